@@ -1,0 +1,47 @@
+import { type ErrorCode, errorCatalogue } from './catalogue.ts'
+
+/** One offending field: a dotted path (`limits.0.min_stake`) and what is wrong with it. */
+export type ErrorDetail = { readonly path: string; readonly message: string }
+
+/** What a caller of a movement can look up after an answer of unknown outcome. Source: contract section 11. */
+export type ErrorResource = { readonly round_id?: string; readonly transaction_id: string }
+
+type ServiceErrorOptions = {
+  readonly message?: string
+  readonly details?: readonly ErrorDetail[]
+  readonly resource?: ErrorResource
+  /** Seconds, at least 1; becomes the Retry-After header. */
+  readonly retryAfterS?: number
+  readonly cause?: unknown
+}
+
+/**
+ * An expected failure with a public code. Anything else that is thrown becomes INTERNAL_ERROR at the edge.
+ * The message is public; the cause is logged and never sent.
+ */
+export class ServiceError extends Error {
+  readonly code: ErrorCode
+  readonly details: readonly ErrorDetail[] | undefined
+  readonly resource: ErrorResource | undefined
+  readonly retryAfterS: number | undefined
+
+  constructor(code: ErrorCode, options: ServiceErrorOptions = {}) {
+    super(
+      options.message ?? errorCatalogue[code].message,
+      options.cause === undefined ? undefined : { cause: options.cause },
+    )
+    this.name = 'ServiceError'
+    this.code = code
+    this.details = options.details
+    this.resource = options.resource
+    this.retryAfterS = options.retryAfterS
+  }
+}
+
+/** A VALIDATION_ERROR about exactly one field. */
+export function invalidField(path: string, message: string): ServiceError {
+  return new ServiceError('VALIDATION_ERROR', {
+    message: `${path}: ${message}`,
+    details: [{ path, message }],
+  })
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+
+/** One request/reply call: its subject, the service that answers it, both schemas and its time budget. */
+export type Call<Request, Reply> = {
+  readonly subject: string
+  readonly service: CallService
+  readonly request: z.ZodType<Request>
+  readonly reply: z.ZodType<Reply>
+  /** Longest time the caller waits, in milliseconds; the deadline on the wire is never later. */
+  readonly budgetMs: number
+}
+
+const serviceBySubjectRoot = {
+  auth: 'auth',
+  rounds: 'rounds',
+  wallet: 'wallet-bridge',
+  webhooks: 'webhooks',
+} as const
+
+/** The services that answer calls. Their name is their queue group and their micro-protocol name. */
+export type CallService = (typeof serviceBySubjectRoot)[keyof typeof serviceBySubjectRoot]
+
+const subjectPattern = /^(auth|rounds|wallet|webhooks)\.v1(\.[a-z][a-z0-9-]*)+$/
+
+/**
+ * Makes a call value. The service follows from the first token of the subject (`wallet` is `wallet-bridge`).
+ * Both schemas must accept their own output again, since each side parses (no transforms of the type).
+ * @throws RangeError for a subject that is not `<service>.v1.<noun>.<verb>` or a budget outside 1 to 60,000 ms.
+ */
+export function defineCall<Request, Reply>(call: {
+  subject: string
+  request: z.ZodType<Request>
+  reply: z.ZodType<Reply>
+  budgetMs: number
+}): Call<Request, Reply> {
+  const root = subjectPattern.exec(call.subject)?.[1]
+  if (root === undefined || !isSubjectRoot(root)) throw new RangeError(`bad call subject: ${call.subject}`)
+  if (!Number.isInteger(call.budgetMs) || call.budgetMs < 1 || call.budgetMs > 60_000) {
+    throw new RangeError(`bad time budget of ${call.subject}: ${call.budgetMs} ms`)
+  }
+  return Object.freeze({ ...call, service: serviceBySubjectRoot[root] })
+}
+
+/**
+ * What travels beside a request: the request id of the HTTP edge, the W3C trace context and the absolute deadline
+ * in milliseconds since the epoch.
+ */
+export const callContextSchema = z.object({
+  requestId: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
+  traceparent: z
+    .string()
+    .regex(/^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/)
+    .optional(),
+  deadlineAtMs: z.number().int().positive().optional(),
+})
+
+export type CallContext = z.infer<typeof callContextSchema>
+
+function isSubjectRoot(text: string): text is keyof typeof serviceBySubjectRoot {
+  return Object.hasOwn(serviceBySubjectRoot, text)
+}

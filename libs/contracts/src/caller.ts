@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import {
+  brandId,
+  currency,
+  happeningEnvironment,
+  idempotencyKey,
+  sessionId,
+  userId,
+  uuid,
+} from './primitives.ts'
+
+/** Who and what a request is about; travels with every call that the gateway forwards. Source: ours. */
+
+/** One tenant's world. First argument of every repository method. */
+export const scopeSchema = z.strictObject({ operatorId: uuid, environment: happeningEnvironment })
+export type Scope = z.infer<typeof scopeSchema>
+
+export const roleSchema = z.enum(['OWNER', 'ADMIN', 'DEVELOPER', 'SUPPORT', 'VIEWER'])
+export type Role = z.infer<typeof roleSchema>
+
+export const planSchema = z.enum(['free', 'paid'])
+export const livePlaySchema = z.enum(['on', 'off', 'suspended'])
+export const liveStatusSchema = z.enum(['NONE', 'APPROVED', 'SUSPENDED', 'OFF'])
+
+/** The account's switches as the gateway knows them, at most 2 s old. */
+export const accountSchema = z.strictObject({
+  operator_id: uuid,
+  name: z.string(),
+  plan: planSchema,
+  approved: z.boolean(),
+  suspended: z.boolean(),
+  live_play: livePlaySchema,
+  live_status: liveStatusSchema,
+  platform_real_money: z.boolean(),
+  currencies: z.array(currency),
+  timezone: z.string(),
+  brands: z.array(z.strictObject({ brand_id: brandId, name: z.string() })),
+})
+export type Account = z.infer<typeof accountSchema>
+
+export const actorSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('credential'), api_key: z.string(), scopes: z.array(z.string()) }),
+  z.strictObject({ kind: z.literal('session'), session_id: sessionId }),
+  z.strictObject({ kind: z.literal('user'), user_id: userId, email: z.string(), role: roleSchema }),
+])
+export type Actor = z.infer<typeof actorSchema>
+
+/**
+ * `eitherEnvironment` is true on dashboard routes that name one object by its id without saying the environment:
+ * the id is looked up in both.
+ */
+export const callerSchema = z.strictObject({
+  scope: scopeSchema,
+  eitherEnvironment: z.boolean(),
+  account: accountSchema,
+  actor: actorSchema,
+  idempotencyKey: idempotencyKey.nullable(),
+  clientAddress: z.string(),
+})
+export type Caller = z.infer<typeof callerSchema>
+
+/** The scopes in which an object named by id alone may be found, in the order in which to look. */
+export function lookupScopes(caller: Caller): Scope[] {
+  if (!caller.eitherEnvironment) return [caller.scope]
+  const { operatorId } = caller.scope
+  return [
+    { operatorId, environment: 'SANDBOX' },
+    { operatorId, environment: 'LIVE' },
+  ]
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { defineCall } from '../call.ts'
+import { gameStatus } from '../objects/game.ts'
+import { roundSchema } from '../objects/round.ts'
+import { uuid } from '../primitives.ts'
+import { opsOrder } from './auth.ts'
+
+/** Calls that auth and operations make to rounds. */
+
+/** Currencies in which the account has active sessions, over both environments. auth asks before it drops one. */
+export const currenciesInUse = defineCall({
+  subject: 'rounds.v1.session.currencies-in-use',
+  request: z.strictObject({ operatorId: uuid }),
+  reply: z.strictObject({ currencies: z.array(z.string()) }),
+  budgetMs: 3000,
+})
+export const opsSetGame = defineCall({
+  subject: 'rounds.v1.ops.game-set',
+  request: z.strictObject({ order: opsOrder, slug: z.string().max(64), status: gameStatus }),
+  reply: z.strictObject({ slug: z.string(), status: gameStatus }),
+  budgetMs: 5000,
+})
+/** The round of whatever operator, with its internal state in words. */
+export const opsShowRound = defineCall({
+  subject: 'rounds.v1.ops.round-show',
+  request: z.strictObject({ roundId: z.string().max(64) }),
+  reply: z.strictObject({
+    operator_id: z.string(),
+    round: roundSchema,
+    history: z.array(z.strictObject({ at: z.string(), what: z.string() })),
+  }),
+  budgetMs: 5000,
+})
+export const opsRoundsStatus = defineCall({
+  subject: 'rounds.v1.ops.status',
+  request: z.strictObject({}),
+  reply: z.strictObject({ unfinished: z.int(), oldest_unfinished_at: z.string().nullable() }),
+  budgetMs: 5000,
+})

@@ -1,0 +1,255 @@
+import { z } from 'zod'
+import { scopeSchema } from '../caller.ts'
+import { defineCall } from '../call.ts'
+import { movementAttemptSchema, movementSchema, movementStatus, movementType } from '../objects/movement.ts'
+import {
+  amount,
+  brandId,
+  currency,
+  playerId,
+  roundId,
+  sessionId,
+  transactionId,
+  uuid,
+} from '../primitives.ts'
+import { opsOrder } from './auth.ts'
+
+/** Calls that rounds and operations make to wallet-bridge. Source: contract section 5, flows.md. */
+
+/** Everything that a movement needs to be sent to the wallet, chosen by the caller before the first write. */
+export const movementSpec = z.strictObject({
+  transactionId,
+  type: movementType,
+  amount,
+  currency,
+  playerId,
+  sessionId,
+  roundId,
+  walletRoundId: uuid,
+  walletGameId: uuid,
+  game: z.string(),
+  brandId: brandId.nullable(),
+  freeBet: z.boolean(),
+  /** The round ends with this movement. */
+  roundClosed: z.boolean(),
+  driver: z.enum(['game', 'operator']),
+  referenceTransactionId: transactionId.nullable(),
+  /**
+   * False for a lost round's "0.00" win while the wallet is not told of losses: recorded as SUCCESS without a call or
+   * an event. wallet-bridge decides by `settle_losses` when the amount is zero and this is null.
+   */
+  callWallet: z.boolean().nullable(),
+  /** Hash of the public request that asked for it; a repeat with another hash is TRANSACTION_CONFLICT. */
+  requestHash: z.string(),
+})
+export type MovementSpec = z.infer<typeof movementSpec>
+
+/**
+ * How a movement stands for its caller:
+ * `done`: SUCCESS (or, for a stake given back meanwhile, REFUNDED or ROLLED_BACK); `refused`: the wallet said no for certain, `code` is the public
+ * error; `pending`: outcome unknown or a rollback is owed, `code` is what the caller is told.
+ */
+export const movementOutcome = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('done') }),
+  z.strictObject({
+    kind: z.literal('refused'),
+    code: z.enum([
+      'INSUFFICIENT_FUNDS',
+      'PLAYER_BLOCKED',
+      'BET_LIMIT_EXCEEDED',
+      'CURRENCY_MISMATCH',
+      'WALLET_REJECTED',
+    ]),
+  }),
+  z.strictObject({
+    kind: z.literal('pending'),
+    code: z.enum(['WALLET_TIMEOUT', 'WALLET_UNAVAILABLE']),
+    rollbackOwed: z.boolean(),
+  }),
+])
+export type MovementOutcome = z.infer<typeof movementOutcome>
+
+const placed = z.strictObject({ movement: movementSchema, outcome: movementOutcome, created: z.boolean() })
+
+/**
+ * Places a movement, or joins the one that has this id already. Answers after the first try. The intent is durable before the wallet
+ * is called. Throws WALLET_NOT_CONFIGURED, TRANSACTION_CONFLICT, TRANSACTION_NOT_FOUND (unknown reference), TRANSACTION_ALREADY_REVERSED,
+ * CONFLICT, and WALLET_UNAVAILABLE without a resource when the breaker refuses a new stake (nothing is written then).
+ */
+export const placeMovement = defineCall({
+  subject: 'wallet.v1.movement.place',
+  request: z.strictObject({ scope: scopeSchema, spec: movementSpec }),
+  reply: placed,
+  budgetMs: 17_000,
+})
+
+/**
+ * Gives back a stake whatever the wallet knows of it: inserts the stake's record if it does not exist yet (never to be sent), then owes
+ * a rollback and tries it once. `done` in the reply means the rollback is acknowledged. A stake with a definite refusal stays as it is (`refused`). A stake that is SUCCESS already is left alone: the reply shows it.
+ */
+export const voidStake = defineCall({
+  subject: 'wallet.v1.movement.void-stake',
+  request: z.strictObject({ scope: scopeSchema, stake: movementSpec, rollbackTransactionId: transactionId }),
+  reply: z.strictObject({
+    stake: movementSchema,
+    rollback: movementSchema.nullable(),
+    outcome: movementOutcome,
+  }),
+  budgetMs: 17_000,
+})
+
+/** The movement and how it stands; `null` when there is none. */
+export const showMovement = defineCall({
+  subject: 'wallet.v1.movement.show',
+  request: z.strictObject({ scope: scopeSchema, transactionId }),
+  reply: z
+    .strictObject({
+      movement: movementSchema,
+      outcome: movementOutcome,
+      requestHash: z.string(),
+      driver: z.enum(['game', 'operator']),
+    })
+    .nullable(),
+  budgetMs: 3000,
+})
+
+/** All movements of a round, oldest first (at most 500). */
+export const roundMovements = defineCall({
+  subject: 'wallet.v1.movement.of-round',
+  request: z.strictObject({ scope: scopeSchema, roundId }),
+  reply: z.strictObject({
+    data: z.array(z.strictObject({ movement: movementSchema, outcome: movementOutcome })),
+  }),
+  budgetMs: 5000,
+})
+
+/** The player's balance as the wallet tells it; null when the wallet does not answer properly. */
+export const playerBalance = defineCall({
+  subject: 'wallet.v1.balance.show',
+  request: z.strictObject({ scope: scopeSchema, playerId, currency, sessionId, walletGameId: uuid }),
+  reply: z.strictObject({ balance: z.strictObject({ amount, currency }).nullable() }),
+  budgetMs: 6000,
+})
+
+/** Whether a wallet is configured, so that a new session or stake can be refused before anything is written. */
+export const walletStatus = defineCall({
+  subject: 'wallet.v1.wallet.status',
+  request: z.strictObject({ scope: scopeSchema }),
+  reply: z.strictObject({ configured: z.boolean(), breakerOpen: z.boolean() }),
+  budgetMs: 2000,
+})
+
+/**
+ * A wallet's signed hint (contract section 11). `rawBody` is base64; the signature is checked first. INVALID_SIGNATURE,
+ * VALIDATION_ERROR, TRANSACTION_NOT_FOUND.
+ */
+export const walletCallback = defineCall({
+  subject: 'wallet.v1.callback.receive',
+  request: z.strictObject({
+    operator: z.string().max(64),
+    environment: z.string().max(16),
+    rawBody: z.string().max(131_072),
+    timestamp: z.string().max(64).nullable(),
+    signature: z.string().max(256).nullable(),
+  }),
+  reply: z.null(),
+  budgetMs: 5000,
+})
+
+/** One chunk of an operator's own ledger against ours; the gateway sends chunks in ledger order and then `last`. */
+export const reconcileChunk = defineCall({
+  subject: 'wallet.v1.reconciliation.compare',
+  request: z.strictObject({
+    scope: scopeSchema,
+    rows: z
+      .array(
+        z.strictObject({
+          transaction_id: z.string(),
+          type: z.string(),
+          amount: z.string(),
+          currency: z.string(),
+          player_id: z.string().nullable(),
+        }),
+      )
+      .max(2000),
+    from: z.string(),
+    to: z.string(),
+  }),
+  reply: z.strictObject({ differences: z.array(z.record(z.string(), z.unknown())), matched: z.int() }),
+  budgetMs: 15_000,
+})
+/** Our movements of the window that moved money, in pages, so that the gateway can tell which the operator lacks. */
+export const reconcileOurs = defineCall({
+  subject: 'wallet.v1.reconciliation.ours',
+  request: z.strictObject({
+    scope: scopeSchema,
+    from: z.string(),
+    to: z.string(),
+    after: z.string().nullable(),
+  }),
+  reply: z.strictObject({
+    rows: z.array(
+      z.strictObject({
+        transaction_id: z.string(),
+        type: z.string(),
+        amount: z.string(),
+        currency: z.string(),
+        player_id: z.string(),
+      }),
+    ),
+    next: z.string().nullable(),
+  }),
+  budgetMs: 15_000,
+})
+
+const opsMovement = movementSchema.extend({
+  operator_id: z.string(),
+  next_attempt_at: z.string().nullable(),
+  age_s: z.int(),
+})
+export const opsListMovements = defineCall({
+  subject: 'wallet.v1.ops.movement-list',
+  request: z.strictObject({
+    status: movementStatus.nullable(),
+    olderThanS: z.int().nullable(),
+    limit: z.int().min(1).max(1000),
+  }),
+  reply: z.strictObject({ data: z.array(opsMovement) }),
+  budgetMs: 10_000,
+})
+export const opsShowMovement = defineCall({
+  subject: 'wallet.v1.ops.movement-show',
+  request: z.strictObject({ reference: z.string().max(128) }),
+  reply: z.strictObject({ movement: opsMovement, attempts: z.array(movementAttemptSchema) }),
+  budgetMs: 5000,
+})
+export const opsResolveMovement = defineCall({
+  subject: 'wallet.v1.ops.movement-resolve',
+  request: z.strictObject({
+    order: opsOrder,
+    reference: z.string().max(128),
+    as: z.enum(['success', 'failed']),
+  }),
+  reply: opsMovement,
+  budgetMs: 5000,
+})
+export const opsMovementsOfRound = defineCall({
+  subject: 'wallet.v1.ops.movements-of-round',
+  request: z.strictObject({ roundId: z.string().max(64) }),
+  reply: z.strictObject({
+    data: z.array(z.strictObject({ movement: opsMovement, attempts: z.array(movementAttemptSchema) })),
+  }),
+  budgetMs: 5000,
+})
+/** Figures for `ops status`: unresolved movements and alarms. */
+export const opsWalletStatus = defineCall({
+  subject: 'wallet.v1.ops.status',
+  request: z.strictObject({}),
+  reply: z.strictObject({
+    pending: z.int(),
+    oldest_pending_at: z.string().nullable(),
+    alarms: z.strictObject({ over_5m: z.int(), over_1h: z.int(), over_24h: z.int() }),
+    breakers_open: z.array(z.string()),
+  }),
+  budgetMs: 5000,
+})

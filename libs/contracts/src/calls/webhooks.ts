@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import { defineCall } from '../call.ts'
+import { deliveryDetailSchema, deliverySchema, deliveryStatus } from '../objects/delivery.ts'
+import { replayJobSchema, replayOnly } from '../objects/webhook-endpoint.ts'
+import { opsOrder } from './auth.ts'
+
+/** Calls that operations make to webhooks. Source: contract section 10. */
+
+const opsDelivery = deliverySchema.extend({ operator_id: z.string() })
+export const opsListDeliveries = defineCall({
+  subject: 'webhooks.v1.ops.delivery-list',
+  request: z.strictObject({
+    webhookId: z.string().nullable(),
+    status: deliveryStatus.nullable(),
+    eventId: z.string().nullable(),
+    limit: z.int().min(1).max(1000),
+  }),
+  reply: z.strictObject({ data: z.array(opsDelivery) }),
+  budgetMs: 10_000,
+})
+export const opsShowDelivery = defineCall({
+  subject: 'webhooks.v1.ops.delivery-show',
+  request: z.strictObject({ deliveryId: z.string().max(64) }),
+  reply: deliveryDetailSchema.extend({ operator_id: z.string() }),
+  budgetMs: 5000,
+})
+export const opsRetryDelivery = defineCall({
+  subject: 'webhooks.v1.ops.delivery-retry',
+  request: z.strictObject({ order: opsOrder, deliveryId: z.string().max(64) }),
+  reply: opsDelivery,
+  budgetMs: 5000,
+})
+export const opsReplayEndpoint = defineCall({
+  subject: 'webhooks.v1.ops.endpoint-replay',
+  request: z.strictObject({
+    order: opsOrder,
+    webhookId: z.string().max(64),
+    from: z.string(),
+    to: z.string(),
+    only: replayOnly,
+  }),
+  reply: replayJobSchema,
+  budgetMs: 30_000,
+})
+export const opsShowReplay = defineCall({
+  subject: 'webhooks.v1.ops.replay-show',
+  request: z.strictObject({ replayId: z.string().max(64) }),
+  reply: replayJobSchema,
+  budgetMs: 5000,
+})
+const parked = z.strictObject({
+  parked_id: z.string(),
+  consumer: z.string(),
+  stream_seq: z.int(),
+  subject: z.string(),
+  parked_at: z.string(),
+  deliveries: z.int(),
+  error: z.string(),
+  payload: z.string(),
+})
+export const opsListParked = defineCall({
+  subject: 'webhooks.v1.ops.parked-list',
+  request: z.strictObject({ limit: z.int().min(1).max(1000) }),
+  reply: z.strictObject({ data: z.array(parked) }),
+  budgetMs: 5000,
+})
+export const opsShowParked = defineCall({
+  subject: 'webhooks.v1.ops.parked-show',
+  request: z.strictObject({ parkedId: z.string().max(64) }),
+  reply: parked,
+  budgetMs: 5000,
+})
+export const opsRetryParked = defineCall({
+  subject: 'webhooks.v1.ops.parked-retry',
+  request: z.strictObject({ order: opsOrder, parkedId: z.string().max(64) }),
+  reply: z.strictObject({ parked_id: z.string(), handled: z.boolean(), error: z.string().nullable() }),
+  budgetMs: 15_000,
+})
+
+/**
+ * Rewinds of the fan-out consumer count here what they repaired. `startRewind` marks the beginning, `show` tells how far it is.
+ */
+const rewind = z.strictObject({
+  rewind_id: z.string(),
+  from_seq: z.int(),
+  to_seq: z.int(),
+  seen: z.int(),
+  repaired: z.int(),
+  unchanged: z.int(),
+  parked: z.int(),
+  done: z.boolean(),
+})
+export const opsStartRewind = defineCall({
+  subject: 'webhooks.v1.ops.rewind-start',
+  request: z.strictObject({ order: opsOrder, fromSeq: z.int(), toSeq: z.int() }),
+  reply: rewind,
+  budgetMs: 5000,
+})
+export const opsShowRewind = defineCall({
+  subject: 'webhooks.v1.ops.rewind-show',
+  request: z.strictObject({ rewindId: z.string().max(64) }),
+  reply: rewind,
+  budgetMs: 5000,
+})
+
+export const opsWebhooksStatus = defineCall({
+  subject: 'webhooks.v1.ops.status',
+  request: z.strictObject({}),
+  reply: z.strictObject({
+    pending: z.int(),
+    oldest_due_at: z.string().nullable(),
+    held: z.int(),
+    parked: z.int(),
+    paused_endpoints: z.int(),
+  }),
+  budgetMs: 5000,
+})
+/** Events that mention a round, for the dossier. */
+export const opsEventsOfRound = defineCall({
+  subject: 'webhooks.v1.ops.events-of-round',
+  request: z.strictObject({ roundId: z.string().max(64) }),
+  reply: z.strictObject({
+    data: z.array(
+      z.strictObject({ event: z.record(z.string(), z.unknown()), deliveries: z.array(opsDelivery) }),
+    ),
+  }),
+  budgetMs: 10_000,
+})

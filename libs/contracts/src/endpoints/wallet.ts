@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { defineEndpoint } from '../endpoint.ts'
+import { movementAttemptSchema, movementSchema, movementStatus, movementType } from '../objects/movement.ts'
+import { walletCheckSchema, walletPutSchema, walletSchema } from '../objects/wallet.ts'
+import { instant, pageOf, pageQuery, playerId, setupEnvironment, windowQuery } from '../primitives.ts'
+
+/** The public routes that the wallet-bridge service answers. Source: contract sections 3, 5 and 11. */
+
+const service = 'wallet' as const
+const transactionParam = z.strictObject({ transaction_id: z.string().max(128) })
+const walletParam = z.strictObject({ environment: setupEnvironment })
+const dashboardEnvironment = { environment: setupEnvironment.optional() }
+
+const filters = {
+  player_id: playerId.optional(),
+  round_id: z.string().max(64).optional(),
+  session_id: z.string().max(64).optional(),
+  type: movementType.optional(),
+  status: movementStatus.optional(),
+  ...windowQuery,
+  ...pageQuery,
+}
+const attempts = z.strictObject({ data: z.array(movementAttemptSchema), next_cursor: z.null() })
+
+export const listTransactions = defineEndpoint({
+  route: 'GET /v1/transactions',
+  service,
+  name: 'transaction.list',
+  summary: 'Movements',
+  query: z.strictObject(filters),
+  reply: pageOf(movementSchema),
+})
+export const getTransaction = defineEndpoint({
+  route: 'GET /v1/transactions/{transaction_id}',
+  service,
+  name: 'transaction.show',
+  summary: 'One movement',
+  params: transactionParam,
+  reply: movementSchema,
+})
+export const getTransactionAttempts = defineEndpoint({
+  route: 'GET /v1/transactions/{transaction_id}/attempts',
+  service,
+  name: 'transaction.attempts',
+  summary: 'Every wallet call of a movement',
+  params: transactionParam,
+  reply: attempts,
+})
+export const dashboardListTransactions = defineEndpoint({
+  route: 'GET /v1/dashboard/transactions',
+  service,
+  name: 'transaction.list-for-dashboard',
+  summary: 'Movements',
+  query: z.strictObject({ ...dashboardEnvironment, ...filters }),
+  reply: pageOf(movementSchema),
+})
+export const dashboardGetTransaction = defineEndpoint({
+  route: 'GET /v1/dashboard/transactions/{transaction_id}',
+  service,
+  name: 'transaction.show-for-dashboard',
+  summary: 'One movement',
+  params: transactionParam,
+  query: z.strictObject({ ...dashboardEnvironment }),
+  reply: movementSchema,
+})
+export const dashboardGetTransactionAttempts = defineEndpoint({
+  route: 'GET /v1/dashboard/transactions/{transaction_id}/attempts',
+  service,
+  name: 'transaction.attempts-for-dashboard',
+  summary: 'Every wallet call of a movement',
+  params: transactionParam,
+  query: z.strictObject({ ...dashboardEnvironment }),
+  reply: attempts,
+})
+
+export const getWallet = defineEndpoint({
+  route: 'GET /v1/dashboard/wallets/{environment}',
+  service,
+  name: 'wallet.show',
+  summary: 'The wallet of an environment',
+  params: walletParam,
+  reply: walletSchema,
+})
+export const putWallet = defineEndpoint({
+  route: 'PUT /v1/dashboard/wallets/{environment}',
+  service,
+  name: 'wallet.put',
+  summary: 'Configure the wallet; the secret is shown once, on creation',
+  params: walletParam,
+  body: walletPutSchema,
+  reply: walletSchema,
+  statuses: [200, 201],
+})
+export const rotateWalletSecret = defineEndpoint({
+  route: 'POST /v1/dashboard/wallets/{environment}/rotate-secret',
+  service,
+  name: 'wallet.rotate-secret',
+  summary: 'New signing secret at once',
+  params: walletParam,
+  reply: walletSchema,
+})
+export const checkWallet = defineEndpoint({
+  route: 'POST /v1/dashboard/wallets/{environment}/check',
+  service,
+  name: 'wallet.check',
+  summary: 'Call the wallet and say what is wrong with it',
+  params: walletParam,
+  reply: walletCheckSchema,
+  budgetMs: 60_000,
+})
+
+/** The ledger travels as JSON lines or CSV in the body; the gateway streams it in chunks. Source: ours. */
+export const reconciliationQuery = z.strictObject({ from: instant, to: instant })

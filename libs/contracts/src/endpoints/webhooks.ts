@@ -1,0 +1,273 @@
+import { z } from 'zod'
+import { defineEndpoint } from '../endpoint.ts'
+import { deliveryDetailSchema, deliverySchema, deliveryStatus } from '../objects/delivery.ts'
+import { eventEnvelopeSchema, eventType } from '../objects/event.ts'
+import {
+  replayJobSchema,
+  replayOnly,
+  webhookCreateSchema,
+  webhookEndpointSchema,
+  webhookPatchSchema,
+} from '../objects/webhook-endpoint.ts'
+import { instant, pageOf, pageQuery, setupEnvironment, windowQuery } from '../primitives.ts'
+
+/** The public routes that the webhooks service answers. Source: interface specification and contract sections 7 and 11. */
+
+const service = 'webhooks' as const
+const webhookParam = z.strictObject({ webhook_id: z.string().max(64) })
+const deliveryParam = z.strictObject({ delivery_id: z.string().max(64) })
+const replayParam = z.strictObject({ webhook_id: z.string().max(64), replay_id: z.string().max(64) })
+const dashboardEnvironment = { environment: setupEnvironment.optional() }
+const inEnvironment = z.strictObject({ ...dashboardEnvironment })
+
+// Events. `next_cursor` is never null here.
+const eventFilters = { type: eventType.optional(), ...windowQuery, ...pageQuery }
+const eventsPage = z.strictObject({ data: z.array(eventEnvelopeSchema), next_cursor: z.string() })
+const eventParam = z.strictObject({ event_id: z.string().max(64) })
+export const listEvents = defineEndpoint({
+  route: 'GET /v1/events',
+  service,
+  name: 'event.list',
+  summary: 'Events in the order in which they were recorded',
+  query: z.strictObject(eventFilters),
+  reply: eventsPage,
+})
+export const getEvent = defineEndpoint({
+  route: 'GET /v1/events/{event_id}',
+  service,
+  name: 'event.show',
+  summary: 'One event',
+  params: eventParam,
+  reply: eventEnvelopeSchema,
+})
+export const dashboardListEvents = defineEndpoint({
+  route: 'GET /v1/dashboard/events',
+  service,
+  name: 'event.list-for-dashboard',
+  summary: 'Events',
+  query: z.strictObject({ ...dashboardEnvironment, ...eventFilters }),
+  reply: eventsPage,
+})
+export const dashboardGetEvent = defineEndpoint({
+  route: 'GET /v1/dashboard/events/{event_id}',
+  service,
+  name: 'event.show-for-dashboard',
+  summary: 'One event',
+  params: eventParam,
+  query: inEnvironment,
+  reply: eventEnvelopeSchema,
+})
+export const manifestSchema = z.strictObject({
+  from: z.string(),
+  to: z.string(),
+  operator_id: z.string(),
+  environment: z.enum(['SANDBOX', 'LIVE']),
+  hours: z.array(
+    z.strictObject({
+      hour: z.string(),
+      count: z.int(),
+      types: z.record(z.string(), z.int()),
+      ids_sha256: z.string(),
+    }),
+  ),
+})
+export const getEventManifest = defineEndpoint({
+  route: 'GET /v1/events/manifest',
+  service,
+  name: 'event.manifest',
+  summary: 'Count and hash of the events of each hour, signed',
+  query: z.strictObject({ from: instant, to: instant }),
+  reply: manifestSchema,
+  budgetMs: 30_000,
+})
+
+// Endpoints
+export const createWebhook = defineEndpoint({
+  route: 'POST /v1/dashboard/webhooks',
+  service,
+  name: 'endpoint.create',
+  summary: 'Create a webhook endpoint; the secret is shown once',
+  body: webhookCreateSchema,
+  reply: webhookEndpointSchema,
+  statuses: [201],
+})
+export const listWebhooks = defineEndpoint({
+  route: 'GET /v1/dashboard/webhooks',
+  service,
+  name: 'endpoint.list',
+  summary: 'Webhook endpoints',
+  query: z.strictObject({ ...dashboardEnvironment, ...pageQuery }),
+  reply: pageOf(webhookEndpointSchema),
+})
+export const getWebhook = defineEndpoint({
+  route: 'GET /v1/dashboard/webhooks/{webhook_id}',
+  service,
+  name: 'endpoint.show',
+  summary: 'One endpoint',
+  params: webhookParam,
+  query: inEnvironment,
+  reply: webhookEndpointSchema,
+})
+export const patchWebhook = defineEndpoint({
+  route: 'PATCH /v1/dashboard/webhooks/{webhook_id}',
+  service,
+  name: 'endpoint.change',
+  summary: 'Change url, events or description',
+  params: webhookParam,
+  query: inEnvironment,
+  body: webhookPatchSchema,
+  reply: webhookEndpointSchema,
+})
+export const deleteWebhook = defineEndpoint({
+  route: 'DELETE /v1/dashboard/webhooks/{webhook_id}',
+  service,
+  name: 'endpoint.delete',
+  summary: 'Remove an endpoint',
+  params: webhookParam,
+  query: inEnvironment,
+  reply: z.null(),
+  statuses: [204],
+  empty: true,
+})
+export const rotateWebhookSecret = defineEndpoint({
+  route: 'POST /v1/dashboard/webhooks/{webhook_id}/rotate-secret',
+  service,
+  name: 'endpoint.rotate-secret',
+  summary: 'New signing secret; the old one stays valid for a while',
+  params: webhookParam,
+  query: inEnvironment,
+  body: z.strictObject({ overlap_s: z.int().min(0).max(604_800).default(86_400) }),
+  reply: z.strictObject({
+    webhook_id: z.string(),
+    secret: z.string(),
+    previous_valid_until: z.string().nullable(),
+  }),
+})
+export const testWebhook = defineEndpoint({
+  route: 'POST /v1/dashboard/webhooks/{webhook_id}/test',
+  service,
+  name: 'endpoint.test',
+  summary: 'Send a test delivery',
+  params: webhookParam,
+  query: inEnvironment,
+  reply: z.strictObject({ delivery_id: z.string() }),
+  statuses: [202],
+})
+export const pauseWebhook = defineEndpoint({
+  route: 'POST /v1/dashboard/webhooks/{webhook_id}/pause',
+  service,
+  name: 'endpoint.pause',
+  summary: 'Hold deliveries',
+  params: webhookParam,
+  query: inEnvironment,
+  reply: webhookEndpointSchema,
+})
+export const resumeWebhook = defineEndpoint({
+  route: 'POST /v1/dashboard/webhooks/{webhook_id}/resume',
+  service,
+  name: 'endpoint.resume',
+  summary: 'Deliver again, or skip what was held',
+  params: webhookParam,
+  query: inEnvironment,
+  body: z.strictObject({ held: z.enum(['deliver', 'skip']) }),
+  reply: webhookEndpointSchema,
+})
+export const createReplay = defineEndpoint({
+  route: 'POST /v1/dashboard/webhooks/{webhook_id}/replay',
+  service,
+  name: 'replay.create',
+  summary: 'Send events of a period again',
+  params: webhookParam,
+  query: inEnvironment,
+  body: z.strictObject({
+    from: instant,
+    to: instant,
+    types: z.array(eventType).max(7).optional(),
+    only: replayOnly.default('missing'),
+    dry_run: z.boolean().default(false),
+  }),
+  reply: replayJobSchema,
+  statuses: [202, 200],
+  budgetMs: 30_000,
+})
+export const listReplays = defineEndpoint({
+  route: 'GET /v1/dashboard/webhooks/{webhook_id}/replays',
+  service,
+  name: 'replay.list',
+  summary: 'Replay jobs',
+  params: webhookParam,
+  query: z.strictObject({ ...dashboardEnvironment, ...pageQuery }),
+  reply: pageOf(replayJobSchema),
+})
+export const getReplay = defineEndpoint({
+  route: 'GET /v1/dashboard/webhooks/{webhook_id}/replays/{replay_id}',
+  service,
+  name: 'replay.show',
+  summary: 'One replay job',
+  params: replayParam,
+  query: inEnvironment,
+  reply: replayJobSchema,
+})
+export const cancelReplay = defineEndpoint({
+  route: 'POST /v1/dashboard/webhooks/{webhook_id}/replays/{replay_id}/cancel',
+  service,
+  name: 'replay.cancel',
+  summary: 'Cancel what was not sent yet',
+  params: replayParam,
+  query: inEnvironment,
+  reply: replayJobSchema,
+})
+
+// Deliveries
+const deliveryFilters = {
+  webhook_id: z.string().max(64).optional(),
+  status: deliveryStatus.optional(),
+  event_type: z.union([eventType, z.literal('webhook.test')]).optional(),
+  event_id: z.string().max(64).optional(),
+  ...windowQuery,
+  ...pageQuery,
+}
+export const listDeliveries = defineEndpoint({
+  route: 'GET /v1/webhook-deliveries',
+  service,
+  name: 'delivery.list',
+  summary: 'Deliveries',
+  query: z.strictObject(deliveryFilters),
+  reply: pageOf(deliverySchema),
+})
+export const retryDelivery = defineEndpoint({
+  route: 'POST /v1/webhook-deliveries/{delivery_id}/retry',
+  service,
+  name: 'delivery.retry',
+  summary: 'Send a delivery again',
+  params: deliveryParam,
+  reply: deliverySchema,
+  statuses: [202],
+})
+export const dashboardListDeliveries = defineEndpoint({
+  route: 'GET /v1/dashboard/webhook-deliveries',
+  service,
+  name: 'delivery.list-for-dashboard',
+  summary: 'Deliveries',
+  query: z.strictObject({ ...dashboardEnvironment, ...deliveryFilters }),
+  reply: pageOf(deliverySchema),
+})
+export const dashboardGetDelivery = defineEndpoint({
+  route: 'GET /v1/dashboard/webhook-deliveries/{delivery_id}',
+  service,
+  name: 'delivery.show-for-dashboard',
+  summary: 'One delivery with its attempts',
+  params: deliveryParam,
+  query: inEnvironment,
+  reply: deliveryDetailSchema,
+})
+export const dashboardRetryDelivery = defineEndpoint({
+  route: 'POST /v1/dashboard/webhook-deliveries/{delivery_id}/retry',
+  service,
+  name: 'delivery.retry-for-dashboard',
+  summary: 'Send a delivery again',
+  params: deliveryParam,
+  query: inEnvironment,
+  reply: deliverySchema,
+  statuses: [202],
+})

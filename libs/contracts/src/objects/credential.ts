@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { setupEnvironment } from '../primitives.ts'
+
+/** Every scope that exists. Source: interface specification, "Authentication" 6. */
+export const scopeName = z.enum([
+  'transactions:read',
+  'transactions:write',
+  'sessions:read',
+  'sessions:write',
+  'games:read',
+  'games:write',
+  'history:read',
+  'history:write',
+  'engagement:read',
+  'engagement:write',
+  'reports:read',
+  'events:read',
+])
+
+/** Source: contract section 11. `api_secret` is present only in the answers of creation and rotation. */
+export const credentialSchema = z.strictObject({
+  api_key: z.string(),
+  api_secret: z.string().optional(),
+  name: z.string(),
+  environment: setupEnvironment,
+  scopes: z.array(z.string()),
+  ip_allowlist: z.array(z.string()),
+  status: z.enum(['ACTIVE', 'REVOKED']),
+  created_at: z.string(),
+  rotated_at: z.string().nullable(),
+  revoked_at: z.string().nullable(),
+  last_used_at: z.string().nullable(),
+})
+
+const name = z.string().min(1).max(128)
+const scopes = z.array(scopeName).max(20)
+const ipAllowlist = z.array(z.string().min(1).max(64)).max(100)
+
+export const credentialCreateSchema = z.strictObject({
+  name,
+  environment: setupEnvironment,
+  scopes: scopes.default([]),
+  ip_allowlist: ipAllowlist.default([]),
+})
+export const credentialPatchSchema = z.strictObject({
+  name: name.optional(),
+  scopes: scopes.optional(),
+  ip_allowlist: ipAllowlist.optional(),
+})

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import {
+  amount,
+  currency,
+  happeningEnvironment,
+  playerId,
+  roundId,
+  sessionId,
+  transactionId,
+} from '../primitives.ts'
+
+export const movementType = z.enum(['BET', 'WIN', 'REFUND', 'ROLLBACK'])
+export const movementStatus = z.enum(['PENDING', 'SUCCESS', 'FAILED', 'REFUNDED', 'ROLLED_BACK'])
+
+/** The public record of a movement. Source: contract section 5. */
+export const movementSchema = z.strictObject({
+  transaction_id: transactionId,
+  reference: z.string(),
+  type: movementType,
+  status: movementStatus,
+  amount,
+  currency,
+  player_id: playerId,
+  session_id: sessionId,
+  round_id: roundId,
+  game: z.string(),
+  free_bet: z.boolean(),
+  reference_transaction_id: transactionId.nullable(),
+  wallet_transaction_id: z.string().nullable(),
+  wallet_code: z.string().nullable(),
+  balance_after: amount.nullable(),
+  environment: happeningEnvironment,
+  created_at: z.string(),
+  updated_at: z.string(),
+})
+export type Movement = z.infer<typeof movementSchema>
+
+/** How one wallet call was judged. */
+export const attemptClassification = z.enum(['SUCCESS', 'REFUSED', 'UNKNOWN'])
+
+/** One wallet call. Source: contract section 5. */
+export const movementAttemptSchema = z.strictObject({
+  attempt: z.int(),
+  operation: z.enum(['debit', 'credit', 'rollback']),
+  sent_at: z.string(),
+  latency_ms: z.int().nullable(),
+  http_status: z.int().nullable(),
+  wallet_code: z.string().nullable(),
+  classification: attemptClassification,
+  error: z.string().nullable(),
+  response_excerpt: z.string().nullable(),
+  next_attempt_at: z.string().nullable(),
+})
+export type MovementAttempt = z.infer<typeof movementAttemptSchema>
+
+/** Body of `POST /v1/transactions`. Source: contract section 5. */
+export const transactionBodySchema = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('BET'),
+    transaction_id: transactionId,
+    session_id: z.string().min(1).max(64),
+    amount,
+    currency,
+    round_id: z.string().min(1).max(64).optional(),
+  }),
+  z.strictObject({
+    type: z.literal('WIN'),
+    transaction_id: transactionId,
+    round_id: z.string().min(1).max(64),
+    amount,
+    currency,
+    final: z.boolean().default(true),
+    outcome: z.record(z.string(), z.unknown()).optional(),
+  }),
+  z.strictObject({
+    type: z.enum(['REFUND', 'ROLLBACK']),
+    transaction_id: transactionId,
+    reference_transaction_id: transactionId,
+    amount: amount.optional(),
+    currency: currency.optional(),
+  }),
+])
+export type TransactionBody = z.infer<typeof transactionBodySchema>

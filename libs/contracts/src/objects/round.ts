@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { amount, currency, playerId, roundId, sessionId, uuid } from '../primitives.ts'
+
+export const roundStatus = z.enum(['PENDING', 'OPEN', 'SETTLING', 'SETTLED', 'VOIDED', 'FAILED'])
+export const roundDriver = z.enum(['game', 'operator'])
+
+/** `server_seed` is null until the round is terminal. Source: contract section 4. */
+export const fairnessSchema = z.strictObject({
+  algorithm: z.literal('fair-v1'),
+  server_seed_hash: z.string(),
+  client_seed: z.string().nullable(),
+  nonce: z.int(),
+  server_seed: z.string().nullable(),
+})
+
+/** Source: contract section 4 and 11 ("Play"). */
+export const roundSchema = z.strictObject({
+  round_id: roundId,
+  session_id: sessionId,
+  player_id: playerId,
+  game: z.string(),
+  status: roundStatus,
+  stake: amount,
+  payout: amount.nullable(),
+  currency,
+  free_bet: z.boolean(),
+  bet: z.record(z.string(), z.unknown()).nullable(),
+  multiplier: z.string().nullable(),
+  outcome: z.record(z.string(), z.unknown()).nullable(),
+  progress: z
+    .strictObject({ tiles_opened: z.array(z.int()), next_multiplier: z.string().nullable() })
+    .nullable(),
+  fairness: fairnessSchema,
+  wallet_round_id: uuid,
+  wallet_game_id: uuid,
+  driver: roundDriver,
+  environment: z.enum(['SANDBOX', 'LIVE']),
+  created_at: z.string(),
+  completed_at: z.string().nullable(),
+  end_reason: z.string().nullable(),
+})
+export type Round = z.infer<typeof roundSchema>

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import {
+  amount,
+  brandId,
+  currency,
+  gameSlug,
+  happeningEnvironment,
+  playerId,
+  sessionId,
+} from '../primitives.ts'
+
+export const sessionStatus = z.enum(['ACTIVE', 'EXPIRED', 'CLOSED'])
+
+const metadata = z
+  .record(z.string().min(1).max(64), z.string().max(512))
+  .refine((pairs) => Object.keys(pairs).length <= 20, 'must have at most 20 pairs')
+
+/** Source: contract section 4. */
+export const sessionSchema = z.strictObject({
+  session_id: sessionId,
+  status: sessionStatus,
+  player_id: playerId,
+  game: z.string(),
+  currency,
+  brand: brandId.nullable(),
+  environment: happeningEnvironment,
+  language: z.string().nullable(),
+  country: z.string().nullable(),
+  return_url: z.string().nullable(),
+  metadata: z.record(z.string(), z.string()),
+  limits: z.strictObject({ min_stake: amount.nullable(), max_stake: amount.nullable() }).nullable(),
+  created_at: z.string(),
+  expires_at: z.string(),
+  closed_at: z.string().nullable(),
+})
+export type Session = z.infer<typeof sessionSchema>
+
+/** Body of `POST /v1/sessions`. */
+export const sessionCreateSchema = z.strictObject({
+  player_id: playerId,
+  game: gameSlug,
+  currency,
+  brand: z.string().min(1).max(64).optional(),
+  language: z
+    .string()
+    .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, 'must be a language tag such as "en" or "pt-BR"')
+    .max(35)
+    .optional(),
+  country: z
+    .string()
+    .regex(/^[A-Z]{2}$/, 'must be an ISO 3166 code of two letters')
+    .optional(),
+  return_url: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+    .max(2048)
+    .optional(),
+  metadata: metadata.optional(),
+  expires_in_s: z.int().min(60).max(86_400).default(3600),
+  limits: z.strictObject({ min_stake: amount.optional(), max_stake: amount.optional() }).optional(),
+})

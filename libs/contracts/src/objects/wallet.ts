@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { setupEnvironment } from '../primitives.ts'
+
+export const settleLosses = z.enum(['none', 'zero_credit'])
+
+/** Source: contract sections 3 and 11. `secret` is present only in the answers of creation and rotation. */
+export const walletSchema = z.strictObject({
+  environment: setupEnvironment,
+  url: z.string(),
+  timeout_ms: z.int(),
+  settle_losses: settleLosses,
+  created_at: z.string(),
+  updated_at: z.string(),
+  secret: z.string().optional(),
+})
+
+export const walletPutSchema = z.strictObject({
+  url: z.string().min(1).max(2048),
+  timeout_ms: z.int().min(1000).max(15_000).default(5000),
+  settle_losses: settleLosses.default('none'),
+})
+
+export const walletCheckSchema = z.strictObject({
+  ok: z.boolean(),
+  checks: z.array(
+    z.strictObject({
+      name: z.string(),
+      ok: z.boolean(),
+      expected: z.string().nullable(),
+      actual: z.string().nullable(),
+      hint: z.string().nullable(),
+    }),
+  ),
+})

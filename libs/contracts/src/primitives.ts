@@ -1,0 +1,84 @@
+import { z } from 'zod'
+
+/** Shapes that recur all over the public wire. Source: contract section 1 unless said otherwise. */
+
+const crockford26 = '[0-9a-hjkmnp-tv-z]{26}'
+const prefixedId = (prefix: string) =>
+  z.string().regex(new RegExp(`^${prefix}_${crockford26}$`), `must be ${prefix}_ and 26 characters`)
+
+export const sessionId = prefixedId('ses')
+export const roundId = prefixedId('rnd')
+export const eventId = prefixedId('evt')
+export const webhookId = prefixedId('whe')
+export const deliveryId = prefixedId('dlv')
+export const replayId = prefixedId('rpl')
+export const brandId = prefixedId('brd')
+export const grantId = prefixedId('frb')
+export const userId = prefixedId('usr')
+export const uuid = z.uuid()
+
+/** `op_` and the 32 hex digits of the operator's uuid. */
+export const operatorHandle = z.string().regex(/^op_[0-9a-f]{32}$/, 'must be op_ and 32 hex digits')
+
+export const apiKey = z
+  .string()
+  .regex(/^ck_(test|live)_[0-9A-Za-z]{24}$/, 'must be ck_test_ or ck_live_ and 24 characters')
+
+/** A movement's idempotency key, chosen by the operator or by us. Contract section 5. */
+export const transactionId = z
+  .string()
+  .regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 _ . : -')
+
+/** The outer shape of an amount; the decimals that the currency allows are checked where the currency is known. */
+export const amount = z
+  .string('must be a decimal string such as "10.00"')
+  .regex(/^(0|[1-9][0-9]{0,14})(\.[0-9]{1,18})?$/, 'must be a decimal string such as "10.00"')
+
+export const currency = z.string().regex(/^[A-Z]{3,5}$/, 'must be a currency code such as "USD"')
+
+/** An instant in UTC, with or without milliseconds; impossible dates are refused. */
+export const instant = z.iso.datetime({
+  error: 'must be an ISO 8601 time in UTC such as 2026-11-20T09:30:00.000Z',
+})
+
+export const playerId = z.string().min(1).max(128)
+export const gameSlug = z.string().min(1).max(64)
+export const clientSeed = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{0,64}$/, 'must be at most 64 characters of A-Z a-z 0-9 _ -')
+
+/** What happened: `SANDBOX` or `LIVE`. What people set up: `TEST` or `LIVE`. Contract section 11. */
+export const happeningEnvironment = z.enum(['SANDBOX', 'LIVE'])
+export const setupEnvironment = z.enum(['TEST', 'LIVE'])
+export type HappeningEnvironment = z.infer<typeof happeningEnvironment>
+export type SetupEnvironment = z.infer<typeof setupEnvironment>
+
+/**
+ * `limit` of a list: 1 to 200, default 50. Takes the text of a query string and, so that a parsed query can be parsed
+ * again behind the bus, the number too.
+ */
+export const limit = z
+  .union([
+    z.int().min(1).max(200),
+    z
+      .string('must be a whole number from 1 to 200')
+      .regex(/^([1-9][0-9]?|1[0-9]{2}|200)$/, 'must be a whole number from 1 to 200')
+      .transform((text) => Number.parseInt(text, 10)),
+  ])
+  .default(50)
+
+export const cursor = z.string().min(1).max(2048)
+
+/** The two fields that every list query has. */
+export const pageQuery = { limit, cursor: cursor.optional() } as const
+
+/** The window that time-bounded lists take; both ends are inclusive. */
+export const windowQuery = { from: instant.optional(), to: instant.optional() } as const
+
+export const idempotencyKey = z
+  .string()
+  .regex(/^[\x20-\x7e]{1,128}$/, 'must be 1 to 128 printable characters')
+
+/** A page of any list. Contract section 1. */
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.strictObject({ data: z.array(item), next_cursor: z.string().nullable() })

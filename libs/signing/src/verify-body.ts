@@ -1,0 +1,50 @@
+import { timingSafeEqual } from 'node:crypto'
+import { signBody } from './sign-body.ts'
+
+/** Recommended replay window on either side of the receiver's clock. Source: specification, "Signature rules" 4. */
+export const SIGNATURE_TOLERANCE_S = 300
+
+export type VerifyBodyInput = {
+  secret: string
+  /** The timestamp header as received; undefined when it was missing. */
+  timestamp: string | undefined
+  /** 64 hex characters as received, without a "v1=" prefix; undefined when it was missing. */
+  signature: string | undefined
+  rawBody: Uint8Array | string
+  /** The receiver's clock in Unix seconds. */
+  nowS: number
+  /** Seconds, default 300; a difference of exactly this much is still accepted. */
+  toleranceS?: number
+}
+
+export type VerifyBodyResult =
+  | { ok: true }
+  | {
+      ok: false
+      reason:
+        | 'TIMESTAMP_MALFORMED'
+        | 'TIMESTAMP_OUTSIDE_WINDOW'
+        | 'SIGNATURE_MALFORMED'
+        | 'SIGNATURE_MISMATCH'
+    }
+
+/**
+ * Checks a signature made by `signBody`: shape of the timestamp, replay window, then the HMAC compared in constant
+ * time and length-checked. Never throws. Remembering used signatures is the caller's part.
+ */
+export function verifyBody(input: VerifyBodyInput): VerifyBodyResult {
+  const { secret, timestamp, signature, rawBody, nowS, toleranceS = SIGNATURE_TOLERANCE_S } = input
+  if (timestamp === undefined || !/^[0-9]{10}$/.test(timestamp)) {
+    return { ok: false, reason: 'TIMESTAMP_MALFORMED' }
+  }
+  if (Math.abs(Math.floor(nowS) - Number(timestamp)) > toleranceS) {
+    return { ok: false, reason: 'TIMESTAMP_OUTSIDE_WINDOW' }
+  }
+  if (signature === undefined || !/^[0-9a-f]{64}$/.test(signature)) {
+    return { ok: false, reason: 'SIGNATURE_MALFORMED' }
+  }
+  const expected = Buffer.from(signBody(secret, timestamp, rawBody), 'hex')
+  return timingSafeEqual(expected, Buffer.from(signature, 'hex'))
+    ? { ok: true }
+    : { ok: false, reason: 'SIGNATURE_MISMATCH' }
+}

@@ -1,0 +1,152 @@
+import { jetstream } from '@nats-io/jetstream'
+import type { Call, CallContext } from '@pitboss/contracts/call'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { connect, headers, type NatsConnection } from 'nats'
+import type { Logger } from 'pino'
+import { z } from 'zod'
+import { callFailure } from './call-failure.ts'
+import { connectionOptions } from './connection-options.ts'
+import { childTraceparent } from './trace-context.ts'
+import { callHeaders, decodeJson, decodeServiceError, encodeJson } from './wire.ts'
+
+/** A PubAck that has not come by then counts as a failure; a full disk makes publishes hang. */
+const publishTimeoutMs = 2000
+
+export type Bus = {
+  /**
+   * Asks the service that answers `call`, for at most the call's budget or until the context's deadline.
+   * @throws ServiceError the callee's own, or SERVICE_UNAVAILABLE whose cause is `disconnected` or `no-responders`
+   * (nothing was started) or `timeout` (the outcome is unknown).
+   */
+  call<Request, Reply>(
+    call: Call<Request, Reply>,
+    request: NoInfer<Request>,
+    context?: CallContext,
+  ): Promise<Reply>
+  /** Publishes into JetStream under the event's id; resolves on the PubAck alone. @throws within 2 s, else. */
+  publishEvent(event: { id: string; subject: string; payload: Uint8Array }): Promise<void>
+  /** Core publish, at most once: for wake-ups. Dropped while disconnected. */
+  publish(subject: string, payload: Uint8Array): void
+  /** Core subscription without a queue group. A throw of `fn` is logged and ends nothing. */
+  subscribe(
+    subject: string,
+    fn: (message: { subject: string; data: Uint8Array }) => void,
+  ): { unsubscribe(): void }
+  readonly nc: NatsConnection
+  connected(): boolean
+  /** Resolves when the connection is over for good, by `close()` or else: a process must not outlive it. */
+  readonly closed: Promise<void>
+  close(): Promise<void>
+}
+
+/** Connects a service to NATS, waiting for the first server. Source: design notes on NATS, "Client". */
+export async function connectBus({
+  url,
+  nkeySeed,
+  service,
+  logger,
+}: {
+  url: string
+  nkeySeed?: string | undefined
+  service: string
+  logger: Logger
+}): Promise<Bus> {
+  const nc = await connect(connectionOptions({ url, nkeySeed, service }))
+  const link = watchLink(nc, logger)
+  const js = jetstream(nc, { timeout: publishTimeoutMs })
+
+  return {
+    nc,
+    connected: link.connected,
+    closed: link.closed,
+    async call(call, request, context) {
+      const deadlineAtMs = Math.min(Date.now() + call.budgetMs, context?.deadlineAtMs ?? Infinity)
+      if (!link.connected()) throw callFailure('disconnected')
+      const data = encodeJson(request)
+      assertFits(nc, call.subject, data)
+      const head = headers()
+      if (context !== undefined) head.set(callHeaders.requestId, context.requestId)
+      head.set(callHeaders.traceparent, childTraceparent(context?.traceparent))
+      head.set(callHeaders.deadline, String(deadlineAtMs))
+      const timeout = deadlineAtMs - Date.now()
+      if (timeout < 1) throw callFailure('timeout')
+      const message = await nc
+        .request(call.subject, data, { timeout, headers: head })
+        .catch((error: unknown) => {
+          throw callFailure(error)
+        })
+      if (message.headers?.has(callHeaders.errorCode)) throw decodeServiceError(message.data)
+      return parseReply(call, message.data)
+    },
+    async publishEvent({ id, subject, payload }) {
+      if (!link.connected()) throw new Error(`not connected to NATS: ${id} was not published`)
+      assertFits(nc, subject, payload)
+      await js.publish(subject, payload, { msgID: id, timeout: publishTimeoutMs, retries: 1 })
+    },
+    publish(subject, payload) {
+      if (link.connected()) nc.publish(subject, payload)
+    },
+    subscribe(subject, fn) {
+      const subscription = nc.subscribe(subject)
+      const loop = async () => {
+        for await (const message of subscription) {
+          try {
+            fn({ subject: message.subject, data: message.data })
+          } catch (err) {
+            logger.error({ err, subject: message.subject }, 'subscription.failed')
+          }
+        }
+      }
+      loop().catch((err: unknown) => logger.error({ err, subject }, 'subscription.ended'))
+      return { unsubscribe: () => subscription.unsubscribe() }
+    },
+    async close() {
+      if (nc.isClosed()) return
+      if (link.connected()) await nc.flush().catch(() => undefined)
+      await nc.close()
+    },
+  }
+}
+
+function watchLink(nc: NatsConnection, logger: Logger) {
+  let connected = true
+  const watch = async () => {
+    for await (const status of nc.status()) {
+      if (status.type === 'disconnect') {
+        connected = false
+        logger.warn('nats.disconnected')
+      } else if (status.type === 'reconnect') {
+        connected = true
+        logger.info('nats.reconnected')
+      } else if (status.type === 'error') {
+        logger.error({ err: status.error }, 'nats.error')
+      } else if (status.type === 'slowConsumer') {
+        logger.warn('nats.slow-consumer')
+      }
+    }
+  }
+  watch().catch((err: unknown) => logger.error({ err }, 'nats.status-ended'))
+  const closed = nc.closed().then((err) => {
+    connected = false
+    if (err instanceof Error) logger.error({ err }, 'nats.closed')
+  })
+  return { connected: () => connected && !nc.isClosed(), closed }
+}
+
+function parseReply<Request, Reply>(call: Call<Request, Reply>, data: Uint8Array): Reply {
+  try {
+    return call.reply.parse(decodeJson(data))
+  } catch (cause) {
+    const what = cause instanceof z.ZodError ? z.prettifyError(cause) : 'not JSON'
+    throw new ServiceError('INTERNAL_ERROR', {
+      cause: new Error(`the answer to ${call.subject} does not fit: ${what}`),
+    })
+  }
+}
+
+function assertFits(nc: NatsConnection, subject: string, data: Uint8Array): void {
+  const bytesMax = nc.info?.max_payload
+  if (bytesMax !== undefined && data.length > bytesMax) {
+    throw new RangeError(`${data.length} bytes for ${subject} are more than NATS takes (${bytesMax})`)
+  }
+}

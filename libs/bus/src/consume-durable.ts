@@ -1,0 +1,124 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream'
+import type { Logger } from 'pino'
+import type { Bus } from './connect-bus.ts'
+
+/** One delivered message. Acknowledge after the write it causes, never before. */
+export type DurableMessage = {
+  /** Sequence in the stream. */
+  readonly seq: number
+  readonly subject: string
+  /** The publisher's message id (the event's id), or null. */
+  readonly id: string | null
+  readonly data: Uint8Array
+  readonly redelivered: boolean
+  /** 1 for the first delivery. */
+  readonly deliveryCount: number
+  ack(): void
+  /** Asks for it again after `delayMs`. It keeps its place among the unacknowledged meanwhile. */
+  nak(delayMs: number): void
+}
+
+const pullExpiresMs = 5000
+const backoffFirstMs = 100
+const backoffLastMs = 2000
+const failedBatchDelayMs = 1000
+
+/**
+ * Works a durable consumer in batches, one batch at a time, oldest first: whatever has arrived, at most `batchMax`. When `handle`
+ * throws, what it left unanswered is asked for again a second later. A lost connection, a deleted and a recreated consumer only pause it.
+ * `stop()` takes no more and waits for the batch at work.
+ */
+export function consumeDurable({
+  bus,
+  stream,
+  consumer,
+  batchMax,
+  handle,
+  logger,
+}: {
+  bus: Bus
+  stream: string
+  consumer: string
+  batchMax: number
+  handle: (messages: readonly DurableMessage[]) => Promise<void>
+  logger: Logger
+}): { stop(): Promise<void> } {
+  const stopping = new AbortController()
+  let pull: ConsumerMessages | null = null
+  const js = jetstream(bus.nc)
+
+  const pullLoop = async () => {
+    let backoffMs = backoffFirstMs
+    while (!stopping.signal.aborted) {
+      try {
+        const source = await js.consumers.get(stream, consumer)
+        pull = await source.consume({
+          max_messages: batchMax,
+          expires: pullExpiresMs,
+          abort_on_missing_resource: true,
+        })
+        if (stopping.signal.aborted) break
+        backoffMs = backoffFirstMs
+        await work(pull)
+        if (!stopping.signal.aborted) logger.warn({ consumer }, 'consumer.ended')
+      } catch (err) {
+        if (!stopping.signal.aborted) logger.warn({ err, consumer }, 'consumer.interrupted')
+      }
+      await pull?.close()
+      pull = null
+      await delay(backoffMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+      backoffMs = Math.min(backoffMs * 2, backoffLastMs)
+    }
+  }
+
+  async function work(messages: ConsumerMessages): Promise<void> {
+    let batch: JsMsg[] = []
+    for await (const message of messages) {
+      batch.push(message)
+      if (batch.length < batchMax && messages.getPending() > 0) continue
+      const taken = batch
+      batch = []
+      if (stopping.signal.aborted) break
+      await handleBatch(taken)
+    }
+  }
+
+  async function handleBatch(batch: readonly JsMsg[]): Promise<void> {
+    const unanswered = new Set(batch)
+    try {
+      await handle(batch.map((message) => toDurableMessage(message, unanswered)))
+    } catch (err) {
+      logger.error({ err, consumer, messages: batch.length }, 'consumer.batch-failed')
+      for (const message of unanswered) message.nak(failedBatchDelayMs)
+    }
+  }
+
+  const done = pullLoop()
+  return {
+    async stop() {
+      stopping.abort()
+      pull?.stop()
+      await done
+    },
+  }
+}
+
+function toDurableMessage(message: JsMsg, unanswered: Set<JsMsg>): DurableMessage {
+  return {
+    seq: message.seq,
+    subject: message.subject,
+    id: message.headers?.get('Nats-Msg-Id') || null,
+    data: message.data,
+    redelivered: message.redelivered,
+    deliveryCount: message.info.deliveryCount,
+    ack() {
+      unanswered.delete(message)
+      message.ack()
+    },
+    nak(delayMs) {
+      unanswered.delete(message)
+      message.nak(delayMs)
+    },
+  }
+}

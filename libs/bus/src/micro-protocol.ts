@@ -1,0 +1,110 @@
+import { type Msg, type NatsConnection, nanos, nuid } from 'nats'
+import type { Logger } from 'pino'
+import { encodeJson, inboxRoot } from './wire.ts'
+
+export type EndpointStats = {
+  readonly subject: string
+  readonly queueGroup: string
+  requests: number
+  errors: number
+  lastError: string
+  busyMs: number
+  /** Counts one answered call; `errorCode` is null when it went well. */
+  record(durationMs: number, errorCode: string | null): void
+}
+
+export function newEndpointStats(subject: string, queueGroup: string): EndpointStats {
+  return {
+    subject,
+    queueGroup,
+    requests: 0,
+    errors: 0,
+    lastError: '',
+    busyMs: 0,
+    record(durationMs, errorCode) {
+      this.requests += 1
+      this.busyMs += durationMs
+      if (errorCode === null) return
+      this.errors += 1
+      this.lastError = errorCode
+    },
+  }
+}
+
+/**
+ * Answers `$SRV.PING|INFO|STATS`, also with the service's name and instance id behind, so that the `nats` tool and
+ * `ops status` see every replica. Source: NATS ADR-32.
+ */
+export function answerMicroProtocol({
+  nc,
+  service,
+  version,
+  endpoints,
+  logger,
+}: {
+  nc: NatsConnection
+  service: string
+  version: string
+  endpoints: readonly EndpointStats[]
+  logger: Logger
+}): { stop(): void } {
+  const identity = { name: service, id: nuid.next(), version, metadata: { pid: String(process.pid) } }
+  const started = new Date().toISOString()
+  const answers = {
+    PING: () => ({ type: 'io.nats.micro.v1.ping_response', ...identity }),
+    INFO: () => ({
+      type: 'io.nats.micro.v1.info_response',
+      ...identity,
+      description: `Pitboss ${service}`,
+      endpoints: endpoints.map(({ subject, queueGroup }) => ({
+        name: endpointName(subject),
+        subject,
+        queue_group: queueGroup,
+        metadata: null,
+      })),
+    }),
+    STATS: () => ({
+      type: 'io.nats.micro.v1.stats_response',
+      ...identity,
+      started,
+      endpoints: endpoints.map(renderStats),
+    }),
+  }
+  const subscriptions = (['PING', 'INFO', 'STATS'] as const).flatMap((verb) =>
+    [`$SRV.${verb}`, `$SRV.${verb}.${service}`, `$SRV.${verb}.${service}.${identity.id}`].map((subject) =>
+      nc.subscribe(subject, {
+        callback: (err, message) => {
+          if (err !== null) logger.error({ err, subject }, 'micro.failed')
+          else respond(message, answers[verb]())
+        },
+      }),
+    ),
+  )
+  return {
+    stop() {
+      for (const subscription of subscriptions) subscription.unsubscribe()
+    },
+  }
+}
+
+function respond(message: Msg, body: unknown): void {
+  if (message.reply?.startsWith(inboxRoot)) message.respond(encodeJson(body))
+}
+
+function renderStats(stats: EndpointStats) {
+  const busyNs = Math.round(nanos(stats.busyMs))
+  return {
+    name: endpointName(stats.subject),
+    subject: stats.subject,
+    queue_group: stats.queueGroup,
+    num_requests: stats.requests,
+    num_errors: stats.errors,
+    last_error: stats.lastError,
+    processing_time: busyNs,
+    average_processing_time: stats.requests === 0 ? 0 : Math.round(busyNs / stats.requests),
+  }
+}
+
+function endpointName(subject: string): string {
+  return subject.replaceAll('.', '_')
+}

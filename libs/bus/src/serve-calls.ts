@@ -1,0 +1,197 @@
+import type { Call, CallContext } from '@pitboss/contracts/call'
+import { errorCatalogue } from '@pitboss/errors/catalogue'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { headers, type Msg, type Subscription } from 'nats'
+import type { Logger } from 'pino'
+import { z } from 'zod'
+import type { Bus } from './connect-bus.ts'
+import { type EndpointStats, answerMicroProtocol, newEndpointStats } from './micro-protocol.ts'
+import { readCallContext } from './read-call-context.ts'
+import { decodeJson, callHeaders, encodeJson, encodeServiceError, inboxRoot } from './wire.ts'
+
+/** The context that a handler gets: the deadline is always known. Hand it on with the calls it makes. */
+export type HandlerContext = CallContext & { readonly deadlineAtMs: number }
+
+/** A call with the function that answers it, closed over both types. */
+export type CallHandler = {
+  readonly subject: string
+  readonly service: string
+  readonly budgetMs: number
+  /** Request bytes to reply bytes. */
+  readonly run: (data: Uint8Array, context: HandlerContext) => Promise<Uint8Array>
+}
+
+const stopTimeoutMs = 10_000
+
+/** Binds `fn` to `call`: the request is parsed before, the reply after it (unknown fields of a plain object are cut). */
+export function handler<Request, Reply>(
+  call: Call<Request, Reply>,
+  fn: (request: Request, context: HandlerContext) => Promise<NoInfer<Reply>>,
+): CallHandler {
+  return {
+    subject: call.subject,
+    service: call.service,
+    budgetMs: call.budgetMs,
+    run: async (data, context) => encodeJson(call.reply.parse(await fn(parseRequest(call, data), context))),
+  }
+}
+
+/**
+ * Answers calls in the queue group of the service. Every message is answered: with the reply, the handler's ServiceError,
+ * or INTERNAL_ERROR for anything else thrown (logged with its cause). Beyond `concurrencyMax` handlers at work the
+ * answer is SERVICE_UNAVAILABLE at once. `stop()` takes no more work and waits for what is in flight, at most 10 s.
+ */
+export async function serveCalls({
+  bus,
+  service,
+  version,
+  concurrencyMax = 256,
+  logger,
+  handlers,
+}: {
+  bus: Bus
+  service: string
+  version: string
+  concurrencyMax?: number
+  logger: Logger
+  handlers: readonly CallHandler[]
+}): Promise<{ stop(): Promise<void> }> {
+  const inFlight = new Set<Promise<void>>()
+  const endpoints: EndpointStats[] = []
+  const subscriptions: Subscription[] = []
+
+  for (const callHandler of handlers) {
+    if (callHandler.service !== service) {
+      throw new Error(`${callHandler.subject} belongs to ${callHandler.service}, not to ${service}`)
+    }
+    const stats = newEndpointStats(callHandler.subject, service)
+    const subscription = bus.nc.subscribe(callHandler.subject, { queue: service })
+    endpoints.push(stats)
+    subscriptions.push(subscription)
+    acceptLoop(subscription, (message) => accept(callHandler, stats, message), logger)
+  }
+  const micro = answerMicroProtocol({ nc: bus.nc, service, version, endpoints, logger })
+  await bus.nc.flush()
+
+  function accept(callHandler: CallHandler, stats: EndpointStats, message: Msg): void {
+    if (!message.reply?.startsWith(inboxRoot)) {
+      logger.warn({ subject: message.subject }, 'call.without-inbox')
+      return
+    }
+    if (inFlight.size >= concurrencyMax) {
+      stats.record(0, 'SERVICE_UNAVAILABLE')
+      logger.warn({ subject: message.subject, in_flight: inFlight.size }, 'call.shed')
+      respondError(message, new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 }))
+      return
+    }
+    const work = answer({ callHandler, stats, message, logger })
+    inFlight.add(work)
+    void work.finally(() => inFlight.delete(work))
+  }
+
+  return {
+    async stop() {
+      await Promise.all(subscriptions.map((subscription) => drain(subscription)))
+      micro.stop()
+      await settleWithin(inFlight, stopTimeoutMs)
+      if (bus.connected()) await bus.nc.flush()
+    },
+  }
+}
+
+/** Runs one call to its answer. Never rejects. */
+async function answer({
+  callHandler,
+  stats,
+  message,
+  logger,
+}: {
+  callHandler: CallHandler
+  stats: EndpointStats
+  message: Msg
+  logger: Logger
+}): Promise<void> {
+  const startedAtMs = performance.now()
+  const context = readCallContext(message.headers, callHandler.budgetMs, Date.now())
+  let code = 'OK'
+  let err: unknown
+  try {
+    if (context.deadlineAtMs <= Date.now()) {
+      throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: 'deadline-passed' })
+    }
+    const reply = await callHandler.run(message.data, context)
+    message.respond(reply)
+  } catch (error) {
+    const known = error instanceof ServiceError ? error : new ServiceError('INTERNAL_ERROR', { cause: error })
+    code = known.code
+    err = known.cause
+    try {
+      respondError(message, known)
+    } catch (cause) {
+      err = cause
+    }
+  }
+  const durationMs = performance.now() - startedAtMs
+  stats.record(durationMs, code === 'OK' ? null : code)
+  const line = {
+    subject: callHandler.subject,
+    request_id: context.requestId,
+    traceparent: context.traceparent,
+    duration_ms: Math.round(durationMs * 10) / 10,
+    code,
+    ...(err === undefined
+      ? {}
+      : { err: err instanceof Error ? err : new Error(`cause: ${JSON.stringify(err)}`) }),
+  }
+  if (code === 'INTERNAL_ERROR') logger.error(line, 'call.served')
+  else logger.info(line, 'call.served')
+}
+
+function acceptLoop(subscription: Subscription, accept: (message: Msg) => void, logger: Logger): void {
+  const loop = async () => {
+    for await (const message of subscription) {
+      try {
+        accept(message)
+      } catch (err) {
+        logger.error({ err, subject: message.subject }, 'call.not-accepted')
+      }
+    }
+  }
+  loop().catch((err: unknown) => logger.error({ err, subject: subscription.getSubject() }, 'call.loop-ended'))
+}
+
+function respondError(message: Msg, error: ServiceError): void {
+  const head = headers()
+  head.set(callHeaders.errorCode, String(errorCatalogue[error.code].status))
+  head.set(callHeaders.error, error.code)
+  message.respond(encodeServiceError(error), { headers: head })
+}
+
+function parseRequest<Request, Reply>(call: Call<Request, Reply>, data: Uint8Array): Request {
+  let value: unknown
+  try {
+    value = decodeJson(data)
+  } catch {
+    throw new ServiceError('VALIDATION_ERROR', { message: 'The request is not JSON.' })
+  }
+  const parsed = call.request.safeParse(value)
+  if (parsed.success) return parsed.data
+  const details = parsed.error.issues.map(({ path, message }) => ({
+    path: path.map(String).join('.'),
+    message,
+  }))
+  throw new ServiceError('VALIDATION_ERROR', { details, cause: new Error(z.prettifyError(parsed.error)) })
+}
+
+async function drain(subscription: Subscription): Promise<void> {
+  if (!subscription.isClosed()) await subscription.drain()
+}
+
+async function settleWithin(inFlight: ReadonlySet<Promise<void>>, timeoutMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const timedOut = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs)
+  })
+  await Promise.race([Promise.allSettled(inFlight), timedOut])
+  clearTimeout(timer)
+}

@@ -1,0 +1,89 @@
+import { AckPolicy, DiscardPolicy, RetentionPolicy, StorageType } from '@nats-io/jetstream'
+import type { ConsumerConfig, StreamConfig } from '@nats-io/jetstream'
+import { nanos } from 'nats'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+/** What is declared of a stream; replicas come in when it is applied. */
+export type StreamDeclaration = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>
+
+/** What is declared of a durable consumer. Where it starts is not: a rewind may have made it anew elsewhere. */
+export type ConsumerDeclaration = {
+  readonly stream: string
+  readonly config: Pick<ConsumerConfig, 'durable_name' | 'ack_policy'> & Partial<ConsumerConfig>
+}
+
+/** The log of all events: `events.v1.<sandbox|live>.<operatorId>.<type>`, where the type has dots of its own. */
+export const eventsStream: StreamDeclaration = {
+  name: 'EVENTS',
+  description: 'Every event of every operator, for 30 days',
+  subjects: ['events.v1.>'],
+  storage: StorageType.File,
+  retention: RetentionPolicy.Limits,
+  discard: DiscardPolicy.Old,
+  max_age: nanos(30 * 24 * hourMs),
+  max_msg_size: 512 * 1024,
+  duplicate_window: nanos(5 * minuteMs),
+  allow_direct: true,
+}
+
+/** The bucket that carries revocations, switches and signing keys to the gateways; entries outlive every token. */
+export const accessBucket = 'access'
+export const accessStream: StreamDeclaration = {
+  name: `KV_${accessBucket}`,
+  description: 'Access state that gateways must not miss',
+  subjects: [`$KV.${accessBucket}.>`],
+  storage: StorageType.File,
+  retention: RetentionPolicy.Limits,
+  discard: DiscardPolicy.New,
+  max_age: nanos(26 * hourMs),
+  max_msgs_per_subject: 1,
+  max_msg_size: 64 * 1024,
+  duplicate_window: nanos(2 * minuteMs),
+  allow_direct: true,
+  allow_rollup_hdrs: true,
+  deny_delete: true,
+}
+
+/** Fans events out to deliveries. It never gives up on a message: webhooks parks a poison one itself. */
+export const webhooksFanout: ConsumerDeclaration = {
+  stream: 'EVENTS',
+  config: {
+    durable_name: 'webhooks-fanout',
+    description: 'Records events and makes deliveries',
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: nanos(30_000),
+    max_ack_pending: 1000,
+    max_deliver: -1,
+    max_waiting: 64,
+  },
+}
+
+/** Tells rounds of movements that ended later than the call that began them. */
+export const roundsMovements: ConsumerDeclaration = {
+  stream: 'EVENTS',
+  config: {
+    durable_name: 'rounds-movements',
+    description: 'Late results of movements',
+    filter_subject: 'events.v1.*.*.transaction.>',
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: nanos(30_000),
+    max_ack_pending: 1000,
+    max_deliver: -1,
+    max_waiting: 64,
+  },
+}
+
+export const topology = {
+  streams: [eventsStream, accessStream],
+  consumers: [webhooksFanout, roundsMovements],
+} as const
+
+/** The subject of an event. `operatorId` is the uuid with dashes. */
+export function eventSubject(
+  scope: { operatorId: string; environment: 'SANDBOX' | 'LIVE' },
+  type: string,
+): string {
+  return `events.v1.${scope.environment.toLowerCase()}.${scope.operatorId}.${type}`
+}

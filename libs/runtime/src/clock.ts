@@ -1,0 +1,5 @@
+/** Where the time comes from; domain code takes one as an argument. */
+export type Clock = { now(): Date }
+
+/** The machine's clock. */
+export const systemClock: Clock = { now: () => new Date() }

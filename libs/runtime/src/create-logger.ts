@@ -1,0 +1,69 @@
+import { type DestinationStream, type Logger, pino } from 'pino'
+
+/** Field names whose values never reach a log line, at the top and up to three objects deep. */
+export const redactedFields = [
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'api_secret',
+  'apiSecret',
+  'secret',
+  'secrets',
+  'password',
+  'current_password',
+  'new_password',
+  'token',
+  'access_token',
+  'accessToken',
+  'refresh',
+  'refresh_token',
+  'launch_token',
+  'launch_url',
+  'invite_url',
+  'server_seed',
+  'serverSeed',
+  'x-signature',
+  'signature',
+  'totp',
+  'code_verifier',
+  'recovery_codes',
+  'otpauth_url',
+  'private_key',
+  'privateKey',
+  'master_keys',
+  'masterKeys',
+  'PITBOSS_MASTER_KEYS',
+  'NATS_NKEY_SEED',
+  'nkeySeed',
+  'seed',
+  'MONGODB_URL',
+  'NATS_URL',
+] as const
+
+const depths = ['', '*', '*.*', '*.*.*']
+
+/**
+ * JSON lines on stdout, or to `destination`. One line per unit of work, message `noun.past`; errors go under `err`, with their causes.
+ */
+export function createLogger({
+  service,
+  level = 'info',
+  destination,
+}: {
+  service: string
+  level?: string
+  destination?: DestinationStream
+}): Logger {
+  const options = {
+    level,
+    base: { service, pid: process.pid },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: { paths: redactedFields.flatMap(pathsOf), censor: '[redacted]' },
+  }
+  return destination === undefined ? pino(options) : pino(options, destination)
+}
+
+function pathsOf(field: string): string[] {
+  return depths.map((depth) => `${depth}["${field}"]`)
+}

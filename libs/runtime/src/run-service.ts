@@ -1,0 +1,84 @@
+import type { Logger } from 'pino'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import { startProbeServer } from './probe-server.ts'
+import { createReadiness, type ReadinessCheck } from './readiness.ts'
+
+/** What a running service gets from its process. */
+export type ServiceHost = {
+  readonly logger: Logger
+  readonly registry: Registry
+  /** Adds a condition of `/readyz`; its name is what a 503 shows. */
+  readonly check: (name: string, check: ReadinessCheck) => void
+  /** Aborted when the process was told to stop; a start that waits must listen to it. */
+  readonly stopping: AbortSignal
+  /** Ends the process with exit code 1 (the supervisor starts a fresh one): for what cannot be mended from inside. */
+  readonly fail: (error: unknown) => void
+}
+
+export type RunningService = { stop(): Promise<void> }
+
+const stopTimeoutMs = 10_000
+
+/**
+ * Runs a service as a process: probes on `probePort` (0 = any free one) before `start` begins, `/readyz` red until it has
+ * resolved. SIGTERM or SIGINT stops it within 10 s and exits 0 (1 when stopping failed or took longer); a second signal ends it at once. What nobody
+ * caught is logged and ends the process with exit code 1.
+ */
+export async function runService({
+  name,
+  logger,
+  probePort,
+  start,
+}: {
+  name: string
+  logger: Logger
+  probePort: number
+  start: (host: ServiceHost) => Promise<RunningService>
+}): Promise<void> {
+  const registry = new Registry()
+  registry.setDefaultLabels({ service: name })
+  collectDefaultMetrics({ register: registry })
+  const readiness = createReadiness()
+  const stopping = new AbortController()
+  let started = false
+  let running: RunningService | null = null
+
+  const fail = (err: unknown) => {
+    logger.fatal({ err }, 'service.failed')
+    process.exit(1)
+  }
+  process.on('uncaughtException', fail)
+  process.on('unhandledRejection', fail)
+  readiness.check('started', () => started && !stopping.signal.aborted)
+  const probes = await startProbeServer({ port: probePort, missing: readiness.missing, registry })
+  logger.info({ probe_port: probes.port }, 'service.starting')
+
+  const stop = async (signal: string) => {
+    if (stopping.signal.aborted) {
+      logger.warn({ signal }, 'service.killed')
+      process.exit(1)
+    }
+    stopping.abort()
+    logger.info({ signal }, 'service.stopping')
+    setTimeout(() => fail(new Error('stopping took longer than 10 s')), stopTimeoutMs).unref()
+    await starting.catch(() => undefined)
+    await running?.stop()
+    await probes.close()
+    logger.info('service.stopped')
+    process.exit(0)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT']) {
+    process.on(signal, () => {
+      stop(signal).catch(fail)
+    })
+  }
+
+  const starting = (async () => {
+    running = await start({ logger, registry, check: readiness.check, stopping: stopping.signal, fail })
+    started = true
+    logger.info('service.started')
+  })()
+  starting.catch((err: unknown) => {
+    if (!stopping.signal.aborted) fail(err)
+  })
+}

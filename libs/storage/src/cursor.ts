@@ -1,0 +1,64 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { invalidField } from '@pitboss/errors/service-error'
+import { canonicalJson } from './canonical-json.ts'
+import type { Keyring } from './keyring.ts'
+
+const macBytes = 16
+const cursorCharactersMax = 2048
+
+/** Opaque cursors of lists, signed and bound to the list, its filters, account and environment. Contract sections 1 and 11. */
+export type CursorCodec = {
+  /** `position` is any JSON: where the next page goes on. */
+  encode(binding: unknown, position: unknown): string
+  /** @throws ServiceError VALIDATION_ERROR at `cursor` for a damaged cursor or one of another binding. */
+  decode(binding: unknown, cursor: string): unknown
+}
+
+/** Text form: base64url of `[kid, position]`, a dot, 16 bytes of HMAC-SHA256. */
+export function createCursorCodec({ keyring }: { keyring: Keyring }): CursorCodec {
+  const sign = (kid: string, binding: unknown, payload: string) =>
+    createHmac('sha256', keyring.derive('cursor', kid))
+      .update(canonicalJson(binding))
+      .update('\n')
+      .update(payload)
+      .digest()
+      .subarray(0, macBytes)
+
+  return {
+    encode(binding, position) {
+      const payload = Buffer.from(JSON.stringify([keyring.currentKid, position])).toString('base64url')
+      return `${payload}.${sign(keyring.currentKid, binding, payload).toString('base64url')}`
+    },
+    decode(binding, cursor) {
+      const [payload, mac, ...rest] = cursor.split('.')
+      const parsed =
+        payload === undefined || cursor.length > cursorCharactersMax ? null : parsePayload(payload)
+      if (payload === undefined || mac === undefined || parsed === null || rest.length > 0) throw notACursor()
+      const given = Buffer.from(mac, 'base64url')
+      if (
+        given.length !== macBytes ||
+        given.toString('base64url') !== mac ||
+        !keyring.kids.includes(parsed.kid)
+      ) {
+        throw notACursor()
+      }
+      if (!timingSafeEqual(given, sign(parsed.kid, binding, payload))) throw notACursor()
+      return parsed.position
+    },
+  }
+}
+
+function notACursor() {
+  return invalidField('cursor', 'is damaged or belongs to another list')
+}
+
+function parsePayload(payload: string): { kid: string; position: unknown } | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'))
+    if (!Array.isArray(value) || value.length !== 2) return null
+    const [kid, position]: unknown[] = value
+    return typeof kid === 'string' ? { kid, position } : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import type { Scope } from '@pitboss/contracts/caller'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { type Db, MongoServerError } from 'mongodb'
+import { canonicalJson } from './canonical-json.ts'
+import type { IndexDeclaration } from './ensure-indexes.ts'
+
+type KeyDocument = { _id: string; bodyHash: string; objectId: string; createdAt: Date }
+
+const lifetimeS = 24 * 60 * 60
+const duplicateKey = 11_000
+const attemptsMax = 3
+
+/** Declare it with the service's collections. Keys are forgotten after 24 h. Contract section 1. */
+export const idempotencyKeyIndexes: Readonly<Record<'idempotency_keys', readonly IndexDeclaration[]>> = {
+  idempotency_keys: [{ key: { createdAt: 1 }, name: 'created_at', expireAfterSeconds: lifetimeS }],
+}
+
+/** The hash of a parsed body; field order does not count. */
+export function hashBody(body: unknown): string {
+  return createHash('sha256').update(canonicalJson(body)).digest('hex')
+}
+
+/**
+ * Claims `key` for the object about to be made in `list`. The first claim fixes the object's id: whoever repeats it, also after a
+ * crash, gets the same id and must insert the object under it if it is not there yet (`fresh` is false then).
+ * @throws ServiceError CONFLICT for the same key with another body.
+ */
+export async function claimIdempotencyKey({
+  db,
+  scope,
+  list,
+  key,
+  bodyHash,
+  newId,
+  now,
+}: {
+  db: Db
+  scope: Scope
+  list: string
+  key: string
+  bodyHash: string
+  newId: () => string
+  now: Date
+}): Promise<{ objectId: string; fresh: boolean }> {
+  const keys = db.collection<KeyDocument>('idempotency_keys')
+  const _id = `${scope.operatorId}/${scope.environment}/${list}/${key}`
+  const claim = { _id, bodyHash, objectId: newId(), createdAt: now }
+  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    const present = await keys.findOne({ _id })
+    if (present === null) {
+      if (await insertedFirst(() => keys.insertOne({ ...claim })))
+        return { objectId: claim.objectId, fresh: true }
+      continue
+    }
+    if (now.getTime() - present.createdAt.getTime() < lifetimeS * 1000) {
+      if (present.bodyHash === bodyHash) return { objectId: present.objectId, fresh: false }
+      throw new ServiceError('CONFLICT', { message: 'This Idempotency-Key was used with a different body.' })
+    }
+    // The database forgets expired keys in its own time, so an expired one may still be here.
+    const { matchedCount } = await keys.replaceOne({ _id, createdAt: present.createdAt }, claim)
+    if (matchedCount === 1) return { objectId: claim.objectId, fresh: true }
+  }
+  throw new ServiceError('SERVICE_UNAVAILABLE', {
+    retryAfterS: 1,
+    cause: new Error(`the claim of ${list} kept losing`),
+  })
+}
+
+async function insertedFirst(insert: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await insert()
+    return true
+  } catch (error) {
+    if (error instanceof MongoServerError && error.code === duplicateKey) return false
+    throw error
+  }
+}

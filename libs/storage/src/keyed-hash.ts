@@ -1,0 +1,33 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Keyring } from './keyring.ts'
+
+/** Hashes high-entropy secrets (API secrets, invitation tokens) so that a dump of the database mints nothing. */
+export type KeyedHash = {
+  /** `v1.<kid>.<base64url>` under the current key. Equal texts give equal hashes. */
+  hash(text: string): string
+  /** Compares in constant time; false for a hash that cannot be read or whose key is gone. Never throws. */
+  verify(text: string, hashed: string): boolean
+  /** The hashes under every key, the current first: for a lookup by hash that survives a rotation of master keys. */
+  candidates(text: string): string[]
+}
+
+/** HMAC-SHA256 under a key derived for `purpose`. */
+export function createKeyedHash(keyring: Keyring, purpose: string): KeyedHash {
+  const hashUnder = (kid: string, text: string) => {
+    const mac = createHmac('sha256', keyring.derive(`keyed-hash/${purpose}`, kid))
+      .update(text)
+      .digest('base64url')
+    return `v1.${kid}.${mac}`
+  }
+  return {
+    hash: (text) => hashUnder(keyring.currentKid, text),
+    candidates: (text) => keyring.kids.map((kid) => hashUnder(kid, text)),
+    verify(text, hashed) {
+      const kid = hashed.split('.')[1] ?? ''
+      if (!keyring.kids.includes(kid)) return false
+      const expected = Buffer.from(hashUnder(kid, text))
+      const given = Buffer.from(hashed)
+      return expected.length === given.length && timingSafeEqual(expected, given)
+    },
+  }
+}

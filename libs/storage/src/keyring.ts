@@ -1,0 +1,49 @@
+import { hkdfSync } from 'node:crypto'
+
+const keyBytes = 32
+
+/** The master keys of one installation. Every use derives a key of its own. */
+export type Keyring = {
+  /** Key id with which new things are sealed, signed and hashed. */
+  readonly currentKid: string
+  /** All key ids, the current one first. */
+  readonly kids: readonly string[]
+  /** 32 bytes for one purpose (HKDF-SHA256). @throws RangeError for an unknown key id. */
+  derive(purpose: string, kid: string): Buffer
+}
+
+/**
+ * Reads `PITBOSS_MASTER_KEYS`: `kid:base64(32 bytes)`, comma separated, the first is current, the others still open what they sealed.
+ * @throws RangeError naming the position, never the key.
+ */
+export function parseKeyring(text: string): Keyring {
+  const masters = new Map<string, Buffer>()
+  for (const [position, part] of text.split(',').entries()) {
+    const match = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/.exec(part.trim())
+    const [, kid, encoded] = match ?? []
+    if (kid === undefined || encoded === undefined) {
+      throw new RangeError(`master key ${position + 1} must be kid:base64(32 bytes)`)
+    }
+    if (masters.has(kid)) throw new RangeError(`master key ${position + 1} repeats the key id ${kid}`)
+    masters.set(kid, Buffer.from(encoded, 'base64'))
+  }
+  const kids = [...masters.keys()]
+  const currentKid = kids[0]
+  if (currentKid === undefined) throw new RangeError('there must be at least one master key')
+  const derived = new Map<string, Buffer>()
+
+  return {
+    currentKid,
+    kids,
+    derive(purpose, kid) {
+      const cacheKey = `${kid}/${purpose}`
+      const known = derived.get(cacheKey)
+      if (known !== undefined) return known
+      const master = masters.get(kid)
+      if (master === undefined) throw new RangeError(`there is no master key ${kid}`)
+      const key = Buffer.from(hkdfSync('sha256', master, '', `pitboss/v1/${purpose}`, keyBytes))
+      derived.set(cacheKey, key)
+      return key
+    },
+  }
+}

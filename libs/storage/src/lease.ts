@@ -1,0 +1,70 @@
+import type { Clock } from '@pitboss/runtime/clock'
+import { type Db, MongoServerError } from 'mongodb'
+import type { IndexDeclaration } from './ensure-indexes.ts'
+
+type LeaseDocument = { _id: string; owner: string; expiresAt: Date; token: number }
+
+const duplicateKey = 11_000
+
+/** Declare it with the service's collections. */
+export const leaseIndexes: Readonly<Record<'leases', readonly IndexDeclaration[]>> = { leases: [] }
+
+/** A named lease: at most one owner at a time, as long as clocks agree to within the time to live. */
+export type Lease = {
+  /**
+   * Takes the lease if it is free or has run out.
+   * @returns the fencing token (greater than every earlier one; put it into what must not be written by a stale owner), or null.
+   */
+  acquire(): Promise<number | null>
+  /** Prolongs it. False when it was lost: stop the work at once. */
+  renew(token: number): Promise<boolean>
+  /** Gives it back, if still held. */
+  release(token: number): Promise<void>
+}
+
+/** @param owner unique per process instance, never reused after a restart. */
+export function createLease({
+  db,
+  name,
+  owner,
+  ttlMs,
+  clock,
+}: {
+  db: Db
+  name: string
+  owner: string
+  ttlMs: number
+  clock: Clock
+}): Lease {
+  const leases = db.collection<LeaseDocument>('leases')
+  const expiry = (now: Date) => new Date(now.getTime() + ttlMs)
+
+  return {
+    async acquire() {
+      const now = clock.now()
+      const taken = await leases.findOneAndUpdate(
+        { _id: name, expiresAt: { $lte: now } },
+        { $set: { owner, expiresAt: expiry(now) }, $inc: { token: 1 } },
+        { returnDocument: 'after' },
+      )
+      if (taken !== null) return taken.token
+      if ((await leases.findOne({ _id: name }, { projection: { _id: 1 } })) !== null) return null
+      try {
+        await leases.insertOne({ _id: name, owner, expiresAt: expiry(now), token: 1 })
+        return 1
+      } catch (error) {
+        if (error instanceof MongoServerError && error.code === duplicateKey) return null
+        throw error
+      }
+    },
+    async renew(token) {
+      const now = clock.now()
+      const fence = { _id: name, owner, token, expiresAt: { $gt: now } }
+      const { matchedCount } = await leases.updateOne(fence, { $set: { expiresAt: expiry(now) } })
+      return matchedCount === 1
+    },
+    async release(token) {
+      await leases.updateOne({ _id: name, owner, token }, { $set: { expiresAt: new Date(0) } })
+    },
+  }
+}

@@ -1,0 +1,41 @@
+import type { Scope } from '@pitboss/contracts/caller'
+
+/** An event that waits in its entity's document until the stream has acknowledged it. */
+export type OutboxEntry = {
+  /** Event id; the stream's message id. */
+  readonly id: string
+  readonly subject: string
+  /** The envelope as it will be delivered, byte for byte. */
+  readonly body: string
+}
+
+/** What a document with an outbox has. `outboxAt` is null exactly when nothing waits. */
+export type WithOutbox = { outbox: OutboxEntry[]; outboxAt: Date | null }
+
+/**
+ * Renders an event's envelope. This happens once, in the write that caused the event; the bytes never change after.
+ * Source: interface specification, "Event envelope".
+ */
+export function outboxEntry({
+  id,
+  type,
+  createdAt,
+  scope,
+  data,
+}: {
+  id: string
+  type: string
+  createdAt: Date
+  scope: Scope
+  data: object
+}): OutboxEntry {
+  const body = JSON.stringify({
+    id,
+    type,
+    created_at: createdAt.toISOString(),
+    environment: scope.environment,
+    operator_id: scope.operatorId,
+    data,
+  })
+  return { id, subject: `events.v1.${scope.environment.toLowerCase()}.${scope.operatorId}.${type}`, body }
+}

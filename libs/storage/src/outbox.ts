@@ -1,0 +1,159 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Clock } from '@pitboss/runtime/clock'
+import type { Collection, Document, Filter, UpdateFilter } from 'mongodb'
+import type { Logger } from 'pino'
+import type { IndexDeclaration } from './ensure-indexes.ts'
+import type { OutboxEntry, WithOutbox } from './outbox-entry.ts'
+
+const sweepEveryMs = 1000
+const sweepGraceMs = 1000
+const sweepPageSize = 200
+const sweepWidth = 8
+const relaysMax = 1000
+
+/** What the relay needs of the bus. */
+export type EventPublisher = {
+  publishEvent(event: { id: string; subject: string; payload: Uint8Array }): Promise<void>
+  connected(): boolean
+}
+
+export type Outbox = {
+  /**
+   * Publishes what waits in the document, oldest first, each after the ack of the one before, then removes it.
+   * Never rejects: what cannot be published now is logged and left to the sweeper. Call it after the write, without holding up the answer.
+   */
+  relay(documentId: string): Promise<void>
+  /** Starts the sweeper, which every second relays what waits for more than a second. Returns the function that stops it. */
+  start(): () => Promise<void>
+}
+
+/** The partial index that the sweeper reads; declare it with the collection's own. */
+export const outboxIndex: IndexDeclaration = {
+  key: { outboxAt: 1 },
+  name: 'outbox_at',
+  partialFilterExpression: { outboxAt: { $gt: new Date(0) } },
+}
+
+/** The fields of an update that append events; merge its `$push` and `$set` into the update that causes them. */
+export function outboxUpdate(entries: readonly OutboxEntry[], now: Date) {
+  return { $push: { outbox: { $each: [...entries] } }, $set: { outboxAt: now } } as const
+}
+
+type OutboxDocument = WithOutbox & { _id: string }
+
+/**
+ * The relay of one collection's outboxes. The document's whole pending list goes out every time: publishing only one's own new events
+ * would reorder them under crashes. Doubles are dropped by the stream (message id = event id).
+ */
+export function createOutbox<Doc extends OutboxDocument>({
+  collection,
+  bus,
+  clock,
+  logger,
+}: {
+  collection: Collection<Doc>
+  bus: EventPublisher
+  clock: Clock
+  logger: Logger
+}): Outbox {
+  const relays = new Map<string, { running: Promise<void>; again: boolean }>()
+  const byId = (id: string) => ({ _id: id }) as Filter<Doc>
+
+  async function relay(documentId: string): Promise<void> {
+    const present = relays.get(documentId)
+    if (present !== undefined) {
+      present.again = true
+      return present.running
+    }
+    if (relays.size >= relaysMax || !bus.connected()) return
+    const entry = { running: Promise.resolve(), again: false }
+    relays.set(documentId, entry)
+    entry.running = drain(documentId, entry)
+    return entry.running
+  }
+
+  async function drain(documentId: string, entry: { again: boolean }): Promise<void> {
+    try {
+      do {
+        entry.again = false
+        await publishPending(documentId)
+      } while (entry.again)
+    } catch (err) {
+      logger.warn({ err, document_id: documentId, collection: collection.collectionName }, 'outbox.deferred')
+    } finally {
+      relays.delete(documentId)
+    }
+  }
+
+  async function publishPending(documentId: string): Promise<void> {
+    const document = await collection.findOne<Pick<OutboxDocument, 'outbox'>>(byId(documentId), {
+      projection: { outbox: 1 },
+    })
+    const pending = document?.outbox ?? []
+    const last = pending.at(-1)
+    if (last === undefined) return
+    for (const { id, subject, body } of pending) {
+      await bus.publishEvent({ id, subject, payload: Buffer.from(body) })
+    }
+    await remove(documentId, pending, last)
+  }
+
+  /** One write when nothing was appended meanwhile, which a list of equal length and equal last event shows; two otherwise. */
+  async function remove(documentId: string, sent: readonly OutboxEntry[], last: OutboxEntry): Promise<void> {
+    const unchanged = {
+      _id: documentId,
+      outbox: { $size: sent.length },
+      [`outbox.${sent.length - 1}.id`]: last.id,
+    }
+    const cleared = { $set: { outbox: [], outboxAt: null } } as Document
+    const { matchedCount } = await collection.updateOne(
+      unchanged as Filter<Doc>,
+      cleared as UpdateFilter<Doc>,
+    )
+    if (matchedCount === 1) return
+    const pull = { $pull: { outbox: { id: { $in: sent.map(({ id }) => id) } } } } as Document
+    await collection.updateOne(byId(documentId), pull as UpdateFilter<Doc>)
+    const empty = { _id: documentId, outbox: { $size: 0 } } as Document
+    await collection.updateOne(
+      empty as Filter<Doc>,
+      { $set: { outboxAt: null } } as Document as UpdateFilter<Doc>,
+    )
+  }
+
+  async function sweep(stopping: AbortSignal): Promise<void> {
+    if (!bus.connected()) return
+    const before = new Date(clock.now().getTime() - sweepGraceMs)
+    const due = await collection
+      .find<{ _id: string }>({ outboxAt: { $gt: new Date(0), $lte: before } } as Document as Filter<Doc>)
+      .project<{ _id: string }>({ _id: 1 })
+      .sort({ outboxAt: 1 })
+      .limit(sweepPageSize)
+      .toArray()
+    for (let from = 0; from < due.length && !stopping.aborted; from += sweepWidth) {
+      await Promise.all(due.slice(from, from + sweepWidth).map(({ _id }) => relay(_id)))
+    }
+  }
+
+  return {
+    relay,
+    start() {
+      const stopping = new AbortController()
+      const loop = async () => {
+        while (!stopping.signal.aborted) {
+          try {
+            await sweep(stopping.signal)
+          } catch (err) {
+            logger.error({ err, collection: collection.collectionName }, 'outbox.sweep-failed')
+          }
+          await delay(sweepEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+        }
+      }
+      const done = loop()
+      return async () => {
+        stopping.abort()
+        await done
+        await Promise.all([...relays.values()].map(({ running }) => running))
+      }
+    },
+  }
+}

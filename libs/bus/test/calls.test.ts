@@ -1,0 +1,304 @@
+import { defineCall } from '@pitboss/contracts/call'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { until } from '@pitboss/testing/until'
+import { withEngines } from '@pitboss/testing/with-engines'
+import { connect, headers } from 'nats'
+import t from 'tap'
+import { z } from 'zod'
+import { isCallTimeout } from '../src/call-failure.ts'
+import { connectBus } from '../src/connect-bus.ts'
+import { type HandlerContext, handler, serveCalls } from '../src/serve-calls.ts'
+import { memoryLogger } from './fixtures/memory-logger.ts'
+
+const echo = defineCall({
+  subject: 'rounds.v1.test.echo',
+  request: z.strictObject({ amount: z.string(), limit: z.int().default(50) }),
+  reply: z.object({ amount: z.string(), limit: z.int() }),
+  budgetMs: 5000,
+})
+const fail = defineCall({
+  subject: 'rounds.v1.test.fail',
+  request: z.strictObject({ how: z.enum(['known', 'thrown', 'bad-reply', 'too-large']) }),
+  reply: z.object({ text: z.string() }),
+  budgetMs: 5000,
+})
+const slow = defineCall({
+  subject: 'rounds.v1.test.slow',
+  request: z.strictObject({}),
+  reply: z.strictObject({}),
+  budgetMs: 300,
+})
+const unserved = defineCall({
+  subject: 'rounds.v1.test.unserved',
+  request: z.strictObject({}),
+  reply: z.strictObject({}),
+  budgetMs: 1000,
+})
+
+const rejected = async (work: Promise<unknown>): Promise<ServiceError> => {
+  const error = await work.then(() => null).catch((reason: unknown) => reason)
+  if (!(error instanceof ServiceError)) throw new Error('a ServiceError was expected', { cause: error })
+  return error
+}
+
+t.test('calls', async (t) => {
+  const { natsUrl } = await withEngines(t)
+  const { logger, lines } = memoryLogger()
+  const server = await connectBus({ url: natsUrl, service: 'rounds', logger })
+  const client = await connectBus({ url: natsUrl, service: 'gateway', logger })
+  t.teardown(() => Promise.all([server.close(), client.close()]))
+
+  const contexts: HandlerContext[] = []
+  const releases: (() => void)[] = []
+  const served = await serveCalls({
+    bus: server,
+    service: 'rounds',
+    version: '1.2.3',
+    concurrencyMax: 4,
+    logger,
+    handlers: [
+      handler(echo, async (request, context) => {
+        contexts.push(context)
+        return { ...request, secret: 'not in the schema' }
+      }),
+      handler(fail, async ({ how }) => {
+        if (how === 'known') {
+          throw new ServiceError('WALLET_TIMEOUT', {
+            message: 'mind the gap',
+            details: [{ path: 'stake', message: 'too much' }],
+            resource: { round_id: 'rnd_1', transaction_id: 'bet_1' },
+            retryAfterS: 7,
+            cause: new Error('the reason inside'),
+          })
+        }
+        if (how === 'thrown') throw new Error('password is hunter2')
+        if (how === 'too-large') return { text: 'x'.repeat(2_000_000) }
+        return JSON.parse('{"text":5}')
+      }),
+      handler(slow, async () => {
+        await new Promise<void>((resolve) => releases.push(resolve))
+        return {}
+      }),
+    ],
+  })
+
+  await t.test(
+    'a call carries its request, its defaults and its context, and cuts fields that the reply lacks',
+    async (t) => {
+      const traceparent = '00-0123456789abcdef0123456789abcdef-0123456789abcdef-01'
+      const deadlineAtMs = Date.now() + 2000
+      const reply = await client.call(
+        echo,
+        { amount: '10.00', limit: 5 },
+        { requestId: 'req_1', traceparent, deadlineAtMs },
+      )
+      t.strictSame(reply, { amount: '10.00', limit: 5 })
+      const context = contexts.at(-1)
+      t.equal(context?.requestId, 'req_1')
+      t.match(context?.traceparent, /^00-0123456789abcdef0123456789abcdef-[0-9a-f]{16}-01$/)
+      t.not(context?.traceparent, traceparent)
+      t.equal(context?.deadlineAtMs, deadlineAtMs)
+      const line = lines.findLast((entry) => entry.msg === 'call.served')
+      t.match(line, { subject: echo.subject, request_id: 'req_1', code: 'OK' })
+    },
+  )
+
+  await t.test(
+    'a ServiceError arrives with code, message, details, resource and retryAfterS, and without its cause',
+    async (t) => {
+      const error = await rejected(client.call(fail, { how: 'known' }))
+      t.match(error, {
+        code: 'WALLET_TIMEOUT',
+        message: 'mind the gap',
+        details: [{ path: 'stake', message: 'too much' }],
+        resource: { round_id: 'rnd_1', transaction_id: 'bet_1' },
+        retryAfterS: 7,
+        cause: undefined,
+      })
+    },
+  )
+
+  for (const how of ['thrown', 'bad-reply', 'too-large'] as const) {
+    await t.test(
+      `an unexpected failure (${how}) is answered as a bare INTERNAL_ERROR and logged with its cause`,
+      async (t) => {
+        const error = await rejected(client.call(fail, { how }))
+        t.equal(error.code, 'INTERNAL_ERROR')
+        t.notMatch(error.message, /hunter2|text/)
+        const line = lines.findLast((entry) => entry.msg === 'call.served')
+        t.match(line, { code: 'INTERNAL_ERROR', err: { message: String } })
+      },
+    )
+  }
+
+  await t.test(
+    'a request that does not fit is VALIDATION_ERROR with its paths, unreadable bytes too',
+    async (t) => {
+      const wrong = { ...echo, request: z.any() }
+      const error = await rejected(client.call(wrong, { amount: 5, extra: 1 }))
+      t.equal(error.code, 'VALIDATION_ERROR')
+      t.equal(error.details?.[0]?.path, 'amount')
+      const message = await client.nc.request(echo.subject, 'not json', { timeout: 2000 })
+      t.match(message.json(), { code: 'VALIDATION_ERROR' })
+      t.equal(message.headers?.get('Nats-Service-Error-Code'), '422')
+    },
+  )
+
+  await t.test('nobody there: SERVICE_UNAVAILABLE at once, nothing was started', async (t) => {
+    const error = await rejected(client.call(unserved, {}))
+    t.match(error, { code: 'SERVICE_UNAVAILABLE', retryAfterS: 1, cause: 'no-responders' })
+    t.notOk(isCallTimeout(error))
+  })
+
+  await t.test('no answer in time is SERVICE_UNAVAILABLE of unknown outcome', async (t) => {
+    const error = await rejected(client.call(slow, {}))
+    t.equal(error.code, 'SERVICE_UNAVAILABLE')
+    t.ok(isCallTimeout(error))
+    releases.splice(0).forEach((release) => release())
+  })
+
+  await t.test('a handler whose deadline has passed does not start', async (t) => {
+    const head = headers()
+    head.set('X-Deadline', String(Date.now() - 1))
+    const before = contexts.length
+    const message = await client.nc.request(echo.subject, JSON.stringify({ amount: '1' }), {
+      timeout: 2000,
+      headers: head,
+    })
+    t.match(message.json(), { code: 'SERVICE_UNAVAILABLE' })
+    t.equal(contexts.length, before)
+    const error = await rejected(
+      client.call(echo, { amount: '1', limit: 1 }, { requestId: 'r', deadlineAtMs: Date.now() - 1 }),
+    )
+    t.equal(error.code, 'SERVICE_UNAVAILABLE')
+  })
+
+  await t.test(
+    'work in flight is bounded: one more call is answered SERVICE_UNAVAILABLE, not queued',
+    async (t) => {
+      const held = Array.from({ length: 4 }, () => client.call(slow, {}))
+      await until('four handlers are at work', () => releases.length === 4)
+      const error = await rejected(client.call(echo, { amount: '1', limit: 1 }))
+      t.match(error, { code: 'SERVICE_UNAVAILABLE', cause: undefined })
+      releases.splice(0).forEach((release) => release())
+      await Promise.all(held)
+      t.strictSame(await client.call(echo, { amount: '1', limit: 1 }), { amount: '1', limit: 1 })
+    },
+  )
+
+  await t.test('a reply subject that is no inbox gets no answer', async (t) => {
+    const spy = client.nc.subscribe('events.v1.stolen')
+    client.nc.publish(echo.subject, JSON.stringify({ amount: '1' }), { reply: 'events.v1.stolen' })
+    await until('the call is refused', () => lines.some((line) => line.msg === 'call.without-inbox'))
+    await server.nc.flush()
+    await client.nc.flush()
+    t.equal(spy.getReceived(), 0)
+    spy.unsubscribe()
+  })
+
+  await t.test('a payload that NATS does not take is a clear error', async (t) => {
+    await t.rejects(client.call(echo, { amount: 'x'.repeat(2_000_000), limit: 1 }), {
+      message: /bytes for rounds\.v1\.test\.echo are more than NATS takes/,
+    })
+    await t.rejects(
+      client.publishEvent({ id: 'evt_1', subject: 'events.v1.x', payload: new Uint8Array(2_000_000) }),
+    )
+  })
+
+  await t.test('the micro protocol shows the service, its calls and its counters', async (t) => {
+    const ping = await client.nc.request('$SRV.PING.rounds')
+    t.match(ping.json(), {
+      type: 'io.nats.micro.v1.ping_response',
+      name: 'rounds',
+      version: '1.2.3',
+      id: String,
+    })
+    const info = await client.nc.request('$SRV.INFO')
+    t.match(info.json(), { endpoints: [{ subject: echo.subject, queue_group: 'rounds' }, {}, {}] })
+    const stats = (await client.nc.request(`$SRV.STATS.rounds.${ping.json<{ id: string }>().id}`)).json<{
+      endpoints: { num_requests: number; num_errors: number; last_error: string }[]
+    }>()
+    t.ok((stats.endpoints[0]?.num_requests ?? 0) >= 2)
+    t.match(stats.endpoints[1], { num_errors: 4, last_error: 'INTERNAL_ERROR' })
+  })
+
+  await t.test('two replicas share the calls of one queue group', async (t) => {
+    const other = await connectBus({ url: natsUrl, service: 'rounds', logger })
+    let mine = 0
+    const counted = handler(echo, async (request) => {
+      mine += 1
+      return request
+    })
+    const second = await serveCalls({
+      bus: other,
+      service: 'rounds',
+      version: '1',
+      logger,
+      handlers: [counted],
+    })
+    const before = contexts.length
+    for (let sent = 0; sent < 60; sent++) await client.call(echo, { amount: '1', limit: 1 })
+    t.equal(mine + contexts.length - before, 60)
+    t.ok(mine > 0 && mine < 60)
+    await second.stop()
+    await other.close()
+  })
+
+  await t.test('stop() answers what is in flight and takes no more', async (t) => {
+    const held = client.call({ ...slow, budgetMs: 5000 }, {})
+    await until('a handler is at work', () => releases.length === 1)
+    const stopped = served.stop()
+    await until('nobody answers any more', async () => {
+      const error = await rejected(client.call(echo, { amount: '1', limit: 1 }))
+      return error.cause === 'no-responders'
+    })
+    releases.splice(0).forEach((release) => release())
+    t.strictSame(await held, {})
+    await stopped
+  })
+
+  t.test('a handler of another service is refused at once', async (t) => {
+    const stray = defineCall({ ...echo, subject: 'auth.v1.test.echo' })
+    await t.rejects(
+      serveCalls({
+        bus: server,
+        service: 'rounds',
+        version: '1',
+        logger,
+        handlers: [handler(stray, async (r) => r)],
+      }),
+      /belongs to auth/,
+    )
+  })
+})
+
+t.test('while disconnected everything fails at once', async (t) => {
+  const { natsUrl } = await withEngines(t)
+  const { logger } = memoryLogger()
+  const bus = await connectBus({ url: natsUrl, service: 'gateway', logger })
+  t.ok(bus.connected())
+  await bus.close()
+  await bus.closed
+  t.notOk(bus.connected())
+  t.match(await rejected(bus.call(unserved, {})), { code: 'SERVICE_UNAVAILABLE', cause: 'disconnected' })
+  await t.rejects(
+    bus.publishEvent({ id: 'evt_1', subject: 'events.v1.a', payload: new Uint8Array() }),
+    /not connected/,
+  )
+  t.doesNotThrow(() => bus.publish('wake.webhooks.x', new Uint8Array()))
+  await bus.close()
+})
+
+t.test('a wrong password ends the connection attempt and never shows itself', async (t) => {
+  const { natsUrl } = await withEngines(t)
+  const { logger } = memoryLogger()
+  const url = natsUrl.replace(/:[^:@/]+@/, ':wrong-pass%40word@')
+  const error = await connectBus({ url, service: 'gateway', logger }).catch((reason: unknown) => reason)
+  t.ok(error instanceof Error)
+  t.notMatch(String(error), /wrong-pass/)
+  await t.rejects(connectBus({ url: 'http://user:hunter2@host', service: 'x', logger }), {
+    message: /must look like/,
+  })
+  const plain = await connect({ servers: new URL(natsUrl).host, user: 'nobody', pass: 'x' }).catch(() => null)
+  t.equal(plain, null)
+})

@@ -43,8 +43,8 @@ const serves = (calls: string, service: string) => [`${calls} ${service}`, '$SRV
  */
 export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
   gateway: {
-    publish: { allow: [...allCalls, ...accessRead] },
-    subscribe: { allow: ['_INBOX.gateway.>'] },
+    publish: { allow: [...allCalls, ...accessRead, 'gw.limits.>', '$SRV.PING.>'] },
+    subscribe: { allow: ['_INBOX.gateway.>', 'gw.limits.>'] },
   },
   auth: {
     publish: { allow: ['_INBOX.>', 'rounds.v1.>', streamInfo(accessStream.name), `$KV.${accessBucket}.>`] },

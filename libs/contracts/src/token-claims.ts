@@ -1,0 +1,42 @@
+import { z } from 'zod'
+
+/** Access tokens: compact JWS, EdDSA (Ed25519), `kid` and `typ` in the header. Source: contract section 3. */
+
+export const tokenIssuer = 'pitboss'
+
+/** The one algorithm that counts, whatever a header says. */
+export const tokenAlgorithm = 'EdDSA'
+
+export const audience = z.enum(['operator-api', 'game-launcher', 'dashboard'])
+export type Audience = z.infer<typeof audience>
+
+/** The `typ` header of each audience, so that a token of one can never pass for another. */
+export const tokenTypes = {
+  'operator-api': 'pitboss-operator+jwt',
+  'game-launcher': 'pitboss-launch+jwt',
+  dashboard: 'pitboss-dashboard+jwt',
+} as const satisfies Record<Audience, string>
+
+/** The `typ` header of the signed events manifest. */
+export const manifestType = 'pitboss-manifest+jws'
+
+/** Exactly these; a header that brings a key or an extension of its own is refused. */
+export const tokenHeaderSchema = z.strictObject({
+  alg: z.literal(tokenAlgorithm),
+  kid: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
+  typ: z.string(),
+})
+
+/** `sub` is the api key, the session id or the user id; `op` the operator's uuid; empty `scp` means unrestricted. */
+export const tokenClaimsSchema = z.strictObject({
+  iss: z.literal(tokenIssuer),
+  aud: audience,
+  sub: z.string().min(1).max(64),
+  op: z.uuid(),
+  mode: z.enum(['TEST', 'LIVE']),
+  scp: z.array(z.string().max(64)).max(20),
+  iat: z.int().min(0),
+  exp: z.int().min(0),
+  jti: z.string().min(1).max(64),
+})
+export type TokenClaims = z.infer<typeof tokenClaimsSchema>

@@ -1,0 +1,25 @@
+import type { DrawStep, Seeds } from './fair-v1.ts'
+import { checkCommitment, readRound } from './read-round.ts'
+import { seedHash } from './seed-hash.ts'
+import { replayRound, roundKind, type VerifyOptions } from './verify-round.ts'
+
+export type Explanation = {
+  readonly seeds: Seeds
+  /** SHA-256 of the server seed, computed here. */
+  readonly serverSeedHash: string
+  /** Every draw of the round: HMAC messages, words, rejections, result. Empty for rounds without an outcome of ours. */
+  readonly draws: readonly DrawStep[]
+}
+
+/** The steps of a finished round's draw, for people who want to follow it by hand; null when it cannot be drawn. Never throws. */
+export function explainRound(input: unknown, options: VerifyOptions = {}): Explanation | null {
+  const read = readRound(input)
+  if (!read.ok) return null
+  const { seeds } = checkCommitment(read.round)
+  if (seeds === null) return null
+  const serverSeedHash = seedHash(seeds.serverSeed)
+  if (roundKind(read.round) !== 'game') return { seeds, serverSeedHash, draws: [] }
+  const replay = replayRound(read.round, seeds, options)
+  const draws = replay.ok && replay.state.over ? replay.state.steps : []
+  return { seeds, serverSeedHash, draws }
+}

@@ -1,0 +1,77 @@
+import type { Rational } from '@pitboss/money/rational'
+import type { DrawStep, Seeds } from '../fair-v1.ts'
+
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue }
+export type JsonObject = { readonly [key: string]: JsonValue }
+
+/** What is wrong with a bet; `path` is dotted and starts with "bet". */
+export type BetIssue = { readonly path: string; readonly message: string }
+
+/** The rules of one game as pure functions. A further game is one file that makes this value and a line in `registry.ts`. */
+export type Game = {
+  /** Public name in paths and records, such as "dice". */
+  readonly slug: string
+  readonly name: string
+  /** True when the player acts between the stake and the end (reveal, cash-out). */
+  readonly stepwise: boolean
+  /** JSON Schema of the bet, `bet_schema` of the catalogue. */
+  readonly betSchema: JsonObject
+  /** Checks a bet from outside. Never throws. */
+  parseBet(value: unknown): { ok: true; wager: Wager } | { ok: false; issues: BetIssue[] }
+  /** Reads bet and actions back from a finished round's outcome; null when it is no outcome of this game. Never throws. */
+  readOutcome(value: unknown): { bet: unknown; actions: readonly number[] } | null
+}
+
+/** A valid bet with the rules of its game bound to it. */
+export type Wager = {
+  /** The bet as it is stored and shown. */
+  readonly bet: JsonObject
+  /**
+   * The smallest multiplier that a win can have. A stake for which even this pays more than `max_payout` is refused:
+   * for one-shot games it is the only win there is, for stepwise ones the first step.
+   */
+  leastWinMultiplier(rtp: Rational): Rational
+  /** True for a value that `play` accepts among its actions (a tile number); never for a one-shot game. */
+  isAction(value: unknown): value is number
+  /** The state of the round after these actions, from the seeds alone. */
+  play(input: PlayInput): PlayState
+}
+
+export type PlayInput = {
+  readonly seeds: Seeds
+  /** The game's R, the share of stakes that goes back to players. */
+  readonly rtp: Rational
+  /** The player's actions in order; a repeated one counts once. Empty for one-shot games. */
+  readonly actions: readonly number[]
+  /** The player wants to end it now; without effect before the first action and in one-shot games. */
+  readonly cashOut: boolean
+  /** Whether a payout at this multiplier stays within `max_payout`; stepwise rounds end by themselves before the step that does not. */
+  readonly payoutFits: (multiplier: Rational) => boolean
+}
+
+export type PlayState =
+  | {
+      readonly over: false
+      /** Actions that counted so far, repeated ones left out. */
+      readonly actions: readonly number[]
+      /** What a cash-out would pay now; null before the first action. */
+      readonly multiplier: Rational | null
+      readonly nextMultiplier: Rational
+    }
+  | {
+      readonly over: true
+      readonly actions: readonly number[]
+      readonly won: boolean
+      /** What is paid, zero when lost. */
+      readonly multiplier: Rational
+      /** Public reveal of the round, `outcome` of contract section 4. */
+      readonly outcome: JsonObject
+      readonly endedBy: 'draw' | 'loss' | 'cashout' | 'complete' | 'max_payout'
+      readonly steps: readonly DrawStep[]
+    }

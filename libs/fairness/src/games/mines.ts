@@ -1,0 +1,93 @@
+import { multiplyRational, type Rational, rational } from '@pitboss/money/rational'
+import { drawMines, MINES_TILES } from '../draw-mines.ts'
+import type { DrawStep } from '../fair-v1.ts'
+import type { Game, PlayInput, PlayState, Wager } from './game.ts'
+import { fieldIssues, isIntegerWithin, readObject } from './read-fields.ts'
+
+const MINES_MAX = MINES_TILES - 1
+
+/** A board of 25 tiles; every safe tile raises the multiplier, a bomb ends the round with nothing. Source: contract section 4. */
+export const mines: Game = {
+  slug: 'mines',
+  name: 'Mines',
+  stepwise: true,
+  betSchema: {
+    type: 'object',
+    properties: { mines: { type: 'integer', minimum: 1, maximum: MINES_MAX } },
+    required: ['mines'],
+    additionalProperties: false,
+  },
+  parseBet(value) {
+    const fields = readObject(value)
+    if (fields === null) return { ok: false, issues: [{ path: 'bet', message: 'must be an object' }] }
+    const issues = fieldIssues(fields, ['mines'])
+    const count = fields.get('mines')
+    if (count !== undefined && !isIntegerWithin(count, 1, MINES_MAX)) {
+      issues.push({ path: 'bet.mines', message: `must be an integer from 1 to ${MINES_MAX}` })
+    }
+    if (issues.length > 0 || !isIntegerWithin(count, 1, MINES_MAX)) return { ok: false, issues }
+    return { ok: true, wager: createWager(count) }
+  },
+  readOutcome(value) {
+    const fields = readObject(value)
+    const tiles = fields?.get('tiles_opened')
+    const bombs = fields?.get('bomb_positions')
+    if (!Array.isArray(tiles) || !Array.isArray(bombs) || tiles.length > MINES_TILES) return null
+    return Array.from(tiles).every(isTile) ? { bet: { mines: bombs.length }, actions: tiles } : null
+  },
+}
+
+/** R·C(25,k)/C(25−mines,k) after k safe tiles, k from 0 to 25 − mines. */
+export function minesMultiplier(rtp: Rational, mineCount: number, safeTiles: number): Rational {
+  let inverseChance = rational(1n)
+  for (let opened = 0; opened < safeTiles; opened++) {
+    const left = BigInt(MINES_TILES - opened)
+    inverseChance = multiplyRational(inverseChance, rational(left, left - BigInt(mineCount)))
+  }
+  return multiplyRational(rtp, inverseChance)
+}
+
+function createWager(mineCount: number): Wager {
+  return {
+    bet: { mines: mineCount },
+    leastWinMultiplier: (rtp) => minesMultiplier(rtp, mineCount, 1),
+    isAction: isTile,
+    play: (input) => playMines(mineCount, input),
+  }
+}
+
+function playMines(mineCount: number, { seeds, rtp, actions, cashOut, payoutFits }: PlayInput): PlayState {
+  const { bombs, steps } = drawMines(seeds, mineCount)
+  const opened: number[] = []
+  for (const tile of actions) {
+    if (!isTile(tile)) throw new RangeError('a tile is an integer from 0 to 24')
+    if (opened.includes(tile)) continue
+    opened.push(tile)
+    if (bombs.includes(tile)) return ended(opened, bombs, rational(0n), 'loss', steps)
+    const multiplier = minesMultiplier(rtp, mineCount, opened.length)
+    if (opened.length === MINES_TILES - mineCount) return ended(opened, bombs, multiplier, 'complete', steps)
+    if (!payoutFits(minesMultiplier(rtp, mineCount, opened.length + 1))) {
+      return ended(opened, bombs, multiplier, 'max_payout', steps)
+    }
+  }
+  const multiplier = opened.length === 0 ? null : minesMultiplier(rtp, mineCount, opened.length)
+  if (cashOut && multiplier !== null) return ended(opened, bombs, multiplier, 'cashout', steps)
+  const nextMultiplier = minesMultiplier(rtp, mineCount, opened.length + 1)
+  return { over: false, actions: opened, multiplier, nextMultiplier }
+}
+
+function ended(
+  opened: readonly number[],
+  bombs: readonly number[],
+  multiplier: Rational,
+  endedBy: 'loss' | 'complete' | 'max_payout' | 'cashout',
+  steps: readonly DrawStep[],
+): PlayState {
+  const won = endedBy !== 'loss'
+  const outcome = { tiles_opened: opened, bomb_positions: bombs, won }
+  return { over: true, actions: opened, won, multiplier, outcome, endedBy, steps }
+}
+
+function isTile(value: unknown): value is number {
+  return isIntegerWithin(value, 0, MINES_TILES - 1)
+}

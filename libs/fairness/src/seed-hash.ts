@@ -1,0 +1,14 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+
+const SERVER_SEED_PATTERN = /^[0-9a-f]{64}$/
+
+/** Commitment to a server seed: lower-case hex SHA-256 of its ASCII characters. Source: contract section 4, fair-v1. */
+export function seedHash(serverSeed: string): string {
+  return bytesToHex(sha256(utf8ToBytes(serverSeed)))
+}
+
+/** True for 64 lower-case hex characters. */
+export function isServerSeed(value: unknown): value is string {
+  return typeof value === 'string' && SERVER_SEED_PATTERN.test(value)
+}

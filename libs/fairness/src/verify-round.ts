@@ -1,0 +1,132 @@
+import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
+import { formatMultiplier, multiplyFloor, type Rational } from '@pitboss/money/rational'
+import { type Check, compare, failure, show } from './check.ts'
+import type { Seeds } from './fair-v1.ts'
+import type { Game, PlayState } from './games/game.ts'
+import { readObject } from './games/read-fields.ts'
+import { gameBySlug, games as allGames } from './games/registry.ts'
+import { DEFAULT_RTP } from './games/rtp.ts'
+import { checkCommitment, type Fields, readRound } from './read-round.ts'
+
+export type Verification = { readonly valid: boolean; readonly checks: readonly Check[] }
+
+export type VerifyOptions = {
+  /** R of the round's game where a catalogue differs from 99/100. */
+  readonly rtp?: Rational
+  /** The games known; all of the product's by default. */
+  readonly games?: readonly Game[]
+}
+
+export type RoundKind = 'game' | 'operator' | 'returned'
+
+/**
+ * Recomputes a finished round from itself alone: commitment, draw, outcome, multiplier and payout.
+ * Takes a round record, `round.completed` data or its envelope, wire names. A voided or failed round has no outcome: its
+ * commitment and its empty result are checked. A round that the operator's server drives shows its commitment alone.
+ * Never throws: whatever cannot be checked is a failed check that says why. Source: contract sections 4 and 11.
+ */
+export function verifyRound(input: unknown, options: VerifyOptions = {}): Verification {
+  const read = readRound(input)
+  if (!read.ok) return { valid: false, checks: [read.check] }
+  const { round } = read
+  const { checks: commitment, seeds } = checkCommitment(round)
+  const kind = roundKind(round)
+  const result = kind === null ? [unfinished(round)] : resultChecks(kind, round, seeds, options)
+  const checks = [...commitment, ...result]
+  return { valid: checks.every(({ ok }) => ok), checks }
+}
+
+/** What can be checked of a round; null while it has not ended. */
+export function roundKind(round: Fields): RoundKind | null {
+  const status = round.get('status')
+  if (status === 'VOIDED' || status === 'FAILED') return 'returned'
+  if (status !== undefined && status !== 'SETTLED') return null
+  const driver = round.get('driver')
+  if (driver === 'operator') return 'operator'
+  return driver === undefined && round.get('multiplier') === null ? 'operator' : 'game'
+}
+
+/**
+ * The state that seeds, bet and the player's own actions lead to, or a failed check. A round that carries no `bet`
+ * (older events) is played with the bet that its outcome names.
+ */
+export function replayRound(
+  round: Fields,
+  seeds: Seeds,
+  { rtp = DEFAULT_RTP, games = allGames }: VerifyOptions = {},
+): { ok: true; state: PlayState } | { ok: false; checks: Check[] } {
+  const slug = round.get('game')
+  const game = typeof slug === 'string' ? gameBySlug(slug, games) : null
+  if (game === null)
+    return { ok: false, checks: [failure('game', games.map((one) => one.slug).join(' or '), slug)] }
+  const claimed = game.readOutcome(round.get('outcome'))
+  if (claimed === null) {
+    return { ok: false, checks: [failure('outcome', `an outcome of ${game.slug}`, round.get('outcome'))] }
+  }
+  const parsed = game.parseBet(round.get('bet') ?? claimed.bet)
+  if (!parsed.ok)
+    return { ok: false, checks: parsed.issues.map(({ path, message }) => failure(path, message, 'not that')) }
+  const { actions } = claimed
+  const state = parsed.wager.play({ seeds, rtp, actions, cashOut: true, payoutFits: () => true })
+  return { ok: true, state }
+}
+
+function resultChecks(kind: RoundKind, round: Fields, seeds: Seeds | null, options: VerifyOptions): Check[] {
+  if (kind === 'operator') {
+    const name =
+      "commitment alone: the operator's server drives this round, its outcome is not drawn from the seed"
+    const ok = seeds !== null
+    return [
+      { name, ok, expected: 'a revealed seed', actual: ok ? 'a revealed seed' : 'none that can be used' },
+    ]
+  }
+  if (kind === 'returned') {
+    return [
+      compare('outcome', null, round.get('outcome') ?? null),
+      compare('multiplier', null, round.get('multiplier') ?? null),
+      ...payoutChecks(round, null),
+    ]
+  }
+  if (seeds === null) return []
+  const replay = replayRound(round, seeds, options)
+  if (!replay.ok) return replay.checks
+  if (!replay.state.over) return [failure('outcome', 'at least one tile opened', round.get('outcome'))]
+  return gameChecks(round, replay.state)
+}
+
+function gameChecks(round: Fields, state: PlayState & { over: true }): Check[] {
+  const claimed = readObject(round.get('outcome'))
+  const outcome = Object.entries(state.outcome).map(([field, value]) =>
+    compare(`outcome ${field}`, value, claimed?.get(field)),
+  )
+  const multiplier = round.get('multiplier')
+  const shown = formatMultiplier(state.multiplier)
+  return [
+    ...outcome,
+    ...(multiplier === undefined ? [] : [compare('multiplier', shown, multiplier)]),
+    ...payoutChecks(round, state.multiplier),
+  ]
+}
+
+function payoutChecks(round: Fields, multiplier: Rational | null): Check[] {
+  const currency = round.get('currency')
+  if (typeof currency !== 'string') return [failure('currency', 'a currency code', currency)]
+  try {
+    const stake = parseAmount(round.get('stake'), currency)
+    const payout = multiplier === null ? 0n : multiplyFloor(stake, multiplier)
+    return [compare('payout', formatAmount(payout, currency), round.get('payout'))]
+  } catch (error) {
+    if (!(error instanceof AmountError)) throw error
+    const [name, actual] =
+      error.reason === 'UNKNOWN_CURRENCY' ? ['currency', currency] : ['stake', round.get('stake')]
+    return [failure(show(name), error.message, actual)]
+  }
+}
+
+function unfinished(round: Fields): Check {
+  return failure(
+    'status',
+    'SETTLED, VOIDED or FAILED: a round verifies once it has ended',
+    round.get('status'),
+  )
+}

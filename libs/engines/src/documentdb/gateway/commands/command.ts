@@ -1,0 +1,112 @@
+import type { BsonView } from '../bson/bson-view.ts'
+import type { Parameter, Statement } from '../postgres/encode-request.ts'
+import type { PostgresConnection, Row } from '../postgres/postgres-connection.ts'
+import type { PostgresPool } from '../postgres/postgres-pool.ts'
+import type { CollectionGate } from '../state/collection-gate.ts'
+import type { CursorRegistry } from '../state/cursor-registry.ts'
+import type { Transaction, Transactions } from '../state/transactions.ts'
+import type { DuplicateKeys } from '../errors/duplicate-keys.ts'
+import type { ServerInfo } from '../state/server-info.ts'
+
+/** A command as it came, with what every handler needs read from it. */
+export type Command = {
+  name: string
+  database: string
+  /** The collection, for commands whose first field names one; else an empty string. */
+  collection: string
+  view: BsonView
+  sequences: ReadonlyMap<string, Buffer>
+  /** The session's UUID in hex. */
+  session: string | null
+  txnNumber: bigint | null
+  transaction: Transaction | null
+  client: { id: number; address: string }
+}
+
+/** BSON as the engine gave it, or an object still to be written as BSON. */
+export type Answer = Buffer | Record<string, unknown>
+
+export type Handler = (command: Command, engine: Engine) => Promise<Answer> | Answer
+
+/** What the handlers work with. */
+export type Engine = {
+  /** Apart from `writes`, so that writes that wait for a transaction's lock do not hold up reads. */
+  reads: PostgresPool
+  writes: PostgresPool
+  transactions: Transactions
+  cursors: CursorRegistry
+  gate: CollectionGate
+  duplicateKeys: DuplicateKeys
+  /** Retryable writes that are running, by session and number: a repetition waits for the first. */
+  running: Map<string, Promise<unknown>>
+  info: ServerInfo
+}
+
+export const ok = { ok: 1 }
+
+/** Runs one statement of a command: in its transaction if it has one, within its `maxTimeMS` if it gave one. */
+export async function query(
+  command: Command,
+  engine: Engine,
+  text: string,
+  parameters: readonly Parameter[],
+  pool: 'reads' | 'writes' = 'writes',
+): Promise<Row[]> {
+  const statements = timed(command, { text, parameters })
+  const run = (connection: PostgresConnection) => connection.batch(statements)
+  const { transaction } = command
+  const results =
+    transaction === null
+      ? await engine[pool].use(run)
+      : await engine.transactions.run(transaction, () => run(transaction.connection))
+  return (statements.length === 1 ? results[0] : results[1]) ?? []
+}
+
+/** One round trip: the time-out, the statement, and the time-out taken back for what else a transaction does. */
+function timed(command: Command, statement: Statement): Statement[] {
+  const limitMs = command.name === 'getMore' ? null : command.view.integer('maxTimeMS')
+  if (limitMs === null || limitMs <= 0n) return [statement]
+  return [
+    { text: setTimeoutText, parameters: [String(limitMs)] },
+    statement,
+    { text: setTimeoutText, parameters: ['0'] },
+  ]
+}
+
+const setTimeoutText = "select set_config('statement_timeout', $1, true)"
+
+/** The first value of the first row, which every engine function gives. */
+export function firstValue(rows: readonly Row[]): Buffer {
+  const value = rows[0]?.[0]
+  if (!value) throw new Error('the engine gave no answer')
+  return value
+}
+
+/** A boolean column. */
+export function isTrue(value: Buffer | null | undefined): boolean {
+  return value?.readUInt8(0) === 1
+}
+
+/** What drivers add to every command and some engine functions do not accept. */
+const commonFields = [
+  'lsid',
+  '$db',
+  '$clusterTime',
+  'txnNumber',
+  'startTransaction',
+  'autocommit',
+  'readConcern',
+  'writeConcern',
+  '$readPreference',
+  'apiVersion',
+  'apiStrict',
+  'apiDeprecationErrors',
+  'maxTimeMS',
+  'comment',
+]
+const common = new Set(commonFields)
+
+/** The command without the fields that every command may carry. */
+export function bare(command: Command, also: readonly string[] = []): Buffer {
+  return command.view.without(also.length === 0 ? common : new Set([...commonFields, ...also]))
+}

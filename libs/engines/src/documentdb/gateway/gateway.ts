@@ -1,0 +1,197 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { once } from 'node:events'
+import type { Engine } from './commands/command.ts'
+import { deleteInEngine } from './commands/read-commands.ts'
+import { describeInternalError, runCommand } from './commands/run-command.ts'
+import { DuplicateKeys } from './errors/duplicate-keys.ts'
+import { PostgresConnection } from './postgres/postgres-connection.ts'
+import { PostgresPool } from './postgres/postgres-pool.ts'
+import { forgetSessions, prepareDatabase } from './postgres/prepare-database.ts'
+import { watchPostgres } from './postgres/watch-postgres.ts'
+import { CollectionGate } from './state/collection-gate.ts'
+import { CursorRegistry } from './state/cursor-registry.ts'
+import { connectionsMax, type ServerInfo } from './state/server-info.ts'
+import { Transactions } from './state/transactions.ts'
+import { ByteBudget } from './wire/byte-budget.ts'
+import type { Message } from './wire/decode-message.ts'
+import { encodeLegacyReply, encodeMsgReply } from './wire/encode-reply.ts'
+import { serveSocket } from './wire/serve-socket.ts'
+
+export type GatewayOptions = {
+  /** The folder of PostgreSQL's Unix socket. */
+  socketDir: string
+  user: string
+  /** TCP port on 127.0.0.1; 0 takes a free one. */
+  port: number
+  log: (line: Record<string, unknown>) => void
+}
+
+export type Gateway = {
+  port: number
+  /** Stops accepting, lets running commands finish for `drainMs`, then closes everything. */
+  stop: (drainMs: number) => Promise<void>
+}
+
+const applicationName = 'pitboss-gateway'
+/** Together below PostgreSQL's max_connections (120), with room for the engine's own workers and for people. */
+const readConnections = 16
+const writeConnections = 16
+const transactionConnections = 64
+const waitMsMax = 30_000
+const largeMessagesBytesMax = 512 * 1024 * 1024
+const sweepMs = 5_000
+const forgetSessionsMs = 60_000
+
+/**
+ * Serves MongoDB's wire protocol from a PostgreSQL with the DocumentDB extension. Resolves when PostgreSQL answers and
+ * the port is open. While PostgreSQL is away connections are dropped rather than answered, so that drivers look for
+ * their server again and find it when it is back.
+ */
+export async function startGateway({ socketDir, user, port, log }: GatewayOptions): Promise<Gateway> {
+  const open = () =>
+    PostgresConnection.open({
+      socketPath: `${socketDir}/.s.PGSQL.5432`,
+      user,
+      database: 'postgres',
+      applicationName,
+    })
+  const pool = (size: number) => new PostgresPool({ open, size, waitMsMax })
+  const transactionPool = pool(transactionConnections)
+  const reads = pool(readConnections)
+  const info = createServerInfo()
+  const engine: Engine = {
+    reads,
+    writes: pool(writeConnections),
+    transactions: new Transactions(transactionPool),
+    cursors: new CursorRegistry(),
+    gate: new CollectionGate(),
+    duplicateKeys: new DuplicateKeys(reads),
+    running: new Map(),
+    info,
+  }
+  const pools = [reads, engine.writes, transactionPool]
+  const sockets = new Set<Socket>()
+  const budget = new ByteBudget(largeMessagesBytesMax)
+  let up = false
+  let inFlight = 0
+  let requestId = 0
+  let idle: (() => void) | null = null
+
+  const server = createServer((socket) => {
+    if (!up) {
+      socket.destroy()
+      return
+    }
+    sockets.add(socket)
+    info.connectionsCurrent = sockets.size
+    const client = { id: ++info.connectionsCreated, address: `${socket.remoteAddress}:${socket.remotePort}` }
+    socket.on('close', () => {
+      sockets.delete(socket)
+      info.connectionsCurrent = sockets.size
+    })
+    const handle = (message: Message) => answer(message, client)
+    serveSocket({
+      socket,
+      budget,
+      handle,
+      onError: (error) => log({ event: 'connection.failed', error: String(error) }),
+    })
+  })
+  server.maxConnections = connectionsMax
+
+  async function answer(message: Message, client: { id: number; address: string }): Promise<Buffer[]> {
+    inFlight++
+    info.bytesIn += message.body.length
+    try {
+      const onInternalError = (command: string, error: Parameters<typeof describeInternalError>[1]) =>
+        log(describeInternalError(command, error))
+      const reply = await runCommand({ message, client, engine, onInternalError })
+      if (!message.wantsReply) return []
+      info.bytesOut += reply.length
+      requestId = (requestId + 1) | 0
+      const encode = message.legacy ? encodeLegacyReply : encodeMsgReply
+      return encode(reply, requestId, message.requestId)
+    } finally {
+      inFlight--
+      if (inFlight === 0) idle?.()
+    }
+  }
+
+  function drop(): void {
+    up = false
+    for (const socket of sockets) socket.destroy()
+    for (const each of pools) each.reset()
+    engine.transactions.reset()
+    engine.cursors.clear()
+  }
+
+  const firstUp = Promise.withResolvers<void>()
+  const stopWatching = watchPostgres({
+    open,
+    prepare: (connection) => prepareDatabase(connection, applicationName),
+    onUp: () => {
+      up = true
+      log({ event: 'postgres.up' })
+      firstUp.resolve()
+    },
+    onDown: () => {
+      drop()
+      log({ event: 'postgres.down' })
+    },
+    onFailure: (error) => log({ event: 'postgres.unreachable', error: String(error) }),
+  })
+  await firstUp.promise
+
+  const sweeps = [
+    every(sweepMs, log, async () => {
+      await engine.transactions.abortExpired(Date.now())
+      await deleteInEngine(engine, engine.cursors.removeIdle(Date.now()))
+    }),
+    every(forgetSessionsMs, log, async () => {
+      if (up) await engine.writes.use((connection) => connection.query(forgetSessions))
+    }),
+  ]
+
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  info.port = portOf(server.address())
+
+  return {
+    port: info.port,
+    stop: async (drainMs) => {
+      server.close()
+      for (const timer of sweeps) clearInterval(timer)
+      if (inFlight > 0) {
+        const drained = new Promise<void>((resolve) => {
+          idle = resolve
+        })
+        await Promise.race([drained, new Promise((resolve) => setTimeout(resolve, drainMs))])
+      }
+      stopWatching()
+      drop()
+    },
+  }
+}
+
+function every(periodMs: number, log: GatewayOptions['log'], work: () => Promise<void>): NodeJS.Timeout {
+  return setInterval(() => {
+    work().catch((error: unknown) => log({ event: 'sweep.failed', error: String(error) }))
+  }, periodMs)
+}
+
+function portOf(address: string | AddressInfo | null): number {
+  if (address === null || typeof address === 'string') throw new Error('not listening')
+  return address.port
+}
+
+function createServerInfo(): ServerInfo {
+  return {
+    port: 0,
+    startedAtMs: Date.now(),
+    connectionsCurrent: 0,
+    connectionsCreated: 0,
+    commands: new Map(),
+    bytesIn: 0,
+    bytesOut: 0,
+  }
+}

@@ -1,0 +1,220 @@
+import { connect, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { ConnectionLost } from '../errors/mongo-error.ts'
+import { ByteQueue } from '../wire/byte-queue.ts'
+import {
+  encodeParameters,
+  encodeRequest,
+  encodeSimple,
+  encodeStartup,
+  type Statement,
+} from './encode-request.ts'
+import { PostgresError } from './postgres-error.ts'
+
+export type Row = (Buffer | null)[]
+export type PostgresOptions = { socketPath: string; user: string; database: string; applicationName: string }
+
+type Request = {
+  /** The rows of each statement of the request. */
+  results: Row[][]
+  rows: Row[]
+  error: Error | null
+  resolve: (results: Row[][]) => void
+  reject: (error: Error) => void
+}
+
+const messageBytesMax = 1024 * 1024 * 1024
+
+/**
+ * One connection to PostgreSQL over its Unix socket: binary parameters and results, named prepared statements, requests
+ * pipelined in the order they were made.
+ *
+ * Why not `pg`: it turns rows into objects by type parsers and copies each value on the way; documents here go through
+ * as the bytes they are (figures in docs/engines.md).
+ */
+export class PostgresConnection {
+  readonly #socket: Socket
+  readonly #requests: Request[] = []
+  readonly #names = new Map<string, string>()
+  readonly #queue = new ByteQueue()
+  #named = 0
+  #lost: ConnectionLost | null = null
+  /** Resolves when the connection is gone, for whatever reason. */
+  readonly gone: Promise<void>
+
+  private constructor(socket: Socket) {
+    this.#socket = socket
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.gone = promise
+    socket.on('data', (chunk) => this.#receive(chunk))
+    socket.on('error', (error) => this.#lose(error))
+    socket.on('close', () => {
+      this.#lose(new Error('closed'))
+      resolve()
+    })
+  }
+
+  /** @throws ConnectionLost when nobody listens or the connection breaks; PostgresError when it is refused. */
+  static async open({
+    socketPath,
+    user,
+    database,
+    applicationName,
+  }: PostgresOptions): Promise<PostgresConnection> {
+    const socket = connect(socketPath)
+    try {
+      await once(socket, 'connect')
+    } catch (error) {
+      throw new ConnectionLost('PostgreSQL does not listen', { cause: error })
+    }
+    const connection = new PostgresConnection(socket)
+    const settings = {
+      user,
+      database,
+      client_encoding: 'UTF8',
+      application_name: applicationName,
+      'documentdb.throwDeadlockOnCRUD': 'on',
+    }
+    await connection.#send([encodeStartup(settings)])
+    return connection
+  }
+
+  get isLost(): boolean {
+    return this.#lost !== null
+  }
+
+  /** Runs one statement and gives its rows. */
+  async query(text: string, parameters: Statement['parameters'] = []): Promise<Row[]> {
+    const [rows] = await this.batch([{ text, parameters }])
+    return rows ?? []
+  }
+
+  /** Runs several statements in one round trip; outside a transaction they are one. Gives the rows of each. */
+  batch(statements: readonly Statement[]): Promise<Row[][]> {
+    const fresh: string[] = []
+    const prepared = statements.map(({ text, parameters }) => {
+      const known = this.#names.get(text)
+      if (known === undefined) {
+        fresh.push(text)
+        this.#names.set(text, `s${this.#named++}`)
+      }
+      const name = this.#names.get(text) ?? ''
+      return { name, text, fresh: known === undefined, parameters: encodeParameters(parameters) }
+    })
+    const sent = this.#send(encodeRequest(prepared))
+    if (fresh.length === 0) return sent
+    return sent.catch((error: unknown) => {
+      for (const text of fresh) this.#names.delete(text)
+      throw error
+    })
+  }
+
+  /** Runs commands without parameters, separated by semicolons. */
+  async simple(text: string): Promise<void> {
+    await this.#send([encodeSimple(text)])
+  }
+
+  /** Ends the connection in good order after what was asked before. */
+  end(): void {
+    if (this.#lost === null) this.#socket.end(Buffer.from([0x58, 0, 0, 0, 4]))
+  }
+
+  /** Breaks the connection; PostgreSQL rolls back what was open. */
+  destroy(): void {
+    this.#lose(new Error('given up'))
+  }
+
+  #send(buffers: readonly Buffer[]): Promise<Row[][]> {
+    const { promise, resolve, reject } = Promise.withResolvers<Row[][]>()
+    if (this.#lost !== null) {
+      reject(this.#lost)
+      return promise
+    }
+    this.#requests.push({ results: [], rows: [], error: null, resolve, reject })
+    this.#socket.cork()
+    for (const buffer of buffers) this.#socket.write(buffer)
+    this.#socket.uncork()
+    return promise
+  }
+
+  #lose(cause: Error): void {
+    if (this.#lost !== null) return
+    this.#lost = new ConnectionLost('the connection to PostgreSQL was lost', { cause })
+    for (const request of this.#requests.splice(0)) request.reject(request.error ?? this.#lost)
+    this.#socket.destroy()
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#queue.push(chunk)
+    for (;;) {
+      const header = this.#queue.peek(5)
+      if (header === null) return
+      const length = header.readInt32BE(1)
+      if (length < 4 || length > messageBytesMax) return this.#lose(new Error(`message of ${length} bytes`))
+      const kind = header.readUInt8(0)
+      const message = this.#queue.take(length + 1)
+      if (message === null) return
+      this.#message(kind, message.subarray(5))
+    }
+  }
+
+  #message(kind: number, body: Buffer): void {
+    const request = this.#requests[0]
+    switch (kind) {
+      case 0x44: // DataRow
+        request?.rows.push(parseRow(body))
+        return
+      case 0x43: // CommandComplete
+      case 0x49: // EmptyQueryResponse
+        if (request !== undefined) {
+          request.results.push(request.rows)
+          request.rows = []
+        }
+        return
+      case 0x45: // ErrorResponse
+        this.#failed(new PostgresError(parseFields(body)), request)
+        return
+      case 0x5a: // ReadyForQuery
+        this.#requests.shift()
+        if (request?.error) request.reject(request.error)
+        else request?.resolve(request.results)
+        return
+      case 0x52: // Authentication
+        if (body.readInt32BE(0) !== 0) this.#lose(new Error('PostgreSQL asks for a password'))
+        return
+      default: // ParameterStatus, BackendKeyData, ParseComplete, BindComplete, NoticeResponse
+        return
+    }
+  }
+
+  #failed(error: PostgresError, request: Request | undefined): void {
+    if (request === undefined) this.#lose(error)
+    else if (error.connectionIsGone) request.error ??= new ConnectionLost(error.message, { cause: error })
+    else request.error ??= error
+  }
+}
+
+function parseRow(body: Buffer): Row {
+  const row: Row = []
+  let at = 2
+  for (let left = body.readInt16BE(0); left > 0; left--) {
+    const length = body.readInt32BE(at)
+    at += 4
+    if (length < 0) row.push(null)
+    else {
+      row.push(body.subarray(at, at + length))
+      at += length
+    }
+  }
+  return row
+}
+
+function parseFields(body: Buffer): Map<string, string> {
+  const fields = new Map<string, string>()
+  for (let at = 0; at < body.length && body.readUInt8(at) !== 0; ) {
+    const end = body.indexOf(0, at + 1)
+    fields.set(String.fromCharCode(body.readUInt8(at)), body.toString('utf8', at + 1, end))
+    at = end + 1
+  }
+  return fields
+}

@@ -1,0 +1,111 @@
+import type { PostgresConnection } from './postgres-connection.ts'
+
+/** Any number: the advisory lock that one gateway holds as long as it serves this database. */
+const gatewayLock = '7277364013'
+const takeoverMsMax = 10_000
+const takeoverPollMs = 50
+
+/**
+ * The gateway's own memory, in the same transactions as the writes it remembers: the last retryable write or committed
+ * transaction of each session. That makes a batch, not only a single write, exactly once when a driver repeats it.
+ * PB001: the same number is being written by another connection; PB002: the session is past this number.
+ */
+const schema = `
+create schema if not exists pitboss_gateway;
+create table if not exists pitboss_gateway.sessions (
+  session bytea primary key,
+  txn_number bigint not null,
+  committed boolean,
+  result documentdb_core.bson,
+  success boolean,
+  used_at timestamptz not null default now()
+) with (fillfactor = 40);
+create or replace function pitboss_gateway.remember(id bytea, number bigint, outcome documentdb_core.bson, good boolean,
+  commits boolean) returns void language plpgsql as $$
+begin
+  insert into pitboss_gateway.sessions as s (session, txn_number, committed, result, success)
+  values (id, number, commits, outcome, good)
+  on conflict (session) do update set txn_number = excluded.txn_number, committed = excluded.committed,
+    result = excluded.result, success = excluded.success, used_at = now()
+  where s.txn_number < excluded.txn_number;
+  if not found then raise exception 'the number was used meanwhile' using errcode = 'PB001'; end if;
+end $$;
+create or replace function pitboss_gateway.recall(id bytea, number bigint, out known boolean,
+  out outcome documentdb_core.bson, out good boolean) language plpgsql as $$
+declare last bigint;
+begin
+  select s.txn_number, s.result, s.success into last, outcome, good
+    from pitboss_gateway.sessions s where s.session = id and s.txn_number >= number;
+  if last > number then raise exception 'the session is past number %', number using errcode = 'PB002'; end if;
+  known := last is not null;
+end $$;
+create or replace function pitboss_gateway.was_committed(id bytea, number bigint) returns boolean language plpgsql as $$
+declare done boolean;
+begin
+  insert into pitboss_gateway.sessions as s (session, txn_number, committed) values (id, number, false)
+  on conflict (session) do update set txn_number = excluded.txn_number, committed = false, result = null,
+    success = null, used_at = now()
+  where s.txn_number < excluded.txn_number;
+  select s.committed into done from pitboss_gateway.sessions s where s.session = id and s.txn_number = number;
+  return coalesce(done, false);
+end $$;
+`
+
+/** `insert`, `update` and `delete` have the same form; findAndModify takes no document sequence. */
+function writeOnce(name: 'insert' | 'update' | 'delete'): string {
+  return `
+create or replace function pitboss_gateway.${name}_once(db text, command documentdb_core.bson,
+  documents documentdb_core.bsonsequence, id bytea, number bigint, batch boolean,
+  out p_result documentdb_core.bson, out p_success boolean) language plpgsql as $$
+declare repeated boolean;
+begin
+  select r.known, r.outcome, r.good into repeated, p_result, p_success from pitboss_gateway.recall(id, number) r;
+  if repeated then return; end if;
+  select w.p_result, w.p_success into p_result, p_success from documentdb_api.${name}(db, command, documents) w;
+  if p_success or batch then perform pitboss_gateway.remember(id, number, p_result, p_success, null); end if;
+end $$;`
+}
+
+const findAndModifyOnce = `
+create or replace function pitboss_gateway.find_and_modify_once(db text, command documentdb_core.bson, id bytea,
+  number bigint, out p_result documentdb_core.bson, out p_success boolean) language plpgsql as $$
+declare repeated boolean;
+begin
+  select r.known, r.outcome, r.good into repeated, p_result, p_success from pitboss_gateway.recall(id, number) r;
+  if repeated then return; end if;
+  select w.p_result, w.p_success into p_result, p_success from documentdb_api.find_and_modify(db, command) w;
+  perform pitboss_gateway.remember(id, number, p_result, p_success, null);
+end $$;`
+
+/**
+ * Makes the database the gateway's own on a connection that it keeps for this: takes the lock, ends what an earlier
+ * gateway left running, so that nothing of it can still take effect, and creates the gateway's functions.
+ * @throws Error when another gateway serves this database.
+ */
+export async function prepareDatabase(
+  connection: PostgresConnection,
+  applicationName: string,
+): Promise<void> {
+  const deadlineMs = performance.now() + takeoverMsMax
+  while (!(await takeOver(connection, applicationName))) {
+    if (performance.now() > deadlineMs) throw new Error('another gateway serves this database')
+    await new Promise((resolve) => setTimeout(resolve, takeoverPollMs))
+  }
+  await connection.simple(
+    [schema, writeOnce('insert'), writeOnce('update'), writeOnce('delete'), findAndModifyOnce].join('\n'),
+  )
+}
+
+async function takeOver(connection: PostgresConnection, applicationName: string): Promise<boolean> {
+  const [[locked] = []] = await connection.query(`select pg_try_advisory_lock(${gatewayLock})`)
+  if (locked?.readUInt8(0) !== 1) return false
+  const others = await connection.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()',
+    [applicationName],
+  )
+  return others.length === 0
+}
+
+/** Forgets sessions that drivers have given up: they use one for half an hour at most. */
+export const forgetSessions =
+  "delete from pitboss_gateway.sessions where used_at < now() - interval '40 minutes'"

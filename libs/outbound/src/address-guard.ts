@@ -1,0 +1,130 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { classifyAddress } from './public-address.ts'
+
+/**
+ * Where calls may go. `LIVE`: https to public addresses on port 443 or ≥ 1024. `TEST`: http too, on any port. `allowLoopback` also lets
+ * loopback addresses through, plain http and any port included, and internal names that resolve to loopback or public addresses.
+ */
+export type OutboundPolicy = {
+  readonly environment: 'TEST' | 'LIVE'
+  readonly allowLoopback: boolean
+}
+
+export type UrlVerdict =
+  | { readonly ok: true; readonly url: URL }
+  | { readonly ok: false; readonly reason: string }
+
+const urlCharactersMax = 2048
+const resolveTimeoutMs = 2000
+const internalSuffixes = [
+  'localhost',
+  'local',
+  'localdomain',
+  'internal',
+  'intranet',
+  'private',
+  'corp',
+  'home',
+  'lan',
+  'svc',
+  'home.arpa',
+  'in-addr.arpa',
+  'ip6.arpa',
+]
+
+/**
+ * Judges a url by its text alone; names are not resolved. `reason` is fit for the `details` of a VALIDATION_ERROR. Never throws.
+ * Source: contract sections 7 and 11 ("Endpoint urls"), section 6 for wallets.
+ */
+export function checkOutboundUrl(text: string, policy: OutboundPolicy): UrlVerdict {
+  if (text.length > urlCharactersMax) return refuse(`must have at most ${urlCharactersMax} characters`)
+  if (hasForbiddenCharacter(text)) {
+    return refuse('must not contain spaces, control characters or backslashes')
+  }
+  if (!/^https?:\/\/[^/]/i.test(text)) return refuse('must be an http or https address')
+  const url = URL.parse(text)
+  if (url === null || url.hostname === '') return refuse('must be an http or https address')
+  if (text.includes('#')) return refuse('must not have a fragment')
+  if (authorityOf(text).includes('@')) return refuse('must not contain a user name or password')
+  if (url.port === '0') return refuse('must have a port above 0')
+  const host = hostOf(url)
+  if (host === '' || host.length > 253) return refuse('must name a host')
+  const literal = isIP(host) === 0 ? null : classifyAddress(host)
+  if (literal === 'refused') return refuse('must not name a private or reserved address')
+  if (literal === 'loopback' && !policy.allowLoopback) return refuse('must not name a loopback address')
+  if (literal === null && isInternalName(host) && !policy.allowLoopback) {
+    return refuse('must be a public name, not an internal one')
+  }
+  const mayBePlain = policy.environment === 'TEST' || (policy.allowLoopback && isLoopbackHost(host))
+  if (url.protocol !== 'https:' && !mayBePlain) return refuse('must be an https address')
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
+  if (!mayBePlain && port !== 443 && port < 1024) return refuse('must use port 443 or a port from 1024')
+  return { ok: true, url }
+}
+
+/** As `checkOutboundUrl`, then resolves the name: a name that does not resolve (yet) passes. Never rejects. */
+export async function checkOutboundUrlAndResolve(
+  text: string,
+  policy: OutboundPolicy,
+  resolve: (host: string) => Promise<string[]> = resolveAll,
+): Promise<UrlVerdict> {
+  const verdict = checkOutboundUrl(text, policy)
+  if (!verdict.ok || isIP(hostOf(verdict.url)) !== 0) return verdict
+  const addresses = await resolve(hostOf(verdict.url)).catch((): string[] => [])
+  if (addresses.every((address) => isAllowedAddress(address, policy))) return verdict
+  return refuse('resolves to a private, loopback or reserved address')
+}
+
+/** Whether a socket may be opened to `address`. */
+export function isAllowedAddress(address: string, { allowLoopback }: OutboundPolicy): boolean {
+  const kind = classifyAddress(address)
+  return kind === 'public' || (kind === 'loopback' && allowLoopback)
+}
+
+function refuse(reason: string): UrlVerdict {
+  return { ok: false, reason }
+}
+
+/** Everything up to U+0020, U+007F to U+00A0, and what url parsers silently turn or drop. */
+function hasForbiddenCharacter(text: string): boolean {
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0
+    if (code <= 0x20 || (code >= 0x7f && code <= 0xa0) || character === '\\' || /\p{Cf}/u.test(character)) {
+      return true
+    }
+  }
+  return false
+}
+
+function authorityOf(text: string): string {
+  return text.slice(text.indexOf('//') + 2).split(/[/?#]/, 1)[0] ?? ''
+}
+
+/** The host without the brackets of IPv6 and without a trailing dot. */
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+}
+
+function isInternalName(host: string): boolean {
+  if (!host.includes('.')) return true
+  return internalSuffixes.some((suffix) => host.endsWith(`.${suffix}`))
+}
+
+function isLoopbackHost(host: string): boolean {
+  if (isIP(host) !== 0) return classifyAddress(host) === 'loopback'
+  return host === 'localhost' || host.endsWith('.localhost')
+}
+
+async function resolveAll(host: string): Promise<string[]> {
+  let timer: NodeJS.Timeout | undefined
+  const timedOut = new Promise<string[]>((resolve) => {
+    timer = setTimeout(resolve, resolveTimeoutMs, [])
+  })
+  try {
+    const found = lookup(host, { all: true }).then((entries) => entries.map(({ address }) => address))
+    return await Promise.race([found, timedOut])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -58,30 +58,60 @@ export function consumeDurable({
           expires: pullExpiresMs,
           abort_on_missing_resource: true,
         })
-        if (stopping.signal.aborted) break
         backoffMs = backoffFirstMs
         await work(pull)
         if (!stopping.signal.aborted) logger.warn({ consumer }, 'consumer.ended')
       } catch (err) {
         if (!stopping.signal.aborted) logger.warn({ err, consumer }, 'consumer.interrupted')
       }
-      await pull?.close()
+      // Not awaited: the client's close() hangs when its iterator was left early.
+      pull?.stop()
       pull = null
       await delay(backoffMs, undefined, { signal: stopping.signal }).catch(() => undefined)
       backoffMs = Math.min(backoffMs * 2, backoffLastMs)
     }
   }
 
+  /** One task moves messages into a bounded buffer, the other takes what is there: the client cannot tell what waits in its iterator. */
   async function work(messages: ConsumerMessages): Promise<void> {
-    let batch: JsMsg[] = []
-    for await (const message of messages) {
-      batch.push(message)
-      if (batch.length < batchMax && messages.getPending() > 0) continue
-      const taken = batch
-      batch = []
-      if (stopping.signal.aborted) break
-      await handleBatch(taken)
+    const buffer: JsMsg[] = []
+    let ended = false
+    let arrived = Promise.withResolvers<void>()
+    let taken = Promise.withResolvers<void>()
+    const fill = async () => {
+      try {
+        for await (const message of messages) {
+          if (stopping.signal.aborted) {
+            message.nak()
+            continue
+          }
+          buffer.push(message)
+          arrived.resolve()
+          if (buffer.length >= batchMax) await taken.promise
+        }
+      } finally {
+        ended = true
+        arrived.resolve()
+      }
     }
+    const filled = fill()
+    filled.catch(() => undefined)
+    while (!stopping.signal.aborted) {
+      if (buffer.length === 0) {
+        if (ended) break
+        await arrived.promise
+        arrived = Promise.withResolvers()
+        continue
+      }
+      const batch = buffer.splice(0, batchMax)
+      taken.resolve()
+      taken = Promise.withResolvers()
+      await handleBatch(batch)
+    }
+    taken.resolve()
+    messages.stop()
+    for (const message of buffer) message.nak()
+    await filled
   }
 
   async function handleBatch(batch: readonly JsMsg[]): Promise<void> {

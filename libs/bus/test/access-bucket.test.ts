@@ -1,0 +1,68 @@
+import { jetstreamManager } from '@nats-io/jetstream'
+import { until } from '@pitboss/testing/until'
+import { withEngines } from '@pitboss/testing/with-engines'
+import t from 'tap'
+import { createAccessBucket } from '../src/access-bucket.ts'
+import { applyTopology } from '../src/apply-topology.ts'
+import { connectBus } from '../src/connect-bus.ts'
+import { watchAccessBucket } from '../src/watch-access-bucket.ts'
+import { memoryLogger } from './fixtures/memory-logger.ts'
+
+t.test('the access bucket', async (t) => {
+  const { natsUrl } = await withEngines(t)
+  const { logger, lines } = memoryLogger()
+  const auth = await connectBus({ url: natsUrl, service: 'auth', logger })
+  const gateway = await connectBus({ url: natsUrl, service: 'gateway', logger })
+  t.teardown(() => Promise.all([auth.close(), gateway.close()]))
+  await applyTopology(auth.nc, { replicas: 1 })
+  const bucket = await createAccessBucket({ bus: auth })
+  await bucket.put('credential.old', { revoked: true })
+
+  const changes: [string, number][] = []
+  const watch = watchAccessBucket({
+    bus: gateway,
+    onChange: (key, revision) => void changes.push([key, revision]),
+    logger,
+  })
+  t.teardown(() => watch.stop())
+  const beating = setInterval(() => {
+    bucket.heartbeat().catch(() => undefined)
+  }, 200)
+  t.teardown(() => clearInterval(beating))
+
+  await t.test('a watcher starts from nothing known and hears of changes from then on', async (t) => {
+    t.equal(watch.aliveWithinMs(), Number.POSITIVE_INFINITY)
+    await until('the watch is alive', () => watch.aliveWithinMs() < 1000)
+    t.strictSame(changes, [['*', 0]])
+    const revision = await bucket.put('credential.ck_test_abc', { revoked: true })
+    await until('the change arrives', () => changes.length === 2)
+    t.strictSame(changes[1], ['credential.ck_test_abc', revision])
+  })
+
+  await t.test('a lost and remade bucket makes the watcher forget what it knew', async (t) => {
+    const manager = await jetstreamManager(auth.nc)
+    changes.length = 0
+    await manager.streams.delete('KV_access')
+    await applyTopology(auth.nc, { replicas: 1 })
+    await until('the watch started anew', () => changes.some(([key]) => key === '*'), 15_000)
+    await until('the watch is alive', () => watch.aliveWithinMs() < 1000)
+    await bucket.put('platform', { real_money: false })
+    await until('changes arrive again', () => changes.some(([key]) => key === 'platform'))
+  })
+
+  await t.test('after a reconnect changes arrive again', async (t) => {
+    changes.length = 0
+    await gateway.nc.reconnect()
+    await until('the link is back', () => lines.some((line) => line.msg === 'nats.reconnected'))
+    await bucket.put('keys', {})
+    await until('the change arrives or everything counts as changed', () => changes.length > 0, 15_000)
+  })
+
+  await t.test('silence shows: without heartbeats the age only grows', async (t) => {
+    clearInterval(beating)
+    await until('two seconds of silence', () => watch.aliveWithinMs() > 2000)
+    changes.length = 0
+    await until('the watch is started anew', () => changes.some(([key]) => key === '*'))
+    t.ok(watch.aliveWithinMs() > 2000)
+  })
+})

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import { createAccessBucket } from '@pitboss/bus/access-bucket'
+import { connectBus } from '@pitboss/bus/connect-bus'
+import { serveCalls } from '@pitboss/bus/serve-calls'
+import { systemClock } from '@pitboss/runtime/clock'
+import { newId } from '@pitboss/runtime/new-id'
+import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
+import { connectStorage } from '@pitboss/storage/connect-storage'
+import { createCursorCodec } from '@pitboss/storage/cursor'
+import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { createKeyedHash } from '@pitboss/storage/keyed-hash'
+import { parseKeyring } from '@pitboss/storage/keyring'
+import { createSecretBox } from '@pitboss/storage/secret-box'
+import { createAccessNews } from './clients/access-news.ts'
+import { createPasswords } from './clients/passwords.ts'
+import { createSecondFactor } from './clients/second-factor.ts'
+import { createTokenSigner } from './clients/token-signer.ts'
+import type { AuthConfig } from './config.ts'
+import { businessHandlers } from './handlers/business-handlers.ts'
+import { credentialHandlers } from './handlers/credential-handlers.ts'
+import type { AuthDeps } from './handlers/deps.ts'
+import { loginHandlers } from './handlers/login-handlers.ts'
+import { opsHandlers } from './handlers/ops-handlers.ts'
+import { peopleHandlers } from './handlers/people-handlers.ts'
+import { requestLogHandlers } from './handlers/request-log-handlers.ts'
+import { tokenHandlers } from './handlers/token-handlers.ts'
+import { authCollections } from './storage/collections.ts'
+import { authIndexes } from './storage/indexes.ts'
+import { everySecond } from './workers/every-second.ts'
+
+/** Wires the auth service and starts it. */
+export async function startAuth({
+  config,
+  host,
+}: {
+  config: AuthConfig
+  host: Pick<ServiceHost, 'logger' | 'check' | 'stopping' | 'fail'>
+}): Promise<RunningService> {
+  const { logger } = host
+  const storage = await connectStorage({
+    url: config.MONGODB_URL,
+    database: `${config.PITBOSS_DATABASE_PREFIX}_auth`,
+    logger,
+  })
+  host.check('database', () => storage.ping())
+  await ensureIndexes(storage.db, authIndexes)
+  const bus = await connectBus({
+    url: config.NATS_URL,
+    service: 'auth',
+    logger,
+    ...(config.NATS_NKEY_SEED === undefined ? {} : { nkeySeed: config.NATS_NKEY_SEED }),
+  })
+  host.check('nats', () => bus.connected())
+  bus.closed.then(() => {
+    if (!host.stopping.aborted) host.fail(new Error('the connection to NATS ended'))
+  }, host.fail)
+
+  const bucket = await createAccessBucket({ bus })
+  const keyring = parseKeyring(config.PITBOSS_MASTER_KEYS)
+  const collections = authCollections(storage.db)
+  const box = createSecretBox(keyring, 'auth')
+  const clock = systemClock
+  const random = (size: number): Uint8Array => randomBytes(size)
+  const news = createAccessNews({ bucket, collections, logger })
+  const tokenHash = createKeyedHash(keyring, 'token')
+  const deps: AuthDeps = {
+    db: storage.db,
+    collections,
+    bus,
+    news,
+    passwords: await createPasswords(),
+    signer: createTokenSigner({ collections, box, clock }),
+    secretHash: createKeyedHash(keyring, 'api-secret'),
+    tokenHash,
+    box,
+    cursors: createCursorCodec({ keyring }),
+    clock,
+    newId,
+    random,
+    baseUrl: config.PITBOSS_BASE_URL,
+    tokenTtlS: config.PITBOSS_TOKEN_TTL_S,
+  }
+  const secondFactor = createSecondFactor({ collections, box, tokenHash, clock, random })
+  await deps.signer.keys()
+  const workers = [
+    everySecond({ name: 'heartbeat', work: () => bucket.heartbeat(), logger }),
+    everySecond({ name: 'access-news', work: () => news.sweep(), logger }),
+  ]
+  const calls = await serveCalls({
+    bus,
+    service: 'auth',
+    version: '0.1.0',
+    logger,
+    handlers: [
+      ...tokenHandlers(deps),
+      ...loginHandlers(deps, secondFactor),
+      ...peopleHandlers(deps, secondFactor),
+      ...credentialHandlers(deps),
+      ...businessHandlers(deps),
+      ...requestLogHandlers(deps),
+      ...opsHandlers(deps),
+    ],
+  })
+  return {
+    async stop() {
+      await calls.stop()
+      await Promise.all(workers.map((worker) => worker.stop()))
+      await bus.close()
+      await storage.close()
+    },
+  }
+}

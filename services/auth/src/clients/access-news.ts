@@ -1,0 +1,71 @@
+import type { AccessBucket } from '@pitboss/bus/access-bucket'
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { Logger } from 'pino'
+import type { AuthCollections } from '../storage/collections.ts'
+
+const batchMax = 200
+
+/**
+ * Tells every gateway that something about a subject changed. Each method is called after the write that set `accessPending`
+ * and before the answer; a change that could not be told is told by `sweep`. Source: flows.md, flow 4.
+ */
+export function createAccessNews({
+  bucket,
+  collections,
+  logger,
+}: {
+  bucket: AccessBucket
+  collections: AuthCollections
+  logger: Logger
+}) {
+  const { operators, credentials, users, platform, refreshTokens } = collections
+
+  const put = async (key: string) => {
+    try {
+      await bucket.put(key, { at: new Date().toISOString() })
+    } catch (cause) {
+      throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
+    }
+  }
+
+  const news = {
+    async operator(operatorId: string): Promise<void> {
+      await put(`operator.${operatorId}`)
+      await operators.updateOne({ _id: operatorId }, { $set: { accessPending: false } })
+    },
+    async platform(): Promise<void> {
+      await put('platform')
+      await platform.updateOne({ _id: 'platform' }, { $set: { accessPending: false } })
+    },
+    /** Also ends a deletion: the record goes once the gateways know. */
+    async credential(apiKey: string): Promise<void> {
+      await put(`credential.${apiKey}`)
+      const { deletedCount } = await credentials.deleteOne({ _id: apiKey, status: 'DELETED' })
+      if (deletedCount === 0) await credentials.updateOne({ _id: apiKey }, { $set: { accessPending: false } })
+    },
+    /** Also ends a removal. */
+    async user(userId: string): Promise<void> {
+      await put(`user.${userId}`)
+      const { deletedCount } = await users.deleteOne({ _id: userId, status: 'REMOVED' })
+      if (deletedCount === 0) await users.updateOne({ _id: userId }, { $set: { accessPending: false } })
+      else await refreshTokens.deleteMany({ userId })
+    },
+    async keys(): Promise<void> {
+      await put('keys')
+    },
+    /** Tells what a crash or an outage left untold. */
+    async sweep(): Promise<void> {
+      const due = { accessPending: true }
+      const only = { projection: { _id: 1 } }
+      for (const { _id } of await operators.find(due, only).limit(batchMax).toArray())
+        await news.operator(_id)
+      for (const { _id } of await credentials.find(due, only).limit(batchMax).toArray())
+        await news.credential(_id)
+      for (const { _id } of await users.find(due, only).limit(batchMax).toArray()) await news.user(_id)
+      if ((await platform.findOne({ _id: 'platform', ...due })) !== null) await news.platform()
+      logger.trace('access-news.swept')
+    },
+  }
+  return news
+}
+export type AccessNews = ReturnType<typeof createAccessNews>

@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto'
+import { hash, verify } from '@node-rs/argon2'
+import { ServiceError } from '@pitboss/errors/service-error'
+
+const atOnceMax = 2
+const waitingMax = 64
+const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+
+/** argon2id, at most two at a time, so that a wave of logins cannot take the processor from everything else. */
+export async function createPasswords() {
+  const gate = createGate()
+  // Checked for an unknown e-mail, so that it takes as long as a wrong password.
+  const decoy = await hash(randomBytes(24).toString('hex'), cost)
+  return {
+    hash: (password: string): Promise<string> => gate(() => hash(password, cost)),
+    /** `hashed` null (an unknown or invited person) takes the same time and is false. */
+    verify: (password: string, hashed: string | null): Promise<boolean> =>
+      gate(async () => (await verify(hashed ?? decoy, password)) && hashed !== null),
+  }
+}
+export type Passwords = Awaited<ReturnType<typeof createPasswords>>
+
+function createGate() {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async function gate<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (running >= atOnceMax) {
+      if (waiting.length >= waitingMax) throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 2 })
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    } else {
+      running += 1
+    }
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) running -= 1
+      else next()
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import { Secret, TOTP } from 'otpauth'
+import type { KeyedHash } from '@pitboss/storage/keyed-hash'
+import type { SecretBox } from '@pitboss/storage/secret-box'
+import type { Clock } from '@pitboss/runtime/clock'
+import { randomBase62 } from '../domain/key-pair.ts'
+import type { AuthCollections } from '../storage/collections.ts'
+import type { UserDocument } from '../storage/documents.ts'
+
+const stepS = 30
+const recoveryCodes = 10
+const recoveryCharacters = 12
+
+/** TOTP and recovery codes; each code works once, also with two replicas asked at the same time. Source: contract section 11. */
+export function createSecondFactor({
+  collections,
+  box,
+  tokenHash,
+  clock,
+  random,
+}: {
+  collections: AuthCollections
+  box: SecretBox
+  tokenHash: KeyedHash
+  clock: Clock
+  random: (size: number) => Uint8Array
+}) {
+  const { users } = collections
+  const totpOf = (email: string, secret: string) =>
+    new TOTP({ issuer: 'Pitboss', label: email, secret: Secret.fromBase32(secret), period: stepS })
+  const aad = (userId: string) => `totp/${userId}`
+
+  /** Takes the step of a right code for itself; false when the code is wrong or was used. */
+  async function useTotpCode(
+    user: UserDocument,
+    code: string,
+    set: Partial<UserDocument> = {},
+  ): Promise<boolean> {
+    if (user.totp === null || !/^\d{6}$/.test(code)) return false
+    const timestamp = clock.now().getTime()
+    const delta = totpOf(user.email, box.open(user.totp.sealedSecret, aad(user._id))).validate({
+      token: code,
+      timestamp,
+      window: 1,
+    })
+    if (delta === null) return false
+    const step = Math.floor(timestamp / 1000 / stepS) + delta
+    const { matchedCount } = await users.updateOne(
+      { _id: user._id, 'totp.lastStep': { $lt: step }, 'totp.sealedSecret': user.totp.sealedSecret },
+      { $set: { 'totp.lastStep': step, 'totp.confirmed': true, ...set } },
+    )
+    return matchedCount === 1
+  }
+
+  return {
+    enrol(user: UserDocument) {
+      const secret = new Secret({ size: 20 }).base32
+      return {
+        secret,
+        otpauthUrl: totpOf(user.email, secret).toString(),
+        sealedSecret: box.seal(secret, aad(user._id)),
+      }
+    },
+    /** Confirms an enrolment with its first code; the recovery codes, or null for a wrong code. */
+    async confirm(user: UserDocument, code: string): Promise<string[] | null> {
+      const codes = Array.from({ length: recoveryCodes }, () => randomBase62(recoveryCharacters, random))
+      const confirmed = await useTotpCode(user, code, {
+        recoveryHashes: codes.map((each) => tokenHash.hash(each)),
+      })
+      return confirmed ? codes : null
+    },
+    /** A code of the app or a recovery code. */
+    async use(user: UserDocument, code: string): Promise<boolean> {
+      if (await useTotpCode(user, code)) return true
+      const candidates = tokenHash.candidates(code)
+      const { modifiedCount } = await users.updateOne(
+        { _id: user._id, recoveryHashes: { $in: candidates } },
+        { $pull: { recoveryHashes: { $in: candidates } } },
+      )
+      return modifiedCount === 1
+    },
+  }
+}
+export type SecondFactor = ReturnType<typeof createSecondFactor>

@@ -1,0 +1,18 @@
+import {
+  baseUrlConfig,
+  commonConfig,
+  masterKeysConfig,
+  storageConfig,
+  tokenTtlConfig,
+} from '@pitboss/runtime/config-pieces'
+import { z } from 'zod'
+
+/** The environment of the auth service; nothing else here reads it. Source: contract section 9. */
+export const authConfig = z.object({
+  ...commonConfig,
+  ...storageConfig,
+  ...masterKeysConfig,
+  ...tokenTtlConfig,
+  ...baseUrlConfig,
+})
+export type AuthConfig = z.infer<typeof authConfig>

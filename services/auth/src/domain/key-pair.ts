@@ -1,0 +1,52 @@
+import { crc32 } from 'node:zlib'
+import type { SetupEnvironment } from '@pitboss/contracts/primitives'
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const checksumCharacters = 6
+const keyCharacters = 24
+const secretCharacters = 40
+
+/** `size` bytes nobody can guess. */
+export type RandomBytes = (size: number) => Uint8Array
+
+/** A fresh `ck_test_…` or `ck_live_…`; the last 6 characters are a checksum by which a scanner knows a real one. Source: contract section 3. */
+export function newApiKey(environment: SetupEnvironment, random: RandomBytes): string {
+  return withChecksum(`ck_${environment.toLowerCase()}_`, keyCharacters, random)
+}
+
+/** A fresh `cs_test_…` or `cs_live_…`, made alike. */
+export function newApiSecret(environment: SetupEnvironment, random: RandomBytes): string {
+  return withChecksum(`cs_${environment.toLowerCase()}_`, secretCharacters, random)
+}
+
+/** Whether the checksum of a key or secret fits: tells a leaked one from any other text of that shape. */
+export function hasValidChecksum(text: string): boolean {
+  const body = text.slice(0, -checksumCharacters)
+  return /^c[ks]_(test|live)_[0-9A-Za-z]+$/.test(text) && text === body + checksum(body)
+}
+
+/** Uniform base62 text by rejection sampling. */
+export function randomBase62(characters: number, random: RandomBytes): string {
+  let text = ''
+  while (text.length < characters) {
+    for (const byte of random(characters)) {
+      if (byte < 248 && text.length < characters) text += alphabet.charAt(byte % 62)
+    }
+  }
+  return text
+}
+
+function withChecksum(prefix: string, characters: number, random: RandomBytes): string {
+  const body = prefix + randomBase62(characters - checksumCharacters, random)
+  return body + checksum(body)
+}
+
+function checksum(text: string): string {
+  let rest = BigInt(crc32(text))
+  let encoded = ''
+  for (let position = 0; position < checksumCharacters; position++) {
+    encoded = alphabet.charAt(Number(rest % 62n)) + encoded
+    rest /= 62n
+  }
+  return encoded
+}

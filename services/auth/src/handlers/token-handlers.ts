@@ -1,0 +1,103 @@
+import { handler } from '@pitboss/bus/serve-calls'
+import {
+  listPublicKeys,
+  mintLaunchToken,
+  mintToken,
+  resolvePrincipal,
+  signDocument,
+} from '@pitboss/contracts/calls/auth'
+import { toSetup } from '@pitboss/contracts/environments'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { operatorHandleOf, toAccount } from '../domain/account-view.ts'
+import { isAllowed } from '../domain/address-list.ts'
+import { requireLivePlan } from '../domain/plan-rules.ts'
+import type { AuthDeps } from './deps.ts'
+
+const brandsMax = 1000
+const lastUsedStepMs = 60_000
+
+/** Minting, the gateway's look-ups and signing. Source: contract sections 3 and 11 ("Access"). */
+export function tokenHandlers(deps: AuthDeps) {
+  const { collections, signer, secretHash, clock, tokenTtlS, random } = deps
+  const { credentials, operators, brands, platform, users } = collections
+  // Verified for an unknown key, so that it costs the same as a wrong secret.
+  const decoyHash = secretHash.hash(Buffer.from(random(32)).toString('hex'))
+
+  return [
+    handler(mintToken, async ({ api_key, api_secret, clientAddress }) => {
+      const credential = await credentials.findOne({ _id: api_key })
+      const usable = credential?.status === 'ACTIVE' ? credential : null
+      if (usable !== null && !isAllowed(usable.ipAllowlist, clientAddress))
+        throw new ServiceError('IP_NOT_ALLOWED')
+      const matches = secretHash.verify(api_secret, usable?.secretHash ?? decoyHash)
+      if (usable === null || !matches) throw new ServiceError('INVALID_CREDENTIALS')
+      const operator = await operators.findOne({ _id: usable.operatorId })
+      if (operator === null) throw new ServiceError('INVALID_CREDENTIALS')
+      if (operator.suspended) throw new ServiceError('OPERATOR_SUSPENDED')
+      if (usable.environment === 'LIVE') requireLivePlan(operator)
+      const now = clock.now()
+      const access_token = await signer.sign({
+        audience: 'operator-api',
+        subject: api_key,
+        operatorId: operator._id,
+        mode: usable.environment,
+        scopes: usable.scopes,
+        expiresAtS: Math.floor(now.getTime() / 1000) + tokenTtlS,
+      })
+      if (usable.lastUsedAt === null || now.getTime() - usable.lastUsedAt.getTime() > lastUsedStepMs) {
+        await credentials.updateOne({ _id: api_key }, { $set: { lastUsedAt: now } })
+      }
+      // A rotation or revocation that ended while the token was made wins.
+      const after = await credentials.findOne({ _id: api_key }, { projection: { secretHash: 1, status: 1 } })
+      if (after?.status !== 'ACTIVE' || after.secretHash !== usable.secretHash)
+        throw new ServiceError('INVALID_CREDENTIALS')
+      return {
+        access_token,
+        token_type: 'Bearer' as const,
+        expires_in: tokenTtlS,
+        operator: { id: operatorHandleOf(operator._id), name: operator.name, mode: usable.environment },
+      }
+    }),
+
+    handler(mintLaunchToken, async ({ scope, sessionId, expiresAt }) => ({
+      token: await signer.sign({
+        audience: 'game-launcher',
+        subject: sessionId,
+        operatorId: scope.operatorId,
+        mode: toSetup(scope.environment),
+        scopes: [],
+        expiresAtS: Math.floor(Date.parse(expiresAt) / 1000),
+      }),
+    })),
+
+    handler(resolvePrincipal, async (request) => {
+      const { operatorId } = request
+      const [operator, operatorBrands, switches] = await Promise.all([
+        operators.findOne({ _id: operatorId }),
+        brands.find({ operatorId }).sort({ _id: 1 }).limit(brandsMax).toArray(),
+        platform.findOne({ _id: 'platform' }),
+      ])
+      const account =
+        operator === null ? null : toAccount(operator, operatorBrands, switches?.realMoney ?? true)
+      const answer = { active: operator !== null, account, credential: null, user: null }
+      if (operator === null || request.kind === 'session') return answer
+      if (request.kind === 'credential') {
+        const found = await credentials.findOne({ _id: request.apiKey, operatorId, status: 'ACTIVE' })
+        if (found === null) return { ...answer, active: false }
+        const { scopes, ipAllowlist, environment } = found
+        return { ...answer, credential: { scopes, ip_allowlist: ipAllowlist, environment } }
+      }
+      const found = await users.findOne({ _id: request.userId, operatorId, status: 'ACTIVE' })
+      if (found === null) return { ...answer, active: false }
+      const role = operator.owners.includes(found._id)
+        ? ('OWNER' as const)
+        : found.role === 'OWNER'
+          ? ('ADMIN' as const)
+          : found.role
+      return { ...answer, user: { role, email: found.email } }
+    }),
+
+    handler(listPublicKeys, async () => ({ keys: (await signer.keys()).map((key) => key.publicJwk) })),
+    handler(signDocument, async ({ typ, payload }) => ({ jws: await signer.signDocument(typ, payload) })),
+  ]
+}

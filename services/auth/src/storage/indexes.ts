@@ -1,0 +1,41 @@
+import { type IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
+
+const thirtyDaysS = 30 * 24 * 60 * 60
+const pending = (): IndexDeclaration => ({
+  key: { accessPending: 1 },
+  name: 'access_pending',
+  partialFilterExpression: { accessPending: true },
+})
+
+/** Every index of auth; uniqueness rests on them. */
+export const authIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
+  operators: [pending()],
+  platform: [],
+  brands: [{ key: { operatorId: 1, _id: 1 }, name: 'by_operator' }],
+  credentials: [
+    { key: { operatorId: 1, environment: 1, order: 1 }, name: 'by_account', unique: true },
+    pending(),
+  ],
+  users: [
+    { key: { email: 1 }, name: 'email', unique: true },
+    { key: { operatorId: 1, _id: 1 }, name: 'by_operator' },
+    { key: { 'invitation.hash': 1 }, name: 'invitation' },
+    pending(),
+  ],
+  refresh_tokens: [
+    { key: { family: 1 }, name: 'family' },
+    { key: { userId: 1 }, name: 'user' },
+    { key: { expiresAt: 1 }, name: 'expires_at', expireAfterSeconds: 0 },
+  ],
+  signing_keys: [
+    { key: { current: 1 }, name: 'one_current', unique: true, partialFilterExpression: { current: true } },
+  ],
+  request_logs: [
+    { key: { operatorId: 1, environment: 1, order: 1 }, name: 'by_account' },
+    { key: { operatorId: 1, apiKey: 1 }, name: 'by_credential' },
+    { key: { at: 1 }, name: 'thirty_days', expireAfterSeconds: thirtyDaysS },
+  ],
+  audits: [],
+  ...idempotencyKeyIndexes,
+}

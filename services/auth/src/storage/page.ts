@@ -1,0 +1,47 @@
+import type { CursorCodec } from '@pitboss/storage/cursor'
+import type { Collection, Document, Filter, WithId } from 'mongodb'
+import { z } from 'zod'
+
+const position = z.string().max(256)
+
+/**
+ * One page of `filter`, ordered by the unique text field `order` (newest first unless `ascending`). The cursor is bound to `binding`.
+ * @throws ServiceError VALIDATION_ERROR at `cursor`.
+ */
+export async function readPage<Row extends Document>({
+  collection,
+  filter,
+  order,
+  ascending = false,
+  limit,
+  cursor,
+  cursors,
+  binding,
+}: {
+  collection: Collection<Row>
+  filter: Document
+  order: string
+  ascending?: boolean
+  limit: number
+  cursor: string | undefined
+  cursors: CursorCodec
+  binding: unknown
+}): Promise<{ rows: WithId<Row>[]; nextCursor: string | null }> {
+  const after = cursor === undefined ? undefined : position.parse(cursors.decode(binding, cursor))
+  const beyond =
+    after === undefined
+      ? {}
+      : { [order]: { ...fieldFilter(filter[order]), [ascending ? '$gt' : '$lt']: after } }
+  // The driver's filter type cannot be built from a computed field name.
+  const query = { ...filter, ...beyond } as Filter<Row>
+  const found = await collection
+    .find(query)
+    .sort({ [order]: ascending ? 1 : -1 })
+    .limit(limit + 1)
+    .toArray()
+  const rows = found.slice(0, limit)
+  const last: unknown = rows.at(-1)?.[order]
+  return { rows, nextCursor: found.length > limit ? cursors.encode(binding, last) : null }
+}
+
+const fieldFilter = (value: unknown): Document => (typeof value === 'object' && value !== null ? value : {})

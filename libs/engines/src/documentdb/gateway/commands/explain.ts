@@ -62,6 +62,7 @@ function stageOf(plan: Record<string, unknown>): Record<string, unknown> {
   const inputs = Array.isArray(plan.Plans) ? plan.Plans.filter(isRecord).map(stageOf) : []
   const node = typeof plan['Node Type'] === 'string' ? plan['Node Type'] : 'unknown'
   const [inputStage] = inputs
+  if (node === 'Custom Scan' && inputStage !== undefined && inputs.length === 1) return inputStage
   const input = inputs.length > 1 ? { inputStages: inputs } : inputStage === undefined ? {} : { inputStage }
   const index = plan['Index Name']
   return { stage: stageName(node), ...(index === undefined ? {} : { indexName: index }), ...input }

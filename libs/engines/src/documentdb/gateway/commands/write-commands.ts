@@ -27,7 +27,7 @@ const once: Record<string, string> = {
   insert: 'select p_result, p_success from pitboss_gateway.insert_once($1, $2, $3, $4, $5, $6)',
   update: 'select p_result, p_success from pitboss_gateway.update_once($1, $2, $3, $4, $5, $6)',
   delete: 'select p_result, p_success from pitboss_gateway.delete_once($1, $2, $3, $4, $5, $6)',
-  findAndModify: 'select p_result, p_success from pitboss_gateway.find_and_modify_once($1, $2, $3, $4)',
+  findAndModify: 'select p_result, p_success from pitboss_gateway.find_and_modify_once($1, $2, $3, $4, $5)',
 }
 
 /** insert, update, delete and findAndModify. */
@@ -91,8 +91,7 @@ function runWrite(command: Command, engine: Engine, retryKey: RetryKey | null) {
   const target = name === 'findAndModify' ? [database, view.bytes] : [database, view.bytes, sequence]
   if (retryKey === null) return query(command, engine, plain[name] ?? '', target)
   const { session, number } = retryKey
-  const key =
-    name === 'findAndModify' ? [session, number] : [session, number, batchFlag(!isSingleStatement(command))]
+  const key = [session, number, batchFlag(!isSingleStatement(command))]
   return query(command, engine, once[name] ?? '', [...target, ...key])
 }
 

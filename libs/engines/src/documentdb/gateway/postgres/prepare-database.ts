@@ -20,24 +20,13 @@ create table if not exists pitboss_gateway.sessions (
   success boolean,
   used_at timestamptz not null default now()
 ) with (fillfactor = 40);
-create or replace function pitboss_gateway.remember(id bytea, number bigint, outcome documentdb_core.bson, good boolean,
-  commits boolean) returns void language plpgsql as $$
+create or replace function pitboss_gateway.remember_commit(id bytea, number bigint) returns void language plpgsql as $$
 begin
-  insert into pitboss_gateway.sessions as s (session, txn_number, committed, result, success)
-  values (id, number, commits, outcome, good)
-  on conflict (session) do update set txn_number = excluded.txn_number, committed = excluded.committed,
-    result = excluded.result, success = excluded.success, used_at = now()
+  insert into pitboss_gateway.sessions as s (session, txn_number, committed) values (id, number, true)
+  on conflict (session) do update set txn_number = excluded.txn_number, committed = true, result = null,
+    success = null, used_at = now()
   where s.txn_number < excluded.txn_number;
   if not found then raise exception 'the number was used meanwhile' using errcode = 'PB001'; end if;
-end $$;
-create or replace function pitboss_gateway.recall(id bytea, number bigint, out known boolean,
-  out outcome documentdb_core.bson, out good boolean) language plpgsql as $$
-declare last bigint;
-begin
-  select s.txn_number, s.result, s.success into last, outcome, good
-    from pitboss_gateway.sessions s where s.session = id and s.txn_number >= number;
-  if last > number then raise exception 'the session is past number %', number using errcode = 'PB002'; end if;
-  known := last is not null;
 end $$;
 create or replace function pitboss_gateway.was_committed(id bytea, number bigint) returns boolean language plpgsql as $$
 declare done boolean;
@@ -51,31 +40,41 @@ begin
 end $$;
 `
 
-/** `insert`, `update` and `delete` have the same form; findAndModify takes no document sequence. */
-function writeOnce(name: 'insert' | 'update' | 'delete'): string {
+/** What each function does once, and whether its answer is worth remembering. */
+const writes = [
+  { name: 'insert', documents: true },
+  { name: 'update', documents: true },
+  { name: 'delete', documents: true },
+  { name: 'find_and_modify', documents: false },
+] as const
+
+/**
+ * `<name>_once`: the answer given before for this number, or the write and its memory in one transaction. A single
+ * statement that failed wrote nothing and is not remembered: the gateway may want to try it again.
+ */
+function writeOnce({ name, documents }: (typeof writes)[number]): string {
   return `
 create or replace function pitboss_gateway.${name}_once(db text, command documentdb_core.bson,
-  documents documentdb_core.bsonsequence, id bytea, number bigint, batch boolean,
+  ${documents ? 'documents documentdb_core.bsonsequence,' : ''} id bytea, number bigint, batch boolean,
   out p_result documentdb_core.bson, out p_success boolean) language plpgsql as $$
-declare repeated boolean;
+declare last bigint; answer record;
 begin
-  select r.known, r.outcome, r.good into repeated, p_result, p_success from pitboss_gateway.recall(id, number) r;
-  if repeated then return; end if;
-  select w.p_result, w.p_success into p_result, p_success from documentdb_api.${name}(db, command, documents) w;
-  if p_success or batch then perform pitboss_gateway.remember(id, number, p_result, p_success, null); end if;
+  select s.txn_number, s.result, s.success into last, p_result, p_success
+    from pitboss_gateway.sessions s where s.session = id;
+  if last = number then return; end if;
+  if last > number then raise exception 'the session is past number %', number using errcode = 'PB002'; end if;
+  answer := documentdb_api.${name}(db, command${documents ? ', documents' : ''});
+  p_result := answer.p_result;
+  p_success := answer.p_success;
+  if not p_success and not batch then return; end if;
+  insert into pitboss_gateway.sessions as s (session, txn_number, result, success)
+  values (id, number, p_result, p_success)
+  on conflict (session) do update set txn_number = excluded.txn_number, committed = null,
+    result = excluded.result, success = excluded.success, used_at = now()
+  where s.txn_number < excluded.txn_number;
+  if not found then raise exception 'the number was used meanwhile' using errcode = 'PB001'; end if;
 end $$;`
 }
-
-const findAndModifyOnce = `
-create or replace function pitboss_gateway.find_and_modify_once(db text, command documentdb_core.bson, id bytea,
-  number bigint, out p_result documentdb_core.bson, out p_success boolean) language plpgsql as $$
-declare repeated boolean;
-begin
-  select r.known, r.outcome, r.good into repeated, p_result, p_success from pitboss_gateway.recall(id, number) r;
-  if repeated then return; end if;
-  select w.p_result, w.p_success into p_result, p_success from documentdb_api.find_and_modify(db, command) w;
-  perform pitboss_gateway.remember(id, number, p_result, p_success, null);
-end $$;`
 
 /**
  * Makes the database the gateway's own on a connection that it keeps for this: takes the lock, ends what an earlier
@@ -91,9 +90,7 @@ export async function prepareDatabase(
     if (performance.now() > deadlineMs) throw new Error('another gateway serves this database')
     await new Promise((resolve) => setTimeout(resolve, takeoverPollMs))
   }
-  await connection.simple(
-    [schema, writeOnce('insert'), writeOnce('update'), writeOnce('delete'), findAndModifyOnce].join('\n'),
-  )
+  await connection.simple([schema, ...writes.map(writeOnce)].join('\n'))
 }
 
 async function takeOver(connection: PostgresConnection, applicationName: string): Promise<boolean> {

@@ -9,8 +9,8 @@ export type ServerInfo = {
   bytesOut: number
 }
 
-/** The version whose behaviour drivers may expect; it goes with `wireVersionMax`. */
-export const serverVersion = '8.0.0'
-export const wireVersionMax = 25
+/** The version whose behaviour drivers may expect. Not 8.0 (25), which would promise `client.bulkWrite`. */
+export const serverVersion = '7.0.0'
+export const wireVersionMax = 21
 export const replicaSetName = 'rs0'
 export const connectionsMax = 1_000

@@ -164,7 +164,7 @@ export class Transactions {
   }
 }
 
-const rememberCommit = 'select pitboss_gateway.remember($1, $2, null, null, true)'
+const rememberCommit = 'select pitboss_gateway.remember_commit($1, $2)'
 const wasCommitted = 'select pitboss_gateway.was_committed($1, $2)'
 
 function noSuchTransaction(number: bigint, labels: string[]): MongoError {

@@ -1,0 +1,15 @@
+/** An engine cannot run; the message is one a person can act on, without reading our source. */
+export class EngineError extends Error {
+  override readonly name = 'EngineError'
+}
+
+/** What went wrong in the words of its cause, for a sentence. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** The system's error code (`ENOENT`, `EADDRINUSE`), null when it carries none. */
+export function errorCode(error: unknown): string | null {
+  if (!(error instanceof Error) || !('code' in error)) return null
+  return typeof error.code === 'string' ? error.code : null
+}

@@ -1,0 +1,182 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { EngineError } from '../engine-error.ts'
+import { claimFile } from '../life/claim-file.ts'
+import { waitUntil } from '../life/wait-until.ts'
+import { debianMirror, readAptSources } from './apt-sources.ts'
+import type { Progress } from './progress.ts'
+import { runProgram } from './run-program.ts'
+
+/** The Debian suite that carries PostgreSQL 18 with DocumentDB 1.0 and NATS 2.15. */
+export const debianSuite = 'forky'
+const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
+const listsAgeMsMax = 60 * 60_000
+const lockTimeoutMs = 10 * 60_000
+
+export type DebianPackage = { name: string; file: string }
+
+export type PrivateApt = {
+  /** Which of the names the suite has. */
+  known(names: string[]): Promise<string[]>
+  /** Fetches and verifies packages; those fetched before a break are not fetched again. */
+  download(names: string[]): Promise<DebianPackage[]>
+  /** The packages of section `libs` on which these depend. */
+  libraryDependencies(names: string[]): Promise<string[]>
+}
+
+/** Why Debian packages cannot be fetched on this machine; null when they can. */
+export function aptObstacle(): string | null {
+  if (process.platform !== 'linux') return `no Debian packages on ${process.platform}`
+  if (!['x64', 'arm64'].includes(process.arch)) return `no Debian packages for ${process.arch}`
+  if (!existsSync('/usr/bin/apt-get') || !existsSync('/usr/bin/dpkg-deb'))
+    return 'this machine has no apt-get'
+  if (debianMirror(readAptSources()) === null)
+    return 'the apt sources of this machine name no mirror of the Debian archive'
+  return null
+}
+
+/**
+ * Lends an apt of our own: its lists, cache and one source lie in `<cacheDir>/apt`, so nothing is installed, no root is
+ * needed, and the machine's own apt is only read (its mirror and its proxy settings). One process at a time.
+ */
+export async function withPrivateApt<T>(
+  { cacheDir, progress }: { cacheDir: string; progress: Progress },
+  use: (apt: PrivateApt) => Promise<T>,
+): Promise<T> {
+  const obstacle = aptObstacle()
+  const mirror = debianMirror(readAptSources())
+  if (obstacle !== null || mirror === null) throw new EngineError(obstacle ?? 'no mirror')
+  mkdirSync(cacheDir, { recursive: true, mode: 0o755 })
+  const claim = await waitUntil(
+    () => {
+      const result = claimFile(join(cacheDir, 'apt.lock'))
+      return 'claim' in result ? result.claim : null
+    },
+    { timeoutMs: lockTimeoutMs, everyMs: 50 },
+  )
+  if (claim === null)
+    throw new EngineError(`another process holds ${join(cacheDir, 'apt.lock')} for too long; stop it`)
+  try {
+    const apt = createApt(join(cacheDir, 'apt'), progress)
+    await apt.update(`deb [signed-by=${mirror.signedBy ?? keyring}] ${mirror.uri} ${debianSuite} main\n`)
+    return await use(apt)
+  } finally {
+    claim.release()
+  }
+}
+
+function createApt(
+  folder: string,
+  progress: Progress,
+): PrivateApt & { update(source: string): Promise<void> } {
+  const packages = join(folder, 'packages')
+  const source = join(folder, 'sources.list')
+  for (const path of ['lists/partial', 'cache/archives/partial', 'packages']) {
+    mkdirSync(join(folder, path), { recursive: true, mode: 0o755 })
+  }
+  const set = (...settings: string[]) => settings.flatMap((setting) => ['-o', setting])
+  const options = set(
+    `Dir::Etc::SourceList=${source}`,
+    'Dir::Etc::SourceParts=/dev/null',
+    `Dir::State::Lists=${join(folder, 'lists')}`,
+    `Dir::Cache=${join(folder, 'cache')}`,
+    'Acquire::Languages=none',
+    'Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled=false',
+    'Acquire::http::Timeout=10',
+    'Acquire::https::Timeout=10',
+    'Acquire::Retries=2',
+    'APT::Sandbox::User=root',
+    'APT::Get::List-Cleanup=false',
+  )
+  const aptGet = (...args: string[]) =>
+    runProgram('apt-get', [...options, ...args], { cwd: packages, env: environment })
+  const aptCache = (...args: string[]) =>
+    runProgram('apt-cache', [...options, ...args], { env: environment, allow: [100] })
+
+  return {
+    update: async (line) => {
+      const stamp = join(folder, 'updated')
+      const ageMs = Date.now() - (statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+      if (ageMs < listsAgeMsMax) return
+      writeFileSync(source, line)
+      const bytes = () => sizeOf(join(folder, 'lists')) + sizeOf(join(folder, 'lists/partial'))
+      await watched(aptGet('--error-on=any', 'update'), () =>
+        progress.bytes(`reading the package list of Debian ${debianSuite},`, bytes(), null),
+      )
+      writeFileSync(stamp, '')
+    },
+    known: async (names) => {
+      const all = new Set((await aptCache('pkgnames')).split('\n'))
+      return names.filter((name) => all.has(name))
+    },
+    download: async (names) => {
+      const uris = await aptGet('download', '--print-uris', ...names)
+      const wanted = [...uris.matchAll(/^'[^']*' (\S+) (\d+)/gm)].map(([, file, size]) => ({
+        file: String(file),
+        size: Number(size),
+      }))
+      const total = wanted.reduce((sum, { size }) => sum + size, 0)
+      const bytes = () => wanted.reduce((sum, { file }) => sum + sizeOfFile(join(packages, file)), 0)
+      const text = `downloading ${names.length} Debian package${names.length === 1 ? '' : 's'},`
+      await watched(aptGet('download', ...names), () => progress.bytes(text, bytes(), total))
+      return wanted.map(({ file }) => ({ name: file.split('_')[0] ?? file, file: join(packages, file) }))
+    },
+    libraryDependencies: async (names) => {
+      const depended = dependencies(await aptCache('show', '--no-all-versions', ...names))
+      if (depended.length === 0) return []
+      const sections = await aptCache('show', '--no-all-versions', ...depended)
+      return stanzas(sections).flatMap((fields) =>
+        fields.get('Section') === 'libs' ? [fields.get('Package') ?? ''] : [],
+      )
+    },
+  }
+}
+
+const environment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', ...proxies(process.env) }
+
+function proxies(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => /^(https?|no|all)_proxy$/i.test(name) || name === 'HOME'),
+  )
+}
+
+async function watched<T>(work: Promise<T>, show: () => void): Promise<T> {
+  const timer = setInterval(show, 100)
+  try {
+    return await work
+  } finally {
+    clearInterval(timer)
+    show()
+  }
+}
+
+function stanzas(text: string): Map<string, string>[] {
+  return text
+    .split('\n\n')
+    .map(
+      (stanza) =>
+        new Map([...stanza.matchAll(/^([A-Za-z-]+): (.*)$/gm)].map(([, k, v]) => [String(k), String(v)])),
+    )
+}
+
+function dependencies(text: string): string[] {
+  const names = stanzas(text).flatMap((fields) =>
+    `${fields.get('Depends') ?? ''},${fields.get('Pre-Depends') ?? ''}`
+      .split(/[,|]/)
+      .map((term) => term.trim().split(/[\s:(]/)[0] ?? ''),
+  )
+  return [...new Set(names)].filter((name) => name !== '')
+}
+
+function sizeOf(folder: string): number {
+  return readdirSync(folder).reduce((sum, name) => sum + sizeOfFile(join(folder, name)), 0)
+}
+
+function sizeOfFile(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** Removes fetched package files; what was made of them stays. */
+export function removePackageFiles(cacheDir: string): void {
+  rmSync(join(cacheDir, 'apt', 'packages'), { recursive: true, force: true })
+}

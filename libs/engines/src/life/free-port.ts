@@ -1,0 +1,40 @@
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { EngineError } from '../engine-error.ts'
+
+/** Below the range from which systems take the ports of outgoing connections: such a port cannot be taken from an
+ * engine while it restarts, and a client that knocks meanwhile cannot end up connected to itself. */
+const portMin = 20_000
+const portMax = 32_000
+const attemptsMax = 100
+
+/** A port of 127.0.0.1 on which nobody listens now. */
+export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
+    const port = randomInt(portMin, portMax)
+    if (await isFree(port)) return port
+  }
+  throw new EngineError(`no free port was found between ${portMin} and ${portMax} on 127.0.0.1`)
+}
+
+/** @throws EngineError when somebody listens on the port already. */
+export async function requireFreePort(port: number, what: string): Promise<number> {
+  if (await isFree(port)) return port
+  throw new EngineError(
+    `port ${port} for ${what} is taken by another process; free it or choose another port`,
+  )
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer()
+  try {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+  } catch {
+    return false
+  }
+  server.close()
+  await once(server, 'close')
+  return true
+}

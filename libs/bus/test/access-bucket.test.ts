@@ -8,7 +8,7 @@ import { connectBus } from '../src/connect-bus.ts'
 import { watchAccessBucket } from '../src/watch-access-bucket.ts'
 import { memoryLogger } from './fixtures/memory-logger.ts'
 
-t.test('the access bucket', async (t) => {
+await t.test('the access bucket', async (t) => {
   const { natsUrl } = await withEngines(t)
   const { logger, lines } = memoryLogger()
   const auth = await connectBus({ url: natsUrl, service: 'auth', logger })
@@ -39,7 +39,7 @@ t.test('the access bucket', async (t) => {
     t.strictSame(changes[1], ['credential.ck_test_abc', revision])
   })
 
-  await t.test('a lost and remade bucket makes the watcher forget what it knew', async (t) => {
+  await t.test('a lost and remade bucket makes the watcher forget what it knew', async () => {
     const manager = await jetstreamManager(auth.nc)
     changes.length = 0
     await manager.streams.delete('KV_access')
@@ -50,7 +50,7 @@ t.test('the access bucket', async (t) => {
     await until('changes arrive again', () => changes.some(([key]) => key === 'platform'))
   })
 
-  await t.test('after a reconnect changes arrive again', async (t) => {
+  await t.test('after a reconnect changes arrive again', async () => {
     changes.length = 0
     await gateway.nc.reconnect()
     await until('the link is back', () => lines.some((line) => line.msg === 'nats.reconnected'))

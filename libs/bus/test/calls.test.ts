@@ -41,7 +41,7 @@ const rejected = async (work: Promise<unknown>): Promise<ServiceError> => {
   return error
 }
 
-t.test('calls', async (t) => {
+await t.test('calls', async (t) => {
   const { natsUrl } = await withEngines(t)
   const { logger, lines } = memoryLogger()
   const server = await connectBus({ url: natsUrl, service: 'rounds', logger })
@@ -257,7 +257,7 @@ t.test('calls', async (t) => {
     await stopped
   })
 
-  t.test('a handler of another service is refused at once', async (t) => {
+  await t.test('a handler of another service is refused at once', async (t) => {
     const stray = defineCall({ ...echo, subject: 'auth.v1.test.echo' })
     await t.rejects(
       serveCalls({
@@ -272,7 +272,7 @@ t.test('calls', async (t) => {
   })
 })
 
-t.test('while disconnected everything fails at once', async (t) => {
+await t.test('while disconnected everything fails at once', async (t) => {
   const { natsUrl } = await withEngines(t)
   const { logger } = memoryLogger()
   const bus = await connectBus({ url: natsUrl, service: 'gateway', logger })
@@ -289,7 +289,7 @@ t.test('while disconnected everything fails at once', async (t) => {
   await bus.close()
 })
 
-t.test('a wrong password ends the connection attempt and never shows itself', async (t) => {
+await t.test('a wrong password ends the connection attempt and never shows itself', async (t) => {
   const { natsUrl } = await withEngines(t)
   const { logger } = memoryLogger()
   const url = natsUrl.replace(/:[^:@/]+@/, ':wrong-pass%40word@')

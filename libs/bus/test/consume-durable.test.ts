@@ -8,7 +8,7 @@ import { type DurableMessage, consumeDurable } from '../src/consume-durable.ts'
 import { webhooksFanout } from '../src/topology.ts'
 import { memoryLogger } from './fixtures/memory-logger.ts'
 
-t.test('a durable consumer', async (t) => {
+await t.test('a durable consumer', async (t) => {
   const { natsUrl } = await withEngines(t)
   const { logger, lines } = memoryLogger()
   const bus = await connectBus({ url: natsUrl, service: 'webhooks', logger })

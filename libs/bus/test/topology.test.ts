@@ -10,7 +10,7 @@ import { memoryLogger } from './fixtures/memory-logger.ts'
 
 const scope = { operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11', environment: 'SANDBOX' } as const
 
-t.test('topology', async (t) => {
+await t.test('topology', async (t) => {
   const { natsUrl } = await withEngines(t)
   const { logger, lines } = memoryLogger()
   const bus = await connectBus({ url: natsUrl, service: 'ops', logger })

@@ -10,8 +10,8 @@ export type Storage = {
   readonly db: Db
   readonly client: MongoClient
   /** Whether the database answers, within 3 s. Never rejects. */
-  ping(): Promise<boolean>
-  close(): Promise<void>
+  readonly ping: () => Promise<boolean>
+  readonly close: () => Promise<void>
 }
 
 /**

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '@pitboss/runtime/clock'
-import type { Collection, Document, Filter, UpdateFilter } from 'mongodb'
+import type { Collection } from 'mongodb'
 import type { Logger } from 'pino'
 import type { IndexDeclaration } from './ensure-indexes.ts'
 import type { OutboxEntry, WithOutbox } from './outbox-entry.ts'
@@ -35,8 +35,11 @@ export const outboxIndex: IndexDeclaration = {
 }
 
 /** The fields of an update that append events; merge its `$push` and `$set` into the update that causes them. */
-export function outboxUpdate(entries: readonly OutboxEntry[], now: Date) {
-  return { $push: { outbox: { $each: [...entries] } }, $set: { outboxAt: now } } as const
+export function outboxUpdate(
+  entries: readonly OutboxEntry[],
+  now: Date,
+): { $push: { outbox: { $each: OutboxEntry[] } }; $set: { outboxAt: Date } } {
+  return { $push: { outbox: { $each: [...entries] } }, $set: { outboxAt: now } }
 }
 
 type OutboxDocument = WithOutbox & { _id: string }
@@ -46,7 +49,7 @@ type OutboxDocument = WithOutbox & { _id: string }
  * would reorder them under crashes. Doubles are dropped by the stream (message id = event id).
  */
 export function createOutbox<Doc extends OutboxDocument>({
-  collection,
+  collection: entities,
   bus,
   clock,
   logger,
@@ -57,7 +60,8 @@ export function createOutbox<Doc extends OutboxDocument>({
   logger: Logger
 }): Outbox {
   const relays = new Map<string, { running: Promise<void>; again: boolean }>()
-  const byId = (id: string) => ({ _id: id }) as Filter<Doc>
+  // The driver's update and filter types cannot see through a generic document, so the relay works on the part that it knows.
+  const collection = entities as unknown as Collection<OutboxDocument>
 
   async function relay(documentId: string): Promise<void> {
     const present = relays.get(documentId)
@@ -86,9 +90,7 @@ export function createOutbox<Doc extends OutboxDocument>({
   }
 
   async function publishPending(documentId: string): Promise<void> {
-    const document = await collection.findOne<Pick<OutboxDocument, 'outbox'>>(byId(documentId), {
-      projection: { outbox: 1 },
-    })
+    const document = await collection.findOne({ _id: documentId }, { projection: { outbox: 1 } })
     const pending = document?.outbox ?? []
     const last = pending.at(-1)
     if (last === undefined) return
@@ -105,26 +107,18 @@ export function createOutbox<Doc extends OutboxDocument>({
       outbox: { $size: sent.length },
       [`outbox.${sent.length - 1}.id`]: last.id,
     }
-    const cleared = { $set: { outbox: [], outboxAt: null } } as Document
-    const { matchedCount } = await collection.updateOne(
-      unchanged as Filter<Doc>,
-      cleared as UpdateFilter<Doc>,
-    )
-    if (matchedCount === 1) return
-    const pull = { $pull: { outbox: { id: { $in: sent.map(({ id }) => id) } } } } as Document
-    await collection.updateOne(byId(documentId), pull as UpdateFilter<Doc>)
-    const empty = { _id: documentId, outbox: { $size: 0 } } as Document
-    await collection.updateOne(
-      empty as Filter<Doc>,
-      { $set: { outboxAt: null } } as Document as UpdateFilter<Doc>,
-    )
+    const cleared = await collection.updateOne(unchanged, { $set: { outbox: [], outboxAt: null } })
+    if (cleared.matchedCount === 1) return
+    const ids = sent.map(({ id }) => id)
+    await collection.updateOne({ _id: documentId }, { $pull: { outbox: { id: { $in: ids } } } })
+    await collection.updateOne({ _id: documentId, outbox: { $size: 0 } }, { $set: { outboxAt: null } })
   }
 
   async function sweep(stopping: AbortSignal): Promise<void> {
     if (!bus.connected()) return
     const before = new Date(clock.now().getTime() - sweepGraceMs)
     const due = await collection
-      .find<{ _id: string }>({ outboxAt: { $gt: new Date(0), $lte: before } } as Document as Filter<Doc>)
+      .find({ outboxAt: { $gt: new Date(0), $lte: before } })
       .project<{ _id: string }>({ _id: 1 })
       .sort({ outboxAt: 1 })
       .limit(sweepPageSize)

@@ -1,0 +1,154 @@
+import { ServiceError } from '@pitboss/errors/service-error'
+import { Long } from 'mongodb'
+import t from 'tap'
+import { connectStorage } from '../src/connect-storage.ts'
+import { ensureIndexes } from '../src/ensure-indexes.ts'
+import { fencedUpdate } from '../src/fenced-update.ts'
+import { claimIdempotencyKey, hashBody, idempotencyKeyIndexes } from '../src/idempotency-keys.ts'
+import { createLease, leaseIndexes } from '../src/lease.ts'
+import { outboxIndex } from '../src/outbox.ts'
+import { silentLogger, testStorage } from './fixtures/test-storage.ts'
+
+const scope = { operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11', environment: 'SANDBOX' } as const
+
+await t.test('storage', async (t) => {
+  const { db, ping } = await testStorage(t)
+
+  await t.test(
+    'writes are majority and journaled, reads go to the primary, 64-bit integers are exact bigints',
+    async (t) => {
+      t.match(db.writeConcern, { w: 'majority', journal: true })
+      t.equal(db.readPreference?.mode, 'primary')
+      t.ok(await ping())
+      const amounts = db.collection<{ _id: string; minor: bigint | Long; gone?: string | undefined }>(
+        'amounts',
+      )
+      await amounts.insertOne({ _id: 'a', minor: 9_007_199_254_740_993n, gone: undefined })
+      t.strictSame(await amounts.findOne({ _id: 'a' }), { _id: 'a', minor: 9_007_199_254_740_993n })
+    },
+  )
+
+  await t.test('a database that does not answer is an error within seconds', async (t) => {
+    await t.rejects(
+      connectStorage({
+        url: 'mongodb://127.0.0.1:1/?directConnection=true',
+        database: 'x',
+        logger: silentLogger,
+      }),
+    )
+  })
+
+  await t.test(
+    'indexes are made once, also by two replicas at a time, and a drift is refused by name',
+    async (t) => {
+      const declared = {
+        things: [
+          outboxIndex,
+          { key: { operatorId: 1, seq: -1 }, name: 'operator_seq', unique: true },
+          {
+            key: { player: 1 },
+            name: 'one_open',
+            unique: true,
+            partialFilterExpression: { status: { $in: ['A', 'B'] } },
+          },
+          { key: { at: 1 }, name: 'ttl', expireAfterSeconds: 86_400 },
+        ],
+      } as const
+      await Promise.all([ensureIndexes(db, declared), ensureIndexes(db, declared)])
+      await ensureIndexes(db, declared)
+      const names = (await db.collection('things').listIndexes().toArray()).map(({ name }) => name)
+      t.strictSame(new Set(names), new Set(['_id_', 'outbox_at', 'operator_seq', 'one_open', 'ttl']))
+
+      const altered = (index: object) => ({
+        things: declared.things.map((one) => ({ ...one, ...(one.name === 'operator_seq' ? index : {}) })),
+      })
+      await t.rejects(ensureIndexes(db, altered({ unique: false })), /things\.operator_seq differs .* unique/)
+      await t.rejects(ensureIndexes(db, altered({ key: { seq: -1, operatorId: 1 } })), /differs .* key/)
+      await t.rejects(
+        ensureIndexes(db, altered({ partialFilterExpression: { seq: { $gt: 1 } } })),
+        /differs .* partialFilterExpression/,
+      )
+      await t.rejects(ensureIndexes(db, altered({ expireAfterSeconds: 1 })), /differs .* expireAfterSeconds/)
+      await t.rejects(
+        ensureIndexes(db, { things: declared.things.slice(1) }),
+        /things\.outbox_at exists but is not declared/,
+      )
+    },
+  )
+
+  await t.test('of many writers with one version exactly one wins', async (t) => {
+    const rounds = db.collection<{ _id: string; version: number; winner: number }>('rounds')
+    await rounds.insertOne({ _id: 'rnd_1', version: 1, winner: 0 })
+    const results = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        fencedUpdate(rounds, 'rnd_1', 1, { $set: { winner: index + 1 } }),
+      ),
+    )
+    const won = results.filter((document) => document !== null)
+    t.equal(won.length, 1)
+    t.strictSame(await rounds.findOne({ _id: 'rnd_1' }), won[0])
+    t.equal(won[0]?.version, 2)
+    t.equal(await fencedUpdate(rounds, 'rnd_2', 1, { $set: { winner: 1 } }), null)
+  })
+
+  await t.test('a lease has one owner at a time and its token only rises', async (t) => {
+    await ensureIndexes(db, leaseIndexes)
+    let now = new Date('2026-11-20T10:00:00.000Z')
+    const of = (owner: string) =>
+      createLease({ db, name: 'fanout', owner, ttlMs: 5000, clock: { now: () => now } })
+    const first = await Promise.all(
+      ['a', 'b', 'c'].map(async (owner) => ({ owner, token: await of(owner).acquire() })),
+    )
+    const holders = first.filter(({ token }) => token !== null)
+    t.equal(holders.length, 1)
+    const holder = of(holders[0]?.owner ?? '')
+    t.equal(holders[0]?.token, 1)
+    now = new Date(now.getTime() + 4000)
+    t.ok(await holder.renew(1))
+    now = new Date(now.getTime() + 4000)
+    t.equal(await of('d').acquire(), null)
+    now = new Date(now.getTime() + 1001)
+    t.notOk(await holder.renew(1))
+    t.equal(await of('d').acquire(), 2)
+    t.notOk(await holder.renew(1))
+    await holder.release(1)
+    t.equal(await of('e').acquire(), null)
+    await of('d').release(2)
+    t.equal(await of('e').acquire(), 3)
+  })
+
+  await t.test(
+    'an idempotency key gives one object to all who repeat it, and a conflict to another body',
+    async (t) => {
+      await ensureIndexes(db, idempotencyKeyIndexes)
+      let made = 0
+      const claim = (changes: object = {}) =>
+        claimIdempotencyKey({
+          db,
+          scope,
+          list: 'sessions',
+          key: 'k1',
+          bodyHash: hashBody({ a: 1, b: 2 }),
+          newId: () => `ses_${(made += 1)}`,
+          now: new Date('2026-11-20T10:00:00.000Z'),
+          ...changes,
+        })
+      const claims = await Promise.all(Array.from({ length: 8 }, () => claim()))
+      t.equal(new Set(claims.map(({ objectId }) => objectId)).size, 1)
+      t.equal(claims.filter(({ fresh }) => fresh).length, 1)
+      t.equal(hashBody({ b: 2, a: 1 }), hashBody({ a: 1, b: 2 }))
+      const conflict = await claim({ bodyHash: hashBody({ a: 2 }) }).catch((error: unknown) => error)
+      t.ok(conflict instanceof ServiceError && conflict.code === 'CONFLICT')
+      t.ok((await claim({ list: 'free-bets', bodyHash: 'other' })).fresh)
+      t.ok((await claim({ scope: { ...scope, environment: 'LIVE' }, bodyHash: 'other' })).fresh)
+      const dayLater = new Date('2026-11-21T10:00:00.000Z')
+      const late = await Promise.all([
+        claim({ bodyHash: 'other', now: dayLater }),
+        claim({ bodyHash: 'other', now: dayLater }),
+      ])
+      t.equal(late.filter(({ fresh }) => fresh).length, 1)
+      t.equal(late[0]?.objectId, late[1]?.objectId)
+      t.not(late[0]?.objectId, claims[0]?.objectId)
+    },
+  )
+})

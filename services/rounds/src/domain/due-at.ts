@@ -1,0 +1,35 @@
+import { owesSomething, type RoundState } from './round.ts'
+
+const minuteMs = 60_000
+const idleMaxMs = 30 * minuteMs
+const afterSittingMs = 1 * minuteMs
+
+/** Until then whoever wrote the round is taken to be at work on it; after a crash the sweeper takes over. Source: ours. */
+export const graceMs = 4000
+const backoffMaxMs = 15_000
+
+/**
+ * When somebody must look at the round again, or null when nothing will ever be due without a message.
+ * @param checks how often the sweeper has looked since the last change; it looks ever less often, at least every 15 s.
+ */
+export function dueAt(
+  round: RoundState,
+  { now, checks, scaleMs }: { now: Date; checks: number; scaleMs: (ms: number) => number },
+): Date | null {
+  if (owesSomething(round)) {
+    const waitMs = checks === 0 ? graceMs : Math.min(1000 * 2 ** (checks - 1), backoffMaxMs)
+    return new Date(now.getTime() + waitMs)
+  }
+  if (round.status !== 'OPEN' || round.driver !== 'game') return null
+  return abandonedAt(round, scaleMs)
+}
+
+/** When an open round that we play counts as left behind. Source: contract section 4. */
+export function abandonedAt(
+  round: Pick<RoundState, 'lastActionAt' | 'sittingEndsAt'>,
+  scaleMs: (ms: number) => number,
+): Date {
+  const idle = round.lastActionAt.getTime() + scaleMs(idleMaxMs)
+  const left = round.sittingEndsAt.getTime() + scaleMs(afterSittingMs)
+  return new Date(Math.min(idle, left))
+}

@@ -1,0 +1,13 @@
+/** A free-bet grant's status at `now`. What was cancelled stays so; the rest follows from count and clock. */
+export function grantStatusAt(
+  grant: {
+    readonly remaining: number
+    readonly expiresAt: Date | null
+    readonly cancelledAt: Date | null
+  },
+  now: Date,
+): 'ACTIVE' | 'EXHAUSTED' | 'EXPIRED' | 'CANCELLED' {
+  if (grant.cancelledAt !== null) return 'CANCELLED'
+  if (grant.remaining <= 0) return 'EXHAUSTED'
+  return grant.expiresAt !== null && now >= grant.expiresAt ? 'EXPIRED' : 'ACTIVE'
+}

@@ -1,0 +1,54 @@
+import { currencyDigits } from '@pitboss/money/currencies'
+import { parseAmount } from '@pitboss/money/amount'
+
+/** Limits of one game in one currency, in minor units. */
+export type Limits = { readonly minStake: bigint; readonly maxStake: bigint; readonly maxPayout: bigint }
+export type StakeRange = { readonly minStake: bigint | null; readonly maxStake: bigint | null }
+
+/** The platform's limits by currency: least stake, greatest stake, greatest payout of a round. Source: ours. */
+const platformTable: Readonly<Record<string, readonly [string, string, string]>> = {
+  BTC: ['0.00000100', '0.10000000', '10.00000000'],
+  ETH: ['0.00001', '2', '200'],
+  LTC: ['0.0001', '10', '1000'],
+  USDT: ['0.10', '1000', '100000'],
+  USDC: ['0.10', '1000', '100000'],
+  FUN: ['0.10', '10000', '1000000'],
+  JPY: ['10', '100000', '10000000'],
+  KRW: ['100', '1000000', '100000000'],
+  VND: ['1000', '20000000', '2000000000'],
+  CLP: ['100', '1000000', '100000000'],
+  IDR: ['1000', '15000000', '1500000000'],
+  INR: ['1', '80000', '8000000'],
+}
+
+/** Currencies that the table does not name: a tenth of the unit to a thousand units; ten times that without decimals. */
+const usual: readonly [string, string, string] = ['0.1', '1000', '100000']
+const usualWithoutDecimals: readonly [string, string, string] = ['10', '100000', '10000000']
+
+/** What every account starts with in `currency`, or null for a code that is no currency. */
+export function platformLimits(currency: string): Limits | null {
+  const digits = currencyDigits(currency)
+  if (digits === null) return null
+  const [min, max, payout] = platformTable[currency] ?? (digits === 0 ? usualWithoutDecimals : usual)
+  return {
+    minStake: parseAmount(min, currency),
+    maxStake: parseAmount(max, currency),
+    maxPayout: parseAmount(payout, currency),
+  }
+}
+
+/** Narrower limits inside wider ones; what a range leaves open stays. Source: issue "Play", catalogue. */
+export function narrow(limits: Limits, range: StakeRange | null): Limits {
+  if (range === null) return limits
+  const { minStake, maxStake } = range
+  return {
+    ...limits,
+    minStake: minStake !== null && minStake > limits.minStake ? minStake : limits.minStake,
+    maxStake: maxStake !== null && maxStake < limits.maxStake ? maxStake : limits.maxStake,
+  }
+}
+
+/** Whether `stake` is allowed; both ends belong to the range. */
+export function isWithin(limits: Limits, stake: bigint): boolean {
+  return stake >= limits.minStake && stake <= limits.maxStake
+}

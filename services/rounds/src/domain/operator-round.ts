@@ -1,0 +1,108 @@
+import { releaseReversal } from './reversal.ts'
+import type { RoundMessage, Step } from './round-message.ts'
+import { type RoundState, sum } from './round.ts'
+
+type OperatorMessage = Extract<RoundMessage, { type: 'add-stake' | 'add-win' | 'add-reversal' | 'withdraw' }>
+
+/** Movements that one round can have; keeps its document bounded. Source: ours. */
+const movementsMax = 400
+
+/**
+ * What the operator's own server asks of a round that it drives. The intent is part of the state before the wallet hears
+ * of it, so that a stake, a win and a reversal exclude each other by this one document. Source: contract sections 5 and 11.
+ */
+export function changeOperatorRound(round: RoundState, message: OperatorMessage): Step {
+  if (message.type === 'withdraw') return withdraw(round, message.transactionId)
+  if (round.driver !== 'operator') {
+    return refusal('VALIDATION_ERROR', { path: 'round_id', message: 'is a round that the service plays' })
+  }
+  const movements = round.stakes.length + round.wins.length + round.reversals.length
+  if (movements >= movementsMax) {
+    return refusal('CONFLICT', { message: 'This round has as many movements as a round can have.' })
+  }
+  if (message.type === 'add-stake') return addStake(round, message)
+  if (message.type === 'add-win') return addWin(round, message)
+  return addReversal(round, message)
+}
+
+function addStake(round: RoundState, { stake }: Extract<OperatorMessage, { type: 'add-stake' }>): Step {
+  if (round.status === 'PENDING') return refusal('ROUND_IN_PROGRESS')
+  if (round.status !== 'OPEN') return refusal('ROUND_ALREADY_SETTLED')
+  return { ...round, stakes: [...round.stakes, stake] }
+}
+
+function addWin(round: RoundState, { win, outcome }: Extract<OperatorMessage, { type: 'add-win' }>): Step {
+  if (round.status === 'PENDING') return refusal('ROUND_IN_PROGRESS')
+  if (round.status !== 'OPEN') return refusal('ROUND_ALREADY_SETTLED')
+  const pending = round.stakes.some(({ state }) => state === 'ASKED')
+  const held = round.stakes.some(({ state }) => state === 'TAKEN')
+  if ((win.final && pending) || !held) return refusal('ROUND_IN_PROGRESS')
+  const wins = [...round.wins, win]
+  if (!win.final) return { ...round, wins, outcome: outcome ?? round.outcome }
+  const payout = sum(wins.filter(({ state }) => state === 'OWED' || state === 'PAID'))
+  return {
+    ...round,
+    wins,
+    payout,
+    status: 'SETTLING',
+    outcome: outcome ?? round.outcome,
+    endReason: 'settled',
+  }
+}
+
+function addReversal(
+  round: RoundState,
+  { reversal }: Extract<OperatorMessage, { type: 'add-reversal' }>,
+): Step {
+  const reference = reversal.referenceTransactionId
+  const stake = round.stakes.find(({ transactionId }) => transactionId === reference)
+  if (stake !== undefined) {
+    if (stake.state === 'RETURNED' || stake.state === 'RETURNING') {
+      return refusal('TRANSACTION_ALREADY_REVERSED')
+    }
+    if (round.status === 'SETTLING' || round.status === 'SETTLED') return refusal('ROUND_ALREADY_SETTLED')
+    if (stake.state === 'REFUSED') {
+      return refusal('CONFLICT', { message: 'The stake was refused; nothing can be given back.' })
+    }
+    if (stake.state === 'ASKED' && reversal.type === 'REFUND') {
+      return refusal('CONFLICT', { message: 'The stake is still pending; roll it back instead.' })
+    }
+    const stakes = round.stakes.map((one) => (one === stake ? { ...one, state: 'RETURNING' as const } : one))
+    const closes = !stakes.some(({ state }) => state === 'TAKEN' || state === 'ASKED')
+    return { ...round, stakes, reversals: [...round.reversals, { ...reversal, closes }] }
+  }
+  const win = round.wins.find(({ transactionId }) => transactionId === reference)
+  if (win === undefined || reversal.type === 'REFUND') {
+    const what = reversal.type === 'REFUND' ? 'must be a stake' : 'must be a stake or a win'
+    return refusal('VALIDATION_ERROR', { path: 'reference_transaction_id', message: what })
+  }
+  if (win.state === 'OWED') return refusal('CONFLICT', { message: 'The win is still pending.' })
+  if (win.state !== 'PAID') return refusal('TRANSACTION_ALREADY_REVERSED')
+  const wins = round.wins.map((one) => (one === win ? { ...one, state: 'REVERSING' as const } : one))
+  return { ...round, wins, reversals: [...round.reversals, reversal] }
+}
+
+/** Takes back an intent whose movement was certainly never written. A first stake takes its whole round with it elsewhere. */
+function withdraw(round: RoundState, transactionId: string): Step {
+  const isThis = (one: { transactionId: string }) => one.transactionId === transactionId
+  if (round.stakes.some((one) => isThis(one) && one.state === 'ASKED') && round.status === 'OPEN') {
+    return { ...round, stakes: round.stakes.filter((one) => !isThis(one)) }
+  }
+  const win = round.wins.find(isThis)
+  if (round.driver === 'operator' && win?.state === 'OWED') {
+    const wins = round.wins.filter((one) => !isThis(one))
+    if (!win.final) return { ...round, wins }
+    return { ...round, wins, status: 'OPEN', payout: null, endReason: null }
+  }
+  if (round.reversals.some((one) => isThis(one) && one.state === 'OWED')) {
+    return releaseReversal(round, transactionId, 'REMOVED')
+  }
+  return 'unchanged'
+}
+
+function refusal(
+  code: Extract<Step, { kind: 'refused' }>['code'],
+  more: { path?: string; message?: string } = {},
+): Step {
+  return { kind: 'refused', code, ...more }
+}

@@ -1,0 +1,53 @@
+import type { Step } from './round-message.ts'
+import { endWhenNothingIsLeft, withStake, withWin } from './round-parts.ts'
+import type { RoundState } from './round.ts'
+
+/** The wallet has acknowledged it: the stake is back, or the win is gone. */
+export function completeReversal(round: RoundState, transactionId: string): Step {
+  const reversal = round.reversals.find((one) => one.transactionId === transactionId)
+  if (reversal === undefined || reversal.state === 'DONE') return 'unchanged'
+  const reference = reversal.referenceTransactionId
+  const reversals = round.reversals.map((one) =>
+    one === reversal ? { ...reversal, state: 'DONE' as const } : one,
+  )
+  const done = { ...round, reversals }
+  const win = round.wins.find((one) => one.transactionId === reference)
+  if (win !== undefined) return withWin(done, { ...win, state: 'REVERSED' })
+  const stake = round.stakes.find((one) => one.transactionId === reference)
+  if (stake === undefined) return done
+  const reason = reversal.type === 'REFUND' ? 'refunded' : 'rolled_back'
+  return endWhenNothingIsLeft(withStake(done, { ...stake, state: 'RETURNED' }), reason)
+}
+
+/** Only a person ends an owed reversal as failed; what it was to give back stays as it was before. */
+export function failReversal(round: RoundState, transactionId: string): Step {
+  const reversal = round.reversals.find((one) => one.transactionId === transactionId)
+  if (reversal === undefined || reversal.state !== 'OWED') return 'unchanged'
+  return releaseReversal(round, transactionId, 'FAILED')
+}
+
+/** Undoes what an intended reversal did to its stake or win. */
+export function releaseReversal(
+  round: RoundState,
+  transactionId: string,
+  as: 'FAILED' | 'REMOVED',
+): RoundState {
+  const reversal = round.reversals.find((one) => one.transactionId === transactionId)
+  if (reversal === undefined) return round
+  const reference = reversal.referenceTransactionId
+  return {
+    ...round,
+    reversals:
+      as === 'REMOVED'
+        ? round.reversals.filter((one) => one !== reversal)
+        : round.reversals.map((one) => (one === reversal ? { ...reversal, state: 'FAILED' as const } : one)),
+    stakes: round.stakes.map((one) =>
+      one.transactionId === reference && one.state === 'RETURNING'
+        ? { ...one, state: one.wasTaken ? 'TAKEN' : 'ASKED' }
+        : one,
+    ),
+    wins: round.wins.map((one) =>
+      one.transactionId === reference && one.state === 'REVERSING' ? { ...one, state: 'PAID' } : one,
+    ),
+  }
+}

@@ -1,0 +1,29 @@
+import type { RoundState, Stake, Win } from './round.ts'
+
+/** The last stake given back ends the round. */
+export function endWhenNothingIsLeft(round: RoundState, reason: string): RoundState {
+  if (round.status !== 'PENDING' && round.status !== 'OPEN') return round
+  const left = round.stakes.some(({ state }) => state !== 'RETURNED' && state !== 'REFUSED')
+  if (left) return round
+  return {
+    ...round,
+    status: 'VOIDED',
+    payout: 0n,
+    progress: null,
+    multiplier: null,
+    endReason: round.endReason ?? reason,
+  }
+}
+
+export function withStake(round: RoundState, stake: Stake): RoundState {
+  const { transactionId } = stake
+  return {
+    ...round,
+    stakes: round.stakes.map((one) => (one.transactionId === transactionId ? stake : one)),
+  }
+}
+
+export function withWin(round: RoundState, win: Win): RoundState {
+  const { transactionId } = win
+  return { ...round, wins: round.wins.map((one) => (one.transactionId === transactionId ? win : one)) }
+}

@@ -1,0 +1,139 @@
+import type { JsonObject } from '@pitboss/fairness/games/game'
+
+/** A round with everything that its next step depends on. Amounts are minor units. Source: contract sections 4 and 5. */
+
+export type RoundStatus = 'PENDING' | 'OPEN' | 'SETTLING' | 'SETTLED' | 'VOIDED' | 'FAILED'
+
+/** What the wallet can refuse a stake with, for certain. */
+export type RefusalCode =
+  | 'INSUFFICIENT_FUNDS'
+  | 'PLAYER_BLOCKED'
+  | 'BET_LIMIT_EXCEEDED'
+  | 'CURRENCY_MISMATCH'
+  | 'WALLET_REJECTED'
+
+/** `ASKED` until the wallet has answered for certain; `RETURNING` while it is being given back. */
+export type Stake = {
+  readonly transactionId: string
+  readonly minor: bigint
+  readonly requestHash: string
+  readonly state: 'ASKED' | 'TAKEN' | 'REFUSED' | 'RETURNING' | 'RETURNED'
+  /** The wallet has taken it for certain, whatever became of it later. */
+  readonly wasTaken: boolean
+  readonly refusal: RefusalCode | null
+}
+
+export type Win = {
+  readonly transactionId: string
+  readonly minor: bigint
+  readonly requestHash: string
+  readonly final: boolean
+  readonly state: 'OWED' | 'PAID' | 'REVERSING' | 'REVERSED'
+}
+
+export type Reversal = {
+  readonly transactionId: string
+  readonly referenceTransactionId: string
+  readonly type: 'REFUND' | 'ROLLBACK'
+  readonly requestHash: string
+  /** No stake is left once it is done. */
+  readonly closes: boolean
+  readonly state: 'OWED' | 'DONE' | 'FAILED'
+}
+
+/** The action that ended a round, so that its repetition can be told from another one. */
+export type FinalAction = { readonly kind: 'reveal'; readonly tile: number } | { readonly kind: 'cashout' }
+
+export type RoundState = {
+  readonly id: string
+  readonly operatorId: string
+  readonly environment: 'SANDBOX' | 'LIVE'
+  readonly playerId: string
+  readonly game: string
+  readonly sessionId: string
+  readonly brandId: string | null
+  readonly currency: string
+  readonly driver: 'game' | 'operator'
+  readonly status: RoundStatus
+
+  readonly nonce: number
+  readonly serverSeedHash: string
+  readonly sealedSeed: string
+  readonly clientSeed: string | null
+  /** The revealed seed; null until the round is terminal. */
+  readonly serverSeed: string | null
+
+  readonly walletRoundId: string
+  readonly walletGameId: string
+
+  readonly bet: JsonObject | null
+  readonly stake: bigint
+  readonly maxPayout: bigint
+  readonly freeBet: boolean
+  readonly grantId: string | null
+  readonly grantReturn: 'OWED' | 'DONE' | null
+  readonly settleLosses: 'none' | 'zero_credit'
+  readonly requestHash: string
+  readonly clientTransactionId: string | null
+
+  readonly stakes: readonly Stake[]
+  readonly wins: readonly Win[]
+  readonly reversals: readonly Reversal[]
+  /** The id under which the stake is rolled back when its outcome stays unknown. */
+  readonly rollbackTransactionId: string
+
+  readonly actions: readonly number[]
+  readonly multiplier: string | null
+  readonly progress: { readonly tilesOpened: readonly number[]; readonly nextMultiplier: string } | null
+  readonly outcome: Readonly<Record<string, unknown>> | null
+  readonly payout: bigint | null
+  readonly endReason: string | null
+  readonly finalAction: FinalAction | null
+  /** `round.started` has been recorded. */
+  readonly started: boolean
+  readonly refusal: RefusalCode | null
+
+  readonly createdAt: Date
+  /** Of the last action of the player, or the start. */
+  readonly lastActionAt: Date
+  /** When the sitting that plays it is over: expiry or closing of its session. */
+  readonly sittingEndsAt: Date
+  readonly updatedAt: Date
+  readonly completedAt: Date | null
+  readonly history: readonly { readonly at: Date; readonly what: string }[]
+}
+
+/** Whether the round blocks the next one of this player in this game. */
+export function isUnfinished({ status }: Pick<RoundState, 'status'>): boolean {
+  return status === 'PENDING' || status === 'OPEN' || status === 'SETTLING'
+}
+
+/** Money that moved or is on its way, for reports. Free stakes never moved. */
+export function roundTotals(round: Pick<RoundState, 'stakes' | 'wins'>): {
+  stakes: bigint
+  payouts: bigint
+  refunds: bigint
+} {
+  const taken = round.stakes.filter(({ wasTaken }) => wasTaken)
+  return {
+    stakes: sum(taken),
+    refunds: sum(taken.filter(({ state }) => state === 'RETURNED')),
+    payouts: sum(round.wins.filter(({ state }) => state !== 'REVERSED')),
+  }
+}
+
+/** Whether something is owed by the wallet or by us, so that somebody must come back to this round. */
+export function owesSomething(round: RoundState): boolean {
+  return (
+    round.status === 'PENDING' ||
+    round.status === 'SETTLING' ||
+    round.grantReturn === 'OWED' ||
+    round.stakes.some(({ state }) => state === 'ASKED') ||
+    round.wins.some(({ state }) => state === 'OWED') ||
+    round.reversals.some(({ state }) => state === 'OWED')
+  )
+}
+
+export function sum(parts: readonly { readonly minor: bigint }[]): bigint {
+  return parts.reduce((total, { minor }) => total + minor, 0n)
+}

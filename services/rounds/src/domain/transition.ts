@@ -1,0 +1,271 @@
+import type { PlayState } from '@pitboss/fairness/games/game'
+import { formatMultiplier, multiplyFloor } from '@pitboss/money/rational'
+import { changeOperatorRound } from './operator-round.ts'
+import { completeReversal, failReversal } from './reversal.ts'
+import type { RoundChange, RoundContext, RoundMessage, Step } from './round-message.ts'
+import { endWhenNothingIsLeft, withStake, withWin } from './round-parts.ts'
+import { isUnfinished, type RoundState, roundTotals, type Stake, sum, type Win } from './round.ts'
+
+const historyMax = 60
+
+/**
+ * The round's state machine: what `message` makes of `round`. Pure and total: every message is answered in every state.
+ * What is true already is `unchanged`, so that repeats and late results do no harm. Source: contract section 4's table and 11, "Play".
+ */
+export function transition(round: RoundState, message: RoundMessage, context: RoundContext): RoundChange {
+  const step = change(round, message, context)
+  if (step === 'unchanged') return { kind: 'unchanged' }
+  if ('kind' in step) return step
+  return finish(round, step, message, context)
+}
+
+function change(round: RoundState, message: RoundMessage, context: RoundContext): Step {
+  switch (message.type) {
+    case 'stake-taken':
+      return takeStake(round, message.transactionId, context)
+    case 'stake-refused':
+      return refuseStake(round, message)
+    case 'stake-returned':
+      return returnStake(round, message)
+    case 'grant-used':
+      return round.status === 'PENDING' && round.freeBet ? begin(round, context) : 'unchanged'
+    case 'grant-denied':
+      return round.status === 'PENDING' && round.freeBet
+        ? { ...round, status: 'VOIDED', payout: 0n, endReason: 'free_bet_gone' }
+        : 'unchanged'
+    case 'grant-returned':
+      return round.grantReturn === 'OWED' ? { ...round, grantReturn: 'DONE' } : 'unchanged'
+    case 'reveal':
+    case 'cash-out':
+      return act(round, message, context)
+    case 'abandon':
+      return abandon(round, context)
+    case 'win-paid':
+      return payWin(round, message.transactionId)
+    case 'win-failed':
+      return failWin(round, message.transactionId)
+    case 'reversal-done':
+      return completeReversal(round, message.transactionId)
+    case 'reversal-failed':
+      return failReversal(round, message.transactionId)
+    case 'add-stake':
+    case 'add-win':
+    case 'add-reversal':
+    case 'withdraw':
+      return changeOperatorRound(round, message)
+  }
+}
+
+function takeStake(round: RoundState, transactionId: string, context: RoundContext): Step {
+  const stake = round.stakes.find((one) => one.transactionId === transactionId)
+  if (stake === undefined || stake.wasTaken || (stake.state !== 'ASKED' && stake.state !== 'RETURNING')) {
+    return 'unchanged'
+  }
+  const state = stake.state === 'RETURNING' ? 'RETURNING' : 'TAKEN'
+  const taken = withStake(round, { ...stake, state, wasTaken: true })
+  if (round.status !== 'PENDING') return taken
+  return state === 'TAKEN' ? begin(taken, context) : { ...taken, status: 'OPEN' }
+}
+
+function refuseStake(
+  round: RoundState,
+  { transactionId, code }: Extract<RoundMessage, { type: 'stake-refused' }>,
+): Step {
+  const stake = round.stakes.find((one) => one.transactionId === transactionId)
+  if (stake === undefined || stake.wasTaken || (stake.state !== 'ASKED' && stake.state !== 'RETURNING')) {
+    return 'unchanged'
+  }
+  const refused = withStake(round, { ...stake, state: 'REFUSED', refusal: code })
+  if (round.status !== 'PENDING') return endWhenNothingIsLeft(refused, 'returned')
+  return { ...refused, status: 'FAILED', refusal: code, payout: 0n, endReason: 'refused' }
+}
+
+function returnStake(
+  round: RoundState,
+  { transactionId, refusal }: Extract<RoundMessage, { type: 'stake-returned' }>,
+): Step {
+  const stake = round.stakes.find((one) => one.transactionId === transactionId)
+  if (stake === undefined || stake.state === 'RETURNED' || stake.state === 'REFUSED') return 'unchanged'
+  // A stake of a round that plays or has paid is given back by its own reversal only, never behind our back.
+  if (stake.state === 'TAKEN' && round.status !== 'PENDING' && round.status !== 'OPEN') return 'unchanged'
+  const returned = withStake(
+    { ...round, refusal: refusal ?? round.refusal },
+    { ...stake, state: 'RETURNED', refusal },
+  )
+  return endWhenNothingIsLeft(returned, stake.wasTaken ? 'returned' : 'stake_not_taken')
+}
+
+/** The stake is there (or free): one-shot games are drawn at once, stepwise ones wait for the player. */
+function begin(round: RoundState, context: RoundContext): RoundState {
+  if (round.driver === 'operator') return { ...round, status: 'OPEN' }
+  return applyPlay({ ...round, status: 'OPEN' }, context.play([], false), context)
+}
+
+function act(
+  round: RoundState,
+  message: Extract<RoundMessage, { type: 'reveal' | 'cash-out' }>,
+  context: RoundContext,
+): Step {
+  if (round.driver === 'operator') {
+    return { kind: 'refused', code: 'VALIDATION_ERROR', path: 'round_id', message: 'is not played here' }
+  }
+  if (round.status === 'PENDING') return { kind: 'refused', code: 'ROUND_IN_PROGRESS' }
+  if (round.status !== 'OPEN') {
+    return isFinalAction(round, message) ? 'unchanged' : { kind: 'refused', code: 'ROUND_ALREADY_SETTLED' }
+  }
+  if (isBeingReturned(round)) return { kind: 'refused', code: 'ROUND_ALREADY_SETTLED' }
+  if (message.type === 'cash-out') {
+    if (round.actions.length === 0) {
+      const path = 'round_id'
+      return { kind: 'refused', code: 'VALIDATION_ERROR', path, message: 'open a tile before you cash out' }
+    }
+    const ended = applyPlay(round, context.play(round.actions, true), context)
+    return { ...ended, lastActionAt: context.now, finalAction: { kind: 'cashout' } }
+  }
+  if (round.actions.includes(message.tile)) return 'unchanged'
+  const next = applyPlay(round, context.play([...round.actions, message.tile], false), context)
+  const finalAction = next.status === 'OPEN' ? null : ({ kind: 'reveal', tile: message.tile } as const)
+  return { ...next, lastActionAt: context.now, finalAction }
+}
+
+function isFinalAction(
+  round: RoundState,
+  message: Extract<RoundMessage, { type: 'reveal' | 'cash-out' }>,
+): boolean {
+  const { finalAction } = round
+  if (finalAction === null) return false
+  if (message.type === 'cash-out') return finalAction.kind === 'cashout'
+  return finalAction.kind === 'reveal' && finalAction.tile === message.tile
+}
+
+function abandon(round: RoundState, context: RoundContext): Step {
+  if (round.driver !== 'game' || round.status !== 'OPEN' || isBeingReturned(round)) return 'unchanged'
+  if (round.actions.length > 0) {
+    return { ...applyPlay(round, context.play(round.actions, true), context), endReason: 'abandoned' }
+  }
+  if (round.freeBet) {
+    return { ...round, status: 'VOIDED', payout: 0n, endReason: 'abandoned', grantReturn: 'OWED' }
+  }
+  const [stake] = round.stakes
+  if (stake === undefined) return 'unchanged'
+  const reversal = {
+    transactionId: context.newRefundId(),
+    referenceTransactionId: stake.transactionId,
+    type: 'REFUND',
+    requestHash: 'abandoned',
+    closes: true,
+    state: 'OWED',
+  } as const
+  const returning = withStake(round, { ...stake, state: 'RETURNING' })
+  return { ...returning, reversals: [...round.reversals, reversal], endReason: 'abandoned' }
+}
+
+/** Whether the only stake of a round that we play is on its way back. */
+function isBeingReturned(round: RoundState): boolean {
+  return round.stakes.some(({ state }) => state === 'RETURNING')
+}
+
+function applyPlay(round: RoundState, play: PlayState, context: RoundContext): RoundState {
+  if (!play.over) {
+    return {
+      ...round,
+      actions: play.actions,
+      multiplier: play.multiplier === null ? null : formatMultiplier(play.multiplier),
+      progress: { tilesOpened: play.actions, nextMultiplier: formatMultiplier(play.nextMultiplier) },
+    }
+  }
+  const payout = multiplyFloor(round.stake, play.multiplier)
+  const owesCredit = payout > 0n || (round.settleLosses === 'zero_credit' && !round.freeBet)
+  const win: Win = {
+    transactionId: context.newWinId(),
+    minor: payout,
+    requestHash: 'settlement',
+    final: true,
+    state: 'OWED',
+  }
+  return {
+    ...round,
+    status: owesCredit ? 'SETTLING' : 'SETTLED',
+    actions: play.actions,
+    progress: null,
+    multiplier: formatMultiplier(play.multiplier),
+    outcome: play.outcome,
+    payout,
+    wins: owesCredit ? [win] : [],
+    endReason: play.endedBy,
+  }
+}
+
+function payWin(round: RoundState, transactionId: string): Step {
+  const win = round.wins.find((one) => one.transactionId === transactionId)
+  if (win === undefined || win.state !== 'OWED') return 'unchanged'
+  return settleWhenPaid(withWin(round, { ...win, state: 'PAID' }))
+}
+
+/** Only a person ends an owed credit as failed; the round is over then all the same. */
+function failWin(round: RoundState, transactionId: string): Step {
+  const win = round.wins.find((one) => one.transactionId === transactionId)
+  if (win === undefined || win.state !== 'OWED') return 'unchanged'
+  return settleWhenPaid(withWin(round, { ...win, state: 'REVERSED' }))
+}
+
+function settleWhenPaid(round: RoundState): RoundState {
+  const done = round.status === 'SETTLING' && round.wins.every(({ state }) => state !== 'OWED')
+  return done ? { ...round, status: 'SETTLED' } : round
+}
+
+/** Adds events, report and time to a change; reveals the seed of a round that has become terminal. */
+function finish(
+  before: RoundState,
+  changed: RoundState,
+  message: RoundMessage,
+  context: RoundContext,
+): RoundChange {
+  const starts = !before.started && ['OPEN', 'SETTLING', 'SETTLED'].includes(changed.status)
+  const started = before.started || starts
+  const ends = isUnfinished(before) && !isUnfinished(changed)
+  const round: RoundState = {
+    ...changed,
+    started,
+    stake: changed.driver === 'operator' ? operatorStake(changed.stakes) : changed.stake,
+    serverSeed: ends ? context.serverSeed : changed.serverSeed,
+    progress: ends ? null : changed.progress,
+    completedAt: ends ? context.now : changed.completedAt,
+    updatedAt: context.now,
+    history: [...before.history, { at: context.now, what: describe(before, changed, message) }].slice(
+      -historyMax,
+    ),
+  }
+  const completes = ends && started
+  const events = [
+    ...(starts ? (['round.started'] as const) : []),
+    ...(completes ? (['round.completed'] as const) : []),
+  ]
+  return { kind: 'changed', round, events, fact: reportFact(before, round, completes) }
+}
+
+function reportFact(before: RoundState, after: RoundState, completes: boolean) {
+  const totals = roundTotals(after)
+  if (completes) return { rounds: 1 as const, ...totals }
+  if (!before.started || isUnfinished(before)) return null
+  const old = roundTotals(before)
+  const difference = {
+    stakes: totals.stakes - old.stakes,
+    payouts: totals.payouts - old.payouts,
+    refunds: totals.refunds - old.refunds,
+  }
+  const none = difference.stakes === 0n && difference.payouts === 0n && difference.refunds === 0n
+  return none ? null : { rounds: 0 as const, ...difference }
+}
+
+/** What an operator-driven round shows as its stake: what is held; of one that holds nothing, what it once asked for. */
+function operatorStake(stakes: readonly Stake[]): bigint {
+  const held = sum(stakes.filter(({ state, wasTaken }) => wasTaken && state !== 'RETURNED'))
+  if (held > 0n) return held
+  const asked = sum(stakes.filter(({ state }) => state !== 'REFUSED'))
+  return asked > 0n ? asked : sum(stakes)
+}
+
+function describe(before: RoundState, after: RoundState, message: RoundMessage): string {
+  return before.status === after.status ? message.type : `${message.type}: ${before.status} → ${after.status}`
+}

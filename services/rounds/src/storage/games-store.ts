@@ -1,0 +1,106 @@
+import type { Db } from 'mongodb'
+import type { StakeRange } from '../domain/limits.ts'
+
+type SettingsDocument = {
+  _id: string
+  enabled: boolean
+  limits: { currency: string; minStake: string; maxStake: string }[]
+  updatedAt: Date
+}
+type StatusDocument = {
+  _id: string
+  status: 'AVAILABLE' | 'DOWN'
+  changedAt: Date
+  by: string
+  reason: string | null
+}
+
+/** An account's settings of one game, for both environments. Nothing stored means: on, with the platform's limits. */
+export type GameSettings = { readonly enabled: boolean; readonly limits: ReadonlyMap<string, StakeRange> }
+
+/** A switched status is seen by other replicas after this time at the latest (2 s are allowed). */
+const statusCacheMs = 500
+
+export type GamesStore = ReturnType<typeof createGamesStore>
+
+export function createGamesStore({ db }: { db: Db }) {
+  const settings = db.collection<SettingsDocument>('game_settings')
+  const statuses = db.collection<StatusDocument>('game_status')
+  let cache: { at: number; statuses: Promise<ReadonlyMap<string, StatusDocument['status']>> } | null = null
+
+  const idOf = (operatorId: string, slug: string) => `${operatorId}/${slug}`
+
+  async function readStatuses() {
+    const documents = await statuses.find({}).limit(1000).toArray()
+    return new Map(documents.map(({ _id, status }) => [_id, status]))
+  }
+
+  return {
+    async settings(operatorId: string, slug: string): Promise<GameSettings> {
+      return decode(await settings.findOne({ _id: idOf(operatorId, slug) }))
+    },
+
+    /** Changes what is given; limits replace those of the same currency. */
+    async change(
+      operatorId: string,
+      slug: string,
+      {
+        enabled,
+        limits,
+      }: {
+        enabled: boolean | undefined
+        limits: readonly { currency: string; minStake: bigint; maxStake: bigint }[]
+      },
+      now: Date,
+    ): Promise<GameSettings> {
+      const _id = idOf(operatorId, slug)
+      await settings.updateOne(
+        { _id },
+        { $setOnInsert: { enabled: true, limits: [], updatedAt: now } },
+        { upsert: true },
+      )
+      for (const { currency, minStake, maxStake } of limits) {
+        await settings.updateOne({ _id }, { $pull: { limits: { currency } } })
+        const entry = { currency, minStake: String(minStake), maxStake: String(maxStake) }
+        await settings.updateOne({ _id }, { $push: { limits: entry } })
+      }
+      const set = enabled === undefined ? { updatedAt: now } : { enabled, updatedAt: now }
+      return decode(await settings.findOneAndUpdate({ _id }, { $set: set }, { returnDocument: 'after' }))
+    },
+
+    /** Whether the platform offers the game at the moment; at most half a second old. */
+    async status(slug: string): Promise<'AVAILABLE' | 'DOWN'> {
+      const at = performance.now()
+      if (cache === null || at - cache.at > statusCacheMs) {
+        const fresh = { at, statuses: readStatuses() }
+        cache = fresh
+        fresh.statuses.catch(() => {
+          if (cache === fresh) cache = null
+        })
+      }
+      return (await cache.statuses).get(slug) ?? 'AVAILABLE'
+    },
+
+    async setStatus(
+      slug: string,
+      status: 'AVAILABLE' | 'DOWN',
+      { by, reason }: { by: string; reason: string | null },
+      now: Date,
+    ): Promise<void> {
+      await statuses.updateOne(
+        { _id: slug },
+        { $set: { status, by, reason, changedAt: now } },
+        { upsert: true },
+      )
+      cache = null
+    },
+  }
+}
+
+function decode(document: SettingsDocument | null): GameSettings {
+  const limits = (document?.limits ?? []).map(
+    ({ currency, minStake, maxStake }) =>
+      [currency, { minStake: BigInt(minStake), maxStake: BigInt(maxStake) }] as const,
+  )
+  return { enabled: document?.enabled ?? true, limits: new Map(limits) }
+}

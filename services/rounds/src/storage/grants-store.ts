@@ -1,0 +1,137 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { type Db, MongoServerError } from 'mongodb'
+import { scopeKey } from './round-document.ts'
+
+const duplicateKey = 11_000
+const openGrantsMax = 200
+
+/** A number of free bets of one stake. `uses` names the rounds that took one: at most `count`, so it is bounded. */
+export type GrantDocument = {
+  _id: string
+  scope: string
+  environment: 'SANDBOX' | 'LIVE'
+  playerId: string
+  game: string
+  currency: string
+  /** Minor units as text. */
+  stake: string
+  count: number
+  remaining: number
+  uses: string[]
+  createdAt: Date
+  /** Far in the future for a grant that never expires. */
+  endsAt: Date
+  expiresAt: Date | null
+  cancelledAt: Date | null
+}
+
+export type GrantFilters = {
+  playerId?: string | undefined
+  game?: string | undefined
+  status?: 'ACTIVE' | 'EXHAUSTED' | 'EXPIRED' | 'CANCELLED' | undefined
+  from?: Date | undefined
+  to?: Date | undefined
+}
+
+export const grantIndexes: readonly IndexDeclaration[] = [
+  { key: { scope: 1, _id: -1 }, name: 'scope_id' },
+  { key: { scope: 1, playerId: 1, game: 1, _id: 1 }, name: 'scope_player_game' },
+]
+
+export type GrantsStore = ReturnType<typeof createGrantsStore>
+
+export function createGrantsStore({ db }: { db: Db }) {
+  const grants = db.collection<GrantDocument>('grants')
+  const usable = (now: Date) => ({ remaining: { $gt: 0 }, cancelledAt: null, endsAt: { $gt: now } })
+
+  return {
+    /** Inserts the grant, or returns the one that has this id already. */
+    async insert(grant: GrantDocument): Promise<GrantDocument> {
+      try {
+        await grants.insertOne(grant)
+        return grant
+      } catch (error) {
+        if (!(error instanceof MongoServerError) || error.code !== duplicateKey) throw error
+      }
+      const present = await grants.findOne({ _id: grant._id, scope: grant.scope })
+      if (present === null) throw new Error(`grant ${grant._id} was refused and is not there`)
+      return present
+    },
+
+    find: (scope: Scope, grantId: string) => grants.findOne({ _id: grantId, scope: scopeKey(scope) }),
+
+    /** What a player can use now, oldest first. */
+    open: (scope: Scope, player: { playerId: string; game: string; currency: string }, now: Date) =>
+      grants
+        .find({ scope: scopeKey(scope), ...player, ...usable(now) }, { projection: { uses: 0 } })
+        .sort({ _id: 1 })
+        .limit(openGrantsMax)
+        .toArray(),
+
+    /** Takes one free bet for this round: true once and for ever for a round that has one, false when none is left. */
+    async use(scope: Scope, grantId: string, roundId: string, now: Date): Promise<boolean> {
+      const { matchedCount } = await grants.updateOne(
+        { _id: grantId, scope: scopeKey(scope), ...usable(now), uses: { $ne: roundId } },
+        { $inc: { remaining: -1 }, $push: { uses: roundId } },
+      )
+      if (matchedCount === 1) return true
+      return (await grants.countDocuments({ _id: grantId, uses: roundId })) > 0
+    },
+
+    /** Gives back the free bet of a round that ended without a play. Repeating it changes nothing. */
+    async giveBack(grantId: string, roundId: string): Promise<void> {
+      await grants.updateOne(
+        { _id: grantId, uses: roundId },
+        { $inc: { remaining: 1 }, $pull: { uses: roundId } },
+      )
+    },
+
+    /** Cancels what is left; null when there is nothing left to cancel. */
+    cancel: (scope: Scope, grantId: string, now: Date) =>
+      grants.findOneAndUpdate(
+        { _id: grantId, scope: scopeKey(scope), ...usable(now) },
+        { $set: { cancelledAt: now } },
+        { returnDocument: 'after' },
+      ),
+
+    /** Newest first, by id. */
+    async list(
+      scope: Scope,
+      { playerId, game, status, from, to }: GrantFilters,
+      { before, max, now }: { before: string | null; max: number; now: Date },
+    ): Promise<GrantDocument[]> {
+      const window = {
+        ...(from === undefined ? {} : { $gte: from }),
+        ...(to === undefined ? {} : { $lte: to }),
+      }
+      return grants
+        .find({
+          scope: scopeKey(scope),
+          ...(playerId === undefined ? {} : { playerId }),
+          ...(game === undefined ? {} : { game }),
+          ...(Object.keys(window).length === 0 ? {} : { createdAt: window }),
+          ...statusFilter(status, now),
+          ...(before === null ? {} : { _id: { $lt: before } }),
+        })
+        .sort({ _id: -1 })
+        .limit(max)
+        .toArray()
+    },
+  }
+}
+
+function statusFilter(status: GrantFilters['status'], now: Date) {
+  switch (status) {
+    case undefined:
+      return {}
+    case 'CANCELLED':
+      return { cancelledAt: { $gt: new Date(0) } }
+    case 'EXHAUSTED':
+      return { cancelledAt: null, remaining: { $lte: 0 } }
+    case 'EXPIRED':
+      return { cancelledAt: null, remaining: { $gt: 0 }, endsAt: { $lte: now } }
+    case 'ACTIVE':
+      return { cancelledAt: null, remaining: { $gt: 0 }, endsAt: { $gt: now } }
+  }
+}

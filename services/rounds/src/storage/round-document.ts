@@ -1,0 +1,121 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type { JsonObject } from '@pitboss/fairness/games/game'
+import type { WithOutbox } from '@pitboss/storage/outbox-entry'
+import type { Reversal, RoundState, Stake, Win } from '../domain/round.ts'
+
+/** A report's share of a change, kept with the round until the projector has added it up. Amounts are minor units as text. */
+export type FactEntry = {
+  readonly id: string
+  readonly rounds: number
+  readonly stakes: string
+  readonly payouts: string
+  readonly refunds: string
+}
+
+type Encoded<Part extends { minor: bigint }> = Omit<Part, 'minor'> & { minor: string }
+
+/**
+ * The round as it lies in the database. Minor units are text: a coin with 18 decimals has more of them than 64 bits hold. What operators
+ * and games put into `bet` and `outcome` is JSON text, so that no key of theirs means anything to the database.
+ */
+export type RoundDocument = Omit<
+  RoundState,
+  'id' | 'stake' | 'maxPayout' | 'payout' | 'stakes' | 'wins' | 'bet' | 'outcome'
+> & {
+  _id: string
+  version: number
+  /** `<operatorId>/<environment>`. */
+  scope: string
+  /** Account, environment, game and player: one nonce chain, at most one unfinished round. */
+  chain: string
+  unfinished: boolean
+  dueAt: Date | null
+  checks: number
+  transactionIds: string[]
+  facts: FactEntry[]
+  factsAt: Date | null
+  stake: string
+  maxPayout: string
+  payout: string | null
+  stakes: Encoded<Stake>[]
+  wins: Encoded<Win>[]
+  reversals: readonly Reversal[]
+  bet: string | null
+  outcome: string | null
+} & WithOutbox
+
+/** A round with what the store needs to change it: its version and when it is due. */
+export type StoredRound = {
+  readonly round: RoundState
+  readonly version: number
+  readonly dueAt: Date | null
+  readonly checks: number
+}
+
+export function scopeKey({ operatorId, environment }: Scope): string {
+  return `${operatorId}/${environment}`
+}
+
+export function chainKey(scope: Scope, game: string, playerId: string): string {
+  return `${scopeKey(scope)}/${game}/${playerId}`
+}
+
+/** The fields of the document that follow from the round's state. */
+export function encodeRound(round: RoundState, unfinished: boolean) {
+  const { id: _, ...rest } = round
+  return {
+    ...rest,
+    scope: scopeKey(round),
+    chain: chainKey(round, round.game, round.playerId),
+    unfinished,
+    transactionIds: transactionIds(round),
+    stake: String(round.stake),
+    maxPayout: String(round.maxPayout),
+    payout: round.payout === null ? null : String(round.payout),
+    stakes: round.stakes.map((one) => ({ ...one, minor: String(one.minor) })),
+    wins: round.wins.map((one) => ({ ...one, minor: String(one.minor) })),
+    bet: round.bet === null ? null : JSON.stringify(round.bet),
+    outcome: round.outcome === null ? null : JSON.stringify(round.outcome),
+  }
+}
+
+export function decodeRound(document: RoundDocument): StoredRound {
+  const {
+    _id,
+    version,
+    scope: _scope,
+    chain: _chain,
+    unfinished: _unfinished,
+    dueAt,
+    checks,
+    transactionIds: _transactionIds,
+    facts: _facts,
+    factsAt: _factsAt,
+    outbox: _outbox,
+    outboxAt: _outboxAt,
+    ...rest
+  } = document
+  const round: RoundState = {
+    ...rest,
+    id: _id,
+    stake: BigInt(rest.stake),
+    maxPayout: BigInt(rest.maxPayout),
+    payout: rest.payout === null ? null : BigInt(rest.payout),
+    stakes: rest.stakes.map((one) => ({ ...one, minor: BigInt(one.minor) })),
+    wins: rest.wins.map((one) => ({ ...one, minor: BigInt(one.minor) })),
+    bet: parseObject(rest.bet),
+    outcome: parseObject(rest.outcome),
+  }
+  return { round, version, dueAt, checks }
+}
+
+function transactionIds(round: RoundState): string[] {
+  const ids = [...round.stakes, ...round.wins, ...round.reversals].map(({ transactionId }) => transactionId)
+  return round.clientTransactionId === null || ids.includes(round.clientTransactionId)
+    ? ids
+    : [...ids, round.clientTransactionId]
+}
+
+function parseObject(text: string | null): JsonObject | null {
+  return text === null ? null : JSON.parse(text)
+}

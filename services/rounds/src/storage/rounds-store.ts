@@ -1,0 +1,225 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { fencedUpdate } from '@pitboss/storage/fenced-update'
+import { outboxIndex, outboxUpdate } from '@pitboss/storage/outbox'
+import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import { type Collection, type Db, type Document, type Filter, MongoServerError } from 'mongodb'
+import type { ReportFact } from '../domain/round-message.ts'
+import { isUnfinished, type RoundState } from '../domain/round.ts'
+import {
+  decodeRound,
+  encodeRound,
+  type FactEntry,
+  type RoundDocument,
+  scopeKey,
+  type StoredRound,
+} from './round-document.ts'
+
+const epoch = new Date(0)
+const duplicateKey = 11_000
+
+/** Uniqueness of nonces and of the one unfinished round lives here and nowhere else. */
+export const roundIndexes: readonly IndexDeclaration[] = [
+  { key: { chain: 1, nonce: -1 }, name: 'chain_nonce', unique: true },
+  {
+    key: { chain: 1 },
+    name: 'one_unfinished',
+    unique: true,
+    partialFilterExpression: { unfinished: true },
+  },
+  { key: { scope: 1, _id: -1 }, name: 'scope_id' },
+  { key: { scope: 1, playerId: 1, _id: -1 }, name: 'scope_player_id' },
+  { key: { scope: 1, sessionId: 1, _id: -1 }, name: 'scope_session_id' },
+  { key: { scope: 1, transactionIds: 1 }, name: 'scope_transactions' },
+  { key: { scope: 1, completedAt: 1 }, name: 'scope_completed' },
+  { key: { dueAt: 1 }, name: 'due_at', partialFilterExpression: { dueAt: { $gt: epoch } } },
+  { key: { factsAt: 1 }, name: 'facts_at', partialFilterExpression: { factsAt: { $gt: epoch } } },
+  outboxIndex,
+]
+
+/** What is written together with a changed round. */
+export type RoundWrite = {
+  readonly round: RoundState
+  readonly dueAt: Date | null
+  readonly events: readonly OutboxEntry[]
+  readonly fact: (ReportFact & { id: string }) | null
+}
+
+export type RoundFilters = {
+  playerId?: string | undefined
+  sessionId?: string | undefined
+  game?: string | undefined
+  status?: RoundState['status'] | undefined
+  currency?: string | undefined
+  from?: Date | undefined
+  to?: Date | undefined
+}
+
+export type RoundsStore = ReturnType<typeof createRoundsStore>
+
+export function createRoundsStore({ db }: { db: Db }) {
+  const rounds: Collection<RoundDocument> = db.collection('rounds')
+
+  const findOne = async (filter: Filter<RoundDocument>): Promise<StoredRound | null> => {
+    const document = await rounds.findOne(filter)
+    return document === null ? null : decodeRound(document)
+  }
+
+  return {
+    collection: rounds,
+
+    /** Inserts a new round. False when the chain has an unfinished round, or this nonce, already. */
+    async insert(write: RoundWrite, now: Date): Promise<StoredRound | null> {
+      const document: RoundDocument = {
+        ...encodeRound(write.round, isUnfinished(write.round)),
+        _id: write.round.id,
+        version: 1,
+        dueAt: write.dueAt,
+        checks: 0,
+        facts: factEntries(write.fact),
+        factsAt: write.fact === null ? null : now,
+        outbox: [...write.events],
+        outboxAt: write.events.length === 0 ? null : now,
+      }
+      try {
+        await rounds.insertOne(document)
+      } catch (error) {
+        if (error instanceof MongoServerError && error.code === duplicateKey) return null
+        throw error
+      }
+      return { round: write.round, version: 1, dueAt: write.dueAt, checks: 0 }
+    },
+
+    /** Writes a change if nobody else was first; null then. */
+    async update(stored: StoredRound, write: RoundWrite, now: Date): Promise<StoredRound | null> {
+      const outbox = write.events.length === 0 ? null : outboxUpdate(write.events, now)
+      const facts = factEntries(write.fact)
+      const push = {
+        ...outbox?.$push,
+        ...(facts.length === 0 ? {} : { facts: { $each: facts } }),
+      }
+      const change: Document = {
+        $set: {
+          ...encodeRound(write.round, isUnfinished(write.round)),
+          dueAt: write.dueAt,
+          checks: 0,
+          ...outbox?.$set,
+          ...(facts.length === 0 ? {} : { factsAt: now }),
+        },
+        ...(Object.keys(push).length === 0 ? {} : { $push: push }),
+      }
+      const document = await fencedUpdate(rounds, stored.round.id, stored.version, change)
+      return document === null ? null : decodeRound(document)
+    },
+
+    /** Removes an intent whose stake was certainly never asked for, unless anybody has looked at it since. */
+    async remove({ round, version, dueAt }: StoredRound): Promise<boolean> {
+      const { deletedCount } = await rounds.deleteOne({ _id: round.id, version, dueAt })
+      return deletedCount === 1
+    },
+
+    find: (scope: Scope, roundId: string) => findOne({ _id: roundId, scope: scopeKey(scope) }),
+    /** For operations, which look over all accounts. */
+    findAnywhere: (roundId: string) => findOne({ _id: roundId }),
+    findUnfinished: (chain: string) => findOne({ chain, unfinished: true }),
+    findByTransaction: (scope: Scope, transactionId: string) =>
+      findOne({ scope: scopeKey(scope), transactionIds: transactionId }),
+
+    /** The highest nonce that a round of the chain has taken; 0 when there is none. */
+    async lastNonce(chain: string): Promise<number> {
+      const last = await rounds.findOne({ chain }, { sort: { nonce: -1 }, projection: { nonce: 1 } })
+      return last?.nonce ?? 0
+    },
+
+    /** Rounds that are due, longest due first; `claim` decides who works on which. */
+    async findDue(now: Date, max: number): Promise<StoredRound[]> {
+      const due = { dueAt: { $gt: epoch, $lte: now } }
+      const documents = await rounds.find(due).sort({ dueAt: 1 }).limit(max).toArray()
+      return documents.map(decodeRound)
+    },
+
+    /** Takes a due round for this worker by moving its due time; null when another was first. */
+    async claim(stored: StoredRound, until: Date): Promise<StoredRound | null> {
+      const { matchedCount } = await rounds.updateOne(
+        { _id: stored.round.id, version: stored.version, dueAt: stored.dueAt },
+        { $set: { dueAt: until }, $inc: { checks: 1 } },
+      )
+      return matchedCount === 1 ? { ...stored, dueAt: until, checks: stored.checks + 1 } : null
+    },
+
+    /** A sitting is over: what it plays becomes due by `dueAt` at the latest. */
+    async endSitting(scope: Scope, sessionId: string, endedAt: Date, due: Date): Promise<void> {
+      await rounds.updateMany(
+        {
+          scope: scopeKey(scope),
+          sessionId,
+          status: 'OPEN',
+          driver: 'game',
+          sittingEndsAt: { $gt: endedAt },
+        },
+        { $set: { sittingEndsAt: endedAt }, $min: { dueAt: due }, $inc: { version: 1 } },
+      )
+    },
+
+    /** Newest first, by id. */
+    async list(
+      scope: Scope,
+      filters: RoundFilters,
+      { before, max }: { before: string | null; max: number },
+    ): Promise<RoundState[]> {
+      const { from, to, ...equal } = filters
+      const documents = await rounds
+        .find({
+          scope: scopeKey(scope),
+          ...withoutUndefined(equal),
+          ...(from === undefined && to === undefined
+            ? {}
+            : {
+                createdAt: {
+                  ...(from === undefined ? {} : { $gte: from }),
+                  ...(to === undefined ? {} : { $lte: to }),
+                },
+              }),
+          ...(before === null ? {} : { _id: { $lt: before } }),
+        })
+        .sort({ _id: -1 })
+        .limit(max)
+        .toArray()
+      return documents.map((document) => decodeRound(document).round)
+    },
+
+    /** A chain's rounds, newest nonce first. */
+    async listChain(
+      chain: string,
+      { below, max }: { below: number | null; max: number },
+    ): Promise<RoundState[]> {
+      const documents = await rounds
+        .find({ chain, ...(below === null ? {} : { nonce: { $lt: below } }) })
+        .sort({ nonce: -1 })
+        .limit(max)
+        .toArray()
+      return documents.map((document) => decodeRound(document).round)
+    },
+
+    /** For `ops status`. */
+    async unfinished(): Promise<{ count: number; oldestAt: Date | null }> {
+      const count = await rounds.countDocuments({ unfinished: true })
+      const [oldest] = await rounds
+        .find({ dueAt: { $gt: epoch }, unfinished: true }, { projection: { createdAt: 1 } })
+        .sort({ dueAt: 1 })
+        .limit(1)
+        .toArray()
+      return { count: Number(count), oldestAt: oldest?.createdAt ?? null }
+    },
+  }
+}
+
+function factEntries(fact: RoundWrite['fact']): FactEntry[] {
+  if (fact === null) return []
+  const { id, rounds, stakes, payouts, refunds } = fact
+  return [{ id, rounds, stakes: String(stakes), payouts: String(payouts), refunds: String(refunds) }]
+}
+
+function withoutUndefined(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}

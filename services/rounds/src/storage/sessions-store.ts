@@ -1,0 +1,125 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { outboxIndex } from '@pitboss/storage/outbox'
+import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
+import { type Db, MongoServerError } from 'mongodb'
+import { scopeKey } from './round-document.ts'
+
+const duplicateKey = 11_000
+
+/** A sitting of one player at one game. `metadata` is a list of pairs, so that its keys mean nothing to the database. */
+export type SessionDocument = {
+  _id: string
+  version: number
+  scope: string
+  operatorId: string
+  environment: 'SANDBOX' | 'LIVE'
+  playerId: string
+  game: string
+  currency: string
+  brandId: string | null
+  language: string | null
+  country: string | null
+  returnUrl: string | null
+  metadata: { key: string; value: string }[]
+  /** Minor units as text. */
+  limits: { minStake: string | null; maxStake: string | null } | null
+  createdAt: Date
+  expiresAt: Date
+  closedAt: Date | null
+} & WithOutbox
+
+export type SessionFilters = {
+  playerId?: string | undefined
+  status?: 'ACTIVE' | 'EXPIRED' | 'CLOSED' | undefined
+  from?: Date | undefined
+  to?: Date | undefined
+}
+
+export const sessionIndexes: readonly IndexDeclaration[] = [
+  { key: { scope: 1, _id: -1 }, name: 'scope_id' },
+  { key: { scope: 1, playerId: 1, _id: -1 }, name: 'scope_player_id' },
+  { key: { operatorId: 1, expiresAt: 1 }, name: 'operator_expires' },
+  outboxIndex,
+]
+
+export type SessionsStore = ReturnType<typeof createSessionsStore>
+
+export function createSessionsStore({ db }: { db: Db }) {
+  const sessions = db.collection<SessionDocument>('sessions')
+
+  return {
+    collection: sessions,
+
+    /** Inserts the session with its event, or returns the one that has this id already. */
+    async insert(
+      session: Omit<SessionDocument, 'version' | 'outbox' | 'outboxAt'>,
+      event: OutboxEntry,
+    ): Promise<SessionDocument> {
+      const document = { ...session, version: 1, outbox: [event], outboxAt: session.createdAt }
+      try {
+        await sessions.insertOne(document)
+        return document
+      } catch (error) {
+        if (!(error instanceof MongoServerError) || error.code !== duplicateKey) throw error
+      }
+      const present = await sessions.findOne({ _id: session._id, scope: session.scope })
+      if (present === null) throw new Error(`session ${session._id} was refused and is not there`)
+      return present
+    },
+
+    find: (scope: Scope, sessionId: string) => sessions.findOne({ _id: sessionId, scope: scopeKey(scope) }),
+
+    /** Closes it once; closing again changes nothing. Null for an unknown one. */
+    async close(scope: Scope, sessionId: string, now: Date): Promise<SessionDocument | null> {
+      const closed = await sessions.findOneAndUpdate(
+        { _id: sessionId, scope: scopeKey(scope), closedAt: null },
+        { $set: { closedAt: now }, $inc: { version: 1 } },
+        { returnDocument: 'after' },
+      )
+      return closed ?? sessions.findOne({ _id: sessionId, scope: scopeKey(scope) })
+    },
+
+    /** Newest first, by id. */
+    async list(
+      scope: Scope,
+      { playerId, status, from, to }: SessionFilters,
+      { before, max, now }: { before: string | null; max: number; now: Date },
+    ): Promise<SessionDocument[]> {
+      const window = {
+        ...(from === undefined ? {} : { $gte: from }),
+        ...(to === undefined ? {} : { $lte: to }),
+      }
+      return sessions
+        .find({
+          scope: scopeKey(scope),
+          ...(playerId === undefined ? {} : { playerId }),
+          ...(Object.keys(window).length === 0 ? {} : { createdAt: window }),
+          ...statusFilter(status, now),
+          ...(before === null ? {} : { _id: { $lt: before } }),
+        })
+        .sort({ _id: -1 })
+        .limit(max)
+        .toArray()
+    },
+
+    /** Currencies of all active sessions of an account, over both environments. */
+    async currenciesInUse(operatorId: string, now: Date): Promise<string[]> {
+      const found = await sessions
+        .aggregate<{ _id: string }>([
+          { $match: { operatorId, expiresAt: { $gt: now }, closedAt: null } },
+          { $group: { _id: '$currency' } },
+        ])
+        .toArray()
+      return found.map(({ _id }) => _id).toSorted()
+    },
+  }
+}
+
+function statusFilter(status: SessionFilters['status'], now: Date) {
+  if (status === undefined) return {}
+  if (status === 'CLOSED') return { closedAt: { $gt: new Date(0) } }
+  return status === 'ACTIVE'
+    ? { closedAt: null, expiresAt: { $gt: now } }
+    : { closedAt: null, expiresAt: { $lte: now } }
+}

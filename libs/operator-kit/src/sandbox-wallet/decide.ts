@@ -1,0 +1,174 @@
+import { currencyDigits } from '@pitboss/money/currencies'
+import type { Ledger, LedgerEntry } from './ledger.ts'
+import { playerRule } from './player-names.ts'
+import type { MovementRequest, WalletRequest } from './wallet-request.ts'
+
+export type Decision = {
+  /** `OK`, `DUPLICATE` or a refusal code of contract section 6. */
+  readonly code: string
+  /** The balance to answer with in minor units; null when the player has none to show. */
+  readonly balanceMinor: bigint | null
+  readonly walletTransactionId: string | null
+  /** To be applied and written before the answer goes out; empty when nothing changes. */
+  readonly entries: readonly LedgerEntry[]
+}
+
+export type DecideDeps = {
+  readonly startingBalance: string
+  readonly at: string
+  readonly newId: () => string
+}
+
+/**
+ * What a wallet that keeps the contract answers, and what it writes. Pure: ledger and request in, decision out.
+ * Refusals are not remembered; whatever was applied is answered with DUPLICATE for ever, and a transaction whose rollback
+ * was seen is never applied. Credits and rollbacks reach blocked players too: it is their money.
+ */
+export function decide(ledger: Ledger, request: WalletRequest, deps: DecideDeps): Decision {
+  const opening = openingEntry(ledger, request.playerId, request.currency, deps)
+  const balance = opening?.balanceAfterMinor ?? balanceOf(ledger, request.playerId, request.currency)
+  const refuse = (code: string): Decision => ({
+    code,
+    balanceMinor: balance,
+    walletTransactionId: null,
+    entries: [],
+  })
+  const accept = (entry: LedgerEntry, code = 'OK'): Decision => ({
+    code,
+    balanceMinor: entry.balanceAfterMinor,
+    walletTransactionId: entry.walletTransactionId,
+    entries: opening === null ? [entry] : [opening, entry],
+  })
+  const refusal = standingRefusal(ledger, request)
+
+  if (request.operation === 'balance') {
+    if (refusal !== null) return { ...refuse(refusal), balanceMinor: null }
+    return { ...refuse('OK'), entries: opening === null ? [] : [opening] }
+  }
+  const known = ledger.byTransactionId.get(request.transactionId)
+  if (known !== undefined && !sameMovement(known, request)) return refuse('TRANSACTION_CONFLICT')
+  if (request.operation === 'rollback')
+    return decideRollback(ledger, request, { known, balance, refuse, accept, deps })
+  if (ledger.rollbackOf.has(request.transactionId)) return refuse('TRANSACTION_ROLLED_BACK')
+  if (known !== undefined) return { ...refuse('DUPLICATE'), walletTransactionId: known.walletTransactionId }
+  if (refusal !== null) return refuse(refusal)
+  if (request.operation === 'debit' && balance < request.amountMinor) return refuse('INSUFFICIENT_FUNDS')
+  const effect = request.operation === 'debit' ? -request.amountMinor : request.amountMinor
+  return accept(newEntry(request, balance, effect, deps))
+}
+
+type RollbackParts = {
+  known: LedgerEntry | undefined
+  balance: bigint
+  refuse: (code: string) => Decision
+  accept: (entry: LedgerEntry, code?: string) => Decision
+  deps: DecideDeps
+}
+
+function decideRollback(ledger: Ledger, request: MovementRequest, parts: RollbackParts): Decision {
+  const { known, balance, refuse, accept, deps } = parts
+  const originalId = request.referenceTransactionId ?? ''
+  const earlier = known ?? ledger.rollbackOf.get(originalId)
+  if (earlier !== undefined) {
+    const code = earlier.tombstone ? 'TRANSACTION_NOT_FOUND' : 'DUPLICATE'
+    return { ...refuse(code), walletTransactionId: earlier.walletTransactionId }
+  }
+  const original = ledger.byTransactionId.get(originalId)
+  if (original === undefined) {
+    const tombstone = { ...newEntry(request, balance, 0n, deps), tombstone: true }
+    return accept(tombstone, 'TRANSACTION_NOT_FOUND')
+  }
+  if (original.operation === 'rollback') return refuse('TRANSACTION_CONFLICT')
+  const sameAccount = original.playerId === request.playerId && original.currency === request.currency
+  if (!sameAccount || original.amountMinor !== request.amountMinor) return refuse('TRANSACTION_CONFLICT')
+  return accept(newEntry(request, balance, -original.effectMinor, deps))
+}
+
+/** The entry that gives a new account its starting balance, or null when the account is open already. */
+export function openingEntry(
+  ledger: Ledger,
+  playerId: string,
+  currency: string,
+  { startingBalance, at, newId }: DecideDeps,
+): LedgerEntry | null {
+  if (ledger.balances.get(playerId)?.has(currency) === true) return null
+  const minor = startingMinor(playerRule(playerId)?.startingBalance ?? startingBalance, currency)
+  return adjustment({
+    playerId,
+    currency,
+    effectMinor: minor,
+    balanceAfterMinor: minor,
+    at,
+    walletTransactionId: newId(),
+  })
+}
+
+/** An entry that moves a balance without a call of the service. */
+export function adjustment(
+  part: Pick<
+    LedgerEntry,
+    'playerId' | 'currency' | 'effectMinor' | 'balanceAfterMinor' | 'at' | 'walletTransactionId'
+  >,
+): LedgerEntry {
+  const { effectMinor } = part
+  return {
+    ...{
+      operation: 'adjustment',
+      type: 'ADJUSTMENT',
+      referenceTransactionId: null,
+      reference: '',
+      tombstone: false,
+    },
+    ...{ roundId: '', gameId: '', transactionId: part.walletTransactionId },
+    amountMinor: effectMinor < 0n ? -effectMinor : effectMinor,
+    ...part,
+  }
+}
+
+export function balanceOf(ledger: Ledger, playerId: string, currency: string): bigint {
+  return ledger.balances.get(playerId)?.get(currency) ?? 0n
+}
+
+function standingRefusal(ledger: Ledger, { operation, playerId }: WalletRequest): string | null {
+  if (operation === 'credit' || operation === 'rollback') return null
+  const byHand = ledger.codes.get(playerId)
+  if (byHand !== undefined) return byHand
+  const rule = playerRule(playerId)
+  return (operation === 'debit' ? rule?.debitCode : rule?.balanceCode) ?? null
+}
+
+function sameMovement(entry: LedgerEntry, request: MovementRequest): boolean {
+  return (
+    entry.operation === request.operation &&
+    entry.type === request.type &&
+    entry.referenceTransactionId === request.referenceTransactionId &&
+    entry.reference === request.reference &&
+    entry.roundId === request.roundId &&
+    entry.gameId === request.gameId &&
+    entry.playerId === request.playerId &&
+    entry.currency === request.currency &&
+    entry.amountMinor === request.amountMinor
+  )
+}
+
+function newEntry(
+  request: MovementRequest,
+  balance: bigint,
+  effectMinor: bigint,
+  { at, newId }: DecideDeps,
+): LedgerEntry {
+  return {
+    ...request,
+    at,
+    effectMinor,
+    balanceAfterMinor: balance + effectMinor,
+    walletTransactionId: newId(),
+    tombstone: false,
+  }
+}
+
+function startingMinor(amount: string, currency: string): bigint {
+  const digits = currencyDigits(currency) ?? 0
+  const [whole = '0', decimals = ''] = amount.split('.')
+  return BigInt(whole + decimals.slice(0, digits).padEnd(digits, '0'))
+}

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { scopeSchema } from '../caller.ts'
 import { defineCall } from '../call.ts'
+import { settleLosses } from '../objects/wallet.ts'
 import { movementAttemptSchema, movementSchema, movementStatus, movementType } from '../objects/movement.ts'
 import {
   amount,
@@ -135,7 +136,12 @@ export const playerBalance = defineCall({
 export const walletStatus = defineCall({
   subject: 'wallet.v1.wallet.status',
   request: z.strictObject({ scope: scopeSchema }),
-  reply: z.strictObject({ configured: z.boolean(), breakerOpen: z.boolean() }),
+  reply: z.strictObject({
+    configured: z.boolean(),
+    breakerOpen: z.boolean(),
+    /** Of the configured wallet: whether a lost round of ours is closed by a credit of zero. Default `none`. */
+    settleLosses: settleLosses.optional(),
+  }),
   budgetMs: 2000,
 })
 

@@ -73,6 +73,11 @@ export async function runService({
     })
   }
 
+  // A supervisor that gave this process a channel is gone when the channel closes.
+  process.once('disconnect', () => {
+    stop('disconnect').catch(fail)
+  })
+
   const starting = (async () => {
     running = await start({ logger, registry, check: readiness.check, stopping: stopping.signal, fail })
     started = true

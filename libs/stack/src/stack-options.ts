@@ -1,0 +1,83 @@
+import { resolve } from 'node:path'
+import { Command, InvalidArgumentError } from 'commander'
+
+export const serviceNames = ['auth', 'rounds', 'wallet-bridge', 'webhooks', 'gateway'] as const
+export type ServiceName = (typeof serviceNames)[number]
+
+export type StackOptions = {
+  /** The gateway's port; 0 takes a free one. */
+  port: number
+  dataDir: string
+  replicas: Readonly<Record<ServiceName, number>>
+  demo: boolean
+  fresh: boolean
+  log: 'pretty' | 'json'
+}
+
+const replicasMax = 8
+
+/** Reads the flags of `npm start`; the environment gives defaults. Ends the process with exit code 2 on wrong usage. Source: contract section 9. */
+export function readStackOptions(
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  isTerminal: boolean,
+): StackOptions {
+  const command = new Command('npm start --')
+    .description('Runs the whole product on this machine, in the foreground.')
+    .option(
+      '--port <number>',
+      'port of the gateway (environment: PORT)',
+      parsePort,
+      parsePort(environment.PORT ?? '8080'),
+    )
+    .option(
+      '--data-dir <folder>',
+      'where state lives (environment: PITBOSS_DATA_DIR)',
+      environment.PITBOSS_DATA_DIR ?? '.pitboss',
+    )
+    .option(
+      '--replicas <list>',
+      'several of a service, e.g. gateway=2,rounds=2',
+      parseReplicas,
+      parseReplicas(''),
+    )
+    .option('--no-demo', 'start without demo operator, wallet and receiver')
+    .option('--fresh', 'drop the state of earlier runs first', false)
+    .option('--log <format>', 'pretty or json', parseLog, isTerminal ? 'pretty' : 'json')
+    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+    .parse([...argv], { from: 'user' })
+  const { port, dataDir, replicas, demo, fresh, log } = command.opts()
+  return { port, dataDir: resolve(dataDir), replicas, demo, fresh, log }
+}
+
+function parsePort(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    throw new InvalidArgumentError('must be a port from 0 to 65535')
+  return Number(text)
+}
+
+function parseLog(text: string): 'pretty' | 'json' {
+  if (text !== 'pretty' && text !== 'json') throw new InvalidArgumentError('must be pretty or json')
+  return text
+}
+
+function parseReplicas(text: string): Record<ServiceName, number> {
+  const counts: Record<ServiceName, number> = {
+    auth: 1,
+    rounds: 1,
+    'wallet-bridge': 1,
+    webhooks: 1,
+    gateway: 1,
+  }
+  for (const part of text.split(',').filter((each) => each !== '')) {
+    const [name = '', count = ''] = part.split('=')
+    const service = serviceNames.find((each) => each === name)
+    if (service === undefined || !/^[1-9]$/.test(count) || Number(count) > replicasMax) {
+      throw new InvalidArgumentError(
+        `"${part}" must be one of ${serviceNames.join(', ')}, "=" and 1 to ${replicasMax}`,
+      )
+    }
+    counts[service] = Number(count)
+  }
+  return counts
+}

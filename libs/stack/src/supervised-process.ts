@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { LogOutput } from './log-output.ts'
+
+const firstDelayMs = 200
+const delayMaxMs = 10_000
+/** A process that lived this long starts anew without a longer wait. */
+const healthyAfterMs = 10_000
+
+export type ProcessSpec = {
+  readonly name: string
+  readonly replica: number
+  /** The TypeScript file that it runs. */
+  readonly entry: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly httpUrl: string | null
+}
+
+export type SupervisedProcess = {
+  readonly spec: ProcessSpec
+  /** null between a death and the new start. */
+  pid(): number | null
+  /** SIGTERM, then SIGKILL after `graceMs`; resolves when it is gone. */
+  stop(graceMs: number): Promise<void>
+  killNow(): void
+}
+
+/**
+ * Keeps one process running: a dead one is started again within a second, later and later (up to 10 s) while it keeps dying at once.
+ * The child has a process group of its own, so that Ctrl-C reaches the runner alone, and a channel by which it notices the runner's death.
+ */
+export function superviseProcess({
+  spec,
+  output,
+  onChange,
+}: {
+  spec: ProcessSpec
+  output: LogOutput
+  onChange: () => void
+}): SupervisedProcess {
+  const label = spec.replica > 1 ? `${spec.name}-${spec.replica}` : spec.name
+  let child: ChildProcess | null = null
+  let stopping = false
+  let delayMs = firstDelayMs
+  let timer: NodeJS.Timeout | null = null
+  const gone: (() => void)[] = []
+
+  const start = () => {
+    timer = null
+    const startedAtMs = performance.now()
+    const started = spawn(process.execPath, [spec.entry], {
+      env: { ...inheritedEnvironment(), ...spec.environment },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      detached: true,
+    })
+    child = started
+    for (const stream of [started.stdout, started.stderr]) if (stream !== null) output.attach(label, stream)
+    let over = false
+    const ended = (code: number | null, signal: NodeJS.Signals | null) => {
+      if (over) return
+      over = true
+      child = null
+      onChange()
+      for (const resolve of gone.splice(0)) resolve()
+      if (stopping) return
+      delayMs = performance.now() - startedAtMs > healthyAfterMs ? firstDelayMs : delayMs
+      output.say('process.died', { process: label, code, signal, restart_in_ms: delayMs })
+      timer = setTimeout(start, delayMs)
+      delayMs = Math.min(delayMs * 2, delayMaxMs)
+    }
+    started.once('exit', ended)
+    started.once('error', () => ended(null, null))
+    onChange()
+  }
+  start()
+
+  return {
+    spec,
+    pid: () => child?.pid ?? null,
+    async stop(graceMs) {
+      stopping = true
+      if (timer !== null) clearTimeout(timer)
+      const running = child
+      if (running === null) return
+      const exited = new Promise<void>((resolve) => gone.push(resolve))
+      running.kill('SIGTERM')
+      const force = setTimeout(() => running.kill('SIGKILL'), graceMs)
+      await exited
+      clearTimeout(force)
+    },
+    killNow() {
+      stopping = true
+      if (timer !== null) clearTimeout(timer)
+      child?.kill('SIGKILL')
+    },
+  }
+}
+
+/** What a child needs of the runner's environment; its configuration comes from the specification alone. */
+function inheritedEnvironment(): Record<string, string> {
+  const names = [
+    'PATH',
+    'HOME',
+    'TZ',
+    'LANG',
+    'NODE_ENV',
+    'NODE_OPTIONS',
+    'PITBOSS_LOG_LEVEL',
+    'PITBOSS_TIME_SCALE',
+    'PITBOSS_TOKEN_TTL_S',
+    'PITBOSS_FAILPOINTS',
+    'PITBOSS_TRUSTED_PROXIES',
+  ]
+  const limits = Object.keys(process.env).filter((name) => name.startsWith('PITBOSS_LIMIT_'))
+  return Object.fromEntries(
+    [...names, ...limits].flatMap((name) =>
+      process.env[name] === undefined ? [] : [[name, process.env[name]]],
+    ),
+  )
+}

@@ -21,6 +21,36 @@ export function hashBody(body: unknown): string {
   return createHash('sha256').update(canonicalJson(body)).digest('hex')
 }
 
+const keyId = (scope: Scope, list: string, key: string) =>
+  `${scope.operatorId}/${scope.environment}/${list}/${key}`
+
+/**
+ * The object for which `key` was claimed already, or null: so that a repeat is answered as before even when the checks of
+ * a creation would now refuse it. Claims nothing. @throws ServiceError CONFLICT for the same key with another body.
+ */
+export async function peekIdempotencyKey({
+  db,
+  scope,
+  list,
+  key,
+  bodyHash,
+  now,
+}: {
+  db: Db
+  scope: Scope
+  list: string
+  key: string
+  bodyHash: string
+  now: Date
+}): Promise<string | null> {
+  const present = await db
+    .collection<KeyDocument>('idempotency_keys')
+    .findOne({ _id: keyId(scope, list, key) })
+  if (present === null || now.getTime() - present.createdAt.getTime() >= lifetimeS * 1000) return null
+  if (present.bodyHash === bodyHash) return present.objectId
+  throw new ServiceError('CONFLICT', { message: 'This Idempotency-Key was used with a different body.' })
+}
+
 /**
  * Claims `key` for the object about to be made in `list`. The first claim fixes the object's id: whoever repeats it, also after a
  * crash, gets the same id and must insert the object under it if it is not there yet (`fresh` is false then).
@@ -44,7 +74,7 @@ export async function claimIdempotencyKey({
   now: Date
 }): Promise<{ objectId: string; fresh: boolean }> {
   const keys = db.collection<KeyDocument>('idempotency_keys')
-  const _id = `${scope.operatorId}/${scope.environment}/${list}/${key}`
+  const _id = keyId(scope, list, key)
   const claim = { _id, bodyHash, objectId: newId(), createdAt: now }
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     const present = await keys.findOne({ _id })

@@ -1,8 +1,10 @@
-import type { Db } from 'mongodb'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { type Db, MongoServerError } from 'mongodb'
 import type { StakeRange } from '../domain/limits.ts'
 
 type SettingsDocument = {
   _id: string
+  version: number
   enabled: boolean
   limits: { currency: string; minStake: string; maxStake: string }[]
   updatedAt: Date
@@ -20,6 +22,8 @@ export type GameSettings = { readonly enabled: boolean; readonly limits: Readonl
 
 /** A switched status is seen by other replicas after this time at the latest (2 s are allowed). */
 const statusCacheMs = 500
+const attemptsMax = 5
+const duplicateKey = 11_000
 
 export type GamesStore = ReturnType<typeof createGamesStore>
 
@@ -29,6 +33,20 @@ export function createGamesStore({ db }: { db: Db }) {
   let cache: { at: number; statuses: Promise<ReadonlyMap<string, StatusDocument['status']>> } | null = null
 
   const idOf = (operatorId: string, slug: string) => `${operatorId}/${slug}`
+
+  async function replace(_id: string, version: number | null, next: Omit<SettingsDocument, '_id'>) {
+    if (version !== null) {
+      const { matchedCount } = await settings.updateOne({ _id, version }, { $set: next })
+      return matchedCount === 1
+    }
+    try {
+      await settings.insertOne({ _id, ...next })
+      return true
+    } catch (error) {
+      if (error instanceof MongoServerError && error.code === duplicateKey) return false
+      throw error
+    }
+  }
 
   async function readStatuses() {
     const documents = await statuses.find({}).limit(1000).toArray()
@@ -54,18 +72,28 @@ export function createGamesStore({ db }: { db: Db }) {
       now: Date,
     ): Promise<GameSettings> {
       const _id = idOf(operatorId, slug)
-      await settings.updateOne(
-        { _id },
-        { $setOnInsert: { enabled: true, limits: [], updatedAt: now } },
-        { upsert: true },
-      )
-      for (const { currency, minStake, maxStake } of limits) {
-        await settings.updateOne({ _id }, { $pull: { limits: { currency } } })
-        const entry = { currency, minStake: String(minStake), maxStake: String(maxStake) }
-        await settings.updateOne({ _id }, { $push: { limits: entry } })
+      for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+        const present = await settings.findOne({ _id })
+        const changed = limits.map(({ currency, minStake, maxStake }) => ({
+          currency,
+          minStake: String(minStake),
+          maxStake: String(maxStake),
+        }))
+        const kept = (present?.limits ?? []).filter(
+          (one) => !changed.some(({ currency }) => currency === one.currency),
+        )
+        const next = {
+          version: (present?.version ?? 0) + 1,
+          enabled: enabled ?? present?.enabled ?? true,
+          limits: [...kept, ...changed],
+          updatedAt: now,
+        }
+        if (await replace(_id, present?.version ?? null, next)) return decode({ _id, ...next })
       }
-      const set = enabled === undefined ? { updatedAt: now } : { enabled, updatedAt: now }
-      return decode(await settings.findOneAndUpdate({ _id }, { $set: set }, { returnDocument: 'after' }))
+      throw new ServiceError('SERVICE_UNAVAILABLE', {
+        retryAfterS: 1,
+        cause: new Error(`settings of ${slug} kept changing`),
+      })
     },
 
     /** Whether the platform offers the game at the moment; at most half a second old. */

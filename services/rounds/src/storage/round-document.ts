@@ -56,6 +56,15 @@ export function scopeKey({ operatorId, environment }: Scope): string {
   return `${operatorId}/${environment}`
 }
 
+/** The round's scope and nothing else of it. */
+export function scopeOf({ operatorId, environment }: RoundState): Scope {
+  return { operatorId, environment }
+}
+
+export function chainOf(round: RoundState): string {
+  return chainKey(round, round.game, round.playerId)
+}
+
 export function chainKey(scope: Scope, game: string, playerId: string): string {
   return `${scopeKey(scope)}/${game}/${playerId}`
 }
@@ -66,7 +75,7 @@ export function encodeRound(round: RoundState, unfinished: boolean) {
   return {
     ...rest,
     scope: scopeKey(round),
-    chain: chainKey(round, round.game, round.playerId),
+    chain: chainOf(round),
     unfinished,
     transactionIds: transactionIds(round),
     stake: String(round.stake),

@@ -1,0 +1,272 @@
+import type { CallContext } from '@pitboss/contracts/call'
+import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
+import type { Movement } from '@pitboss/contracts/objects/movement'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { multiplyFloor } from '@pitboss/money/rational'
+import type { Clock } from '@pitboss/runtime/clock'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import type { Outbox } from '@pitboss/storage/outbox'
+import { outboxEntry } from '@pitboss/storage/outbox-entry'
+import type { Logger } from 'pino'
+import type { Catalogue } from '../catalogue.ts'
+import type { WalletClient } from '../clients/wallet.ts'
+import { dueAt, graceMs } from '../domain/due-at.ts'
+import type { RoundChange, RoundContext, RoundMessage } from '../domain/round-message.ts'
+import { isUnfinished, type RoundState } from '../domain/round.ts'
+import { transition } from '../domain/transition.ts'
+import { reversalSpec, stakeSpec, winSpec } from '../present/movement-spec.ts'
+import { roundCompletedData, roundStartedData } from '../present/present-round.ts'
+import type { CommitmentsStore } from '../storage/commitments-store.ts'
+import type { GrantsStore } from '../storage/grants-store.ts'
+import { chainOf, scopeOf, type StoredRound } from '../storage/round-document.ts'
+import type { RoundsStore, RoundWrite } from '../storage/rounds-store.ts'
+import type { Mailbox } from './mailbox.ts'
+
+export type RoundActorDeps = {
+  rounds: RoundsStore
+  commitments: CommitmentsStore
+  grants: GrantsStore
+  wallet: WalletClient
+  outbox: Pick<Outbox, 'relay'>
+  catalogue: Catalogue
+  mailbox: Mailbox
+  clock: Clock
+  newId: (prefix: string) => string
+  scaleMs: (ms: number) => number
+  /** Something new waits to be added to the reports. */
+  onFact: () => void
+  logger: Logger
+}
+
+/** More than any round owes at once; a bound for the loop, not a rule. */
+const stepsMax = 500
+const fenceLossesMax = 12
+
+export type RoundActor = ReturnType<typeof createRoundActor>
+
+/**
+ * Gives rounds their messages and does what they owe. A round's state alone says what is owed, so whoever comes to it
+ * next, on whatever replica, goes on where a crash left it.
+ */
+export function createRoundActor(deps: RoundActorDeps) {
+  const { rounds, commitments, grants, wallet, outbox, catalogue, mailbox, clock, newId, scaleMs, logger } =
+    deps
+
+  /**
+   * Applies `message` and writes the result with its events; retries when another replica was first.
+   * @throws ServiceError what the rules refuse it with.
+   */
+  async function send(stored: StoredRound, message: RoundMessage): Promise<StoredRound> {
+    return mailbox(stored.round.id, async () => {
+      let current = stored
+      for (let losses = 0; losses < fenceLossesMax; losses++) {
+        const change = transition(current.round, message, contextOf(current.round))
+        if (change.kind === 'refused') throw refusal(change)
+        if (change.kind === 'unchanged') return current
+        const written = await rounds.update(current, writeOf(change), change.round.updatedAt)
+        if (written !== null) {
+          afterWrite(change, message)
+          return written
+        }
+        const fresh = await rounds.find(scopeOf(current.round), current.round.id)
+        if (fresh === null) throw new ServiceError('ROUND_NOT_FOUND')
+        current = fresh
+      }
+      throw new ServiceError('SERVICE_UNAVAILABLE', {
+        retryAfterS: 1,
+        cause: new Error(`round ${stored.round.id} kept changing`),
+      })
+    })
+  }
+
+  /** Inserts a new round; null when the player has an unfinished one, or the nonce is taken. */
+  async function open(round: RoundState): Promise<StoredRound | null> {
+    const due = dueAt(round, { now: round.createdAt, checks: 0, scaleMs })
+    return rounds.insert({ round, dueAt: due, events: [], fact: null }, round.createdAt)
+  }
+
+  /** Tells the round how one of its movements stands. */
+  async function learn(
+    stored: StoredRound,
+    movement: Movement,
+    outcome: MovementOutcome,
+  ): Promise<StoredRound> {
+    const message = messageOf(movement, outcome)
+    return message === null ? stored : send(stored, message)
+  }
+
+  /**
+   * Does what the round owes until nothing more can be done now. What fails stays owed and is the sweeper's.
+   * @param recover also looks after stakes whose asker is gone; otherwise they are left to whoever asked.
+   */
+  async function settle(
+    stored: StoredRound,
+    { recover, context }: { recover: boolean; context?: CallContext },
+  ): Promise<StoredRound> {
+    let current = stored
+    for (let step = 0; step < stepsMax; step++) {
+      const next = await settleStep(current, recover, context)
+      if (next === null) return current
+      if (next.version === current.version) return next
+      current = next
+    }
+    return current
+  }
+
+  /** One thing that is owed; null when there is none, the same version when it could not be done now. */
+  async function settleStep(
+    stored: StoredRound,
+    recover: boolean,
+    context: CallContext | undefined,
+  ): Promise<StoredRound | null> {
+    const { round } = stored
+    if (round.freeBet && round.status === 'PENDING' && round.grantId !== null) {
+      const used = await grants.use(scopeOf(round), round.grantId, round.id, clock.now())
+      await failpoint('rounds.grant-used')
+      return send(stored, { type: used ? 'grant-used' : 'grant-denied' })
+    }
+    if (round.grantReturn === 'OWED' && round.grantId !== null) {
+      await grants.giveBack(round.grantId, round.id)
+      return send(stored, { type: 'grant-returned' })
+    }
+    const stake = round.stakes.find(({ state }) => state === 'ASKED')
+    if (stake !== undefined && recover) return recoverStake(stored, stake.transactionId, context)
+    const win = round.wins.find(({ state }) => state === 'OWED')
+    const reversal = round.reversals.find(({ state }) => state === 'OWED')
+    if (win === undefined && reversal === undefined) return null
+    const spec =
+      win !== undefined ? winSpec(round, win) : reversal !== undefined ? reversalSpec(round, reversal) : null
+    if (spec === null) return null
+    const placement = await wallet.place(scopeOf(round), spec, context)
+    if (placement.kind !== 'placed') {
+      logger.warn(
+        { err: placement.error, round_id: round.id, transaction_id: spec.transactionId },
+        'settlement.deferred',
+      )
+      return stored
+    }
+    await failpoint('rounds.settlement-placed')
+    return learn(stored, placement.placed.movement, placement.placed.outcome)
+  }
+
+  /** A stake whose asker may be gone: learn its result, or void it when it was never asked for. */
+  async function recoverStake(
+    stored: StoredRound,
+    transactionId: string,
+    context: CallContext | undefined,
+  ): Promise<StoredRound> {
+    const { round } = stored
+    const shown = await wallet.show(scopeOf(round), transactionId, context)
+    if (shown !== null) return learn(stored, shown.movement, shown.outcome)
+    if (clock.now().getTime() - round.updatedAt.getTime() < graceMs) return stored
+    return voidStake(stored, transactionId, context)
+  }
+
+  /** Gives back a stake whatever the wallet knows of it. */
+  async function voidStake(
+    stored: StoredRound,
+    transactionId: string,
+    context: CallContext | undefined,
+  ): Promise<StoredRound> {
+    const { round } = stored
+    const stake = round.stakes.find((one) => one.transactionId === transactionId)
+    if (stake === undefined) return stored
+    const rollbackId =
+      round.stakes[0] === stake ? round.rollbackTransactionId : `rbk_${stake.transactionId}`.slice(0, 128)
+    const reply = await wallet.void(scopeOf(round), stakeSpec(round, stake), rollbackId, context)
+    await failpoint('rounds.stake-voided')
+    const { stake: movement, outcome } = reply
+    return learn(stored, movement, outcome)
+  }
+
+  function contextOf(round: RoundState): RoundContext {
+    const seed = () => commitments.open(chainOf(round), round.nonce, round.sealedSeed)
+    return {
+      now: clock.now(),
+      newWinId: () => newId('win'),
+      newRefundId: () => newId('ref'),
+      get serverSeed() {
+        return seed()
+      },
+      play(actions, cashOut) {
+        const entry = catalogue.find(round.game)
+        const parsed = entry?.game.parseBet(round.bet)
+        if (entry === null || parsed?.ok !== true) {
+          throw new Error(`round ${round.id} cannot be played: ${round.game} does not know its bet`)
+        }
+        return parsed.wager.play({
+          seeds: { serverSeed: seed(), clientSeed: round.clientSeed, nonce: round.nonce },
+          rtp: entry.rtp,
+          actions,
+          cashOut,
+          payoutFits: (multiplier) => multiplyFloor(round.stake, multiplier) <= round.maxPayout,
+        })
+      },
+    }
+  }
+
+  function writeOf({ round, events, fact }: Extract<RoundChange, { kind: 'changed' }>): RoundWrite {
+    return {
+      round,
+      dueAt: dueAt(round, { now: round.updatedAt, checks: 0, scaleMs }),
+      events: events.map((type) =>
+        outboxEntry({
+          id: newId('evt'),
+          type,
+          createdAt: round.updatedAt,
+          scope: scopeOf(round),
+          data: type === 'round.started' ? roundStartedData(round) : roundCompletedData(round),
+        }),
+      ),
+      fact: fact === null ? null : { ...fact, id: newId('fct') },
+    }
+  }
+
+  function afterWrite(
+    { round, events, fact }: Extract<RoundChange, { kind: 'changed' }>,
+    message: RoundMessage,
+  ): void {
+    if (events.length > 0) void outbox.relay(round.id)
+    if (fact !== null) deps.onFact()
+    if (isUnfinished(round)) return
+    logger.info(
+      {
+        round_id: round.id,
+        operator_id: round.operatorId,
+        environment: round.environment,
+        game: round.game,
+        status: round.status,
+        by: message.type,
+        end_reason: round.endReason,
+        duration_ms: round.updatedAt.getTime() - round.createdAt.getTime(),
+      },
+      'round.ended',
+    )
+  }
+
+  return { open, send, learn, settle, voidStake }
+}
+
+function messageOf(movement: Movement, outcome: MovementOutcome): RoundMessage | null {
+  const { transaction_id: transactionId, type, status } = movement
+  if (status === 'PENDING') return null
+  const refusal = outcome.kind === 'refused' ? outcome.code : null
+  switch (type) {
+    case 'BET':
+      if (status === 'SUCCESS') return { type: 'stake-taken', transactionId }
+      if (status === 'FAILED') {
+        return { type: 'stake-refused', transactionId, code: refusal ?? 'WALLET_REJECTED' }
+      }
+      return { type: 'stake-returned', transactionId, refusal }
+    case 'WIN':
+      return { type: status === 'FAILED' ? 'win-failed' : 'win-paid', transactionId }
+    case 'REFUND':
+    case 'ROLLBACK':
+      return { type: status === 'FAILED' ? 'reversal-failed' : 'reversal-done', transactionId }
+  }
+}
+
+function refusal({ code, path, message }: Extract<RoundChange, { kind: 'refused' }>): ServiceError {
+  if (code === 'VALIDATION_ERROR' && path !== undefined) return invalidField(path, message ?? 'is not valid')
+  return message === undefined ? new ServiceError(code) : new ServiceError(code, { message })
+}

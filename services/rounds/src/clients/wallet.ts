@@ -1,0 +1,111 @@
+import type { Bus } from '@pitboss/bus/connect-bus'
+import type { CallContext } from '@pitboss/contracts/call'
+import {
+  type MovementOutcome,
+  type MovementSpec,
+  placeMovement,
+  playerBalance,
+  showMovement,
+  voidStake,
+  walletStatus,
+} from '@pitboss/contracts/calls/wallet'
+import type { Scope } from '@pitboss/contracts/caller'
+import type { Movement } from '@pitboss/contracts/objects/movement'
+import { ServiceError } from '@pitboss/errors/service-error'
+
+export type Placed = {
+  readonly movement: Movement
+  readonly outcome: MovementOutcome
+  readonly created: boolean
+}
+
+/**
+ * `placed`: wallet-bridge has the movement. `not-written`: it certainly has not. `unknown`: the answer got lost.
+ */
+export type Placement =
+  | { readonly kind: 'placed'; readonly placed: Placed }
+  | { readonly kind: 'not-written'; readonly error: ServiceError }
+  | { readonly kind: 'unknown'; readonly error: ServiceError }
+
+type WalletState = {
+  readonly configured: boolean
+  readonly breakerOpen: boolean
+  readonly settleLosses: 'none' | 'zero_credit'
+}
+
+const balanceBudgetMs = 2500
+const statusFreshMs = 500
+const statusesMax = 1000
+
+export type WalletClient = ReturnType<typeof createWalletClient>
+
+/** The way to wallet-bridge. Money moves only there. */
+export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
+  const statuses = new Map<string, { at: number; state: WalletState }>()
+
+  async function status(scope: Scope, context?: CallContext): Promise<WalletState> {
+    const key = `${scope.operatorId}/${scope.environment}`
+    const known = statuses.get(key)
+    if (known !== undefined && performance.now() - known.at < statusFreshMs) return known.state
+    const { configured, breakerOpen, settleLosses } = await bus.call(walletStatus, { scope }, context)
+    const state = { configured, breakerOpen, settleLosses: settleLosses ?? 'none' }
+    statuses.delete(key)
+    if (statuses.size >= statusesMax) statuses.clear()
+    // Only good news is kept: a wallet that has just been configured or has recovered is used at once.
+    if (configured && !breakerOpen) statuses.set(key, { at: performance.now(), state })
+    return state
+  }
+
+  return {
+    status,
+
+    /** Refuses a new stake before anything is written. @throws WALLET_NOT_CONFIGURED, WALLET_UNAVAILABLE (breaker). */
+    async assertTakesStakes(scope: Scope, context?: CallContext): Promise<WalletState> {
+      const state = await status(scope, context)
+      if (!state.configured) throw new ServiceError('WALLET_NOT_CONFIGURED')
+      if (state.breakerOpen) {
+        throw new ServiceError('WALLET_UNAVAILABLE', {
+          message: 'The wallet does not answer at the moment; new stakes are refused. Nothing moved.',
+        })
+      }
+      return state
+    },
+
+    async place(scope: Scope, spec: MovementSpec, context?: CallContext): Promise<Placement> {
+      try {
+        return { kind: 'placed', placed: await bus.call(placeMovement, { scope, spec }, context) }
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error
+        return { kind: isRefusedUnwritten(error) ? 'not-written' : 'unknown', error }
+      }
+    },
+
+    void: (scope: Scope, stake: MovementSpec, rollbackTransactionId: string, context?: CallContext) =>
+      bus.call(voidStake, { scope, stake, rollbackTransactionId }, context),
+
+    show: (scope: Scope, transactionId: string, context?: CallContext) =>
+      bus.call(showMovement, { scope, transactionId }, context),
+
+    /** The balance as the wallet tells it, or null when it does not within 2.5 s. Never throws. */
+    async balance(
+      scope: Scope,
+      player: { playerId: string; currency: string; sessionId: string; walletGameId: string },
+      context: CallContext,
+    ): Promise<{ amount: string; currency: string } | null> {
+      const deadlineAtMs = Math.min(Date.now() + balanceBudgetMs, context.deadlineAtMs ?? Infinity)
+      try {
+        const reply = await bus.call(playerBalance, { scope, ...player }, { ...context, deadlineAtMs })
+        return reply.balance
+      } catch (error) {
+        if (error instanceof ServiceError) return null
+        throw error
+      }
+    },
+  }
+}
+
+/** INTERNAL_ERROR and SERVICE_UNAVAILABLE may come after a write, unless the call never reached anybody. */
+function isRefusedUnwritten({ code, cause, resource }: ServiceError): boolean {
+  if (code === 'SERVICE_UNAVAILABLE') return cause === 'disconnected' || cause === 'no-responders'
+  return code !== 'INTERNAL_ERROR' && resource === undefined
+}

@@ -1,40 +1,77 @@
 import { randomBytes, randomInt } from 'node:crypto'
-import { mkdirSync, rmdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Claim, claimFile } from '@pitboss/engines/life/claim-file'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect } from 'nats'
+import { startTestEngines, type TestEngines, testEnginesSchema, testPassword } from './start-test-engines.ts'
 
 /** Engines of one suite: its own NATS account and its own prefix of database names. */
 export type SuiteEngines = { mongodbUrl: string; natsUrl: string; databasePrefix: string }
 
-type Teardown = { teardown(fn: () => void): void }
+type Teardown = { teardown(fn: () => void | Promise<void>): void }
+
+/** Enough for the suites of one file that is run by hand. */
+const ownAccounts = 8
 
 /**
- * Gives a test suite real engines, shared by the whole run: a NATS account with nothing in it and a database prefix
- * that nobody else uses. Both are given back at the suite's teardown.
+ * Gives a test suite real engines: a NATS account with nothing in it and a database prefix that nobody else uses. Both
+ * are given back at the suite's teardown. Under `npm test` all suites share one pair of engines; a file that is run by
+ * itself (without PITBOSS_TEST_ENGINES) starts a pair of its own and stops it at the end.
  */
 export async function withEngines(t: Teardown): Promise<SuiteEngines> {
-  const shared = JSON.parse(process.env.PITBOSS_TEST_ENGINES ?? 'null')
-  if (shared === null) throw new Error('run the tests with "npm test", which starts the engines')
-  const claims = join(tmpdir(), 'pitboss-test-accounts')
-  mkdirSync(claims, { recursive: true })
+  const shared = await sharedEngines(t)
+  const { account, claim } = claimAccount(shared)
+  t.teardown(() => claim.release())
+  await removeStreams(shared.nats_url, `t${account}`)
+  return {
+    mongodbUrl: shared.mongodb_url,
+    natsUrl: shared.nats_url.replace('nats://', `nats://t${account}:${testPassword}@`),
+    databasePrefix: `t${randomBytes(6).toString('hex')}`,
+  }
+}
+
+let own: { starting: ReturnType<typeof startTestEngines>; users: number } | null = null
+
+async function sharedEngines(t: Teardown): Promise<TestEngines> {
+  const given = process.env.PITBOSS_TEST_ENGINES
+  if (given) return testEnginesSchema.parse(JSON.parse(given))
+  own ??= { starting: startTestEngines(ownAccounts), users: 0 }
+  const pair = own
+  pair.users += 1
+  const { engines, stop } = await pair.starting
+  t.teardown(async () => {
+    pair.users -= 1
+    if (pair.users > 0) return
+    if (own === pair) own = null
+    await stop()
+  })
+  return engines
+}
+
+/** A claim names its process, so that what a crashed test left behind is free again. */
+function claimAccount(shared: TestEngines): { account: number; claim: Claim } {
+  const folder =
+    shared.claims_dir ??
+    join(tmpdir(), `pitboss-claims-${new URL(shared.nats_url).port}-${process.getuid?.() ?? 0}`)
+  mkdirSync(folder, { recursive: true })
   const start = randomInt(shared.nats_accounts)
   for (let tried = 0; tried < shared.nats_accounts; tried++) {
     const account = (start + tried) % shared.nats_accounts
-    const claim = join(claims, String(account))
-    try {
-      mkdirSync(claim)
-    } catch {
-      continue
-    }
-    t.teardown(() => rmdirSync(claim))
-    const { connect } = await import('nats')
-    const { jetstreamManager } = await import('@nats-io/jetstream')
-    const natsUrl = shared.nats_url.replace('nats://', `nats://t${account}:t@`)
-    const nc = await connect({ servers: shared.nats_url, user: `t${account}`, pass: 't' })
-    const manager = await jetstreamManager(nc)
-    for await (const stream of manager.streams.list()) await manager.streams.delete(stream.config.name)
-    await nc.close()
-    return { mongodbUrl: shared.mongodb_url, natsUrl, databasePrefix: `t${randomBytes(6).toString('hex')}` }
+    const result = claimFile(join(folder, String(account)))
+    if ('claim' in result) return { account, claim: result.claim }
   }
-  throw new Error('all NATS test accounts are taken')
+  throw new Error(`all ${shared.nats_accounts} NATS test accounts are taken (${folder})`)
+}
+
+async function removeStreams(url: string, user: string): Promise<void> {
+  const nc = await connect({ servers: url, user, pass: testPassword })
+  try {
+    const manager = await jetstreamManager(nc, { checkAPI: false })
+    const names = await manager.streams.names().next()
+    await Promise.all(names.map((name) => manager.streams.delete(name)))
+  } finally {
+    await nc.close()
+  }
 }

@@ -1,0 +1,66 @@
+import { reasonOf } from '../engine-error.ts'
+import type { Progress } from '../fetch/progress.ts'
+import { findProgram } from '../find-program.ts'
+import { type Attempt, firstThatWorks } from '../remedies.ts'
+import { fetchNatsDebian, isNatsDebianCached } from './nats-debian.ts'
+import { fetchNatsRelease, isNatsReleaseCached } from './nats-release.ts'
+import { natsProgramVersion, requireNatsVersion } from './nats-version.ts'
+
+export type NatsChoice =
+  | { kind: 'external'; url: string; reason: string }
+  | { kind: 'nats-server' | 'release' | 'debian'; program: string; reason: string }
+
+/**
+ * Which broker to use, by contract 9.1: the URL, the program on the PATH if it is new enough, then what can be fetched;
+ * what lies in the cache already is taken before anything is fetched.
+ * @throws EngineError with the remedies when there is none; or when NATS_SERVER_BIN names an unusable program.
+ */
+export async function chooseNats(options: {
+  env: NodeJS.ProcessEnv
+  cacheDir: string
+  progress: Progress
+}): Promise<NatsChoice> {
+  const { env, cacheDir, progress } = options
+  if (env.NATS_URL) return { kind: 'external', url: env.NATS_URL, reason: 'NATS_URL is set' }
+  const attempts: Attempt[] = [{ way: 'NATS_URL', outcome: 'not set' }]
+  const found = findProgram(env, 'NATS_SERVER_BIN', 'nats-server')
+  if (found === null) attempts.push({ way: 'nats-server on the PATH', outcome: 'not there' })
+  else {
+    try {
+      const version = await natsProgramVersion(found.path)
+      requireNatsVersion(version, found.path)
+      return { kind: 'nats-server', program: found.path, reason: `${found.path} (${found.from})` }
+    } catch (error) {
+      if (found.from === 'NATS_SERVER_BIN') throw error
+      progress.step(reasonOf(error))
+      attempts.push({ way: 'nats-server on the PATH', outcome: reasonOf(error) })
+    }
+  }
+  const refused = found === null ? 'no nats-server on the PATH' : 'the nats-server on the PATH is unusable'
+  const ways = [
+    {
+      kind: 'release' as const,
+      way: 'the official release',
+      isCached: isNatsReleaseCached(cacheDir),
+      fetch: () => fetchNatsRelease(cacheDir, progress),
+    },
+    {
+      kind: 'debian' as const,
+      way: "Debian's package",
+      isCached: isNatsDebianCached(cacheDir),
+      fetch: () => fetchNatsDebian(cacheDir, progress),
+    },
+  ].sort((a, b) => Number(b.isCached) - Number(a.isCached))
+  return firstThatWorks(
+    'nats',
+    attempts,
+    ways.map(({ kind, way, isCached, fetch }) => ({
+      way,
+      use: async () => {
+        const program = await fetch()
+        progress.done()
+        return { kind, program, reason: `${refused}; ${way}, ${isCached ? 'from the cache' : 'fetched'}` }
+      },
+    })),
+  )
+}

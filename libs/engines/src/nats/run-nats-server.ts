@@ -1,0 +1,156 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
+import { EngineError, reasonOf } from '../engine-error.ts'
+import type { EngineLogger } from '../engine-logger.ts'
+import { type EngineProcess, startEngineProcess } from '../life/engine-process.ts'
+import { freePort, requireFreePort } from '../life/free-port.ts'
+import { openDataFolder } from '../life/open-data-folder.ts'
+import type { ProcessRecord } from '../life/process-record.ts'
+import { supervise } from '../life/supervise.ts'
+import { waitUntil } from '../life/wait-until.ts'
+import type { NatsAccount, NatsCluster } from './nats-options.ts'
+import { requireNatsVersion } from './nats-version.ts'
+import { renderConfiguration } from './render-configuration.ts'
+import { withUserSeeds } from './user-seeds.ts'
+
+export type RunningNats = {
+  url: string
+  monitorUrl: string
+  version: string
+  /** The seed of each user that has a key pair of this data folder. */
+  seeds: Record<string, string>
+  pid(): number
+  stop(): Promise<void>
+}
+
+const readyTimeoutMs = 30_000
+const varz = z.object({
+  version: z.string(),
+  jetstream: z.object({ config: z.object({ sync_always: z.boolean().optional() }).optional() }),
+})
+
+/**
+ * Runs a server program on a data folder, supervised: a killed one is back within a second on the same port.
+ * @throws EngineError when it does not start, is too old, or did not take `sync_interval: always`.
+ */
+export async function runNatsServer(options: {
+  program: string
+  dataDir: string
+  accounts: readonly NatsAccount[]
+  port?: number
+  monitorPort?: number
+  cluster?: NatsCluster
+  serverName?: string
+  logger: EngineLogger
+}): Promise<RunningNats> {
+  const { program, logger, serverName = 'pitboss', cluster } = options
+  const dataDir = resolve(options.dataDir)
+  const port = await choosePort(options.port, 'the broker')
+  const monitorPort = await choosePort(options.monitorPort, "the broker's monitor")
+  const folder = await openDataFolder(dataDir)
+  try {
+    const { accounts, seeds } = withUserSeeds(dataDir, options.accounts)
+    const configuration = join(dataDir, 'nats.conf')
+    const storeFolder = join(dataDir, 'jetstream')
+    const values = {
+      serverName,
+      port,
+      monitorPort,
+      storeFolder,
+      accounts,
+      ...(cluster === undefined ? {} : { cluster }),
+    }
+    writeFileSync(configuration, renderConfiguration(values), { mode: 0o600 })
+    const monitorUrl = `http://127.0.0.1:${monitorPort}`
+    let version = ''
+    const server = await supervise({
+      name: 'nats-server',
+      start: async (signal) => {
+        const started = await startServer({ program, configuration, dataDir, record: folder.record })
+        version = await checkedVersion(started, monitorUrl, join(dataDir, 'nats.log'), signal)
+        return started
+      },
+      logger,
+    })
+    let stopping: Promise<void> | null = null
+    const stop = () => {
+      stopping ??= server.stop().then(() => folder.close())
+      return stopping
+    }
+    return { url: `nats://127.0.0.1:${port}`, monitorUrl, version, seeds, pid: server.pid, stop }
+  } catch (error) {
+    await folder.close()
+    throw error
+  }
+}
+
+async function choosePort(port: number | undefined, what: string): Promise<number> {
+  return port ? requireFreePort(port, what) : freePort()
+}
+
+function startServer(options: {
+  program: string
+  configuration: string
+  dataDir: string
+  record: ProcessRecord
+}): Promise<EngineProcess> {
+  return startEngineProcess(
+    {
+      name: 'nats-server',
+      program: options.program,
+      args: ['-c', options.configuration],
+      logPath: join(options.dataDir, 'nats.log'),
+      endBy: [{ signal: 'SIGTERM', waitMs: 10_000 }],
+    },
+    options.record,
+  )
+}
+
+async function checkedVersion(
+  server: EngineProcess,
+  monitorUrl: string,
+  logPath: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const answer = await waitUntil<z.infer<typeof varz> | 'gone'>(
+    async () => (server.hasExited() ? 'gone' : await healthy(monitorUrl)),
+    { timeoutMs: readyTimeoutMs, signal },
+  )
+  try {
+    if (answer === null || answer === 'gone')
+      throw new EngineError(`nats-server did not start: ${lastWords(logPath)}`)
+    requireNatsVersion(answer.version, 'nats-server')
+    if (answer.jetstream.config?.sync_always !== true) {
+      throw new EngineError(
+        `nats-server ${answer.version} did not take sync_interval: always, so messages could be lost`,
+      )
+    }
+    return answer.version
+  } catch (error) {
+    await server.end()
+    throw error
+  }
+}
+
+async function healthy(monitorUrl: string): Promise<z.infer<typeof varz> | null> {
+  try {
+    const health = await fetch(`${monitorUrl}/healthz?js-server-only=true`, {
+      signal: AbortSignal.timeout(1_000),
+    })
+    await health.arrayBuffer()
+    if (!health.ok) return null
+    const answer = await fetch(`${monitorUrl}/varz`, { signal: AbortSignal.timeout(1_000) })
+    return varz.parse(await answer.json())
+  } catch (error) {
+    if (error instanceof z.ZodError)
+      throw new EngineError(`nats-server's monitor gives no JetStream: ${reasonOf(error)}`)
+    return null
+  }
+}
+
+function lastWords(logPath: string): string {
+  const lines = readFileSync(logPath, 'utf8').trim().split('\n').slice(-8)
+  const bad = lines.filter((line) => /\[(FTL|ERR)\]|nats-server:/.test(line))
+  return `${(bad.length > 0 ? bad : lines).join(' · ').slice(-600)} (${logPath})`
+}

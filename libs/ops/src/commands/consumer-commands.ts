@@ -1,0 +1,174 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { DeliverPolicy, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream'
+import type { Bus } from '@pitboss/bus/connect-bus'
+import { opsShowRewind, opsStartRewind } from '@pitboss/contracts/calls/webhooks'
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { Command } from 'commander'
+import { type ConsumerView, viewConsumers } from '../consumer-view.ts'
+import { type OpsRun, runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
+import { readCount, readInstant } from '../read-flags.ts'
+import { textTable } from '../text-table.ts'
+import { UsageError } from '../usage-error.ts'
+
+const pausedUntil = new Date('2999-12-31T00:00:00Z')
+const askEveryMs = 250
+const progressEveryMs = 5000
+const countedConsumer = 'webhooks-fanout'
+
+/** `consumer list|show|pause|resume|rewind`. Source: contract section 10. */
+export function consumerCommands(program: Command): void {
+  const noun = program.command('consumer').description('durable JetStream consumers')
+  withCommonFlags(noun.command('list')).action(async (_flags, command: Command) => {
+    await runOps(command, async ({ bus, show }) => {
+      const views = await viewConsumers(bus)
+      show(views, textTable(views))
+    })
+  })
+  withCommonFlags(noun.command('show <name>')).action(async (name: string, _flags, command: Command) => {
+    await runOps(command, async ({ bus, show }) => {
+      const view = await find(bus, name)
+      const { config, delivered, ack_floor } = await (await jetstreamManager(bus.nc)).consumers.info(
+        view.stream,
+        name,
+      )
+      const record = {
+        ...view,
+        delivered_seq: delivered.stream_seq,
+        acknowledged_seq: ack_floor.stream_seq,
+        config,
+      }
+      show(record, textTable(Object.entries(record).map(([field, value]) => ({ field, value }))))
+    })
+  })
+  for (const verb of ['pause', 'resume'] as const) {
+    withChangeFlags(noun.command(`${verb} <name>`)).action(async (name: string, _flags, command: Command) => {
+      await runOps(command, async ({ bus, order, show, confirm, audit }) => {
+        const view = await find(bus, name)
+        await confirm(`${verb} ${name}?`)
+        if (!order.dryRun) {
+          const { consumers } = await jetstreamManager(bus.nc)
+          await (verb === 'pause'
+            ? consumers.pause(view.stream, name, pausedUntil)
+            : consumers.resume(view.stream, name))
+        }
+        await audit(`consumer.${verb}`, name, {})
+        const after = order.dryRun ? { ...view, paused: verb === 'pause' } : await find(bus, name)
+        show(after, `${name}: ${after.paused ? 'paused' : 'running'}, ${after.pending} pending`)
+      })
+    })
+  }
+  withChangeFlags(
+    noun.command('rewind <name>').description('replay from a point; changes nothing that is already right'),
+  )
+    .option('--from-seq <number>', 'first stream sequence', readCount(Number.MAX_SAFE_INTEGER))
+    .option('--from-time <time>', 'first message time', readInstant)
+    .action(async (name: string, flags, command: Command) => {
+      if ((flags.fromSeq === undefined) === (flags.fromTime === undefined))
+        throw new UsageError('give either --from-seq or --from-time')
+      await runOps(command, (run) => rewind(run, name, flags))
+    })
+}
+
+async function rewind(
+  run: OpsRun,
+  name: string,
+  from: { fromSeq?: number; fromTime?: string },
+): Promise<void> {
+  const { bus, order, show, note, confirm, audit } = run
+  const view = await find(bus, name)
+  const manager = await jetstreamManager(bus.nc)
+  const { state } = await manager.streams.info(view.stream)
+  const fromSeq = Math.max(
+    state.first_seq,
+    from.fromSeq ?? (await seqAt(bus, view.stream, from.fromTime ?? '', state.last_seq)),
+  )
+  const toSeq = state.last_seq
+  const count = Math.max(0, toSeq - fromSeq + 1)
+  note(`${name} would see ${count} messages of ${view.stream} again, sequence ${fromSeq} to ${toSeq}`)
+  const nothing = { consumer: name, from: fromSeq, seen: 0, repaired: 0, unchanged: 0, parked: 0 }
+  if (order.dryRun || count === 0)
+    return show({ ...nothing, would_see: count }, `${count} messages would be replayed`)
+  await confirm(`Replay them?`)
+  await audit('consumer.rewind', name, { from_seq: fromSeq, to_seq: toSeq })
+  if (name !== countedConsumer) {
+    await recreateAt(manager, view.stream, name, fromSeq)
+    await passed(run, manager, view, toSeq)
+    return show(
+      { ...nothing, seen: count, repaired: null, unchanged: null },
+      `${name} has seen ${count} messages again`,
+    )
+  }
+  const started = await bus.call(opsStartRewind, { order, fromSeq, toSeq })
+  await recreateAt(manager, view.stream, name, fromSeq)
+  let progress = started
+  let saidAtMs = performance.now()
+  while (!progress.done) {
+    await delay(askEveryMs)
+    progress = await bus.call(opsShowRewind, { rewindId: started.rewind_id })
+    if (performance.now() - saidAtMs < progressEveryMs) continue
+    saidAtMs = performance.now()
+    note(
+      `${progress.seen} of ${count} seen, ${progress.repaired} repaired, ${progress.unchanged} unchanged, ${progress.parked} parked`,
+    )
+  }
+  const { seen, repaired, unchanged, parked } = progress
+  show(
+    { consumer: name, from: fromSeq, seen, repaired, unchanged, parked },
+    `${seen} seen, ${repaired} repaired, ${unchanged} unchanged, ${parked} parked`,
+  )
+}
+
+/** Works on every server version: the same durable name, begun anew at `fromSeq`. */
+async function recreateAt(
+  manager: JetStreamManager,
+  stream: string,
+  name: string,
+  fromSeq: number,
+): Promise<void> {
+  const { config } = await manager.consumers.info(stream, name)
+  const { opt_start_time: _, ...kept } = config
+  await manager.consumers.delete(stream, name)
+  await manager.consumers.add(stream, {
+    ...kept,
+    deliver_policy: DeliverPolicy.StartSequence,
+    opt_start_seq: fromSeq,
+  })
+}
+
+async function passed(
+  { note }: OpsRun,
+  manager: JetStreamManager,
+  view: ConsumerView,
+  toSeq: number,
+): Promise<void> {
+  let saidAtMs = performance.now()
+  for (;;) {
+    const info = await manager.consumers.info(view.stream, view.name)
+    if (info.num_pending === 0 && info.num_ack_pending === 0) return
+    if (info.ack_floor.stream_seq >= toSeq) return
+    if (performance.now() - saidAtMs > progressEveryMs) {
+      saidAtMs = performance.now()
+      note(`${info.num_pending} to go`)
+    }
+    await delay(askEveryMs)
+  }
+}
+
+/** The first sequence at or after `time`, or one past the end. */
+async function seqAt(bus: Bus, stream: string, time: string, lastSeq: number): Promise<number> {
+  const consumer = await jetstream(bus.nc).consumers.get(stream, {
+    deliver_policy: DeliverPolicy.StartTime,
+    opt_start_time: time,
+  })
+  const first = await consumer.next({ expires: 2000 })
+  return first?.seq ?? lastSeq + 1
+}
+
+async function find(bus: Bus, name: string): Promise<ConsumerView> {
+  const view = (await viewConsumers(bus)).find((each) => each.name === name)
+  if (view === undefined)
+    throw new ServiceError('NOT_FOUND', {
+      message: `There is no consumer ${name}; "consumer list" shows them.`,
+    })
+  return view
+}

@@ -1,0 +1,105 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  opsListDeliveries,
+  opsReplayEndpoint,
+  opsRetryDelivery,
+  opsShowDelivery,
+  opsShowReplay,
+} from '@pitboss/contracts/calls/webhooks'
+import { type Command, Option } from 'commander'
+import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
+import { readCount, readInstant } from '../read-flags.ts'
+import { textTable } from '../text-table.ts'
+
+const progressEveryMs = 5000
+const askEveryMs = 250
+
+/** `delivery list|why|retry` and `endpoint replay`, for every operator. Source: contract section 10. */
+export function deliveryCommands(program: Command): void {
+  const noun = program.command('delivery').description('webhook deliveries of every operator')
+  withCommonFlags(noun.command('list'))
+    .option('--webhook <id>')
+    .option('--event <id>')
+    .addOption(
+      new Option('--status <status>').choices([
+        'PENDING',
+        'DELIVERED',
+        'FAILED',
+        'HELD',
+        'CANCELLED',
+      ] as const),
+    )
+    .option('--limit <count>', 'at most 1000', readCount(1000), 50)
+    .action(async (flags, command: Command) => {
+      await runOps(command, async ({ bus, show }) => {
+        const { data } = await bus.call(opsListDeliveries, {
+          webhookId: flags.webhook ?? null,
+          status: flags.status ?? null,
+          eventId: flags.event ?? null,
+          limit: flags.limit,
+        })
+        show(
+          data,
+          textTable(
+            data.map(({ last_attempt, ...row }) => ({
+              ...row,
+              last: last_attempt?.http_status ?? last_attempt?.error,
+            })),
+          ),
+        )
+      })
+    })
+  withCommonFlags(
+    noun.command('why <id>').description('why it has not gone out yet, and every attempt'),
+  ).action(async (deliveryId: string, _flags, command: Command) => {
+    await runOps(command, async ({ bus, show }) => {
+      const record = await bus.call(opsShowDelivery, { deliveryId })
+      const attempts = record.attempts.map(({ attempt, sent_at, duration_ms, http_status, error }) => ({
+        attempt,
+        sent_at,
+        duration_ms,
+        http_status,
+        error,
+      }))
+      show(
+        record,
+        `${record.delivery_id}  ${record.status}  ${record.waiting_for ?? ''}\n${textTable(attempts)}`,
+      )
+    })
+  })
+  withChangeFlags(noun.command('retry <id>')).action(async (deliveryId: string, _flags, command: Command) => {
+    await runOps(command, async ({ bus, order, show, audit }) => {
+      const record = await bus.call(opsRetryDelivery, { order, deliveryId })
+      await audit('delivery.retry', deliveryId, {})
+      show(record, `${record.delivery_id}  ${record.status}`)
+    })
+  })
+
+  const endpoint = program.command('endpoint').description('webhook endpoints of every operator')
+  withChangeFlags(endpoint.command('replay <webhook>').description('send events of a period again'))
+    .requiredOption('--from <time>', 'first event time', readInstant)
+    .requiredOption('--to <time>', 'last event time', readInstant)
+    .addOption(
+      new Option('--only <which>').choices(['failed', 'missing', 'all'] as const).default('missing' as const),
+    )
+    .action(async (webhookId: string, flags, command: Command) => {
+      await runOps(command, async ({ bus, order, show, note, confirm, audit }) => {
+        const request = { webhookId, from: flags.from, to: flags.to, only: flags.only }
+        const preview = await bus.call(opsReplayEndpoint, { ...request, order: { ...order, dryRun: true } })
+        note(`${preview.matched} events match`)
+        if (order.dryRun) return show(preview, `${preview.matched} events would be sent`)
+        await confirm(`Send them to ${webhookId}?`)
+        let job = await bus.call(opsReplayEndpoint, { ...request, order })
+        await audit('endpoint.replay', webhookId, { ...request, replay_id: job.replay_id })
+        let saidAtMs = performance.now()
+        while (job.status === 'RUNNING' && job.replay_id !== null) {
+          await delay(askEveryMs)
+          job = await bus.call(opsShowReplay, { replayId: job.replay_id })
+          if (performance.now() - saidAtMs < progressEveryMs) continue
+          saidAtMs = performance.now()
+          note(`${job.delivered} delivered, ${job.failed} failed of ${job.created}`)
+        }
+        show(job, `${job.status}: ${job.delivered} delivered, ${job.failed} failed of ${job.created}`)
+      })
+    })
+}

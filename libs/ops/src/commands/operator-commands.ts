@@ -1,0 +1,83 @@
+import * as calls from '@pitboss/contracts/calls/auth'
+import { type Command, Option } from 'commander'
+import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
+import { textTable } from '../text-table.ts'
+
+const pageMax = 200
+
+/** `operator create|list|show|set`. Source: contract section 10. */
+export function operatorCommands(program: Command): void {
+  const noun = program.command('operator').description('accounts and their switches')
+
+  withChangeFlags(noun.command('create').description('make an account and its owner'))
+    .requiredOption('--name <name>')
+    .requiredOption('--email <address>')
+    .option('--password <password>', 'of the owner; made up when left out')
+    .addOption(new Option('--plan <plan>').choices(['free', 'paid'] as const).default('free' as const))
+    .option('--approved', 'approved for real money', false)
+    .action(async (flags, command: Command) => {
+      await runOps(command, async ({ bus, order, show }) => {
+        const { name, email, password = null, plan, approved } = flags
+        const made = await bus.call(calls.opsCreateOperator, {
+          order,
+          name,
+          email,
+          password,
+          plan,
+          approved,
+          currencies: null,
+        })
+        show(
+          made,
+          `${made.operator_id}  ${made.name}\ndashboard login: ${made.dashboard.email}  ${made.dashboard.password}`,
+        )
+      })
+    })
+
+  withCommonFlags(noun.command('list').description('all accounts')).action(
+    async (_flags, command: Command) => {
+      await runOps(command, async ({ bus, show }) => {
+        const all = []
+        let cursor: string | null = null
+        do {
+          const page: { data: Record<string, unknown>[]; next_cursor: string | null } = await bus.call(
+            calls.opsListOperators,
+            { cursor, limit: pageMax },
+          )
+          all.push(...page.data)
+          cursor = page.next_cursor
+        } while (cursor !== null)
+        show(all, textTable(all))
+      })
+    },
+  )
+
+  withCommonFlags(noun.command('show <operator>').description('one account')).action(
+    async (operator: string, _flags, command: Command) => {
+      await runOps(command, async ({ bus, show }) => {
+        const record = await bus.call(calls.opsShowOperator, { operator })
+        show(record, textTable(Object.entries(record).map(([field, value]) => ({ field, value }))))
+      })
+    },
+  )
+
+  withChangeFlags(noun.command('set <operator>').description('turn switches; in force everywhere within 2 s'))
+    .addOption(new Option('--plan <plan>').choices(['free', 'paid'] as const))
+    .addOption(new Option('--approved <yes|no>').choices(['yes', 'no'] as const))
+    .addOption(new Option('--suspended <yes|no>').choices(['yes', 'no'] as const))
+    .addOption(new Option('--live-play <state>').choices(['on', 'off', 'suspended'] as const))
+    .action(async (operator: string, flags, command: Command) => {
+      await runOps(command, async ({ bus, order, show, confirm }) => {
+        await confirm(`Change ${operator}?`)
+        const record = await bus.call(calls.opsSetOperator, {
+          order,
+          operator,
+          ...(flags.plan === undefined ? {} : { plan: flags.plan }),
+          ...(flags.approved === undefined ? {} : { approved: flags.approved === 'yes' }),
+          ...(flags.suspended === undefined ? {} : { suspended: flags.suspended === 'yes' }),
+          ...(flags.livePlay === undefined ? {} : { live_play: flags.livePlay }),
+        })
+        show(record, textTable(Object.entries(record).map(([field, value]) => ({ field, value }))))
+      })
+    })
+}

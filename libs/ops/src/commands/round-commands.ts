@@ -1,0 +1,66 @@
+import { opsMovementsOfRound } from '@pitboss/contracts/calls/wallet'
+import { opsShowRound } from '@pitboss/contracts/calls/rounds'
+import { opsEventsOfRound } from '@pitboss/contracts/calls/webhooks'
+import { verifyRound } from '@pitboss/fairness/verify-round'
+import type { Command } from 'commander'
+import { runOps, withCommonFlags } from '../ops-run.ts'
+import { textTable } from '../text-table.ts'
+
+type Moment = { at: string; what: string }
+
+/** `round show`: the dossier of a round in one time line. Source: contract section 10. */
+export function roundCommands(program: Command): void {
+  const noun = program.command('round').description('rounds of every operator')
+  withCommonFlags(
+    noun.command('show <id>').description('round, movements, attempts, events, deliveries and verification'),
+  ).action(async (roundId: string, _flags, command: Command) => {
+    await runOps(command, async ({ bus, show }) => {
+      const [{ operator_id, round, history }, movements, events] = await Promise.all([
+        bus.call(opsShowRound, { roundId }),
+        bus.call(opsMovementsOfRound, { roundId }),
+        bus.call(opsEventsOfRound, { roundId }),
+      ])
+      const verification = round.completed_at === null ? null : verifyRound(round)
+      const timeline: Moment[] = [
+        ...history,
+        ...movements.data.flatMap(({ movement, attempts }) => [
+          {
+            at: movement.created_at,
+            what: `${movement.type} ${movement.transaction_id} of ${movement.amount} ${movement.currency} intended`,
+          },
+          ...attempts.map((attempt) => ({
+            at: attempt.sent_at,
+            what: `${attempt.operation} of ${movement.transaction_id}: ${attempt.http_status ?? attempt.error ?? 'no answer'} ${attempt.wallet_code ?? ''} → ${attempt.classification}`,
+          })),
+        ]),
+        ...events.data.flatMap(({ event, deliveries }) => [
+          { at: String(event.created_at), what: `event ${String(event.type)} ${String(event.id)}` },
+          ...deliveries.flatMap(({ delivery_id, status, last_attempt }) =>
+            last_attempt === null
+              ? []
+              : [
+                  {
+                    at: last_attempt.sent_at,
+                    what: `delivery ${delivery_id} ${status}, attempt ${last_attempt.attempt}`,
+                  },
+                ],
+          ),
+        ]),
+      ].toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+      const dossier = {
+        operator_id,
+        round,
+        movements: movements.data,
+        events: events.data,
+        verification,
+        timeline,
+      }
+      const verdict =
+        verification === null ? 'not over yet' : verification.valid ? 'verified' : 'DOES NOT VERIFY'
+      show(
+        dossier,
+        `${round.round_id}  ${round.game}  ${round.status}  stake ${round.stake} ${round.currency}  payout ${round.payout ?? '-'}  ${verdict}\n\n${textTable(timeline)}`,
+      )
+    })
+  })
+}

@@ -1,0 +1,70 @@
+import type { Bus } from '@pitboss/bus/connect-bus'
+import { opsRoundsStatus } from '@pitboss/contracts/calls/rounds'
+import { opsWalletStatus } from '@pitboss/contracts/calls/wallet'
+import { opsWebhooksStatus } from '@pitboss/contracts/calls/webhooks'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { viewConsumers } from '../consumer-view.ts'
+import { runOps, withCommonFlags } from '../ops-run.ts'
+import { textTable } from '../text-table.ts'
+
+const listenMs = 500
+const repliesMax = 200
+const pong = z.looseObject({ name: z.string(), id: z.string(), version: z.string() })
+
+/** `status`: services, engines, lag, and what waits longest. Source: contract section 10. */
+export function statusCommand(program: Command): void {
+  withCommonFlags(program.command('status').description('how everything stands')).action(
+    async (_flags, command: Command) => {
+      await runOps(command, async ({ bus, show }) => {
+        const [services, consumers, movements, deliveries, rounds] = await Promise.all([
+          pingServices(bus),
+          viewConsumers(bus),
+          bus.call(opsWalletStatus, {}),
+          bus.call(opsWebhooksStatus, {}),
+          bus.call(opsRoundsStatus, {}),
+        ])
+        const nats = {
+          version: bus.nc.info?.version ?? null,
+          server: bus.nc.info?.server_name ?? null,
+          cluster: bus.nc.info?.cluster ?? null,
+        }
+        const record = { services, engines: { nats }, consumers, movements, deliveries, rounds }
+        const text = [
+          textTable(services),
+          textTable(consumers),
+          `movements: ${movements.pending} pending, oldest ${movements.oldest_pending_at ?? '-'}; alarms ${JSON.stringify(movements.alarms)}; breakers open: ${movements.breakers_open.join(', ') || 'none'}`,
+          `deliveries: ${deliveries.pending} pending, oldest due ${deliveries.oldest_due_at ?? '-'}, ${deliveries.held} held, ${deliveries.parked} messages parked, ${deliveries.paused_endpoints} endpoints paused`,
+          `rounds: ${rounds.unfinished} unfinished, oldest ${rounds.oldest_unfinished_at ?? '-'}`,
+          `NATS ${nats.version ?? '?'}`,
+        ]
+        show(record, text.join('\n\n'))
+      })
+    },
+  )
+}
+
+/** Every replica that answers within half a second, by name. */
+async function pingServices(bus: Bus): Promise<{ name: string; replicas: number; versions: string }[]> {
+  const found = new Map<string, Set<string>>()
+  const versions = new Map<string, Set<string>>()
+  const replies = await bus.nc.requestMany('$SRV.PING', '', {
+    maxWait: listenMs,
+    maxMessages: repliesMax,
+    strategy: 'timer',
+  })
+  for await (const reply of replies) {
+    const parsed = pong.safeParse(reply.json())
+    if (!parsed.success) continue
+    const { name, id, version } = parsed.data
+    found.set(name, (found.get(name) ?? new Set()).add(id))
+    versions.set(name, (versions.get(name) ?? new Set()).add(version))
+  }
+  return [...found]
+    .map(([name, ids]) => ({
+      name,
+      replicas: ids.size,
+      versions: [...(versions.get(name) ?? [])].join(', '),
+    }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}

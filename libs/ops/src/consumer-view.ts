@@ -1,0 +1,55 @@
+import { type ConsumerInfo, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
+import type { Bus } from '@pitboss/bus/connect-bus'
+import { opsListParked } from '@pitboss/contracts/calls/webhooks'
+
+export type ConsumerView = {
+  name: string
+  stream: string
+  pending: number
+  ack_pending: number
+  redelivered: number
+  lag_s: number
+  paused: boolean
+  last_error: string | null
+}
+
+const parkedMax = 1000
+
+/** Every durable consumer of every stream that holds events. Source: contract section 11. */
+export async function viewConsumers(bus: Bus): Promise<ConsumerView[]> {
+  const manager = await jetstreamManager(bus.nc)
+  const errors = await lastErrors(bus)
+  const views: ConsumerView[] = []
+  for await (const stream of manager.streams.list()) {
+    if (stream.config.name.startsWith('KV_')) continue
+    for await (const info of manager.consumers.list(stream.config.name)) {
+      if (info.config.durable_name === undefined) continue
+      views.push({
+        name: info.name,
+        stream: info.stream_name,
+        pending: info.num_pending,
+        ack_pending: info.num_ack_pending,
+        redelivered: info.num_redelivered,
+        lag_s: await lagS(manager, info),
+        paused: info.paused ?? false,
+        last_error: errors.get(info.name) ?? null,
+      })
+    }
+  }
+  return views
+}
+
+/** Age in whole seconds of the oldest message that is not acknowledged yet; 0 when there is none. */
+async function lagS(manager: JetStreamManager, info: ConsumerInfo): Promise<number> {
+  if (info.num_pending + info.num_ack_pending === 0) return 0
+  const oldest = await manager.streams.getMessage(info.stream_name, { seq: info.ack_floor.stream_seq + 1 })
+  return oldest === null ? 0 : Math.max(0, Math.floor((Date.now() - oldest.time.getTime()) / 1000))
+}
+
+/** The newest parked message of each consumer tells what went wrong last. */
+async function lastErrors(bus: Bus): Promise<Map<string, string>> {
+  const { data } = await bus.call(opsListParked, { limit: parkedMax })
+  const errors = new Map<string, string>()
+  for (const { consumer, error } of data) if (!errors.has(consumer)) errors.set(consumer, error)
+  return errors
+}

@@ -1,0 +1,40 @@
+import { Command, CommanderError } from 'commander'
+import { auditCommands } from './commands/audit-commands.ts'
+import { consumerCommands } from './commands/consumer-commands.ts'
+import { deliveryCommands } from './commands/delivery-commands.ts'
+import { keyCommands } from './commands/key-commands.ts'
+import { movementCommands } from './commands/movement-commands.ts'
+import { operatorCommands } from './commands/operator-commands.ts'
+import { parkedCommands } from './commands/parked-commands.ts'
+import { platformCommands } from './commands/platform-commands.ts'
+import { roundCommands } from './commands/round-commands.ts'
+import { statusCommand } from './commands/status-command.ts'
+import { reportFailure } from './report-failure.ts'
+
+const program = new Command('pitboss-ops').description(
+  'Operates a running Pitboss over NATS. Exit 0 done, 1 refused or failed, 2 wrong usage.',
+)
+for (const add of [
+  operatorCommands,
+  platformCommands,
+  keyCommands,
+  consumerCommands,
+  parkedCommands,
+  deliveryCommands,
+  movementCommands,
+  roundCommands,
+  auditCommands,
+  statusCommand,
+]) {
+  add(program)
+}
+for (const command of [program, ...program.commands, ...program.commands.flatMap((noun) => noun.commands)])
+  command.exitOverride()
+
+try {
+  await program.parseAsync(process.argv)
+  process.exitCode = 0
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2
+  else process.exitCode = reportFailure(error)
+}

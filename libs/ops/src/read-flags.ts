@@ -1,0 +1,28 @@
+import { InvalidArgumentError } from 'commander'
+
+const unitsS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+/** Reads a whole number from 1 to `most`. */
+export function readCount(most: number): (text: string) => number {
+  return (text) => {
+    if (!/^[1-9]\d{0,8}$/.test(text) || Number(text) > most)
+      throw new InvalidArgumentError(`must be a whole number from 1 to ${most}`)
+    return Number(text)
+  }
+}
+
+/** Reads `90s`, `5m`, `2h` or `1d`. @returns seconds */
+export function readDuration(text: string): number {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  if (count === undefined || unit === undefined)
+    throw new InvalidArgumentError('must look like 90s, 5m, 2h or 1d')
+  return Number(count) * (unitsS[unit] ?? 1)
+}
+
+/** Reads an ISO 8601 time. @returns it in UTC with milliseconds */
+export function readInstant(text: string): string {
+  const instant = new Date(text)
+  if (Number.isNaN(instant.getTime()))
+    throw new InvalidArgumentError('must be an ISO 8601 time such as 2026-11-20T09:30:00Z')
+  return instant.toISOString()
+}

@@ -1,0 +1,21 @@
+import { randomUUID } from 'node:crypto'
+import { toErrorEnvelope } from '@pitboss/errors/envelope'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { UsageError } from './usage-error.ts'
+
+/** Says on stderr why a command failed: the error envelope, or how to use it. @returns the exit code, 1 or 2. */
+export function reportFailure(error: unknown): 1 | 2 {
+  if (error instanceof UsageError) {
+    process.stderr.write(`error: ${error.message}\n`)
+    return 2
+  }
+  const known =
+    error instanceof ServiceError
+      ? error
+      : new ServiceError('INTERNAL_ERROR', {
+          message: error instanceof Error ? error.message : String(error),
+          cause: error,
+        })
+  process.stderr.write(`${JSON.stringify(toErrorEnvelope(known, randomUUID()))}\n`)
+  return 1
+}

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto'
+import { CaseFailure, type CertificationCase, expect } from '../certify/case.ts'
+import { expectMoved, expectRefusal, expectSuccess } from './expectations.ts'
+import type { MovementType, WalletUnderTest } from './wallet-under-test.ts'
+
+type Case = CertificationCase<WalletUnderTest>
+const PARALLEL = 10
+const HINT = 'Put a unique index on transactionId and write movement and balance in one transaction.'
+
+/** Idempotency and races. */
+export const repeatCases: readonly Case[] = [
+  repeated('debit-twice', 'The same debit sent twice is taken once', 'debit', -9n),
+  repeated('credit-twice', 'The same credit sent twice is given once', 'credit', 9n),
+  parallel('debit-parallel', 'Ten parallel copies of one debit are taken once', 'debit', -8n),
+  parallel('credit-parallel', 'Ten parallel copies of one credit are given once', 'credit', 8n),
+  {
+    ...{
+      id: 'duplicate-same-id',
+      group: 'idempotency',
+      title: 'A repeat is answered with the same transactionId of the wallet',
+    },
+    hint: 'Store the answer with the movement and give it again.',
+    async run(wallet) {
+      const body = wallet.body('BET', 1n)
+      const first = await wallet.send('debit', body)
+      const second = await wallet.send('debit', body)
+      expectSuccess('repeat', second)
+      const [one, two] = [first.fields.get('transactionId'), second.fields.get('transactionId')]
+      expect(two === undefined || two === one, `first ${JSON.stringify(one)}, then ${JSON.stringify(two)}`)
+    },
+  },
+  {
+    ...{
+      id: 'duplicate-after-others',
+      group: 'idempotency',
+      title: 'A repeat is recognised after twenty other movements',
+    },
+    hint: 'Idempotency needs a table, not a cache of the last call.',
+    run: (wallet) =>
+      expectMoved(wallet, -1n, async () => {
+        const body = wallet.body('BET', 1n)
+        expectSuccess('debit', await wallet.send('debit', body))
+        for (let count = 0; count < 10; count++) {
+          await wallet.send('debit', wallet.body('BET', 1n))
+          await wallet.send('credit', wallet.body('WIN', 1n))
+        }
+        expectSuccess('repeat', await wallet.send('debit', body))
+      }),
+  },
+  {
+    ...{
+      id: 'duplicate-without-funds',
+      group: 'idempotency',
+      title: 'A repeated debit succeeds even when the balance would not cover it again',
+    },
+    hint: 'Look for the transactionId before you compare with the balance.',
+    run: (wallet) =>
+      expectMoved(wallet, 0n, async () => {
+        const all = await wallet.balance()
+        const bet = wallet.body('BET', all)
+        expectSuccess('debit', await wallet.send('debit', bet))
+        try {
+          expectSuccess('repeat', await wallet.send('debit', bet))
+        } finally {
+          const back = wallet.body('ROLLBACK', all, { referenceTransactionId: bet.transactionId })
+          expectSuccess('rollback', await wallet.send('rollback', back))
+        }
+      }),
+  },
+  conflicting('conflict-amount', 'The same transactionId with another amount is refused', { amount: '0' }),
+  conflicting('conflict-round', 'The same transactionId with another round is refused', {
+    roundId: randomUUID(),
+  }),
+  {
+    ...{
+      id: 'conflict-operation',
+      group: 'idempotency',
+      title: "A credit under a debit's transactionId is refused",
+    },
+    hint: 'One transactionId, one movement, whatever the operation.',
+    run: (wallet) =>
+      expectMoved(wallet, -6n, async () => {
+        const bet = wallet.body('BET', 6n)
+        expectSuccess('debit', await wallet.send('debit', bet))
+        expectRefusal('credit', await wallet.send('credit', { ...bet, type: 'WIN' }))
+      }),
+  },
+  {
+    ...{
+      id: 'parallel-distinct',
+      group: 'races',
+      title: 'Twenty parallel debits of different ids are all taken exactly',
+    },
+    hint: 'Lost updates: take the amount in the database, do not write back a balance that you read earlier.',
+    run: (wallet) =>
+      expectMoved(wallet, -20n, async () => {
+        const bodies = Array.from({ length: 20 }, () => wallet.body('BET', 1n))
+        for (const answer of await Promise.all(bodies.map((body) => wallet.send('debit', body))))
+          expectSuccess('debit', answer)
+      }),
+  },
+  {
+    ...{ id: 'parallel-overdraft', group: 'races', title: 'Parallel debits never take more than there is' },
+    hint: 'Compare and take in one conditional update.',
+    async run(wallet) {
+      const before = await wallet.balance()
+      const stake = before / 2n + 1n
+      const bodies = Array.from({ length: 5 }, () => wallet.body('BET', stake))
+      const answers = await Promise.all(bodies.map((body) => wallet.send('debit', body)))
+      const taken = answers.filter(({ status }) => status === 'OK').length
+      const after = await wallet.balance()
+      for (const body of bodies) {
+        await wallet.send(
+          'rollback',
+          wallet.body('ROLLBACK', stake, { referenceTransactionId: body.transactionId }),
+        )
+      }
+      if (taken !== 1)
+        throw new CaseFailure(`one of five stakes above half the balance fits, ${taken} were taken`)
+      expect(after === before - stake, `the balance should be ${wallet.amount(before - stake)}`)
+    },
+  },
+  {
+    ...{
+      id: 'answers-in-time',
+      group: 'races',
+      title: 'Thirty movements in a row are answered well within the time-out',
+    },
+    hint: 'An answer after the time-out counts as unknown, and the service will repeat or roll back.',
+    async run(wallet) {
+      let worstMs = 0
+      for (let count = 0; count < 15; count++) {
+        const { latencyMs: debitMs } = await wallet.send('debit', wallet.body('BET', 1n))
+        const { latencyMs: creditMs } = await wallet.send('credit', wallet.body('WIN', 1n))
+        worstMs = Math.max(worstMs, debitMs, creditMs)
+      }
+      expect(
+        worstMs <= wallet.timeoutMs / 2,
+        `the slowest answer took ${worstMs} ms of ${wallet.timeoutMs} ms`,
+      )
+    },
+  },
+]
+
+function typeOf(operation: 'debit' | 'credit'): MovementType {
+  return operation === 'debit' ? 'BET' : 'WIN'
+}
+
+function repeated(id: string, title: string, operation: 'debit' | 'credit', delta: bigint): Case {
+  return {
+    ...{ id, group: 'idempotency', title, hint: HINT },
+    run: (wallet) =>
+      expectMoved(wallet, delta, async () => {
+        const body = wallet.body(typeOf(operation), delta < 0n ? -delta : delta)
+        expectSuccess('first', await wallet.send(operation, body))
+        expectSuccess('repeat', await wallet.send(operation, body))
+      }),
+  }
+}
+
+function parallel(id: string, title: string, operation: 'debit' | 'credit', delta: bigint): Case {
+  return {
+    ...{ id, group: 'races', title, hint: HINT },
+    run: (wallet) =>
+      expectMoved(wallet, delta, async () => {
+        const body = wallet.body(typeOf(operation), delta < 0n ? -delta : delta)
+        const copies = Array.from({ length: PARALLEL }, () => wallet.send(operation, body))
+        for (const answer of await Promise.all(copies)) expectSuccess('copy', answer)
+      }),
+  }
+}
+
+function conflicting(id: string, title: string, change: Record<string, string>): Case {
+  return {
+    ...{ id, group: 'idempotency', title },
+    hint: 'Keep what you applied and compare; answer any refusal code, for example TRANSACTION_CONFLICT.',
+    run: (wallet) =>
+      expectMoved(wallet, -7n, async () => {
+        const body = wallet.body('BET', 7n)
+        expectSuccess('debit', await wallet.send('debit', body))
+        const other = 'amount' in change ? { amount: wallet.amount(5n) } : change
+        expectRefusal('changed debit', await wallet.send('debit', { ...body, ...other }))
+      }),
+  }
+}

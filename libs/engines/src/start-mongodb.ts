@@ -13,7 +13,7 @@ export type MongoEngine = {
   version: string
   /** Why this one, for the line that says which engine runs. */
   reason: string
-  stop(): Promise<void>
+  stop: () => Promise<void>
 }
 
 /**

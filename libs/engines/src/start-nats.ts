@@ -19,8 +19,8 @@ export type NatsEngine = {
   /** The nkey seed of each user that was given without key or password; none for a server of one's own. */
   seeds: Record<string, string>
   /** Of the server; null for a server of one's own. */
-  pid(): number | null
-  stop(): Promise<void>
+  pid: () => number | null
+  stop: () => Promise<void>
 }
 
 export type StartNatsOptions = {

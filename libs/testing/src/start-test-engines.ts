@@ -26,7 +26,7 @@ export const testPassword = 't'
 export async function startTestEngines(accounts: number): Promise<{
   engines: TestEngines
   description: string
-  stop(): Promise<void>
+  stop: () => Promise<void>
 }> {
   const folder = mkdtempSync(join(tmpdir(), 'pitboss-test-'))
   // the database may run as another user than this one, who must be able to pass

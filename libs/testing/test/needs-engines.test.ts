@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { needsEngines } from '../src/needs-engines.ts'
 
-t.test(
+await t.test(
   'a test file that imports the engines, itself or through a fixture, needs them; another does not',
   async (t) => {
     const folder = t.testdir({

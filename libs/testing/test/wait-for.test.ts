@@ -1,18 +1,21 @@
 import t from 'tap'
 import { waitFor } from '../src/wait-for.ts'
 
-t.test('gives what the condition gives as soon as it is met', async (t) => {
+await t.test('gives what the condition gives as soon as it is met', async (t) => {
   let looks = 0
   t.equal(await waitFor(() => (++looks === 3 ? 'met' : null), { timeoutMs: 1_000 }), 'met')
   t.equal(looks, 3)
 })
 
-t.test('a condition that throws is not met yet; the time-out says what was waited for and why', async (t) => {
-  const failing = waitFor(() => Promise.reject(new Error('refused')), { timeoutMs: 30, what: 'the server' })
-  await t.rejects(failing, { message: 'the server: not within 30 ms', cause: { message: 'refused' } })
-})
+await t.test(
+  'a condition that throws is not met yet; the time-out says what was waited for and why',
+  async (t) => {
+    const failing = waitFor(() => Promise.reject(new Error('refused')), { timeoutMs: 30, what: 'the server' })
+    await t.rejects(failing, { message: 'the server: not within 30 ms', cause: { message: 'refused' } })
+  },
+)
 
-t.test('zero and the empty string are answers', async (t) => {
+await t.test('zero and the empty string are answers', async (t) => {
   t.equal(await waitFor(() => 0), 0)
   t.equal(await waitFor(() => ''), '')
 })

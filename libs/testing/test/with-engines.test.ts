@@ -28,21 +28,24 @@ async function addStream(url: string): Promise<void> {
   await nc.close()
 }
 
-t.test('two suites at the same time get different accounts, prefixes, and engines that work', async (t) => {
-  const [first, second] = await Promise.all([withEngines(t), withEngines(t)])
-  t.not(first.natsUrl, second.natsUrl)
-  t.not(first.databasePrefix, second.databasePrefix)
-  const client = new MongoClient(first.mongodbUrl)
-  t.teardown(() => client.close())
-  const collection = client.db(`${first.databasePrefix}_x`).collection('y')
-  await collection.insertOne({ a: 1 })
-  t.equal(await collection.countDocuments(), 1)
-  await addStream(first.natsUrl)
-  t.strictSame(await streams(first.natsUrl), ['LEFT'])
-  t.strictSame(await streams(second.natsUrl), [])
-})
+await t.test(
+  'two suites at the same time get different accounts, prefixes, and engines that work',
+  async (t) => {
+    const [first, second] = await Promise.all([withEngines(t), withEngines(t)])
+    t.not(first.natsUrl, second.natsUrl)
+    t.not(first.databasePrefix, second.databasePrefix)
+    const client = new MongoClient(first.mongodbUrl)
+    t.teardown(() => client.close())
+    const collection = client.db(`${first.databasePrefix}_x`).collection('y')
+    await collection.insertOne({ a: 1 })
+    t.equal(await collection.countDocuments(), 1)
+    await addStream(first.natsUrl)
+    t.strictSame(await streams(first.natsUrl), ['LEFT'])
+    t.strictSame(await streams(second.natsUrl), [])
+  },
+)
 
-t.test(
+await t.test(
   'an account is free again, and empty, after its suite, and after a test process that crashed',
   async (t) => {
     // a pair with one account only, so that whoever asks must get the one that was left

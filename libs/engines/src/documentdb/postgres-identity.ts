@@ -11,10 +11,12 @@ export type PostgresIdentity = {
 
 /** Debian's `nobody`. */
 const nobody = 65534
+/** Linux's numbers; the weakest that serves comes first (containers often have only the second). */
 const capabilities = [
   { bit: 2n, name: 'dac_read_search' },
   { bit: 1n, name: 'dac_override' },
 ]
+const setpcapBit = 8n
 
 /**
  * PostgreSQL refuses to run as root, so root starts it as `nobody` (or as the owner of a data folder that an ordinary
@@ -46,6 +48,8 @@ export function postgresIdentity(reached: string[], dataPath: string): PostgresI
     `--reuid=${uid}`,
     `--regid=${uid}`,
     '--clear-groups',
+    // else access(2), which initdb asks about its programs, looks at the user alone
+    '--securebits=+no_setuid_fixup',
     `--inh-caps=+${capability}`,
     `--ambient-caps=+${capability}`,
   ]
@@ -71,5 +75,6 @@ function usableCapability(): string | null {
   const mask = /^CapPrm:\s*([0-9a-f]+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'
   const bounding = /^CapBnd:\s*([0-9a-f]+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'
   const has = BigInt(`0x${mask}`) & BigInt(`0x${bounding}`)
+  if (((has >> setpcapBit) & 1n) === 0n) return null
   return capabilities.find(({ bit }) => ((has >> bit) & 1n) === 1n)?.name ?? null
 }

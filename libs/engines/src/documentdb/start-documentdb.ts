@@ -11,7 +11,12 @@ import { postgresIdentity } from './postgres-identity.ts'
 import { startPostgres } from './postgres-process.ts'
 import { socketFolderFor } from './socket-folder.ts'
 
-export type DocumentDb = { url: string; postgresPid(): number; gatewayPid(): number; stop(): Promise<void> }
+export type DocumentDb = {
+  url: string
+  postgresPid: () => number
+  gatewayPid: () => number
+  stop: () => Promise<void>
+}
 
 /**
  * Starts PostgreSQL with DocumentDB and the gateway that speaks MongoDB's protocol, both supervised: a killed one is

@@ -3,7 +3,7 @@ import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { errorCode } from '../engine-error.ts'
 import { isAlive, processStartedAt } from './process-identity.ts'
 
-export type Claim = { release(): void }
+export type Claim = { release: () => void }
 export type ClaimResult = { claim: Claim } | { heldBy: number }
 
 /** A takeover lasts microseconds; a guard older than this was left by a crash. */

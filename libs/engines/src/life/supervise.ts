@@ -3,7 +3,7 @@ import { reasonOf } from '../engine-error.ts'
 import type { EngineLogger } from '../engine-logger.ts'
 import type { EngineProcess } from './engine-process.ts'
 
-export type Supervised = { pid(): number; stop(): Promise<void> }
+export type Supervised = { pid: () => number; stop: () => Promise<void> }
 
 const retryDelayMsMin = 50
 const retryDelayMsMax = 1_000

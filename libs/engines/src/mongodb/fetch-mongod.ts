@@ -61,7 +61,7 @@ async function download(folder: string): Promise<string> {
   const child = fork(downloader, [folder, mongodVersion], { stdio: ['ignore', 2, 2, 'ipc'] })
   let program: string | null = null
   child.on('message', (message) => {
-    program = String(message)
+    program = typeof message === 'string' ? message : null
   })
   const [code] = await once(child, 'exit')
   if (code !== 0 || program === null)

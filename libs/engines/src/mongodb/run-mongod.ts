@@ -9,7 +9,7 @@ import { openDataFolder } from '../life/open-data-folder.ts'
 import { supervise } from '../life/supervise.ts'
 import { waitUntil } from '../life/wait-until.ts'
 
-export type RunningMongod = { url: string; version: string; pid(): number; stop(): Promise<void> }
+export type RunningMongod = { url: string; version: string; pid: () => number; stop: () => Promise<void> }
 
 const setName = 'rs0'
 const readyTimeoutMs = 60_000

@@ -20,8 +20,8 @@ export type RunningNats = {
   version: string
   /** The seed of each user that has a key pair of this data folder. */
   seeds: Record<string, string>
-  pid(): number
-  stop(): Promise<void>
+  pid: () => number
+  stop: () => Promise<void>
 }
 
 const readyTimeoutMs = 30_000

@@ -1,0 +1,88 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { cacheFolder } from '../cache-folder.ts'
+import { type EngineLogger, silentLogger } from '../engine-logger.ts'
+import { createProgress, type Progress } from '../fetch/progress.ts'
+import { freePort } from '../life/free-port.ts'
+import { EngineError } from '../engine-error.ts'
+import { waitUntil } from '../life/wait-until.ts'
+import { chooseNats } from './choose-nats.ts'
+import type { NatsAccount } from './nats-options.ts'
+import { type RunningNats, runNatsServer } from './run-nats-server.ts'
+
+export type NatsClusterEngine = {
+  /** All servers, by commas. */
+  url: string
+  servers: readonly RunningNats[]
+  stop: () => Promise<void>
+}
+
+const serverCount = 3
+const electionTimeoutMs = 30_000
+
+/**
+ * Runs three servers of one cluster on loopback and waits until they have elected a JetStream leader, so that streams with
+ * three replicas can be made. Users must have passwords: keys are made per data folder, and each server has its own.
+ */
+export async function startNatsCluster(options: {
+  dataDir: string
+  accounts: readonly NatsAccount[]
+  env?: NodeJS.ProcessEnv
+  logger?: EngineLogger
+  progress?: Progress
+}): Promise<NatsClusterEngine> {
+  const { dataDir, accounts, env = process.env, logger = silentLogger, progress = createProgress() } = options
+  const { NATS_URL: _, ...withoutUrl } = env
+  const choice = await chooseNats({ env: withoutUrl, cacheDir: cacheFolder(env), progress })
+  if (choice.kind === 'external') throw new EngineError('a cluster is made of servers of our own')
+  const { program } = choice
+  const ports = await Promise.all(Array.from({ length: serverCount }, () => freePort()))
+  const routes = ports.map((port) => `nats://127.0.0.1:${port}`)
+  const results = await Promise.allSettled(
+    ports.map((port, index) => {
+      const serverName = `n${index + 1}`
+      const cluster = { name: 'pitboss', port, routes }
+      return runNatsServer({
+        program,
+        dataDir: join(dataDir, serverName),
+        accounts,
+        serverName,
+        cluster,
+        logger,
+      })
+    }),
+  )
+  const servers = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  const stop = async () => {
+    await Promise.all(servers.map((server) => server.stop()))
+  }
+  const failed = results.find((result) => result.status === 'rejected')
+  const elected =
+    failed === undefined &&
+    (await waitUntil(() => isElected(servers), { timeoutMs: electionTimeoutMs, everyMs: 50 }))
+  if (elected) return { url: servers.map(({ url }) => url).join(','), servers, stop }
+  await stop()
+  throw (
+    failed?.reason ??
+    new EngineError(`the NATS servers in ${dataDir} elected no JetStream leader; see their nats.log`)
+  )
+}
+
+const jsz = z.object({
+  meta_cluster: z.object({ leader: z.string().min(1), cluster_size: z.literal(serverCount) }),
+})
+
+/** Whether every server knows the leader of JetStream's own group. */
+async function isElected(servers: readonly RunningNats[]): Promise<true | null> {
+  const states = await Promise.all(
+    servers.map(async ({ monitorUrl }) => {
+      try {
+        const answer = await fetch(`${monitorUrl}/jsz`, { signal: AbortSignal.timeout(1_000) })
+        return jsz.safeParse(await answer.json()).success
+      } catch {
+        return false
+      }
+    }),
+  )
+  return states.every(Boolean) ? true : null
+}

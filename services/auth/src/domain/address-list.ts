@@ -1,13 +1,14 @@
 import { invalidField } from '@pitboss/errors/service-error'
 import ipaddr from 'ipaddr.js'
 
+/** The library also reads octal, hexadecimal and short forms; on an allowlist they would only hide a mistake. */
+const dottedDecimal = /^(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){3}(\/\d{1,2})?$/
+
 /** Checks an allowlist's entries. @throws ServiceError VALIDATION_ERROR at `ip_allowlist.<index>`. Source: contract section 3. */
 export function parseAllowlist(entries: readonly string[]): string[] {
   for (const [index, entry] of entries.entries()) {
-    const isRange = entry.includes('/')
-    const canonicalV4 =
-      !/^[0-9.]+(\/[0-9]+)?$/.test(entry) || /^(\d{1,3}\.){3}\d{1,3}(\/\d{1,2})?$/.test(entry)
-    if (!canonicalV4 || !(isRange ? ipaddr.isValidCIDR(entry) : ipaddr.isValid(entry))) {
+    const readable = entry.includes(':') || dottedDecimal.test(entry)
+    if (!readable || !(entry.includes('/') ? ipaddr.isValidCIDR(entry) : ipaddr.isValid(entry))) {
       throw invalidField(`ip_allowlist.${index}`, 'must be an IP address or a CIDR range, v4 or v6')
     }
   }

@@ -1,0 +1,33 @@
+import t from 'tap'
+import { isAllowed, parseAllowlist } from '../../src/domain/address-list.ts'
+
+const cases: [list: string[], address: string, allowed: boolean][] = [
+  [[], '203.0.113.9', true],
+  [['203.0.113.9'], '203.0.113.9', true],
+  [['203.0.113.9'], '203.0.113.10', false],
+  [['203.0.113.0/24'], '203.0.113.255', true],
+  [['203.0.113.0/24'], '203.0.114.0', false],
+  [['203.0.113.0/24'], '::ffff:203.0.113.7', true],
+  [['2001:db8::/32'], '2001:db8:ffff::1', true],
+  [['2001:db8::/32'], '2001:db9::1', false],
+  [['2001:db8::1'], '2001:0db8:0:0:0:0:0:1', true],
+  [['2001:db8::/32'], '203.0.113.9', false],
+  [['203.0.113.9'], 'nonsense', false],
+]
+
+t.test('an address is held against v4, v6 and ranges', async (t) => {
+  for (const [list, address, allowed] of cases)
+    t.equal(isAllowed(parseAllowlist(list), address), allowed, `${address} on [${list.join(', ')}]`)
+  for (const bad of [
+    '',
+    'localhost',
+    '1.2.3',
+    '1.2.3.4/33',
+    '0x7f.1.1.1',
+    '010.1.1.1',
+    '1.2.3.4/',
+    '::/129',
+  ]) {
+    t.throws(() => parseAllowlist([bad]), { code: 'VALIDATION_ERROR' }, `"${bad}" is refused`)
+  }
+})

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto'
+import { connectBus } from '@pitboss/bus/connect-bus'
+import { serveCalls } from '@pitboss/bus/serve-calls'
+import { waitForTopology } from '@pitboss/bus/wait-for-topology'
+import { systemClock } from '@pitboss/runtime/clock'
+import { newId } from '@pitboss/runtime/new-id'
+import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
+import { createTimeScale } from '@pitboss/runtime/time-scale'
+import { connectStorage } from '@pitboss/storage/connect-storage'
+import { createCursorCodec } from '@pitboss/storage/cursor'
+import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { parseKeyring } from '@pitboss/storage/keyring'
+import { createLease } from '@pitboss/storage/lease'
+import { createSecretBox } from '@pitboss/storage/secret-box'
+import { createPostWebhook } from './clients/post-webhook.ts'
+import type { Config } from './config.ts'
+import { fanoutLeaseTtlMs, startFanout } from './consumers/fanout.ts'
+import { createHandleFanoutBatch, fanoutConsumer } from './consumers/handle-fanout-batch.ts'
+import { createRecordEvents } from './consumers/record-events.ts'
+import { deliveryHandlers } from './handlers/deliveries.ts'
+import { endpointHandlers } from './handlers/endpoints.ts'
+import { eventHandlers } from './handlers/events.ts'
+import { opsHandlers } from './handlers/ops.ts'
+import { replayHandlers } from './handlers/replays.ts'
+import { createMetrics } from './metrics.ts'
+import { collectionsOf, indexes } from './storage/collections.ts'
+import { createDeliveryStore } from './storage/delivery-store.ts'
+import { createEndpointStore } from './storage/endpoint-store.ts'
+import { createEventStore } from './storage/event-store.ts'
+import { createParkedStore } from './storage/parked-store.ts'
+import { createReplayStore } from './storage/replay-store.ts'
+import { createRewindStore } from './storage/rewind-store.ts'
+import { createWake, startDispatcher } from './workers/dispatcher.ts'
+import { createMakeAttempt } from './workers/make-attempt.ts'
+import { createOpenSecret } from './workers/open-secret.ts'
+import { replayLeaseTtlMs, startReplayWorker } from './workers/replay-worker.ts'
+import { createSettleAttempt } from './workers/settle-attempt.ts'
+import { createSlots } from './workers/slots.ts'
+
+const service = 'webhooks'
+const version = '0.1.0'
+const slotsTotalMax = 1024
+const slotsPerOperatorMax = 768
+
+/** Wires the webhooks service: calls, the fan-out consumer, the delivery workers and the replay worker. */
+export async function startWebhooks({
+  config,
+  host,
+}: {
+  config: Config
+  host: ServiceHost
+}): Promise<RunningService> {
+  const { logger } = host
+  const clock = systemClock
+  const bus = await connectBus({ url: config.NATS_URL, nkeySeed: config.NATS_NKEY_SEED, service, logger })
+  void bus.closed.then(() => {
+    if (!host.stopping.aborted) host.fail(new Error('the NATS connection is closed'))
+  })
+  const storage = await connectStorage({
+    url: config.MONGODB_URL,
+    database: `${config.PITBOSS_DATABASE_PREFIX}_${service}`,
+    logger,
+  })
+  host.check('nats', () => bus.connected())
+  host.check('database', () => storage.ping())
+  const { db } = storage
+  await ensureIndexes(db, indexes)
+  await waitForTopology({
+    bus,
+    streams: ['EVENTS'],
+    consumers: [{ stream: 'EVENTS', name: fanoutConsumer }],
+    logger,
+    signal: host.stopping,
+  })
+
+  const collections = collectionsOf(db)
+  const stores = {
+    events: createEventStore(collections),
+    endpoints: createEndpointStore(collections),
+    deliveries: createDeliveryStore(collections),
+    replays: createReplayStore(collections),
+    parked: createParkedStore(collections),
+    rewinds: createRewindStore(collections),
+  }
+  const keyring = parseKeyring(config.PITBOSS_MASTER_KEYS)
+  const secretBox = createSecretBox(keyring, 'webhook-secret')
+  const allowLoopback = config.PITBOSS_ALLOW_LOOPBACK_WEBHOOKS
+  const timeScale = createTimeScale(config.PITBOSS_TIME_SCALE)
+  const scaleMs = (ms: number) => timeScale.scaleMs(ms)
+  const workerId = randomUUID()
+  const wake = createWake(bus)
+  const slots = createSlots({ totalMax: slotsTotalMax, perOperatorMax: slotsPerOperatorMax })
+  const poster = createPostWebhook({ allowLoopback })
+  const recordEvents = createRecordEvents({ ...stores, wake, clock })
+  const leaseOf = (name: string, ttlMs: number) => createLease({ db, name, owner: workerId, ttlMs, clock })
+
+  const dispatcher = startDispatcher({
+    ...stores,
+    bus,
+    workerId,
+    makeAttempt: createMakeAttempt({ post: poster.post, openSecret: createOpenSecret(secretBox), clock }),
+    settleAttempt: createSettleAttempt({ ...stores, clock, scaleMs, random: Math.random }),
+    slots,
+    clock,
+    logger,
+    onAttempt: createMetrics(host.registry, slots),
+  })
+  const replayWorker = startReplayWorker({
+    ...stores,
+    wake,
+    clock,
+    logger,
+    lease: leaseOf('replays', replayLeaseTtlMs),
+  })
+  const fanout = startFanout({
+    bus,
+    lease: leaseOf('fanout', fanoutLeaseTtlMs),
+    handle: createHandleFanoutBatch({ ...stores, recordEvents, clock, logger }),
+    logger,
+  })
+  const deps = {
+    ...stores,
+    db,
+    secretBox,
+    cursors: createCursorCodec({ keyring }),
+    clock,
+    newId,
+    allowLoopback,
+    wake,
+    recordEvents,
+    logger,
+    ringReplays: replayWorker.ring,
+  }
+  const calls = await serveCalls({
+    bus,
+    service,
+    version,
+    logger,
+    handlers: [
+      ...eventHandlers(deps),
+      ...endpointHandlers(deps),
+      ...deliveryHandlers(deps),
+      ...replayHandlers(deps),
+      ...opsHandlers(deps),
+    ],
+  })
+
+  return {
+    async stop() {
+      await Promise.all([calls.stop(), fanout.stop(), replayWorker.stop(), dispatcher.stop()])
+      await poster.close()
+      await bus.close()
+      await storage.close()
+    },
+  }
+}

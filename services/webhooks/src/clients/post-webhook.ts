@@ -1,0 +1,203 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { subscribe } from 'node:diagnostics_channel'
+import { type LookupAddress, lookup } from 'node:dns'
+import { createGuardedAgent, type Resolver } from '@pitboss/outbound/guarded-agent'
+import type { Agent } from 'undici'
+import type { AttemptTimings } from '../storage/documents.ts'
+import { describeFailure } from './describe-failure.ts'
+
+const exchangeTimeoutMs = 15_000
+const connectTimeoutMs = 5000
+const bodyReadBytes = 64 * 1024
+const excerptBytes = 4 * 1024
+const connectionsMax = 1024
+
+export type WebhookPost = {
+  readonly url: string
+  readonly environment: 'TEST' | 'LIVE'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export type WebhookAnswer = {
+  /** A 2xx status, whatever became of the body. */
+  readonly ok: boolean
+  readonly httpStatus: number | null
+  /** What went wrong in a few words, null when nothing did. */
+  readonly error: string | null
+  readonly headers: ReadonlyMap<string, string>
+  readonly excerpt: string | null
+  readonly durationMs: number
+  readonly timings: AttemptTimings
+}
+
+export type PostWebhook = (post: WebhookPost) => Promise<WebhookAnswer>
+
+type Marks = {
+  readonly startedAt: number
+  dns: number | null
+  connected: number | null
+  secure: boolean
+  firstByte: number | null
+}
+
+/** The exchange during which a socket is being opened, so that its phases are booked to the right attempt. */
+const exchange = new AsyncLocalStorage<Marks>()
+subscribe('undici:client:connected', () => {
+  const marks = exchange.getStore()
+  if (marks !== undefined) marks.connected ??= performance.now()
+})
+
+/**
+ * Posts to receivers: one deadline of 15 s for the whole exchange and 5 s to connect, addresses checked at every connection, redirects
+ * not followed, at most 64 KiB of the answer read and 4 KiB kept. Never rejects. Source: contract sections 7 and 11.
+ */
+export function createPostWebhook({ allowLoopback }: { allowLoopback: boolean }): {
+  post: PostWebhook
+  close(): Promise<void>
+} {
+  const agent = (environment: 'TEST' | 'LIVE') =>
+    createGuardedAgent({
+      policy: { environment, allowLoopback: environment === 'TEST' && allowLoopback },
+      connectionsMax,
+      connectTimeoutMs,
+      resolver: timedLookup,
+    })
+  const agents: Readonly<Record<'TEST' | 'LIVE', Agent>> = { TEST: agent('TEST'), LIVE: agent('LIVE') }
+
+  return {
+    post: (request) => {
+      const marks: Marks = {
+        startedAt: performance.now(),
+        dns: null,
+        connected: null,
+        secure: request.url.startsWith('https:'),
+        firstByte: null,
+      }
+      return exchange.run(marks, () => exchangeOnce(agents[request.environment], request, marks))
+    },
+    async close() {
+      await Promise.all([agents.TEST.destroy(), agents.LIVE.destroy()])
+    },
+  }
+}
+
+async function exchangeOnce(agent: Agent, request: WebhookPost, marks: Marks): Promise<WebhookAnswer> {
+  const deadline = new AbortController()
+  const timer = setTimeout(() => deadline.abort(new Error('deadline')), exchangeTimeoutMs)
+  try {
+    const url = new URL(request.url)
+    const { statusCode, headers, body } = await agent.request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: 'POST',
+      headers: { ...request.headers },
+      body: request.body,
+      signal: deadline.signal,
+      headersTimeout: exchangeTimeoutMs,
+      bodyTimeout: exchangeTimeoutMs,
+    })
+    marks.firstByte = performance.now()
+    const read = await readCapped(body)
+    return answer(marks, {
+      httpStatus: statusCode,
+      error: read.error,
+      headers: firstValues(headers),
+      excerpt: read.text,
+    })
+  } catch (error) {
+    const described = deadline.signal.aborted
+      ? `no complete answer within ${exchangeTimeoutMs / 1000} s`
+      : describeFailure(error)
+    return answer(marks, { httpStatus: null, error: described, headers: new Map(), excerpt: null })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function answer(
+  marks: Marks,
+  {
+    httpStatus,
+    error,
+    headers,
+    excerpt,
+  }: Pick<WebhookAnswer, 'httpStatus' | 'error' | 'headers' | 'excerpt'>,
+): WebhookAnswer {
+  const ok = httpStatus !== null && httpStatus >= 200 && httpStatus < 300
+  const totalMs = performance.now() - marks.startedAt
+  return {
+    ok,
+    httpStatus,
+    error: ok ? null : (statusError(httpStatus) ?? error),
+    headers,
+    excerpt,
+    durationMs: Math.round(totalMs),
+    timings: timingsOf(marks, totalMs),
+  }
+}
+
+function statusError(httpStatus: number | null): string | null {
+  if (httpStatus === null) return null
+  const redirect = httpStatus >= 300 && httpStatus < 400
+  return redirect ? `HTTP ${httpStatus}: redirects are not followed` : `HTTP ${httpStatus}`
+}
+
+/** Phases follow each other; one that a kept-alive socket did not need, or that was not reached, is null. */
+function timingsOf({ startedAt, dns, connected, secure, firstByte }: Marks, totalMs: number): AttemptTimings {
+  const opened = dns ?? startedAt
+  const openMs = connected === null ? null : tenths(connected - opened)
+  return {
+    dnsMs: dns === null ? null : tenths(dns - startedAt),
+    connectMs: secure ? null : openMs,
+    tlsMs: secure ? openMs : null,
+    firstByteMs: firstByte === null ? null : tenths(firstByte - (connected ?? startedAt)),
+    totalMs: tenths(totalMs),
+  }
+}
+
+function tenths(ms: number): number {
+  return Math.round(ms * 10) / 10
+}
+
+/** Reads until the end or the cap; a body that breaks off is no failure of its own. */
+async function readCapped(
+  body: AsyncIterable<Uint8Array> & { destroy(): unknown },
+): Promise<{ text: string; error: string | null }> {
+  const kept: Uint8Array[] = []
+  let keptBytes = 0
+  let readBytes = 0
+  let error: string | null = null
+  try {
+    for await (const chunk of body) {
+      if (keptBytes < excerptBytes) {
+        const part = chunk.subarray(0, excerptBytes - keptBytes)
+        kept.push(part)
+        keptBytes += part.length
+      }
+      readBytes += chunk.length
+      if (readBytes >= bodyReadBytes) break
+    }
+  } catch (cause) {
+    error = describeFailure(cause)
+  }
+  body.destroy()
+  return { text: Buffer.concat(kept).toString('utf8'), error }
+}
+
+function firstValues(headers: Readonly<Record<string, string | string[] | undefined>>): Map<string, string> {
+  const values = new Map<string, string>()
+  for (const [name, value] of Object.entries(headers)) {
+    const first = Array.isArray(value) ? value[0] : value
+    if (first !== undefined) values.set(name.toLowerCase(), first)
+  }
+  return values
+}
+
+const timedLookup: Resolver = (host, options, done) => {
+  lookup(host, options, (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => {
+    const marks = exchange.getStore()
+    if (marks !== undefined) marks.dns ??= performance.now()
+    done(error, addresses)
+  })
+}

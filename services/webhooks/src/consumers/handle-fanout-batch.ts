@@ -1,0 +1,84 @@
+import type { DurableMessage } from '@pitboss/bus/consume-durable'
+import type { Clock } from '@pitboss/runtime/clock'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import type { Logger } from 'pino'
+import type { ParkedStore } from '../storage/parked-store.ts'
+import type { HandledMessage, RewindStore } from '../storage/rewind-store.ts'
+import { type EventMessage, readEventMessage } from './read-event-message.ts'
+import type { RecordEvents } from './record-events.ts'
+
+export const fanoutConsumer = 'webhooks-fanout'
+const failuresMax = 5
+const poisonDelayMs = 200
+
+type Poison = { readonly message: DurableMessage; readonly error: string }
+
+/**
+ * Handles a batch of the event stream: records, makes deliveries, then acknowledges. What can't be read is asked for again and parked
+ * at its fifth failure; it holds nothing else back. A throw (the database is away) leaves the whole batch to be asked for again.
+ */
+export function createHandleFanoutBatch({
+  recordEvents,
+  parked,
+  rewinds,
+  clock,
+  logger,
+}: {
+  recordEvents: RecordEvents
+  parked: ParkedStore
+  rewinds: RewindStore
+  clock: Clock
+  logger: Logger
+}): (messages: readonly DurableMessage[]) => Promise<void> {
+  return async function handleFanoutBatch(messages) {
+    const startedAtMs = performance.now()
+    const readable: { message: DurableMessage; event: EventMessage }[] = []
+    const poison: Poison[] = []
+    for (const message of messages) {
+      try {
+        readable.push({ message, event: readEventMessage(message) })
+      } catch (error) {
+        poison.push({ message, error: error instanceof Error ? error.message : String(error) })
+      }
+    }
+    const changed = await recordEvents(readable.map(({ event }) => event))
+    const results: HandledMessage[] = readable.map(({ message, event }) => ({
+      seq: message.seq,
+      result: changed.has(event.envelope.id) ? 'repaired' : 'unchanged',
+    }))
+    for (const one of poison) results.push(await parkOrRepeat(one))
+    await rewinds.count(results)
+    await failpoint('webhooks.before-ack')
+    for (const { message } of readable) message.ack()
+    logger.info(
+      {
+        messages: messages.length,
+        changed: changed.size,
+        unreadable: poison.length,
+        duration_ms: Math.round(performance.now() - startedAtMs),
+      },
+      'events.recorded',
+    )
+  }
+
+  async function parkOrRepeat({ message, error }: Poison): Promise<HandledMessage> {
+    const { seq, subject, deliveryCount } = message
+    if (deliveryCount < failuresMax) {
+      message.nak(poisonDelayMs * deliveryCount)
+      return { seq, result: 'again' }
+    }
+    await parked.park({
+      consumer: fanoutConsumer,
+      streamSeq: seq,
+      subject,
+      messageId: message.id,
+      payload: Buffer.from(message.data).toString('base64'),
+      error,
+      deliveries: deliveryCount,
+      parkedAt: clock.now(),
+    })
+    message.ack()
+    logger.error({ stream_seq: seq, subject, error }, 'message.parked')
+    return { seq, result: 'parked' }
+  }
+}

@@ -1,0 +1,55 @@
+import { eventSubject } from '@pitboss/bus/topology'
+import type { Scope } from '@pitboss/contracts/caller'
+import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
+import { z } from 'zod'
+
+/** A message of the stream as an event: its scope, envelope and exact text. */
+export type EventMessage = {
+  readonly scope: Scope
+  readonly envelope: EventEnvelope
+  readonly body: string
+  readonly createdAt: Date
+  readonly roundId: string | null
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * Reads a message of the event stream. Subject, message id and envelope must agree.
+ * @throws Error saying what is wrong with it: such a message is poison, no repetition mends it.
+ */
+export function readEventMessage(message: {
+  subject: string
+  id: string | null
+  data: Uint8Array
+}): EventMessage {
+  const body = decodeBody(message.data)
+  const parsed = eventEnvelopeSchema.safeParse(parseJson(body))
+  if (!parsed.success) throw new Error(`not an event: ${z.prettifyError(parsed.error)}`)
+  const envelope = parsed.data
+  const scope = { operatorId: envelope.operator_id, environment: envelope.environment }
+  if (eventSubject(scope, envelope.type) !== message.subject) {
+    throw new Error('the envelope names another operator, environment or type than its subject')
+  }
+  if (message.id !== null && message.id !== envelope.id) throw new Error('the message id is not the event id')
+  const createdAt = new Date(envelope.created_at)
+  if (Number.isNaN(createdAt.getTime())) throw new Error('created_at is not a time')
+  const { round_id: roundId } = envelope.data
+  return { scope, envelope, body, createdAt, roundId: typeof roundId === 'string' ? roundId : null }
+}
+
+function decodeBody(data: Uint8Array): string {
+  try {
+    return decoder.decode(data)
+  } catch {
+    throw new Error('not UTF-8')
+  }
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    throw new Error('not JSON')
+  }
+}

@@ -1,0 +1,113 @@
+import type { Clock } from '@pitboss/runtime/clock'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import { deliveryIdOf } from '../domain/delivery-id.ts'
+import type { DeliveryStore, NewDelivery } from '../storage/delivery-store.ts'
+import type { EndpointStore, EndpointTarget } from '../storage/endpoint-store.ts'
+import type { EventStore, NewEvent, RecordedEvent } from '../storage/event-store.ts'
+import { mapBounded } from '../map-bounded.ts'
+import type { EventMessage } from './read-event-message.ts'
+
+const scopesAtOnce = 8
+
+export type RecordEvents = (messages: readonly EventMessage[]) => Promise<Set<string>>
+
+/**
+ * Records events and makes their deliveries; of both only what is missing. Which endpoints an event is for is settled when it is
+ * recorded and kept with it, so that a repetition, however late, repairs exactly that.
+ * @returns the ids of the events for which something was missing
+ */
+export function createRecordEvents({
+  events,
+  endpoints,
+  deliveries,
+  wake,
+  clock,
+}: {
+  events: EventStore
+  endpoints: EndpointStore
+  deliveries: DeliveryStore
+  wake: (webhookIds: readonly string[]) => void
+  clock: Clock
+}): RecordEvents {
+  return async function recordEvents(messages) {
+    const unique = [...new Map(messages.map((message) => [message.envelope.id, message])).values()]
+    if (unique.length === 0) return new Set()
+    const [recorded, targets] = await Promise.all([
+      events.recorded(unique.map(({ envelope }) => envelope.id)),
+      endpoints.targets([...new Set(unique.map(({ scope }) => scope.operatorId))]),
+    ])
+    const now = clock.now()
+    const fresh = unique.filter(({ envelope }) => !recorded.has(envelope.id))
+    const groups = Map.groupBy(fresh, ({ scope }) => `${scope.operatorId}/${scope.environment}`)
+    const made = await mapBounded([...groups.values()], scopesAtOnce, async (group) => {
+      const [first] = group
+      if (first === undefined) return []
+      return events.record(
+        first.scope,
+        group.map((message) => newEvent(message, targets, now)),
+      )
+    })
+    await failpoint('webhooks.recorded')
+
+    const changed = new Set(made.flat().map(({ _id }) => _id))
+    const all = new Map<string, RecordedEvent>([
+      ...recorded,
+      ...made.flat().map((event): [string, RecordedEvent] => [event._id, event]),
+    ])
+    const wanted = unique.flatMap((message) => wantedDeliveries(message, all, targets, now))
+    const missing = await missingOf(wanted, changed)
+    await deliveries.create(missing)
+    for (const { eventId } of missing) changed.add(eventId)
+    await failpoint('webhooks.fanned-out')
+
+    const woken = [...new Set(wanted.map(({ webhookId }) => webhookId))]
+    await endpoints.lowerDue(woken, now)
+    wake(woken)
+    return changed
+  }
+
+  async function missingOf(wanted: NewDelivery[], changed: ReadonlySet<string>): Promise<NewDelivery[]> {
+    const old = wanted.filter(({ eventId }) => !changed.has(eventId))
+    if (old.length === 0) return wanted
+    const existing = await deliveries.existing(old.map(({ _id }) => _id))
+    return wanted.filter(({ _id }) => !existing.has(_id))
+  }
+}
+
+function newEvent(message: EventMessage, targets: readonly EndpointTarget[], now: Date): NewEvent {
+  const { envelope, scope } = message
+  const matching = targets.filter(
+    (target) =>
+      target.operatorId === scope.operatorId &&
+      target.environment === scope.environment &&
+      (target.events.length === 0 || target.events.includes(envelope.type)),
+  )
+  return {
+    _id: envelope.id,
+    type: envelope.type,
+    createdAt: message.createdAt,
+    recordedAt: now,
+    body: message.body,
+    roundId: message.roundId,
+    targets: matching.map(({ _id }) => _id),
+  }
+}
+
+function wantedDeliveries(
+  { envelope, scope }: EventMessage,
+  recorded: ReadonlyMap<string, RecordedEvent>,
+  targets: readonly EndpointTarget[],
+  now: Date,
+): NewDelivery[] {
+  const present = new Set(targets.map(({ _id }) => _id))
+  const webhookIds = recorded.get(envelope.id)?.targets.filter((id) => present.has(id)) ?? []
+  return webhookIds.map((webhookId) => ({
+    _id: deliveryIdOf(envelope.id, webhookId, 0),
+    ...scope,
+    webhookId,
+    eventId: envelope.id,
+    eventType: envelope.type,
+    lane: 'fresh',
+    createdAt: now,
+  }))
+}

@@ -1,0 +1,176 @@
+/** What an endpoint's answers have made of it: streak, breaker, pause and pace. Pure rules. Source: contract sections 7 and 11. */
+
+const secondMs = 1000
+const hourMs = 60 * 60 * secondMs
+
+/** Attempts in flight per endpoint, and the steps on the way back to it. */
+export const inFlightMax = 8
+const breakerFailures = 10
+const probeFirstMs = 30 * secondMs
+const probeLastMs = 5 * 60 * secondMs
+const failingAfterMs = 24 * hourMs
+const failingAttemptsMin = 10
+
+export type PauseReason = 'MANUAL' | 'FAILING' | 'EXHAUSTED' | 'GONE'
+
+export type EndpointHealth = {
+  readonly status: 'ACTIVE' | 'PAUSED'
+  readonly pauseReason: PauseReason | null
+  /** Failures since the last success. `number` tells one streak from the next. */
+  readonly streak: {
+    readonly number: number
+    readonly attempts: number
+    readonly deliveries: number
+    readonly since: Date | null
+  }
+  /** Open while `probeAt` is set. */
+  readonly breaker: { readonly probeAt: Date | null; readonly intervalMs: number }
+  /** Attempts allowed in flight now: 1, 2, 4 or 8; and how many have succeeded at that pace. */
+  readonly pace: { readonly inFlight: number; readonly successes: number }
+  readonly lastSuccessAt: Date | null
+}
+
+export type AttemptResult = {
+  readonly at: Date
+  readonly ok: boolean
+  /** The receiver said that it is gone for good. */
+  readonly gone: boolean
+  /** Whether the breaker let this one through as its probe. */
+  readonly probe: boolean
+  /** The failed attempt was the last of its schedule. */
+  readonly exhausted: boolean
+  readonly firstAttemptAt: Date
+  /** The streak in which the delivery has failed before, or null. */
+  readonly failedInStreak: number | null
+}
+
+export type HealthChange = {
+  readonly health: EndpointHealth
+  /** Everything that is pending for the endpoint becomes due. */
+  readonly backlogDue: boolean
+}
+
+type Scale = (ms: number) => number
+
+export const freshHealth: EndpointHealth = {
+  status: 'ACTIVE',
+  pauseReason: null,
+  streak: { number: 1, attempts: 0, deliveries: 0, since: null },
+  breaker: { probeAt: null, intervalMs: 0 },
+  pace: { inFlight: inFlightMax, successes: 0 },
+  lastSuccessAt: null,
+}
+
+/** Health after the result of one attempt of a real delivery; `webhook.test` never comes here. */
+export function afterAttempt(health: EndpointHealth, result: AttemptResult, scaleMs: Scale): HealthChange {
+  return result.ok ? afterSuccess(health, result.at) : afterFailure(health, result, scaleMs)
+}
+
+/** Whether a success has anything to change beside the time of it. */
+export function isAtEase(health: EndpointHealth): boolean {
+  return health.streak.attempts === 0 && health.pace.inFlight === inFlightMax
+}
+
+/** Paused by hand; pausing a paused endpoint changes nothing. */
+export function paused(health: EndpointHealth): EndpointHealth {
+  return health.status === 'PAUSED' ? health : { ...health, status: 'PAUSED', pauseReason: 'MANUAL' }
+}
+
+/** Active again, with an ended streak and a closed breaker; resuming an active endpoint changes nothing. */
+export function resumed(health: EndpointHealth): EndpointHealth {
+  if (health.status === 'ACTIVE') return health
+  return {
+    ...health,
+    status: 'ACTIVE',
+    pauseReason: null,
+    ...ended(health),
+    pace: { inFlight: 1, successes: 0 },
+  }
+}
+
+function afterSuccess(health: EndpointHealth, at: Date): HealthChange {
+  if (health.streak.attempts > 0) {
+    return {
+      health: { ...health, ...ended(health), pace: { inFlight: 1, successes: 0 }, lastSuccessAt: at },
+      backlogDue: true,
+    }
+  }
+  return { health: { ...health, pace: fasterPace(health.pace), lastSuccessAt: at }, backlogDue: false }
+}
+
+function afterFailure(health: EndpointHealth, result: AttemptResult, scaleMs: Scale): HealthChange {
+  const { at } = result
+  const distinct = result.failedInStreak === health.streak.number ? 0 : 1
+  const streak = {
+    number: health.streak.number,
+    attempts: health.streak.attempts + 1,
+    deliveries: health.streak.deliveries + distinct,
+    since: health.streak.since ?? at,
+  }
+  const pauseReason =
+    health.status === 'PAUSED'
+      ? health.pauseReason
+      : pauseAfter({ result, streak, lastSuccessAt: health.lastSuccessAt, scaleMs })
+  return {
+    health: {
+      ...health,
+      streak,
+      breaker: breakerAfterFailure({ breaker: health.breaker, streak, result, scaleMs }),
+      pace: { inFlight: health.pace.inFlight < inFlightMax ? 1 : inFlightMax, successes: 0 },
+      status: pauseReason === null ? 'ACTIVE' : 'PAUSED',
+      pauseReason,
+    },
+    backlogDue: false,
+  }
+}
+
+function pauseAfter({
+  result,
+  streak,
+  lastSuccessAt,
+  scaleMs,
+}: {
+  result: AttemptResult
+  streak: { attempts: number; since: Date }
+  lastSuccessAt: Date | null
+  scaleMs: Scale
+}): PauseReason | null {
+  if (result.gone) return 'GONE'
+  if (result.exhausted && (lastSuccessAt === null || lastSuccessAt < result.firstAttemptAt))
+    return 'EXHAUSTED'
+  const failingForMs = result.at.getTime() - streak.since.getTime()
+  const failing = failingForMs >= scaleMs(failingAfterMs) && streak.attempts >= failingAttemptsMin
+  return failing ? 'FAILING' : null
+}
+
+function breakerAfterFailure({
+  breaker,
+  streak,
+  result,
+  scaleMs,
+}: {
+  breaker: EndpointHealth['breaker']
+  streak: { attempts: number }
+  result: AttemptResult
+  scaleMs: Scale
+}): EndpointHealth['breaker'] {
+  const probeIn = (intervalMs: number) => ({
+    probeAt: new Date(result.at.getTime() + scaleMs(intervalMs)),
+    intervalMs,
+  })
+  if (breaker.probeAt === null) return streak.attempts >= breakerFailures ? probeIn(probeFirstMs) : breaker
+  return result.probe ? probeIn(Math.min(breaker.intervalMs * 2, probeLastMs)) : breaker
+}
+
+function ended(health: EndpointHealth) {
+  return {
+    streak: { number: health.streak.number + 1, attempts: 0, deliveries: 0, since: null },
+    breaker: { probeAt: null, intervalMs: 0 },
+  } as const
+}
+
+function fasterPace({ inFlight, successes }: EndpointHealth['pace']): EndpointHealth['pace'] {
+  if (inFlight >= inFlightMax) return { inFlight: inFlightMax, successes: 0 }
+  if (successes + 1 < inFlight) return { inFlight, successes: successes + 1 }
+  return { inFlight: inFlight * 2, successes: 0 }
+}

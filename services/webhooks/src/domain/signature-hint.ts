@@ -1,0 +1,123 @@
+import { createHmac } from 'node:crypto'
+
+/** Response header in which a test receiver may echo the signature that it computed. Source: ours, for "Signature rules". */
+export const computedSignatureHeader = 'x-webhook-computed-signature'
+
+type Mistake = { readonly hint: string; readonly signature: string }
+
+/**
+ * Which mistake gives the signature that a receiver computed; null when none of the known ones does.
+ * @param computed the echoed header, with or without `v1=`, hex or base64
+ * @param secrets valid ones newest first; `oldSecrets` have ended
+ */
+export function signatureHint({
+  computed,
+  body,
+  timestamp,
+  secrets,
+  oldSecrets,
+}: {
+  computed: string
+  body: string
+  timestamp: string
+  secrets: readonly string[]
+  oldSecrets: readonly string[]
+}): string | null {
+  const given = computed.trim().replace(/^v1=/, '')
+  if (given === '' || given.length > 256) return null
+  const candidates = [
+    ...secrets.flatMap((secret) => mistakesWith(secret, body, timestamp)),
+    ...oldSecrets.map((secret) => ({
+      hint: 'old secret: it is signed with a secret that has been rotated out',
+      signature: hex(secret, `${timestamp}.${body}`),
+    })),
+  ]
+  return candidates.find(({ signature }) => signature === given)?.hint ?? null
+}
+
+function mistakesWith(secret: string, body: string, timestamp: string): Mistake[] {
+  const right = `${timestamp}.${body}`
+  const digest = createHmac('sha256', secret).update(right)
+  const base64 = digest.digest('base64')
+  const named = (hint: string, message: string) => ({ hint, signature: hex(secret, message) })
+  const unprefixed = secret.replace(/^whsec_/, '')
+  return [
+    named(
+      'the signature is right: compare it with each value after v1=, or look at the time tolerance',
+      right,
+    ),
+    { hint: 'upper case: the signature is lower-case hex', signature: hex(secret, right).toUpperCase() },
+    { hint: 'base64: the signature is lower-case hex', signature: base64 },
+    { hint: 'base64: the signature is lower-case hex', signature: base64.replace(/=+$/, '') },
+    {
+      hint: 'base64: the signature is lower-case hex',
+      signature: base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''),
+    },
+    named('missing dot: the signed text is timestamp, a dot, body', `${timestamp}${body}`),
+    named('missing timestamp: the signed text is timestamp, a dot, body', body),
+    named('milliseconds: the timestamp is the header as it came, in seconds', `${timestamp}000.${body}`),
+    named('ISO time: the timestamp is the header as it came', `${isoOf(timestamp)}.${body}`),
+    named('trimmed newline: the body is hashed byte for byte as it came', `${timestamp}.${body.trimEnd()}`),
+    named('added newline: the body is hashed byte for byte as it came', `${timestamp}.${body}\n`),
+    named('added newline: the body is hashed byte for byte as it came', `${timestamp}.${body}\r\n`),
+    {
+      hint: 'secret without whsec_: the key is the whole secret string',
+      signature: hex(unprefixed, right),
+    },
+    ...reserialised(body).map((text) =>
+      named('re-serialised JSON: hash the raw body, parse it afterwards', `${timestamp}.${text}`),
+    ),
+  ]
+}
+
+/** The body as other JSON writers would put it. */
+function reserialised(body: string): string[] {
+  let value: unknown
+  try {
+    value = JSON.parse(body)
+  } catch {
+    return []
+  }
+  const forms = [value, sorted(value)].flatMap((form) => [
+    JSON.stringify(form),
+    JSON.stringify(form, null, 2),
+    JSON.stringify(form, null, 4),
+    JSON.stringify(form, null, '\t'),
+    spaced(form),
+  ])
+  const variants = forms.flatMap((text) => [text, asciiOnly(text), text.replaceAll('/', '\\/')])
+  return [...new Set(variants)].filter((text) => text !== body)
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, field]) => [key, sorted(field)]),
+  )
+}
+
+/** As Python's json.dumps writes it: a space after each comma and colon. */
+function spaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  const fields = Object.entries(value).map(([key, field]) => `${JSON.stringify(key)}: ${spaced(field)}`)
+  return `{${fields.join(', ')}}`
+}
+
+function asciiOnly(text: string): string {
+  return text.replace(
+    /[\u0080-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+function isoOf(timestamp: string): string {
+  return new Date(Number(timestamp) * 1000).toISOString()
+}
+
+function hex(secret: string, message: string): string {
+  return createHmac('sha256', secret).update(message).digest('hex')
+}

@@ -1,0 +1,44 @@
+import { randomInt } from 'node:crypto'
+
+/** Secrets of an endpoint, newest first. The newest has no end. */
+export type StoredSecret = {
+  /** Encrypted; the plain text exists only while something is signed or shown. */
+  readonly sealed: string
+  readonly createdAt: Date
+  /** From then on it signs nothing; null for the present one. */
+  readonly validUntil: Date | null
+}
+
+const signaturesMax = 3
+/** Old secrets are kept a little for the hint to a test receiver that still uses one. */
+const secretsKept = 5
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const secretCharacters = 32
+
+/** `whsec_` and 32 base62 characters from the system's random source. Source: contract section 7. */
+export function newWebhookSecret(): string {
+  let text = ''
+  for (let position = 0; position < secretCharacters; position++)
+    text += alphabet.charAt(randomInt(alphabet.length))
+  return `whsec_${text}`
+}
+
+/** The secrets that sign at `now`, newest first, at most three. Source: contract section 11, "Rotation". */
+export function secretsValidAt(secrets: readonly StoredSecret[], now: Date): StoredSecret[] {
+  return secrets.filter(({ validUntil }) => validUntil === null || validUntil > now).slice(0, signaturesMax)
+}
+
+/** Secrets after a rotation: the one replaced stays valid for `overlapS`, the ends of older ones stand. */
+export function rotateSecrets(
+  secrets: readonly StoredSecret[],
+  { sealed, now, overlapS }: { sealed: string; now: Date; overlapS: number },
+): { secrets: StoredSecret[]; previousValidUntil: Date | null } {
+  const end = new Date(now.getTime() + overlapS * 1000)
+  const replaced = secrets.map((secret) =>
+    secret.validUntil === null ? { ...secret, validUntil: end } : secret,
+  )
+  return {
+    secrets: [{ sealed, createdAt: now, validUntil: null }, ...replaced].slice(0, secretsKept),
+    previousValidUntil: overlapS === 0 ? null : end,
+  }
+}

@@ -1,0 +1,197 @@
+import { handler, type CallHandler } from '@pitboss/bus/serve-calls'
+import {
+  opsEventsOfRound,
+  opsListDeliveries,
+  opsListParked,
+  opsReplayEndpoint,
+  opsRetryDelivery,
+  opsRetryParked,
+  opsShowDelivery,
+  opsShowParked,
+  opsShowReplay,
+  opsShowRewind,
+  opsStartRewind,
+  opsWebhooksStatus,
+} from '@pitboss/contracts/calls/webhooks'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import type { Logger } from 'pino'
+import { readEventMessage } from '../consumers/read-event-message.ts'
+import type { RecordEvents } from '../consumers/record-events.ts'
+import type { DeliveryDocument, ParkedDocument, RewindDocument } from '../storage/documents.ts'
+import type { ParkedStore } from '../storage/parked-store.ts'
+import type { RewindStore } from '../storage/rewind-store.ts'
+import { type DeliveriesDeps, detailView, retry } from './deliveries.ts'
+import { beginReplay, type ReplaysDeps, replayView } from './replays.ts'
+import { deliveryView, instantText } from './views.ts'
+
+export type OpsDeps = DeliveriesDeps &
+  ReplaysDeps & {
+    parked: ParkedStore
+    rewinds: RewindStore
+    recordEvents: RecordEvents
+    logger: Logger
+  }
+
+const deliveriesOfEventMax = 200
+
+/** What operations do here, for every operator. Source: contract section 10. */
+export function opsHandlers(deps: OpsDeps): CallHandler[] {
+  const { endpoints, deliveries, events, replays, parked, rewinds, clock, newId, logger } = deps
+
+  async function delivery(id: string): Promise<DeliveryDocument> {
+    const found = await deliveries.read(id)
+    if (found === null) throw new ServiceError('NOT_FOUND', { message: `There is no delivery ${id}.` })
+    return found
+  }
+
+  async function parkedMessage(id: string): Promise<ParkedDocument> {
+    const found = await parked.read(id)
+    if (found === null) throw new ServiceError('NOT_FOUND', { message: `There is no parked message ${id}.` })
+    return found
+  }
+
+  return [
+    handler(opsListDeliveries, async ({ webhookId, status, eventId, limit }) => {
+      const filter = {
+        ...(webhookId === null ? {} : { webhookId }),
+        ...(status === null ? {} : { status }),
+        ...(eventId === null ? {} : { eventId }),
+      }
+      return { data: (await deliveries.list(filter, limit)).map(opsDeliveryView) }
+    }),
+
+    handler(opsShowDelivery, async ({ deliveryId }) => {
+      const found = await delivery(deliveryId)
+      return { ...(await detailView(deps, found)), operator_id: found.operatorId }
+    }),
+
+    handler(opsRetryDelivery, async ({ order, deliveryId }) => {
+      const found = await delivery(deliveryId)
+      if (order.dryRun) return opsDeliveryView(found)
+      logger.info({ by: order.by, reason: order.reason, delivery_id: deliveryId }, 'ops.delivery-retried')
+      return opsDeliveryView(await retry(deps, found))
+    }),
+
+    handler(opsReplayEndpoint, async ({ order, webhookId, from, to, only }) => {
+      const endpoint = await endpoints.read(webhookId)
+      if (endpoint === null || endpoint.deletedAt !== null) {
+        throw new ServiceError('NOT_FOUND', { message: `There is no endpoint ${webhookId}.` })
+      }
+      const window = { from: instantField('from', from), to: instantField('to', to) }
+      const job = await beginReplay(deps, endpoint, { ...window, types: [], only, dryRun: order.dryRun })
+      logger.info({ by: order.by, reason: order.reason, replay_id: job.replay_id }, 'ops.replay-started')
+      return job
+    }),
+
+    handler(opsShowReplay, async ({ replayId }) => {
+      const job = await replays.read(replayId)
+      if (job === null) throw new ServiceError('NOT_FOUND', { message: `There is no replay ${replayId}.` })
+      return replayView(deliveries, job)
+    }),
+
+    handler(opsListParked, async ({ limit }) => ({ data: (await parked.list(limit)).map(parkedView) })),
+
+    handler(opsShowParked, async ({ parkedId }) => parkedView(await parkedMessage(parkedId))),
+
+    handler(opsRetryParked, async ({ order, parkedId }) => {
+      const message = await parkedMessage(parkedId)
+      const data = Buffer.from(message.payload, 'base64')
+      try {
+        const event = readEventMessage({ subject: message.subject, id: message.messageId, data })
+        if (!order.dryRun) {
+          await deps.recordEvents([event])
+          await parked.remove(parkedId)
+          logger.info({ by: order.by, reason: order.reason, parked_id: parkedId }, 'ops.parked-handled')
+        }
+        return { parked_id: parkedId, handled: !order.dryRun, error: null }
+      } catch (cause) {
+        const error = cause instanceof Error ? cause.message : String(cause)
+        if (!order.dryRun) await parked.setError(parkedId, error)
+        return { parked_id: parkedId, handled: false, error }
+      }
+    }),
+
+    handler(opsStartRewind, async ({ order, fromSeq, toSeq }) => {
+      if (fromSeq < 1 || toSeq < fromSeq) throw invalidField('fromSeq', 'must lie between 1 and toSeq')
+      const rewind: RewindDocument = {
+        _id: newId('rwd'),
+        by: order.by,
+        reason: order.reason,
+        fromSeq,
+        toSeq,
+        countedSeq: fromSeq - 1,
+        seen: 0,
+        repaired: 0,
+        unchanged: 0,
+        parked: 0,
+        done: false,
+        createdAt: clock.now(),
+      }
+      if (!order.dryRun) await rewinds.start(rewind)
+      return rewindView(rewind)
+    }),
+
+    handler(opsShowRewind, async ({ rewindId }) => {
+      const rewind = await rewinds.read(rewindId)
+      if (rewind === null) throw new ServiceError('NOT_FOUND', { message: `There is no rewind ${rewindId}.` })
+      return rewindView(rewind)
+    }),
+
+    handler(opsWebhooksStatus, async () => {
+      const [counts, oldest, parkedCount, pausedEndpoints] = await Promise.all([
+        deliveries.statusCounts(),
+        deliveries.oldestDueAt(clock.now()),
+        parked.count(),
+        endpoints.countPaused(),
+      ])
+      return {
+        ...counts,
+        oldest_due_at: instantText(oldest),
+        parked: parkedCount,
+        paused_endpoints: pausedEndpoints,
+      }
+    }),
+
+    handler(opsEventsOfRound, async ({ roundId }) => {
+      const found = await events.ofRound(roundId)
+      const data = await Promise.all(
+        found.map(async ({ _id, body }) => ({
+          event: recordOf(JSON.parse(body)),
+          deliveries: (await deliveries.list({ eventId: _id }, deliveriesOfEventMax)).map(opsDeliveryView),
+        })),
+      )
+      return { data }
+    }),
+  ]
+}
+
+function opsDeliveryView(delivery: DeliveryDocument) {
+  return { ...deliveryView(delivery), operator_id: delivery.operatorId }
+}
+
+function parkedView(message: ParkedDocument) {
+  return {
+    parked_id: message._id,
+    consumer: message.consumer,
+    stream_seq: message.streamSeq,
+    subject: message.subject,
+    parked_at: message.parkedAt.toISOString(),
+    deliveries: message.deliveries,
+    error: message.error,
+    payload: Buffer.from(message.payload, 'base64').toString('utf8'),
+  }
+}
+
+function rewindView(rewind: RewindDocument) {
+  const { fromSeq, toSeq, seen, repaired, unchanged, parked, done } = rewind
+  return { rewind_id: rewind._id, from_seq: fromSeq, to_seq: toSeq, seen, repaired, unchanged, parked, done }
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {}
+}
+
+function instantField(path: string, text: string): string {
+  if (Number.isNaN(Date.parse(text))) throw invalidField(path, 'must be an ISO 8601 time')
+  return text
+}

@@ -1,0 +1,80 @@
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
+import { leaseIndexes } from '@pitboss/storage/lease'
+import type { Collection, Db } from 'mongodb'
+import type {
+  DeliveryDocument,
+  EndpointDocument,
+  EventDocument,
+  ParkedDocument,
+  ReplayDocument,
+  RewindDocument,
+  WorkerDocument,
+} from './documents.ts'
+
+export type Collections = {
+  readonly events: Collection<EventDocument>
+  readonly endpoints: Collection<EndpointDocument>
+  readonly deliveries: Collection<DeliveryDocument>
+  readonly replays: Collection<ReplayDocument>
+  readonly parked: Collection<ParkedDocument>
+  readonly rewinds: Collection<RewindDocument>
+  readonly workers: Collection<WorkerDocument>
+}
+
+export function collectionsOf(db: Db): Collections {
+  return {
+    events: db.collection('events'),
+    endpoints: db.collection('endpoints'),
+    deliveries: db.collection('deliveries'),
+    replays: db.collection('replays'),
+    parked: db.collection('parked'),
+    rewinds: db.collection('rewinds'),
+    workers: db.collection('workers'),
+  }
+}
+
+const pending = { status: 'PENDING' }
+
+/** Indexes on what is pending, held or in flight are partial: a claim costs the same beside a million ended deliveries. */
+export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
+  ...leaseIndexes,
+  ...idempotencyKeyIndexes,
+  events: [
+    { name: 'recording_order', key: { operatorId: 1, environment: 1, seq: 1 }, unique: true },
+    { name: 'type_order', key: { operatorId: 1, environment: 1, type: 1, seq: 1 } },
+    { name: 'created_high', key: { operatorId: 1, environment: 1, createdHighAt: 1, seq: 1 } },
+    {
+      name: 'round',
+      key: { roundId: 1 },
+      partialFilterExpression: { roundId: { $type: 'string' } },
+    },
+  ],
+  endpoints: [
+    { name: 'owner', key: { operatorId: 1, environment: 1, _id: 1 } },
+    { name: 'due', key: { dueAt: 1 } },
+  ],
+  deliveries: [
+    { name: 'list', key: { operatorId: 1, environment: 1, order: -1 } },
+    { name: 'list_status', key: { status: 1, operatorId: 1, environment: 1, order: -1 } },
+    { name: 'list_webhook', key: { webhookId: 1, order: -1 } },
+    { name: 'event', key: { eventId: 1 } },
+    { name: 'lane_due', key: { webhookId: 1, lane: 1, dueAt: 1 }, partialFilterExpression: pending },
+    { name: 'oldest', key: { webhookId: 1, order: 1 }, partialFilterExpression: pending },
+    { name: 'due', key: { dueAt: 1 }, partialFilterExpression: pending },
+    { name: 'held', key: { webhookId: 1 }, partialFilterExpression: { status: 'HELD' } },
+    { name: 'claimed', key: { webhookId: 1 }, partialFilterExpression: { claimToken: { $gt: 0 } } },
+    {
+      name: 'replay',
+      key: { replayId: 1, status: 1 },
+      partialFilterExpression: { replayId: { $type: 'string' } },
+    },
+  ],
+  replays: [
+    { name: 'list', key: { webhookId: 1, _id: -1 } },
+    { name: 'running', key: { _id: 1, status: 1 }, partialFilterExpression: { status: 'RUNNING' } },
+  ],
+  parked: [{ name: 'parked_at', key: { parkedAt: 1 } }],
+  rewinds: [{ name: 'open', key: { done: 1 } }],
+  workers: [{ name: 'alive', key: { aliveUntil: 1 }, expireAfterSeconds: 3600 }],
+}

@@ -1,0 +1,170 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type { EventType } from '@pitboss/contracts/objects/event'
+import { type Filter, MongoServerError } from 'mongodb'
+import type { Collections } from './collections.ts'
+import type { EventDocument } from './documents.ts'
+
+const duplicateKey = 11_000
+const insertAttemptsMax = 8
+const roundEventsMax = 200
+
+export type NewEvent = Pick<
+  EventDocument,
+  '_id' | 'type' | 'createdAt' | 'recordedAt' | 'body' | 'roundId' | 'targets'
+>
+export type RecordedEvent = Pick<EventDocument, '_id' | 'type' | 'targets' | 'createdAt'>
+
+export type EventWindow = {
+  readonly types: readonly EventType[] | null
+  readonly from: Date | null
+  readonly to: Date | null
+}
+
+export type EventStore = ReturnType<typeof createEventStore>
+
+/** The event log: each event once, in a gapless recording order per operator and environment. */
+export function createEventStore({ events }: Pick<Collections, 'events'>) {
+  async function last(scope: Scope): Promise<{ seq: number; createdHighAt: Date }> {
+    const found = await events.findOne(
+      { operatorId: scope.operatorId, environment: scope.environment },
+      { sort: { seq: -1 }, projection: { seq: 1, createdHighAt: 1 } },
+    )
+    return found ?? { seq: 0, createdHighAt: new Date(0) }
+  }
+
+  return {
+    /** Those of `ids` that are recorded, whoever they belong to. */
+    async recorded(ids: readonly string[]): Promise<Map<string, RecordedEvent>> {
+      if (ids.length === 0) return new Map()
+      const found = await events
+        .find({ _id: { $in: [...ids] } }, { projection: { type: 1, targets: 1, createdAt: 1 } })
+        .toArray()
+      return new Map(found.map((event) => [event._id, event]))
+    },
+
+    /**
+     * Records events of one scope in the order given, none twice. No counter: the unique index on (scope, seq) alone forbids gaps and
+     * doubles, and whoever loses a race reads the end of the log again.
+     * @returns the events as they are recorded now, by this call or by a faster one. @throws when it keeps losing.
+     */
+    async record(scope: Scope, fresh: readonly NewEvent[]): Promise<NewEvent[]> {
+      const recorded: NewEvent[] = []
+      let rest = [...fresh]
+      for (let attempt = 1; rest.length > 0; attempt++) {
+        if (attempt > insertAttemptsMax) throw new Error('the end of the event log kept moving')
+        const { seq, createdHighAt } = await last(scope)
+        let highMs = createdHighAt.getTime()
+        const documents = rest.map((event, index) => {
+          highMs = Math.max(highMs, event.createdAt.getTime())
+          return { ...event, ...scopeFields(scope), seq: seq + 1 + index, createdHighAt: new Date(highMs) }
+        })
+        try {
+          await events.insertMany(documents, { ordered: true })
+          return [...recorded, ...rest]
+        } catch (error) {
+          if (!(error instanceof MongoServerError) || error.code !== duplicateKey) throw error
+        }
+        const mine = await events
+          .find({ _id: { $in: rest.map(({ _id }) => _id) } }, { projection: { targets: 1 } })
+          .toArray()
+        const present = new Map(mine.map(({ _id, targets }) => [_id, targets]))
+        for (const event of rest) {
+          const targets = present.get(event._id)
+          if (targets !== undefined) recorded.push({ ...event, targets })
+        }
+        rest = rest.filter(({ _id }) => !present.has(_id))
+      }
+      return recorded
+    },
+
+    /** The last recording number, 0 for an empty log. */
+    lastSeq: async (scope: Scope): Promise<number> => (await last(scope)).seq,
+
+    /**
+     * The recording number before the first event created at `from` or later. Exact though creation times are not in order,
+     * since the running maximum first reaches `from` at such an event.
+     */
+    async seqBefore(scope: Scope, from: Date): Promise<number> {
+      const first = await events.findOne(
+        { ...scopeFields(scope), createdHighAt: { $gte: from } },
+        { sort: { createdHighAt: 1, seq: 1 }, projection: { seq: 1 } },
+      )
+      return first === null ? (await last(scope)).seq : first.seq - 1
+    },
+
+    /** Events after `afterSeq` in recording order. */
+    async page(
+      scope: Scope,
+      { types, from, to }: EventWindow,
+      afterSeq: number,
+      limit: number,
+    ): Promise<Pick<EventDocument, '_id' | 'seq' | 'body'>[]> {
+      return events
+        .find(windowFilter(scope, types, from, to, afterSeq), { projection: { seq: 1, body: 1 } })
+        .sort({ seq: 1 })
+        .limit(limit)
+        .toArray()
+    },
+
+    /** As `page`, without the bodies. */
+    async headers(
+      scope: Scope,
+      { types, from, to }: EventWindow,
+      afterSeq: number,
+      limit: number,
+    ): Promise<Pick<EventDocument, '_id' | 'seq' | 'type' | 'createdAt'>[]> {
+      return events
+        .find(windowFilter(scope, types, from, to, afterSeq), {
+          projection: { seq: 1, type: 1, createdAt: 1 },
+        })
+        .sort({ seq: 1 })
+        .limit(limit)
+        .toArray()
+    },
+
+    async find(scope: Scope, id: string): Promise<Pick<EventDocument, '_id' | 'body'> | null> {
+      return events.findOne({ _id: id, ...scopeFields(scope) }, { projection: { body: 1 } })
+    },
+
+    /** Bodies by event id, to send. */
+    async bodies(ids: readonly string[]): Promise<Map<string, string>> {
+      const found = await events.find({ _id: { $in: [...ids] } }, { projection: { body: 1 } }).toArray()
+      return new Map(found.map(({ _id, body }) => [_id, body]))
+    },
+
+    /** Events of a round in recording order, at most 200, for operations. */
+    async ofRound(roundId: string): Promise<Pick<EventDocument, '_id' | 'body' | 'seq'>[]> {
+      const found = await events
+        .find({ roundId }, { projection: { body: 1, seq: 1 } })
+        .limit(roundEventsMax)
+        .toArray()
+      return found.toSorted((a, b) => a.seq - b.seq)
+    },
+  }
+}
+
+function scopeFields({ operatorId, environment }: Scope) {
+  return { operatorId, environment }
+}
+
+function windowFilter(
+  scope: Scope,
+  types: readonly EventType[] | null,
+  from: Date | null,
+  to: Date | null,
+  afterSeq: number,
+): Filter<EventDocument> {
+  const [onlyType] = types ?? []
+  const createdAt = {
+    ...(from === null ? {} : { $gte: from }),
+    ...(to === null ? {} : { $lte: to }),
+  }
+  return {
+    ...scopeFields(scope),
+    seq: { $gt: afterSeq },
+    ...(types === null || onlyType === undefined
+      ? {}
+      : { type: types.length === 1 ? onlyType : { $in: [...types] } }),
+    ...(from === null && to === null ? {} : { createdAt }),
+  }
+}

@@ -1,0 +1,139 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Bus } from '@pitboss/bus/connect-bus'
+import type { Logger } from 'pino'
+import { mapBounded } from '../map-bounded.ts'
+import { type EndpointRunner, type RunnerDeps, runEndpoint } from './endpoint-runner.ts'
+
+const pollEveryMs = 500
+const beatEveryMs = 1000
+/** How long the endpoints of a dead worker wait for another. */
+const workerTtlMs = 4000
+const runnersMax = 5000
+const leasesAtOnce = 16
+const scanMax = 500
+const candidatesMax = 10_000
+/** An endpoint that another worker was found to hold is not asked for again so soon. */
+const foreignForMs = 500
+const ownLeasesEveryPolls = 20
+
+const wakeSubject = 'wake.webhooks.due'
+
+/** Tells every worker which endpoints have something to do. At most once: the poll finds what a lost message named. */
+export function createWake(bus: Bus): (webhookIds: readonly string[]) => void {
+  const encoder = new TextEncoder()
+  return (webhookIds) => {
+    if (webhookIds.length > 0) bus.publish(wakeSubject, encoder.encode(JSON.stringify(webhookIds)))
+  }
+}
+
+export type Dispatcher = {
+  /** Takes no more endpoints, lets attempts in flight end, gives all leases back. */
+  stop(): Promise<void>
+  running(): number
+}
+
+/**
+ * Finds endpoints that have something to do, leases them among the replicas and runs them. Leases stand as long as the worker's one
+ * heartbeat is fresh; a worker that can't renew it drops all that it runs.
+ */
+export function startDispatcher(
+  deps: RunnerDeps & { bus: Bus; workerId: string; logger: Logger },
+): Dispatcher {
+  const { endpoints, clock, bus, workerId, logger } = deps
+  const runners = new Map<string, EndpointRunner>()
+  const foreign = new Map<string, number>()
+  const candidates = new Set<string>()
+  const stopping = new AbortController()
+  const pause = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }).catch(() => undefined)
+  let alive: readonly string[] = []
+  let lastBeatAtMs = 0
+  let woken = new AbortController()
+
+  const subscription = bus.subscribe('wake.webhooks.>', ({ data }) => {
+    for (const id of readWake(data)) {
+      const runner = runners.get(id)
+      if (runner !== undefined) runner.ring()
+      else if (candidates.size < candidatesMax) candidates.add(id)
+    }
+    if (candidates.size > 0) woken.abort()
+  })
+
+  async function beat(): Promise<void> {
+    const now = clock.now()
+    const startedAtMs = performance.now()
+    await endpoints.beat({ _id: workerId, aliveUntil: new Date(now.getTime() + workerTtlMs) })
+    lastBeatAtMs = startedAtMs
+    alive = (await endpoints.aliveWorkers(now)).filter((id) => id !== workerId)
+  }
+
+  const beatLoop = async () => {
+    while (!stopping.signal.aborted) {
+      await beat().catch((err: unknown) => logger.warn({ err }, 'worker.beat-failed'))
+      if (performance.now() - lastBeatAtMs > workerTtlMs && runners.size > 0) {
+        logger.error({ endpoints: runners.size }, 'worker.leases-lost')
+        for (const runner of runners.values()) runner.stop()
+      }
+      await pause(beatEveryMs, stopping.signal)
+    }
+  }
+
+  async function take(id: string): Promise<void> {
+    if (runners.has(id) || runners.size >= runnersMax || stopping.signal.aborted) return
+    if ((foreign.get(id) ?? 0) > performance.now()) return
+    const leased = await endpoints.lease(id, workerId, alive)
+    if (leased === null) {
+      foreign.set(id, performance.now() + foreignForMs)
+      return
+    }
+    const runner = runEndpoint(deps, leased)
+    runners.set(id, runner)
+    void runner.done.then(() => runners.delete(id))
+  }
+
+  const scanLoop = async () => {
+    let polledAtMs = 0
+    let polls = 0
+    while (!stopping.signal.aborted) {
+      const fresh = performance.now() - lastBeatAtMs < workerTtlMs
+      if (fresh) {
+        const named = [...candidates]
+        candidates.clear()
+        try {
+          const nowMs = performance.now()
+          if (nowMs - polledAtMs >= pollEveryMs) {
+            polledAtMs = nowMs
+            for (const [id, untilMs] of foreign) if (untilMs <= nowMs) foreign.delete(id)
+            polls += 1
+            // Now and then also what bears this worker's name: a lease that could not be given back is stuck otherwise.
+            const held = polls % ownLeasesEveryPolls === 0 ? alive : [...alive, workerId]
+            named.push(...(await endpoints.due(clock.now(), held, scanMax)))
+          }
+          await mapBounded([...new Set(named)], leasesAtOnce, take)
+        } catch (err) {
+          logger.warn({ err }, 'worker.scan-failed')
+        }
+      }
+      woken = new AbortController()
+      if (candidates.size === 0) await pause(pollEveryMs, AbortSignal.any([stopping.signal, woken.signal]))
+    }
+  }
+
+  const loops = Promise.all([beatLoop(), scanLoop()])
+
+  return {
+    async stop() {
+      stopping.abort()
+      subscription.unsubscribe()
+      await loops
+      for (const runner of runners.values()) runner.stop()
+      await Promise.all([...runners.values()].map((runner) => runner.done))
+      await endpoints.retire(workerId).catch((err: unknown) => logger.warn({ err }, 'worker.not-retired'))
+    },
+    running: () => runners.size,
+  }
+}
+
+function readWake(data: Uint8Array): string[] {
+  const value: unknown = JSON.parse(new TextDecoder().decode(data))
+  return Array.isArray(value) ? value.filter((id) => typeof id === 'string') : []
+}

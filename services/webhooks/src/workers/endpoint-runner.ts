@@ -1,0 +1,299 @@
+import type { Clock } from '@pitboss/runtime/clock'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import type { Logger } from 'pino'
+import { planClaims, replaySlots, type Turns } from '../domain/claim-plan.ts'
+import { inFlightMax, isAtEase } from '../domain/endpoint-health.ts'
+import type { DeliveryStore, DueDelivery } from '../storage/delivery-store.ts'
+import { type DeliveryDocument, type EndpointDocument, never } from '../storage/documents.ts'
+import type { EndpointStore } from '../storage/endpoint-store.ts'
+import type { EventStore } from '../storage/event-store.ts'
+import type { MakeAttempt } from './make-attempt.ts'
+import type { SettleAttempt } from './settle-attempt.ts'
+import { createSignal } from './signal.ts'
+import type { Slots } from './slots.ts'
+
+/** How long an idle endpoint stays with its worker, ready for the next event. */
+const lingerMs = 1000
+const recheckMs = 5000
+const noteSuccessEveryMs = 1000
+const settleTriesMax = 6
+const settleRetryMs = 100
+
+export type RunnerDeps = {
+  readonly endpoints: EndpointStore
+  readonly deliveries: DeliveryStore
+  readonly events: EventStore
+  readonly makeAttempt: MakeAttempt
+  readonly settleAttempt: SettleAttempt
+  readonly slots: Slots
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly onAttempt: (attempt: {
+    delivery: DeliveryDocument
+    ok: boolean
+    sentAt: Date
+    durationMs: number
+  }) => void
+}
+
+export type EndpointRunner = {
+  /** Something may have become due, or the endpoint has changed. */
+  ring: () => void
+  /** Claims nothing more; `done` resolves when what is in flight has ended. */
+  stop(): void
+  readonly done: Promise<void>
+}
+
+type Chosen = { readonly due: DueDelivery; readonly probe: boolean }
+
+/** Delivers to one endpoint for as long as there is something to deliver, under the lease of `leased`. */
+export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): EndpointRunner {
+  const { endpoints, deliveries, events, slots, clock } = deps
+  const { _id: webhookId, operatorId, leaseToken: token } = leased
+  const logger = deps.logger.child({ webhook_id: webhookId })
+  const signal = createSignal()
+  const inFlight = new Map<string, DueDelivery>()
+  const work = new Set<Promise<void>>()
+  let current = leased
+  let stopped = false
+  let turns: Turns = { all: 0, normal: 0 }
+  let probeInFlight = false
+  let lastSuccessAt: Date | null = null
+  let successNotedAtMs = 0
+
+  /** @returns true when the lease is given back already. */
+  async function run(): Promise<boolean> {
+    const orphans = await deliveries.recoverOrphans(webhookId, token, clock.now())
+    if (orphans > 0) logger.warn({ deliveries: orphans }, 'deliveries.recovered')
+    let settledVersion: number | null = null
+    while (!stopped) {
+      const endpoint = await endpoints.read(webhookId)
+      if (endpoint === null || endpoint.leaseToken !== token) {
+        logger.warn('endpoint.lease-lost')
+        return true
+      }
+      if (endpoint.version >= current.version) current = endpoint
+      await settleHeld(endpoint, settledVersion !== endpoint.version)
+      settledVersion = endpoint.version
+      const { nextAt, starved } = await claimDue(endpoint)
+      if (starved) slots.await(signal.ring)
+      const untilNextMs = nextAt === null ? recheckMs : Math.max(0, nextAt.getTime() - clock.now().getTime())
+      const idle = inFlight.size === 0 && !starved
+      const rung = await signal.wait(Math.min(idle ? lingerMs : recheckMs, untilNextMs))
+      await noteSuccess(false)
+      if (!idle || rung || untilNextMs <= lingerMs) continue
+      await noteSuccess(true)
+      if (await endpoints.release(webhookId, { token, wakes: endpoint.wakes, dueAt: nextAt ?? never }))
+        return true
+    }
+    return false
+  }
+
+  /** Keeps pause and deliveries in step, also after a death between a change of the endpoint and of its deliveries. */
+  async function settleHeld(endpoint: EndpointDocument, changed: boolean): Promise<void> {
+    if (endpoint.deletedAt !== null) return deliveries.cancelAll(webhookId)
+    if (endpoint.health.status === 'PAUSED') {
+      await deliveries.hold(webhookId)
+    } else if (changed && (await deliveries.hasHeld(webhookId))) {
+      const { heldRule } = endpoint
+      await deliveries.release(webhookId, heldRule?.action === 'skip' ? heldRule.at : null, clock.now())
+    }
+  }
+
+  async function claimDue(endpoint: EndpointDocument): Promise<{ nextAt: Date | null; starved: boolean }> {
+    if (endpoint.deletedAt !== null) return { nextAt: null, starved: false }
+    const now = clock.now()
+    const { chosen, nextAt } = await choose(endpoint, now)
+    const granted = slots.take(operatorId, chosen.length, inFlight.size)
+    const taken = chosen.slice(0, granted)
+    await start(endpoint, taken, now)
+    return { nextAt, starved: granted < chosen.length }
+  }
+
+  /** What may be claimed now, and when there will be more. */
+  async function choose(
+    endpoint: EndpointDocument,
+    now: Date,
+  ): Promise<{ chosen: Chosen[]; nextAt: Date | null }> {
+    const { health } = endpoint
+    const upcoming = await deliveries.upcoming(webhookId, inFlightMax)
+    const dueOf = (lane: keyof typeof upcoming) => upcoming[lane].filter(({ dueAt }) => dueAt <= now)
+    const later = Object.values(upcoming)
+      .flat()
+      .filter(({ dueAt }) => dueAt > now)
+    const nextAt = earliest(later.map(({ dueAt }) => dueAt))
+    const free = inFlightMax - inFlight.size
+    if (health.status === 'PAUSED') {
+      const tests = dueOf('manual').filter(({ eventType }) => eventType === 'webhook.test')
+      return { chosen: tests.slice(0, free).map(unprobed), nextAt }
+    }
+    const { probeAt } = health.breaker
+    if (probeAt !== null) {
+      const chosen = dueOf('manual').slice(0, free).map(unprobed)
+      if (probeInFlight) return { chosen, nextAt: null }
+      const probe = probeAt <= now ? await deliveries.oldestDue(webhookId, now) : null
+      if (probe !== null) chosen.unshift({ due: probe, probe: true })
+      const anythingDue = Object.values(upcoming).flat().length > 0
+      const opensAt = anythingDue && probeAt > now ? probeAt : nextAt
+      return { chosen, nextAt: opensAt }
+    }
+    const paced = Math.min(free, Math.max(0, health.pace.inFlight - inFlight.size))
+    const replaying = [...inFlight.values()].filter(({ lane }) => lane === 'replay').length
+    const plan = planClaims({
+      free: paced,
+      replayFree: replaySlots(health.pace.inFlight) - replaying,
+      due: {
+        fresh: dueOf('fresh'),
+        retry: dueOf('retry'),
+        replay: dueOf('replay'),
+        manual: dueOf('manual'),
+      },
+      turns,
+    })
+    turns = plan.turns
+    return { chosen: plan.chosen.map(unprobed), nextAt }
+  }
+
+  /** Claims each and sends it; a slot whose delivery was gone is given back. */
+  async function start(endpoint: EndpointDocument, taken: readonly Chosen[], now: Date): Promise<void> {
+    if (taken.length === 0) return
+    for (const { due } of taken) inFlight.set(due._id, due)
+    if (taken.some(({ probe }) => probe)) probeInFlight = true
+    const [bodies, claimed] = await Promise.all([
+      events.bodies(taken.map(({ due }) => due.eventId)),
+      Promise.all(taken.map(({ due }) => deliveries.claim(due._id, token, now))),
+    ])
+    for (const [index, one] of taken.entries()) {
+      const delivery = claimed[index] ?? null
+      if (delivery === null) {
+        finish(one)
+        continue
+      }
+      const body = delivery.testBody ?? bodies.get(delivery.eventId) ?? null
+      const sending = send(endpoint, delivery, body, one)
+      work.add(sending)
+      void sending.finally(() => work.delete(sending))
+    }
+  }
+
+  async function send(
+    endpoint: EndpointDocument,
+    delivery: DeliveryDocument,
+    body: string | null,
+    chosen: Chosen,
+  ): Promise<void> {
+    try {
+      await failpoint('webhooks.claimed')
+      if (body === null) return await failWithoutBody(delivery)
+      const outcome = await deps.makeAttempt(endpoint, delivery, body)
+      await failpoint('webhooks.posted')
+      const atEase = isAtEase(current.health)
+      const settled = await settleStubbornly({
+        delivery,
+        outcome,
+        probe: chosen.probe,
+        atEase,
+        lastSuccessAt,
+      })
+      await failpoint('webhooks.settled')
+      if (settled.endpoint !== null) current = settled.endpoint
+      const { sentAt, durationMs } = outcome.record
+      if (outcome.ok && delivery.eventType !== 'webhook.test') lastSuccessAt = outcome.at
+      deps.onAttempt({ delivery, ok: outcome.ok, sentAt, durationMs: durationMs ?? 0 })
+      logger.info(
+        {
+          delivery_id: delivery._id,
+          event_id: delivery.eventId,
+          attempt: delivery.attemptCount,
+          http_status: outcome.record.httpStatus,
+          error: outcome.record.error,
+          duration_ms: durationMs,
+          status: settled.status,
+          written: settled.written,
+        },
+        'delivery.attempted',
+      )
+    } catch (err) {
+      logger.error({ err, delivery_id: delivery._id }, 'delivery.interrupted')
+      // The claim stands under this token. Whoever takes the lease next, this worker too, gets a newer one and recovers it.
+      stopped = true
+    } finally {
+      finish(chosen)
+    }
+  }
+
+  /** Only a database restored to an earlier day can lack an event that it has a delivery of. */
+  async function failWithoutBody(delivery: DeliveryDocument): Promise<void> {
+    logger.error({ delivery_id: delivery._id, event_id: delivery.eventId }, 'delivery.without-event')
+    const attempt = {
+      attempt: delivery.attemptCount,
+      sentAt: clock.now(),
+      durationMs: null,
+      httpStatus: null,
+      error: 'the event is not in the log any more',
+      responseExcerpt: null,
+      timings: null,
+      hint: null,
+    }
+    await deliveries.complete(delivery, { status: 'FAILED', dueAt: never, nextAttemptAt: null }, attempt)
+  }
+
+  /** The receiver has been asked; a database that is away for a moment must not make us ask again. */
+  async function settleStubbornly(
+    attempt: Parameters<SettleAttempt>[0],
+  ): Promise<Awaited<ReturnType<SettleAttempt>>> {
+    for (let tried = 1; ; tried++) {
+      try {
+        return await deps.settleAttempt(attempt)
+      } catch (err) {
+        if (tried >= settleTriesMax) throw err
+        logger.warn({ err, delivery_id: attempt.delivery._id }, 'delivery.not-settled')
+        await createSignal().wait(settleRetryMs * 2 ** tried)
+      }
+    }
+  }
+
+  function finish({ due, probe }: Chosen): void {
+    inFlight.delete(due._id)
+    if (probe) probeInFlight = false
+    slots.give(operatorId)
+    signal.ring()
+  }
+
+  async function noteSuccess(force: boolean): Promise<void> {
+    if (lastSuccessAt === null) return
+    const notedMs = lastSuccessAt.getTime()
+    if (notedMs <= successNotedAtMs || (!force && notedMs - successNotedAtMs < noteSuccessEveryMs)) return
+    await endpoints.noteSuccess(webhookId, lastSuccessAt)
+    successNotedAtMs = notedMs
+  }
+
+  async function wholeLife(): Promise<void> {
+    const released = await run().catch((err: unknown) => {
+      logger.error({ err }, 'endpoint.interrupted')
+      return false
+    })
+    await Promise.all(work)
+    if (released) return
+    await endpoints
+      .abandon(webhookId, token)
+      .catch((err: unknown) => logger.warn({ err }, 'endpoint.not-abandoned'))
+  }
+
+  return {
+    ring: signal.ring,
+    stop() {
+      stopped = true
+      signal.ring()
+    },
+    done: wholeLife(),
+  }
+}
+
+function unprobed(due: DueDelivery): Chosen {
+  return { due, probe: false }
+}
+
+function earliest(instants: readonly Date[]): Date | null {
+  return instants.reduce<Date | null>((first, at) => (first === null || at < first ? at : first), null)
+}

@@ -1,0 +1,65 @@
+import type { Bus } from '@pitboss/bus/connect-bus'
+import { watchAccessBucket } from '@pitboss/bus/watch-access-bucket'
+import { listPublicKeys, resolvePrincipal } from '@pitboss/contracts/calls/auth'
+import type { TokenClaims } from '@pitboss/contracts/token-claims'
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { Logger } from 'pino'
+import { createKeySet } from './key-set.ts'
+import { createPrincipalCache, type Principal } from './principal-cache.ts'
+import { createTokenVerifier } from './verify-token.ts'
+
+/** Without a heartbeat for so long a gateway refuses tokens. Source: contract section 3. */
+export const heartbeatSilenceMaxMs = 5000
+
+export type AccessState = {
+  /** @throws ServiceError INVALID_CREDENTIALS, TOKEN_EXPIRED, SERVICE_UNAVAILABLE. */
+  verify(token: string): Promise<TokenClaims>
+  /** @throws ServiceError SERVICE_UNAVAILABLE while the access bucket is silent: it fails closed. */
+  principalOf(claims: TokenClaims): Promise<Principal>
+  /** Whether a heartbeat of the access bucket came in the last 5 s. */
+  alive(): boolean
+  stop(): Promise<void>
+}
+
+/** Everything that a gateway knows about tokens and who is behind them, kept fresh by the watched bucket. */
+export function createAccessState({
+  bus,
+  logger,
+  nowMs,
+}: {
+  bus: Bus
+  logger: Logger
+  nowMs: () => number
+}): AccessState {
+  const keySet = createKeySet({
+    load: async () => (await bus.call(listPublicKeys, {})).keys,
+    onLoaded: () => verifier.forgetRetired(),
+    logger,
+  })
+  const verifier = createTokenVerifier({ keySet, nowMs })
+  const principals = createPrincipalCache({ load: (query) => bus.call(resolvePrincipal, query) })
+  const watch = watchAccessBucket({
+    bus,
+    logger,
+    onChange(key) {
+      if (key === 'keys' || key === '*') keySet.changed()
+      if (key !== 'keys') principals.changed(key)
+    },
+  })
+  const alive = () => watch.aliveWithinMs() <= heartbeatSilenceMaxMs
+
+  return {
+    verify: verifier.verify,
+    async principalOf(claims) {
+      if (!alive()) {
+        throw new ServiceError('SERVICE_UNAVAILABLE', {
+          message: 'Access cannot be checked at the moment.',
+          retryAfterS: 1,
+        })
+      }
+      return principals.of(claims)
+    },
+    alive,
+    stop: () => watch.stop(),
+  }
+}

@@ -1,0 +1,112 @@
+import type { IncomingMessage } from 'node:http'
+import type { Account, Actor } from '@pitboss/contracts/caller'
+import type { Audience, TokenClaims } from '@pitboss/contracts/token-claims'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { singleHeader } from '../input/single-header.ts'
+import type { AccessState } from './access-state.ts'
+import type { Access } from './access-rule.ts'
+import { isWithin } from './client-address.ts'
+import type { Principal } from './principal-cache.ts'
+import { wantedText } from './access-rule.ts'
+
+/** Who a request comes from, checked up to and including scope and role. */
+export type Identity = {
+  readonly audience: Audience
+  readonly operatorId: string
+  /** The token's environment; a dashboard user has both. */
+  readonly mode: 'TEST' | 'LIVE'
+  readonly account: Account
+  readonly actor: Actor
+}
+
+/** Called as soon as it is known whom the request claims to be from, so that refusals are logged under the operator. */
+export type OnClaims = (claims: TokenClaims) => void
+
+/**
+ * Contract section 1's order from `Authorization` to scope or role. The first check that fails throws.
+ * @throws ServiceError
+ */
+export async function identify({
+  request,
+  access,
+  state,
+  clientAddress,
+  onClaims,
+}: {
+  request: IncomingMessage
+  access: Access
+  state: AccessState
+  clientAddress: string
+  onClaims: OnClaims
+}): Promise<Identity> {
+  const claims = await state.verify(bearerToken(request))
+  onClaims(claims)
+  const principal = await state.principalOf(claims)
+  const { account, actor } = actorOf(claims, principal)
+  requireAudience(access, claims.aud)
+  if (account.suspended) throw new ServiceError('OPERATOR_SUSPENDED')
+  const allowlist = principal.credential?.ip_allowlist ?? []
+  if (allowlist.length > 0 && !isWithin(clientAddress, allowlist)) throw new ServiceError('IP_NOT_ALLOWED')
+  requirePermission(access, actor)
+  return { audience: claims.aud, operatorId: claims.op, mode: claims.mode, account, actor }
+}
+
+function bearerToken(request: IncomingMessage): string {
+  const header = singleHeader(request, 'authorization')
+  const token = header === null ? null : /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(header)?.[1]
+  if (token === null || token === undefined) throw new ServiceError('UNAUTHORIZED')
+  return token
+}
+
+function actorOf(claims: TokenClaims, principal: Principal): { account: Account; actor: Actor } {
+  const { active, account, credential, user } = principal
+  if (!active || account === null) throw revoked()
+  switch (claims.aud) {
+    case 'operator-api':
+      if (credential === null || credential.environment !== claims.mode) throw revoked()
+      return {
+        account,
+        actor: { kind: 'credential', api_key: claims.sub, scopes: [...credential.scopes] },
+      }
+    case 'game-launcher':
+      return { account, actor: { kind: 'session', session_id: claims.sub } }
+    case 'dashboard':
+      if (user === null) throw revoked()
+      return { account, actor: { kind: 'user', user_id: claims.sub, ...user } }
+  }
+}
+
+function requireAudience(access: Access, audience: Audience): void {
+  if (access[audience] !== undefined) return
+  throw new ServiceError('INSUFFICIENT_SCOPE', {
+    message: `This route is not for ${audience} tokens; it needs ${wantedText(access)}.`,
+  })
+}
+
+function requirePermission(access: Access, actor: Actor): void {
+  if (actor.kind === 'credential') {
+    const wanted = access['operator-api']
+    if (actor.scopes.length === 0 || wanted === undefined) return
+    if (wanted !== 'unrestricted' && grants(actor.scopes, wanted)) return
+    throw new ServiceError('INSUFFICIENT_SCOPE', {
+      message:
+        wanted === 'unrestricted'
+          ? 'This needs a credential without scopes.'
+          : `This needs the scope ${wanted}.`,
+    })
+  }
+  if (actor.kind !== 'user') return
+  if (access.dashboard?.includes(actor.role) === true) return
+  throw new ServiceError('FORBIDDEN', {
+    message: `The role ${actor.role} does not permit this; it is for ${(access.dashboard ?? []).join(', ')}.`,
+  })
+}
+
+/** A write includes its read. Source: interface specification, "Authentication" 6. */
+function grants(scopes: readonly string[], wanted: string): boolean {
+  return scopes.includes(wanted) || scopes.includes(wanted.replace(/:read$/, ':write'))
+}
+
+function revoked(): ServiceError {
+  return new ServiceError('INVALID_CREDENTIALS', { message: 'The token is no longer valid.' })
+}

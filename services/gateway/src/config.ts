@@ -1,0 +1,72 @@
+import { baseUrlConfig, commonConfig, port } from '@pitboss/runtime/config-pieces'
+import { z } from 'zod'
+import { parseRange } from './access/client-address.ts'
+import type { LimiterRules } from './limits/limiters.ts'
+
+/** Everything the gateway reads from its environment. */
+
+const minuteMs = 60_000
+
+const whole = (least: number, most: number, fallback: number) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,9}$/, `must be a whole number from ${least} to ${most}`)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`)
+    .default(fallback)
+
+const limit = (fallback: number) => whole(1, 1_000_000, fallback)
+
+/** CIDR ranges of the proxies whose X-Forwarded-For counts, comma separated. */
+const trustedProxies = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .transform((parts, context) =>
+    parts.flatMap((part) => {
+      const range = parseRange(part)
+      if (range !== null) return [range]
+      context.addIssue({ code: 'custom', message: 'must be addresses or CIDR ranges, comma separated' })
+      return []
+    }),
+  )
+
+export const configSchema = z.object({
+  ...commonConfig,
+  ...baseUrlConfig,
+  HOST: z.string().min(1).default('127.0.0.1'),
+  /** Several gateways may share one port (SO_REUSEPORT); 0 takes a free one. */
+  PORT: port.default(8080),
+  PITBOSS_TRUSTED_PROXIES: trustedProxies.default([]),
+  // Limits, contract section 8
+  PITBOSS_LIMIT_OPERATOR_PER_S: limit(100),
+  PITBOSS_LIMIT_OPERATOR_BURST: limit(200),
+  PITBOSS_LIMIT_LAUNCHER_PER_S: limit(30),
+  PITBOSS_LIMIT_DASHBOARD_PER_S: limit(20),
+  PITBOSS_LIMIT_MINT_KEY_PER_MIN: limit(30),
+  PITBOSS_LIMIT_MINT_ADDRESS_PER_MIN: limit(120),
+  PITBOSS_LIMIT_LOGIN_EMAIL_PER_MIN: limit(10),
+  PITBOSS_LIMIT_LOGIN_ADDRESS_PER_MIN: limit(30),
+  // When load is shed: delay of the event loop in milliseconds, requests at work at once
+  PITBOSS_SHED_READ_DELAY_MS: whole(10, 60_000, 400),
+  PITBOSS_SHED_STAKE_DELAY_MS: whole(10, 60_000, 1000),
+  PITBOSS_SHED_READ_IN_FLIGHT: whole(1, 1_000_000, 1000),
+  PITBOSS_SHED_STAKE_IN_FLIGHT: whole(1, 1_000_000, 2000),
+})
+
+export type GatewayConfig = z.infer<typeof configSchema>
+
+/** The rules of every limiter. */
+export function limiterRules(config: GatewayConfig): LimiterRules {
+  const perMinute = (count: number) => ({ kind: 'window', count, windowMs: minuteMs }) as const
+  const perSecond = (rate: number, burst = rate) => ({ kind: 'bucket', perSecond: rate, burst }) as const
+  return {
+    operator: perSecond(config.PITBOSS_LIMIT_OPERATOR_PER_S, config.PITBOSS_LIMIT_OPERATOR_BURST),
+    launcher: perSecond(config.PITBOSS_LIMIT_LAUNCHER_PER_S),
+    dashboard: perSecond(config.PITBOSS_LIMIT_DASHBOARD_PER_S),
+    mintKey: perMinute(config.PITBOSS_LIMIT_MINT_KEY_PER_MIN),
+    mintPair: perMinute(config.PITBOSS_LIMIT_MINT_KEY_PER_MIN),
+    mintAddress: perMinute(config.PITBOSS_LIMIT_MINT_ADDRESS_PER_MIN),
+    loginEmail: perMinute(config.PITBOSS_LIMIT_LOGIN_EMAIL_PER_MIN),
+    loginAddress: perMinute(config.PITBOSS_LIMIT_LOGIN_ADDRESS_PER_MIN),
+  }
+}

@@ -1,0 +1,55 @@
+import type { Bus } from '@pitboss/bus/connect-bus'
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { AccessState } from '../access/access-state.ts'
+import type { Answer } from '../http/inbound.ts'
+import { errorAnswer } from '../http/send.ts'
+
+const services = ['auth', 'rounds', 'wallet-bridge', 'webhooks'] as const
+const pingTimeoutMs = 1000
+/** Probes come often and from everywhere; the services are asked once in this time. */
+const keptMs = 250
+
+export type Missing = { readonly name: string; readonly problem: string }
+export type ReadinessProbe = () => Promise<readonly Missing[]>
+
+/** What keeps the gateway from serving: NATS, the access bucket, each service. Source: contract section 9. */
+export function createReadinessProbe({ bus, access }: { bus: Bus; access: AccessState }): ReadinessProbe {
+  let last: { readonly result: Promise<readonly Missing[]>; readonly atMs: number } | null = null
+
+  async function look(): Promise<readonly Missing[]> {
+    if (!bus.connected()) return [{ name: 'nats', problem: 'not connected' }]
+    const pings = services.map(async (name) =>
+      (await answers(bus, name)) ? [] : [{ name, problem: 'does not answer' }],
+    )
+    const bucket = access.alive()
+      ? []
+      : [{ name: 'revocation-bucket', problem: 'no heartbeat for 5 s; tokens are refused' }]
+    return [...bucket, ...(await Promise.all(pings)).flat()]
+  }
+
+  return () => {
+    const nowMs = performance.now()
+    if (last === null || nowMs - last.atMs > keptMs) last = { result: look(), atMs: nowMs }
+    return last.result
+  }
+}
+
+/** 200, or 503 naming what is missing, in the envelope of every error. */
+export async function readyz(probe: ReadinessProbe, requestId: string): Promise<Answer> {
+  const missing = await probe()
+  if (missing.length === 0) return { status: 200, json: { status: 'ready' } }
+  const error = new ServiceError('SERVICE_UNAVAILABLE', {
+    message: `Not ready: ${missing.map(({ name }) => name).join(', ')}.`,
+    details: missing.map(({ name, problem }) => ({ path: name, message: problem })),
+  })
+  return errorAnswer(error, requestId)
+}
+
+async function answers(bus: Bus, service: string): Promise<boolean> {
+  try {
+    await bus.nc.request(`$SRV.PING.${service}`, undefined, { timeout: pingTimeoutMs })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,171 @@
+import { isErrorCode } from '@pitboss/errors/catalogue'
+import { ServiceError } from '@pitboss/errors/service-error'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import { z } from 'zod'
+import { registerRoutes } from '../routes/register-routes.ts'
+import { answerClientError, answerConnect } from './client-error.ts'
+import type { Metrics } from './metrics.ts'
+import type { RequestLog } from './request-log.ts'
+import { requestIdOf } from './request-id.ts'
+import { commonHeaders, errorAnswer, sendAnswer } from './send.ts'
+import { serveRequest, type Served, type ServeDeps } from './serve-request.ts'
+
+const headerBytesMax = 16 * 1024
+const headersTimeoutMs = 10_000
+/** Longer than the longest call (60 s): nothing in or out for so long ends a connection. */
+const idleTimeoutMs = 75_000
+const keepAliveMs = 65_000
+const connectionsMax = 20_000
+const pathParameterCharactersMax = 1024
+
+const paramsSchema = z.record(z.string(), z.string())
+
+export type AppDeps = ServeDeps & {
+  readonly logger: Logger
+  readonly requestLog: RequestLog
+  readonly metrics: Metrics
+  /** True once the gateway takes no more work: connections are not kept then. */
+  readonly isStopping: () => boolean
+}
+
+/** The HTTP server with every route of the table. Nothing but our own envelope leaves it. */
+export function createApp(deps: AppDeps): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    genReqId: requestIdOf,
+    requestIdHeader: false,
+    routerOptions: {
+      maxParamLength: pathParameterCharactersMax,
+      ignoreTrailingSlash: false,
+      querystringParser: () => ({}),
+    },
+    keepAliveTimeout: keepAliveMs,
+    connectionTimeout: idleTimeoutMs,
+    requestTimeout: 0,
+    return503OnClosing: false,
+    exposeHeadRoutes: true,
+    http: { maxHeaderSize: headerBytesMax, requireHostHeader: false, connectionsCheckingInterval: 2000 },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (_error, request, reply) => {
+      answerOutside(deps, request, reply, new ServiceError('NOT_FOUND'))
+    },
+  })
+  app.server.headersTimeout = headersTimeoutMs
+  app.server.maxConnections = connectionsMax
+  app.server.on('connect', answerConnect)
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  app.setErrorHandler((error, request, reply) => {
+    answerOutside(deps, request, reply, error)
+    return reply
+  })
+  app.setNotFoundHandler((request, reply) => {
+    answerOutside(deps, request, reply, new ServiceError('NOT_FOUND'))
+    return reply
+  })
+  app.addHook('onRequest', async (request, reply) => answerRequest(deps, request, reply))
+  registerRoutes(app)
+  return app
+}
+
+async function answerRequest(
+  deps: AppDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const startedAt = new Date()
+  const startedMs = performance.now()
+  const { entry } = request.routeOptions.config
+  if (request.is404 || entry === undefined) {
+    answerOutside(deps, request, reply, new ServiceError('NOT_FOUND'))
+    return reply
+  }
+  const served =
+    requestProblem(request) === null
+      ? await serveRequest(deps, {
+          entry,
+          raw: request.raw,
+          params: paramsSchema.parse(request.params),
+          requestId: request.id,
+        })
+      : refused(requestProblem(request), request)
+  finish(deps, request, reply, { served, startedAt, startedMs, route: `${entry.method} ${entry.path}` })
+  return reply
+}
+
+/** Answers what no row of the table answers. */
+function answerOutside(deps: AppDeps, request: FastifyRequest, reply: FastifyReply, error: unknown): void {
+  const served = refused(error, request)
+  finish(deps, request, reply, { served, startedAt: new Date(), startedMs: performance.now(), route: 'none' })
+}
+
+function finish(
+  deps: AppDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  {
+    served,
+    startedAt,
+    startedMs,
+    route,
+  }: { served: Served; startedAt: Date; startedMs: number; route: string },
+): void {
+  const { answer, error, attribution, clientAddress } = served
+  reply.headers({ ...commonHeaders, 'x-request-id': request.id })
+  if (deps.isStopping()) reply.header('connection', 'close')
+  sendAnswer(reply, answer)
+  const latencyMs = performance.now() - startedMs
+  const code = codeOf(answer.json, answer.status)
+  const path = request.raw.url?.split('?')[0] ?? '/'
+  deps.metrics.observe({ route, status: answer.status, code, latencyMs })
+  const line = {
+    request_id: request.id,
+    route,
+    method: request.method,
+    status: answer.status,
+    code,
+    duration_ms: Math.round(latencyMs * 10) / 10,
+    operator_id: attribution?.operatorId,
+    ...(error instanceof ServiceError && error.cause instanceof Error ? { err: error.cause } : {}),
+  }
+  if (error !== null && !(error instanceof ServiceError)) {
+    deps.logger.error({ ...line, err: error }, 'request.failed')
+  } else deps.logger.info(line, 'request.served')
+  if (attribution === null) return
+  const { id: requestId, method } = request
+  const row = { attribution, requestId, at: startedAt, method, path, status: answer.status, code }
+  deps.requestLog.add({ ...row, latencyMs, clientAddress })
+}
+
+/** What HTTP itself allows and we do not. */
+function requestProblem(request: FastifyRequest): ServiceError | null {
+  const { headers, httpVersion } = request.raw
+  if (httpVersion === '1.1' && headers.host === undefined) return problem('host', 'is required')
+  const expectation = headers.expect
+  if (expectation !== undefined && expectation.toLowerCase() !== '100-continue') {
+    return problem('expect', 'must be 100-continue or absent')
+  }
+  return null
+}
+
+function problem(path: string, message: string): ServiceError {
+  return new ServiceError('VALIDATION_ERROR', {
+    message: `${path}: ${message}`,
+    details: [{ path, message }],
+  })
+}
+
+function refused(error: unknown, request: FastifyRequest): Served {
+  const clientAddress = request.raw.socket.remoteAddress ?? 'unknown'
+  return { answer: errorAnswer(error, request.id), error, attribution: null, clientAddress }
+}
+
+const codedSchema = z.object({ code: z.string(), request_id: z.string() })
+
+function codeOf(json: unknown, status: number): string | null {
+  if (status < 400) return null
+  const parsed = codedSchema.safeParse(json)
+  return parsed.success && isErrorCode(parsed.data.code) ? parsed.data.code : null
+}

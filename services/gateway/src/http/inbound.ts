@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { CallContext } from '@pitboss/contracts/call'
+import type { Identity } from '../access/identify.ts'
+import type { Verdict } from '../limits/token-bucket.ts'
+import type { RouteEntry } from '../routes/route-entry.ts'
+
+/** One request on its way through the gateway. */
+export type Inbound = {
+  readonly entry: RouteEntry
+  readonly raw: IncomingMessage
+  /** What travels with every call made for it. */
+  readonly context: CallContext
+  readonly clientAddress: string
+  readonly params: Readonly<Record<string, string>>
+  /** Null on routes without a token. */
+  readonly identity: Identity | null
+  readonly query: unknown
+  /** Undefined without a body and on `raw` routes. */
+  readonly body: unknown
+  /** Shows a limiter's verdict in the answer. @throws ServiceError RATE_LIMITED when it refuses. */
+  readonly admit: (verdict: Verdict) => void
+  /** Names the operator that a request without a token turned out to come from, for its request log. */
+  readonly attribute: (to: Attribution) => void
+}
+
+/** Under whom a request is logged. */
+export type Attribution = {
+  readonly operatorId: string
+  readonly mode: 'TEST' | 'LIVE'
+  readonly apiKey: string
+}
+
+export type Answer = {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON; absent: no body, unless there is `content`. */
+  readonly json?: unknown
+  readonly content?: { readonly type: string; readonly data: string | Buffer | Readable }
+}
+
+export type Handler = (inbound: Inbound) => Promise<Answer>

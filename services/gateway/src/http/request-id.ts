@@ -1,0 +1,17 @@
+import type { IncomingMessage } from 'node:http'
+import { newId } from '@pitboss/runtime/new-id'
+
+const requestIdPattern = /^[A-Za-z0-9_-]{1,64}$/
+const traceparentPattern = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+
+/** The caller's own `x-request-id` when it has the right form, else a new one. Source: contract section 1. */
+export function requestIdOf(request: Pick<IncomingMessage, 'headers'>): string {
+  const own = request.headers['x-request-id']
+  return typeof own === 'string' && requestIdPattern.test(own) ? own : newId('req')
+}
+
+/** The W3C trace that the caller is in, if it says so properly. */
+export function traceparentOf(request: Pick<IncomingMessage, 'headers'>): string | undefined {
+  const own = request.headers.traceparent
+  return typeof own === 'string' && traceparentPattern.test(own) ? own : undefined
+}

@@ -1,0 +1,52 @@
+import { errorCatalogue } from '@pitboss/errors/catalogue'
+import { toErrorEnvelope } from '@pitboss/errors/envelope'
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { FastifyReply } from 'fastify'
+import type { Answer } from './inbound.ts'
+
+export const jsonType = 'application/json; charset=utf-8'
+
+/** Headers of every answer; pages bring their own policy. */
+export const commonHeaders = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+} as const
+
+/** How long the rest of an unread body may take before its connection is cut. */
+const unreadBodyMs = 10_000
+
+export function sendAnswer(reply: FastifyReply, answer: Answer): void {
+  finishUnreadBody(reply)
+  reply.code(answer.status)
+  if (answer.headers !== undefined) reply.headers(answer.headers)
+  if (answer.content !== undefined) {
+    reply.header('content-type', answer.content.type).send(answer.content.data)
+  } else if (answer.json === undefined) reply.send()
+  else reply.header('content-type', jsonType).send(JSON.stringify(answer.json))
+}
+
+/** The error as its envelope; anything that is no ServiceError is INTERNAL_ERROR. */
+export function errorAnswer(error: unknown, requestId: string): Answer {
+  const envelope = toErrorEnvelope(error, requestId)
+  const headers: Record<string, string> = {}
+  if (envelope.code === 'RATE_LIMITED' || envelope.code === 'SERVICE_UNAVAILABLE') {
+    const retryAfterS = error instanceof ServiceError ? error.retryAfterS : undefined
+    headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterS ?? 1)))
+  }
+  const { status } = errorCatalogue[envelope.code]
+  if (status === 401) headers['www-authenticate'] = 'Bearer'
+  return { status, headers, json: envelope }
+}
+
+/** A body that nobody will read any more has a deadline too. */
+function finishUnreadBody(reply: FastifyReply): void {
+  const request = reply.request.raw
+  if (request.complete) return
+  const timer = setTimeout(() => {
+    if (!request.complete) request.destroy()
+  }, unreadBodyMs)
+  timer.unref()
+  request.once('close', () => clearTimeout(timer))
+}

@@ -1,0 +1,171 @@
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { IncomingMessage } from 'node:http'
+import type { AccessState } from '../access/access-state.ts'
+import { type AddressRange, clientAddress, limiterAddress } from '../access/client-address.ts'
+import { identify, type Identity } from '../access/identify.ts'
+import type { Limiters } from '../limits/limiters.ts'
+import type { LoadGauge } from '../limits/load-gauge.ts'
+import type { Verdict } from '../limits/token-bucket.ts'
+import type { RouteEntry } from '../routes/route-entry.ts'
+import type { Answer, Attribution, Handler, Inbound } from './inbound.ts'
+import { isSettlement, readInput } from './read-input.ts'
+import { traceparentOf } from './request-id.ts'
+import { errorAnswer } from './send.ts'
+
+export type ServeDeps = {
+  readonly access: AccessState
+  readonly limiters: Limiters
+  readonly gauge: LoadGauge
+  readonly trustedProxies: readonly AddressRange[]
+  readonly bodyTimeoutMs: number
+  readonly handlerOf: (entry: RouteEntry) => Handler
+}
+
+/** What one request came to. */
+export type Served = {
+  readonly answer: Answer
+  readonly error: unknown
+  readonly attribution: Attribution | null
+  readonly clientAddress: string
+}
+
+// What a path cannot hold.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const controlCharacter = /[\u0000-\u001f\u007f]/
+
+/**
+ * Takes one routed request through contract section 1's order of checks to its answer: route, token, audience, account, address,
+ * scope or role, rate, body, resource. Never throws: every failure becomes an answer.
+ */
+export async function serveRequest(
+  deps: ServeDeps,
+  {
+    entry,
+    raw,
+    params,
+    requestId,
+  }: {
+    entry: RouteEntry
+    raw: IncomingMessage
+    params: Readonly<Record<string, string>>
+    requestId: string
+  },
+): Promise<Served> {
+  const headers: Record<string, string> = {}
+  const address = clientAddress(raw, deps.trustedProxies)
+  let attribution: Attribution | null = null
+  const admit = (verdict: Verdict) => {
+    Object.assign(headers, rateHeaders(verdict))
+    if (!verdict.allowed) throw new ServiceError('RATE_LIMITED', { retryAfterS: verdict.retryAfterS })
+  }
+  const leave = deps.gauge.enter()
+  try {
+    requirePossiblePath(params)
+    if (entry.limit !== 'body') requireRoom(deps.gauge, entry)
+    const identity = await checkAccess(deps, entry, raw, address, (to) => {
+      attribution = to
+    })
+    limitBeforeBody(deps.limiters, entry, identity, address, admit)
+    const input = await readInput({ entry, raw, params, bodyTimeoutMs: deps.bodyTimeoutMs }).catch(
+      (error: unknown) => {
+        if (entry.limit === 'body' && identity !== null) countOnly(takeFor(deps.limiters, identity), headers)
+        throw error
+      },
+    )
+    if (entry.limit === 'body' && identity !== null && !isSettlement(input.body)) {
+      admit(takeFor(deps.limiters, identity))
+      requireRoom(deps.gauge, entry)
+    }
+    const traceparent = traceparentOf(raw)
+    const inbound: Inbound = {
+      entry,
+      raw,
+      context: { requestId, ...(traceparent === undefined ? {} : { traceparent }) },
+      clientAddress: address,
+      params: input.params,
+      identity,
+      query: input.query,
+      body: input.body,
+      admit,
+      attribute: (to) => {
+        attribution = to
+      },
+    }
+    const answer = await deps.handlerOf(entry)(inbound)
+    return { answer: withHeaders(answer, headers), error: null, attribution, clientAddress: address }
+  } catch (error) {
+    const answer = withHeaders(errorAnswer(error, requestId), headers)
+    return { answer, error, attribution, clientAddress: address }
+  } finally {
+    leave()
+  }
+}
+
+function requirePossiblePath(params: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(params)) {
+    if (controlCharacter.test(value) || (value === '' && name !== '*')) throw new ServiceError('NOT_FOUND')
+  }
+}
+
+function requireRoom(gauge: LoadGauge, entry: RouteEntry): void {
+  if (gauge.sheds(entry.shed)) throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
+}
+
+async function checkAccess(
+  deps: ServeDeps,
+  entry: RouteEntry,
+  raw: IncomingMessage,
+  address: string,
+  attribute: (to: Attribution) => void,
+): Promise<Identity | null> {
+  if (entry.access === null) return null
+  return identify({
+    request: raw,
+    access: entry.access,
+    state: deps.access,
+    clientAddress: address,
+    onClaims({ aud, op, mode, sub }) {
+      if (aud === 'operator-api') attribute({ operatorId: op, mode, apiKey: sub })
+    },
+  })
+}
+
+function limitBeforeBody(
+  limiters: Limiters,
+  entry: RouteEntry,
+  identity: Identity | null,
+  address: string,
+  admit: (verdict: Verdict) => void,
+): void {
+  if (entry.limit === 'mintAddress' || entry.limit === 'loginAddress') {
+    admit(limiters.take(entry.limit, limiterAddress(address)))
+  } else if (entry.limit === 'counted' && identity !== null) admit(takeFor(limiters, identity))
+}
+
+function takeFor(limiters: Limiters, { actor }: Identity): Verdict {
+  switch (actor.kind) {
+    case 'credential':
+      return limiters.take('operator', actor.api_key)
+    case 'session':
+      return limiters.take('launcher', actor.session_id)
+    case 'user':
+      return limiters.take('dashboard', actor.user_id)
+  }
+}
+
+/** A body that cannot be read is counted, and still answered for what is wrong with it. */
+function countOnly(verdict: Verdict, headers: Record<string, string>): void {
+  Object.assign(headers, rateHeaders(verdict))
+}
+
+function rateHeaders({ limit, remaining, resetS }: Verdict): Record<string, string> {
+  return {
+    'ratelimit-limit': String(limit),
+    'ratelimit-remaining': String(remaining),
+    'ratelimit-reset': String(resetS),
+  }
+}
+
+function withHeaders(answer: Answer, headers: Record<string, string>): Answer {
+  return { ...answer, headers: { ...headers, ...answer.headers } }
+}

@@ -1,0 +1,59 @@
+/** When the gateway is overloaded, and what goes first. Source: contract section 8; thresholds are ours, by configuration. */
+
+/** `read` is shed first, `stake` next, `never` never. */
+export type ShedClass = 'read' | 'stake' | 'never'
+
+export type LoadGauge = {
+  /** Whether a request of this class is to be refused now. */
+  sheds(shedClass: ShedClass): boolean
+  /** Marks a request as at work until the returned function is called (once). */
+  enter(): () => void
+  inFlight(): number
+  stop(): void
+}
+
+const sampleMs = 50
+/** Part of the last reading that stays in the next one, so that one pause does not shed and one good sample does not readmit. */
+const decay = 0.8
+
+export function createLoadGauge({
+  readDelayMs,
+  stakeDelayMs,
+  readInFlightMax,
+  stakeInFlightMax,
+}: {
+  readDelayMs: number
+  stakeDelayMs: number
+  readInFlightMax: number
+  stakeInFlightMax: number
+}): LoadGauge {
+  let inFlight = 0
+  let delayMs = 0
+  let lastAtMs = performance.now()
+  const timer = setInterval(() => {
+    const nowMs = performance.now()
+    const lateMs = Math.max(0, nowMs - lastAtMs - sampleMs)
+    delayMs = decay * delayMs + (1 - decay) * lateMs
+    lastAtMs = nowMs
+  }, sampleMs)
+  timer.unref()
+
+  return {
+    sheds(shedClass) {
+      if (shedClass === 'never') return false
+      if (shedClass === 'stake') return delayMs > stakeDelayMs || inFlight > stakeInFlightMax
+      return delayMs > readDelayMs || inFlight > readInFlightMax
+    },
+    enter() {
+      inFlight += 1
+      let left = false
+      return () => {
+        if (left) return
+        left = true
+        inFlight -= 1
+      }
+    },
+    inFlight: () => inFlight,
+    stop: () => clearInterval(timer),
+  }
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { signatureTimestamp, signBody } from '@pitboss/signing/sign-body'
+import { CaseFailure, expect } from '../certify/case.ts'
+import { createExchange } from '../certify/exchange.ts'
+
+/** Time-out of the service for the whole exchange. Source: contract section 7. */
+const DELIVERY_TIMEOUT_MS = 15_000
+
+export type Delivery = {
+  eventId: string
+  eventType: string
+  body: string
+  timestamp: string
+  signature: string
+  attempt: number
+}
+
+export type ReceiverUnderTest = {
+  /** A signed delivery of a fresh event; `change` alters the event before it is signed. */
+  delivery(eventType?: string, change?: object): Delivery
+  /** The hex signature of a body under a secret, the endpoint's by default. */
+  sign(timestamp: string, body: string, secret?: string): string
+  /** Sends it, `without` some headers, and gives the answer's status and time; no answer fails the case. */
+  send(delivery: Delivery, without?: readonly string[]): Promise<{ httpStatus: number; latencyMs: number }>
+  close(): Promise<void>
+}
+
+export function createReceiverUnderTest({ url, secret }: { url: string; secret: string }): ReceiverUnderTest {
+  const exchange = createExchange()
+  const sign = (timestamp: string, body: string, key = secret): string => signBody(key, timestamp, body)
+  return {
+    sign,
+    delivery(eventType = 'round.completed', change = {}) {
+      const event = { ...exampleEvent(eventType), ...change }
+      const body = JSON.stringify(event)
+      const timestamp = signatureTimestamp(new Date())
+      return {
+        eventId: event.id,
+        eventType,
+        body,
+        timestamp,
+        signature: `v1=${sign(timestamp, body)}`,
+        attempt: 1,
+      }
+    },
+    async send(delivery, without = []) {
+      const headers: Record<string, string> = {
+        'content-type': 'application/json',
+        'user-agent': 'Pitboss-Webhooks/1',
+        'x-svc-event-id': delivery.eventId,
+        'x-svc-event-type': delivery.eventType,
+        'x-svc-timestamp': delivery.timestamp,
+        'x-svc-signature': delivery.signature,
+        'x-svc-delivery-attempt': String(delivery.attempt),
+      }
+      for (const name of without) delete headers[name]
+      const answer = await exchange.post({
+        url,
+        headers,
+        body: delivery.body,
+        timeoutMs: DELIVERY_TIMEOUT_MS,
+      })
+      if (answer.kind === 'failure') throw new CaseFailure(`${delivery.eventType}: ${answer.error}`)
+      return answer
+    },
+    close: () => exchange.close(),
+  }
+}
+
+/** Sends and wants a 2xx. */
+export async function expectAccepted(receiver: ReceiverUnderTest, delivery: Delivery): Promise<void> {
+  const { httpStatus } = await receiver.send(delivery)
+  const accepted = httpStatus >= 200 && httpStatus < 300
+  expect(accepted, `${delivery.eventType}: expected 2xx, got ${httpStatus}`)
+}
+
+/** Sends and wants anything but a 2xx; a 4xx is the honest answer. */
+export async function expectRefused(
+  receiver: ReceiverUnderTest,
+  delivery: Delivery,
+  without?: readonly string[],
+): Promise<void> {
+  const { httpStatus } = await receiver.send(delivery, without)
+  expect(httpStatus >= 400 && httpStatus < 500, `${delivery.eventType}: expected 4xx, got ${httpStatus}`)
+}
+
+function exampleEvent(type: string) {
+  return {
+    id: `evt_${randomUUID().replaceAll('-', '').slice(0, 26)}`,
+    type,
+    created_at: new Date().toISOString(),
+    environment: 'SANDBOX',
+    operator_id: '0197c0de-0000-7000-8000-0000000000aa',
+    data: {
+      round_id: `rnd_${randomUUID().replaceAll('-', '').slice(0, 26)}`,
+      game: 'dice',
+      wallet_round_id: randomUUID(),
+      wallet_game_id: '0197c0de-0000-7000-8000-00000000d1ce',
+      player_id: 'certification',
+      stake: '10.00',
+      payout: '0.00',
+      currency: 'USD',
+      free_bet: false,
+    },
+  }
+}

@@ -1,0 +1,91 @@
+#!/usr/bin/env node
+import { Command, InvalidArgumentError } from 'commander'
+import { certifyReceiver } from './certify-receiver/certify-receiver.ts'
+import { certifyWallet } from './certify-wallet/certify-wallet.ts'
+import { reportCertification } from './commands/certification-output.ts'
+import { listenCommand } from './commands/listen-command.ts'
+import { verifyCommand } from './commands/verify-command.ts'
+
+const program = new Command('pitboss')
+  .description(
+    'Tools for operators: verify rounds, certify your wallet and webhook receiver, listen to events.',
+  )
+  .showHelpAfterError()
+
+program
+  .command('verify')
+  .description('verify a finished round from itself alone; exit code 0 valid, 1 not valid, 2 unreadable')
+  .argument('<file>', 'JSON of a round or a round.completed event, "-" for standard input')
+  .option('--json', 'print the checks as JSON', false)
+  .action(async (file: string, options: { json: boolean }) => {
+    process.exitCode = await verifyCommand(file, options)
+  })
+
+program
+  .command('certify-wallet')
+  .description('run every case of the wallet contract against your wallet; exit code 0 certified, 1 not')
+  .requiredOption('--url <url>', 'base address of the wallet, without /debit', httpUrl)
+  .requiredOption('--secret <secret>', 'signing secret of the wallet')
+  .option('--player <id>', 'test player who owns at least 100 units', 'certification')
+  .option('--currency <code>', 'currency of that player', 'USD')
+  .option('--blocked-player <id>', 'a player who may not play')
+  .option('--unknown-player <id>', 'a player who does not exist')
+  .option('--timeout-ms <ms>', 'time-out of each call', wholeNumber, 5000)
+  .option('--json', 'print the report as JSON', false)
+  .option('--junit <file>', 'write the report as JUnit XML too')
+  .action(async (options: WalletArguments) => {
+    const { url, secret, currency, timeoutMs, blockedPlayer = null, unknownPlayer = null } = options
+    const wallet = { url, secret, currency, timeoutMs, playerId: options.player }
+    const players = { blockedPlayerId: blockedPlayer, unknownPlayerId: unknownPlayer }
+    process.exitCode = await reportCertification(options, (onResult) =>
+      certifyWallet({ ...wallet, ...players }, onResult),
+    )
+  })
+
+program
+  .command('certify-receiver')
+  .description('run every case of the webhook contract against your receiver; exit code 0 certified, 1 not')
+  .requiredOption('--url <url>', 'address of the receiver', httpUrl)
+  .requiredOption('--secret <secret>', 'signing secret of the endpoint, whsec_ included')
+  .option('--json', 'print the report as JSON', false)
+  .option('--junit <file>', 'write the report as JUnit XML too')
+  .action(async (options: { url: string; secret: string; json: boolean; junit?: string }) => {
+    process.exitCode = await reportCertification(options, (onResult) => certifyReceiver(options, onResult))
+  })
+
+program
+  .command('listen')
+  .description('receive events on this machine, print and verify them, and forward them to your receiver')
+  .requiredOption('--secret <secret...>', 'signing secret of the endpoint; several during a rotation')
+  .option('--port <port>', 'port on 127.0.0.1, 0 for a free one', wholeNumber, 4040)
+  .option('--forward-to <url>', 'your receiver; gets the exact bytes and headers', httpUrl)
+  .option('--json', 'print JSON lines', false)
+  .action(async (options: { secret: string[]; port: number; forwardTo?: string; json: boolean }) => {
+    const { secret, port, forwardTo = null, json } = options
+    process.exitCode = await listenCommand({ secrets: secret, port, forwardTo, json })
+  })
+
+await program.parseAsync()
+
+type WalletArguments = {
+  url: string
+  secret: string
+  player: string
+  currency: string
+  blockedPlayer?: string
+  unknownPlayer?: string
+  timeoutMs: number
+  json: boolean
+  junit?: string
+}
+
+function httpUrl(text: string): string {
+  const parsed = URL.parse(text)
+  if (parsed?.protocol === 'http:' || parsed?.protocol === 'https:') return text
+  throw new InvalidArgumentError('It must start with http:// or https://.')
+}
+
+function wholeNumber(text: string): number {
+  if (/^[0-9]{1,6}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It must be a whole number.')
+}

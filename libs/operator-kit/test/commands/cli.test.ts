@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readFile } from 'node:fs/promises'
+import { signatureTimestamp, signBody } from '@pitboss/signing/sign-body'
+import t from 'tap'
+import { createReceiverApp } from '../../src/demo-receiver/create-receiver-app.ts'
+import { createWalletApp } from '../../src/sandbox-wallet/create-wallet-app.ts'
+import { runCli } from '../fixtures/run-cli.ts'
+
+const round = {
+  ...{
+    game: 'dice',
+    status: 'SETTLED',
+    stake: '10.00',
+    payout: '19.80',
+    currency: 'USD',
+    multiplier: '1.9803',
+  },
+  outcome: { roll: '77.17', target: '50.00', direction: 'over', won: true },
+  fairness: {
+    algorithm: 'fair-v1',
+    server_seed_hash: '92a94e8c23510695d92e123725ecd728e54bd251c0ec4b4c422bd16aa34567f9',
+    server_seed: '18e93f4a7b5b58d2569765766d1b6c3296bbd8430d6f20249044d72f14720159',
+    client_seed: 'bb62964774',
+    nonce: 1,
+  },
+}
+
+await t.test('pitboss verify answers by its exit code and in words', async (t) => {
+  const dir = t.testdir({
+    'round.json': JSON.stringify(round),
+    'lie.json': JSON.stringify({ ...round, payout: '20.00' }),
+    'x.json': '{',
+  })
+  const valid = await runCli(['verify', join(dir, 'round.json')])
+  t.match(valid, { code: 0, out: /✓ server seed hash[\s\S]*The round is valid/ })
+  const lie = await runCli(['verify', join(dir, 'lie.json')])
+  t.match(lie, { code: 1, out: /✗ payout {2}expected 19\.80, found 20\.00[\s\S]*NOT valid/ })
+  const event = JSON.stringify({ id: 'evt_1', type: 'round.completed', data: round })
+  const piped = await runCli(['verify', '-', '--json'], event)
+  t.equal(piped.code, 0)
+  t.match(JSON.parse(piped.out), { valid: true })
+  t.match(await runCli(['verify', join(dir, 'x.json')]), { code: 2, err: /x\.json/ })
+  t.match(await runCli(['verify', join(dir, 'absent.json')]), { code: 2, err: /ENOENT/ })
+})
+
+await t.test('pitboss certify-wallet writes a report, JSON and JUnit', async (t) => {
+  const dataDir = t.testdir({})
+  const app = await createWalletApp({ dataDir, secret: 'wallet-secret', startingBalance: '1000.00', seed: 1 })
+  t.teardown(() => app.close())
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const junit = join(dataDir, 'report.xml')
+  const good = await runCli(['certify-wallet', '--url', url, '--secret', 'wallet-secret', '--junit', junit])
+  t.match(good, {
+    code: 0,
+    out: /✓ The same debit sent twice is taken once[\s\S]*certified \(66 passed, 0 failed, 3 skipped\)/,
+  })
+  t.match(await readFile(junit, 'utf8'), /<testsuite name="pitboss certify-wallet".*failures="0"/)
+  const bad = await runCli(['certify-wallet', '--url', url, '--secret', 'wrong', '--json'])
+  t.equal(bad.code, 1)
+  t.match(JSON.parse(bad.out), { certified: false })
+  t.match(await runCli(['certify-wallet', '--url', 'ftp://x', '--secret', 's']), {
+    code: 1,
+    err: /http:\/\//,
+  })
+})
+
+await t.test('pitboss listen verifies, forwards byte for byte and gives back the answer', async (t) => {
+  const dataDir = t.testdir({ 'secrets.json': JSON.stringify({ secrets: ['whsec_l'] }) })
+  const app = await createReceiverApp({ dataDir, secretsFile: join(dataDir, 'secrets.json') })
+  t.teardown(() => app.close())
+  const target = `${await app.listen({ host: '127.0.0.1', port: 0 })}/hook`
+  const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+  const child = spawn(process.execPath, [
+    cli,
+    'listen',
+    '--secret',
+    'whsec_l',
+    '--port',
+    '0',
+    '--forward-to',
+    target,
+    '--json',
+  ])
+  t.teardown(() => child.kill('SIGKILL'))
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  const nextLine = async (): Promise<Record<string, unknown>> =>
+    JSON.parse(String((await lines.next()).value))
+  const { url } = await nextLine()
+
+  const body = '{"id": "evt_1",\n "type":"round.completed"}\n'
+  const timestamp = signatureTimestamp(new Date())
+  const headers = {
+    'content-type': 'application/json',
+    'x-svc-event-id': 'evt_1',
+    'x-svc-event-type': 'round.completed',
+    'x-svc-timestamp': timestamp,
+    'x-svc-signature': `v1=${signBody('whsec_l', timestamp, body)}`,
+    'x-svc-delivery-attempt': '1',
+  }
+  t.equal((await fetch(String(url), { method: 'POST', headers, body })).status, 200)
+  t.match(await nextLine(), { event_id: 'evt_1', verified: true, forwarded_status: 200 })
+  t.equal((await fetch(String(url), { method: 'POST', headers, body: '{}' })).status, 401)
+  t.match(await nextLine(), { verified: false, reason: 'SIGNATURE_MISMATCH' })
+  const received = JSON.parse(await (await fetch(new URL('/demo/received', target))).text())
+  t.match(received, { total: 1, data: [{ raw_body: body, verified: true, path: '/hook' }] })
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  child.kill('SIGTERM')
+  t.equal(await closed, 0)
+})

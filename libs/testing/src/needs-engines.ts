@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 const startsEngines =
-  /(with-engines|with-nats-cluster|start-test-engines|start-mongodb|start-nats|start-documentdb)(\.ts)?$/
-const importOf = /(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g
+  /(with-engines|with-nats-cluster|run-stack|start-test-engines|start-mongodb|start-nats|start-documentdb)(\.ts)?$/
+const importOf = /(?:from|import|new URL)\s*\(?\s*['"]([^'"]+)['"]/g
 
 /**
- * Whether a test file needs a database or a broker: it, or a file that it imports by a relative path, imports one of
+ * Whether a test file needs a database or a broker: it, or a file that it imports or starts by a relative path, imports one of
  * the modules that start or lend them. So nobody keeps a list, and a suite of pure rules is never kept waiting.
  */
 export function needsEngines(file: string, seen = new Set<string>()): boolean {

@@ -33,14 +33,13 @@ export type RoundActorDeps = {
   clock: Clock
   newId: (prefix: string) => string
   scaleMs: (ms: number) => number
-  /** Something new waits to be added to the reports. */
-  onFact: () => void
   logger: Logger
 }
 
 /** More than any round owes at once; a bound for the loop, not a rule. */
 const stepsMax = 500
 const fenceLossesMax = 12
+const withdrawalsMax = 5
 
 export type RoundActor = ReturnType<typeof createRoundActor>
 
@@ -57,16 +56,24 @@ export function createRoundActor(deps: RoundActorDeps) {
    * @throws ServiceError what the rules refuse it with.
    */
   async function send(stored: StoredRound, message: RoundMessage): Promise<StoredRound> {
+    return (await tell(stored, message)).stored
+  }
+
+  /** As `send`; `changed` is false when the message was true already, so that somebody else has done it. */
+  async function tell(
+    stored: StoredRound,
+    message: RoundMessage,
+  ): Promise<{ stored: StoredRound; changed: boolean }> {
     return mailbox(stored.round.id, async () => {
       let current = stored
       for (let losses = 0; losses < fenceLossesMax; losses++) {
         const change = transition(current.round, message, contextOf(current.round))
         if (change.kind === 'refused') throw refusal(change)
-        if (change.kind === 'unchanged') return current
+        if (change.kind === 'unchanged') return { stored: current, changed: false }
         const written = await rounds.update(current, writeOf(change), change.round.updatedAt)
         if (written !== null) {
           afterWrite(change, message)
-          return written
+          return { stored: written, changed: true }
         }
         const fresh = await rounds.find(scopeOf(current.round), current.round.id)
         if (fresh === null) throw new ServiceError('ROUND_NOT_FOUND')
@@ -77,6 +84,23 @@ export function createRoundActor(deps: RoundActorDeps) {
         cause: new Error(`round ${stored.round.id} kept changing`),
       })
     })
+  }
+
+  /**
+   * Takes back an intent whose movement was certainly not written, unless a sweeper may be at work on it: then it stays owed, and
+   * its end is found there.
+   */
+  async function withdraw(stored: StoredRound, transactionId: string): Promise<void> {
+    let current = stored
+    for (let losses = 0; losses < withdrawalsMax; losses++) {
+      const change = transition(current.round, { type: 'withdraw', transactionId }, contextOf(current.round))
+      if (change.kind !== 'changed') return
+      if (await rounds.updateUnclaimed(current, writeOf(change), change.round.updatedAt)) return
+      const fresh = await rounds.find(scopeOf(current.round), current.round.id)
+      if (fresh === null || fresh.checks > 0) break
+      current = fresh
+    }
+    logger.warn({ round_id: stored.round.id, transaction_id: transactionId }, 'intent.left-to-sweeper')
   }
 
   /** Inserts a new round; null when the player has an unfinished one, or the nonce is taken. */
@@ -223,11 +247,10 @@ export function createRoundActor(deps: RoundActorDeps) {
   }
 
   function afterWrite(
-    { round, events, fact }: Extract<RoundChange, { kind: 'changed' }>,
+    { round, events }: Extract<RoundChange, { kind: 'changed' }>,
     message: RoundMessage,
   ): void {
     if (events.length > 0) void outbox.relay(round.id)
-    if (fact !== null) deps.onFact()
     if (isUnfinished(round)) return
     logger.info(
       {
@@ -244,7 +267,7 @@ export function createRoundActor(deps: RoundActorDeps) {
     )
   }
 
-  return { open, send, learn, settle, voidStake }
+  return { open, send, tell, withdraw, learn, settle, voidStake }
 }
 
 function messageOf(movement: Movement, outcome: MovementOutcome): RoundMessage | null {

@@ -16,13 +16,20 @@ export function changeOperatorRound(round: RoundState, message: OperatorMessage)
   if (round.driver !== 'operator') {
     return refusal('VALIDATION_ERROR', { path: 'round_id', message: 'is a round that the service plays' })
   }
-  const movements = round.stakes.length + round.wins.length + round.reversals.length
-  if (movements >= movementsMax) {
+  const movements = [...round.stakes, ...round.wins, ...round.reversals]
+  const { transactionId } = intended(message)
+  if (movements.some((one) => one.transactionId === transactionId)) return 'unchanged'
+  if (movements.length >= movementsMax) {
     return refusal('CONFLICT', { message: 'This round has as many movements as a round can have.' })
   }
   if (message.type === 'add-stake') return addStake(round, message)
   if (message.type === 'add-win') return addWin(round, message)
   return addReversal(round, message)
+}
+
+function intended(message: Exclude<OperatorMessage, { type: 'withdraw' }>): { transactionId: string } {
+  if (message.type === 'add-stake') return message.stake
+  return message.type === 'add-win' ? message.win : message.reversal
 }
 
 function addStake(round: RoundState, { stake }: Extract<OperatorMessage, { type: 'add-stake' }>): Step {

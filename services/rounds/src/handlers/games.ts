@@ -26,6 +26,7 @@ type GamesDeps = {
   catalogue: Catalogue
   games: GamesStore
   access: GameAccess
+  showGame: ShowGame
   cursors: CursorCodec
   clock: Clock
 }
@@ -35,14 +36,26 @@ type GamePatch = {
   limits?: readonly { currency: string; min_stake: string; max_stake: string }[] | undefined
 }
 
-/** The catalogue with the account's settings, and the platform's switch. Contract sections 3, 4 and 11. */
-export function createGameHandlers({ catalogue, games, access, cursors, clock }: GamesDeps): CallHandler[] {
-  async function show({ operator_id, currencies }: Account, entry: CatalogueEntry): Promise<Game> {
-    const { slug } = entry.game
+/** One game as an account sees it. @throws ServiceError GAME_NOT_FOUND */
+export type ShowGame = (account: Account, slug: string) => Promise<Game>
+
+export function createShowGame({ games, access }: { games: GamesStore; access: GameAccess }): ShowGame {
+  return async function showGame({ operator_id, currencies }, slug) {
+    const entry = access.find(slug)
     const [settings, status] = await Promise.all([games.settings(operator_id, slug), games.status(slug)])
     return presentGame(entry, settings, status, currencies)
   }
+}
 
+/** The catalogue with the account's settings, and the platform's switch. Contract sections 3, 4 and 11. */
+export function createGameHandlers({
+  catalogue,
+  games,
+  access,
+  showGame,
+  cursors,
+  clock,
+}: GamesDeps): CallHandler[] {
   async function list(caller: Caller, name: string, query: { limit: number; cursor?: string | undefined }) {
     const { items, nextCursor } = await readPage({
       cursors,
@@ -55,7 +68,7 @@ export function createGameHandlers({ catalogue, games, access, cursors, clock }:
       },
       positionOf: (entry) => catalogue.entries.indexOf(entry),
     })
-    const data = await Promise.all(items.map((entry) => show(caller.account, entry)))
+    const data = await Promise.all(items.map(({ game }) => showGame(caller.account, game.slug)))
     return { status: 200, body: { data, next_cursor: nextCursor } }
   }
 
@@ -77,7 +90,7 @@ export function createGameHandlers({ catalogue, games, access, cursors, clock }:
     handler(dashboardListGames.call, ({ caller, query }) => list(caller, 'games', query)),
     handler(getGame.call, async ({ caller, params }) => ({
       status: 200,
-      body: await show(caller.account, access.find(params.slug)),
+      body: await showGame(caller.account, params.slug),
     })),
     handler(patchGame.call, ({ caller, params, body }) => change(caller, params.slug, body)),
     handler(dashboardPatchGame.call, ({ caller, params, body }) => change(caller, params.slug, body)),

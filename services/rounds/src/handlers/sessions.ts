@@ -88,7 +88,7 @@ export function createSessionHandlers({
       body: presentSession(await openSession(caller, body), clock.now()),
     })),
     handler(listSessions.call, ({ caller, query }) => list(caller, query)),
-    handler(dashboardListSessions.call, ({ caller, query: { environment: _, ...query } }) =>
+    handler(dashboardListSessions.call, ({ caller, query: { environment: _environment, ...query } }) =>
       list(caller, query),
     ),
     handler(getSession.call, async ({ caller, params }) => ({

@@ -92,24 +92,18 @@ export function createRoundsStore({ db }: { db: Db }) {
 
     /** Writes a change if nobody else was first; null then. */
     async update(stored: StoredRound, write: RoundWrite, now: Date): Promise<StoredRound | null> {
-      const outbox = write.events.length === 0 ? null : outboxUpdate(write.events, now)
-      const facts = factEntries(write.fact)
-      const push = {
-        ...outbox?.$push,
-        ...(facts.length === 0 ? {} : { facts: { $each: facts } }),
-      }
-      const change: Document = {
-        $set: {
-          ...encodeRound(write.round, isUnfinished(write.round)),
-          dueAt: write.dueAt,
-          checks: 0,
-          ...outbox?.$set,
-          ...(facts.length === 0 ? {} : { factsAt: now }),
-        },
-        ...(Object.keys(push).length === 0 ? {} : { $push: push }),
-      }
-      const document = await fencedUpdate(rounds, stored.round.id, stored.version, change)
+      const document = await fencedUpdate(rounds, stored.round.id, stored.version, updateOf(write, now))
       return document === null ? null : decodeRound(document)
+    },
+
+    /** As `update`, but also only if no sweeper has taken the round since it was read. */
+    async updateUnclaimed(stored: StoredRound, write: RoundWrite, now: Date): Promise<boolean> {
+      const { round, version, dueAt } = stored
+      const { matchedCount } = await rounds.updateOne(
+        { _id: round.id, version, dueAt },
+        { ...updateOf(write, now), $inc: { version: 1 } },
+      )
+      return matchedCount === 1
     },
 
     /** Removes an intent whose stake was certainly never asked for, unless anybody has looked at it since. */
@@ -153,7 +147,7 @@ export function createRoundsStore({ db }: { db: Db }) {
         {
           scope: scopeKey(scope),
           sessionId,
-          status: 'OPEN',
+          status: { $in: ['PENDING', 'OPEN'] },
           driver: 'game',
           sittingEndsAt: { $gt: endedAt },
         },
@@ -211,6 +205,25 @@ export function createRoundsStore({ db }: { db: Db }) {
         .toArray()
       return { count: Number(count), oldestAt: oldest?.createdAt ?? null }
     },
+  }
+}
+
+function updateOf(write: RoundWrite, now: Date): Document {
+  const outbox = write.events.length === 0 ? null : outboxUpdate(write.events, now)
+  const facts = factEntries(write.fact)
+  const push = {
+    ...outbox?.$push,
+    ...(facts.length === 0 ? {} : { facts: { $each: facts } }),
+  }
+  return {
+    $set: {
+      ...encodeRound(write.round, isUnfinished(write.round)),
+      dueAt: write.dueAt,
+      checks: 0,
+      ...outbox?.$set,
+      ...(facts.length === 0 ? {} : { factsAt: now }),
+    },
+    ...(Object.keys(push).length === 0 ? {} : { $push: push }),
   }
 }
 

@@ -3,6 +3,7 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { outboxIndex } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
 import { type Db, MongoServerError } from 'mongodb'
+import type { StakeRange } from '../domain/limits.ts'
 import { scopeKey } from './round-document.ts'
 
 const duplicateKey = 11_000
@@ -114,6 +115,16 @@ export function createSessionsStore({ db }: { db: Db }) {
       return found.map(({ _id }) => _id).toSorted()
     },
   }
+}
+
+/** The stakes that the session allows, where it says anything. */
+export function stakeRangeOf({ limits }: Pick<SessionDocument, 'limits'>): StakeRange | null {
+  return limits === null
+    ? null
+    : {
+        minStake: limits.minStake === null ? null : BigInt(limits.minStake),
+        maxStake: limits.maxStake === null ? null : BigInt(limits.maxStake),
+      }
 }
 
 function statusFilter(status: SessionFilters['status'], now: Date) {

@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto'
+import type { Bus } from '@pitboss/bus/connect-bus'
+import { serveCalls } from '@pitboss/bus/serve-calls'
+import { newServerSeed } from '@pitboss/fairness/new-server-seed'
+import { seedHash } from '@pitboss/fairness/seed-hash'
+import { type Clock, systemClock } from '@pitboss/runtime/clock'
+import { newId } from '@pitboss/runtime/new-id'
+import { createTimeScale } from '@pitboss/runtime/time-scale'
+import type { Storage } from '@pitboss/storage/connect-storage'
+import { createCursorCodec } from '@pitboss/storage/cursor'
+import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
+import { parseKeyring } from '@pitboss/storage/keyring'
+import { createLease, leaseIndexes } from '@pitboss/storage/lease'
+import { createOutbox } from '@pitboss/storage/outbox'
+import { createSecretBox } from '@pitboss/storage/secret-box'
+import type { Logger } from 'pino'
+import { Gauge, type Registry } from 'prom-client'
+import { createMailbox } from './actors/mailbox.ts'
+import { createRoundActor } from './actors/round-actor.ts'
+import { type Catalogue, createCatalogue } from './catalogue.ts'
+import { createWalletClient } from './clients/wallet.ts'
+import { consumeMovements } from './consumers/movements.ts'
+import { createFreeBetHandlers } from './handlers/free-bets.ts'
+import { createGameAccess } from './handlers/game-access.ts'
+import { createGameHandlers, createShowGame } from './handlers/games.ts'
+import { createOpenSession } from './handlers/open-session.ts'
+import { createPlaceStake } from './handlers/place-stake.ts'
+import { createPlaceTransaction } from './handlers/place-transaction.ts'
+import { createPlayRound } from './handlers/play-round.ts'
+import { createPlayerAccess } from './handlers/player-session.ts'
+import { createPlayerHandlers } from './handlers/player.ts'
+import { createReportHandlers } from './handlers/reports.ts'
+import { createRoundHandlers } from './handlers/rounds.ts'
+import { createSessionHandlers } from './handlers/sessions.ts'
+import { createTransactionHandlers } from './handlers/transactions.ts'
+import { commitmentIndexes, createCommitmentsStore } from './storage/commitments-store.ts'
+import { createGamesStore } from './storage/games-store.ts'
+import { createGrantsStore, grantIndexes } from './storage/grants-store.ts'
+import { createReportsStore, reportIndexes } from './storage/reports-store.ts'
+import { createRoundsStore, roundIndexes } from './storage/rounds-store.ts'
+import { createSessionsStore, sessionIndexes } from './storage/sessions-store.ts'
+import { startReportProjector } from './workers/report-projector.ts'
+import { startSweeper } from './workers/sweeper.ts'
+
+const service = 'rounds'
+const version = '0.1.0'
+const concurrencyMax = 512
+const reportLeaseMs = 10_000
+
+type RoundsOptions = {
+  bus: Bus
+  storage: Pick<Storage, 'db'>
+  /** Text of `PITBOSS_MASTER_KEYS`. */
+  masterKeys: string
+  /** Divides abandonment times only. */
+  timeScale: number
+  logger: Logger
+  registry?: Registry
+  clock?: Clock
+  catalogue?: Catalogue
+}
+
+/** Wires the rounds service and starts it: calls, sweeper, consumer, outboxes, reports. `stop()` ends all in flight first. */
+export async function startRounds({
+  bus,
+  storage: { db },
+  masterKeys,
+  timeScale,
+  logger,
+  registry,
+  clock = systemClock,
+  catalogue = createCatalogue(),
+}: RoundsOptions): Promise<{ stop(): Promise<void> }> {
+  await ensureIndexes(db, {
+    rounds: roundIndexes,
+    commitments: commitmentIndexes,
+    sessions: sessionIndexes,
+    grants: grantIndexes,
+    game_settings: [],
+    game_status: [],
+    ...reportIndexes,
+    ...idempotencyKeyIndexes,
+    ...leaseIndexes,
+  })
+  const keyring = parseKeyring(masterKeys)
+  const cursors = createCursorCodec({ keyring })
+  const secretBox = createSecretBox(keyring, 'server-seeds')
+  const { scaleMs } = createTimeScale(timeScale)
+
+  const rounds = createRoundsStore({ db })
+  const sessions = createSessionsStore({ db })
+  const grants = createGrantsStore({ db })
+  const games = createGamesStore({ db })
+  const reports = createReportsStore({ db })
+  const commitments = createCommitmentsStore({ db, secretBox, newSeed: newServerSeed, hashSeed: seedHash })
+  const roundOutbox = createOutbox({ collection: rounds.collection, bus, clock, logger })
+  const sessionOutbox = createOutbox({ collection: sessions.collection, bus, clock, logger })
+  const wallet = createWalletClient({ bus })
+
+  const actor = createRoundActor({
+    rounds,
+    commitments,
+    grants,
+    wallet,
+    outbox: roundOutbox,
+    catalogue,
+    mailbox: createMailbox(),
+    clock,
+    newId,
+    scaleMs,
+    logger,
+  })
+  const access = createGameAccess({ catalogue, games })
+  const showGame = createShowGame({ games, access })
+  const players = createPlayerAccess({ sessions, rounds })
+  const placeStake = createPlaceStake({ rounds, wallet, actor, logger })
+  const ids = { newId, newUuid: randomUUID }
+  const play = { rounds, commitments, grants, wallet, actor, access, players, placeStake, clock, ...ids }
+  const playRound = createPlayRound(play)
+  const placeTransaction = createPlaceTransaction({ ...play, sessions })
+  const openSession = createOpenSession({ db, sessions, access, outbox: sessionOutbox, clock, newId })
+
+  const owner = newId('own')
+  const lease = createLease({ db, name: 'reports', owner, ttlMs: reportLeaseMs, clock })
+  const projector = startReportProjector({ reports, lease, logger })
+  const stopOutboxes = [roundOutbox.start(), sessionOutbox.start()]
+  const stopSweeper = startSweeper({ rounds, actor, clock, scaleMs, logger })
+  const consumer = consumeMovements({ bus, rounds, actor, clock, logger })
+  if (registry !== undefined) registerMetrics(registry, rounds)
+
+  const calls = await serveCalls({
+    bus,
+    service,
+    version,
+    concurrencyMax,
+    logger,
+    handlers: [
+      ...createGameHandlers({ catalogue, games, access, showGame, cursors, clock }),
+      ...createSessionHandlers({ sessions, rounds, openSession, cursors, clock, scaleMs }),
+      ...createRoundHandlers({ rounds, actor, cursors }),
+      ...createTransactionHandlers({ placeTransaction }),
+      ...createFreeBetHandlers({ db, grants, access, cursors, clock, newId }),
+      ...createReportHandlers({ reports, catchUp: () => projector.catchUp(), clock }),
+      ...createPlayerHandlers({
+        rounds,
+        commitments,
+        grants,
+        wallet,
+        actor,
+        players,
+        showGame,
+        playRound,
+        cursors,
+        clock,
+      }),
+    ],
+  })
+
+  return {
+    async stop() {
+      await calls.stop()
+      await consumer.stop()
+      await stopSweeper()
+      await projector.stop()
+      await Promise.all(stopOutboxes.map((stop) => stop()))
+    },
+  }
+}
+
+function registerMetrics(registry: Registry, rounds: ReturnType<typeof createRoundsStore>): void {
+  new Gauge({
+    name: 'pitboss_rounds_unfinished',
+    help: 'Rounds that are not over',
+    registers: [registry],
+    async collect() {
+      this.set((await rounds.unfinished()).count)
+    },
+  })
+}

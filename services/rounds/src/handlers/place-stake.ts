@@ -1,0 +1,64 @@
+import type { CallContext } from '@pitboss/contracts/call'
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { Logger } from 'pino'
+import type { RoundActor } from '../actors/round-actor.ts'
+import type { Placed, WalletClient } from '../clients/wallet.ts'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import type { RoundState, Stake } from '../domain/round.ts'
+import { stakeSpec } from '../present/movement-spec.ts'
+import { scopeOf, type StoredRound } from '../storage/round-document.ts'
+import type { RoundsStore } from '../storage/rounds-store.ts'
+
+type PlaceStakeDeps = { rounds: RoundsStore; wallet: WalletClient; actor: RoundActor; logger: Logger }
+
+export type PlaceStake = (
+  stored: StoredRound,
+  stake: Stake,
+  context: CallContext,
+) => Promise<{ stored: StoredRound; placed: Placed }>
+
+/**
+ * Asks wallet-bridge for the stake of a round whose intent is stored, and tells the round what came of it. Only the one who stored
+ * the intent ever does this: so an intent whose movement was certainly not written can be taken back whole, and the
+ * nonce serves the next round. Contract section 11: "a refusal before the wallet is asked leaves no round".
+ * @throws ServiceError the wallet's refusal; WALLET_TIMEOUT or WALLET_UNAVAILABLE with `resource` while the outcome is unknown.
+ */
+export function createPlaceStake({ rounds, wallet, actor, logger }: PlaceStakeDeps): PlaceStake {
+  async function takeBack(stored: StoredRound, stake: Stake): Promise<void> {
+    if (stored.round.status === 'PENDING') {
+      const removed = await rounds.remove(stored)
+      if (!removed) logger.warn({ round_id: stored.round.id }, 'intent.left-to-sweeper')
+      return
+    }
+    await actor.withdraw(stored, stake.transactionId)
+  }
+
+  return async function placeStake(stored, stake, context) {
+    const { round } = stored
+    const placement = await wallet.place(scopeOf(round), stakeSpec(round, stake), context)
+    await failpoint('rounds.stake-placed')
+    if (placement.kind === 'not-written') {
+      await takeBack(stored, stake)
+      throw placement.error
+    }
+    if (placement.kind === 'unknown') {
+      throw new ServiceError('WALLET_TIMEOUT', {
+        resource: resourceOf(round, stake),
+        cause: placement.error,
+      })
+    }
+    const { placed } = placement
+    const learned = await actor.learn(stored, placed.movement, placed.outcome)
+    const { outcome } = placed
+    if (outcome.kind === 'refused') throw new ServiceError(outcome.code)
+    if (outcome.kind === 'pending') {
+      throw new ServiceError(outcome.code, { resource: resourceOf(round, stake) })
+    }
+    return { stored: learned, placed }
+  }
+}
+
+/** What a caller can look at, or void. Contract section 11. */
+export function resourceOf(round: Pick<RoundState, 'id'>, { transactionId }: { transactionId: string }) {
+  return { round_id: round.id, transaction_id: transactionId }
+}

@@ -1,0 +1,296 @@
+import type { HandlerContext } from '@pitboss/bus/serve-calls'
+import type { Caller } from '@pitboss/contracts/caller'
+import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
+import type { Movement, TransactionBody } from '@pitboss/contracts/objects/movement'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import type { Clock } from '@pitboss/runtime/clock'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import type { RoundActor } from '../actors/round-actor.ts'
+import type { WalletClient } from '../clients/wallet.ts'
+import { isWithin, narrow } from '../domain/limits.ts'
+import { assertRealMoney } from '../domain/live-rules.ts'
+import type { Reversal, RoundState, Stake, Win } from '../domain/round.ts'
+import { reversalSpec, winSpec } from '../present/movement-spec.ts'
+import type { CommitmentsStore } from '../storage/commitments-store.ts'
+import { chainKey, scopeOf, type StoredRound } from '../storage/round-document.ts'
+import type { RoundsStore } from '../storage/rounds-store.ts'
+import { type SessionsStore, stakeRangeOf } from '../storage/sessions-store.ts'
+import type { GameAccess } from './game-access.ts'
+import { newRound } from './new-round.ts'
+import { type PlaceStake, resourceOf } from './place-stake.ts'
+import { assertSessionOpen } from './play-round.ts'
+import { readAmount } from './read-amount.ts'
+import { transactionHash } from './transaction-hash.ts'
+
+type Body<Type extends TransactionBody['type']> = Extract<TransactionBody, { type: Type }>
+type ReversalBody = Extract<TransactionBody, { reference_transaction_id: string }>
+
+type PlaceTransactionDeps = {
+  rounds: RoundsStore
+  sessions: SessionsStore
+  commitments: CommitmentsStore
+  wallet: WalletClient
+  actor: RoundActor
+  access: GameAccess
+  placeStake: PlaceStake
+  clock: Clock
+  newId: (prefix: string) => string
+  newUuid: () => string
+}
+
+export type PlacedTransaction = { status: 201 | 200; body: Movement }
+
+/** `POST /v1/transactions`: the movements of rounds that the operator's own server drives. Contract sections 5 and 11. */
+export function createPlaceTransaction(deps: PlaceTransactionDeps) {
+  const { rounds, sessions, commitments, wallet, actor, access, placeStake, clock } = deps
+
+  return async function placeTransaction(
+    caller: Caller,
+    body: TransactionBody,
+    context: HandlerContext,
+  ): Promise<PlacedTransaction> {
+    const earlier = await rounds.findByTransaction(caller.scope, body.transaction_id)
+    if (earlier !== null) return answerRepeat(earlier, body, context)
+    if (body.type === 'BET')
+      return body.round_id === undefined
+        ? openRound(caller, body, context)
+        : addStake(caller, body, body.round_id, context)
+    if (body.type === 'WIN') return addWin(caller, body, context)
+    return reverse(caller, body, context)
+  }
+
+  /** The same request again: the same record or the same error, and nothing moves. */
+  async function answerRepeat(
+    { round }: StoredRound,
+    body: TransactionBody,
+    context: HandlerContext,
+  ): Promise<PlacedTransaction> {
+    const { transaction_id: transactionId } = body
+    const movements = [...round.stakes, ...round.wins, ...round.reversals]
+    const known = movements.find((one) => one.transactionId === transactionId)
+    if (round.driver !== 'operator' || known?.requestHash !== transactionHash(body, round.currency)) {
+      throw new ServiceError('TRANSACTION_CONFLICT')
+    }
+    const shown = await wallet.show(scopeOf(round), transactionId, context)
+    if (shown === null) {
+      throw new ServiceError('WALLET_TIMEOUT', { resource: resourceOf(round, known) })
+    }
+    const { movement, outcome } = shown
+    if (outcome.kind === 'refused') throw new ServiceError(outcome.code)
+    if (outcome.kind === 'pending') {
+      throw new ServiceError(outcome.code, { resource: resourceOf(round, known) })
+    }
+    return { status: 200, body: movement }
+  }
+
+  async function openRound(
+    caller: Caller,
+    body: Body<'BET'>,
+    context: HandlerContext,
+  ): Promise<PlacedTransaction> {
+    const { scope } = caller
+    const { session, entry, amount, limits } = await checkStake(caller, body)
+    const chain = chainKey(scope, session.game, session.playerId)
+    if ((await rounds.findUnfinished(chain)) !== null) throw new ServiceError('ROUND_IN_PROGRESS')
+    const { settleLosses } = await wallet.assertTakesStakes(scope, context)
+    const now = clock.now()
+    const nonce = (await rounds.lastNonce(chain)) + 1
+    const requestHash = transactionHash(body, session.currency)
+    const stored = await actor.open(
+      newRound({
+        session,
+        driver: 'operator',
+        gameId: entry.gameId,
+        commitment: await commitments.ensure(chain, nonce, now),
+        clientSeed: null,
+        bet: null,
+        stake: amount,
+        maxPayout: limits.maxPayout,
+        grantId: null,
+        settleLosses,
+        requestHash,
+        clientTransactionId: body.transaction_id,
+        now,
+        newId: deps.newId,
+        newUuid: deps.newUuid,
+      }),
+    )
+    if (stored === null) {
+      const sibling = await rounds.findByTransaction(scope, body.transaction_id)
+      if (sibling !== null) return answerRepeat(sibling, body, context)
+      throw new ServiceError('ROUND_IN_PROGRESS')
+    }
+    await failpoint('rounds.intent-stored')
+    return askForStake(stored, body.transaction_id, context)
+  }
+
+  async function addStake(
+    caller: Caller,
+    body: Body<'BET'>,
+    roundId: string,
+    context: HandlerContext,
+  ): Promise<PlacedTransaction> {
+    const { session, amount } = await checkStake(caller, body)
+    const stored = await findDriven(caller, roundId)
+    const { round } = stored
+    if (round.playerId !== session.playerId || round.game !== session.game) {
+      throw invalidField('round_id', "is a round of another player or game than the session's")
+    }
+    if (round.currency !== session.currency) throw new ServiceError('CURRENCY_MISMATCH')
+    await wallet.assertTakesStakes(caller.scope, context)
+    const stake: Stake = {
+      transactionId: body.transaction_id,
+      minor: amount,
+      requestHash: transactionHash(body, round.currency),
+      state: 'ASKED',
+      wasTaken: false,
+      refusal: null,
+    }
+    const intended = await intend(stored, body, context, { type: 'add-stake', stake })
+    return 'status' in intended ? intended : askForStake(intended, body.transaction_id, context)
+  }
+
+  async function askForStake(
+    stored: StoredRound,
+    transactionId: string,
+    context: HandlerContext,
+  ): Promise<PlacedTransaction> {
+    const stake = stored.round.stakes.find((one) => one.transactionId === transactionId)
+    if (stake === undefined) throw new Error(`round ${stored.round.id} lost its stake ${transactionId}`)
+    const { placed } = await placeStake(stored, stake, context)
+    return { status: placed.created ? 201 : 200, body: placed.movement }
+  }
+
+  /** What a new stake must pass, in a new round or in an open one. */
+  async function checkStake({ scope, account }: Caller, body: Body<'BET'>) {
+    const session = await sessions.find(scope, body.session_id)
+    if (session === null) throw new ServiceError('SESSION_NOT_FOUND')
+    if (body.currency !== session.currency) throw new ServiceError('CURRENCY_MISMATCH')
+    const amount = readAmount(body.amount, session.currency, 'amount')
+    assertSessionOpen(session, clock.now())
+    assertRealMoney(scope.environment, account)
+    const { entry, limits: limitsOf } = await access.offered(scope.operatorId, session.game)
+    const limits = limitsOf(session.currency)
+    if (!isWithin(narrow(limits, stakeRangeOf(session)), amount)) throw new ServiceError('BET_LIMIT_EXCEEDED')
+    return { session, entry, amount, limits }
+  }
+
+  async function addWin(
+    caller: Caller,
+    body: Body<'WIN'>,
+    context: HandlerContext,
+  ): Promise<PlacedTransaction> {
+    const stored = await findDriven(caller, body.round_id)
+    const { currency } = stored.round
+    if (body.currency !== currency) throw new ServiceError('CURRENCY_MISMATCH')
+    const win: Win = {
+      transactionId: body.transaction_id,
+      minor: readAmount(body.amount, currency, 'amount'),
+      requestHash: transactionHash(body, currency),
+      final: body.final,
+      state: 'OWED',
+    }
+    const outcome = body.outcome ?? null
+    const intended = await intend(stored, body, context, { type: 'add-win', win, outcome })
+    return 'status' in intended
+      ? intended
+      : settle(intended, winSpec(intended.round, win), body.transaction_id, context)
+  }
+
+  async function reverse(
+    caller: Caller,
+    body: ReversalBody,
+    context: HandlerContext,
+  ): Promise<PlacedTransaction> {
+    const reference = body.reference_transaction_id
+    const stored = await rounds.findByTransaction(caller.scope, reference)
+    if (stored === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
+    const { round } = stored
+    if (round.driver !== 'operator') {
+      throw invalidField('reference_transaction_id', 'is a movement of a round that the service plays')
+    }
+    assertReferenceFits(round, body)
+    const reversal: Reversal = {
+      transactionId: body.transaction_id,
+      referenceTransactionId: reference,
+      type: body.type,
+      requestHash: transactionHash(body, round.currency),
+      closes: false,
+      state: 'OWED',
+    }
+    const intended = await intend(stored, body, context, { type: 'add-reversal', reversal })
+    if ('status' in intended) return intended
+    const own = intended.round.reversals.find((one) => one.transactionId === body.transaction_id) ?? reversal
+    return settle(intended, reversalSpec(intended.round, own), body.transaction_id, context)
+  }
+
+  /** W: the movement becomes part of its round, unless a parallel request with the same id was first. */
+  async function intend(
+    stored: StoredRound,
+    body: TransactionBody,
+    context: HandlerContext,
+    message: Parameters<RoundActor['send']>[1],
+  ): Promise<StoredRound | PlacedTransaction> {
+    const { stored: intended, changed } = await actor.tell(stored, message)
+    if (!changed) return answerRepeat(intended, body, context)
+    await failpoint('rounds.movement-intended')
+    return intended
+  }
+
+  /** Places a credit or a rollback whose intent is stored. From here on only its acknowledgement, or a person, ends it. */
+  async function settle(
+    stored: StoredRound,
+    spec: MovementSpec,
+    transactionId: string,
+    context: HandlerContext,
+  ): Promise<PlacedTransaction> {
+    const { round } = stored
+    const placement = await wallet.place(scopeOf(round), spec, context)
+    await failpoint('rounds.settlement-placed')
+    if (placement.kind === 'not-written') {
+      await actor.withdraw(stored, transactionId)
+      throw placement.error
+    }
+    if (placement.kind === 'unknown') {
+      throw new ServiceError('WALLET_TIMEOUT', {
+        resource: { round_id: round.id, transaction_id: transactionId },
+        cause: placement.error,
+      })
+    }
+    const { movement, outcome, created } = placement.placed
+    await actor.learn(stored, movement, outcome)
+    if (outcome.kind === 'refused') throw new ServiceError(outcome.code)
+    if (outcome.kind === 'pending') {
+      throw new ServiceError(outcome.code, {
+        resource: { round_id: round.id, transaction_id: transactionId },
+      })
+    }
+    return { status: created ? 201 : 200, body: movement }
+  }
+
+  async function findDriven({ scope }: Caller, roundId: string): Promise<StoredRound> {
+    const stored = await rounds.find(scope, roundId)
+    if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
+    if (stored.round.driver !== 'operator') {
+      throw invalidField('round_id', 'is a round that the service plays')
+    }
+    return stored
+  }
+}
+
+/** @throws ServiceError VALIDATION_ERROR for another amount than the original's, CURRENCY_MISMATCH for another currency. */
+function assertReferenceFits(round: RoundState, body: ReversalBody): void {
+  const reference = [...round.stakes, ...round.wins].find(
+    ({ transactionId }) => transactionId === body.reference_transaction_id,
+  )
+  if (reference === undefined) {
+    throw invalidField('reference_transaction_id', 'is itself a refund or a rollback')
+  }
+  if (body.currency !== undefined && body.currency !== round.currency) {
+    throw new ServiceError('CURRENCY_MISMATCH')
+  }
+  if (body.amount === undefined) return
+  if (readAmount(body.amount, round.currency, 'amount') !== reference.minor) {
+    throw invalidField('amount', 'must be the amount of the original movement')
+  }
+}

@@ -1,0 +1,217 @@
+import type { HandlerContext } from '@pitboss/bus/serve-calls'
+import type { Caller } from '@pitboss/contracts/caller'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import type { Wager } from '@pitboss/fairness/games/game'
+import { multiplyFloor } from '@pitboss/money/rational'
+import type { Clock } from '@pitboss/runtime/clock'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import { hashBody } from '@pitboss/storage/idempotency-keys'
+import type { RoundActor } from '../actors/round-actor.ts'
+import type { CatalogueEntry } from '../catalogue.ts'
+import type { WalletClient } from '../clients/wallet.ts'
+import { isWithin, type Limits, narrow } from '../domain/limits.ts'
+import { assertRealMoney } from '../domain/live-rules.ts'
+import type { RoundState } from '../domain/round.ts'
+import { sessionStatusAt } from '../domain/session-status.ts'
+import type { CommitmentsStore } from '../storage/commitments-store.ts'
+import type { GrantsStore } from '../storage/grants-store.ts'
+import type { StoredRound } from '../storage/round-document.ts'
+import type { RoundsStore } from '../storage/rounds-store.ts'
+import { type SessionDocument, stakeRangeOf } from '../storage/sessions-store.ts'
+import type { GameAccess } from './game-access.ts'
+import { newRound } from './new-round.ts'
+import { type PlaceStake, resourceOf } from './place-stake.ts'
+import type { Player, PlayerAccess } from './player-session.ts'
+import { readAmount } from './read-amount.ts'
+
+type PlayBody = {
+  stake: string
+  bet: Record<string, unknown>
+  client_seed?: string | null | undefined
+  free_bet?: boolean | undefined
+  transaction_id?: string | undefined
+}
+
+type PlayRoundDeps = {
+  rounds: RoundsStore
+  commitments: CommitmentsStore
+  grants: GrantsStore
+  wallet: WalletClient
+  actor: RoundActor
+  access: GameAccess
+  players: PlayerAccess
+  placeStake: PlaceStake
+  clock: Clock
+  newId: (prefix: string) => string
+  newUuid: () => string
+}
+
+/** Rounds before anything of them is known, or refused: what the checks have found. */
+type Play = {
+  readonly player: Player
+  readonly entry: CatalogueEntry
+  readonly wager: Wager
+  readonly stake: bigint
+  readonly requestHash: string
+  readonly body: PlayBody
+}
+
+/**
+ * A round from stake to end, or to its first open tile: flows.md, "A round of dice, won". Everything that can be refused is refused
+ * before the intent is stored; from then on the round ends by itself, whoever dies. Contract sections 4 and 11.
+ */
+export function createPlayRound(deps: PlayRoundDeps) {
+  const { rounds, commitments, grants, wallet, actor, access, players, placeStake, clock } = deps
+
+  return async function playRound(
+    caller: Caller,
+    body: PlayBody,
+    context: HandlerContext,
+  ): Promise<RoundState> {
+    const player = await players.player(caller)
+    const play = readPlay(player, body)
+    const earlier = await repeated(play)
+    if (earlier !== null) return answerRepeat(earlier, play)
+
+    assertSessionOpen(player.session, clock.now())
+    assertRealMoney(caller.scope.environment, caller.account)
+    const game = await access.offered(caller.scope.operatorId, player.session.game)
+    const limits = game.limits(player.session.currency)
+    assertStake(play, limits)
+    if ((await rounds.findUnfinished(player.chain)) !== null) throw new ServiceError('ROUND_IN_PROGRESS')
+    const { settleLosses } = await wallet.assertTakesStakes(caller.scope, context)
+
+    const grantId = body.free_bet === true ? await chooseGrant(play) : null
+    const stored = await storeIntent(play, { grantId, settleLosses, maxPayout: limits.maxPayout })
+    if (stored === null) {
+      const sibling = await repeated(play)
+      if (sibling !== null) return answerRepeat(sibling, play)
+      throw new ServiceError('ROUND_IN_PROGRESS')
+    }
+    await failpoint('rounds.intent-stored')
+    const started = grantId === null ? await takeStake(stored, context) : await takeGrant(stored)
+    await failpoint('rounds.drawn')
+    const settled = await actor.settle(started, { recover: false, context })
+    await failpoint('rounds.settled')
+    return settled.round
+  }
+
+  function readPlay(player: Player, body: PlayBody): Play {
+    const { session } = player
+    const entry = access.find(session.game)
+    const stake = readAmount(body.stake, session.currency, 'stake')
+    const parsed = entry.game.parseBet(body.bet)
+    if (!parsed.ok) {
+      const [first] = parsed.issues
+      throw new ServiceError('VALIDATION_ERROR', {
+        ...(first === undefined ? {} : { message: `${first.path}: ${first.message}` }),
+        details: parsed.issues,
+      })
+    }
+    const requestHash = hashBody({
+      stake: String(stake),
+      bet: parsed.wager.bet,
+      client_seed: body.client_seed ?? null,
+      free_bet: body.free_bet ?? false,
+    })
+    return { player, entry, wager: parsed.wager, stake, requestHash, body }
+  }
+
+  async function repeated({ player, body }: Play): Promise<StoredRound | null> {
+    return body.transaction_id === undefined
+      ? null
+      : rounds.findByTransaction(player.scope, body.transaction_id)
+  }
+
+  function assertStake({ player, entry, wager, stake, body }: Play, limits: Limits): void {
+    const narrowed = narrow(limits, stakeRangeOf(player.session))
+    // A free bet's stake was held against the limits when it was granted.
+    if (body.free_bet !== true && !isWithin(narrowed, stake)) throw new ServiceError('BET_LIMIT_EXCEEDED')
+    if (multiplyFloor(stake, wager.leastWinMultiplier(entry.rtp)) > limits.maxPayout) {
+      throw new ServiceError('BET_LIMIT_EXCEEDED', {
+        message: 'A win would pay more than the greatest payout of this game.',
+      })
+    }
+  }
+
+  async function chooseGrant({ player: { scope, session }, stake }: Play): Promise<string> {
+    const { playerId, game, currency } = session
+    const open = await grants.open(scope, { playerId, game, currency }, clock.now())
+    if (open.length === 0) throw invalidField('free_bet', 'there is no free bet for this player and game')
+    const fitting = open.find((grant) => BigInt(grant.stake) === stake)
+    if (fitting === undefined) throw invalidField('stake', "must equal the free bet's stake")
+    return fitting._id
+  }
+
+  /** W: the round with its nonce, its sealed seed and its stake's id. Null when another round is unfinished. */
+  async function storeIntent(
+    { player: { session, chain }, entry, wager, stake, requestHash, body }: Play,
+    {
+      grantId,
+      settleLosses,
+      maxPayout,
+    }: { grantId: string | null; settleLosses: 'none' | 'zero_credit'; maxPayout: bigint },
+  ): Promise<StoredRound | null> {
+    const now = clock.now()
+    const nonce = (await rounds.lastNonce(chain)) + 1
+    return actor.open(
+      newRound({
+        session,
+        driver: 'game',
+        gameId: entry.gameId,
+        commitment: await commitments.ensure(chain, nonce, now),
+        clientSeed: body.client_seed ?? null,
+        bet: wager.bet,
+        stake,
+        maxPayout,
+        grantId,
+        settleLosses,
+        requestHash,
+        clientTransactionId: body.transaction_id ?? null,
+        now,
+        newId: deps.newId,
+        newUuid: deps.newUuid,
+      }),
+    )
+  }
+
+  async function takeStake(stored: StoredRound, context: HandlerContext): Promise<StoredRound> {
+    const [stake] = stored.round.stakes
+    if (stake === undefined) throw new Error(`round ${stored.round.id} has no stake`)
+    return (await placeStake(stored, stake, context)).stored
+  }
+
+  /** The grant may have been used up since it was chosen: then there is no round. */
+  async function takeGrant(stored: StoredRound): Promise<StoredRound> {
+    const { round } = stored
+    const scope = { operatorId: round.operatorId, environment: round.environment }
+    const used = await grants.use(scope, round.grantId ?? '', round.id, clock.now())
+    await failpoint('rounds.grant-used')
+    if (used) return actor.send(stored, { type: 'grant-used' })
+    if (!(await rounds.remove(stored))) await actor.send(stored, { type: 'grant-denied' })
+    throw invalidField('free_bet', 'there is no free bet for this player and game')
+  }
+
+  /** A repeat with the same transaction_id: the same round, or the same error, and never a second wallet call. */
+  function answerRepeat({ round }: StoredRound, { player, requestHash }: Play): RoundState {
+    const isSame =
+      round.driver === 'game' &&
+      round.playerId === player.session.playerId &&
+      round.game === player.session.game &&
+      round.requestHash === requestHash
+    if (!isSame) throw new ServiceError('TRANSACTION_CONFLICT')
+    if (round.refusal !== null) throw new ServiceError(round.refusal)
+    const [stake] = round.stakes
+    if (round.status === 'PENDING' && stake !== undefined) {
+      throw new ServiceError('WALLET_TIMEOUT', { resource: resourceOf(round, stake) })
+    }
+    return round
+  }
+}
+
+/** @throws ServiceError SESSION_CLOSED, SESSION_EXPIRED */
+export function assertSessionOpen(session: SessionDocument, now: Date): void {
+  const status = sessionStatusAt(session, now)
+  if (status === 'CLOSED') throw new ServiceError('SESSION_CLOSED')
+  if (status === 'EXPIRED') throw new ServiceError('SESSION_EXPIRED')
+}

@@ -17,5 +17,5 @@ export function textTable(rows: readonly Readonly<Record<string, unknown>>[]): s
 
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return '-'
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -73,7 +73,7 @@ export async function startGateway({
     handlerOf: createHandlerOf(deps, missing),
     logger,
     requestLog,
-    metrics: createMetrics(registry, gauge.inFlight),
+    metrics: createMetrics(registry, () => gauge.inFlight()),
     isStopping: () => stopping,
   })
   await app.ready()

@@ -3,7 +3,7 @@ import { ask } from './fixtures/ask.ts'
 import { startWorld } from './fixtures/start-world.ts'
 import { ids } from './fixtures/test-ids.ts'
 
-t.test('the main job goes from key pair to played round', async (t) => {
+await t.test('the main job goes from key pair to played round', async (t) => {
   const world = await startWorld(t)
   const { url } = world
   const minted = await ask(`${url}/v1/auth/token`, {

@@ -49,7 +49,7 @@ export function createAccessState({
   const alive = () => watch.aliveWithinMs() <= heartbeatSilenceMaxMs
 
   return {
-    verify: verifier.verify,
+    verify: (token) => verifier.verify(token),
     async principalOf(claims) {
       if (!alive()) {
         throw new ServiceError('SERVICE_UNAVAILABLE', {

@@ -28,7 +28,7 @@ export function describeFailure(error: unknown): string {
     const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
     const known = words[code]
     if (known !== undefined) return known
-    if (code.startsWith('HPE_')) return 'the answer is not HTTP'
+    if (code.startsWith('HPE_') || cause.name === 'HTTPParserError') return 'the answer is not HTTP'
     if (code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')) return 'TLS: no agreement with the receiver'
     if (cause instanceof AggregateError && cause.errors.length > 0) return describeFailure(cause.errors[0])
   }

@@ -1,0 +1,265 @@
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import {
+  dashboardGetDelivery,
+  dashboardRetryDelivery,
+  getWebhook,
+  pauseWebhook,
+  resumeWebhook,
+} from '@pitboss/contracts/endpoints/webhooks'
+import { waitFor } from '@pitboss/testing/wait-for'
+import t from 'tap'
+import { startReceiver, status } from './fixtures/receiver.ts'
+import { type Rig, startRig } from './fixtures/rig.ts'
+
+const long = { timeoutMs: 20_000 }
+
+const show = async (rig: Rig, id: string) =>
+  (
+    await rig.call(dashboardGetDelivery, {
+      caller: rig.caller(),
+      params: { delivery_id: id },
+      query: {},
+      body: undefined,
+    })
+  ).body
+const endpointOf = async (rig: Rig, id: string) =>
+  (
+    await rig.call(getWebhook, {
+      caller: rig.caller(),
+      params: { webhook_id: id },
+      query: {},
+      body: undefined,
+    })
+  ).body
+const retry = (rig: Rig, id: string) =>
+  rig.call(dashboardRetryDelivery, {
+    caller: rig.caller(),
+    params: { delivery_id: id },
+    query: {},
+    body: undefined,
+  })
+
+/** The one delivery of the endpoint, once it has this many attempts behind it. */
+const afterAttempts = (rig: Rig, webhookId: string, attempts: number) =>
+  waitFor(async () => {
+    const [delivery] = await rig.deliveries({ webhook_id: webhookId })
+    return delivery !== undefined && delivery.attempt_count >= attempts
+      ? show(rig, delivery.delivery_id)
+      : null
+  }, long)
+
+t.test('every way to fail is a failed attempt with its reason, and the schedule goes on', async (t) => {
+  const rig = await startRig(t)
+  const drip = await startReceiver(t, (response) => {
+    response.writeHead(500)
+    const timer = setInterval(() => response.write('x'), 20)
+    response.on('close', () => clearInterval(timer))
+  })
+  const huge = await startReceiver(t, (response) => {
+    response.writeHead(500)
+    const chunk = Buffer.alloc(64 * 1024, 'x')
+    const more = () => {
+      while (!response.destroyed && response.write(chunk));
+    }
+    response.on('drain', more)
+    more()
+  })
+  const silent = createServer((socket) => socket.resume().on('error', () => undefined))
+  const reset = createServer((socket) =>
+    socket.on('error', () => undefined).once('data', () => socket.resetAndDestroy()),
+  )
+  const rubbish = createServer((socket) =>
+    socket.on('error', () => undefined).once('data', () => socket.end('hello\r\n\r\n')),
+  )
+  const closed = createServer()
+  for (const server of [silent, reset, rubbish, closed]) {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+  }
+  const portOf = (server: typeof silent) => {
+    const address = server.address()
+    return address === null || typeof address === 'string' ? 0 : address.port
+  }
+  const closedPort = portOf(closed)
+  closed.close()
+  const redirected = await startReceiver(t)
+  const cases: [string, string, number | null, RegExp][] = [
+    ['500', (await startReceiver(t, status(500, {}, 'no'))).url, 500, /^HTTP 500$/],
+    ['404', (await startReceiver(t, status(404))).url, 404, /^HTTP 404$/],
+    [
+      'redirect',
+      (await startReceiver(t, status(302, { location: redirected.url }))).url,
+      302,
+      /redirects are not followed/,
+    ],
+    ['huge', huge.url, 500, /^HTTP 500$/],
+    ['refused', `http://127.0.0.1:${closedPort}/`, null, /refused/],
+    ['reset', `http://127.0.0.1:${portOf(reset)}/`, null, /reset|closed/],
+    ['rubbish', `http://127.0.0.1:${portOf(rubbish)}/`, null, /not HTTP|closed/],
+    ['hang', `http://127.0.0.1:${portOf(silent)}/`, null, /no complete answer within 15 s/],
+    ['drip', drip.url, 500, /^HTTP 500$/],
+  ]
+  const endpoints = await Promise.all(cases.map(([, url]) => rig.createEndpoint(url)))
+  await rig.publish()
+  await Promise.all(
+    cases.map(async ([name, , httpStatus, error], index) => {
+      const delivery = await afterAttempts(rig, endpoints[index]?.webhook_id ?? '', 1)
+      const [first] = delivery.attempts
+      t.equal(first?.http_status, httpStatus, name)
+      t.match(first?.error, error, name)
+      t.equal(delivery.status, 'PENDING', name)
+      if (name === 'hang' || name === 'drip')
+        t.ok((first?.duration_ms ?? 0) >= 14_000, `${name} ends at 15 s`)
+      else t.ok((first?.duration_ms ?? Infinity) < 2000, name)
+      if (name === 'huge') t.equal(first?.response_excerpt?.length, 4096)
+      const delay =
+        Date.parse(delivery.next_attempt_at ?? '') -
+        Date.parse(first?.sent_at ?? '') -
+        (first?.duration_ms ?? 0)
+      if (delivery.attempt_count === 1)
+        t.ok(delay > 4300 && delay < 5700, `${name}: next after 5 s ±10 %, ${delay}`)
+    }),
+  )
+  t.equal(redirected.received.length, 0, 'a redirect is not followed')
+})
+
+t.test('a dead endpoint: twelve attempts, same bytes, rising numbers, then FAILED and paused', async (t) => {
+  const rig = await startRig(t, { timeScale: 20_000 })
+  const receiver = await startReceiver(t, status(500))
+  const { webhook_id } = await rig.createEndpoint(receiver.url)
+  await rig.publish()
+  const delivery = await waitFor(async () => {
+    const [one] = await rig.deliveries({ webhook_id, status: 'FAILED' })
+    return one === undefined ? null : show(rig, one.delivery_id)
+  }, long)
+  t.equal(delivery.attempt_count, 12)
+  t.strictSame(
+    receiver.received.map(({ headers }) => headers['x-svc-delivery-attempt']),
+    Array.from({ length: 12 }, (_, index) => String(index + 1)),
+  )
+  t.equal(new Set(receiver.received.map(({ body }) => body)).size, 1)
+  t.match(await endpointOf(rig, webhook_id), {
+    status: 'PAUSED',
+    pause_reason: 'EXHAUSTED',
+    failure_streak: { consecutive_failed_attempts: 12, consecutive_failed_deliveries: 1 },
+  })
+
+  await rig.publish()
+  const held = await waitFor(
+    async () => (await rig.deliveries({ webhook_id, status: 'HELD' }))[0] ?? null,
+    long,
+  )
+  t.match((await show(rig, held.delivery_id)).waiting_for, /^paused: a delivery used up/)
+  await t.rejects(retry(rig, held.delivery_id), { code: 'CONFLICT' })
+
+  receiver.answer(status(200))
+  await rig.call(resumeWebhook, {
+    caller: rig.caller(),
+    params: { webhook_id },
+    query: {},
+    body: { held: 'deliver' },
+  })
+  await waitFor(async () => (await show(rig, held.delivery_id)).status === 'DELIVERED', long)
+
+  await retry(rig, delivery.delivery_id)
+  const again = await waitFor(async () => {
+    const one = await show(rig, delivery.delivery_id)
+    return one.status === 'DELIVERED' ? one : null
+  }, long)
+  t.equal(again.attempt_count, 13, 'a failed one is sent once more with the next number')
+  await retry(rig, delivery.delivery_id)
+  const once = await waitFor(async () => {
+    const one = await show(rig, delivery.delivery_id)
+    return one.attempt_count === 14 ? one : null
+  }, long)
+  t.equal(once.status, 'DELIVERED', 'a delivered one too')
+  const last = receiver.received.at(-1)
+  t.match(last?.headers, { 'x-svc-event-id': delivery.event_id, 'x-svc-delivery-attempt': '14' })
+})
+
+t.test('429 and 503 with Retry-After move the next attempt later, 410 pauses and holds', async (t) => {
+  const rig = await startRig(t)
+  const busy = await rig.createEndpoint((await startReceiver(t, status(429, { 'retry-after': '60' }))).url)
+  const gone = await rig.createEndpoint((await startReceiver(t, status(410))).url)
+  await rig.publish()
+  const later = await afterAttempts(rig, busy.webhook_id, 1)
+  const delayMs = Date.parse(later.next_attempt_at ?? '') - Date.parse(later.last_attempt?.sent_at ?? '')
+  t.ok(delayMs >= 60_000 && delayMs < 61_000, `${delayMs} ms`)
+  t.match(later.waiting_for, /^attempt 2 is due at .*, after HTTP 429/)
+  const held = await afterAttempts(rig, gone.webhook_id, 1)
+  t.equal(held.status, 'HELD')
+  t.equal(held.waiting_for, 'paused: 410 Gone')
+  t.match(await endpointOf(rig, gone.webhook_id), { status: 'PAUSED', pause_reason: 'GONE' })
+
+  const pulled = await retry(rig, later.delivery_id)
+  t.equal(pulled.status, 202)
+  const twice = await afterAttempts(rig, busy.webhook_id, 2)
+  t.equal(twice.attempts.length, 2, 'a pending one is pulled forward')
+  t.equal(twice.status, 'PENDING')
+})
+
+t.test(
+  'at most eight in flight, a breaker at ten failures, one probe, then the backlog at a growing pace',
+  async (t) => {
+    const rig = await startRig(t, { timeScale: 15 })
+    let inFlight = 0
+    let inFlightMax = 0
+    let code = 500
+    const receiver = await startReceiver(t, (response) => {
+      inFlight += 1
+      inFlightMax = Math.max(inFlightMax, inFlight)
+      setTimeout(() => {
+        inFlight -= 1
+        response.writeHead(code).end()
+      }, 30)
+    })
+    const { webhook_id } = await rig.createEndpoint(receiver.url)
+    const healthy = await startReceiver(t)
+    await rig.createEndpoint(healthy.url)
+    const events = await Promise.all(Array.from({ length: 40 }, () => rig.publish()))
+    const waiting = await waitFor(async () => {
+      const health = await rig.collections.endpoints.findOne({ _id: webhook_id })
+      if (health === null || health.health.breaker.probeAt === null) return null
+      const pending = await rig.deliveries({ webhook_id, status: 'PENDING' })
+      const untouched = pending.find(({ attempt_count }) => attempt_count === 0)
+      return untouched === undefined ? null : show(rig, untouched.delivery_id)
+    }, long)
+    t.match(waiting.waiting_for, /^breaker open until [0-9:]{8}/)
+    t.equal(waiting.attempt_count, 0, 'what the breaker holds back keeps its attempt number')
+    const afterOpening = receiver.received.length
+    t.ok(afterOpening >= 10 && afterOpening <= 18, `${afterOpening} attempts until it opened`)
+    t.ok(inFlightMax <= 8, `${inFlightMax} in flight`)
+    await waitFor(() => new Set(healthy.eventIds()).size === 40, long)
+
+    await waitFor(() => receiver.received.length > afterOpening, long)
+    code = 200
+    inFlightMax = 0
+    await waitFor(async () => (await rig.deliveries({ webhook_id, status: 'PENDING' })).length === 0, long)
+    t.strictSame(new Set(receiver.eventIds()), new Set(events.map(({ id }) => id)))
+    t.ok(inFlightMax <= 8 && inFlightMax > 1, `${inFlightMax} in flight`)
+    t.match(await endpointOf(rig, webhook_id), {
+      status: 'ACTIVE',
+      failure_streak: { consecutive_failed_attempts: 0, consecutive_failed_deliveries: 0, since: null },
+    })
+  },
+)
+
+t.test('pausing holds, resuming with skip cancels what was held', async (t) => {
+  const rig = await startRig(t)
+  const receiver = await startReceiver(t)
+  const { webhook_id } = await rig.createEndpoint(receiver.url)
+  const request = { caller: rig.caller(), params: { webhook_id }, query: {} }
+  const paused = await rig.call(pauseWebhook, { ...request, body: undefined })
+  t.match(paused.body, { status: 'PAUSED', pause_reason: 'MANUAL' })
+  const skipped = await rig.publish()
+  await waitFor(async () => (await rig.deliveries({ webhook_id, status: 'HELD' })).length === 1)
+  const active = await rig.call(resumeWebhook, { ...request, body: { held: 'skip' } })
+  t.match(active.body, { status: 'ACTIVE', pause_reason: null })
+  const [cancelled] = await rig.deliveries({ event_id: skipped.id })
+  t.equal(cancelled?.status, 'CANCELLED')
+  const next = await rig.publish()
+  await waitFor(() => receiver.received.length > 0)
+  t.strictSame(receiver.eventIds(), [next.id])
+})

@@ -29,7 +29,6 @@ export type Served = {
   readonly clientAddress: string
 }
 
-
 /**
  * Takes one routed request through contract section 1's order of checks to its answer: route, token, audience, account, address,
  * scope or role, rate, body, resource. Never throws: every failure becomes an answer.

@@ -56,7 +56,8 @@ await t.test('every scope opens exactly its routes', async (t) => {
 
 await t.test('every role may do what the contract says and nothing else', async (t) => {
   const outsiders = (role: string) => ['SUPPORT', 'VIEWER'].includes(role)
-  const notAdminWrites = (role: string, method: string) => method !== 'GET' && !['OWNER', 'ADMIN'].includes(role)
+  const notAdminWrites = (role: string, method: string) =>
+    method !== 'GET' && !['OWNER', 'ADMIN'].includes(role)
   const refused: Record<string, (role: string, method: string) => boolean> = {
     me: () => false,
     users: (role, method) => role !== 'OWNER' && !(role === 'ADMIN' && method === 'GET'),
@@ -92,26 +93,47 @@ await t.test('every role may do what the contract says and nothing else', async 
   }
 })
 
-await t.test('a wrong method or path is NOT_FOUND with and without a token, and OPTIONS always is', async (t) => {
-  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']
-  const paths = new Map(routeTable.map((entry) => [entry.path, routeRequest(entry).path]))
-  for (const [pattern, path] of paths) {
-    if (pattern.includes('*')) continue
-    for (const method of methods) {
-      if (routeTable.some((entry) => entry.path === pattern && entry.method === method)) continue
-      t.match(await ask(url + path, { method }), { status: 404, code: 'NOT_FOUND' }, `${method} ${path}`)
+await t.test(
+  'a wrong method or path is NOT_FOUND with and without a token, and OPTIONS always is',
+  async (t) => {
+    const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']
+    const paths = new Map(routeTable.map((entry) => [entry.path, routeRequest(entry).path]))
+    for (const [pattern, path] of paths) {
+      if (pattern.includes('*')) continue
+      for (const method of methods) {
+        if (routeTable.some((entry) => entry.path === pattern && entry.method === method)) continue
+        t.match(await ask(url + path, { method }), { status: 404, code: 'NOT_FOUND' }, `${method} ${path}`)
+      }
     }
-  }
-  const unknown = ['/', '/v1', '/v1/sessions/', '/v1//sessions', '/v2/sessions', '/v1/Sessions', '/v1/sessions/%00']
-  const more = ['/v1/sessions/%zz', '/v1/sessions/a%00b', '/v1/sessions//close', '/v1/dashboard', '/v1/public/']
-  for (const path of [...unknown, ...more, `/v1/sessions/${'x'.repeat(2000)}`]) {
-    for (const token of [null, tokens['operator-api'], 'rubbish']) {
-      const answer = await ask(url + path, { token })
-      t.match(answer, { status: 404, code: 'NOT_FOUND' }, `${path.slice(0, 40)} ${token === null ? '' : 'with a token'}`)
-      t.ok(answer.headers.get('x-request-id'))
+    const unknown = [
+      '/',
+      '/v1',
+      '/v1/sessions/',
+      '/v1//sessions',
+      '/v2/sessions',
+      '/v1/Sessions',
+      '/v1/sessions/%00',
+    ]
+    const more = [
+      '/v1/sessions/%zz',
+      '/v1/sessions/a%00b',
+      '/v1/sessions//close',
+      '/v1/dashboard',
+      '/v1/public/',
+    ]
+    for (const path of [...unknown, ...more, `/v1/sessions/${'x'.repeat(2000)}`]) {
+      for (const token of [null, tokens['operator-api'], 'rubbish']) {
+        const answer = await ask(url + path, { token })
+        t.match(
+          answer,
+          { status: 404, code: 'NOT_FOUND' },
+          `${path.slice(0, 40)} ${token === null ? '' : 'with a token'}`,
+        )
+        t.ok(answer.headers.get('x-request-id'))
+      }
     }
-  }
-})
+  },
+)
 
 await t.test('an id that cannot be answers as one that does not exist', async (t) => {
   const long = 'x'.repeat(300)

@@ -64,6 +64,7 @@ function stageOf(plan: Record<string, unknown>): Record<string, unknown> {
   const [inputStage] = inputs
   if (node === 'Custom Scan' && inputStage !== undefined && inputs.length === 1) return inputStage
   const input = inputs.length > 1 ? { inputStages: inputs } : inputStage === undefined ? {} : { inputStage }
+  if (isWholeCollection(plan)) return { stage: 'COLLSCAN' }
   const index = plan['Index Name']
   return { stage: stageName(node), ...(index === undefined ? {} : { indexName: index }), ...input }
 }
@@ -75,4 +76,10 @@ function stageName(node: string): string {
   if (node === 'Limit') return 'LIMIT'
   if (node === 'Aggregate') return 'GROUP'
   return node.toUpperCase().replaceAll(' ', '_')
+}
+
+/** The engine walks the `_id` index with nothing but the collection's number when no index helps. */
+function isWholeCollection(plan: Record<string, unknown>): boolean {
+  const condition = plan['Index Cond']
+  return plan['Index Name'] === '_id_' && typeof condition === 'string' && !condition.includes('object_id')
 }

@@ -2,12 +2,15 @@ import { accessBucket, accessStream, eventsStream } from './topology.ts'
 
 /** What one NATS user may publish to and subscribe to. Everything else is refused. */
 export type NatsPermissions = {
-  readonly publish: { readonly allow: readonly string[] }
+  readonly publish: { readonly allow: readonly string[]; readonly deny?: readonly string[] }
   readonly subscribe: { readonly allow: readonly string[] }
 }
 
 export const natsUsers = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks', 'ops'] as const
 export type NatsUser = (typeof natsUsers)[number]
+
+/** What only the ops user may call. */
+const opsCalls = ['*.v1.ops.>']
 
 const allCalls = ['auth.v1.>', 'rounds.v1.>', 'wallet.v1.>', 'webhooks.v1.>']
 
@@ -43,11 +46,14 @@ const serves = (calls: string, service: string) => [`${calls} ${service}`, '$SRV
  */
 export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
   gateway: {
-    publish: { allow: [...allCalls, ...accessRead, 'gw.limits.>', '$SRV.PING.>'] },
+    publish: { allow: [...allCalls, ...accessRead, 'gw.limits.>', '$SRV.PING.>'], deny: opsCalls },
     subscribe: { allow: ['_INBOX.gateway.>', 'gw.limits.>'] },
   },
   auth: {
-    publish: { allow: ['_INBOX.>', 'rounds.v1.>', streamInfo(accessStream.name), `$KV.${accessBucket}.>`] },
+    publish: {
+      allow: ['_INBOX.>', 'rounds.v1.>', streamInfo(accessStream.name), `$KV.${accessBucket}.>`],
+      deny: opsCalls,
+    },
     subscribe: { allow: serves('auth.v1.>', 'auth') },
   },
   rounds: {
@@ -60,6 +66,7 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
         'events.v1.*.*.game.session.>',
         ...movements,
       ],
+      deny: opsCalls,
     },
     subscribe: { allow: [...serves('rounds.v1.>', 'rounds'), 'wake.rounds.>'] },
   },

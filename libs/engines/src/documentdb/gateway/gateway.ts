@@ -79,7 +79,7 @@ export async function startGateway({ socketDir, user, port, log }: GatewayOption
 
   const server = createServer((socket) => {
     if (!up) {
-      socket.destroy()
+      socket.resetAndDestroy()
       return
     }
     sockets.add(socket)
@@ -119,7 +119,8 @@ export async function startGateway({ socketDir, user, port, log }: GatewayOption
 
   function drop(): void {
     up = false
-    for (const socket of sockets) socket.destroy()
+    // reset, not closed: the driver (7.8) waits for ever when it writes between the server's FIN and its own close
+    for (const socket of sockets) socket.resetAndDestroy()
     for (const each of pools) each.reset()
     engine.transactions.reset()
     engine.cursors.clear()

@@ -46,7 +46,8 @@ export function serveSocket({ socket, budget, handle, onError }: ServeSocketOpti
       socket.resume()
     } catch (error) {
       onError(error)
-      socket.destroy()
+      // why not destroy(): see drop() in gateway.ts
+      socket.resetAndDestroy()
     } finally {
       running = false
     }

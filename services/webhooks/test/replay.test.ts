@@ -1,0 +1,154 @@
+import {
+  cancelReplay,
+  createReplay,
+  getReplay,
+  listReplays,
+  pauseWebhook,
+} from '@pitboss/contracts/endpoints/webhooks'
+import { opsReplayEndpoint, opsShowReplay } from '@pitboss/contracts/calls/webhooks'
+import { waitFor } from '@pitboss/testing/wait-for'
+import t from 'tap'
+import { startReceiver, status } from './fixtures/receiver.ts'
+import { type Rig, startRig } from './fixtures/rig.ts'
+
+const long = { timeoutMs: 20_000 }
+const window = () => ({
+  from: new Date(Date.now() - 3_600_000).toISOString(),
+  to: new Date(Date.now() + 1000).toISOString(),
+})
+
+function replayCalls(rig: Rig, webhook_id: string) {
+  const base = { caller: rig.caller(), query: {} }
+  const create = async (
+    body: { only?: 'missing' | 'failed' | 'all'; dry_run?: boolean; types?: 'transaction.bet'[] } = {},
+  ) =>
+    rig.call(createReplay, {
+      ...base,
+      params: { webhook_id },
+      body: { ...window(), only: 'missing', dry_run: false, ...body },
+    })
+  const show = async (replay_id: string | null) =>
+    (
+      await rig.call(getReplay, {
+        ...base,
+        params: { webhook_id, replay_id: replay_id ?? '' },
+        body: undefined,
+      })
+    ).body
+  const cancel = (replay_id: string | null) =>
+    rig.call(cancelReplay, { ...base, params: { webhook_id, replay_id: replay_id ?? '' }, body: undefined })
+  const done = (replay_id: string | null) =>
+    waitFor(async () => {
+      const job = await show(replay_id)
+      return job.status === 'DONE' ? job : null
+    }, long)
+  const list = () =>
+    rig.call(listReplays, { ...base, params: { webhook_id }, query: { limit: 50 }, body: undefined })
+  return { create, show, cancel, done, list }
+}
+
+t.test('events from before the endpoint are made up for, once; then failed, then all again', async (t) => {
+  const rig = await startRig(t, { timeScale: 100_000 })
+  const receiver = await startReceiver(t)
+  const events = await Promise.all(
+    Array.from({ length: 30 }, (_, index) =>
+      rig.publish({ type: index < 10 ? 'transaction.bet' : 'round.started' }),
+    ),
+  )
+  await waitFor(async () => (await rig.collections.events.countDocuments({})) === 30)
+  const { webhook_id } = await rig.createEndpoint(receiver.url)
+  const replay = replayCalls(rig, webhook_id)
+
+  const preview = await replay.create({ dry_run: true, types: ['transaction.bet'] })
+  t.equal(preview.status, 200)
+  t.match(preview.body, {
+    replay_id: null,
+    status: 'PREVIEW',
+    matched: 10,
+    created: 0,
+    types: ['transaction.bet'],
+  })
+  t.equal(receiver.received.length, 0)
+
+  const begun = await replay.create()
+  t.equal(begun.status, 202)
+  t.match(begun.body, { status: 'RUNNING', only: 'missing', matched: 30, finished_at: null })
+  t.match(await replay.done(begun.body.replay_id), {
+    created: 30,
+    delivered: 30,
+    failed: 0,
+    finished_at: String,
+  })
+  t.strictSame(new Set(receiver.eventIds()), new Set(events.map(({ id }) => id)))
+  t.equal(receiver.received.length, 30)
+
+  const twice = await replay.create()
+  t.match(await replay.done(twice.body.replay_id), { matched: 0, created: 0, delivered: 0 })
+  t.equal(receiver.received.length, 30, 'nothing is sent twice')
+  await t.rejects(replay.cancel(twice.body.replay_id), { code: 'CONFLICT' })
+
+  await rig.collections.deliveries.updateMany(
+    { eventId: events[0]?.id ?? '' },
+    { $set: { status: 'FAILED' } },
+  )
+  const failed = await replay.create({ only: 'failed' })
+  t.match(await replay.done(failed.body.replay_id), { matched: 1, created: 1, delivered: 1 })
+  t.match(receiver.received.at(-1)?.headers, {
+    'x-svc-event-id': events[0]?.id,
+    'x-svc-delivery-attempt': '2',
+  })
+
+  const all = await replay.create({ only: 'all' })
+  t.match(await replay.done(all.body.replay_id), { matched: 30, created: 30, delivered: 30 })
+  t.equal(receiver.received.length, 61)
+  t.equal((await replay.list()).body.data.length, 4)
+})
+
+t.test(
+  'a replay stays in its quarter of the slots, can be cancelled, and a paused endpoint takes none',
+  async (t) => {
+    const rig = await startRig(t)
+    const waiting: (() => void)[] = []
+    const receiver = await startReceiver(t, (response) => waiting.push(() => response.end()))
+    await Promise.all(Array.from({ length: 20 }, () => rig.publish()))
+    await waitFor(async () => (await rig.collections.events.countDocuments({})) === 20)
+    const { webhook_id } = await rig.createEndpoint(receiver.url)
+    const replay = replayCalls(rig, webhook_id)
+    const { body } = await replay.create()
+    await waitFor(() => receiver.received.length === 2)
+    await waitFor(async () => (await replay.show(body.replay_id)).created === 20)
+    const fresh = await rig.publish()
+    await waitFor(() => receiver.received.length === 3)
+    t.equal(receiver.eventIds().at(-1), fresh.id, 'a fresh event does not wait for the replay')
+
+    const cancelled = await replay.cancel(body.replay_id)
+    t.match(cancelled.body, { status: 'CANCELLED', created: 20 })
+    for (const release of waiting) release()
+    await waitFor(async () => (await rig.collections.deliveries.countDocuments({ status: 'PENDING' })) === 0)
+    t.equal(receiver.received.length, 3, 'what was not sent is not sent any more')
+    t.equal(await rig.collections.deliveries.countDocuments({ status: 'CANCELLED' }), 18)
+    await rig.call(pauseWebhook, { caller: rig.caller(), params: { webhook_id }, query: {}, body: undefined })
+    await t.rejects(replay.create(), { code: 'CONFLICT' })
+  },
+)
+
+t.test(
+  'operations replay for every operator; a failing receiver ends a job with its failures counted',
+  async (t) => {
+    const rig = await startRig(t, { timeScale: 100_000 })
+    const receiver = await startReceiver(t, status(500))
+    await rig.publish()
+    await waitFor(async () => (await rig.collections.events.countDocuments({})) === 1)
+    const { webhook_id } = await rig.createEndpoint(receiver.url)
+    const order = { by: 'tester', reason: null, dryRun: true }
+    const request = { order, webhookId: webhook_id, ...window(), only: 'missing' as const }
+    t.match(await rig.bus.call(opsReplayEndpoint, request), { status: 'PREVIEW', matched: 1 })
+    const job = await rig.bus.call(opsReplayEndpoint, { ...request, order: { ...order, dryRun: false } })
+    const done = await waitFor(async () => {
+      const now = await rig.bus.call(opsShowReplay, { replayId: job.replay_id ?? '' })
+      return now.status === 'DONE' ? now : null
+    }, long)
+    t.match(done, { created: 1, delivered: 0, failed: 1 })
+    t.equal(receiver.received.length, 12)
+  },
+)

@@ -26,33 +26,48 @@ const shown = (imports: Import[]) => imports.map(({ file, specifier }) => `${fil
 t.test('no service imports another service', async (t) => {
   const breaches = importsOf('services/*/src/**/*.ts').filter(({ file, target }) => {
     const own = file.split('/')[1]
-    return (target.startsWith('services/') && target.split('/')[1] !== own) || /^@pitboss\/(gateway|auth|rounds|wallet-bridge|webhooks)(\/|$)/.test(target)
+    return (
+      (target.startsWith('services/') && target.split('/')[1] !== own) ||
+      /^@pitboss\/(gateway|auth|rounds|wallet-bridge|webhooks)(\/|$)/.test(target)
+    )
   })
   t.strictSame(shown(breaches), [])
 })
 
 t.test('libraries never import services', async (t) => {
-  const breaches = importsOf('libs/*/src/**/*.ts').filter(({ target }) => target.startsWith('services/') || /^@pitboss\/(gateway|auth|rounds|wallet-bridge|webhooks)(\/|$)/.test(target))
+  const breaches = importsOf('libs/*/src/**/*.ts').filter(
+    ({ target }) =>
+      target.startsWith('services/') ||
+      /^@pitboss\/(gateway|auth|rounds|wallet-bridge|webhooks)(\/|$)/.test(target),
+  )
   t.strictSame(shown(breaches), [])
 })
 
-t.test('rules are pure: domain folders import neither transport, storage code, clients nor input and output', async (t) => {
-  const breaches = importsOf('services/*/src/domain/**/*.ts').filter(({ file, specifier, target }) => {
-    if (specifier.startsWith('@pitboss/')) return !pureLibs.has(specifier.split('/')[1] ?? '')
-    if (specifier.startsWith('.')) {
-      const inside = target.split('/').slice(3)
-      const folder = inside.length > 1 ? inside[0] : ''
-      if (folder === 'domain' || folder === '') return false
-      return !isTypeOnly(file, specifier)
-    }
-    return /^(nats|mongodb|undici|fastify|node:(fs|net|http|https|child_process|dns|tls))/.test(specifier)
-  })
-  t.strictSame(shown(breaches), [])
-})
+t.test(
+  'rules are pure: domain folders import neither transport, storage code, clients nor input and output',
+  async (t) => {
+    const breaches = importsOf('services/*/src/domain/**/*.ts').filter(({ file, specifier, target }) => {
+      if (specifier.startsWith('@pitboss/')) return !pureLibs.has(specifier.split('/')[1] ?? '')
+      if (specifier.startsWith('.')) {
+        const inside = target.split('/').slice(3)
+        const folder = inside.length > 1 ? inside[0] : ''
+        if (folder === 'domain' || folder === '') return false
+        return !isTypeOnly(file, specifier)
+      }
+      return /^(nats|mongodb|undici|fastify|node:(fs|net|http|https|child_process|dns|tls))/.test(specifier)
+    })
+    t.strictSame(shown(breaches), [])
+  },
+)
 
 t.test('only config.ts and main.ts of a service read the environment', async (t) => {
-  const readers = globSync('services/*/src/**/*.ts', { cwd: root }).filter((file) => /process\.env/.test(readFileSync(join(root, file), 'utf8')))
-  t.strictSame(readers.filter((file) => !/src\/(config|main)\.ts$/.test(file)), [])
+  const readers = globSync('services/*/src/**/*.ts', { cwd: root }).filter((file) =>
+    /process\.env/.test(readFileSync(join(root, file), 'utf8')),
+  )
+  t.strictSame(
+    readers.filter((file) => !/src\/(config|main)\.ts$/.test(file)),
+    [],
+  )
 })
 
 function isTypeOnly(file: string, specifier: string): boolean {

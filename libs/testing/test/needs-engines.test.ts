@@ -10,6 +10,7 @@ await t.test(
       'x.ts': 'export const x = 1',
       'direct.test.ts': "import { withEngines } from '@pitboss/testing/with-engines'",
       'through.test.ts': "import { service } from './fixtures/service.ts'",
+      'started.test.ts': "spawn(process.execPath, [new URL('./fixtures/service.ts', import.meta.url)])",
       fixtures: {
         'service.ts':
           "import { withEngines } from '@pitboss/testing/with-engines'\nimport '../through.test.ts'",
@@ -18,5 +19,6 @@ await t.test(
     t.equal(needsEngines(join(folder, 'pure.test.ts')), false)
     t.equal(needsEngines(join(folder, 'direct.test.ts')), true)
     t.equal(needsEngines(join(folder, 'through.test.ts')), true)
+    t.equal(needsEngines(join(folder, 'started.test.ts')), true)
   },
 )

@@ -7,6 +7,8 @@ export function postgresConfiguration(socketFolder: string): string {
     unix_socket_permissions: '0700',
     max_connections: '120',
     shared_buffers: "'64MB'",
+    // bounds what must be replayed after a crash, and the disk
+    max_wal_size: "'256MB'",
     timezone: "'GMT'",
     log_timezone: "'GMT'",
     shared_preload_libraries: "'pg_cron,pg_documentdb_core,pg_documentdb,pg_documentdb_extended_rum'",

@@ -72,7 +72,7 @@ async function startOnce(options: PostgresOptions): Promise<EngineProcess> {
   const outcome = await waitUntil<'ready' | 'gone'>(
     async () =>
       server.hasExited() ? 'gone' : (await answers(join(socketFolder, socketName))) ? 'ready' : null,
-    { timeoutMs: readyTimeoutMs, ...(signal === undefined ? {} : { signal }) },
+    { timeoutMs: readyTimeoutMs, everyMs: 20, ...(signal === undefined ? {} : { signal }) },
   )
   if (outcome === 'ready') return server
   await server.end()

@@ -249,8 +249,10 @@ await t.test('calls', async (t) => {
     await until('a handler is at work', () => releases.length === 1)
     const stopped = served.stop()
     await until('nobody answers any more', async () => {
-      const error = await rejected(client.call(echo, { amount: '1', limit: 1 }))
-      return error.cause === 'no-responders'
+      const error: unknown = await client
+        .call(echo, { amount: '1', limit: 1 })
+        .catch((reason: unknown) => reason)
+      return error instanceof ServiceError && error.cause === 'no-responders'
     })
     releases.splice(0).forEach((release) => release())
     t.strictSame(await held, {})

@@ -63,7 +63,7 @@ export async function startGateway({
   const missing = createReadinessProbe({ bus, access })
   const webFolder = builtPages()
   const deps = { bus, access, limiters, baseUrl: config.PITBOSS_BASE_URL, webFolder, logger }
-  let stopping = false
+  let stopping: Promise<void> | null = null
   const app = createApp({
     access,
     limiters,
@@ -74,7 +74,7 @@ export async function startGateway({
     logger,
     requestLog,
     metrics: createMetrics(registry, () => gauge.inFlight()),
-    isStopping: () => stopping,
+    isStopping: () => stopping !== null,
   })
   await app.ready()
   const { server } = app
@@ -83,18 +83,22 @@ export async function startGateway({
   const port = portOf(server.address())
   logger.info({ host: config.HOST, port }, 'gateway.listening')
 
+  async function stop(): Promise<void> {
+    await closeServer(server)
+    await app.close()
+    limiters.stop()
+    exchange.unsubscribe()
+    gauge.stop()
+    await requestLog.stop()
+    await access.stop()
+  }
+
   return {
     port,
     missing,
-    async stop() {
-      stopping = true
-      await closeServer(server)
-      await app.close()
-      limiters.stop()
-      exchange.unsubscribe()
-      gauge.stop()
-      await requestLog.stop()
-      await access.stop()
+    stop() {
+      stopping ??= stop()
+      return stopping
     },
   }
 }

@@ -33,7 +33,6 @@ export function createAccessState({
 }): AccessState {
   const keySet = createKeySet({
     load: async () => (await bus.call(listPublicKeys, {})).keys,
-    onLoaded: () => verifier.forgetRetired(),
     logger,
   })
   const verifier = createTokenVerifier({ keySet, nowMs })
@@ -42,7 +41,10 @@ export function createAccessState({
     bus,
     logger,
     onChange(key) {
-      if (key === 'keys' || key === '*') keySet.changed()
+      if (key === 'keys' || key === '*') {
+        keySet.changed()
+        verifier.forget()
+      }
       if (key !== 'keys') principals.changed(key)
     },
   })

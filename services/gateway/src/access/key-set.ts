@@ -20,18 +20,14 @@ export type KeySet = {
   find(kid: string): Promise<CryptoKey | null>
   /** To be called when the keys may have changed. Drops the known set; the next use loads it. */
   changed(): void
-  /** The ids of the known keys; null before they were loaded. */
-  knownKids(): ReadonlySet<string> | null
 }
 
 /** Public token keys, loaded when needed and again when an unknown id turns up. */
 export function createKeySet({
   load,
-  onLoaded,
   logger,
 }: {
   load: () => Promise<readonly Record<string, unknown>[]>
-  onLoaded: () => void
   logger: Logger
 }): KeySet {
   let keys: ReadonlyMap<string, CryptoKey> | null = null
@@ -46,7 +42,6 @@ export function createKeySet({
       if (startedIn !== generation) continue
       keys = loaded
       loadedAtMs = performance.now()
-      onLoaded()
       return loaded
     }
     throw new Error('the keys keep changing')
@@ -72,7 +67,6 @@ export function createKeySet({
       generation += 1
       keys = null
     },
-    knownKids: () => (keys === null ? null : new Set(keys.keys())),
   }
 }
 

@@ -14,8 +14,6 @@ const tokenCharactersMax = 4096
 const verifiedMax = 20_000
 const futureToleranceS = 60
 
-type Verified = { readonly claims: TokenClaims; readonly kid: string }
-
 export type TokenVerifier = {
   /**
    * The claims of a token whose signature, form, issuer and type hold and which has not expired.
@@ -23,8 +21,8 @@ export type TokenVerifier = {
    * key it names cannot be looked up.
    */
   verify(token: string): Promise<TokenClaims>
-  /** Forgets what was verified with keys that are no longer known. */
-  forgetRetired(): void
+  /** To be called when the keys may have changed: everything is verified anew. */
+  forget(): void
 }
 
 /** Verification is remembered for each token, bounded; expiry is judged anew each time. */
@@ -35,28 +33,29 @@ export function createTokenVerifier({
   keySet: KeySet
   nowMs: () => number
 }): TokenVerifier {
-  const verified = new BoundedMap<string, Verified>(verifiedMax)
+  const verified = new BoundedMap<string, TokenClaims>(verifiedMax)
+  let generation = 0
 
   return {
     async verify(token) {
       const known = verified.get(token)
-      const entry = known ?? (await verifyAnew(token, keySet, nowMs))
-      if (entry.claims.exp * 1000 <= nowMs()) {
+      const startedIn = generation
+      const claims = known ?? (await verifyAnew(token, keySet, nowMs))
+      if (claims.exp * 1000 <= nowMs()) {
         verified.delete(token)
         throw new ServiceError('TOKEN_EXPIRED')
       }
-      if (known === undefined) verified.set(token, entry)
-      return entry.claims
+      if (known === undefined && startedIn === generation) verified.set(token, claims)
+      return claims
     },
-    forgetRetired() {
-      const kids = keySet.knownKids()
-      if (kids === null) return
-      for (const [token, { kid }] of [...verified.entries()]) if (!kids.has(kid)) verified.delete(token)
+    forget() {
+      generation += 1
+      verified.clear()
     },
   }
 }
 
-async function verifyAnew(token: string, keySet: KeySet, nowMs: () => number): Promise<Verified> {
+async function verifyAnew(token: string, keySet: KeySet, nowMs: () => number): Promise<TokenClaims> {
   const { kid, typ } = readHeader(token)
   const key = await findKey(keySet, kid)
   if (key === null) throw invalid('unknown key')
@@ -66,7 +65,7 @@ async function verifyAnew(token: string, keySet: KeySet, nowMs: () => number): P
   const { aud, iat, exp } = claims.data
   if (typ !== tokenTypes[aud]) throw invalid('type')
   if (iat > nowMs() / 1000 + futureToleranceS || exp <= iat) throw invalid('times')
-  return { claims: claims.data, kid }
+  return claims.data
 }
 
 function readHeader(token: string): { kid: string; typ: string } {

@@ -51,15 +51,18 @@ export function createLimiters({
   replicaId,
   publish,
   nowMs,
+  later = scheduleLater,
 }: {
   rules: LimiterRules
   replicaId: string
   publish: (data: Uint8Array) => void
   nowMs: () => number
+  /** Runs `fn` once after so many milliseconds, unless what it returns is called before. */
+  later?: (fn: () => void, ms: number) => () => void
 }): Limiters {
   const states = Object.fromEntries(limiterNames.map((name) => [name, limiterState(rules[name])]))
   const untold = new Map<string, { name: LimiterName; key: string; count: number }>()
-  let timer: NodeJS.Timeout | null = null
+  let cancel: (() => void) | null = null
 
   function stateOf(name: LimiterName): LimiterState {
     const state = states[name]
@@ -68,7 +71,7 @@ export function createLimiters({
   }
 
   function tell(): void {
-    timer = null
+    cancel = null
     const all = [...untold.values()]
     untold.clear()
     for (let from = 0; from < all.length; from += pairsPerMessageMax) {
@@ -86,7 +89,7 @@ export function createLimiters({
         const known = untold.get(id)
         if (known === undefined) untold.set(id, { name, key, count: 1 })
         else known.count += 1
-        timer ??= setTimeout(tell, exchangeMs)
+        cancel ??= later(tell, exchangeMs)
       }
       return verdict
     },
@@ -97,11 +100,16 @@ export function createLimiters({
       for (const [name, key, count] of message.data.let) stateOf(name).charge(key, count, nowMs())
     },
     stop() {
-      if (timer === null) return
-      clearTimeout(timer)
+      if (cancel === null) return
+      cancel()
       tell()
     },
   }
+}
+
+function scheduleLater(fn: () => void, ms: number): () => void {
+  const timer = setTimeout(fn, ms)
+  return () => clearTimeout(timer)
 }
 
 type LimiterState = {

@@ -1,0 +1,155 @@
+import { waitFor } from '@pitboss/testing/wait-for'
+import t from 'tap'
+import { ask } from '../fixtures/ask.ts'
+import { cuttableProxy } from '../fixtures/cuttable-proxy.ts'
+import { claimsFor, newTestKey, signToken } from '../fixtures/sign-token.ts'
+import { newCredential, startWorld } from '../fixtures/start-world.ts'
+import { ids } from '../fixtures/test-ids.ts'
+
+const world = await startWorld(t)
+const { directory, bucket } = world
+const path = '/v1/sessions'
+
+await t.test(
+  'a change reaches both gateways within 2 s and is never undone by a load that began before it',
+  async (t) => {
+    const other = await world.addGateway()
+    const token = await world.operatorToken()
+    const codes = async () =>
+      Promise.all([world.url, other.url].map(async (url) => (await ask(url + path, { token })).code))
+    t.same(await codes(), [null, null])
+
+    let release = () => {}
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    directory.beforeResolve = () => gate
+    await bucket.put(`credential.${ids.testKey}`, {})
+    const loads = directory.loads
+    await waitFor(() => {
+      void ask(world.url + path, { token })
+      return directory.loads > loads
+    })
+    const credential = newCredential({ active: false })
+    directory.credentials.set(ids.testKey, credential)
+    await bucket.put(`credential.${ids.testKey}`, {})
+    const revokedAtMs = performance.now()
+    directory.beforeResolve = async () => undefined
+    release()
+    await waitFor(async () => (await codes()).every((code) => code === 'INVALID_CREDENTIALS'), {
+      timeoutMs: 2000,
+    })
+    t.ok(performance.now() - revokedAtMs < 2000)
+    for (let again = 0; again < 5; again++)
+      t.same(await codes(), ['INVALID_CREDENTIALS', 'INVALID_CREDENTIALS'])
+
+    directory.credentials.set(ids.testKey, newCredential())
+    await bucket.put(`operator.${ids.operator}`, {})
+    await waitFor(async () => (await codes()).every((code) => code === null), { timeoutMs: 2000 })
+    const loadsBefore = directory.loads
+    await codes()
+    t.equal(directory.loads, loadsBefore, 'what is known is not asked again')
+  },
+)
+
+await t.test('a removed user and a changed role count at once', async (t) => {
+  const token = await world.userToken()
+  t.equal((await ask(`${world.url}/v1/dashboard/users`, { token })).status, 200)
+  directory.users.set(ids.user, 'VIEWER')
+  await bucket.put(`user.${ids.user}`, {})
+  await waitFor(async () => (await ask(`${world.url}/v1/dashboard/users`, { token })).code === 'FORBIDDEN')
+  directory.users.delete(ids.user)
+  await bucket.put(`user.${ids.user}`, {})
+  await waitFor(
+    async () => (await ask(`${world.url}/v1/dashboard/me`, { token })).code === 'INVALID_CREDENTIALS',
+  )
+  directory.users.set(ids.user, 'OWNER')
+  await bucket.put(`user.${ids.user}`, {})
+})
+
+await t.test('a new key counts at once, a retired one no more', async (t) => {
+  const fresh = await newTestKey('k2')
+  const claims = claimsFor('operator-api', ids.testKey, ids.operator)
+  const [oldToken, newToken] = [await signToken(world.key, claims), await signToken(fresh, claims)]
+  t.equal((await ask(world.url + path, { token: newToken })).code, 'INVALID_CREDENTIALS')
+  directory.keys = [fresh, world.key]
+  t.equal(
+    (await ask(world.url + path, { token: newToken })).status,
+    200,
+    'an unknown key id makes it look again',
+  )
+  t.equal((await ask(world.url + path, { token: oldToken })).status, 200)
+  directory.keys = [fresh]
+  await bucket.put('keys', {})
+  await waitFor(async () => (await ask(world.url + path, { token: oldToken })).code === 'INVALID_CREDENTIALS')
+  t.equal((await ask(world.url + path, { token: newToken })).status, 200)
+  directory.keys = [world.key]
+  await bucket.put('keys', {})
+  await waitFor(async () => (await ask(world.url + path, { token: oldToken })).status === 200)
+})
+
+await t.test('a gateway that is cut off from NATS refuses, it never allows', async (t) => {
+  const proxy = await cuttableProxy(world.natsUrl)
+  t.teardown(() => proxy.close())
+  const far = await world.addGateway({ NATS_URL: proxy.url })
+  const token = await world.operatorToken()
+  t.equal((await ask(far.url + path, { token })).status, 200)
+
+  proxy.cut()
+  const cutAtMs = performance.now()
+  directory.credentials.set(ids.testKey, newCredential({ active: false }))
+  await bucket.put(`credential.${ids.testKey}`, {})
+  await waitFor(async () => (await ask(world.url + path, { token })).code === 'INVALID_CREDENTIALS', {
+    timeoutMs: 2000,
+  })
+  const unverified = async () => (await ask(`${far.url}/v1/public/nothing`)).code
+  t.equal(await unverified(), 'NOT_FOUND')
+  await waitFor(
+    async () => (await ask(far.url + '/v1/game/session', { token })).code === 'SERVICE_UNAVAILABLE',
+    {
+      timeoutMs: 8000,
+      everyMs: 100,
+    },
+  )
+  t.ok(performance.now() - cutAtMs < 6000, 'within 5 s and a heartbeat')
+  const refused = await ask(far.url + path, { token })
+  t.match(refused, { status: 503, code: 'SERVICE_UNAVAILABLE' })
+  t.equal(refused.headers.get('retry-after'), '1')
+  const ready = await ask(`${far.url}/readyz`)
+  t.equal(ready.status, 503)
+  t.ok(ready.paths.includes('revocation-bucket') || ready.paths.includes('nats'), ready.text)
+  t.equal((await ask(`${far.url}/healthz`)).status, 200, 'it lives')
+
+  proxy.mend()
+  const codes = new Set<string | null>()
+  await waitFor(
+    async () => {
+      const { code } = await ask(far.url + path, { token })
+      codes.add(code)
+      return code === 'INVALID_CREDENTIALS'
+    },
+    { timeoutMs: 10_000, everyMs: 50 },
+  )
+  t.notOk(codes.has(null), 'it never let the revoked key in')
+  directory.credentials.set(ids.testKey, newCredential())
+  await bucket.put(`credential.${ids.testKey}`, {})
+  await waitFor(async () => (await ask(far.url + path, { token })).status === 200)
+})
+
+await t.test('a silent heartbeat refuses every token and fails /readyz by name', async (t) => {
+  const token = await world.operatorToken()
+  await waitFor(async () => (await ask(world.url + path, { token })).status === 200)
+  world.stopHeartbeat()
+  await waitFor(async () => (await ask(world.url + path, { token })).code === 'SERVICE_UNAVAILABLE', {
+    timeoutMs: 7000,
+    everyMs: 100,
+  })
+  const ready = await ask(`${world.url}/readyz`)
+  t.match(ready, { status: 503, code: 'SERVICE_UNAVAILABLE', paths: ['revocation-bucket'] })
+  t.match(ready.message, /revocation-bucket/)
+  t.match(
+    await ask(world.url + path, { token: 'rubbish' }),
+    { code: 'INVALID_CREDENTIALS' },
+    'rubbish stays rubbish',
+  )
+})

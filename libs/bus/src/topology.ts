@@ -53,7 +53,8 @@ export const webhooksFanout: ConsumerDeclaration = {
     durable_name: 'webhooks-fanout',
     description: 'Records events and makes deliveries',
     ack_policy: AckPolicy.Explicit,
-    ack_wait: nanos(30_000),
+    // What a killed replica had taken comes again after this long; a batch takes a fraction of it, and a repeated one does no harm.
+    ack_wait: nanos(5000),
     max_ack_pending: 1000,
     max_deliver: -1,
     max_waiting: 64,

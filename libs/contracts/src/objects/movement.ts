@@ -47,6 +47,8 @@ export const movementAttemptSchema = z.strictObject({
   http_status: z.int().nullable(),
   wallet_code: z.string().nullable(),
   classification: attemptClassification,
+  /** What was sent beside the body, without the signature; null when the process died before it was recorded. */
+  request: z.strictObject({ url: z.string(), timestamp: z.string(), request_id: z.string() }).nullable(),
   error: z.string().nullable(),
   response_excerpt: z.string().nullable(),
   next_attempt_at: z.string().nullable(),

@@ -1,0 +1,159 @@
+import { connectBus } from '@pitboss/bus/connect-bus'
+import { serveCalls } from '@pitboss/bus/serve-calls'
+import { systemClock } from '@pitboss/runtime/clock'
+import { newId } from '@pitboss/runtime/new-id'
+import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
+import { createTimeScale } from '@pitboss/runtime/time-scale'
+import { connectStorage } from '@pitboss/storage/connect-storage'
+import { createCursorCodec } from '@pitboss/storage/cursor'
+import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { parseKeyring } from '@pitboss/storage/keyring'
+import { createOutbox } from '@pitboss/storage/outbox'
+import { createSecretBox } from '@pitboss/storage/secret-box'
+import { createWalletClient } from './clients/wallet-client.ts'
+import type { WalletBridgeConfig } from './config.ts'
+import { callbackCalls } from './handlers/callback-calls.ts'
+import { movementCalls } from './handlers/movement-calls.ts'
+import { opsCalls } from './handlers/ops-calls.ts'
+import { reconciliationCalls } from './handlers/reconciliation-calls.ts'
+import { transactionRoutes } from './handlers/transaction-routes.ts'
+import { walletCalls } from './handlers/wallet-calls.ts'
+import { walletRoutes } from './handlers/wallet-routes.ts'
+import { createCheckWallet } from './settlement/check-wallet.ts'
+import { createSettlement } from './settlement/create-settlement.ts'
+import { createResolveByPerson } from './settlement/resolve-by-person.ts'
+import { createWalletMetrics } from './settlement/wallet-metrics.ts'
+import { callbackIndexes, createCallbackSignatures } from './storage/callback-signatures.ts'
+import { createDueMovements } from './storage/due-movements.ts'
+import { movementIndexes } from './storage/movement-document.ts'
+import { createMovementLists } from './storage/movement-lists.ts'
+import { createMovements } from './storage/movements.ts'
+import { createPendingMovements } from './storage/pending-movements.ts'
+import { createWallets } from './storage/wallet-document.ts'
+import { startPendingAlarms } from './workers/pending-alarms.ts'
+import { startResolver } from './workers/resolver.ts'
+
+const service = 'wallet-bridge'
+const version = '0.1.0'
+/** High, since a call that waits for a slow wallet takes a place; stakes are bounded per wallet. */
+const concurrencyMax = 4096
+const wakeSubject = 'wake.wallet.due'
+
+/** Wires the service: what arrives (calls, wake-ups), what it keeps (movements, wallets), what leaves (wallet calls, events). */
+export async function startWalletBridge({
+  config,
+  host,
+}: {
+  config: WalletBridgeConfig
+  host: Pick<ServiceHost, 'logger' | 'registry' | 'check' | 'stopping' | 'fail'>
+}): Promise<RunningService> {
+  const { logger } = host
+  const clock = systemClock
+  const allowLoopback = config.PITBOSS_ALLOW_LOOPBACK_WALLETS
+  const { scaleMs } = createTimeScale(config.PITBOSS_TIME_SCALE)
+  const keyring = parseKeyring(config.PITBOSS_MASTER_KEYS)
+  const bus = await connectBus({
+    url: config.NATS_URL,
+    nkeySeed: config.NATS_NKEY_SEED,
+    service,
+    logger,
+  })
+  void bus.closed.then(() => {
+    if (!host.stopping.aborted) host.fail(new Error('the NATS connection is closed'))
+  })
+  const storage = await connectStorage({
+    url: config.MONGODB_URL,
+    database: `${config.PITBOSS_DATABASE_PREFIX}_wallet_bridge`,
+    logger,
+  })
+  const { db } = storage
+  await ensureIndexes(db, { ...movementIndexes, ...callbackIndexes, wallets: [] })
+
+  const movements = createMovements(db)
+  const wallets = createWallets(db, createSecretBox(keyring))
+  const due = createDueMovements(movements)
+  const pending = createPendingMovements(movements)
+  const lists = createMovementLists(movements)
+  const metrics = createWalletMetrics(host.registry)
+  const client = createWalletClient({ allowLoopback, clock })
+  const outbox = createOutbox({ collection: movements.collection, bus, clock, logger })
+  const deps = { movements, outbox, clock, scaleMs, newId }
+  const settlement = createSettlement({
+    ...deps,
+    wallets,
+    due,
+    client,
+    metrics,
+    logger,
+    wake: wakeAll,
+  })
+  const resolver = startResolver({
+    due,
+    advance: settlement.advance,
+    breakers: settlement.breakers,
+    clock,
+    newRequestId: () => newId('req'),
+    logger,
+  })
+  const alarms = startPendingAlarms({ pending, metrics, clock, logger })
+  const stopOutbox = outbox.start()
+  const wakeUps = bus.subscribe('wake.wallet.>', () => resolver.wake())
+
+  /** This process at once, the other replicas over NATS; whoever misses it polls. */
+  function wakeAll(): void {
+    resolver.wake()
+    bus.publish(wakeSubject, new Uint8Array())
+  }
+
+  host.check('nats', () => bus.connected())
+  host.check('database', () => storage.ping())
+  const served = await serveCalls({
+    bus,
+    service,
+    version,
+    concurrencyMax,
+    logger,
+    handlers: [
+      ...movementCalls({ ...settlement, movements }),
+      ...walletCalls({ wallets, client, breakers: settlement.breakers, logger }),
+      ...walletRoutes({
+        wallets,
+        check: createCheckWallet({ client, clock, newId }),
+        allowLoopback,
+        clock,
+      }),
+      ...transactionRoutes({ movements, lists, cursors: createCursorCodec({ keyring }) }),
+      ...callbackCalls({
+        wallets,
+        movements,
+        signatures: createCallbackSignatures(db),
+        apply: settlement.apply,
+        clock,
+        wake: wakeAll,
+        logger,
+      }),
+      ...reconciliationCalls({ lists }),
+      ...opsCalls({
+        lists,
+        wallets,
+        pending,
+        settlement,
+        resolveByPerson: createResolveByPerson({ ...deps, apply: settlement.apply }),
+        clock,
+        logger,
+      }),
+    ],
+  })
+
+  return {
+    async stop() {
+      await served.stop()
+      wakeUps.unsubscribe()
+      await Promise.all([resolver.stop(), alarms.stop()])
+      await stopOutbox()
+      await client.close()
+      await storage.close()
+      await bus.close()
+    },
+  }
+}

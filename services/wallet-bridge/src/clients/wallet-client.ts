@@ -1,0 +1,162 @@
+import { createGuardedAgent } from '@pitboss/outbound/guarded-agent'
+import { signatureTimestamp, signBody } from '@pitboss/signing/sign-body'
+import type { Clock } from '@pitboss/runtime/clock'
+import { type Agent, request } from 'undici'
+import type { WalletOperation } from '../domain/movement.ts'
+import type { WalletExchange } from '../domain/wallet-answers.ts'
+import type { Wallet } from '../storage/wallet-document.ts'
+
+/** One signed call and what became of it. */
+export type WalletCallResult = {
+  readonly exchange: WalletExchange
+  readonly sentAt: Date
+  readonly latencyMs: number
+  /** What was sent beside the body; the signature is not kept. */
+  readonly request: { readonly url: string; readonly timestamp: string; readonly requestId: string }
+}
+
+export type WalletRequest = {
+  readonly wallet: Wallet
+  readonly operation: WalletOperation | 'balance'
+  /** The exact text of the body. */
+  readonly body: string
+  readonly requestId: string
+  readonly timeoutMs: number
+  /** Only the wallet check sets these, to see how the wallet treats bad signatures and times. */
+  readonly timestamp?: string
+  readonly signature?: string
+}
+
+export type WalletClient = {
+  /** Never rejects: whatever goes wrong is an exchange. One deadline covers connecting, sending and the whole answer. */
+  call(call: WalletRequest): Promise<WalletCallResult>
+  close(): Promise<void>
+}
+
+export const answerBytesMax = 64 * 1024
+const connectionsPerWallet = 64
+const walletsMax = 1000
+const keepAliveMs = 10_000
+
+/**
+ * Calls operators' wallets: one bounded keep-alive pool per wallet, addresses checked at every connection, no redirects,
+ * at most 64 KiB of an answer. Source: contract section 6.
+ */
+export function createWalletClient({
+  allowLoopback,
+  clock,
+}: {
+  allowLoopback: boolean
+  clock: Clock
+}): WalletClient {
+  const pools = new Map<string, { origin: string; agent: Agent }>()
+
+  /** The least recently used pool goes when there are too many; a changed origin gets a new one. */
+  function poolOf(wallet: Wallet): Agent {
+    const { origin } = new URL(wallet.url)
+    const present = pools.get(wallet.key)
+    if (present?.origin === origin) {
+      pools.delete(wallet.key)
+      pools.set(wallet.key, present)
+      return present.agent
+    }
+    if (present !== undefined) retire(wallet.key, present.agent)
+    const oldest = pools.entries().next().value
+    if (pools.size >= walletsMax && oldest !== undefined) retire(oldest[0], oldest[1].agent)
+    const agent = createGuardedAgent({
+      policy: { environment: wallet.environment === 'LIVE' ? 'LIVE' : 'TEST', allowLoopback },
+      connectionsMax: connectionsPerWallet,
+      connectTimeoutMs: 15_000,
+      keepAliveMs,
+    })
+    pools.set(wallet.key, { origin, agent })
+    return agent
+  }
+
+  function retire(key: string, agent: Agent): void {
+    pools.delete(key)
+    agent.close().catch(() => agent.destroy())
+  }
+
+  return {
+    async call({ wallet, operation, body, requestId, timeoutMs, ...given }) {
+      const sentAt = clock.now()
+      const timestamp = given.timestamp ?? signatureTimestamp(sentAt)
+      const url = `${wallet.url.replace(/\/+$/, '')}/${operation}`
+      const startedAtMs = performance.now()
+      const exchange = await exchangeOnce({
+        url,
+        agent: poolOf(wallet),
+        body,
+        timeoutMs,
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json',
+          'user-agent': 'Pitboss-Wallet/1',
+          'x-timestamp': timestamp,
+          'x-signature': given.signature ?? signBody(wallet.secret, timestamp, body),
+          'x-request-id': requestId,
+        },
+      })
+      const latencyMs = Math.round(performance.now() - startedAtMs)
+      return { exchange, sentAt, latencyMs, request: { url, timestamp, requestId } }
+    },
+    async close() {
+      await Promise.all([...pools.values()].map(({ agent }) => agent.destroy()))
+      pools.clear()
+    },
+  }
+}
+
+async function exchangeOnce({
+  url,
+  agent,
+  body,
+  timeoutMs,
+  headers,
+}: {
+  url: string
+  agent: Agent
+  body: string
+  timeoutMs: number
+  headers: Record<string, string>
+}): Promise<WalletExchange> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  try {
+    const answer = await request(url, {
+      method: 'POST',
+      dispatcher: agent,
+      body,
+      headers,
+      signal,
+      headersTimeout: timeoutMs + 1000,
+      bodyTimeout: timeoutMs + 1000,
+    })
+    const chunks: Buffer[] = []
+    let length = 0
+    for await (const chunk of answer.body) {
+      const bytes = Buffer.from(chunk)
+      chunks.push(bytes)
+      length += bytes.length
+      if (length > answerBytesMax) break
+    }
+    const received = Buffer.concat(chunks).subarray(0, answerBytesMax)
+    return {
+      kind: 'answer',
+      httpStatus: answer.statusCode,
+      body: received,
+      cutOff: length > answerBytesMax,
+      date: typeof answer.headers.date === 'string' ? answer.headers.date : null,
+    }
+  } catch (error) {
+    if (signal.aborted) return { kind: 'timeout' }
+    return { kind: 'no-answer', reason: reasonOf(error) }
+  }
+}
+
+/** A short word for the record: the error's code (ECONNREFUSED, UND_ERR_SOCKET, ADDRESS_REFUSED …) or its message. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'no connection'
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : null
+  return (code ?? error.message).slice(0, 200)
+}

@@ -1,0 +1,18 @@
+import {
+  commonConfig,
+  loopbackWalletsConfig,
+  masterKeysConfig,
+  storageConfig,
+  timeScaleConfig,
+} from '@pitboss/runtime/config-pieces'
+import { z } from 'zod'
+
+/** The environment of the wallet-bridge service; nothing else here reads it. Source: contract section 9. */
+export const walletBridgeConfig = z.object({
+  ...commonConfig,
+  ...storageConfig,
+  ...masterKeysConfig,
+  ...timeScaleConfig,
+  ...loopbackWalletsConfig,
+})
+export type WalletBridgeConfig = z.infer<typeof walletBridgeConfig>

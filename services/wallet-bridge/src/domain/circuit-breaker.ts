@@ -1,0 +1,55 @@
+/** The rules of a wallet's circuit breaker. Source: contract section 11 ("Movements and wallets"). */
+
+const unknownsInARowMax = 10
+const callsMin = 20
+const buckets = 30
+const bucketMs = 1000
+const probeEveryMs = 5000
+
+export type BreakerState = {
+  readonly unknownsInARow: number
+  /** Calls and unknown outcomes of the last 30 s, by second; oldest first. */
+  readonly window: readonly { readonly second: number; readonly calls: number; readonly unknown: number }[]
+  /** When the next probe may go; null while closed. */
+  readonly probeAtMs: number | null
+}
+
+export const closedBreaker: BreakerState = { unknownsInARow: 0, window: [], probeAtMs: null }
+
+type ScaleMs = (ms: number) => number
+
+/** Notes the outcome of one call. Any answer closes the breaker; it opens at 10 unknown in a row or half of at least 20 calls in 30 s. */
+export function recordOutcome(
+  state: BreakerState,
+  answered: boolean,
+  nowMs: number,
+  scaleMs: ScaleMs,
+): BreakerState {
+  if (answered && state.probeAtMs !== null) return closedBreaker
+  const second = Math.floor(nowMs / scaleMs(bucketMs))
+  const recent = state.window.filter((bucket) => bucket.second > second - buckets)
+  const last = recent.at(-1)
+  const bucket = last?.second === second ? last : { second, calls: 0, unknown: 0 }
+  const counted = { second, calls: bucket.calls + 1, unknown: bucket.unknown + (answered ? 0 : 1) }
+  const window = [...(bucket === last ? recent.slice(0, -1) : recent), counted]
+  const unknownsInARow = answered ? 0 : state.unknownsInARow + 1
+  const calls = window.reduce((sum, each) => sum + each.calls, 0)
+  const unknown = window.reduce((sum, each) => sum + each.unknown, 0)
+  const trips = unknownsInARow >= unknownsInARowMax || (calls >= callsMin && unknown * 2 >= calls)
+  const probeAtMs = state.probeAtMs ?? (trips && !answered ? nowMs + scaleMs(probeEveryMs) : null)
+  return { unknownsInARow, window, probeAtMs }
+}
+
+/**
+ * Whether a new stake may go to the wallet now. While the breaker is open one may every 5 s, as a probe; `state` then
+ * holds the time of the next. Credits and rollbacks never ask.
+ */
+export function admitStake(
+  state: BreakerState,
+  nowMs: number,
+  scaleMs: ScaleMs,
+): { readonly admitted: boolean; readonly state: BreakerState } {
+  if (state.probeAtMs === null) return { admitted: true, state }
+  if (nowMs < state.probeAtMs) return { admitted: false, state }
+  return { admitted: true, state: { ...state, probeAtMs: nowMs + scaleMs(probeEveryMs) } }
+}

@@ -1,0 +1,34 @@
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** A JSON object in UTF-8 whose own members are each there once; null for anything else. Never throws. */
+export function parseJsonObject(bytes: Uint8Array): JsonObject | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    const value: unknown = JSON.parse(text)
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) return null
+    const entries = Object.entries(value)
+    return entries.length === countMembers(text) ? Object.fromEntries(entries) : null
+  } catch {
+    return null
+  }
+}
+
+/** Members at the top level of a JSON object's text, doubles included: an answer that says two things is unreadable. */
+function countMembers(text: string): number {
+  let depth = 0
+  let members = 0
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at)
+    if (character === '"') at = endOfString(text, at)
+    else if (character === '{' || character === '[') depth += 1
+    else if (character === '}' || character === ']') depth -= 1
+    else if (character === ':' && depth === 1) members += 1
+  }
+  return members
+}
+
+function endOfString(text: string, start: number): number {
+  let at = start + 1
+  while (at < text.length && text.charAt(at) !== '"') at += text.charAt(at) === '\\' ? 2 : 1
+  return at
+}

@@ -1,0 +1,66 @@
+import {
+  placeMovement as placeCall,
+  roundMovements as roundCall,
+  showMovement as showCall,
+  voidStake as voidCall,
+} from '@pitboss/contracts/calls/wallet'
+import { type CallHandler, type HandlerContext, handler } from '@pitboss/bus/serve-calls'
+import { outcomeOf } from '../domain/movement-outcome.ts'
+import type { PlaceMovement } from '../settlement/place-movement.ts'
+import { toMovementRecord } from '../settlement/render-movement.ts'
+import type { VoidStake } from '../settlement/void-stake.ts'
+import { scopeOf, walletKeyOf } from '../storage/movement-document.ts'
+import type { Movements } from '../storage/movements.ts'
+
+/** What is left for the way back when a caller waits for a first try. */
+const answerReserveMs = 750
+const roundMovementsMax = 500
+
+/** The calls that rounds makes. */
+export function movementCalls({
+  placeMovement,
+  voidStake,
+  movements,
+}: {
+  placeMovement: PlaceMovement
+  voidStake: VoidStake
+  movements: Movements
+}): CallHandler[] {
+  return [
+    handler(placeCall, async ({ scope, spec }, context) => {
+      const { document, created } = await placeMovement(scope, spec, waitingContext(context))
+      return { movement: toMovementRecord(document), outcome: outcomeOf(document), created }
+    }),
+    handler(voidCall, async ({ scope, stake, rollbackTransactionId }, context) => {
+      const voided = await voidStake(scope, { stake, rollbackTransactionId }, waitingContext(context))
+      return {
+        stake: toMovementRecord(voided.stake),
+        rollback: voided.rollback === null ? null : toMovementRecord(voided.rollback),
+        outcome: outcomeOf(voided.stake),
+      }
+    }),
+    handler(showCall, async ({ scope, transactionId }) => {
+      const document = await movements.find(scope, transactionId)
+      if (document === null) return null
+      const { requestHash, driver } = document
+      return { movement: toMovementRecord(document), outcome: outcomeOf(document), requestHash, driver }
+    }),
+    handler(roundCall, async ({ scope, roundId }) => {
+      const found = await movements.collection
+        .find({ roundId, ...scopeOf(scope), walletKey: walletKeyOf(scope) })
+        .sort({ reference: 1 })
+        .limit(roundMovementsMax)
+        .toArray()
+      return {
+        data: found.map((document) => ({
+          movement: toMovementRecord(document),
+          outcome: outcomeOf(document),
+        })),
+      }
+    }),
+  ]
+}
+
+function waitingContext({ requestId, deadlineAtMs }: HandlerContext) {
+  return { requestId, deadlineAtMs: deadlineAtMs - answerReserveMs }
+}

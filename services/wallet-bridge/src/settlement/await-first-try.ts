@@ -1,0 +1,54 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Clock } from '@pitboss/runtime/clock'
+import type { MovementDocument } from '../storage/movement-document.ts'
+import type { Movements } from '../storage/movements.ts'
+import type { AdvanceDue } from './advance-due.ts'
+
+const pollFirstMs = 10
+const pollLastMs = 200
+
+export type AwaitFirstTry = (
+  document: MovementDocument,
+  until: { requestId: string; deadlineAtMs: number },
+) => Promise<MovementDocument>
+
+/** Whether the caller can be told how the movement stands: its first try has ended, or it will have none. */
+function hasAnswer(document: MovementDocument): boolean {
+  if (document.status !== 'PENDING' || document.attempts.length > 0) return true
+  return document.type === 'BET' && document.reversal !== null
+}
+
+/**
+ * Waits for the end of a movement's first try, making it if nobody does: also of one that another request or replica began.
+ * Past the deadline the movement is answered as it stands; the resolver goes on with it.
+ */
+export function createAwaitFirstTry({
+  advance,
+  movements,
+  clock,
+}: {
+  advance: AdvanceDue
+  movements: Movements
+  clock: Clock
+}): AwaitFirstTry {
+  return async function awaitFirstTry(given, { requestId, deadlineAtMs }) {
+    let document = given
+    let pollMs = pollFirstMs
+    while (!hasAnswer(document)) {
+      const leftMs = deadlineAtMs - clock.now().getTime()
+      if (leftMs <= 0) break
+      const work = advance.advance(document, requestId)
+      const ended = await Promise.race([work, delay(leftMs, null, { ref: false })])
+      if (ended === null) {
+        // The work goes on; should it fail, the resolver finds the movement due.
+        work.catch(() => undefined)
+        break
+      }
+      document = (await movements.findById(document._id)) ?? ended.document
+      if (hasAnswer(document)) break
+      await delay(Math.min(pollMs, Math.max(1, leftMs)))
+      pollMs = Math.min(pollMs * 2, pollLastMs)
+    }
+    return document
+  }
+}

@@ -1,0 +1,50 @@
+import { admitStake, type BreakerState, closedBreaker, recordOutcome } from '../domain/circuit-breaker.ts'
+import type { ScaleMs } from '../domain/advance-movement.ts'
+
+/** The circuit breakers of this process, one per wallet. They hold back new stakes alone. */
+export type Breakers = {
+  /** Whether a new stake may be sent; while open, once per probe interval. */
+  admit(walletKey: string): boolean
+  isOpen(walletKey: string): boolean
+  record(walletKey: string, answered: boolean): void
+  open(): string[]
+}
+
+const walletsMax = 10_000
+
+/** @param onClosed called when a wallet answers again after its breaker was open */
+export function createBreakers({
+  scaleMs,
+  nowMs,
+  onClosed,
+}: {
+  scaleMs: ScaleMs
+  nowMs: () => number
+  onClosed: (walletKey: string) => void
+}): Breakers {
+  const states = new Map<string, BreakerState>()
+  const stateOf = (key: string) => states.get(key) ?? closedBreaker
+
+  function set(key: string, state: BreakerState): void {
+    states.delete(key)
+    states.set(key, state)
+    const oldest = states.keys().next().value
+    if (states.size > walletsMax && oldest !== undefined) states.delete(oldest)
+  }
+
+  return {
+    admit(key) {
+      const { admitted, state } = admitStake(stateOf(key), nowMs(), scaleMs)
+      if (states.has(key)) set(key, state)
+      return admitted
+    },
+    isOpen: (key) => stateOf(key).probeAtMs !== null,
+    record(key, answered) {
+      const before = stateOf(key)
+      const after = recordOutcome(before, answered, nowMs(), scaleMs)
+      set(key, after)
+      if (before.probeAtMs !== null && after.probeAtMs === null) onClosed(key)
+    },
+    open: () => [...states].filter(([, state]) => state.probeAtMs !== null).map(([key]) => key),
+  }
+}

@@ -1,0 +1,49 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+
+/** What `/metrics` shows of settlement. */
+export type WalletMetrics = {
+  callEnded(operation: string, judged: string, latencyMs: number): void
+  pending(counts: { all: number; over5m: number; over1h: number; over24h: number; oldestAgeS: number }): void
+}
+
+const bucketsS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
+
+export function createWalletMetrics(registry: Registry): WalletMetrics {
+  const calls = new Counter({
+    name: 'pitboss_wallet_calls_total',
+    help: 'Calls to wallets by operation and by how the answer was judged',
+    labelNames: ['operation', 'judged'] as const,
+    registers: [registry],
+  })
+  const latency = new Histogram({
+    name: 'pitboss_wallet_call_seconds',
+    help: 'Time that wallets take to answer',
+    labelNames: ['operation'] as const,
+    buckets: bucketsS,
+    registers: [registry],
+  })
+  const unresolved = new Gauge({
+    name: 'pitboss_movements_pending',
+    help: 'Movements without a certain outcome, by least age',
+    labelNames: ['older_than'] as const,
+    registers: [registry],
+  })
+  const oldest = new Gauge({
+    name: 'pitboss_movements_oldest_pending_seconds',
+    help: 'Age of the oldest movement without a certain outcome',
+    registers: [registry],
+  })
+  return {
+    callEnded(operation, judged, latencyMs) {
+      calls.inc({ operation, judged })
+      latency.observe({ operation }, latencyMs / 1000)
+    },
+    pending({ all, over5m, over1h, over24h, oldestAgeS }) {
+      unresolved.set({ older_than: '0s' }, all)
+      unresolved.set({ older_than: '5m' }, over5m)
+      unresolved.set({ older_than: '1h' }, over1h)
+      unresolved.set({ older_than: '24h' }, over24h)
+      oldest.set(oldestAgeS)
+    },
+  }
+}

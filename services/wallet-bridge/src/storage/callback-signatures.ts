@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { type Db, MongoServerError } from 'mongodb'
+
+/** Longer than a signature can be fresh: 300 s before and after its time, and the laziness of the database's clean-up. */
+const keepS = 1200
+const duplicateKey = 11_000
+
+export const callbackIndexes: Readonly<Record<'callback_signatures', readonly IndexDeclaration[]>> = {
+  callback_signatures: [{ key: { usedAt: 1 }, name: 'used_at', expireAfterSeconds: keepS }],
+}
+
+/** The signatures of callbacks that were used already, over all replicas and restarts. */
+export type CallbackSignatures = {
+  /** False when it was used before. */
+  use(walletKey: string, timestamp: string, signature: string, now: Date): Promise<boolean>
+}
+
+export function createCallbackSignatures(db: Db): CallbackSignatures {
+  const collection = db.collection<{ _id: string; usedAt: Date }>('callback_signatures')
+  return {
+    async use(walletKey, timestamp, signature, now) {
+      const _id = createHash('sha256').update(`${walletKey}\n${timestamp}\n${signature}`).digest('base64url')
+      try {
+        await collection.insertOne({ _id, usedAt: now })
+        return true
+      } catch (error) {
+        if (error instanceof MongoServerError && error.code === duplicateKey) return false
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,41 @@
+import type { Movements } from './movements.ts'
+import type { MovementDocument } from './movement-document.ts'
+
+const epoch = new Date(0)
+
+/** What the resolver reads: who has work that is due. */
+export type DueMovements = {
+  /** The first wallet key after `after` with a movement due at `now`, or null. */
+  nextWallet(after: string, now: Date): Promise<string | null>
+  /** A wallet's due movements, longest due first. */
+  ofWallet(walletKey: string, now: Date, limit: number): Promise<MovementDocument[]>
+  /** Makes a wallet's waiting credits and rollbacks due at once: it answers again. @returns how many. */
+  pullForward(walletKey: string, now: Date): Promise<number>
+}
+
+export function createDueMovements({ collection }: Movements): DueMovements {
+  return {
+    async nextWallet(after, now) {
+      const found = await collection
+        .find({ walletKey: { $gt: after }, dueAt: { $gt: epoch, $lte: now } })
+        .project<{ walletKey: string }>({ walletKey: 1 })
+        .sort({ walletKey: 1, dueAt: 1 })
+        .limit(1)
+        .next()
+      return found?.walletKey ?? null
+    },
+    ofWallet: (walletKey, now, limit) =>
+      collection
+        .find({ walletKey, dueAt: { $gt: epoch, $lte: now } })
+        .sort({ dueAt: 1 })
+        .limit(limit)
+        .toArray(),
+    async pullForward(walletKey, now) {
+      const { modifiedCount } = await collection.updateMany(
+        { walletKey, dueAt: { $gt: now }, status: 'PENDING', type: { $ne: 'BET' }, call: null },
+        { $set: { dueAt: now } },
+      )
+      return modifiedCount
+    },
+  }
+}

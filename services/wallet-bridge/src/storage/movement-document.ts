@@ -1,0 +1,85 @@
+import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
+import type { Scope } from '@pitboss/contracts/caller'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import type { Versioned } from '@pitboss/storage/fenced-update'
+import { outboxIndex } from '@pitboss/storage/outbox'
+import type { WithOutbox } from '@pitboss/storage/outbox-entry'
+import type { MovementState, WalletOperation } from '../domain/movement.ts'
+
+/** One wallet call as it is kept: what was sent (never the signature), what came back, how it was judged. */
+export type AttemptRecord = {
+  readonly attempt: number
+  readonly operation: WalletOperation
+  readonly sentAt: Date
+  readonly latencyMs: number | null
+  readonly request: { readonly url: string; readonly timestamp: string; readonly requestId: string } | null
+  readonly httpStatus: number | null
+  readonly walletCode: string | null
+  readonly classification: 'SUCCESS' | 'REFUSED' | 'UNKNOWN'
+  readonly error: string | null
+  /** First 4 KiB of the answer. */
+  readonly responseExcerpt: string | null
+  readonly nextAttemptAt: Date | null
+}
+
+/** What identifies a movement and never changes. `amount` shows all decimals of its currency. */
+export type MovementFacts = Omit<MovementSpec, 'type' | 'callWallet'> & {
+  readonly operatorId: string
+  readonly environment: Scope['environment']
+  readonly walletKey: string
+  /** `txn_…`, ours; time-ordered, so lists page by it. */
+  readonly reference: string
+  /** The exact body of every call of this movement. */
+  readonly body: string
+}
+
+export type MovementDocument = Versioned &
+  WithOutbox &
+  MovementFacts &
+  MovementState & {
+    /** Set exactly while a call is in flight; unique, so that a round has one at a time. */
+    readonly callingRound: string | null
+    /** The latest 200. */
+    readonly attempts: AttemptRecord[]
+  }
+
+/** A wallet, and with it the tenant: one record per operator and environment. */
+export function walletKeyOf(scope: Scope): string {
+  return `${scope.operatorId}/${scope.environment}`
+}
+
+/** Unique per operator and environment by being the primary key. */
+export function movementIdOf(scope: Scope, transactionId: string): string {
+  return `${walletKeyOf(scope)}/${transactionId}`
+}
+
+/** The name of a round's one place for a call in flight. */
+export function callingRoundOf(document: Pick<MovementFacts, 'walletKey' | 'roundId'>): string {
+  return `${document.walletKey}/${document.roundId}`
+}
+
+export function scopeOf(document: Pick<MovementFacts, 'operatorId' | 'environment'>): Scope {
+  return { operatorId: document.operatorId, environment: document.environment }
+}
+
+export const movementIndexes: Readonly<Record<'movements', readonly IndexDeclaration[]>> = {
+  movements: [
+    { key: { walletKey: 1, reference: 1 }, name: 'wallet_reference', unique: true },
+    { key: { walletKey: 1, playerId: 1, reference: 1 }, name: 'player' },
+    { key: { roundId: 1 }, name: 'round' },
+    { key: { sessionId: 1 }, name: 'session' },
+    {
+      key: { callingRound: 1 },
+      name: 'calling_round',
+      unique: true,
+      partialFilterExpression: { callingRound: { $gt: '' } },
+    },
+    {
+      key: { walletKey: 1, dueAt: 1 },
+      name: 'due',
+      partialFilterExpression: { dueAt: { $gt: new Date(0) } },
+    },
+    { key: { reference: 1 }, name: 'pending', partialFilterExpression: { status: 'PENDING' } },
+    outboxIndex,
+  ],
+}

@@ -1,0 +1,97 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import { fencedUpdate } from '@pitboss/storage/fenced-update'
+import { type Collection, type Db, type Document, MongoServerError, type UpdateFilter } from 'mongodb'
+import type { MovementState } from '../domain/movement.ts'
+import {
+  type AttemptRecord,
+  callingRoundOf,
+  type MovementDocument,
+  movementIdOf,
+} from './movement-document.ts'
+
+const duplicateKey = 11_000
+const attemptsKept = 200
+
+/** What becomes of an insert: `taken` = the id exists already, `round-busy` = another call of the round is in flight. */
+export type InsertResult = 'inserted' | 'taken' | 'round-busy'
+
+export type Movements = {
+  readonly collection: Collection<MovementDocument>
+  insert(document: MovementDocument): Promise<InsertResult>
+  find(scope: Scope, transactionId: string): Promise<MovementDocument | null>
+  findById(id: string): Promise<MovementDocument | null>
+  /** The movement whose call holds the round's place, if any. */
+  findCalling(callingRound: string): Promise<MovementDocument | null>
+  /** Whether a stake of the round has no certain outcome yet. */
+  hasPendingStake(scope: Scope, roundId: string): Promise<boolean>
+  /**
+   * Writes a step: the new state, its events and the attempt that caused it, in one fenced update. `null` when the document was
+   * changed meanwhile, `round-busy` when the step begins a call while another of the round is in flight.
+   */
+  write(
+    document: MovementDocument,
+    step: { state: MovementState; events: readonly OutboxEntry[]; attempt: AttemptRecord | null },
+  ): Promise<MovementDocument | null | 'round-busy'>
+}
+
+export function createMovements(db: Db): Movements {
+  const collection = db.collection<MovementDocument>('movements')
+  const findById = (id: string) => collection.findOne({ _id: id })
+  return {
+    collection,
+    findById,
+    async insert(document) {
+      try {
+        await collection.insertOne(document)
+        return 'inserted'
+      } catch (error) {
+        if (!isDuplicate(error)) throw error
+        return (await findById(document._id)) === null ? 'round-busy' : 'taken'
+      }
+    },
+    find: (scope, transactionId) => findById(movementIdOf(scope, transactionId)),
+    findCalling: (callingRound) => collection.findOne({ callingRound }),
+    async hasPendingStake({ operatorId, environment }, roundId) {
+      const stake = await collection.findOne(
+        { roundId, operatorId, environment, type: 'BET', status: 'PENDING' },
+        { projection: { _id: 1 } },
+      )
+      return stake !== null
+    },
+    async write(document, { state, events, attempt }) {
+      const set = changedFields(document, state)
+      const push: Document = {
+        ...(events.length === 0 ? {} : { outbox: { $each: [...events] } }),
+        ...(attempt === null ? {} : { attempts: { $each: [attempt], $slice: -attemptsKept } }),
+      }
+      const update: Document = {
+        $set: events.length === 0 ? set : { ...set, outboxAt: state.updatedAt },
+        ...(Object.keys(push).length === 0 ? {} : { $push: push }),
+      }
+      try {
+        // The fields come from the state's own keys, which the driver's types cannot follow through a computed object.
+        const fields = update as UpdateFilter<MovementDocument>
+        return await fencedUpdate(collection, document._id, document.version, fields)
+      } catch (error) {
+        if (isDuplicate(error)) return 'round-busy'
+        throw error
+      }
+    },
+  }
+}
+
+/** The fields of the state that differ, and the place in the round that follows from `call`. */
+function changedFields(document: MovementDocument, state: MovementState): Document {
+  const before = new Map<string, unknown>(Object.entries(document))
+  const changed = Object.entries(state).filter(([field, value]) => before.get(field) !== value)
+  const callingRound = state.call === null ? null : callingRoundOf(document)
+  return {
+    ...Object.fromEntries(changed),
+    ...(callingRound === document.callingRound ? {} : { callingRound }),
+  }
+}
+
+function isDuplicate(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === duplicateKey
+}

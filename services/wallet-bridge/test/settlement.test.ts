@@ -1,0 +1,166 @@
+import { until } from '@pitboss/testing/until'
+import t from 'tap'
+import {
+  clientOf,
+  configureWallet,
+  newScope,
+  reversalOf,
+  specOf,
+  startBridge,
+  startSuite,
+} from './fixtures/bridge.ts'
+import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
+
+const suite = await startSuite(t)
+const bridge = await startBridge(suite.environment({ timeScale: 60 }))
+t.teardown(() => bridge.stop())
+const wallet = await startSandboxWallet(t, 'not yet known')
+const scope = newScope()
+await wallet.setSecret(await configureWallet(suite.bus, scope, wallet.url))
+const client = clientOf(suite.bus, scope)
+
+await t.test('a stake is debited once and its event follows', async (t) => {
+  const spec = specOf()
+  const { movement, outcome, created } = await client.place(spec)
+  t.match(movement, { status: 'SUCCESS', amount: '10.00', balance_after: '990.00', wallet_code: null })
+  t.same(outcome, { kind: 'done' })
+  t.equal(created, true)
+  const again = await client.place(spec)
+  t.equal(again.created, false)
+  t.same(again.movement, movement)
+  t.equal((await wallet.calls({ transaction_id: spec.transactionId })).length, 1)
+  const [event] = await until('the event is out', () =>
+    suite.eventsOf(spec.transactionId).length > 0 ? suite.eventsOf(spec.transactionId) : null,
+  )
+  t.match(event, { type: 'transaction.bet', data: { type: 'BET', status: 'SUCCESS', amount: '10.00' } })
+})
+
+await t.test('50 parallel places of one id are one application', async (t) => {
+  const spec = specOf({ playerId: 'parallel' })
+  const answers = await Promise.all(Array.from({ length: 50 }, () => client.place(spec)))
+  t.equal(answers.filter(({ created }) => created).length, 1)
+  t.ok(answers.every(({ movement }) => movement.status === 'SUCCESS'))
+  t.equal((await wallet.ledger({ transaction_id: spec.transactionId })).length, 1)
+})
+
+await t.test('the same id with another request moves nothing', async (t) => {
+  const spec = specOf()
+  await client.place(spec)
+  await t.rejects(client.place({ ...spec, requestHash: 'other' }), { code: 'TRANSACTION_CONFLICT' })
+})
+
+await t.test('a definite refusal on the first try is final, and is repeated without a call', async (t) => {
+  const spec = specOf({ playerId: 'broke' })
+  const { movement, outcome } = await client.place(spec)
+  t.match(movement, { status: 'FAILED', wallet_code: 'INSUFFICIENT_FUNDS' })
+  t.same(outcome, { kind: 'refused', code: 'INSUFFICIENT_FUNDS' })
+  t.same((await client.place(spec)).outcome, outcome)
+  t.equal((await wallet.calls({ transaction_id: spec.transactionId })).length, 1)
+  const [event] = await until('the event is out', () =>
+    suite.eventsOf(spec.transactionId).length > 0 ? suite.eventsOf(spec.transactionId) : null,
+  )
+  t.match(event, {
+    type: 'transaction.failed',
+    data: { status: 'FAILED', code: 'INSUFFICIENT_FUNDS', wallet_code: 'INSUFFICIENT_FUNDS' },
+  })
+})
+
+await t.test('a stake applied without an answer is found out by a retry of the same bytes', async (t) => {
+  const spec = specOf({ playerId: 'dropped' })
+  await wallet.setFaults([{ operation: 'debit', player_id: 'dropped', kind: 'drop', apply: true, count: 1 }])
+  const first = await client.place(spec)
+  t.match(first.outcome, { kind: 'pending', code: 'WALLET_UNAVAILABLE', rollbackOwed: false })
+  await until('the stake is taken', async () => {
+    return (await client.show(spec.transactionId))?.movement.status === 'SUCCESS'
+  })
+  const calls = await wallet.calls({ transaction_id: spec.transactionId })
+  t.equal(calls.length, 2)
+  t.equal(new Set(calls.map(({ body }) => body)).size, 1)
+  t.equal(new Set(calls.map(({ headers }) => headers['x-timestamp'])).size, 2)
+  t.equal((await wallet.ledger({ transaction_id: spec.transactionId })).length, 1)
+})
+
+await t.test('a stake whose tries are spent is rolled back, whatever the wallet took', async (t) => {
+  const spec = specOf({ playerId: 'spent' })
+  await wallet.setFaults([{ operation: 'debit', player_id: 'spent', kind: 'http_error', apply: true }])
+  await client.place(spec)
+  await until(
+    'the stake is rolled back',
+    async () => (await client.show(spec.transactionId))?.movement.status === 'ROLLED_BACK',
+    20_000,
+  )
+  t.same((await client.place(spec)).outcome, { kind: 'done' })
+  const ledger = await wallet.ledger({ player_id: 'spent' })
+  t.same(
+    ledger.filter(({ operation }) => operation !== 'adjustment').map(({ effect }) => effect),
+    ['-10.00', '10.00'],
+  )
+  const events = await until('the event is out', () => {
+    const found = suite.eventsOf(spec.transactionId)
+    return found.length > 0 ? found : null
+  })
+  t.same(
+    events.map(({ type, data }) => [type, data.reference_transaction_id]),
+    [['transaction.rollback', spec.transactionId]],
+  )
+})
+
+await t.test('a credit is retried until the wallet acknowledges, a refusal included', async (t) => {
+  const spec = specOf({ type: 'WIN', playerId: 'credited' })
+  await wallet.setFaults([
+    { operation: 'credit', player_id: 'credited', kind: 'refuse', code: 'PLAYER_BLOCKED', count: 2 },
+  ])
+  const first = await client.place(spec)
+  t.match(first.outcome, { kind: 'pending', code: 'WALLET_UNAVAILABLE' })
+  t.equal(first.movement.wallet_code, 'PLAYER_BLOCKED')
+  await until('the win is credited', async () => {
+    return (await client.show(spec.transactionId))?.movement.status === 'SUCCESS'
+  })
+  t.equal((await wallet.calls({ transaction_id: spec.transactionId })).length, 3)
+})
+
+await t.test('of a refund and a rollback of one bet exactly one wins', async (t) => {
+  const bet = specOf({ playerId: 'reversed', driver: 'operator' })
+  await client.place(bet)
+  const contenders = Array.from({ length: 10 }, (_, n) =>
+    reversalOf(bet, n % 2 === 0 ? 'REFUND' : 'ROLLBACK'),
+  )
+  const results = await Promise.allSettled(contenders.map((spec) => client.place(spec)))
+  t.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
+  for (const result of results) {
+    if (result.status === 'rejected') t.match(result.reason, { code: 'TRANSACTION_ALREADY_REVERSED' })
+  }
+  const ledger = await wallet.ledger({ player_id: 'reversed' })
+  const moved = ledger.filter(({ operation }) => operation !== 'adjustment')
+  t.same(
+    moved.map(({ effect }) => effect),
+    ['-10.00', '10.00'],
+  )
+})
+
+await t.test('a voided stake that was never placed can not be taken any more', async (t) => {
+  const spec = specOf({ playerId: 'voided' })
+  const voided = await client.void(spec)
+  t.match(voided, {
+    stake: { status: 'ROLLED_BACK' },
+    rollback: { status: 'SUCCESS', wallet_code: 'TRANSACTION_NOT_FOUND' },
+    outcome: { kind: 'done' },
+  })
+  t.match(await client.place(spec), { movement: { status: 'ROLLED_BACK' }, created: false })
+  t.equal((await wallet.calls({ operation: 'debit', player_id: 'voided' })).length, 0)
+})
+
+await t.test('a void while the debit is in flight ends with nothing taken', async (t) => {
+  const spec = specOf({ playerId: 'inflight' })
+  await wallet.setFaults([{ operation: 'debit', player_id: 'inflight', kind: 'delay', delay_ms: 700 }])
+  const placing = client.place(spec)
+  await until('the intent is stored', async () => (await client.show(spec.transactionId)) !== null)
+  const voided = await client.void(spec)
+  t.match(voided.stake, { status: 'ROLLED_BACK' })
+  await placing
+  const moved = (await wallet.ledger({ player_id: 'inflight' })).filter((e) => e.operation !== 'adjustment')
+  t.equal(
+    moved.reduce((sum, { effect }) => sum + Number.parseFloat(effect), 0),
+    0,
+  )
+})

@@ -5,6 +5,8 @@ export class EngineError extends Error {
 
 /** What went wrong in the words of its cause, for a sentence. */
 export function reasonOf(error: unknown): string {
+  // what fetch throws says nothing itself
+  if (error instanceof TypeError && error.cause instanceof Error) return error.cause.message
   return error instanceof Error ? error.message : String(error)
 }
 

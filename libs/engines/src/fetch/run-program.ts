@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { basename } from 'node:path'
 import { EngineError } from '../engine-error.ts'
 
 const outputBytesMax = 64 * 1024 * 1024
@@ -39,5 +40,5 @@ export async function runProgram(program: string, args: string[], options: RunOp
   })
   if (how === 0 || (typeof how === 'number' && allow.includes(how))) return output
   const text = (said.trim() || output.trim()).slice(-errorTextMax)
-  throw new EngineError(`${program} ${args[0] ?? ''} failed (${how}): ${text}`)
+  throw new EngineError(`${basename(program)} failed (${how}): ${text}`)
 }

@@ -51,8 +51,7 @@ async function knock(): Promise<void> {
     const answer = await fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(connectTimeoutMs) })
     if (!answer.ok) throw new Error(`status ${answer.status}`)
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : ''
-    throw new EngineError(`${new URL(url).host} (${reasonOf(error)}${cause})`)
+    throw new EngineError(`${new URL(url).host} (${reasonOf(error)})`)
   }
 }
 

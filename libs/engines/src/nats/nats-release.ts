@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { EngineError } from '../engine-error.ts'
+import { EngineError, reasonOf } from '../engine-error.ts'
 import { cachedFolder } from '../fetch/cached-folder.ts'
 import type { Progress } from '../fetch/progress.ts'
 import { runProgram } from '../fetch/run-program.ts'
@@ -102,8 +102,7 @@ export async function download(url: string, file: string, sha256: string, progre
     if (actual !== sha256) throw new Error(`its SHA-256 is ${actual}, not the known ${sha256}`)
   } catch (error) {
     const reason: unknown = giveUp.signal.aborted ? giveUp.signal.reason : error
-    const cause = reason instanceof Error && reason.cause instanceof Error ? `: ${reason.cause.message}` : ''
-    throw new EngineError(`${host} (${reason instanceof Error ? reason.message : String(reason)}${cause})`)
+    throw new EngineError(`${host} (${reasonOf(reason)})`)
   } finally {
     clearTimeout(timer)
   }

@@ -1,11 +1,11 @@
-import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { deserialize, serialize } from 'bson'
-import { type Document, Long, MongoClient, MongoServerError } from 'mongodb'
+import { type Document, Long, MongoClient, UUID } from 'mongodb'
 import t from 'tap'
-import { opMsg, opQuery, section } from './fixtures/messages.ts'
+import { opMsg, opQuery, section, untilClosed } from './fixtures/messages.ts'
 import { startEngine } from './fixtures/start-engine.ts'
+import { wireClient } from './fixtures/wire-client.ts'
 import { withContext } from './fixtures/with-context.ts'
 
 t.setTimeout(120_000)
@@ -42,7 +42,7 @@ await t.test('the handshake in its old form is answered in its old form', async 
 await t.test('a broken message ends its own connection and nothing else', async (t) => {
   const socket = connect(port, '127.0.0.1')
   socket.write(opMsg([section(9, Buffer.alloc(8))]))
-  await once(socket, 'close')
+  await untilClosed(socket)
   t.equal((await admin.command({ ping: 1 })).ok, 1)
 })
 
@@ -116,10 +116,11 @@ await t.test('maxTimeMS ends a statement with 50 and leaves the connection usabl
 })
 
 await t.test('a repeated write takes effect once, batches too, and answers the same', async (t) => {
-  await withContext(url, async ({ client, db }) => {
-    const session = client.startSession()
-    t.teardown(() => session.endSession())
+  await withContext(url, async ({ db }) => {
+    const { databaseName: $db } = db
     await db.collection<Document & { _id: number }>('r').insertMany([1, 2].map((_id) => ({ _id, n: 0 })))
+    const clients = await Promise.all([wireClient(t, port), wireClient(t, port)])
+    const lsid = { id: new UUID() }
     const increment = (_id: number) => ({ q: { _id }, u: { $inc: { n: 1 } } })
     const writes: Document[] = [
       { insert: 'r', documents: [{ _id: 5 }, { _id: 6 }] },
@@ -131,44 +132,32 @@ await t.test('a repeated write takes effect once, batches too, and answers the s
       { delete: 'r', deletes: [{ q: { _id: 5 }, limit: 1 }] },
     ]
     for (const [number, write] of writes.entries()) {
-      const repeat = () => db.command({ ...write, txnNumber: Long.fromNumber(number + 1) }, { session })
-      const answers = await Promise.all([repeat(), repeat()])
-      answers.push(await repeat())
-      const [first, ...others] = answers.map((answer) => JSON.stringify(answer))
-      for (const other of others) t.equal(other, first, `write ${number}`)
+      const repeated = { ...write, $db, lsid, txnNumber: Long.fromNumber(number + 1) }
+      const [first, twin] = await Promise.all(clients.map((each) => each.command(repeated)))
+      const later = await clients[0]?.command(repeated)
+      t.match(first, { ok: 1 })
+      t.same(twin, first, `write ${number} at the same time`)
+      t.same(later, first, `write ${number} later`)
     }
     const found = await db.collection('r').find().sort({ _id: 1 }).toArray()
     t.same(found, [{ _id: 1, n: 3 }, { _id: 2, n: 1 }, { _id: 6 }, { _id: 7 }, { _id: 8 }])
-    const older = db.command({ ...writes[0], txnNumber: Long.fromNumber(1) }, { session })
-    await t.rejects(older, { code: 225 }, 'a number the session has passed')
+    const older = await clients[0]?.command({ ...writes[0], $db, lsid, txnNumber: Long.fromNumber(1) })
+    t.match(older, { ok: 0, code: 225 }, 'a number the session has passed')
   })
 })
 
 await t.test('a commit asked for twice is one commit', async (t) => {
-  await withContext(url, async ({ client, db }) => {
+  await withContext(url, async ({ db }) => {
     await db.collection('c').insertOne({ n: 0 })
-    await client.withSession(async (session) => {
-      const transaction = { txnNumber: Long.fromNumber(1), autocommit: false }
-      const insert = { insert: 'c', documents: [{ n: 1 }], ...transaction, startTransaction: true }
-      await db.command(insert, { session })
-      for (let time = 0; time < 2; time++) {
-        t.equal(
-          (await client.db('admin').command({ commitTransaction: 1, ...transaction }, { session })).ok,
-          1,
-        )
-      }
-      await t.rejects(client.db('admin').command({ abortTransaction: 1, ...transaction }, { session }), {
-        code: 256,
-      })
-      const unknown = { commitTransaction: 1, ...transaction, txnNumber: Long.fromNumber(9) }
-      const refused = await client
-        .db('admin')
-        .command(unknown, { session })
-        .catch((error: unknown) => error)
-      assert.ok(refused instanceof MongoServerError)
-      t.equal(refused.code, 251)
-      t.ok(refused.hasErrorLabel('TransientTransactionError'))
-    })
+    const { command } = await wireClient(t, port)
+    const transaction = { lsid: { id: new UUID() }, txnNumber: Long.fromNumber(1), autocommit: false }
+    const insert = { insert: 'c', documents: [{ n: 1 }], $db: db.databaseName }
+    t.match(await command({ ...insert, ...transaction, startTransaction: true }), { n: 1, ok: 1 })
+    const commit = { commitTransaction: 1, $db: 'admin', ...transaction }
+    for (let time = 0; time < 2; time++) t.same(await command(commit), { ok: 1 })
+    t.match(await command({ abortTransaction: 1, $db: 'admin', ...transaction }), { ok: 0, code: 256 })
+    const unknown = await command({ ...commit, txnNumber: Long.fromNumber(9) })
+    t.match(unknown, { ok: 0, code: 251, errorLabels: ['TransientTransactionError'] })
     t.equal(await db.collection('c').countDocuments(), 2)
   })
 })

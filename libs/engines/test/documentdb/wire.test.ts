@@ -9,7 +9,7 @@ import { decodeMessage, type Message, WireError } from '../../src/documentdb/gat
 import { encodeLegacyReply, encodeMsgReply } from '../../src/documentdb/gateway/wire/encode-reply.ts'
 import { commandBytesMax, messageBytesMax } from '../../src/documentdb/gateway/wire/limits.ts'
 import { serveSocket } from '../../src/documentdb/gateway/wire/serve-socket.ts'
-import { bytesOf, opMsg, section } from './fixtures/messages.ts'
+import { bytesOf, opMsg, section, untilClosed } from './fixtures/messages.ts'
 
 await t.test('bytes come out as they went in, whatever the pieces', async (t) => {
   const whole = Buffer.from(Array.from({ length: 251 }, (_, n) => n))
@@ -155,7 +155,7 @@ await t.test('a connection', async (t) => {
       const bytes = ping(6)
       bytes.writeInt32LE(length, 0)
       socket.write(bytes)
-      await once(socket, 'close')
+      await untilClosed(socket)
     }
     t.equal(errors.length, 3)
   })

@@ -10,9 +10,6 @@ import { type Answer, type Command, type Engine, firstValue, type Handler, isTru
 const attemptsMax = 10
 /** Two upserts of one new key race to insert it; the loser finds it at the next attempt. */
 const upsertAttemptsMax = 3
-/** Raised by the gateway's own functions: see prepare-database.ts. */
-const numberInUse = 'PB001'
-const numberPassed = 'PB002'
 
 type Attempt = { answer: Answer; again: false } | { again: true; error: unknown }
 
@@ -100,8 +97,7 @@ const batchFlag = (batch: boolean) => Buffer.from([batch ? 1 : 0])
 /** The whole statement failed; nothing of it was written. */
 function afterFailure(command: Command, error: unknown, number: number): Attempt {
   if (command.transaction !== null || !(error instanceof PostgresError)) throw error
-  if (error.sqlState === numberPassed) throw new MongoError(mongoCode.transactionTooOld, error.message)
-  if (lostRace(error) || error.sqlState === numberInUse) return { again: true, error }
+  if (lostRace(error)) return { again: true, error }
   const duplicate = error.sqlState === '23505' || error.sqlState === '23P01' || error.sqlState === 'M001C'
   if (duplicate && number < upsertAttemptsMax && isUpsert(command)) return { again: true, error }
   throw error

@@ -54,7 +54,10 @@ const engineCodes: Record<string, number> = {
   M0088: 40415,
 }
 
+/** PostgreSQL's own, and those of the gateway's functions: see prepare-database.ts. */
 const postgresCodes: Record<string, number> = {
+  PB001: 112,
+  PB002: 225,
   '53100': 14031,
   '53200': 146,
   '23505': 11000,

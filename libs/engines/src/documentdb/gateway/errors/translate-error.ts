@@ -1,4 +1,4 @@
-import { PostgresError } from '../postgres/postgres-error.ts'
+import { lostRace, PostgresError } from '../postgres/postgres-error.ts'
 import { codeName, codeOfSqlState, mongoCode, unpackSqlState } from './error-codes.ts'
 import { ConnectionLost, MongoError } from './mongo-error.ts'
 
@@ -14,10 +14,8 @@ export function translateError(error: unknown, inTransaction: boolean): MongoErr
   if (error instanceof MongoError) return error
   if (error instanceof PostgresError) {
     if (error.connectionIsGone) throw new ConnectionLost(error.message, { cause: error })
-    return new MongoError(codeOf(error.sqlState, inTransaction), error.message, {
-      sqlState: error.sqlState,
-      cause: error,
-    })
+    const code = lostRace(error) ? mongoCode.writeConflict : codeOf(error.sqlState, inTransaction)
+    return new MongoError(code, error.message, { sqlState: error.sqlState, cause: error })
   }
   const message = error instanceof Error ? error.message : String(error)
   return new MongoError(mongoCode.internalError, message, { cause: error })

@@ -15,7 +15,11 @@ export class PostgresError extends Error {
   }
 }
 
-/** Deadlock victim or serialisation loser: nothing was written, the same statement may be tried again. */
+/** Two connections that create one collection or database at the same time: the engine gives this no code of its own. */
+const creationRace = /^Unable to create (the specified collection|metadata database sentinel collection)/
+
+/** Deadlock victim, serialisation loser, second to create: nothing was written, the same statement may be tried again. */
 export function lostRace(error: unknown): boolean {
-  return error instanceof PostgresError && (error.sqlState === '40P01' || error.sqlState === '40001')
+  if (!(error instanceof PostgresError)) return false
+  return ['40P01', '40001', 'PB001'].includes(error.sqlState) || creationRace.test(error.message)
 }

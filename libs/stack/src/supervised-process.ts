@@ -110,7 +110,9 @@ function inheritedEnvironment(): Record<string, string> {
     'PITBOSS_FAILPOINTS',
     'PITBOSS_TRUSTED_PROXIES',
   ]
-  const limits = Object.keys(process.env).filter((name) => name.startsWith('PITBOSS_LIMIT_'))
+  const limits = Object.keys(process.env).filter(
+    (name) => name.startsWith('PITBOSS_LIMIT_') || name.startsWith('PITBOSS_SHED_'),
+  )
   return Object.fromEntries(
     [...names, ...limits].flatMap((name) =>
       process.env[name] === undefined ? [] : [[name, process.env[name]]],

@@ -19,6 +19,7 @@ const roundAnswer = z.looseObject({
   currency: z.string(),
   multiplier: z.string().nullable(),
   outcome: z.record(z.string(), z.unknown()).nullable(),
+  wallet_round_id: z.string(),
   fairness: z.looseObject({ server_seed_hash: z.string(), nonce: z.number() }),
 })
 type Round = z.infer<typeof roundAnswer>
@@ -156,7 +157,7 @@ export async function runTour(demo: DemoFile, log: DemoLog): Promise<void> {
       `round ${round.round_id} ${round.status}: stake ${round.stake}, multiplier ${round.multiplier ?? '-'}, payout ${round.payout ?? '-'} ${round.currency}`,
       { round },
     )
-    await showWalletCalls(round.round_id)
+    await showWalletCalls(round.wallet_round_id)
     await showWebhook('round.completed', round.round_id)
     await verify(round)
   }
@@ -168,23 +169,27 @@ export async function runTour(demo: DemoFile, log: DemoLog): Promise<void> {
     log.happened(`${session.session_id}; the launch link carries the player's token in its fragment`)
     await showWebhook('game.session.created', session.session_id)
     for (const wanted of ['lost', 'won'] as const) {
-      const { next_round } = await expectAnswer(200, playerSession, 'GET', `${api}/game/session`, {
-        token: playerToken,
-      })
       log.step(
         `A ${wanted} round of ${game}`,
-        `GET /v1/game/session shows the commitment ${next_round.server_seed_hash.slice(0, 16)}… of nonce ${next_round.nonce} before the bet; then POST /v1/game/rounds`,
+        'GET /v1/game/session shows the commitment, then POST /v1/game/rounds; fair rounds until one is as wanted',
       )
-      await tell(
-        await playUntil(
-          wanted,
-          () =>
-            play(playerToken, { stake: '1.00', bet: safeBets[game], client_seed: `demo-${run}` }).then(
-              (round) => settled(playerToken, round),
-            ),
-          () => skipWalletCalls(),
-        ),
+      const playOne = async () => {
+        const { next_round } = await expectAnswer(200, playerSession, 'GET', `${api}/game/session`, {
+          token: playerToken,
+        })
+        const round = await settled(
+          playerToken,
+          await play(playerToken, { stake: '1.00', bet: safeBets[game], client_seed: `demo-${run}` }),
+        )
+        if (round.fairness.server_seed_hash !== next_round.server_seed_hash)
+          throw new DemoError(`round ${round.round_id} was not played with the seed that was committed to`)
+        return round
+      }
+      const round = await playUntil(wanted, playOne, skipWalletCalls)
+      log.happened(
+        `nonce ${round.fairness.nonce} was committed to before the bet: ${round.fairness.server_seed_hash.slice(0, 16)}…`,
       )
+      await tell(round)
     }
   }
 

@@ -7,7 +7,10 @@ import { runStack } from '../fixtures/run-stack.ts'
 const flags =
   process.env.PITBOSS_E2E_REPLICAS === undefined ? [] : ['--replicas', process.env.PITBOSS_E2E_REPLICAS]
 
-t.test('a stranger starts the product and money moves', async (t) => {
+const timeout = 300_000
+t.setTimeout(timeout)
+
+t.test('a stranger starts the product and money moves', { timeout }, async (t) => {
   const since = new Date().toISOString()
   const stack = await runStack(t, flags)
   const demo = stack.demo()
@@ -128,7 +131,7 @@ t.test('a stranger starts the product and money moves', async (t) => {
     )
   }
 
-  await t.test('a restart keeps operators, sessions, rounds and events', async (t) => {
+  await t.test('a restart keeps operators, sessions, rounds and events', { timeout }, async (t) => {
     const before = await operator.all(`/rounds?from=${encodeURIComponent(since)}`)
     const events = await operator.all(`/events?from=${encodeURIComponent(since)}`)
     t.equal(await stack.stop(), 0, 'SIGTERM ends it with exit code 0')

@@ -46,6 +46,8 @@ export function consumeDurable({
 }): { stop(): Promise<void> } {
   const stopping = new AbortController()
   let pull: ConsumerMessages | null = null
+  // What is on its way must arrive before the subscription ends: only then can it be given back, else it waits for its ack_wait.
+  let arrivedAll: Promise<void> = Promise.resolve()
   const js = jetstream(bus.nc)
 
   const pullLoop = async () => {
@@ -81,13 +83,9 @@ export function consumeDurable({
     const fill = async () => {
       try {
         for await (const message of messages) {
-          if (stopping.signal.aborted) {
-            message.nak()
-            continue
-          }
           buffer.push(message)
           arrived.resolve()
-          if (buffer.length >= batchMax) await taken.promise
+          if (buffer.length >= batchMax && !stopping.signal.aborted) await taken.promise
         }
       } finally {
         ended = true
@@ -109,9 +107,11 @@ export function consumeDurable({
       await handleBatch(batch)
     }
     taken.resolve()
+    await arrivedAll
     messages.stop()
-    for (const message of buffer) message.nak()
-    await filled
+    await filled.finally(() => {
+      for (const message of buffer) message.nak()
+    })
   }
 
   async function handleBatch(batch: readonly JsMsg[]): Promise<void> {
@@ -127,7 +127,9 @@ export function consumeDurable({
   const done = pullLoop()
   return {
     async stop() {
+      if (bus.connected()) arrivedAll = bus.nc.flush().catch(() => undefined)
       stopping.abort()
+      await arrivedAll
       pull?.stop()
       await done
     },

@@ -26,6 +26,8 @@ const signatures = ({ headers }: Received) => String(headers['x-svc-signature'])
 const signed = (secret: string, { headers, body }: Received) =>
   `v1=${signBody(secret, String(headers['x-svc-timestamp']), body)}`
 
+t.setTimeout(120_000)
+
 t.test('endpoints', async (t) => {
   const rig = await startRig(t)
   const caller = rig.caller({ eitherEnvironment: true })

@@ -10,6 +10,8 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { type Rig, startRig, testCaller } from './fixtures/rig.ts'
 
+t.setTimeout(120_000)
+
 type Query = { type?: EventType; from?: string; to?: string; limit?: number; cursor?: string }
 const dayMs = 86_400_000
 

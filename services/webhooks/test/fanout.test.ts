@@ -13,6 +13,8 @@ import { startReceiver } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 
 const order = { by: 'tester', reason: null, dryRun: false }
+t.setTimeout(120_000)
+
 const long = { timeoutMs: 20_000 }
 
 /** What `ops consumer rewind` does: the consumer is made anew at the sequence. */

@@ -260,12 +260,17 @@ export function createDeliveryStore({ deliveries }: Pick<Collections, 'deliverie
       }
     },
 
-    async countReplay(replayId: string): Promise<Record<DeliveryStatus, number>> {
-      const statuses = ['PENDING', 'DELIVERED', 'FAILED', 'HELD', 'CANCELLED'] as const
-      const [pending = 0, delivered = 0, failed = 0, held = 0, cancelled = 0] = await Promise.all(
-        statuses.map((status) => deliveries.countDocuments({ replayId, status })),
-      )
-      return { PENDING: pending, DELIVERED: delivered, FAILED: failed, HELD: held, CANCELLED: cancelled }
+    /** Counts of a replay job. Each is one query: added-up counts would see a delivery twice while it changes. */
+    async countReplay(
+      replayId: string,
+    ): Promise<{ all: number; delivered: number; failed: number; open: boolean }> {
+      const [all, delivered, failed, open] = await Promise.all([
+        deliveries.countDocuments({ replayId }),
+        deliveries.countDocuments({ replayId, status: 'DELIVERED' }),
+        deliveries.countDocuments({ replayId, status: 'FAILED' }),
+        deliveries.findOne({ replayId, status: { $in: ['PENDING', 'HELD'] } }, { projection: { _id: 1 } }),
+      ])
+      return { all, delivered, failed, open: open !== null }
     },
 
     find: (scope: Scope, id: string): Promise<WithId<DeliveryDocument> | null> =>

@@ -27,14 +27,13 @@ export type ReplayWorkerDeps = {
 export async function replayCounts(
   deliveries: DeliveryStore,
   job: ReplayDocument,
-): Promise<{ created: number; delivered: number; failed: number; open: number }> {
+): Promise<{ created: number; delivered: number; failed: number; open: boolean }> {
   const counts = await deliveries.countReplay(job._id)
-  const all = counts.PENDING + counts.HELD + counts.DELIVERED + counts.FAILED + counts.CANCELLED
   return {
-    created: Math.max(job.created, all),
-    delivered: Math.max(job.delivered, counts.DELIVERED),
-    failed: Math.max(job.failed, counts.FAILED),
-    open: counts.PENDING + counts.HELD,
+    created: Math.max(job.created, counts.all),
+    delivered: Math.max(job.delivered, counts.delivered),
+    failed: Math.max(job.failed, counts.failed),
+    open: counts.open,
   }
 }
 
@@ -73,9 +72,8 @@ export async function stepReplay(deps: ReplayWorkerDeps, job: ReplayDocument): P
     return still !== null
   }
   const { open, ...counts } = await replayCounts(deliveries, job)
-  const ended = open === 0
-  await replays.change(job._id, ended ? { ...counts, status: 'DONE', finishedAt: now } : counts)
-  if (ended) logger.info({ replay_id: job._id, ...counts }, 'replay.done')
+  await replays.change(job._id, !open ? { ...counts, status: 'DONE', finishedAt: now } : counts)
+  if (!open) logger.info({ replay_id: job._id, ...counts }, 'replay.done')
   return false
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '@pitboss/runtime/clock'
+import { failpoint } from '@pitboss/runtime/failpoint'
 import { judgeAttempt, type DeliveryOutcome } from '../domain/delivery-outcome.ts'
 import { afterAttempt, type EndpointHealth } from '../domain/endpoint-health.ts'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
@@ -78,6 +79,7 @@ export function createSettleAttempt({
         return { $set: { health: change.health } }
       })
     }
+    await failpoint('webhooks.health-settled')
     const fields = {
       ...settledFields(delivery, judged, at, endpoint),
       firstAttemptAt,

@@ -2,10 +2,12 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { Answer, Inbound } from '../http/inbound.ts'
 import { fileAnswer, type StaticFiles } from './static-files.ts'
 
+type PageRequest = Pick<Inbound, 'params' | 'raw'>
+
 const slugPattern = /^[a-z0-9][a-z0-9-]{0,63}$/
 
 /** `/play/{game}`: the game's own page or the common one; `/play/assets/*`: their files. May be framed by operators. */
-export async function playPage(files: StaticFiles | null, { params, raw }: Inbound): Promise<Answer> {
+export async function playPage(files: StaticFiles | null, { params, raw }: PageRequest): Promise<Answer> {
   const rest = params['*'] ?? ''
   const options = { frameAncestors: '*', ifNoneMatch: raw.headers['if-none-match'] } as const
   if (slugPattern.test(rest)) {
@@ -17,7 +19,10 @@ export async function playPage(files: StaticFiles | null, { params, raw }: Inbou
 }
 
 /** `/dashboard*`: files below `assets/`, else the one page, whose own router does the rest. */
-export async function dashboardPage(files: StaticFiles | null, { params, raw }: Inbound): Promise<Answer> {
+export async function dashboardPage(
+  files: StaticFiles | null,
+  { params, raw }: PageRequest,
+): Promise<Answer> {
   const rest = params['*'] ?? ''
   const options = { frameAncestors: "'none'", ifNoneMatch: raw.headers['if-none-match'] } as const
   if (rest.startsWith('assets/')) return fileAnswer(files, `dashboard/${assetPath(rest)}`, options)
@@ -25,7 +30,7 @@ export async function dashboardPage(files: StaticFiles | null, { params, raw }: 
 }
 
 /** `GET /v1/public/verify` and `/v1/public/verify/assets/*`. */
-export async function verifyPage(files: StaticFiles | null, { params, raw }: Inbound): Promise<Answer> {
+export async function verifyPage(files: StaticFiles | null, { params, raw }: PageRequest): Promise<Answer> {
   const rest = params['*'] ?? ''
   const options = { frameAncestors: "'none'", ifNoneMatch: raw.headers['if-none-match'] } as const
   if (rest === '') return fileAnswer(files, 'verify/index.html', options)

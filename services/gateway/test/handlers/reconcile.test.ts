@@ -1,0 +1,88 @@
+import t from 'tap'
+import { IdSet } from '../../src/handlers/id-set.ts'
+import { ask } from '../fixtures/ask.ts'
+import { newCredential, startWorld } from '../fixtures/start-world.ts'
+
+const world = await startWorld(t)
+const token = await world.operatorToken()
+const path = `${world.url}/v1/reports/reconciliation?from=2026-11-19T00:00:00Z&to=2026-11-20T00:00:00Z`
+const row = (id: string, amount = '1.00') => ({
+  transaction_id: id,
+  type: 'BET',
+  amount,
+  currency: 'EUR',
+  player_id: 'p',
+})
+
+async function reconcile(raw: string, type = 'application/x-ndjson') {
+  const answer = await ask(path, { method: 'POST', token, raw, headers: { 'content-type': type } })
+  const lines = answer.status === 200 ? answer.text.trim().split('\n') : []
+  return { answer, lines: lines.map((line): unknown => JSON.parse(line)) }
+}
+
+await t.test('a ledger is compared line by line, both ways', async (t) => {
+  const ledger = [
+    JSON.stringify(row('t-1')),
+    JSON.stringify(row('t-2', '2.00')),
+    'rubbish',
+    '',
+    JSON.stringify(row('t-1')),
+  ]
+  const { lines } = await reconcile(`${ledger.join('\n')}\n`)
+  t.match(lines, [
+    { difference: 'unreadable', line: 3 },
+    { difference: 'duplicate', line: 5, transaction_id: 't-1' },
+    { difference: 'amount', yours: { transaction_id: 't-2' } },
+    { difference: 'missing_in_yours', ours: { transaction_id: 'ours-1' } },
+    { difference: 'missing_in_yours', ours: { transaction_id: 'ours-2' } },
+    { summary: { lines: 4, matched: 1, differences: 5 } },
+  ])
+})
+
+await t.test('CSV does as well', async (t) => {
+  const csv =
+    'type,transaction_id,amount,currency,player_id,note\r\nBET,t-1,1.00,EUR,,"a, ""b"""\r\nBET,t-3,3.00,EUR,p,\r\nBET,t-4\r\n'
+  const { lines } = await reconcile(csv, 'text/csv; charset=utf-8')
+  t.match(lines, [
+    { difference: 'unreadable', line: 4 },
+    { difference: 'amount', yours: { transaction_id: 't-3', player_id: 'p' } },
+    { ours: { transaction_id: 'ours-1' } },
+    { ours: { transaction_id: 'ours-2' } },
+    { summary: { lines: 3, matched: 1 } },
+  ])
+})
+
+await t.test('a large ledger streams through, and an empty one lacks everything', async (t) => {
+  const count = 30_000
+  const ledger = Array.from({ length: count }, (_, index) => JSON.stringify(row(`t-${index}`))).join('\n')
+  const { lines } = await reconcile(ledger)
+  t.match(lines.at(-1), { summary: { lines: count, matched: count, differences: 2 } })
+  const wrong = ledger.replaceAll('"1.00"', '"9.00"')
+  t.equal((await reconcile(wrong)).lines.length, count + 3, 'more findings than are held')
+  t.match((await reconcile('')).lines.at(-1), { summary: { lines: 0, differences: 3 } })
+})
+
+await t.test('what is no ledger is refused', async (t) => {
+  t.match((await reconcile('{}', 'application/json')).answer, { status: 422, paths: ['content-type'] })
+  t.match((await reconcile('a,b\n1,2\n', 'text/csv')).answer, { status: 422, paths: ['body'] })
+  t.match((await reconcile('x'.repeat(9000))).answer, { status: 422, paths: ['body'] })
+  const noWindow = path.split('?')[0] ?? ''
+  t.match(await ask(noWindow, { method: 'POST', token, raw: '' }), { status: 422, paths: ['from', 'to'] })
+  const apiKey = 'ck_test_reports00000000000000000'
+  world.directory.credentials.set(apiKey, newCredential({ scopes: ['reports:read'] }))
+  const scoped = await world.operatorToken({}, apiKey)
+  const answer = await ask(path, { method: 'POST', token: scoped, raw: '{}' })
+  t.match(answer, { status: 403, code: 'INSUFFICIENT_SCOPE', message: /a credential without scopes/ })
+})
+
+await t.test('the set of ids knows what was added and nothing else', (t) => {
+  const set = new IdSet()
+  for (let index = 0; index < 50_000; index++)
+    if (!set.add(`id-${index}`)) t.fail(`id-${index} was there already`)
+  for (let index = 0; index < 50_000; index += 7)
+    if (!set.has(`id-${index}`) || set.add(`id-${index}`)) t.fail(`id-${index}`)
+  for (let index = 50_000; index < 60_000; index++)
+    if (set.has(`id-${index}`)) t.fail(`id-${index} was never added`)
+  t.equal(set.size, 50_000)
+  t.end()
+})

@@ -1,0 +1,57 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { dashboardPage, playPage, verifyPage } from '../../src/handlers/pages.ts'
+import { createStaticFiles } from '../../src/handlers/static-files.ts'
+import type { Inbound } from '../../src/http/inbound.ts'
+
+const folder = t.testdir({})
+for (const part of ['play/assets', 'dashboard/assets', 'verify'])
+  mkdirSync(join(folder, part), { recursive: true })
+writeFileSync(join(folder, 'play/index.html'), 'any game')
+writeFileSync(join(folder, 'play/mines.html'), 'mines')
+writeFileSync(join(folder, 'play/assets/mines-Bx3kQ9aZ.js'), 'js')
+writeFileSync(join(folder, 'dashboard/index.html'), 'dashboard')
+writeFileSync(join(folder, 'secret.json'), 'secret')
+const files = createStaticFiles(folder)
+
+const inbound = (rest: string, ifNoneMatch?: string): Pick<Inbound, 'params' | 'raw'> => {
+  const headers = ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }
+  return { params: { '*': rest }, raw: Object.assign(Object.create(null), { headers }) }
+}
+
+await t.test('a game has its own page or the common one', async (t) => {
+  t.match(await playPage(files, inbound('mines')), { status: 200, content: { data: Buffer.from('mines') } })
+  const dice = await playPage(files, inbound('dice'))
+  t.match(dice, { content: { type: 'text/html; charset=utf-8', data: Buffer.from('any game') } })
+  t.match(dice.headers?.['content-security-policy'], /frame-ancestors \*$/)
+  t.equal(dice.headers?.['cache-control'], 'no-cache')
+  const asset = await playPage(files, inbound('assets/mines-Bx3kQ9aZ.js'))
+  t.match(asset.headers?.['cache-control'], /immutable/)
+  t.equal((await playPage(files, inbound('dice', dice.headers?.etag))).status, 304)
+})
+
+await t.test('the dashboard has one page for all of its addresses', async (t) => {
+  for (const rest of ['', 'rounds/rnd_1', 'invitation']) {
+    const page = await dashboardPage(files, inbound(rest))
+    t.match(page, { status: 200, content: { data: Buffer.from('dashboard') } }, rest)
+    t.match(page.headers?.['content-security-policy'], /frame-ancestors 'none'$/)
+  }
+})
+
+await t.test('nothing else is served, and nothing when the pages were not built', async (t) => {
+  const paths = [
+    'assets/../../secret.json',
+    'assets/..',
+    '../secret.json',
+    'assets/',
+    'a/b',
+    'assets/none.js',
+    'UPPER',
+  ]
+  for (const rest of paths) await t.rejects(playPage(files, inbound(rest)), { code: 'NOT_FOUND' }, rest)
+  await t.rejects(dashboardPage(files, inbound('assets/none.js')), { code: 'NOT_FOUND' })
+  await t.rejects(verifyPage(files, inbound('')), { code: 'NOT_FOUND' })
+  await t.rejects(playPage(null, inbound('dice')), { code: 'NOT_FOUND' })
+  t.equal(await files.read('../etc/passwd'), null)
+})

@@ -1,0 +1,139 @@
+import { ServiceError } from '@pitboss/errors/service-error'
+import { waitFor } from '@pitboss/testing/wait-for'
+import t from 'tap'
+import { ask } from '../fixtures/ask.ts'
+import { startWorld } from '../fixtures/start-world.ts'
+import { ids } from '../fixtures/test-ids.ts'
+
+const world = await startWorld(
+  t,
+  {
+    PITBOSS_LIMIT_OPERATOR_PER_S: '20',
+    PITBOSS_LIMIT_OPERATOR_BURST: '40',
+    PITBOSS_LIMIT_LAUNCHER_PER_S: '5',
+    PITBOSS_LIMIT_DASHBOARD_PER_S: '5',
+    PITBOSS_TRUSTED_PROXIES: '127.0.0.1',
+  },
+  2,
+)
+const urls = world.gateways.map(({ url }) => url)
+const [url = ''] = urls
+const bet = { type: 'BET', transaction_id: 'b', session_id: ids.session, amount: '1.00', currency: 'EUR' }
+const win = { type: 'WIN', transaction_id: 'w', round_id: ids.round, amount: '1.00', currency: 'EUR' }
+
+await t.test('two gateways let a credential through as often as one', async (t) => {
+  const token = await world.operatorToken()
+  const startedAtMs = performance.now()
+  let admitted = 0
+  let sent = 0
+  let refused: Awaited<ReturnType<typeof ask>> | null = null
+  while (performance.now() - startedAtMs < 3000) {
+    const answers = await Promise.all(urls.map((one) => ask(`${one}/v1/games`, { token })))
+    for (const answer of answers) {
+      sent += 1
+      if (answer.status === 200) admitted += 1
+      else refused = answer
+    }
+  }
+  const limit = 40 + 20 * ((performance.now() - startedAtMs) / 1000)
+  t.ok(
+    Math.abs(admitted - limit) <= Math.max(2, 0.02 * limit),
+    `${admitted} of ${sent}, the limit is ${limit}`,
+  )
+  t.match(refused, { status: 429, code: 'RATE_LIMITED' })
+  t.equal(refused?.headers.get('retry-after'), '1')
+  t.equal(refused?.headers.get('ratelimit-limit'), '40')
+  t.equal(refused?.headers.get('ratelimit-remaining'), '0')
+  t.match(refused?.headers.get('ratelimit-reset'), /^[12]$/)
+})
+
+await t.test('what settles is never limited, and a stake is', async (t) => {
+  const token = await world.operatorToken()
+  const place = (body: unknown) => ask(`${url}/v1/transactions`, { method: 'POST', token, body })
+  await waitFor(async () => (await place(bet)).code === 'RATE_LIMITED')
+  for (let times = 0; times < 50; times++) {
+    const answer = await place(win)
+    if (answer.status !== 201 || answer.headers.has('ratelimit-limit')) t.fail(answer.text)
+  }
+  for (const type of ['REFUND', 'ROLLBACK']) {
+    const body = { type, transaction_id: 'r', reference_transaction_id: 'b' }
+    t.equal((await place(body)).status, 201, type)
+  }
+  t.equal((await ask(`${url}/v1/rounds/${ids.round}/void`, { method: 'POST', token })).status, 200)
+  t.equal(
+    (await place({ ...bet, amount: 1 })).code,
+    'VALIDATION_ERROR',
+    'the body comes before the limit here',
+  )
+})
+
+await t.test('a player is limited by session, but never in finishing a round', async (t) => {
+  const token = await world.playerToken()
+  await waitFor(async () => (await ask(`${url}/v1/game/rounds`, { token })).code === 'RATE_LIMITED')
+  const round = `${url}/v1/game/rounds/${ids.round}`
+  for (let times = 0; times < 20; times++) {
+    t.equal((await ask(`${round}/reveal`, { method: 'POST', token, body: { tile: 3 } })).status, 200)
+    t.equal((await ask(`${round}/cashout`, { method: 'POST', token })).status, 200)
+  }
+})
+
+await t.test('a dashboard user is limited', async (t) => {
+  const token = await world.userToken()
+  await waitFor(async () => (await ask(`${url}/v1/dashboard/me`, { token })).code === 'RATE_LIMITED')
+})
+
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+const mint = (address: string, apiKey: string, more: object = {}) =>
+  ask(`${url}/v1/auth/token`, {
+    method: 'POST',
+    body: { api_key: apiKey, api_secret: 'right', ...more },
+    ...from(address),
+  })
+
+await t.test('guesses at one key from one address stop, its owner elsewhere still mints', async (t) => {
+  world.directory.mint = ({ api_secret }) => {
+    if (api_secret !== 'right') throw new ServiceError('INVALID_CREDENTIALS')
+  }
+  const codes: (string | null)[] = []
+  for (let times = 0; times < 110; times++)
+    codes.push((await mint('192.0.2.1', ids.testKey, { api_secret: 'guess' })).code)
+  t.equal(codes.filter((code) => code === 'INVALID_CREDENTIALS').length, 30)
+  t.equal(codes.filter((code) => code === 'RATE_LIMITED').length, 80)
+  t.equal(
+    (await mint('192.0.2.1', ids.testKey)).code,
+    'RATE_LIMITED',
+    'not even with the right secret from there',
+  )
+  t.equal((await mint('192.0.2.2', ids.testKey)).status, 200)
+})
+
+await t.test('tokens of one key are limited wherever they are minted from', async (t) => {
+  const codes: (string | null)[] = []
+  for (let times = 0; times < 40; times++) codes.push((await mint(`198.51.100.${times}`, ids.liveKey)).code)
+  t.same(codes, [...Array(30).fill(null), ...Array(10).fill('RATE_LIMITED')])
+})
+
+await t.test('the address is counted before the shape, a v6 one by its /64', async (t) => {
+  const answers = []
+  for (let times = 0; times < 121; times++) {
+    answers.push(
+      await ask(`${url}/v1/auth/token`, { method: 'POST', raw: 'rubbish', ...from(`2001:db8::${times}`) }),
+    )
+  }
+  t.ok(answers.slice(0, 120).every(({ code }) => code === 'VALIDATION_ERROR'))
+  t.equal(answers[120]?.code, 'RATE_LIMITED')
+  t.ok(Number(answers[120]?.headers.get('retry-after')) > 50)
+  t.equal((await mint('2001:db8:0:1::1', 'ck_test_other')).status, 200)
+})
+
+await t.test('logins are limited by e-mail, whatever its case and address, and by address', async (t) => {
+  const login = (address: string, email: string, password = 'wrong') =>
+    ask(`${url}/v1/dashboard/login`, { method: 'POST', body: { email, password }, ...from(address) })
+  for (let times = 0; times < 10; times++) {
+    const email = times % 2 === 0 ? 'ada@example.com' : 'ADA@example.com'
+    t.equal((await login(`203.0.113.${times}`, email)).code, 'INVALID_CREDENTIALS')
+  }
+  t.equal((await login('203.0.113.99', 'ada@example.com', 'right')).code, 'RATE_LIMITED')
+  for (let times = 0; times < 30; times++) await login('203.0.113.200', `u${times}@example.com`)
+  t.equal((await login('203.0.113.200', 'fresh@example.com')).code, 'RATE_LIMITED')
+})

@@ -1,0 +1,100 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import t from 'tap'
+import { z } from 'zod'
+import { buildOpenApi } from '../../src/openapi/build-openapi.ts'
+import { routeTable } from '../../src/routes/route-table.ts'
+
+const content = z.record(
+  z.string(),
+  z.object({
+    schema: z.record(z.string(), z.unknown()),
+    example: z.unknown().optional(),
+    examples: z.record(z.string(), z.object({ value: z.unknown() })).optional(),
+  }),
+)
+const operation = z.object({
+  operationId: z.string(),
+  security: z.array(z.record(z.string(), z.array(z.string()))),
+  parameters: z.array(
+    z.object({ name: z.string(), in: z.enum(['path', 'query', 'header']), required: z.boolean() }),
+  ),
+  requestBody: z.object({ content }).optional(),
+  responses: z.record(z.string(), z.object({ description: z.string(), content: content.optional() })),
+})
+const document = z.object({
+  openapi: z.literal('3.1.0'),
+  info: z.object({ title: z.string(), version: z.string() }),
+  paths: z.record(z.string(), z.record(z.string(), operation)),
+  components: z.object({
+    schemas: z.object({ Error: z.record(z.string(), z.unknown()) }),
+    securitySchemes: z.record(z.string(), z.unknown()),
+  }),
+})
+const built = document.parse(JSON.parse(JSON.stringify(buildOpenApi(routeTable, 'https://api.example.com'))))
+const operations = Object.entries(built.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, one]) => ({ name: `${method.toUpperCase()} ${path}`, one })),
+)
+const ajv = () => new Ajv2020({ strict: false, validateFormats: false })
+
+await t.test('every route of the table is described, once', (t) => {
+  const described = operations.map(({ name }) => name)
+  const routes = routeTable
+    .filter(({ path }) => !path.includes('*'))
+    .map(({ method, path }) => `${method} ${path}`)
+  t.same(described.toSorted(), routes.toSorted())
+  const operationIds = operations.map(({ one }) => one.operationId)
+  t.equal(new Set(operationIds).size, operationIds.length)
+  t.end()
+})
+
+await t.test('each names its tokens, parameters and errors', (t) => {
+  for (const { name, one } of operations) {
+    const entry = routeTable.find(({ method, path }) => `${method} ${path}` === name)
+    const schemes = one.security.flatMap((scheme) => Object.keys(scheme))
+    t.same(schemes.toSorted(), Object.keys(entry?.access ?? {}).toSorted(), name)
+    for (const scheme of schemes) t.ok(scheme in built.components.securitySchemes)
+    const inPath = one.parameters
+      .filter((parameter) => parameter.in === 'path')
+      .map((parameter) => `{${parameter.name}}`)
+    t.same(inPath, name.match(/\{[a-z_]+\}/g) ?? [])
+    t.ok(one.responses['422'] && one.responses['500'] && one.responses['503'], `${name} names its errors`)
+    if (schemes.length > 0) t.ok(one.responses['401'] && one.responses['403'])
+    for (const status of entry?.shapes.statuses ?? [])
+      t.ok(one.responses[String(status)], `${name} ${status}`)
+  }
+  t.end()
+})
+
+await t.test('every example fits its schema', (t) => {
+  for (const { name, one } of operations) {
+    const contents = [
+      one.requestBody?.content,
+      ...Object.values(one.responses).map((response) => response.content),
+    ]
+    for (const [type, part] of contents.flatMap((known) => Object.entries(known ?? {}))) {
+      if (type !== 'application/json') continue
+      const schema = '$ref' in part.schema ? built.components.schemas.Error : part.schema
+      const validate = ajv().compile(schema)
+      const examples =
+        part.examples === undefined ? [part.example] : Object.values(part.examples).map(({ value }) => value)
+      for (const example of examples) {
+        t.ok(
+          validate(example),
+          `${name}: ${JSON.stringify(example)?.slice(0, 400)} ${JSON.stringify(validate.errors)}`,
+        )
+      }
+    }
+  }
+  t.end()
+})
+
+await t.test('examples of bodies are taken by the routes themselves', (t) => {
+  for (const { method, path, shapes } of routeTable) {
+    if (shapes.body === null || shapes.body === 'raw') continue
+    const one = built.paths[path]?.[method.toLowerCase()]
+    const example = one?.requestBody?.content['application/json']?.example
+    const parsed = shapes.body.safeParse(example)
+    t.ok(parsed.success, `${method} ${path}: ${JSON.stringify(example)} ${parsed.error}`)
+  }
+  t.end()
+})

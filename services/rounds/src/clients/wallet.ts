@@ -29,7 +29,6 @@ export type Placement =
 
 type WalletState = {
   readonly configured: boolean
-  readonly breakerOpen: boolean
   readonly settleLosses: 'none' | 'zero_credit'
 }
 
@@ -47,27 +46,23 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
     const key = `${scope.operatorId}/${scope.environment}`
     const known = statuses.get(key)
     if (known !== undefined && performance.now() - known.at < statusFreshMs) return known.state
-    const { configured, breakerOpen, settleLosses } = await bus.call(walletStatus, { scope }, context)
-    const state = { configured, breakerOpen, settleLosses: settleLosses ?? 'none' }
+    const { configured, settleLosses } = await bus.call(walletStatus, { scope }, context)
+    const state = { configured, settleLosses: settleLosses ?? 'none' }
     statuses.delete(key)
     if (statuses.size >= statusesMax) statuses.clear()
-    // Only good news is kept: a wallet that has just been configured or has recovered is used at once.
-    if (configured && !breakerOpen) statuses.set(key, { at: performance.now(), state })
+    // Only good news is kept: a wallet that has just been configured is used at once.
+    if (configured) statuses.set(key, { at: performance.now(), state })
     return state
   }
 
   return {
-    status,
-
-    /** Refuses a new stake before anything is written. @throws WALLET_NOT_CONFIGURED, WALLET_UNAVAILABLE (breaker). */
-    async assertTakesStakes(scope: Scope, context?: CallContext): Promise<WalletState> {
+    /**
+     * Refuses a new stake before anything is written. An open breaker does not count here: it lets a probe through now and then,
+     * and only wallet-bridge knows when. @throws WALLET_NOT_CONFIGURED
+     */
+    async assertConfigured(scope: Scope, context?: CallContext): Promise<WalletState> {
       const state = await status(scope, context)
       if (!state.configured) throw new ServiceError('WALLET_NOT_CONFIGURED')
-      if (state.breakerOpen) {
-        throw new ServiceError('WALLET_UNAVAILABLE', {
-          message: 'The wallet does not answer at the moment; new stakes are refused. Nothing moved.',
-        })
-      }
       return state
     },
 

@@ -92,7 +92,7 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     const { session, entry, amount, limits } = await checkStake(caller, body)
     const chain = chainKey(scope, session.game, session.playerId)
     if ((await rounds.findUnfinished(chain)) !== null) throw new ServiceError('ROUND_IN_PROGRESS')
-    const { settleLosses } = await wallet.assertTakesStakes(scope, context)
+    const { settleLosses } = await wallet.assertConfigured(scope, context)
     const now = clock.now()
     const nonce = (await rounds.lastNonce(chain)) + 1
     const requestHash = transactionHash(body, session.currency)
@@ -137,7 +137,7 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
       throw invalidField('round_id', "is a round of another player or game than the session's")
     }
     if (round.currency !== session.currency) throw new ServiceError('CURRENCY_MISMATCH')
-    await wallet.assertTakesStakes(caller.scope, context)
+    await wallet.assertConfigured(caller.scope, context)
     const stake: Stake = {
       transactionId: body.transaction_id,
       minor: amount,

@@ -79,7 +79,7 @@ export function createPlayRound(deps: PlayRoundDeps) {
     const limits = game.limits(player.session.currency)
     assertStake(play, limits)
     if ((await rounds.findUnfinished(player.chain)) !== null) throw new ServiceError('ROUND_IN_PROGRESS')
-    const { settleLosses } = await wallet.assertTakesStakes(caller.scope, context)
+    const { settleLosses } = await wallet.assertConfigured(caller.scope, context)
 
     const grantId = body.free_bet === true ? await chooseGrant(play) : null
     const stored = await storeIntent(play, { grantId, settleLosses, maxPayout: limits.maxPayout })

@@ -8,6 +8,7 @@ import { PostgresConnection } from './postgres/postgres-connection.ts'
 import { PostgresPool } from './postgres/postgres-pool.ts'
 import { forgetSessions, prepareDatabase } from './postgres/prepare-database.ts'
 import { watchPostgres } from './postgres/watch-postgres.ts'
+import { Availability } from './state/availability.ts'
 import { CollectionGate } from './state/collection-gate.ts'
 import { CursorRegistry } from './state/cursor-registry.ts'
 import { connectionsMax, type ServerInfo } from './state/server-info.ts'
@@ -44,8 +45,8 @@ const forgetSessionsMs = 60_000
 
 /**
  * Serves MongoDB's wire protocol from a PostgreSQL with the DocumentDB extension. Resolves when PostgreSQL answers and
- * the port is open. While PostgreSQL is away connections are dropped rather than answered, so that drivers look for
- * their server again and find it when it is back.
+ * the port is open. When PostgreSQL goes away the connections of running commands are dropped rather than answered, so
+ * that drivers try again; what arrives meanwhile waits for it.
  */
 export async function startGateway({ socketDir, user, port, log }: GatewayOptions): Promise<Gateway> {
   const open = () =>
@@ -60,6 +61,7 @@ export async function startGateway({ socketDir, user, port, log }: GatewayOption
   const reads = pool(readConnections)
   const info = createServerInfo()
   const engine: Engine = {
+    availability: new Availability(),
     reads,
     writes: pool(writeConnections),
     transactions: new Transactions(transactionPool),
@@ -72,16 +74,11 @@ export async function startGateway({ socketDir, user, port, log }: GatewayOption
   const pools = [reads, engine.writes, transactionPool]
   const sockets = new Set<Socket>()
   const budget = new ByteBudget(largeMessagesBytesMax)
-  let up = false
   let inFlight = 0
   let requestId = 0
   let idle: (() => void) | null = null
 
   const server = createServer((socket) => {
-    if (!up) {
-      socket.resetAndDestroy()
-      return
-    }
     sockets.add(socket)
     info.connectionsCurrent = sockets.size
     const client = { id: ++info.connectionsCreated, address: `${socket.remoteAddress}:${socket.remotePort}` }
@@ -101,7 +98,7 @@ export async function startGateway({ socketDir, user, port, log }: GatewayOption
 
   async function answer(message: Message, client: { id: number; address: string }): Promise<Buffer[]> {
     inFlight++
-    info.bytesIn += message.body.length
+    info.bytesIn += message.bytes
     try {
       const onInternalError = (command: string, error: Parameters<typeof describeInternalError>[1]) =>
         log(describeInternalError(command, error))
@@ -117,10 +114,8 @@ export async function startGateway({ socketDir, user, port, log }: GatewayOption
     }
   }
 
-  function drop(): void {
-    up = false
-    // reset, not closed: the driver (7.8) waits for ever when it writes between the server's FIN and its own close
-    for (const socket of sockets) socket.resetAndDestroy()
+  /** Commands that run end their connections, for nobody knows their outcome; others wait, and keep theirs. */
+  function lose(): void {
     for (const each of pools) each.reset()
     engine.transactions.reset()
     engine.cursors.clear()
@@ -131,15 +126,16 @@ export async function startGateway({ socketDir, user, port, log }: GatewayOption
     open,
     prepare: (connection) => prepareDatabase(connection, applicationName),
     onUp: () => {
-      up = true
+      engine.availability.up()
       log({ event: 'postgres.up' })
       firstUp.resolve()
     },
     onDown: () => {
-      drop()
+      engine.availability.down()
+      lose()
       log({ event: 'postgres.down' })
     },
-    onFailure: (error) => log({ event: 'postgres.unreachable', error: String(error) }),
+    onFailure: logChanges((error) => log({ event: 'postgres.unreachable', error })),
   })
   await firstUp.promise
 
@@ -149,7 +145,7 @@ export async function startGateway({ socketDir, user, port, log }: GatewayOption
       await deleteInEngine(engine, engine.cursors.removeIdle(Date.now()))
     }),
     every(forgetSessionsMs, log, async () => {
-      if (up) await engine.writes.use((connection) => connection.query(forgetSessions))
+      if (engine.availability.isUp) await engine.writes.use((connection) => connection.query(forgetSessions))
     }),
   ]
 
@@ -161,6 +157,7 @@ export async function startGateway({ socketDir, user, port, log }: GatewayOption
     port: info.port,
     stop: async (drainMs) => {
       server.close()
+      engine.availability.end()
       for (const timer of sweeps) clearInterval(timer)
       if (inFlight > 0) {
         const drained = new Promise<void>((resolve) => {
@@ -169,7 +166,8 @@ export async function startGateway({ socketDir, user, port, log }: GatewayOption
         await Promise.race([drained, new Promise((resolve) => setTimeout(resolve, drainMs))])
       }
       stopWatching()
-      drop()
+      lose()
+      for (const socket of sockets) socket.resetAndDestroy()
     },
   }
 }
@@ -178,6 +176,15 @@ function every(periodMs: number, log: GatewayOptions['log'], work: () => Promise
   return setInterval(() => {
     work().catch((error: unknown) => log({ event: 'sweep.failed', error: String(error) }))
   }, periodMs)
+}
+
+/** Reports an error once, not at every attempt that meets it again. */
+function logChanges(report: (error: string) => void): (error: unknown) => void {
+  let last = ''
+  return (error) => {
+    if (String(error) !== last) report(String(error))
+    last = String(error)
+  }
 }
 
 function portOf(address: string | AddressInfo | null): number {

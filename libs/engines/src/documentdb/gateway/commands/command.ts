@@ -2,6 +2,7 @@ import type { BsonView } from '../bson/bson-view.ts'
 import type { Parameter, Statement } from '../postgres/encode-request.ts'
 import type { PostgresConnection, Row } from '../postgres/postgres-connection.ts'
 import type { PostgresPool } from '../postgres/postgres-pool.ts'
+import type { Availability } from '../state/availability.ts'
 import type { CollectionGate } from '../state/collection-gate.ts'
 import type { CursorRegistry } from '../state/cursor-registry.ts'
 import type { Transaction, Transactions } from '../state/transactions.ts'
@@ -30,6 +31,7 @@ export type Handler = (command: Command, engine: Engine) => Promise<Answer> | An
 
 /** What the handlers work with. */
 export type Engine = {
+  availability: Availability
   /** Apart from `writes`, so that writes that wait for a transaction's lock do not hold up reads. */
   reads: PostgresPool
   writes: PostgresPool

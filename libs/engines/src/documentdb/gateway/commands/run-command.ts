@@ -18,6 +18,8 @@ export type RunCommandOptions = {
   onInternalError: (command: string, error: MongoError) => void
 }
 
+/** Answered without PostgreSQL, so that drivers keep their connections while it restarts. */
+const handshakes = new Set(['hello', 'isMaster', 'ismaster'])
 const transientCodes = new Set<number>([
   mongoCode.lockTimeout,
   mongoCode.writeConflict,
@@ -60,6 +62,7 @@ async function dispatch(command: Command, message: Message, engine: Engine): Pro
   if (message.longestDocumentBytes > commandBytesMax) {
     throw new MongoError(mongoCode.objectTooLarge, `BSONObj size: ${message.longestDocumentBytes} is invalid`)
   }
+  if (!handshakes.has(command.name)) await engine.availability.ready()
   await joinTransaction(command, engine)
   return handler(command, engine)
 }

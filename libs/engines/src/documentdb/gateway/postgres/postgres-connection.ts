@@ -29,8 +29,9 @@ const messageBytesMax = 1024 * 1024 * 1024
  * One connection to PostgreSQL over its Unix socket: binary parameters and results, named prepared statements, requests
  * pipelined in the order they were made.
  *
- * Why not `pg`: it turns rows into objects by type parsers and copies each value on the way; documents here go through
- * as the bytes they are (figures in docs/engines.md).
+ * Why not `pg`: measured against it with the engine's own functions, this takes half of the processor time for one
+ * document (19 and 37 µs) and a fifth to a third for a page of a thousand, because documents go through as the bytes they
+ * are: no text, no type parsers, no copies.
  */
 export class PostgresConnection {
   readonly #socket: Socket

@@ -8,6 +8,8 @@ export type Message = {
   requestId: number
   /** A handshake in the old form must be answered in the old form. */
   legacy: boolean
+  /** Its length on the wire. */
+  bytes: number
   /** False when the client asked for no answer (unacknowledged writes). */
   wantsReply: boolean
   body: Buffer
@@ -68,7 +70,15 @@ function decodeMsg(bytes: Buffer): Message {
   }
   if (body === null) throw new WireError('no body')
   const wantsReply = (flags & moreToCome) === 0
-  return { requestId: bytes.readInt32LE(4), legacy: false, wantsReply, body, sequences, longestDocumentBytes }
+  return {
+    requestId: bytes.readInt32LE(4),
+    legacy: false,
+    bytes: bytes.length,
+    wantsReply,
+    body,
+    sequences,
+    longestDocumentBytes,
+  }
 }
 
 function decodeQuery(bytes: Buffer): Message {
@@ -81,6 +91,7 @@ function decodeQuery(bytes: Buffer): Message {
   return {
     requestId: bytes.readInt32LE(4),
     legacy: true,
+    bytes: bytes.length,
     wantsReply: true,
     body,
     sequences: new Map(),

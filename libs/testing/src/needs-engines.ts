@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 const startsEngines =
@@ -10,7 +10,7 @@ const importOf = /(?:from|import|new URL)\s*\(?\s*['"]([^'"]+)['"]/g
  * the modules that start or lend them. So nobody keeps a list, and a suite of pure rules is never kept waiting.
  */
 export function needsEngines(file: string, seen = new Set<string>()): boolean {
-  if (seen.has(file) || !existsSync(file)) return false
+  if (seen.has(file) || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false
   seen.add(file)
   for (const [, specifier] of readFileSync(file, 'utf8').matchAll(importOf)) {
     if (specifier === undefined) continue

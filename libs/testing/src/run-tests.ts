@@ -4,6 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { EngineError } from '@pitboss/engines/engine-error'
 import { needsEngines } from './needs-engines.ts'
 import { startTestEngines } from './start-test-engines.ts'
 
@@ -34,13 +35,25 @@ async function main(args: string[]): Promise<number> {
   if (withoutEngines)
     return report(await runTap(files, options, {}), `${files.length} files without engines`, startedAt)
 
-  const { engines, description, stop } = await startTestEngines(accounts)
+  const started = await startOrExplain()
+  if (started === null) return report(1, 'the engines did not start', startedAt)
+  const { engines, description, stop } = started
   console.error(`engines: ${description}`)
   try {
     const code = await runTap(files, options, { PITBOSS_TEST_ENGINES: JSON.stringify(engines) })
     return report(code, `${files.length} files, ${description}`, startedAt)
   } finally {
     await stop()
+  }
+}
+
+async function startOrExplain(): Promise<Awaited<ReturnType<typeof startTestEngines>> | null> {
+  try {
+    return await startTestEngines(accounts)
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+    console.error(error.message)
+    return null
   }
 }
 

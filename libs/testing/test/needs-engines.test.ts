@@ -6,7 +6,7 @@ await t.test(
   'a test file that imports the engines, itself or through a fixture, needs them; another does not',
   async (t) => {
     const folder = t.testdir({
-      'pure.test.ts': "import t from 'tap'\nimport { x } from './x.ts'",
+      'pure.test.ts': "import t from 'tap'\nimport { x } from './x.ts'\nnew URL('..', import.meta.url)",
       'x.ts': 'export const x = 1',
       'direct.test.ts': "import { withEngines } from '@pitboss/testing/with-engines'",
       'through.test.ts': "import { service } from './fixtures/service.ts'",

@@ -37,6 +37,9 @@ export const configSchema = z.object({
   /** Several gateways may share one port (SO_REUSEPORT); 0 takes a free one. */
   PORT: port.default(8080),
   PITBOSS_TRUSTED_PROXIES: trustedProxies.default([]),
+  // How long a client may take to send its headers, and then its body, in milliseconds
+  PITBOSS_HEADERS_TIMEOUT_MS: whole(100, 120_000, 10_000),
+  PITBOSS_BODY_TIMEOUT_MS: whole(100, 120_000, 10_000),
   // Limits, contract section 8
   PITBOSS_LIMIT_OPERATOR_PER_S: limit(100),
   PITBOSS_LIMIT_OPERATOR_BURST: limit(200),

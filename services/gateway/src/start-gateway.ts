@@ -18,7 +18,6 @@ import { createLimiters, limitsSubject } from './limits/limiters.ts'
 import { createLoadGauge } from './limits/load-gauge.ts'
 
 const drainTimeoutMs = 9000
-const bodyTimeoutMs = 10_000
 
 export type Gateway = {
   readonly port: number
@@ -69,7 +68,8 @@ export async function startGateway({
     limiters,
     gauge,
     trustedProxies: config.PITBOSS_TRUSTED_PROXIES,
-    bodyTimeoutMs,
+    bodyTimeoutMs: config.PITBOSS_BODY_TIMEOUT_MS,
+    headersTimeoutMs: config.PITBOSS_HEADERS_TIMEOUT_MS,
     handlerOf: createHandlerOf(deps, missing),
     logger,
     requestLog,

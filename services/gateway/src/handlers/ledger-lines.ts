@@ -59,10 +59,14 @@ export async function* readLedger(
   }
 }
 
-/** The chunks of a request's body. */
+/** The chunks of a request's body. @throws ServiceError VALIDATION_ERROR when it breaks off. */
 export async function* bodyChunks(request: IncomingMessage): AsyncGenerator<Buffer> {
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    if (Buffer.isBuffer(chunk)) yield chunk
+  const chunks = request.iterator({ destroyOnReturn: false })
+  for (;;) {
+    const next = await chunks.next().catch(() => null)
+    if (next === null) throw invalidField('body', 'was broken off')
+    if (next.done === true) return
+    if (Buffer.isBuffer(next.value)) yield next.value
   }
 }
 

@@ -33,6 +33,9 @@ export function createReconcile(deps: HandlerDeps): (inbound: Inbound) => Promis
     requirePlainEncoding(raw)
     if (atWork >= atOnceMax) throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 10 })
     atWork += 1
+    const leave = once(() => {
+      atWork -= 1
+    })
     const { from, to } = reconcileQuery.parse(inbound.query)
     const { scope } = callerOf(inbound)
     const findings = compare(
@@ -42,13 +45,11 @@ export function createReconcile(deps: HandlerDeps): (inbound: Inbound) => Promis
     )
     try {
       const { held, ended } = await holdFirst(findings)
-      const rest = ended ? none() : findings
-      const lines = toLines(held, rest, context.requestId, () => {
-        atWork -= 1
-      })
-      return { status: 200, content: { type: 'application/x-ndjson', data: Readable.from(lines) } }
+      const data = Readable.from(toLines(held, ended ? none() : findings, context.requestId))
+      data.once('close', leave)
+      return { status: 200, content: { type: 'application/x-ndjson', data } }
     } catch (error) {
-      atWork -= 1
+      leave()
       throw error
     }
   }
@@ -118,15 +119,20 @@ async function* toLines(
   held: readonly Finding[],
   rest: AsyncGenerator<Finding>,
   requestId: string,
-  onEnd: () => void,
 ): AsyncGenerator<string> {
   try {
     for (const finding of held) yield `${JSON.stringify(finding)}\n`
     for await (const finding of rest) yield `${JSON.stringify(finding)}\n`
   } catch (error) {
     yield `${JSON.stringify({ error: toErrorEnvelope(error, requestId) })}\n`
-  } finally {
-    onEnd()
+  }
+}
+
+function once(fn: () => void): () => void {
+  let done = false
+  return () => {
+    if (!done) fn()
+    done = true
   }
 }
 

@@ -12,7 +12,7 @@ import { commonHeaders, errorAnswer, sendAnswer } from './send.ts'
 import { serveRequest, type Served, type ServeDeps } from './serve-request.ts'
 
 const headerBytesMax = 16 * 1024
-const headersTimeoutMs = 10_000
+const timeoutsCheckedMaxMs = 2000
 /** Longer than the longest call (60 s): nothing in or out for so long ends a connection. */
 const idleTimeoutMs = 75_000
 const keepAliveMs = 65_000
@@ -25,6 +25,7 @@ export type AppDeps = ServeDeps & {
   readonly logger: Logger
   readonly requestLog: RequestLog
   readonly metrics: Metrics
+  readonly headersTimeoutMs: number
   /** True once the gateway takes no more work: connections are not kept then. */
   readonly isStopping: () => boolean
 }
@@ -45,13 +46,17 @@ export function createApp(deps: AppDeps): FastifyInstance {
     requestTimeout: 0,
     return503OnClosing: false,
     exposeHeadRoutes: true,
-    http: { maxHeaderSize: headerBytesMax, requireHostHeader: false, connectionsCheckingInterval: 2000 },
+    http: {
+      maxHeaderSize: headerBytesMax,
+      requireHostHeader: false,
+      connectionsCheckingInterval: Math.min(timeoutsCheckedMaxMs, deps.headersTimeoutMs),
+    },
     clientErrorHandler: answerClientError,
     frameworkErrors: (_error, request, reply) => {
       answerOutside(deps, request, reply, new ServiceError('NOT_FOUND'))
     },
   })
-  app.server.headersTimeout = headersTimeoutMs
+  app.server.headersTimeout = deps.headersTimeoutMs
   app.server.maxConnections = connectionsMax
   app.server.on('connect', answerConnect)
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))

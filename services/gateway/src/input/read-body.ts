@@ -22,25 +22,24 @@ export async function readBody(
   if (!hasBody(request)) return Buffer.alloc(0)
   const chunks: Buffer[] = []
   let size = 0
-  let timedOut = false
-  const timer = setTimeout(() => {
-    timedOut = true
-    request.destroy()
-  }, timeoutMs)
-  try {
-    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-      if (!Buffer.isBuffer(chunk)) throw new TypeError('a body must be read as bytes')
+  const problem = await new Promise<string | null>((resolve) => {
+    const timer = setTimeout(() => finish('took too long to arrive'), timeoutMs)
+    const onData = (chunk: Buffer) => {
       size += chunk.length
       if (size <= bytesMax) chunks.push(chunk)
       else chunks.length = 0
-      if (size > swallowBytesMax) break
+      if (size > swallowBytesMax) finish(null)
     }
-  } catch (cause) {
-    if (cause instanceof TypeError) throw cause
-    throw invalidField('body', timedOut ? 'took too long to arrive' : 'was broken off')
-  } finally {
-    clearTimeout(timer)
-  }
+    const onEnd = () => finish(null)
+    const onBreak = () => finish('was broken off')
+    const finish = (found: string | null) => {
+      clearTimeout(timer)
+      request.off('data', onData).off('end', onEnd).off('close', onBreak)
+      resolve(found)
+    }
+    request.on('data', onData).once('end', onEnd).once('error', onBreak).once('close', onBreak)
+  })
+  if (problem !== null) throw invalidField('body', problem)
   if (size > bytesMax) throw invalidField('body', `must not be larger than ${bytesMax} bytes`)
   return Buffer.concat(chunks, size)
 }

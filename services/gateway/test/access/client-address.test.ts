@@ -25,7 +25,7 @@ const inside: [address: string, ranges: string[], expected: boolean][] = [
 
 await t.test('an address is in a range or not, v4, v6 and mapped', (t) => {
   for (const [address, ranges, expected] of inside)
-    t.equal(isWithin(address, ranges), expected, `${address} in ${ranges}`)
+    t.equal(isWithin(address, ranges), expected, `${address} in ${ranges.join()}`)
   for (const bad of ['', '1.2.3', '0x7f.1', '010.0.0.1', '1.2.3.4/-1', '1.2.3.4/08', '1.2.3.4/2/3', 'x::1'])
     t.equal(parseRange(bad), null, bad)
   t.end()
@@ -58,7 +58,7 @@ await t.test('X-Forwarded-For counts only behind a trusted proxy', (t) => {
     t.equal(
       clientAddress(request(peer, ...forwarded), trusted ? proxies : []),
       client,
-      `${peer} ${forwarded}`,
+      `${peer} ${forwarded.join()}`,
     )
   }
   t.end()

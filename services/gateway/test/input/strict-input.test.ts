@@ -70,7 +70,7 @@ await t.test('a body that is not right is VALIDATION_ERROR naming the path', asy
     t.match(answer, { status: 422, code: 'VALIDATION_ERROR' }, name)
     t.ok(
       answer.paths.some((named) => named === path || (path === 'metadata' && named.startsWith(path))),
-      `${name}: ${answer.paths}`,
+      `${name}: ${answer.paths.join()}`,
     )
   }
 })
@@ -195,7 +195,7 @@ await t.test('a query that is not right is VALIDATION_ERROR naming the field', a
   for (const [path, named] of badQueries) {
     const answer = await ask(url + path, { token })
     t.match(answer, { status: 422, code: 'VALIDATION_ERROR' }, path)
-    t.ok(answer.paths.includes(named), `${path}: ${answer.paths}`)
+    t.ok(answer.paths.includes(named), `${path}: ${answer.paths.join()}`)
   }
   const ok = [
     '/v1/sessions?',

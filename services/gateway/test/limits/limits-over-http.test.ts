@@ -77,7 +77,7 @@ await t.test('a player is limited by session, but never in finishing a round', a
   }
 })
 
-await t.test('a dashboard user is limited', async (t) => {
+await t.test('a dashboard user is limited', async () => {
   const token = await world.userToken()
   await waitFor(async () => (await ask(`${url}/v1/dashboard/me`, { token })).code === 'RATE_LIMITED')
 })

@@ -93,6 +93,11 @@ export class Transactions {
         { text: 'commit', parameters: [] },
       ])
     } catch (error) {
+      if (error instanceof ConnectionLost) {
+        // neither outcome is noted: only the table knows, and the driver will ask again
+        transaction.connection.destroy()
+        throw error
+      }
       await this.#rollback(transaction)
       const translated = translateError(error, true)
       throw new MongoError(translated.code, translated.message, { labels: transient, cause: error })

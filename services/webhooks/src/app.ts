@@ -23,6 +23,7 @@ import { eventHandlers } from './handlers/events.ts'
 import { opsHandlers } from './handlers/ops.ts'
 import { replayHandlers } from './handlers/replays.ts'
 import { createMetrics } from './metrics.ts'
+import { createBodyCache } from './storage/body-cache.ts'
 import { collectionsOf, indexes } from './storage/collections.ts'
 import { createDeliveryStore } from './storage/delivery-store.ts'
 import { createEndpointStore } from './storage/endpoint-store.ts'
@@ -41,6 +42,7 @@ const service = 'webhooks'
 const version = '0.1.0'
 const slotsTotalMax = 1024
 const slotsPerOperatorMax = 768
+const bodyCacheCharactersMax = 16 * 1024 * 1024
 
 /** Wires the webhooks service: calls, the fan-out consumer, the delivery workers and the replay worker. */
 export async function startWebhooks({
@@ -91,7 +93,8 @@ export async function startWebhooks({
   const wake = createWake(bus)
   const slots = createSlots({ totalMax: slotsTotalMax, perOperatorMax: slotsPerOperatorMax })
   const poster = createPostWebhook({ allowLoopback })
-  const recordEvents = createRecordEvents({ ...stores, wake, clock })
+  const bodies = createBodyCache(stores.events, bodyCacheCharactersMax)
+  const recordEvents = createRecordEvents({ ...stores, bodies, wake, clock })
   const leaseOf = (name: string, ttlMs: number) => createLease({ db, name, owner: workerId, ttlMs, clock })
 
   const dispatcher = startDispatcher({
@@ -101,6 +104,7 @@ export async function startWebhooks({
     makeAttempt: createMakeAttempt({ post: poster.post, openSecret: createOpenSecret(secretBox), clock }),
     settleAttempt: createSettleAttempt({ ...stores, clock, scaleMs, random: Math.random }),
     slots,
+    bodies,
     clock,
     logger,
     onAttempt: createMetrics(host.registry, slots),

@@ -128,7 +128,7 @@ t.test('every way to fail is a failed attempt with its reason, and the schedule 
 })
 
 t.test('a dead endpoint: twelve attempts, same bytes, rising numbers, then FAILED and paused', async (t) => {
-  const rig = await startRig(t, { timeScale: 20_000 })
+  const rig = await startRig(t, { timeScale: 10_000 })
   const receiver = await startReceiver(t, status(500))
   const { webhook_id } = await rig.createEndpoint(receiver.url)
   await rig.publish()

@@ -137,7 +137,7 @@ t.test(
 t.test(
   'operations replay for every operator; a failing receiver ends a job with its failures counted',
   async (t) => {
-    const rig = await startRig(t, { timeScale: 100_000 })
+    const rig = await startRig(t, { timeScale: 10_000 })
     const receiver = await startReceiver(t, status(500))
     await rig.publish()
     await waitFor(async () => (await rig.collections.events.countDocuments({})) === 1)
@@ -146,10 +146,13 @@ t.test(
     const request = { order, webhookId: webhook_id, ...window(), only: 'missing' as const }
     t.match(await rig.bus.call(opsReplayEndpoint, request), { status: 'PREVIEW', matched: 1 })
     const job = await rig.bus.call(opsReplayEndpoint, { ...request, order: { ...order, dryRun: false } })
-    const done = await waitFor(async () => {
-      const now = await rig.bus.call(opsShowReplay, { replayId: job.replay_id ?? '' })
-      return now.status === 'DONE' ? now : null
-    }, long)
+    const done = await waitFor(
+      async () => {
+        const now = await rig.bus.call(opsShowReplay, { replayId: job.replay_id ?? '' })
+        return now.status === 'DONE' ? now : null
+      },
+      { timeoutMs: 40_000 },
+    )
     t.match(done, { created: 1, delivered: 0, failed: 1 })
     t.equal(receiver.received.length, 12)
   },

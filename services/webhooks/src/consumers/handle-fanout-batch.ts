@@ -41,13 +41,16 @@ export function createHandleFanoutBatch({
         poison.push({ message, error: error instanceof Error ? error.message : String(error) })
       }
     }
-    const changed = await recordEvents(readable.map(({ event }) => event))
+    const [changed, openRewinds] = await Promise.all([
+      recordEvents(readable.map(({ event }) => event)),
+      rewinds.open(),
+    ])
     const results: HandledMessage[] = readable.map(({ message, event }) => ({
       seq: message.seq,
       result: changed.has(event.envelope.id) ? 'repaired' : 'unchanged',
     }))
     for (const one of poison) results.push(await parkOrRepeat(one))
-    await rewinds.count(results)
+    await rewinds.count(openRewinds, results)
     await failpoint('webhooks.before-ack')
     for (const { message } of readable) message.ack()
     logger.info(

@@ -1,6 +1,7 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { deliveryIdOf } from '../domain/delivery-id.ts'
+import type { BodyCache } from '../storage/body-cache.ts'
 import type { DeliveryStore, NewDelivery } from '../storage/delivery-store.ts'
 import type { EndpointStore, EndpointTarget } from '../storage/endpoint-store.ts'
 import type { EventStore, NewEvent, RecordedEvent } from '../storage/event-store.ts'
@@ -20,12 +21,14 @@ export function createRecordEvents({
   events,
   endpoints,
   deliveries,
+  bodies,
   wake,
   clock,
 }: {
   events: EventStore
   endpoints: EndpointStore
   deliveries: DeliveryStore
+  bodies: BodyCache
   wake: (webhookIds: readonly string[]) => void
   clock: Clock
 }): RecordEvents {
@@ -60,9 +63,10 @@ export function createRecordEvents({
     for (const { eventId } of missing) changed.add(eventId)
     await failpoint('webhooks.fanned-out')
 
+    for (const { envelope, body } of fresh) bodies.put(envelope.id, body)
     const woken = [...new Set(wanted.map(({ webhookId }) => webhookId))]
-    await endpoints.lowerDue(woken, now)
     wake(woken)
+    await endpoints.lowerDue(woken, now)
     return changed
   }
 

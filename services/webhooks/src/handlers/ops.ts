@@ -17,6 +17,7 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { Logger } from 'pino'
 import { readEventMessage } from '../consumers/read-event-message.ts'
 import type { RecordEvents } from '../consumers/record-events.ts'
+import { mapBounded } from '../map-bounded.ts'
 import type { DeliveryDocument, ParkedDocument, RewindDocument } from '../storage/documents.ts'
 import type { ParkedStore } from '../storage/parked-store.ts'
 import type { RewindStore } from '../storage/rewind-store.ts'
@@ -33,6 +34,8 @@ export type OpsDeps = DeliveriesDeps &
   }
 
 const deliveriesOfEventMax = 200
+const waitingEndpointsMax = 1000
+const lookupsAtOnce = 8
 
 /** What operations do here, for every operator. Source: contract section 10. */
 export function opsHandlers(deps: OpsDeps): CallHandler[] {
@@ -48,6 +51,15 @@ export function opsHandlers(deps: OpsDeps): CallHandler[] {
     const found = await parked.read(id)
     if (found === null) throw new ServiceError('NOT_FOUND', { message: `There is no parked message ${id}.` })
     return found
+  }
+
+  /** The due time of the delivery that has waited longest past it, breakers and busy workers included. */
+  async function oldestDueAt(): Promise<Date | null> {
+    const waiting = await endpoints.waiting(waitingEndpointsMax)
+    const firsts = await mapBounded(waiting, lookupsAtOnce, (id) => deliveries.firstDueAt(id))
+    const nowMs = clock.now().getTime()
+    const overdueMs = firsts.flatMap((at) => (at !== null && at.getTime() <= nowMs ? [at.getTime()] : []))
+    return overdueMs.length === 0 ? null : new Date(Math.min(...overdueMs))
   }
 
   return [
@@ -140,7 +152,7 @@ export function opsHandlers(deps: OpsDeps): CallHandler[] {
     handler(opsWebhooksStatus, async () => {
       const [counts, oldest, parkedCount, pausedEndpoints] = await Promise.all([
         deliveries.statusCounts(),
-        deliveries.oldestDueAt(clock.now()),
+        oldestDueAt(),
         parked.count(),
         endpoints.countPaused(),
       ])

@@ -61,7 +61,7 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
     { name: 'event', key: { eventId: 1 } },
     { name: 'lane_due', key: { webhookId: 1, lane: 1, dueAt: 1 }, partialFilterExpression: pending },
     { name: 'oldest', key: { webhookId: 1, order: 1 }, partialFilterExpression: pending },
-    { name: 'due', key: { dueAt: 1 }, partialFilterExpression: pending },
+    { name: 'due', key: { webhookId: 1, dueAt: 1 }, partialFilterExpression: pending },
     { name: 'held', key: { webhookId: 1 }, partialFilterExpression: { status: 'HELD' } },
     { name: 'claimed', key: { webhookId: 1 }, partialFilterExpression: { claimToken: { $gt: 0 } } },
     {

@@ -5,6 +5,7 @@ import type { Collections } from './collections.ts'
 import { type AttemptRecord, type DeliveryDocument, type DeliveryStatus, never } from './documents.ts'
 
 const batchMax = 500
+const upcomingMax = 64
 const moveBatchesMax = 10_000
 /** Attempts kept with a delivery; only manual retries and replays can make more than twelve. */
 const attemptsKept = 50
@@ -16,6 +17,8 @@ export type NewDelivery = Pick<
   '_id' | 'operatorId' | 'environment' | 'webhookId' | 'eventId' | 'eventType' | 'lane' | 'createdAt'
 > &
   Partial<Pick<DeliveryDocument, 'replayId' | 'testBody' | 'single'>>
+
+export type Upcoming = { lanes: Record<Lane, DueDelivery[]>; complete: boolean }
 
 /** The delivery ledger, which is also the retry clock. */
 export function createDeliveryStore({ deliveries }: Pick<Collections, 'deliveries'>) {
@@ -64,22 +67,25 @@ export function createDeliveryStore({ deliveries }: Pick<Collections, 'deliverie
       return new Map(found.map((delivery) => [delivery._id, delivery]))
     },
 
-    /** The first of each lane in due order, due or not; what is in flight comes last, at `never`. */
-    async upcoming(webhookId: string, limit: number): Promise<Record<Lane, DueDelivery[]>> {
-      const perLane = await Promise.all(
-        lanes.map((lane) =>
-          deliveries
-            .find(
-              { webhookId, lane, status: 'PENDING', dueAt: { $lt: never } },
-              { projection: { eventId: 1, eventType: 1, dueAt: 1, lane: 1 } },
-            )
-            .sort({ dueAt: 1 })
-            .limit(limit)
-            .toArray(),
-        ),
-      )
-      const [fresh = [], retry = [], replay = [], manual = []] = perLane
-      return { fresh, retry, replay, manual }
+    /**
+     * What is pending and not in flight, in due order, due or not. `complete` when that is all of it; else the first of each lane, so
+     * that no lane is hidden behind another's backlog.
+     */
+    async upcoming(webhookId: string): Promise<Upcoming> {
+      const waiting = { webhookId, status: 'PENDING' as const, dueAt: { $lt: never } }
+      const first = (filter: Filter<DeliveryDocument>) =>
+        deliveries
+          .find(filter, { projection: { eventId: 1, eventType: 1, dueAt: 1, lane: 1 } })
+          .sort({ dueAt: 1 })
+          .limit(upcomingMax)
+          .toArray()
+      const found = await first(waiting)
+      if (found.length < upcomingMax) {
+        const inLane = (lane: Lane) => found.filter((delivery) => delivery.lane === lane)
+        return { lanes: eachLane(inLane), complete: true }
+      }
+      const perLane = await Promise.all(lanes.map((lane) => first({ ...waiting, lane })))
+      return { lanes: eachLane((lane) => perLane[lanes.indexOf(lane)] ?? []), complete: false }
     },
 
     /** The oldest by creation of what is due: the breaker's probe. */
@@ -90,13 +96,26 @@ export function createDeliveryStore({ deliveries }: Pick<Collections, 'deliverie
       )
     },
 
-    /** Stores the next attempt's number and the worker's token. Null when somebody was faster or it is not due any more. */
-    async claim(id: string, token: number, now: Date): Promise<WithId<DeliveryDocument> | null> {
-      return deliveries.findOneAndUpdate(
-        { _id: id, status: 'PENDING', claimToken: 0, dueAt: { $lte: now } },
-        { $set: { claimToken: token, claimedAt: now, dueAt: never }, $inc: { attemptCount: 1 } },
-        { returnDocument: 'after', projection: { attempts: 0 } },
-      )
+    /**
+     * Stores the next attempt's number and the worker's token with each. What somebody else has taken, or what is not due any more, is
+     * left out.
+     */
+    async claim(ids: readonly string[], token: number, now: Date): Promise<WithId<DeliveryDocument>[]> {
+      const claim = {
+        $set: { claimToken: token, claimedAt: now, dueAt: never },
+        $inc: { attemptCount: 1 },
+      }
+      const claimable = { status: 'PENDING' as const, claimToken: 0, dueAt: { $lte: now } }
+      const [only] = ids
+      if (ids.length === 1 && only !== undefined) {
+        const options = { returnDocument: 'after', projection: { attempts: 0 } } as const
+        const claimed = await deliveries.findOneAndUpdate({ _id: only, ...claimable }, claim, options)
+        return claimed === null ? [] : [claimed]
+      }
+      await deliveries.updateMany({ _id: { $in: [...ids] }, ...claimable }, claim)
+      return deliveries
+        .find({ _id: { $in: [...ids] }, claimToken: token, claimedAt: now }, { projection: { attempts: 0 } })
+        .toArray()
     },
 
     /** Writes the result of the attempt, if the claim still stands. False when it was lost. */
@@ -300,13 +319,23 @@ export function createDeliveryStore({ deliveries }: Pick<Collections, 'deliverie
       return { pending, held }
     },
 
-    async oldestDueAt(now: Date): Promise<Date | null> {
+    /** The earliest due time among what waits for the endpoint and is not in flight. */
+    async firstDueAt(webhookId: string): Promise<Date | null> {
       const found = await deliveries.findOne(
-        { status: 'PENDING', dueAt: { $lte: now } },
+        { webhookId, status: 'PENDING', dueAt: { $lt: never } },
         { sort: { dueAt: 1 }, projection: { dueAt: 1 } },
       )
       return found?.dueAt ?? null
     },
+  }
+}
+
+function eachLane<Value>(valueOf: (lane: Lane) => Value): Record<Lane, Value> {
+  return {
+    fresh: valueOf('fresh'),
+    retry: valueOf('retry'),
+    replay: valueOf('replay'),
+    manual: valueOf('manual'),
   }
 }
 

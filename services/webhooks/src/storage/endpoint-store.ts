@@ -97,10 +97,14 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
       return found.map(({ _id }) => _id)
     },
 
-    /** The time of the endpoint that has waited longest for a worker. */
-    async oldestDueAt(): Promise<Date | null> {
-      const found = await endpoints.findOne({}, { sort: { dueAt: 1 }, projection: { dueAt: 1 } })
-      return found === null || found.dueAt >= never ? null : found.dueAt
+    /** Endpoints that have something to do at some time, the earliest first. */
+    async waiting(limit: number): Promise<string[]> {
+      const found = await endpoints
+        .find({ dueAt: { $lt: never } }, { projection: { _id: 1 } })
+        .sort({ dueAt: 1 })
+        .limit(limit)
+        .toArray()
+      return found.map(({ _id }) => _id)
     },
 
     /** Takes the lease unless another live worker has it (`aliveOwners`). @returns the endpoint with its new token, or null. */

@@ -6,6 +6,8 @@ import type { EventDocument } from './documents.ts'
 
 const duplicateKey = 11_000
 const insertAttemptsMax = 8
+const endsKept = 10_000
+const endKeptMs = 2000
 const roundEventsMax = 200
 
 export type NewEvent = Pick<
@@ -20,11 +22,30 @@ export type EventWindow = {
   readonly to: Date | null
 }
 
+type LogEnd = { seq: number; createdHighAt: Date }
+
 export type EventStore = ReturnType<typeof createEventStore>
 
 /** The event log: each event once, in a gapless recording order per operator and environment. */
 export function createEventStore({ events }: Pick<Collections, 'events'>) {
-  async function last(scope: Scope): Promise<{ seq: number; createdHighAt: Date }> {
+  /** Where the log of a scope ended when this process wrote to it a moment ago. When another has written since, a race is lost. */
+  const ends = new Map<string, LogEnd & { keptAtMs: number }>()
+  const endKey = ({ operatorId, environment }: Scope) => `${operatorId}/${environment}`
+
+  function keptEnd(scope: Scope): LogEnd | null {
+    const end = ends.get(endKey(scope))
+    return end === undefined || performance.now() - end.keptAtMs > endKeptMs ? null : end
+  }
+
+  function keepEnd(scope: Scope, end: LogEnd): void {
+    const key = endKey(scope)
+    ends.delete(key)
+    ends.set(key, { ...end, keptAtMs: performance.now() })
+    const [oldest] = ends.keys()
+    if (ends.size > endsKept && oldest !== undefined) ends.delete(oldest)
+  }
+
+  async function last(scope: Scope): Promise<LogEnd> {
     const found = await events.findOne(
       { operatorId: scope.operatorId, environment: scope.environment },
       { sort: { seq: -1 }, projection: { seq: 1, createdHighAt: 1 } },
@@ -43,16 +64,17 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
     },
 
     /**
-     * Records events of one scope in the order given, none twice. No counter: the unique index on (scope, seq) alone forbids gaps and
-     * doubles, and whoever loses a race reads the end of the log again.
+     * Records events of one scope in the order given, none twice. No counter: the unique index on (scope, seq) alone forbids
+     * doubles, numbers are only ever given after the last one seen, and whoever loses a race reads the end of the log again.
      * @returns the events as they are recorded now, by this call or by a faster one. @throws when it keeps losing.
      */
     async record(scope: Scope, fresh: readonly NewEvent[]): Promise<NewEvent[]> {
       const recorded: NewEvent[] = []
       let rest = [...fresh]
+      let end = keptEnd(scope) ?? (await last(scope))
       for (let attempt = 1; rest.length > 0; attempt++) {
         if (attempt > insertAttemptsMax) throw new Error('the end of the event log kept moving')
-        const { seq, createdHighAt } = await last(scope)
+        const { seq, createdHighAt } = end
         let highMs = createdHighAt.getTime()
         const documents = rest.map((event, index) => {
           highMs = Math.max(highMs, event.createdAt.getTime())
@@ -60,6 +82,7 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
         })
         try {
           await events.insertMany(documents, { ordered: true })
+          keepEnd(scope, { seq: seq + documents.length, createdHighAt: new Date(highMs) })
           return [...recorded, ...rest]
         } catch (error) {
           if (!(error instanceof MongoServerError) || error.code !== duplicateKey) throw error
@@ -73,7 +96,9 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
           if (targets !== undefined) recorded.push({ ...event, targets })
         }
         rest = rest.filter(({ _id }) => !present.has(_id))
+        end = await last(scope)
       }
+      keepEnd(scope, end)
       return recorded
     },
 

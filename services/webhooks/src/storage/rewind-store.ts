@@ -21,9 +21,10 @@ export function createRewindStore({ rewinds }: Pick<Collections, 'rewinds'>) {
 
     read: (id: string): Promise<WithId<RewindDocument> | null> => rewinds.findOne({ _id: id }),
 
-    /** Counts a handled batch into every rewind under way. */
-    async count(messages: readonly HandledMessage[]): Promise<void> {
-      const open = await rewinds.find({ done: false }).limit(openMax).toArray()
+    open: (): Promise<WithId<RewindDocument>[]> => rewinds.find({ done: false }).limit(openMax).toArray(),
+
+    /** Counts a handled batch into the rewinds that were under way when it was begun. */
+    async count(open: readonly RewindDocument[], messages: readonly HandledMessage[]): Promise<void> {
       for (const rewind of open) {
         const change = countInto(rewind, messages)
         if (change === null) continue

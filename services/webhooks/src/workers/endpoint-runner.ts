@@ -1,12 +1,12 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Logger } from 'pino'
-import { planClaims, replaySlots, type Turns } from '../domain/claim-plan.ts'
+import { lanes, planClaims, replaySlots, type Turns } from '../domain/claim-plan.ts'
 import { inFlightMax, isAtEase } from '../domain/endpoint-health.ts'
-import type { DeliveryStore, DueDelivery } from '../storage/delivery-store.ts'
+import type { DeliveryStore, DueDelivery, Upcoming } from '../storage/delivery-store.ts'
 import { type DeliveryDocument, type EndpointDocument, never } from '../storage/documents.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
-import type { EventStore } from '../storage/event-store.ts'
+import type { BodyCache } from '../storage/body-cache.ts'
 import type { MakeAttempt } from './make-attempt.ts'
 import type { SettleAttempt } from './settle-attempt.ts'
 import { createSignal } from './signal.ts'
@@ -15,6 +15,8 @@ import type { Slots } from './slots.ts'
 /** How long an idle endpoint stays with its worker, ready for the next event. */
 const lingerMs = 1000
 const recheckMs = 5000
+/** A wake-up can get lost; what the endpoint and its deliveries have become is looked at this often anyway. */
+const lookEveryMs = 500
 const noteSuccessEveryMs = 1000
 const settleTriesMax = 6
 const settleRetryMs = 100
@@ -22,7 +24,7 @@ const settleRetryMs = 100
 export type RunnerDeps = {
   readonly endpoints: EndpointStore
   readonly deliveries: DeliveryStore
-  readonly events: EventStore
+  readonly bodies: BodyCache
   readonly makeAttempt: MakeAttempt
   readonly settleAttempt: SettleAttempt
   readonly slots: Slots
@@ -48,7 +50,7 @@ type Chosen = { readonly due: DueDelivery; readonly probe: boolean }
 
 /** Delivers to one endpoint for as long as there is something to deliver, under the lease of `leased`. */
 export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): EndpointRunner {
-  const { endpoints, deliveries, events, slots, clock } = deps
+  const { endpoints, deliveries, slots, clock } = deps
   const { _id: webhookId, operatorId, leaseToken: token } = leased
   const logger = deps.logger.child({ webhook_id: webhookId })
   const signal = createSignal()
@@ -60,22 +62,19 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
   let probeInFlight = false
   let lastSuccessAt: Date | null = null
   let successNotedAtMs = 0
+  let upcoming: Upcoming = { lanes: { fresh: [], retry: [], replay: [], manual: [] }, complete: true }
+  let lookAgain = true
+  let lookedAtMs = 0
+  let wakesSeen = leased.wakes
+  let heldAtVersion: number | null = null
 
   /** @returns true when the lease is given back already. */
   async function run(): Promise<boolean> {
     const orphans = await deliveries.recoverOrphans(webhookId, token, clock.now())
     if (orphans > 0) logger.warn({ deliveries: orphans }, 'deliveries.recovered')
-    let settledVersion: number | null = null
     while (!stopped) {
-      const endpoint = await endpoints.read(webhookId)
-      if (endpoint === null || endpoint.leaseToken !== token) {
-        logger.warn('endpoint.lease-lost')
-        return true
-      }
-      if (endpoint.version >= current.version) current = endpoint
-      await settleHeld(endpoint, settledVersion !== endpoint.version)
-      settledVersion = endpoint.version
-      const { nextAt, starved } = await claimDue(endpoint)
+      if (viewIsStale() && !(await look())) return true
+      const { nextAt, starved } = await claimDue()
       if (starved) slots.await(signal.ring)
       const untilNextMs = nextAt === null ? recheckMs : Math.max(0, nextAt.getTime() - clock.now().getTime())
       const idle = inFlight.size === 0 && !starved
@@ -83,10 +82,35 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
       await noteSuccess(false)
       if (!idle || rung || untilNextMs <= lingerMs) continue
       await noteSuccess(true)
-      if (await endpoints.release(webhookId, { token, wakes: endpoint.wakes, dueAt: nextAt ?? never }))
-        return true
+      if (await endpoints.release(webhookId, { token, wakes: wakesSeen, dueAt: nextAt ?? never })) return true
+      lookAgain = true
     }
     return false
+  }
+
+  function viewIsStale(): boolean {
+    if (lookAgain || performance.now() - lookedAtMs > lookEveryMs) return true
+    const now = clock.now()
+    const left = Object.values(upcoming.lanes).flat()
+    return !upcoming.complete && left.filter(({ dueAt }) => dueAt <= now).length < inFlightMax
+  }
+
+  /** Reads the endpoint and what waits for it. @returns false when the lease is lost. */
+  async function look(): Promise<boolean> {
+    lookAgain = false
+    lookedAtMs = performance.now()
+    const endpoint = await endpoints.read(webhookId)
+    if (endpoint === null || endpoint.leaseToken !== token) {
+      logger.warn('endpoint.lease-lost')
+      return false
+    }
+    wakesSeen = endpoint.wakes
+    const changed = heldAtVersion !== endpoint.version
+    if (endpoint.version >= current.version) current = endpoint
+    await settleHeld(endpoint, changed)
+    heldAtVersion = endpoint.version
+    upcoming = await deliveries.upcoming(webhookId)
+    return true
   }
 
   /** Keeps pause and deliveries in step, also after a death between a change of the endpoint and of its deliveries. */
@@ -100,54 +124,41 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
     }
   }
 
-  async function claimDue(endpoint: EndpointDocument): Promise<{ nextAt: Date | null; starved: boolean }> {
-    if (endpoint.deletedAt !== null) return { nextAt: null, starved: false }
+  async function claimDue(): Promise<{ nextAt: Date | null; starved: boolean }> {
+    if (current.deletedAt !== null) return { nextAt: null, starved: false }
     const now = clock.now()
-    const { chosen, nextAt } = await choose(endpoint, now)
+    const { chosen, nextAt } = await choose(now)
     const granted = slots.take(operatorId, chosen.length, inFlight.size)
-    const taken = chosen.slice(0, granted)
-    await start(endpoint, taken, now)
+    await start(current, chosen.slice(0, granted), now)
     return { nextAt, starved: granted < chosen.length }
   }
 
   /** What may be claimed now, and when there will be more. */
-  async function choose(
-    endpoint: EndpointDocument,
-    now: Date,
-  ): Promise<{ chosen: Chosen[]; nextAt: Date | null }> {
-    const { health } = endpoint
-    const upcoming = await deliveries.upcoming(webhookId, inFlightMax)
-    const dueOf = (lane: keyof typeof upcoming) => upcoming[lane].filter(({ dueAt }) => dueAt <= now)
-    const later = Object.values(upcoming)
-      .flat()
-      .filter(({ dueAt }) => dueAt > now)
-    const nextAt = earliest(later.map(({ dueAt }) => dueAt))
+  async function choose(now: Date): Promise<{ chosen: Chosen[]; nextAt: Date | null }> {
+    const { health } = current
+    const { fresh, retry, replay, manual } = upcoming.lanes
+    const dueOf = (lane: readonly DueDelivery[]) => lane.filter(({ dueAt }) => dueAt <= now)
+    const waiting = [fresh, retry, replay, manual].flat()
+    const nextAt = earliest(waiting.flatMap(({ dueAt }) => (dueAt > now ? [dueAt] : [])))
     const free = inFlightMax - inFlight.size
     if (health.status === 'PAUSED') {
-      const tests = dueOf('manual').filter(({ eventType }) => eventType === 'webhook.test')
+      const tests = dueOf(manual).filter(({ eventType }) => eventType === 'webhook.test')
       return { chosen: tests.slice(0, free).map(unprobed), nextAt }
     }
     const { probeAt } = health.breaker
     if (probeAt !== null) {
-      const chosen = dueOf('manual').slice(0, free).map(unprobed)
-      if (probeInFlight) return { chosen, nextAt: null }
-      const probe = probeAt <= now ? await deliveries.oldestDue(webhookId, now) : null
+      const chosen = dueOf(manual).slice(0, free).map(unprobed)
+      if (probeInFlight || waiting.length === 0) return { chosen, nextAt: null }
+      if (probeAt > now) return { chosen, nextAt: probeAt }
+      const probe = await deliveries.oldestDue(webhookId, now)
       if (probe !== null) chosen.unshift({ due: probe, probe: true })
-      const anythingDue = Object.values(upcoming).flat().length > 0
-      const opensAt = anythingDue && probeAt > now ? probeAt : nextAt
-      return { chosen, nextAt: opensAt }
+      return { chosen, nextAt }
     }
-    const paced = Math.min(free, Math.max(0, health.pace.inFlight - inFlight.size))
     const replaying = [...inFlight.values()].filter(({ lane }) => lane === 'replay').length
     const plan = planClaims({
-      free: paced,
+      free: Math.min(free, Math.max(0, health.pace.inFlight - inFlight.size)),
       replayFree: replaySlots(health.pace.inFlight) - replaying,
-      due: {
-        fresh: dueOf('fresh'),
-        retry: dueOf('retry'),
-        replay: dueOf('replay'),
-        manual: dueOf('manual'),
-      },
+      due: { fresh: dueOf(fresh), retry: dueOf(retry), replay: dueOf(replay), manual: dueOf(manual) },
       turns,
     })
     turns = plan.turns
@@ -157,22 +168,35 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
   /** Claims each and sends it; a slot whose delivery was gone is given back. */
   async function start(endpoint: EndpointDocument, taken: readonly Chosen[], now: Date): Promise<void> {
     if (taken.length === 0) return
+    const ids = new Set(taken.map(({ due }) => due._id))
+    for (const lane of lanes) {
+      upcoming.lanes[lane] = upcoming.lanes[lane].filter(({ _id }) => !ids.has(_id))
+    }
     for (const { due } of taken) inFlight.set(due._id, due)
     if (taken.some(({ probe }) => probe)) probeInFlight = true
-    const [bodies, claimed] = await Promise.all([
-      events.bodies(taken.map(({ due }) => due.eventId)),
-      Promise.all(taken.map(({ due }) => deliveries.claim(due._id, token, now))),
-    ])
-    for (const [index, one] of taken.entries()) {
-      const delivery = claimed[index] ?? null
-      if (delivery === null) {
-        finish(one)
-        continue
+    try {
+      const real = taken.filter(({ due }) => due.eventType !== 'webhook.test')
+      const [bodies, claimed] = await Promise.all([
+        deps.bodies.of(real.map(({ due }) => due.eventId)),
+        deliveries.claim([...ids], token, now),
+      ])
+      const byId = new Map(claimed.map((delivery) => [delivery._id, delivery]))
+      for (const one of taken) {
+        const delivery = byId.get(one.due._id)
+        if (delivery === undefined) {
+          lookAgain = true
+          finish(one)
+          continue
+        }
+        const body = delivery.testBody ?? bodies.get(delivery.eventId) ?? null
+        const sending = send(endpoint, delivery, body, one)
+        work.add(sending)
+        void sending.finally(() => work.delete(sending))
       }
-      const body = delivery.testBody ?? bodies.get(delivery.eventId) ?? null
-      const sending = send(endpoint, delivery, body, one)
-      work.add(sending)
-      void sending.finally(() => work.delete(sending))
+    } catch (err) {
+      // Which of them are claimed is unknown; the next holder of the lease recovers those.
+      for (const one of taken) finish(one)
+      throw err
     }
   }
 
@@ -197,6 +221,7 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
       })
       await failpoint('webhooks.settled')
       if (settled.endpoint !== null) current = settled.endpoint
+      if (settled.status !== 'DELIVERED' || settled.endpoint !== null) lookAgain = true
       const { sentAt, durationMs } = outcome.record
       if (outcome.ok && delivery.eventType !== 'webhook.test') lastSuccessAt = outcome.at
       deps.onAttempt({ delivery, ok: outcome.ok, sentAt, durationMs: durationMs ?? 0 })
@@ -281,7 +306,10 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
   }
 
   return {
-    ring: signal.ring,
+    ring() {
+      lookAgain = true
+      signal.ring()
+    },
     stop() {
       stopped = true
       signal.ring()

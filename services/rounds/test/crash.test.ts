@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import * as endpoints from '@pitboss/contracts/endpoints/rounds'
+import { verifyRound } from '@pitboss/fairness/verify-round'
+import { waitFor } from '@pitboss/testing/wait-for'
+import t from 'tap'
+import { masterKeys, type Rig, startRig } from './fixtures/rounds-rig.ts'
+
+t.setTimeout(180_000)
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+/** The service as a process of its own, which dies at `failpoint`. */
+function spawnService(rig: Rig, failpoint: string): ChildProcess {
+  return spawn(process.execPath, [main], {
+    stdio: 'ignore',
+    env: {
+      ...process.env,
+      NODE_ENV: 'test',
+      MONGODB_URL: rig.engines.mongodbUrl,
+      NATS_URL: rig.engines.natsUrl,
+      PITBOSS_DATABASE_PREFIX: rig.engines.databasePrefix,
+      PITBOSS_MASTER_KEYS: masterKeys,
+      PITBOSS_FAILPOINTS: `${failpoint}=kill`,
+      PITBOSS_LOG_LEVEL: 'silent',
+    },
+  })
+}
+
+const list = async (rig: Rig) =>
+  (
+    await rig.bus.call(endpoints.listRounds.call, {
+      caller: rig.caller(),
+      params: {},
+      query: { limit: 50 },
+      body: undefined,
+    })
+  ).body.data
+
+t.test('a process that dies at any step loses, repeats and re-rolls nothing', async (t) => {
+  const rig = await startRig(t, { running: false })
+  // The board is set by a service that lives, so that every step below meets one that dies.
+  const cases: { at: string; freeBet?: boolean; status: 'SETTLED' | 'VOIDED' }[] = [
+    { at: 'rounds.intent-stored', status: 'VOIDED' },
+    { at: 'rounds.stake-placed', status: 'SETTLED' },
+    { at: 'rounds.drawn', status: 'SETTLED' },
+    { at: 'rounds.settlement-placed', status: 'SETTLED' },
+    { at: 'rounds.grant-used', freeBet: true, status: 'SETTLED' },
+  ]
+  for (const { at, freeBet = false, status } of cases) {
+    const child = spawnService(rig, at)
+    const exited = once(child, 'exit')
+    try {
+      const session = await waitFor(() => rig.openSession(), {
+        timeoutMs: 20_000,
+        what: 'the service answers',
+        everyMs: 100,
+      })
+      if (freeBet) {
+        await rig.bus.call(endpoints.createFreeBet.call, {
+          caller: rig.caller(),
+          params: {},
+          query: {},
+          body: { player_id: session.player_id, game: 'dice', currency: 'USD', stake: '1.00', count: 1 },
+        })
+      }
+      const shown = await rig.bus.call(endpoints.getPlayerSession.call, {
+        caller: rig.playerOf(session),
+        params: {},
+        query: {},
+        body: undefined,
+      })
+      const asked = rig.wallet.asked.length
+      const request = { client_seed: 'crash', free_bet: freeBet, transaction_id: `crash-${at}` }
+      const bet = { target: '98.00', direction: 'under' }
+      // The process dies before it answers; nobody waits for the lost answer.
+      rig.play(session, { ...request, bet }).catch(() => undefined)
+      const [, signal] = await exited
+      t.equal(signal, 'SIGKILL', `${at}: the process died there`)
+
+      const stop = await rig.start()
+      const round = await waitFor(
+        async () => {
+          const [found] = await list(rig)
+          return found?.session_id === session.session_id && found.status === status ? found : null
+        },
+        { timeoutMs: 20_000, what: `${at}: the round ends ${status}`, everyMs: 100 },
+      )
+      t.equal(
+        round.fairness.server_seed_hash,
+        shown.body.next_round.server_seed_hash,
+        `${at}: the shown commitment is kept`,
+      )
+      t.ok(verifyRound(round).valid, `${at}: the outcome is that of the stored seed`)
+      const moved = rig.wallet.asked.slice(asked).map(({ type }) => type)
+      const won = status === 'SETTLED' && round.payout !== '0.00'
+      const stake = status === 'VOIDED' || freeBet ? [] : ['BET']
+      t.same(moved, [...stake, ...(won ? ['WIN'] : [])], `${at}: each movement once`)
+      const ended = await waitFor(
+        async () => {
+          const events = (await rig.events()).filter(({ data }) => data.round_id === round.round_id)
+          return events.length === (status === 'SETTLED' ? 2 : 0) ? events : null
+        },
+        { timeoutMs: 10_000, what: `${at}: its events`, everyMs: 100 },
+      )
+      t.same(
+        ended.map(({ type }) => type),
+        status === 'SETTLED' ? ['round.started', 'round.completed'] : [],
+      )
+      const next = await rig.play(session)
+      t.equal(next.fairness.nonce, 2, `${at}: the chain goes on without a gap`)
+      await stop()
+    } finally {
+      child.kill('SIGKILL')
+    }
+  }
+})

@@ -1,0 +1,45 @@
+import { verifyRound } from '@pitboss/fairness/verify-round'
+import t from 'tap'
+import { codeOf, safeTile, bombTile, act, cashOut, startRig } from './fixtures/rounds-rig.ts'
+
+t.setTimeout(90_000)
+
+t.test('mines', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession({ game: 'mines' })
+  const opened = await rig.play(session, { bet: { mines: 3 } })
+  t.match(opened, {
+    status: 'OPEN',
+    outcome: null,
+    payout: null,
+    multiplier: null,
+    progress: { tiles_opened: [], next_multiplier: '1.1250' },
+  })
+  t.equal(await codeOf(cashOut(rig, session, opened.round_id)), 'VALIDATION_ERROR')
+  const other = await rig.openSession({ game: 'mines' })
+  t.equal(await codeOf(act(rig, other, opened.round_id, 0)), 'ROUND_NOT_FOUND', "a stranger's session")
+
+  const tile = await safeTile(rig, opened.round_id)
+  const once = await act(rig, session, opened.round_id, tile)
+  const twice = await act(rig, session, opened.round_id, tile)
+  t.same(twice, once, 'opening an opened tile changes nothing')
+  t.notOk(JSON.stringify(once).includes('bomb'), 'no bomb is shown')
+
+  const again = await rig.openSession({ game: 'mines', player_id: session.player_id })
+  const results = await Promise.allSettled([
+    act(rig, again, opened.round_id, await safeTile(rig, opened.round_id)),
+    cashOut(rig, session, opened.round_id),
+  ])
+  const final = await rig.round(opened.round_id)
+  t.ok(['OPEN', 'SETTLED'].includes(final.status))
+  t.ok(results.some(({ status }) => status === 'fulfilled'))
+  if (final.status === 'OPEN') await cashOut(rig, session, opened.round_id)
+  t.ok(verifyRound(await rig.round(opened.round_id)).valid)
+
+  const lost = await rig.play(session, { bet: { mines: 24 } })
+  const bomb = await bombTile(rig, lost.round_id)
+  const ended = await act(rig, session, lost.round_id, bomb)
+  t.match(ended, { status: 'SETTLED', payout: '0.00', multiplier: '0.0000', end_reason: 'loss' })
+  t.same(await act(rig, session, lost.round_id, bomb), ended, 'the ending action repeated answers the round')
+  t.equal(await codeOf(act(rig, session, lost.round_id, (bomb + 1) % 25)), 'ROUND_ALREADY_SETTLED')
+})

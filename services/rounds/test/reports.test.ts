@@ -1,0 +1,106 @@
+import * as endpoints from '@pitboss/contracts/endpoints/rounds'
+import t from 'tap'
+import { brandId, type Rig, startRig } from './fixtures/rounds-rig.ts'
+
+t.setTimeout(90_000)
+
+t.test('reports add up exactly', async (t) => {
+  const rig = await startRig(t, { replicas: 2 })
+  const session = await rig.openSession()
+  const coin = await rig.openSession({ currency: 'ETH', brand: brandId, player_id: session.player_id })
+  let payouts = 0n
+  const rounds = 12
+  for (let count = 0; count < rounds; count++) {
+    const { payout } = await rig.play(session, { bet: { target: '50.00', direction: 'under' } })
+    payouts += BigInt((payout ?? '').replace('.', ''))
+  }
+  await rig
+    .play(coin, { stake: '1.500000000000000001', bet: { target: '0.01', direction: 'under' } })
+    .catch(() => undefined)
+  const big = await rig.play(coin, {
+    stake: '1.500000000000000001',
+    bet: { target: '98.00', direction: 'under' },
+  })
+  const mines = await rig.openSession({ game: 'mines' })
+  const voided = await rig.bus.call(endpoints.placeTransaction.call, {
+    caller: rig.caller(),
+    params: {},
+    query: {},
+    body: {
+      type: 'BET',
+      transaction_id: 'r1',
+      session_id: mines.session_id,
+      amount: '10.00',
+      currency: 'USD',
+    },
+  })
+  t.equal(voided.status, 201)
+  await rig.bus.call(endpoints.placeTransaction.call, {
+    caller: rig.caller(),
+    params: {},
+    query: {},
+    body: { type: 'REFUND', transaction_id: 'r2', reference_transaction_id: 'r1' },
+  })
+  const report = async (query: Record<string, string>) =>
+    (
+      await rig.bus.call(endpoints.getReport.call, {
+        caller: rig.caller(),
+        params: {},
+        query,
+        body: undefined,
+      })
+    ).body.data
+  const text = (minor: bigint) => {
+    const digits = (minor < 0n ? -minor : minor).toString().padStart(3, '0')
+    return `${minor < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
+  }
+  const expected = [
+    {
+      game: 'dice',
+      currency: 'ETH',
+      rounds: 1,
+      players: 1,
+      stakes: '1.500000000000000001',
+      payouts: big.payout,
+      refunds: '0.000000000000000000',
+    },
+    {
+      game: 'dice',
+      currency: 'USD',
+      rounds,
+      players: 1,
+      stakes: `${rounds}.00`,
+      payouts: text(payouts),
+      refunds: '0.00',
+      ggr: text(BigInt(rounds) * 100n - payouts),
+    },
+    {
+      game: 'mines',
+      currency: 'USD',
+      rounds: 1,
+      players: 1,
+      stakes: '10.00',
+      payouts: '0.00',
+      refunds: '10.00',
+      ggr: '0.00',
+    },
+  ]
+  t.match(await report({ group_by: 'game' }), expected)
+  const day = new Date().toISOString().slice(0, 10)
+  const byDay = await report({ group_by: 'day,brand' })
+  t.match(
+    byDay.map(({ day, brand, currency }) => ({ day, brand, currency })),
+    [
+      { day, brand: brandId, currency: 'ETH' },
+      { day, brand: null, currency: 'USD' },
+    ],
+  )
+  const edge = new Date(Date.now() - 20 * 60_000).toISOString()
+  t.match(await report({ group_by: 'game', from: edge }), expected, 'the same from the rounds themselves')
+  t.same(await report({ group_by: 'game', from: new Date(Date.now() + 60_000).toISOString() }), [])
+  t.equal(await unapplied(rig), 0, 'nothing is left to count')
+})
+
+async function unapplied(rig: { storage: Rig['storage'] }): Promise<number> {
+  return Number(await rig.storage.db.collection('rounds').countDocuments({ 'facts.0': { $exists: true } }))
+}

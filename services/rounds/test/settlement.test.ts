@@ -1,0 +1,108 @@
+import * as endpoints from '@pitboss/contracts/endpoints/rounds'
+import { verifyRound } from '@pitboss/fairness/verify-round'
+import { waitFor } from '@pitboss/testing/wait-for'
+import t from 'tap'
+import { codeOf, errorOf, safeTile, act, cashOut, startRig } from './fixtures/rounds-rig.ts'
+
+t.setTimeout(90_000)
+
+t.test('a stake of unknown outcome', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession()
+  rig.wallet.next({ kind: 'pending', code: 'WALLET_TIMEOUT' })
+  const error = await errorOf(rig.play(session))
+  t.equal(error.code, 'WALLET_TIMEOUT')
+  const roundId = error.resource?.round_id ?? ''
+  const transactionId = error.resource?.transaction_id ?? ''
+  t.equal((await rig.round(roundId)).status, 'PENDING')
+  t.equal(await codeOf(rig.play(session)), 'ROUND_IN_PROGRESS')
+
+  await t.test('is played out when the wallet turns out to have taken it', async (t) => {
+    rig.wallet.end(rig.scope, transactionId, 'SUCCESS')
+    const round = await waitFor(
+      async () => {
+        const now = await rig.round(roundId)
+        return now.status === 'SETTLED' ? now : null
+      },
+      { timeoutMs: 15_000 },
+    )
+    t.ok(verifyRound(round).valid)
+    const repeated = await rig.play(session, { transaction_id: transactionId })
+    t.equal(repeated.round_id, roundId, 'a repeat with its id joins it')
+  })
+
+  await t.test('can be voided', async (t) => {
+    rig.wallet.next({ kind: 'pending', code: 'WALLET_UNAVAILABLE' })
+    const { resource } = await errorOf(rig.play(session))
+    const voidIt = (id: string) =>
+      rig.bus.call(endpoints.voidRound.call, {
+        caller: rig.caller(),
+        params: { round_id: id },
+        query: {},
+        body: undefined,
+      })
+    rig.wallet.next({ kind: 'pending', code: 'WALLET_TIMEOUT' })
+    const owed = await voidIt(resource?.round_id ?? '')
+    t.match(owed, { status: 202, body: { status: 'PENDING' } })
+    const done = await voidIt(resource?.round_id ?? '')
+    t.match(done, { status: 200, body: { status: 'VOIDED', payout: '0.00', outcome: null } })
+    t.equal(await codeOf(voidIt(resource?.round_id ?? '')), 'ROUND_ALREADY_SETTLED')
+    t.equal(await codeOf(voidIt('rnd_unknown')), 'ROUND_NOT_FOUND')
+  })
+})
+
+t.test('an owed credit is paid in the end, whatever the answer was', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession({ game: 'mines' })
+  const opened = await rig.play(session, { bet: { mines: 1 } })
+  t.equal(opened.status, 'OPEN')
+  const tile = await safeTile(rig, opened.round_id)
+  const revealed = await act(rig, session, opened.round_id, tile)
+  t.equal(revealed.multiplier, '1.0312')
+  rig.wallet.next({ kind: 'pending', code: 'WALLET_TIMEOUT' })
+  const cashed = await cashOut(rig, session, opened.round_id)
+  t.equal(cashed.status, 'SETTLING')
+  t.equal(cashed.payout, '1.03')
+  t.ok(cashed.outcome, 'the outcome is fixed')
+  t.equal(cashed.fairness.server_seed, null, 'the seed is not shown yet')
+  const win = rig.wallet.asked.at(-1)
+  rig.wallet.end(rig.scope, win?.transactionId ?? '', 'SUCCESS')
+  await waitFor(async () => (await rig.round(opened.round_id)).status === 'SETTLED', { timeoutMs: 15_000 })
+  t.equal((await cashOut(rig, session, opened.round_id)).status, 'SETTLED', 'the repeated action answers')
+  t.equal(await codeOf(act(rig, session, opened.round_id, 24)), 'ROUND_ALREADY_SETTLED')
+})
+
+t.test('a round left behind ends in favour of its player', async (t) => {
+  const rig = await startRig(t, { timeScale: 600 })
+  const session = await rig.openSession({ game: 'mines' })
+  const untouched = await rig.play(session, { bet: { mines: 1 } })
+  const voided = await waitFor(
+    async () => {
+      const now = await rig.round(untouched.round_id)
+      return now.status === 'VOIDED' ? now : null
+    },
+    { timeoutMs: 15_000 },
+  )
+  t.match(voided, { payout: '0.00', end_reason: 'abandoned', outcome: null })
+  t.same(
+    rig.wallet.asked.map(({ type }) => type),
+    ['BET', 'REFUND'],
+  )
+  const begun = await rig.play(session, { bet: { mines: 1 } })
+  await act(rig, session, begun.round_id, await safeTile(rig, begun.round_id))
+  await rig.bus.call(endpoints.closeSession.call, {
+    caller: rig.caller(),
+    params: { session_id: session.session_id },
+    query: {},
+    body: undefined,
+  })
+  const paid = await waitFor(
+    async () => {
+      const now = await rig.round(begun.round_id)
+      return now.status === 'SETTLED' ? now : null
+    },
+    { timeoutMs: 15_000 },
+  )
+  t.match(paid, { payout: '1.03', end_reason: 'abandoned' })
+  t.equal(await codeOf(rig.play(session)), 'SESSION_CLOSED')
+})

@@ -1,0 +1,144 @@
+import * as endpoints from '@pitboss/contracts/endpoints/rounds'
+import type { TransactionBody } from '@pitboss/contracts/objects/movement'
+import { verifyRound } from '@pitboss/fairness/verify-round'
+import { waitFor } from '@pitboss/testing/wait-for'
+import t from 'tap'
+import { codeOf, errorOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
+
+t.setTimeout(90_000)
+
+let counter = 0
+const nextId = () => `op-${++counter}`
+
+type Loose = Record<string, unknown> & { type: string }
+
+async function send(rig: Rig, body: Loose) {
+  const parsed = endpoints.placeTransaction.call.request
+  const request = parsed.parse({
+    caller: rig.caller(),
+    params: {},
+    query: {},
+    body: { transaction_id: nextId(), ...body } as unknown as TransactionBody,
+  })
+  return rig.bus.call(endpoints.placeTransaction.call, request)
+}
+
+async function bet(rig: Rig, session: { session_id: string }, more: Record<string, unknown> = {}) {
+  const { session_id } = session
+  return send(rig, { type: 'BET', session_id, amount: '10.00', currency: 'USD', ...more })
+}
+
+t.test('a round that the operator drives', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession()
+  const body = { transaction_id: 'b1', amount: '10.0' }
+  const placed = await bet(rig, session, body)
+  t.match(placed, { status: 201, body: { transaction_id: 'b1', status: 'SUCCESS', amount: '10.00' } })
+  const roundId = placed.body.round_id
+  const repeated = await bet(rig, session, { ...body, amount: '10.00' })
+  t.same(repeated, { ...placed, status: 200 }, 'the same meaning, the same record')
+  t.equal(await codeOf(bet(rig, session, { ...body, amount: '11.00' })), 'TRANSACTION_CONFLICT')
+  t.equal(await codeOf(bet(rig, session)), 'ROUND_IN_PROGRESS', 'a second round')
+
+  const added = await bet(rig, session, { round_id: roundId, amount: '5.00', transaction_id: 'b2' })
+  t.equal(added.status, 201)
+  t.match(await rig.round(roundId), { status: 'OPEN', stake: '15.00', driver: 'operator', multiplier: null })
+  const win = (more: Record<string, unknown>) =>
+    send(rig, { type: 'WIN', round_id: roundId, amount: '3.00', currency: 'USD', ...more })
+  t.equal(await codeOf(win({ currency: 'EUR' })), 'CURRENCY_MISMATCH')
+  t.equal((await win({ final: false })).status, 201)
+  t.equal((await rig.round(roundId)).status, 'OPEN')
+
+  const refund = (more: Record<string, unknown>) =>
+    send(rig, { type: 'REFUND', reference_transaction_id: 'b2', ...more })
+  t.equal(await codeOf(refund({ amount: '4.00' })), 'VALIDATION_ERROR')
+  t.equal(await codeOf(refund({ reference_transaction_id: 'none' })), 'TRANSACTION_NOT_FOUND')
+  t.equal((await refund({ amount: '5.00', currency: 'USD' })).status, 201)
+  t.equal(await codeOf(refund({})), 'TRANSACTION_ALREADY_REVERSED')
+  t.equal((await rig.round(roundId)).stake, '10.00')
+
+  const final = await win({ transaction_id: 'w1', amount: '20.00', outcome: { reels: [7, 7, 7] } })
+  t.equal(final.status, 201)
+  const settled = await rig.round(roundId)
+  t.match(settled, { status: 'SETTLED', payout: '23.00', outcome: { reels: [7, 7, 7] } })
+  t.ok(verifyRound(settled).valid, 'its commitment verifies')
+  t.equal(await codeOf(win({})), 'ROUND_ALREADY_SETTLED')
+  t.equal(await codeOf(refund({ reference_transaction_id: 'b1' })), 'ROUND_ALREADY_SETTLED')
+  const rollback = { type: 'ROLLBACK', reference_transaction_id: 'w1' }
+  t.equal((await send(rig, rollback)).status, 201)
+  t.equal((await rig.round(roundId)).status, 'SETTLED', 'a win rolled back leaves the round settled')
+  t.equal(await codeOf(send(rig, rollback)), 'TRANSACTION_ALREADY_REVERSED')
+})
+
+t.test('giving back the last stake voids the round', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession()
+  const placed = await bet(rig, session, { transaction_id: 'last' })
+  await send(rig, { type: 'REFUND', reference_transaction_id: 'last' })
+  t.match(await rig.round(placed.body.round_id), { status: 'VOIDED', payout: '0.00' })
+  const completed = await waitFor(async () => {
+    const found = (await rig.events()).filter(({ type }) => type === 'round.completed')
+    return found.length > 0 ? found : null
+  })
+  t.equal(completed.length, 1)
+  t.match(completed[0]?.data, { status: 'VOIDED', end_reason: 'refunded' })
+  t.equal((await bet(rig, session)).status, 201, 'the next round may begin')
+})
+
+t.test('pending, refused and parallel stakes', async (t) => {
+  const rig = await startRig(t, { replicas: 2 })
+  const session = await rig.openSession()
+  rig.wallet.next({ kind: 'pending', code: 'WALLET_TIMEOUT' })
+  const body = { transaction_id: 'slow' }
+  const first = await errorOf(bet(rig, session, body))
+  t.match(first, { code: 'WALLET_TIMEOUT', resource: { transaction_id: 'slow' } })
+  t.equal(await codeOf(bet(rig, session, body)), 'WALLET_TIMEOUT', 'a repeat while it is pending')
+  const roundId = first.resource?.round_id ?? ''
+  const win = { type: 'WIN', round_id: roundId, amount: '1.00', currency: 'USD' }
+  t.equal(await codeOf(send(rig, win)), 'ROUND_IN_PROGRESS')
+  t.equal(
+    await codeOf(send(rig, { type: 'REFUND', reference_transaction_id: 'slow' })),
+    'CONFLICT',
+    'a pending stake is rolled back, not refunded',
+  )
+  t.equal((await send(rig, { type: 'ROLLBACK', reference_transaction_id: 'slow' })).status, 201)
+  t.equal((await rig.round(roundId)).status, 'VOIDED')
+  t.equal((await bet(rig, session, body)).status, 200, 'the record of a stake that was rolled back')
+
+  rig.wallet.next({ kind: 'refuse', code: 'PLAYER_BLOCKED' })
+  const refused = { transaction_id: 'no' }
+  t.equal(await codeOf(bet(rig, session, refused)), 'PLAYER_BLOCKED')
+  t.equal(await codeOf(bet(rig, session, refused)), 'PLAYER_BLOCKED', 'the same error again')
+  t.equal(
+    await codeOf(send(rig, { type: 'ROLLBACK', reference_transaction_id: 'no' })),
+    'CONFLICT',
+    'a refused stake cannot be given back',
+  )
+
+  const before = rig.wallet.asked.length
+  const same = await Promise.allSettled(
+    Array.from({ length: 50 }, () => bet(rig, session, { transaction_id: 'fifty' })),
+  )
+  t.equal(rig.wallet.asked.length, before + 1, '50 parallel sends of one id move money once')
+  const created = same.filter((one) => one.status === 'fulfilled' && one.value.status === 201)
+  t.equal(created.length, 1)
+  const codes = same.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []))
+  t.same(
+    [...new Set(codes)].filter((code) => code !== 'WALLET_TIMEOUT'),
+    [],
+  )
+})
+
+t.test('what belongs to the service is not driven by the operator', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession({ game: 'mines' })
+  const round = await rig.play(session, { transaction_id: 'ours' })
+  const path = async (promise: Promise<unknown>) => (await errorOf(promise)).details?.[0]?.path
+  const reference = { type: 'REFUND', reference_transaction_id: 'ours' }
+  t.equal(await path(send(rig, reference)), 'reference_transaction_id')
+  const win = { type: 'WIN', round_id: round.round_id, amount: '1.00', currency: 'USD' }
+  t.equal(await path(send(rig, win)), 'round_id')
+  t.equal(await codeOf(bet(rig, session, { transaction_id: 'ours' })), 'TRANSACTION_CONFLICT')
+  t.equal(await codeOf(bet(rig, session, { currency: 'EUR' })), 'CURRENCY_MISMATCH')
+  t.equal(await codeOf(bet(rig, { session_id: 'ses_none' })), 'SESSION_NOT_FOUND')
+})

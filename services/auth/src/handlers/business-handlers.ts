@@ -116,7 +116,7 @@ export function businessHandlers({
     handler(endpoints.deleteBrand.call, async ({ caller, params }) => {
       const { operatorId } = caller.scope
       const { deletedCount } = await brands.deleteOne({ _id: params.brand_id ?? '', operatorId })
-      if (deletedCount === 0) throw new ServiceError('NOT_FOUND')
+      if (deletedCount === 0) throw new ServiceError('BRAND_NOT_FOUND')
       await touch(operatorId)
       return { status: 204, body: null }
     }),

@@ -20,8 +20,8 @@ const atOnceMax = 2
 type Finding = Record<string, unknown>
 
 /**
- * `POST /v1/reports/reconciliation?from&to`: reads the operator's ledger as JSON lines or CSV and answers, as JSON lines, what differs:
- * rows that the wallet service judges, lines that cannot be read, ids that appear twice, and movements of ours that the ledger lacks.
+ * `POST /v1/reports/reconciliation?from&to`: reads the operator's ledger as JSON lines or CSV and answers, as JSON lines, what differs by `kind`:
+ * `extra` and `different` as the wallet service judges rows, `unreadable` lines, `duplicate` ids, and `missing`: movements of ours that the ledger lacks.
  * The last line is `{ "summary": … }`, or `{ "error": … }` when the comparison broke off after it had begun to answer.
  */
 export function createReconcile(deps: HandlerDeps): (inbound: Inbound) => Promise<Answer> {
@@ -82,9 +82,9 @@ async function* compare(
   }
   for await (const line of lines) {
     count.lines += 1
-    if (!line.ok) yield found({ difference: 'unreadable', line: line.line, message: line.message })
+    if (!line.ok) yield found({ kind: 'unreadable', line: line.line, message: line.message })
     else if (!theirs.add(line.row.transaction_id)) {
-      yield found({ difference: 'duplicate', line: line.line, transaction_id: line.row.transaction_id })
+      yield found({ kind: 'duplicate', line: line.line, transaction_id: line.row.transaction_id, fields: [] })
     } else rows.push(line.row)
     if (rows.length >= rowsPerCallMax) for (const finding of await compareRows()) yield found(finding)
   }
@@ -98,7 +98,8 @@ async function* compare(
       { requestId },
     )
     for (const ours of page.rows) {
-      if (!theirs.has(ours.transaction_id)) yield found({ difference: 'missing_in_yours', ours })
+      const { transaction_id } = ours
+      if (!theirs.has(transaction_id)) yield found({ kind: 'missing', transaction_id, fields: [], ours })
     }
     after = page.next
   } while (after !== null)

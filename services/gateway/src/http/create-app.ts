@@ -1,5 +1,5 @@
 import { isErrorCode } from '@pitboss/errors/catalogue'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { z } from 'zod'
@@ -87,15 +87,16 @@ async function answerRequest(
     answerOutside(deps, request, reply, new ServiceError('NOT_FOUND'))
     return reply
   }
+  const problem = requestProblem(request)
   const served =
-    requestProblem(request) === null
+    problem === null
       ? await serveRequest(deps, {
           entry,
           raw: request.raw,
           params: paramsSchema.parse(request.params),
           requestId: request.id,
         })
-      : refused(requestProblem(request), request)
+      : refused(problem, request)
   finish(deps, request, reply, { served, startedAt, startedMs, route: `${entry.method} ${entry.path}` })
   return reply
 }
@@ -147,19 +148,12 @@ function finish(
 /** What HTTP itself allows and we do not. */
 function requestProblem(request: FastifyRequest): ServiceError | null {
   const { headers, httpVersion } = request.raw
-  if (httpVersion === '1.1' && headers.host === undefined) return problem('host', 'is required')
+  if (httpVersion === '1.1' && headers.host === undefined) return invalidField('host', 'is required')
   const expectation = headers.expect
   if (expectation !== undefined && expectation.toLowerCase() !== '100-continue') {
-    return problem('expect', 'must be 100-continue or absent')
+    return invalidField('expect', 'must be 100-continue or absent')
   }
   return null
-}
-
-function problem(path: string, message: string): ServiceError {
-  return new ServiceError('VALIDATION_ERROR', {
-    message: `${path}: ${message}`,
-    details: [{ path, message }],
-  })
 }
 
 function refused(error: unknown, request: FastifyRequest): Served {

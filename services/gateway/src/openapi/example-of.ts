@@ -76,6 +76,7 @@ const byName: Readonly<Record<string, unknown>> = {
   password: 'a long passphrase',
   current_password: 'a long passphrase',
   new_password: 'a longer passphrase',
+  ip_allowlist: '203.0.113.0/24',
   name: 'Ada',
   timezone: 'Europe/Malta',
   language: 'en',

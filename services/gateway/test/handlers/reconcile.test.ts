@@ -30,11 +30,11 @@ await t.test('a ledger is compared line by line, both ways', async (t) => {
   ]
   const { lines } = await reconcile(`${ledger.join('\n')}\n`)
   t.match(lines, [
-    { difference: 'unreadable', line: 3 },
-    { difference: 'duplicate', line: 5, transaction_id: 't-1' },
-    { difference: 'amount', yours: { transaction_id: 't-2' } },
-    { difference: 'missing_in_yours', ours: { transaction_id: 'ours-1' } },
-    { difference: 'missing_in_yours', ours: { transaction_id: 'ours-2' } },
+    { kind: 'unreadable', line: 3 },
+    { kind: 'duplicate', line: 5, transaction_id: 't-1' },
+    { kind: 'different', yours: { transaction_id: 't-2' } },
+    { kind: 'missing', ours: { transaction_id: 'ours-1' } },
+    { kind: 'missing', ours: { transaction_id: 'ours-2' } },
     { summary: { lines: 4, matched: 1, differences: 5 } },
   ])
 })
@@ -44,8 +44,8 @@ await t.test('CSV does as well', async (t) => {
     'type,transaction_id,amount,currency,player_id,note\r\nBET,t-1,1.00,EUR,,"a, ""b"""\r\nBET,t-3,3.00,EUR,p,\r\nBET,t-4\r\n'
   const { lines } = await reconcile(csv, 'text/csv; charset=utf-8')
   t.match(lines, [
-    { difference: 'unreadable', line: 4 },
-    { difference: 'amount', yours: { transaction_id: 't-3', player_id: 'p' } },
+    { kind: 'unreadable', line: 4 },
+    { kind: 'different', yours: { transaction_id: 't-3', player_id: 'p' } },
     { ours: { transaction_id: 'ours-1' } },
     { ours: { transaction_id: 'ours-2' } },
     { summary: { lines: 3, matched: 1 } },

@@ -40,7 +40,6 @@ const list = async (rig: Rig) =>
 
 t.test('a process that dies at any step loses, repeats and re-rolls nothing', async (t) => {
   const rig = await startRig(t, { running: false })
-  // The board is set by a service that lives, so that every step below meets one that dies.
   const cases: { at: string; freeBet?: boolean; status: 'SETTLED' | 'VOIDED' }[] = [
     { at: 'rounds.intent-stored', status: 'VOIDED' },
     { at: 'rounds.stake-placed', status: 'SETTLED' },

@@ -89,10 +89,10 @@ t.test('reports add up exactly', async (t) => {
   const day = new Date().toISOString().slice(0, 10)
   const byDay = await report({ group_by: 'day,brand' })
   t.match(
-    byDay.map(({ day, brand, currency }) => ({ day, brand, currency })),
+    byDay.map(({ day, brand, currency, players }) => ({ day, brand, currency, players })),
     [
-      { day, brand: brandId, currency: 'ETH' },
-      { day, brand: null, currency: 'USD' },
+      { day, brand: brandId, currency: 'ETH', players: 1 },
+      { day, brand: null, currency: 'USD', players: 2 },
     ],
   )
   const edge = new Date(Date.now() - 20 * 60_000).toISOString()

@@ -19,7 +19,10 @@ export type ReportRow = {
   readonly brandId: string | null
   readonly currency: string
   rounds: number
+  /** Distinct players of the parts in which they are known by name. */
   readonly players: Set<string>
+  /** Distinct players of the parts in which they were counted already. */
+  playersCounted: number
   stakes: bigint
   payouts: bigint
   refunds: bigint
@@ -29,6 +32,7 @@ export type ReportRow = {
 export function reportRows(
   parts: readonly Part[],
   players: readonly (Place & { readonly playerId: string })[],
+  playerCounts: readonly (Place & { readonly count: number })[],
   by: ReadonlySet<ReportDimension>,
 ): ReportRow[] {
   const rows = new Map<string, ReportRow>()
@@ -48,6 +52,7 @@ export function reportRows(
       currency: place.currency,
       rounds: 0,
       players: new Set(),
+      playersCounted: 0,
       stakes: 0n,
       payouts: 0n,
       refunds: 0n,
@@ -63,5 +68,6 @@ export function reportRows(
     row.refunds += part.refunds
   }
   for (const player of players) rowOf(player).players.add(player.playerId)
+  for (const { count, ...place } of playerCounts) rowOf(place).playersCounted += count
   return [...rows.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }

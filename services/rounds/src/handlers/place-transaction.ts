@@ -91,17 +91,17 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     const { scope } = caller
     const { session, entry, amount, limits } = await checkStake(caller, body)
     const chain = chainKey(scope, session.game, session.playerId)
-    if ((await rounds.findUnfinished(chain)) !== null) throw new ServiceError('ROUND_IN_PROGRESS')
+    const last = await rounds.last(chain)
+    if (last.unfinished) throw new ServiceError('ROUND_IN_PROGRESS')
     const { settleLosses } = await wallet.assertConfigured(scope, context)
     const now = clock.now()
-    const nonce = (await rounds.lastNonce(chain)) + 1
     const requestHash = transactionHash(body, session.currency)
     const stored = await actor.open(
       newRound({
         session,
         driver: 'operator',
         gameId: entry.gameId,
-        commitment: await commitments.ensure(chain, nonce, now),
+        commitment: await commitments.ensure(chain, last.nonce + 1, now),
         clientSeed: null,
         bet: null,
         stake: amount,

@@ -75,14 +75,22 @@ export function createPlayRound(deps: PlayRoundDeps) {
 
     assertSessionOpen(player.session, clock.now())
     assertRealMoney(caller.scope.environment, caller.account)
-    const game = await access.offered(caller.scope.operatorId, player.session.game)
+    const [game, last] = await Promise.all([
+      access.offered(caller.scope.operatorId, player.session.game),
+      rounds.last(player.chain),
+    ])
     const limits = game.limits(player.session.currency)
     assertStake(play, limits)
-    if ((await rounds.findUnfinished(player.chain)) !== null) throw new ServiceError('ROUND_IN_PROGRESS')
+    if (last.unfinished) throw new ServiceError('ROUND_IN_PROGRESS')
     const { settleLosses } = await wallet.assertConfigured(caller.scope, context)
 
     const grantId = body.free_bet === true ? await chooseGrant(play) : null
-    const stored = await storeIntent(play, { grantId, settleLosses, maxPayout: limits.maxPayout })
+    const stored = await storeIntent(play, {
+      nonce: last.nonce + 1,
+      grantId,
+      settleLosses,
+      maxPayout: limits.maxPayout,
+    })
     if (stored === null) {
       const sibling = await repeated(play)
       if (sibling !== null) return answerRepeat(sibling, play)
@@ -147,13 +155,13 @@ export function createPlayRound(deps: PlayRoundDeps) {
   async function storeIntent(
     { player: { session, chain }, entry, wager, stake, requestHash, body }: Play,
     {
+      nonce,
       grantId,
       settleLosses,
       maxPayout,
-    }: { grantId: string | null; settleLosses: 'none' | 'zero_credit'; maxPayout: bigint },
+    }: Pick<RoundState, 'nonce' | 'grantId' | 'settleLosses' | 'maxPayout'>,
   ): Promise<StoredRound | null> {
     const now = clock.now()
-    const nonce = (await rounds.lastNonce(chain)) + 1
     return actor.open(
       newRound({
         session,

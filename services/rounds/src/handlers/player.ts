@@ -54,17 +54,17 @@ export function createPlayerHandlers(deps: PlayerDeps): CallHandler[] {
     const { playerId, currency } = session
     const now = clock.now()
     const game = await deps.showGame(caller.account, session.game)
-    const [balance, open, lastNonce, openGrants] = await Promise.all([
+    const [balance, open, last, openGrants] = await Promise.all([
       wallet.balance(
         scope,
         { playerId, currency, sessionId: session._id, walletGameId: game.game_id },
         context,
       ),
       rounds.findUnfinished(chain),
-      rounds.lastNonce(chain),
+      rounds.last(chain),
       grants.open(scope, { playerId, game: session.game, currency }, now),
     ])
-    const next = await commitments.ensure(chain, lastNonce + 1, now)
+    const next = await commitments.ensure(chain, last.nonce + 1, now)
     return {
       session: presentSession(session, now),
       game,

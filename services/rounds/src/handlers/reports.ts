@@ -32,11 +32,12 @@ export function createReportHandlers({ reports, catchUp, clock }: ReportsDeps): 
     const grains: Grain[] = by.has('day') ? ['day', 'hour'] : ['month', 'day', 'hour']
     await catchUp()
     const read = await Promise.all(
-      reportSegments(from, to, grains).map((segment) => reports.read(scope, segment)),
+      reportSegments(from, to, grains).map((segment) => reports.read(scope, segment, by)),
     )
     const rows = reportRows(
       read.flatMap(({ parts }) => parts),
       read.flatMap(({ players }) => players),
+      read.flatMap(({ playerCounts }) => playerCounts),
       by,
     )
     return { status: 200, body: { data: rows.map((row) => presentRow(row, by)) } }
@@ -62,7 +63,7 @@ function presentRow(row: ReportRow, by: ReadonlySet<ReportDimension>) {
     ...(by.has('brand') ? { brand: row.brandId } : {}),
     currency,
     rounds: row.rounds,
-    players: row.players.size,
+    players: row.players.size + row.playersCounted,
     stakes: amountOf(stakes),
     payouts: amountOf(payouts),
     refunds: amountOf(refunds),

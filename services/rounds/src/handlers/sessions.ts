@@ -15,6 +15,7 @@ import type { Clock } from '@pitboss/runtime/clock'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import { abandonedAt } from '../domain/due-at.ts'
 import { presentSession } from '../present/present-session.ts'
+import { chainKey } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
 import type { SessionDocument, SessionsStore } from '../storage/sessions-store.ts'
 import type { OpenSession } from './open-session.ts'
@@ -78,7 +79,8 @@ export function createSessionHandlers({
     const endedAt = session.closedAt ?? now
     // Repeating it after a crash between the two writes mends the second one.
     const left = abandonedAt({ lastActionAt: endedAt, sittingEndsAt: endedAt }, scaleMs)
-    await rounds.endSitting(scope, sessionId, endedAt, left)
+    const chain = chainKey(scope, session.game, session.playerId)
+    await rounds.endSitting(chain, sessionId, endedAt, left)
     return { status: 200, body: presentSession(session, now) }
   }
 

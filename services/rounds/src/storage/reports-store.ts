@@ -2,6 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { type Db, type Document, MongoServerError } from 'mongodb'
 import { type Grain, type Segment, unitOf } from '../domain/report-segments.ts'
+import type { ReportDimension } from '../domain/report-rows.ts'
 import { roundTotals } from '../domain/round.ts'
 import { addLimbs, fromLimbs, type Limbs, toLimbs } from './limbs.ts'
 import { decodeRound, type RoundDocument, scopeKey } from './round-document.ts'
@@ -60,6 +61,11 @@ export type ReportPlayer = {
   readonly brandId: string | null
   readonly playerId: string
 }
+
+export type PlayerCount = Omit<ReportPlayer, 'playerId'> & { readonly count: number }
+
+/** What a distinct count is grouped by; what the report does not group by is missing. */
+type GroupKey = { currency: string; unit?: string; game?: string; brandId?: string | null }
 
 export const reportIndexes: Readonly<
   Record<'report_buckets' | 'report_players', readonly IndexDeclaration[]>
@@ -197,8 +203,12 @@ export function createReportsStore({ db }: { db: Db }) {
   return {
     applyFacts,
 
-    /** The sums of a segment, and who played in it: one entry per unit of its grain. */
-    async read(scope: Scope, segment: Segment): Promise<{ parts: ReportPart[]; players: ReportPlayer[] }> {
+    /** The sums of a segment and its distinct players, grouped by what the report is grouped by. */
+    async read(
+      scope: Scope,
+      segment: Segment,
+      by: ReadonlySet<ReportDimension>,
+    ): Promise<{ parts: ReportPart[]; players: ReportPlayer[]; playerCounts: PlayerCount[] }> {
       if (segment.grain === 'raw') return readRaw(scope, segment)
       const { grain } = segment
       const window = {
@@ -206,11 +216,32 @@ export function createReportsStore({ db }: { db: Db }) {
         grain,
         unit: { $gte: unitOf(segment.from, grain), $lt: unitOf(segment.to, grain) },
       }
-      const [found, played] = await Promise.all([
-        buckets.find(window, { projection: { applied: 0 } }).toArray(),
-        players.find(window, { projection: { _id: 0, scope: 0, grain: 0 } }).toArray(),
-      ])
-      return { parts: found.map(decodeBucket), players: played }
+      const found = buckets.find(window, { projection: { applied: 0 } }).toArray()
+      const place = {
+        currency: '$currency',
+        ...(by.has('day') ? { unit: '$unit' } : {}),
+        ...(by.has('game') ? { game: '$game' } : {}),
+        ...(by.has('brand') ? { brandId: '$brandId' } : {}),
+      }
+      const distinct = [{ $match: window }, { $group: { _id: { ...place, playerId: '$playerId' } } }]
+      // A whole day is in no other segment, so its players can be counted where they are.
+      if (grain === 'day' && by.has('day')) {
+        const counted = Object.fromEntries(Object.keys(place).map((field) => [field, `$_id.${field}`]))
+        const counts = await players
+          .aggregate<{ _id: GroupKey; count: number }>([
+            ...distinct,
+            { $group: { _id: counted, count: { $sum: 1 } } },
+          ])
+          .toArray()
+        const playerCounts = counts.map(({ _id, count }) => ({ ...placeOf(_id), count: Number(count) }))
+        return { parts: (await found).map(decodeBucket), players: [], playerCounts }
+      }
+      const played = await players.aggregate<{ _id: GroupKey & { playerId: string } }>(distinct).toArray()
+      return {
+        parts: (await found).map(decodeBucket),
+        players: played.map(({ _id }) => ({ ...placeOf(_id), playerId: _id.playerId })),
+        playerCounts: [],
+      }
     },
   }
 
@@ -227,7 +258,7 @@ export function createReportsStore({ db }: { db: Db }) {
       parts.push({ ...dimensions, rounds: 1, ...roundTotals(round) })
       played.push({ ...dimensions, playerId })
     }
-    return { parts, players: played }
+    return { parts, players: played, playerCounts: [] }
   }
 }
 
@@ -289,6 +320,10 @@ function decodeBucket(bucket: Omit<BucketDocument, 'applied'>): ReportPart {
     payouts: fromLimbs(payouts),
     refunds: fromLimbs(refunds),
   }
+}
+
+function placeOf({ currency, unit = '', game = '', brandId = null }: GroupKey) {
+  return { currency, unit, game, brandId }
 }
 
 function prefixed(field: string, { a, b, c, d }: Limbs): Record<string, bigint> {

@@ -119,10 +119,14 @@ export function createRoundsStore({ db }: { db: Db }) {
     findByTransaction: (scope: Scope, transactionId: string) =>
       findOne({ scope: scopeKey(scope), transactionIds: transactionId }),
 
-    /** The highest nonce that a round of the chain has taken; 0 when there is none. */
-    async lastNonce(chain: string): Promise<number> {
-      const last = await rounds.findOne({ chain }, { sort: { nonce: -1 }, projection: { nonce: 1 } })
-      return last?.nonce ?? 0
+    /**
+     * The highest nonce that a round of the chain has taken (0: none), and whether that round is over. Only the last can be
+     * unfinished: no other begins before.
+     */
+    async last(chain: string): Promise<{ nonce: number; unfinished: boolean }> {
+      const projection = { nonce: 1, unfinished: 1 }
+      const last = await rounds.findOne({ chain }, { sort: { nonce: -1 }, projection })
+      return { nonce: last?.nonce ?? 0, unfinished: last?.unfinished ?? false }
     },
 
     /** Rounds that are due, longest due first; `claim` decides who works on which. */
@@ -141,11 +145,12 @@ export function createRoundsStore({ db }: { db: Db }) {
       return matchedCount === 1 ? { ...stored, dueAt: until, checks: stored.checks + 1 } : null
     },
 
-    /** A sitting is over: what it plays becomes due by `dueAt` at the latest. */
-    async endSitting(scope: Scope, sessionId: string, endedAt: Date, due: Date): Promise<void> {
-      await rounds.updateMany(
+    /** A sitting is over: the round that it plays, if any, becomes due by `dueAt` at the latest. */
+    async endSitting(chain: string, sessionId: string, endedAt: Date, due: Date): Promise<void> {
+      await rounds.updateOne(
         {
-          scope: scopeKey(scope),
+          chain,
+          unfinished: true,
           sessionId,
           status: { $in: ['PENDING', 'OPEN'] },
           driver: 'game',

@@ -1,0 +1,48 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { type Grain, reportSegments } from '../../src/domain/report-segments.ts'
+import { fromLimbs, toLimbs } from '../../src/storage/limbs.ts'
+
+const grains: Grain[] = ['month', 'day', 'hour']
+const at = (text: string) => new Date(text)
+
+t.test('a window is cut into whole units, coarse inside and fine at its ends', async (t) => {
+  const segments = reportSegments(at('2026-01-30T22:30:00.000Z'), at('2026-04-02T01:00:00.001Z'), grains)
+  t.same(
+    segments.map(({ grain, from, to }) => [grain, from.toISOString(), to.toISOString()]),
+    [
+      ['raw', '2026-01-30T22:30:00.000Z', '2026-01-30T23:00:00.000Z'],
+      ['hour', '2026-01-30T23:00:00.000Z', '2026-01-31T00:00:00.000Z'],
+      ['day', '2026-01-31T00:00:00.000Z', '2026-02-01T00:00:00.000Z'],
+      ['month', '2026-02-01T00:00:00.000Z', '2026-04-01T00:00:00.000Z'],
+      ['day', '2026-04-01T00:00:00.000Z', '2026-04-02T00:00:00.000Z'],
+      ['hour', '2026-04-02T00:00:00.000Z', '2026-04-02T01:00:00.000Z'],
+      ['raw', '2026-04-02T01:00:00.000Z', '2026-04-02T01:00:00.001Z'],
+    ],
+  )
+})
+
+t.test('segments cover every window once, without gap or overlap', async () => {
+  const instant = fc.date({ min: at('2020-01-01'), max: at('2030-01-01'), noInvalidDate: true })
+  fc.assert(
+    fc.property(instant, instant, (a, b) => {
+      const [from, to] = a < b ? [a, b] : [b, a]
+      let end = from
+      for (const segment of reportSegments(from, to, grains)) {
+        if (segment.from.getTime() !== end.getTime() || segment.from >= segment.to) return false
+        end = segment.to
+      }
+      return end.getTime() === to.getTime()
+    }),
+  )
+})
+
+t.test('limbs add up to the sum, of any sign and size', async () => {
+  const value = fc.bigInt({ min: -(10n ** 33n), max: 10n ** 33n })
+  fc.assert(
+    fc.property(value, value, (x, y) => {
+      const [p, q] = [toLimbs(x), toLimbs(y)]
+      return fromLimbs({ a: p.a + q.a, b: p.b + q.b, c: p.c + q.c, d: p.d + q.d }) === x + y
+    }),
+  )
+})

@@ -5,6 +5,16 @@ import { type Grain, type Segment, unitOf } from '../domain/report-segments.ts'
 import type { ReportDimension } from '../domain/report-rows.ts'
 import { roundTotals } from '../domain/round.ts'
 import { addLimbs, fromLimbs, type Limbs, toLimbs } from './limbs.ts'
+import {
+  type BucketGroup,
+  bucketId,
+  type Dimensions,
+  dimensionsOf,
+  grains,
+  groupByBucket,
+  type PendingFact,
+  pendingFacts,
+} from './report-facts.ts'
 import { decodeRound, type RoundDocument, scopeKey } from './round-document.ts'
 
 const duplicateKey = 11_000
@@ -12,10 +22,6 @@ const epoch = new Date(0)
 const batchMax = 200
 const fenceLossesMax = 20
 const seenPlayersMax = 50_000
-export const grains: readonly Grain[] = ['month', 'day', 'hour']
-
-type Dimensions = { scope: string; unit: string; game: string; currency: string; brandId: string | null }
-
 /**
  * One unit of time, game, currency and brand. `applied` names the facts that are counted here and still wait with their rounds, so
  * that none is counted twice: see `applyFacts`.
@@ -31,17 +37,6 @@ type BucketDocument = Dimensions & {
   applied: string[]
 }
 type PlayerDocument = Dimensions & { _id: string; grain: Grain; playerId: string }
-
-type PendingFact = Omit<Dimensions, 'unit'> & {
-  readonly id: string
-  readonly roundId: string
-  readonly playerId: string
-  readonly at: Date
-  readonly rounds: number
-  readonly stakes: bigint
-  readonly payouts: bigint
-  readonly refunds: bigint
-}
 
 /** Sums of one day (or unit), game, currency and brand, with who played. */
 export type ReportPart = {
@@ -260,52 +255,6 @@ export function createReportsStore({ db }: { db: Db }) {
     }
     return { parts, players: played, playerCounts: [] }
   }
-}
-
-type BucketGroup = {
-  readonly dimensions: Dimensions
-  readonly grain: Grain
-  readonly facts: PendingFact[]
-}
-
-function pendingFacts(document: RoundDocument): PendingFact[] {
-  const { _id, scope, game, currency, brandId, playerId, completedAt, facts } = document
-  return facts.map(({ id, rounds, stakes, payouts, refunds }) => ({
-    id,
-    roundId: _id,
-    scope,
-    game,
-    currency,
-    brandId,
-    playerId,
-    at: completedAt ?? document.updatedAt,
-    rounds,
-    stakes: BigInt(stakes),
-    payouts: BigInt(payouts),
-    refunds: BigInt(refunds),
-  }))
-}
-
-function groupByBucket(facts: readonly PendingFact[]): Map<string, BucketGroup> {
-  const groups = new Map<string, BucketGroup>()
-  for (const fact of facts) {
-    for (const grain of grains) {
-      const dimensions = dimensionsOf(fact, grain)
-      const id = bucketId(dimensions, grain)
-      const group = groups.get(id) ?? { dimensions, grain, facts: [] }
-      group.facts.push(fact)
-      groups.set(id, group)
-    }
-  }
-  return groups
-}
-
-function dimensionsOf({ scope, game, currency, brandId, at }: PendingFact, grain: Grain): Dimensions {
-  return { scope, unit: unitOf(at, grain), game, currency, brandId }
-}
-
-function bucketId({ scope, unit, game, currency, brandId }: Dimensions, grain: Grain): string {
-  return [scope, grain, unit, game, currency, brandId ?? ''].join('|')
 }
 
 function decodeBucket(bucket: Omit<BucketDocument, 'applied'>): ReportPart {

@@ -16,6 +16,7 @@ t.test('a stake of unknown outcome', async (t) => {
   const transactionId = error.resource?.transaction_id ?? ''
   t.equal((await rig.round(roundId)).status, 'PENDING')
   t.equal(await codeOf(rig.play(session)), 'ROUND_IN_PROGRESS')
+  t.equal(await codeOf(rig.play(session, { transaction_id: transactionId })), 'WALLET_TIMEOUT')
 
   await t.test('is played out when the wallet turns out to have taken it', async (t) => {
     rig.wallet.end(rig.scope, transactionId, 'SUCCESS')

@@ -11,11 +11,11 @@ import type { CatalogueEntry } from '../catalogue.ts'
 import type { WalletClient } from '../clients/wallet.ts'
 import { isWithin, type Limits, narrow } from '../domain/limits.ts'
 import { assertRealMoney } from '../domain/live-rules.ts'
-import type { RoundState } from '../domain/round.ts'
+import type { RoundState, Stake } from '../domain/round.ts'
 import { sessionStatusAt } from '../domain/session-status.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
 import type { GrantsStore } from '../storage/grants-store.ts'
-import type { StoredRound } from '../storage/round-document.ts'
+import { scopeOf, type StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
 import { type SessionDocument, stakeRangeOf } from '../storage/sessions-store.ts'
 import type { GameAccess } from './game-access.ts'
@@ -71,7 +71,7 @@ export function createPlayRound(deps: PlayRoundDeps) {
     const player = await players.player(caller)
     const play = readPlay(player, body)
     const earlier = await repeated(play)
-    if (earlier !== null) return answerRepeat(earlier, play)
+    if (earlier !== null) return answerRepeat(earlier, play, context)
 
     assertSessionOpen(player.session, clock.now())
     assertRealMoney(caller.scope.environment, caller.account)
@@ -93,7 +93,7 @@ export function createPlayRound(deps: PlayRoundDeps) {
     })
     if (stored === null) {
       const sibling = await repeated(play)
-      if (sibling !== null) return answerRepeat(sibling, play)
+      if (sibling !== null) return answerRepeat(sibling, play, context)
       throw new ServiceError('ROUND_IN_PROGRESS')
     }
     await failpoint('rounds.intent-stored')
@@ -192,8 +192,7 @@ export function createPlayRound(deps: PlayRoundDeps) {
   /** The grant may have been used up since it was chosen: then there is no round. */
   async function takeGrant(stored: StoredRound): Promise<StoredRound> {
     const { round } = stored
-    const scope = { operatorId: round.operatorId, environment: round.environment }
-    const used = await grants.use(scope, round.grantId ?? '', round.id, clock.now())
+    const used = await grants.use(scopeOf(round), round.grantId ?? '', round.id, clock.now())
     await failpoint('rounds.grant-used')
     if (used) return actor.send(stored, { type: 'grant-used' })
     if (!(await rounds.remove(stored))) await actor.send(stored, { type: 'grant-denied' })
@@ -201,19 +200,33 @@ export function createPlayRound(deps: PlayRoundDeps) {
   }
 
   /** A repeat with the same transaction_id: the same round, or the same error, and never a second wallet call. */
-  function answerRepeat({ round }: StoredRound, { player, requestHash }: Play): RoundState {
+  async function answerRepeat(
+    stored: StoredRound,
+    { player, requestHash }: Play,
+    context: HandlerContext,
+  ): Promise<RoundState> {
+    const { round } = stored
     const isSame =
       round.driver === 'game' &&
       round.playerId === player.session.playerId &&
       round.game === player.session.game &&
       round.requestHash === requestHash
     if (!isSame) throw new ServiceError('TRANSACTION_CONFLICT')
-    if (round.refusal !== null) throw new ServiceError(round.refusal)
     const [stake] = round.stakes
-    if (round.status === 'PENDING' && stake !== undefined) {
-      throw new ServiceError('WALLET_TIMEOUT', { resource: resourceOf(round, stake) })
-    }
-    return round
+    const joined =
+      round.status === 'PENDING' && stake !== undefined ? await joinStake(stored, stake, context) : round
+    if (joined.refusal !== null) throw new ServiceError(joined.refusal)
+    return joined
+  }
+
+  /** How the stake stands by now. @throws ServiceError as the first answer, while its outcome is unknown. */
+  async function joinStake(stored: StoredRound, stake: Stake, context: HandlerContext): Promise<RoundState> {
+    const resource = resourceOf(stored.round, stake)
+    const shown = await wallet.show(scopeOf(stored.round), stake.transactionId, context)
+    if (shown === null) throw new ServiceError('WALLET_TIMEOUT', { resource })
+    if (shown.outcome.kind === 'pending') throw new ServiceError(shown.outcome.code, { resource })
+    const learned = await actor.learn(stored, shown.movement, shown.outcome)
+    return (await actor.settle(learned, { recover: false, context })).round
   }
 }
 

@@ -1,0 +1,56 @@
+import type { Cleanup } from './harness/cleanup.ts'
+import type { PairPlan } from './harness/run-pairs.ts'
+import { runRead } from './read/run-read.ts'
+import { runRound } from './round/run-round.ts'
+
+export type BenchOptions = { seconds: number; pairs: number }
+
+type Benchmark = {
+  name: string
+  title: string
+  /** One or two lines for `--help`. */
+  about: string
+  run(
+    options: BenchOptions,
+    cleanup: Cleanup,
+    say: (text: string) => void,
+  ): Promise<{ result: object; text: string }>
+}
+
+const concurrencies = [1, 32]
+const warmUpShare = 0.7
+
+export const benchmarks: readonly Benchmark[] = [
+  {
+    name: 'read',
+    title: 'Authenticated read of one session, product against fastify + NATS request + findOne',
+    about:
+      'GET /v1/sessions/{id} through gateway, NATS, service and database, against the bare loop of the same parts.',
+    run: (options, cleanup, say) => runRead(planOf(options), cleanup, say),
+  },
+  {
+    name: 'round',
+    title: 'A round of dice, product against one process doing the same writes, calls and publishes',
+    about:
+      'POST /v1/game/rounds with a wallet that answers at once, against a bare script with the same durable writes.',
+    run: (options, cleanup, say) => runRound(planOf(options), cleanup, say),
+  },
+]
+
+export function usage(): string {
+  const lines = benchmarks.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`)
+  return `Usage: npm run --silent bench -- <name> [--seconds S] [--pairs N]
+
+${lines.join('\n')}
+
+  --seconds S   how long each measured stretch lasts (default 3)
+  --pairs N     how often product and floor take turns (default 5)
+
+Starts what it needs on free ports in a folder of its own, prints a table, writes JSON to bench/results/ and leaves nothing running.
+What the figures mean: docs/benchmarks.md.
+`
+}
+
+function planOf({ seconds, pairs }: BenchOptions): PairPlan {
+  return { pairs, durationMs: seconds * 1000, warmUpMs: seconds * 1000 * warmUpShare, concurrencies }
+}

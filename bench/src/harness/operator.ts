@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import type { Demo } from './demo-file.ts'
+import { expectStatus, type HttpClient } from './http-client.ts'
+
+const minted = z.object({ access_token: z.string() })
+const opened = z.object({ session_id: z.string(), launch_url: z.string() })
+const walletPut = z.object({ secret: z.string().optional() })
+
+/** A token of the demo operator's test key. */
+export async function mintToken(http: HttpClient, demo: Demo): Promise<string> {
+  const text = await expectStatus(200, http.send('POST', '/v1/auth/token', { body: demo.test }))
+  return minted.parse(JSON.parse(text)).access_token
+}
+
+/** A token of the demo operator's owner. */
+export async function signIn(http: HttpClient, demo: Demo): Promise<string> {
+  const text = await expectStatus(200, http.send('POST', '/v1/dashboard/login', { body: demo.dashboard }))
+  return minted.parse(JSON.parse(text)).access_token
+}
+
+export async function openSession(
+  http: HttpClient,
+  token: string,
+  body: { player_id: string; game: string; currency: string },
+): Promise<{ sessionId: string; launchToken: string }> {
+  const text = await expectStatus(201, http.send('POST', '/v1/sessions', { token, body }))
+  const session = opened.parse(JSON.parse(text))
+  const launchToken = new URL(session.launch_url).hash.replace('#token=', '')
+  return { sessionId: session.session_id, launchToken }
+}
+
+/** Registers another wallet for the operator's test environment. */
+export async function registerWallet(
+  http: HttpClient,
+  demo: Demo,
+  url: string,
+  timeoutMs = 5000,
+): Promise<void> {
+  const token = await signIn(http, demo)
+  const body = { url, timeout_ms: timeoutMs, settle_losses: 'none' }
+  const text = await expectStatus(200, http.send('PUT', '/v1/dashboard/wallets/TEST', { token, body }))
+  walletPut.parse(JSON.parse(text))
+}

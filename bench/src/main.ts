@@ -1,0 +1,51 @@
+import { parseArgs } from 'node:util'
+import { createCleanup } from './harness/cleanup.ts'
+import { writeResult } from './harness/write-result.ts'
+import { benchmarks, usage } from './benchmarks.ts'
+
+const { values, positionals } = readArguments()
+const benchmark = benchmarks.find(({ name }) => name === positionals[0])
+if (values.help || positionals.length === 0) {
+  process.stdout.write(usage())
+  process.exit(values.help ? 0 : 2)
+}
+if (benchmark === undefined || positionals.length > 1) fail(`there is no benchmark ${positionals.join(' ')}`)
+const seconds = readNumber('seconds', values.seconds, 0.2, 60)
+const pairs = readNumber('pairs', values.pairs, 1, 50)
+
+const cleanup = createCleanup()
+const say = (text: string) => process.stderr.write(`${text}\n`)
+try {
+  const { result, text } = await benchmark.run({ seconds, pairs: Math.round(pairs) }, cleanup, say)
+  const path = writeResult(benchmark.name, { seconds, pairs, ...result })
+  process.stdout.write(`\n${benchmark.title}\n\n${text}\n\nwritten to ${path}\n`)
+} finally {
+  await cleanup.run()
+}
+process.exit(0)
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        help: { type: 'boolean', short: 'h', default: false },
+        seconds: { type: 'string', default: '3' },
+        pairs: { type: 'string', default: '5' },
+      },
+    })
+  } catch (error) {
+    return fail(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function readNumber(name: string, text: string, least: number, most: number): number {
+  const value = Number(text)
+  if (!(value >= least && value <= most)) fail(`--${name} must be a number from ${least} to ${most}`)
+  return value
+}
+
+function fail(message: string): never {
+  process.stderr.write(`${message}\n\n${usage()}`)
+  process.exit(2)
+}

@@ -1,0 +1,90 @@
+import { join } from 'node:path'
+import { MongoClient } from 'mongodb'
+import { z } from 'zod'
+import type { Cleanup } from '../harness/cleanup.ts'
+import { createHttpClient, expectStatus } from '../harness/http-client.ts'
+import { mintToken, openSession } from '../harness/operator.ts'
+import { raisedLimits } from '../harness/raised-limits.ts'
+import { runLoad } from '../harness/run-load.ts'
+import { type PairPlan, runPairs, type Side } from '../harness/run-pairs.ts'
+import { startEngines } from '../harness/start-engines.ts'
+import { startPart } from '../harness/start-part.ts'
+import { startProduct } from '../harness/start-product.ts'
+import { renderComparisons } from '../harness/table.ts'
+import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { floorDatabase } from './floor-names.ts'
+
+const sessionsRead = 64
+const floorReady = z.object({ url: z.string() })
+
+/** `GET /v1/sessions/{id}` with one token against fastify, a NATS request and one findOne on the same documents. */
+export async function runRead(plan: PairPlan, cleanup: Cleanup, say: (text: string) => void) {
+  const folder = temporaryFolder('bench-read', cleanup)
+  say('starting engines and product')
+  const engines = await startEngines(join(folder, 'engines'), cleanup)
+  const product = await startProduct({
+    dataDir: join(folder, 'product'),
+    logPath: join(folder, 'product.log'),
+    environment: { ...raisedLimits, MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl.product },
+    cleanup,
+  })
+  const demo = product.demo()
+  const connections = Math.max(...plan.concurrencies)
+  const http = createHttpClient(demo.base_url, connections)
+  cleanup.add(() => http.close())
+  const token = await mintToken(http, demo)
+  const ids: string[] = []
+  for (let index = 0; index < sessionsRead; index++) {
+    const player = { player_id: `reader-${index}`, game: 'dice', currency: 'USD' }
+    ids.push((await openSession(http, token, player)).sessionId)
+  }
+  const scope = await copySessions(engines.mongodbUrl)
+
+  const service = { MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl.floor }
+  const { part: floorService } = await startPart('read/floor-service-main.ts', service)
+  cleanup.add(() => floorService.stop())
+  const edge = await startPart('read/floor-http-main.ts', {
+    NATS_URL: engines.natsUrl.floor,
+    FLOOR_SCOPE: scope,
+  })
+  cleanup.add(() => edge.part.stop())
+  const floorHttp = createHttpClient(floorReady.parse(edge.ready).url, connections)
+  cleanup.add(() => floorHttp.close())
+
+  const side = (read: (id: string) => Promise<string>): Side => {
+    let next = 0
+    const work = async () => {
+      await read(ids[next++ % ids.length] ?? '')
+    }
+    return (concurrency, durationMs) => runLoad({ concurrency, durationMs, work })
+  }
+  const comparisons = await runPairs(
+    plan,
+    {
+      product: side((id) => expectStatus(200, http.send('GET', `/v1/sessions/${id}`, { token }))),
+      floor: side((id) => expectStatus(200, floorHttp.send('GET', `/sessions/${id}`))),
+    },
+    say,
+  )
+  return { result: { engines: engines.kinds, comparisons }, text: renderComparisons(comparisons) }
+}
+
+/** Gives the floor the product's own session documents. @returns the scope that they have. */
+async function copySessions(mongodbUrl: string): Promise<string> {
+  const client = new MongoClient(mongodbUrl, { useBigInt64: true })
+  try {
+    await client.connect()
+    const documents = await client
+      .db('pitboss_rounds')
+      .collection<{ _id: string }>('sessions')
+      .find()
+      .toArray()
+    const copies = client.db(floorDatabase).collection<{ _id: string }>('sessions')
+    await copies.insertMany(documents)
+    const [first] = documents
+    if (first === undefined || !('scope' in first)) throw new Error('there are no sessions')
+    return String(first.scope)
+  } finally {
+    await client.close()
+  }
+}

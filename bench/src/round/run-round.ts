@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Cleanup } from '../harness/cleanup.ts'
+import { createHttpClient, expectStatus } from '../harness/http-client.ts'
+import { mintToken, openSession, registerWallet } from '../harness/operator.ts'
+import { raisedLimits } from '../harness/raised-limits.ts'
+import { runLoad } from '../harness/run-load.ts'
+import { type PairPlan, runPairs } from '../harness/run-pairs.ts'
+import { sampleSchema } from '../harness/sample-schema.ts'
+import { startEngines } from '../harness/start-engines.ts'
+import { startPart } from '../harness/start-part.ts'
+import { startProduct } from '../harness/start-product.ts'
+import { renderComparisons } from '../harness/table.ts'
+import { temporaryFolder } from '../harness/temporary-folder.ts'
+
+const walletReady = z.object({ url: z.string() })
+const played = z.object({ status: z.literal('SETTLED') })
+const answerMarginMs = 60_000
+
+/** A round of dice, half of them won, against one process that does the same writes, calls and publishes. */
+export async function runRound(plan: PairPlan, cleanup: Cleanup, say: (text: string) => void) {
+  const folder = temporaryFolder('bench-round', cleanup)
+  say('starting engines and product')
+  const engines = await startEngines(join(folder, 'engines'), cleanup)
+  const wallet = await startPart('round/wallet-main.ts', {})
+  cleanup.add(() => wallet.part.stop())
+  const walletUrl = walletReady.parse(wallet.ready).url
+  const product = await startProduct({
+    dataDir: join(folder, 'product'),
+    logPath: join(folder, 'product.log'),
+    environment: { ...raisedLimits, MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl.product },
+    cleanup,
+  })
+  const demo = product.demo()
+  const callers = Math.max(...plan.concurrencies)
+  const http = createHttpClient(demo.base_url, callers)
+  cleanup.add(() => http.close())
+  await registerWallet(http, demo, walletUrl)
+  const token = await mintToken(http, demo)
+  const players: string[] = []
+  for (let index = 0; index < callers; index++) {
+    const player = { player_id: `dicer-${index}`, game: 'dice', currency: 'USD' }
+    players.push((await openSession(http, token, player)).launchToken)
+  }
+  const { part: floor } = await startPart('round/floor-round-main.ts', {
+    MONGODB_URL: engines.mongodbUrl,
+    NATS_URL: engines.natsUrl.floor,
+    WALLET_URL: walletUrl,
+  })
+  cleanup.add(() => floor.stop())
+
+  const body = { stake: '1.00', bet: { target: '50.00', direction: 'over' }, client_seed: 'bench' }
+  const play = async (caller: number) => {
+    const answer = http.send('POST', '/v1/game/rounds', { token: players[caller] ?? '', body })
+    played.parse(JSON.parse(await expectStatus(201, answer)))
+  }
+  const comparisons = await runPairs(
+    plan,
+    {
+      product: (concurrency, durationMs) => runLoad({ concurrency, durationMs, work: play }),
+      floor: async (concurrency, durationMs) =>
+        sampleSchema.parse(await floor.ask({ concurrency, durationMs }, durationMs + answerMarginMs)),
+    },
+    say,
+  )
+  return { result: { engines: engines.kinds, comparisons }, text: renderComparisons(comparisons) }
+}

@@ -63,3 +63,28 @@ await t.test('two replicas, one killed again and again under load: nothing is lo
   t.strictSame(new Set(receiver.eventIds()), new Set(ids))
   t.ok(receiver.received.length <= ids.length + 3 * 8, `${receiver.received.length} posts`)
 })
+
+await t.test(
+  'told to stop while a receiver hangs, it exits 0 within 10 s and the delivery is repeated',
+  async (t) => {
+    const rig = await startRig(t, { start: false })
+    let hang = true
+    const receiver = await startReceiver(t, (response) => {
+      if (!hang) response.end()
+    })
+    const first = spawnService(t, rig.config)
+    await createWhenUp(rig, receiver.url)
+    await rig.publish()
+    await waitFor(() => receiver.received.length === 1, long)
+    const toldAtMs = performance.now()
+    first.child.kill('SIGTERM')
+    t.equal(await first.ended, 0)
+    t.ok(performance.now() - toldAtMs < 10_000)
+    hang = false
+    spawnService(t, rig.config)
+    await allDelivered(rig, 1)
+    t.equal(receiver.received.at(-1)?.headers['x-svc-delivery-attempt'], '2')
+    const delivery = await rig.collections.deliveries.findOne({})
+    t.match(delivery?.attempts[0]?.error, /^interrupted/)
+  },
+)

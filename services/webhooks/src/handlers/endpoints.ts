@@ -141,6 +141,7 @@ export function endpointHandlers(deps: EndpointsDeps): CallHandler[] {
         ...(body.description === undefined ? {} : { description: body.description }),
       }
       const endpoint = await changed(_id, () => (Object.keys(fields).length === 0 ? null : { $set: fields }))
+      await stir(_id)
       return { status: 200, body: endpointView(endpoint) }
     }),
 
@@ -164,6 +165,7 @@ export function endpointHandlers(deps: EndpointsDeps): CallHandler[] {
         previousValidUntil = rotated.previousValidUntil
         return { $set: { secrets: rotated.secrets } }
       })
+      await stir(found._id)
       return {
         status: 200,
         body: { webhook_id: found._id, secret, previous_valid_until: instantText(previousValidUntil) },

@@ -22,6 +22,7 @@ const dayMs = 24 * 60 * 60 * 1000
 export const defaultWindowMs = 7 * dayMs
 const manifestWindowMs = 31 * dayMs
 const manifestPage = 2000
+const pageCharactersMax = 300_000
 
 /** Where a poller goes on: after `seq`; `from` is fixed by the first page, so that a slow poller never loses its place. */
 const positionSchema = z.strictObject({ seq: z.int().min(0), from: z.int() })
@@ -80,10 +81,12 @@ async function listPage({ events, cursors, clock }: EventsDeps, scope: Scope, qu
   const lastSeq = await events.lastSeq(scope)
   const afterSeq = position?.seq ?? (await events.seqBefore(scope, from))
   const types = query.type === undefined ? null : [query.type]
-  const page = await events.page(scope, { types, from, to }, afterSeq, query.limit)
+  const found = await events.page(scope, { types, from, to }, afterSeq, query.limit)
+  const page = fitting(found)
   const lastOfPage = page.at(-1)?.seq ?? afterSeq
-  // Up to lastSeq everything was there before the page was read: a page that is not full has seen all of it.
-  const seq = page.length < query.limit ? Math.max(lastOfPage, lastSeq, afterSeq) : lastOfPage
+  // Up to lastSeq everything was there before the page was read: a page that found less than its limit has seen all of it.
+  const sawAll = found.length < query.limit && page.length === found.length
+  const seq = sawAll ? Math.max(lastOfPage, lastSeq, afterSeq) : lastOfPage
   return {
     status: 200,
     body: {
@@ -91,6 +94,15 @@ async function listPage({ events, cursors, clock }: EventsDeps, scope: Scope, qu
       next_cursor: cursors.encode(binding, { seq, from: from.getTime() }),
     },
   }
+}
+
+/** As much of a page as one message holds, at least one event; the cursor goes on behind it. */
+function fitting<Item extends { body: string }>(found: readonly Item[]): Item[] {
+  let characters = 0
+  return found.filter(({ body }, index) => {
+    characters += body.length
+    return index === 0 || characters <= pageCharactersMax
+  })
 }
 
 function windowStart(query: EventQuery, to: Date | null, now: Date): Date {

@@ -6,6 +6,9 @@ import type { AttemptRecord, DeliveryDocument, EndpointDocument } from '../stora
 
 /** Stored documents as the public records of contract sections 7 and 11. */
 
+/** A page of 200 deliveries must fit into one message; the whole excerpt is among the attempts of the one delivery. */
+const listExcerptCharacters = 256
+
 export function eventView(body: string): EventEnvelope {
   return eventEnvelopeSchema.parse(JSON.parse(body))
 }
@@ -34,6 +37,7 @@ export function endpointView(endpoint: EndpointDocument, secret?: string): Webho
 /** An attempt that is under way shows once it has ended, so that number, result and next time always fit together. */
 export function deliveryView(delivery: DeliveryDocument): Delivery {
   const last = delivery.attempts.at(-1)
+  const excerpt = last?.responseExcerpt?.slice(0, listExcerptCharacters) ?? null
   return {
     delivery_id: delivery._id,
     webhook_id: delivery.webhookId,
@@ -42,7 +46,7 @@ export function deliveryView(delivery: DeliveryDocument): Delivery {
     status: delivery.status,
     attempt_count: attemptsEnded(delivery),
     next_attempt_at: delivery.status === 'PENDING' ? instantText(delivery.nextAttemptAt) : null,
-    last_attempt: last === undefined ? null : attemptView(last),
+    last_attempt: last === undefined ? null : attemptView({ ...last, responseExcerpt: excerpt }),
     created_at: delivery.createdAt.toISOString(),
     delivered_at: instantText(delivery.deliveredAt),
   }

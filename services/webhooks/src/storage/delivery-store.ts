@@ -8,7 +8,7 @@ const batchMax = 500
 const upcomingMax = 64
 const moveBatchesMax = 10_000
 /** Attempts kept with a delivery; only manual retries and replays can make more than twelve. */
-const attemptsKept = 50
+const attemptsKept = 30
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 export type DueDelivery = Pick<DeliveryDocument, '_id' | 'eventId' | 'eventType' | 'dueAt' | 'lane'>

@@ -8,6 +8,8 @@ const pollEveryMs = 500
 const beatEveryMs = 1000
 /** How long the endpoints of a dead worker wait for another. */
 const workerTtlMs = 4000
+/** Attempts get this long to end when the process is told to stop, of the ten seconds that it has. */
+const stopWithinMs = 7000
 const runnersMax = 5000
 const leasesAtOnce = 16
 const scanMax = 500
@@ -126,7 +128,10 @@ export function startDispatcher(
       subscription.unsubscribe()
       await loops
       for (const runner of runners.values()) runner.stop()
-      await Promise.all([...runners.values()].map((runner) => runner.done))
+      const left = Promise.all([...runners.values()].map((runner) => runner.done))
+      await Promise.race([left, delay(stopWithinMs, undefined, { ref: false })])
+      for (const runner of runners.values()) runner.abandon()
+      if (runners.size > 0) logger.warn({ endpoints: runners.size }, 'worker.attempts-abandoned')
       await endpoints.retire(workerId).catch((err: unknown) => logger.warn({ err }, 'worker.not-retired'))
     },
     running: () => runners.size,

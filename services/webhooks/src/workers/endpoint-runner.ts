@@ -43,6 +43,8 @@ export type EndpointRunner = {
   ring: () => void
   /** Claims nothing more; `done` resolves when what is in flight has ended. */
   stop(): void
+  /** Forgets what is in flight: the process ends, and whoever takes the lease next repeats it. */
+  abandon(): void
   readonly done: Promise<void>
 }
 
@@ -58,6 +60,7 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
   const work = new Set<Promise<void>>()
   let current = leased
   let stopped = false
+  let abandoned = false
   let turns: Turns = { all: 0, normal: 0 }
   let probeInFlight = false
   let lastSuccessAt: Date | null = null
@@ -210,6 +213,7 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
       await failpoint('webhooks.claimed')
       if (body === null) return await failWithoutBody(delivery)
       const outcome = await deps.makeAttempt(endpoint, delivery, body)
+      if (abandoned) return
       await failpoint('webhooks.posted')
       const atEase = isAtEase(current.health)
       const settled = await settleStubbornly({
@@ -313,6 +317,9 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
     stop() {
       stopped = true
       signal.ring()
+    },
+    abandon() {
+      abandoned = true
     },
     done: wholeLife(),
   }

@@ -31,6 +31,7 @@ const route = (scope: Scope, environment: 'TEST' | 'LIVE') => ({
   caller: callerOf(scope),
   params: { environment },
   query: {},
+  body: undefined,
 })
 
 async function startRawWallet(
@@ -77,8 +78,15 @@ await t.test('test and live never meet', async (t) => {
   await configureWallet(suite.bus, sandbox, wallet.url)
   await t.rejects(clientOf(suite.bus, live).place(specOf()), { code: 'WALLET_NOT_CONFIGURED' })
   await t.rejects(suite.bus.call(getWallet.call, route(sandbox, 'LIVE')), { code: 'NOT_FOUND' })
-  t.same(await suite.bus.call(walletStatus, { scope: live }), { configured: false, breakerOpen: false })
-  t.same(await suite.bus.call(walletStatus, { scope: sandbox }), { configured: true, breakerOpen: false })
+  t.same(await suite.bus.call(walletStatus, { scope: live }), {
+    configured: false,
+    breakerOpen: false,
+  })
+  t.same(await suite.bus.call(walletStatus, { scope: sandbox }), {
+    configured: true,
+    breakerOpen: false,
+    settleLosses: 'none',
+  })
 })
 
 await t.test('urls that must not be called are refused with their path', async (t) => {

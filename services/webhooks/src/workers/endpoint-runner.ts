@@ -1,14 +1,16 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Logger } from 'pino'
-import { lanes, planClaims, replaySlots, type Turns } from '../domain/claim-plan.ts'
+import { lanes, type Turns } from '../domain/claim-plan.ts'
+import { chooseDue } from '../domain/choose-due.ts'
 import { inFlightMax, isAtEase } from '../domain/endpoint-health.ts'
-import type { DeliveryStore, DueDelivery, Upcoming } from '../storage/delivery-store.ts'
+import type { DueDelivery, Upcoming } from '../storage/delivery-queue.ts'
+import type { DeliveryStore } from '../storage/delivery-store.ts'
 import { type DeliveryDocument, type EndpointDocument, never } from '../storage/documents.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
 import type { BodyCache } from '../storage/body-cache.ts'
 import type { MakeAttempt } from './make-attempt.ts'
-import type { SettleAttempt } from './settle-attempt.ts'
+import type { SettleAttempt, Settled } from './settle-attempt.ts'
 import { createSignal } from './signal.ts'
 import type { Slots } from './slots.ts'
 
@@ -48,6 +50,7 @@ export type EndpointRunner = {
   readonly done: Promise<void>
 }
 
+type Attempt = Parameters<SettleAttempt>[0]
 type Chosen = { readonly due: DueDelivery; readonly probe: boolean }
 
 /** Delivers to one endpoint for as long as there is something to deliver, under the lease of `leased`. */
@@ -70,6 +73,7 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
   let lookedAtMs = 0
   let wakesSeen = leased.wakes
   let heldAtVersion: number | null = null
+  let healthTurn: Promise<unknown> = Promise.resolve()
 
   /** @returns true when the lease is given back already. */
   async function run(): Promise<boolean> {
@@ -78,7 +82,8 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
     while (!stopped) {
       if (viewIsStale() && !(await look())) return true
       const { nextAt, starved } = await claimDue()
-      if (starved) slots.await(signal.ring)
+      // With something in flight its end rings anyway; a free slot is for those who have none.
+      if (starved && inFlight.size === 0) slots.await(signal.ring)
       const untilNextMs = nextAt === null ? recheckMs : Math.max(0, nextAt.getTime() - clock.now().getTime())
       const idle = inFlight.size === 0 && !starved
       const rung = await signal.wait(Math.min(idle ? lingerMs : recheckMs, untilNextMs))
@@ -138,34 +143,23 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
 
   /** What may be claimed now, and when there will be more. */
   async function choose(now: Date): Promise<{ chosen: Chosen[]; nextAt: Date | null }> {
-    const { health } = current
-    const { fresh, retry, replay, manual } = upcoming.lanes
-    const dueOf = (lane: readonly DueDelivery[]) => lane.filter(({ dueAt }) => dueAt <= now)
-    const waiting = [fresh, retry, replay, manual].flat()
-    const nextAt = earliest(waiting.flatMap(({ dueAt }) => (dueAt > now ? [dueAt] : [])))
-    const free = inFlightMax - inFlight.size
-    if (health.status === 'PAUSED') {
-      const tests = dueOf(manual).filter(({ eventType }) => eventType === 'webhook.test')
-      return { chosen: tests.slice(0, free).map(unprobed), nextAt }
-    }
-    const { probeAt } = health.breaker
-    if (probeAt !== null) {
-      const chosen = dueOf(manual).slice(0, free).map(unprobed)
-      if (probeInFlight || waiting.length === 0) return { chosen, nextAt: null }
-      if (probeAt > now) return { chosen, nextAt: probeAt }
-      const probe = await deliveries.oldestDue(webhookId, now)
-      if (probe !== null) chosen.unshift({ due: probe, probe: true })
-      return { chosen, nextAt }
-    }
-    const replaying = [...inFlight.values()].filter(({ lane }) => lane === 'replay').length
-    const plan = planClaims({
-      free: Math.min(free, Math.max(0, health.pace.inFlight - inFlight.size)),
-      replayFree: replaySlots(health.pace.inFlight) - replaying,
-      due: { fresh: dueOf(fresh), retry: dueOf(retry), replay: dueOf(replay), manual: dueOf(manual) },
+    const flying = [...inFlight.values()]
+    const choice = chooseDue({
+      health: current.health,
+      waiting: upcoming.lanes,
+      inFlight: flying.length,
+      replayInFlight: flying.filter(({ lane }) => lane === 'replay').length,
+      probeInFlight,
       turns,
+      now,
     })
-    turns = plan.turns
-    return { chosen: plan.chosen.map(unprobed), nextAt }
+    turns = choice.turns
+    const chosen = choice.chosen.map((due) => ({ due, probe: false }))
+    const probe = choice.probe ? await deliveries.oldestDue(webhookId, now) : null
+    return {
+      chosen: probe === null ? chosen : [{ due: probe, probe: true }, ...chosen],
+      nextAt: choice.nextAt,
+    }
   }
 
   /** Claims each and sends it; a slot whose delivery was gone is given back. */
@@ -215,16 +209,8 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
       const outcome = await deps.makeAttempt(endpoint, delivery, body)
       if (abandoned) return
       await failpoint('webhooks.posted')
-      const atEase = isAtEase(current.health)
-      const settled = await settleStubbornly({
-        delivery,
-        outcome,
-        probe: chosen.probe,
-        atEase,
-        lastSuccessAt,
-      })
+      const settled = await settleInTurn({ delivery, outcome, probe: chosen.probe })
       await failpoint('webhooks.settled')
-      if (settled.endpoint !== null) current = settled.endpoint
       if (settled.status !== 'DELIVERED' || settled.endpoint !== null) lookAgain = true
       const { sentAt, durationMs } = outcome.record
       if (outcome.ok && delivery.eventType !== 'webhook.test') lastSuccessAt = outcome.at
@@ -267,16 +253,31 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
     await deliveries.complete(delivery, { status: 'FAILED', dueAt: never, nextAttemptAt: null }, attempt)
   }
 
+  /** Results that change the endpoint's health are settled one after another: they would only lose to each other. */
+  async function settleInTurn(result: Pick<Attempt, 'delivery' | 'outcome' | 'probe'>): Promise<Settled> {
+    const settle = async () => {
+      const settled = await settleStubbornly(() => ({
+        ...result,
+        atEase: isAtEase(current.health),
+        lastSuccessAt,
+      }))
+      if (settled.endpoint !== null) current = settled.endpoint
+      return settled
+    }
+    if (result.outcome.ok && isAtEase(current.health)) return settle()
+    const settled = healthTurn.then(settle)
+    healthTurn = settled.catch(() => undefined)
+    return settled
+  }
+
   /** The receiver has been asked; a database that is away for a moment must not make us ask again. */
-  async function settleStubbornly(
-    attempt: Parameters<SettleAttempt>[0],
-  ): Promise<Awaited<ReturnType<SettleAttempt>>> {
+  async function settleStubbornly(attempt: () => Attempt): Promise<Settled> {
     for (let tried = 1; ; tried++) {
       try {
-        return await deps.settleAttempt(attempt)
+        return await deps.settleAttempt(attempt())
       } catch (err) {
         if (tried >= settleTriesMax) throw err
-        logger.warn({ err, delivery_id: attempt.delivery._id }, 'delivery.not-settled')
+        logger.warn({ err, delivery_id: attempt().delivery._id }, 'delivery.not-settled')
         await createSignal().wait(settleRetryMs * 2 ** tried)
       }
     }
@@ -323,12 +324,4 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
     },
     done: wholeLife(),
   }
-}
-
-function unprobed(due: DueDelivery): Chosen {
-  return { due, probe: false }
-}
-
-function earliest(instants: readonly Date[]): Date | null {
-  return instants.reduce<Date | null>((first, at) => (first === null || at < first ? at : first), null)
 }

@@ -1,0 +1,160 @@
+import type { Filter, UpdateFilter, WithId } from 'mongodb'
+import type { Collections } from './collections.ts'
+import { type DeliveryDocument, type DeliveryStatus, never } from './documents.ts'
+
+const batchMax = 500
+const moveBatchesMax = 10_000
+
+/** What people, pauses and replay jobs do to deliveries, many at a time where need be. */
+export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliveries'>) {
+  /** Moves everything that `filter` finds by `update`, in batches, so that no single write grows with the backlog. */
+  async function move(
+    filter: Filter<DeliveryDocument>,
+    update: UpdateFilter<DeliveryDocument>,
+  ): Promise<number> {
+    let moved = 0
+    for (let batch = 0; batch < moveBatchesMax; batch++) {
+      const found = await deliveries
+        .find(filter, { projection: { _id: 1 } })
+        .limit(batchMax)
+        .toArray()
+      if (found.length === 0) return moved
+      const ids = found.map(({ _id }) => _id)
+      const { modifiedCount } = await deliveries.updateMany({ ...filter, _id: { $in: ids } }, update)
+      moved += modifiedCount
+      if (found.length < batchMax) return moved
+    }
+    return moved
+  }
+
+  return {
+    /** Everything pending and not in flight becomes due now. */
+    backlogDue: (webhookId: string, now: Date): Promise<number> =>
+      move(
+        { webhookId, status: 'PENDING', dueAt: { $gt: now, $lt: never } },
+        { $set: { dueAt: now, nextAttemptAt: now } },
+      ),
+
+    /** Holds what is pending and not in flight, except tests. */
+    hold: (webhookId: string): Promise<number> =>
+      move(
+        { webhookId, status: 'PENDING', claimToken: 0, eventType: { $ne: 'webhook.test' } },
+        { $set: { status: 'HELD', dueAt: never, nextAttemptAt: null } },
+      ),
+
+    /** Ends the holding: due now, or cancelled when created until `skipUntil`. */
+    async release(webhookId: string, skipUntil: Date | null, now: Date): Promise<void> {
+      const held = { webhookId, status: 'HELD' as const }
+      if (skipUntil !== null) {
+        await move({ ...held, createdAt: { $lte: skipUntil } }, { $set: { status: 'CANCELLED' } })
+      }
+      await move(held, { $set: { status: 'PENDING', dueAt: now, nextAttemptAt: now } })
+    },
+
+    hasHeld: async (webhookId: string): Promise<boolean> =>
+      (await deliveries.findOne({ webhookId, status: 'HELD' }, { projection: { _id: 1 } })) !== null,
+
+    /** Cancels all that waits for an endpoint which is going away. */
+    async cancelAll(webhookId: string): Promise<void> {
+      const cancelled = { $set: { status: 'CANCELLED' as const, dueAt: never, nextAttemptAt: null } }
+      await move({ webhookId, status: 'PENDING', claimToken: 0 }, cancelled)
+      await move({ webhookId, status: 'HELD' }, cancelled)
+    },
+
+    /** Sends an ended delivery once more. Null when it has changed meanwhile. */
+    async reopen(
+      { _id, status, attemptCount }: Pick<DeliveryDocument, '_id' | 'status' | 'attemptCount'>,
+      now: Date,
+    ): Promise<WithId<DeliveryDocument> | null> {
+      return deliveries.findOneAndUpdate(
+        { _id, status, attemptCount },
+        {
+          $set: {
+            status: 'PENDING',
+            lane: 'manual',
+            single: true,
+            scheduleBase: attemptCount,
+            previousStatus: status,
+            dueAt: now,
+            nextAttemptAt: now,
+            deliveredAt: null,
+          },
+        },
+        { returnDocument: 'after' },
+      )
+    },
+
+    /** Pulls a pending delivery forward; one in flight stays as it is. */
+    async pullForward(id: string, now: Date): Promise<WithId<DeliveryDocument> | null> {
+      return deliveries.findOneAndUpdate(
+        { _id: id, status: 'PENDING', claimToken: 0 },
+        { $set: { lane: 'manual', dueAt: now, nextAttemptAt: now } },
+        { returnDocument: 'after' },
+      )
+    },
+
+    /** Gives ended deliveries a fresh schedule in the lane of a replay job. @returns how many it took. */
+    async replayAgain(
+      ids: readonly string[],
+      statuses: readonly DeliveryStatus[],
+      replayId: string,
+      now: Date,
+    ): Promise<number> {
+      if (ids.length === 0) return 0
+      const found = await deliveries
+        .find(
+          { _id: { $in: [...ids] }, status: { $in: [...statuses] } },
+          { projection: { status: 1, attemptCount: 1 } },
+        )
+        .toArray()
+      if (found.length === 0) return 0
+      const operations = found.map(({ _id, status, attemptCount }) => ({
+        updateOne: {
+          filter: { _id, status, attemptCount },
+          update: {
+            $set: {
+              status: 'PENDING' as const,
+              lane: 'replay' as const,
+              single: false,
+              scheduleBase: attemptCount,
+              firstAttemptAt: null,
+              previousStatus: status,
+              replayId,
+              dueAt: now,
+              nextAttemptAt: now,
+              deliveredAt: null,
+            },
+          },
+        },
+      }))
+      return (await deliveries.bulkWrite(operations, { ordered: false })).modifiedCount
+    },
+
+    /** Takes back what a replay job has asked for and no attempt has been made at since. */
+    async cancelReplay(replayId: string): Promise<void> {
+      for (const status of ['PENDING', 'HELD'] as const) {
+        const mine = { replayId, status, claimToken: 0 }
+        for (const before of ['FAILED', 'DELIVERED'] as const) {
+          await move(
+            { ...mine, previousStatus: before, firstAttemptAt: null },
+            { $set: { status: before, dueAt: never, nextAttemptAt: null } },
+          )
+        }
+        await move(mine, { $set: { status: 'CANCELLED', dueAt: never, nextAttemptAt: null } })
+      }
+    },
+
+    /** Counts of a replay job. Each is one query: added-up counts would see a delivery twice while it changes. */
+    async countReplay(
+      replayId: string,
+    ): Promise<{ all: number; delivered: number; failed: number; open: boolean }> {
+      const [all, delivered, failed, open] = await Promise.all([
+        deliveries.countDocuments({ replayId }),
+        deliveries.countDocuments({ replayId, status: 'DELIVERED' }),
+        deliveries.countDocuments({ replayId, status: 'FAILED' }),
+        deliveries.findOne({ replayId, status: { $in: ['PENDING', 'HELD'] } }, { projection: { _id: 1 } }),
+      ])
+      return { all, delivered, failed, open: open !== null }
+    },
+  }
+}

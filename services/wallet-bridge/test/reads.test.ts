@@ -1,0 +1,223 @@
+import {
+  dashboardGetTransaction,
+  dashboardListTransactions,
+  getTransaction,
+  getTransactionAttempts,
+  listTransactions,
+} from '@pitboss/contracts/endpoints/wallet'
+import {
+  opsListMovements,
+  opsMovementsOfRound,
+  opsResolveMovement,
+  opsShowMovement,
+  opsWalletStatus,
+  reconcileChunk,
+  reconcileOurs,
+  roundMovements,
+} from '@pitboss/contracts/calls/wallet'
+import type { Scope } from '@pitboss/contracts/caller'
+import type { Movement } from '@pitboss/contracts/objects/movement'
+import { newId } from '@pitboss/runtime/new-id'
+import { until } from '@pitboss/testing/until'
+import t from 'tap'
+import type { z } from 'zod'
+import {
+  callerOf,
+  clientOf,
+  configureWallet,
+  newScope,
+  reversalOf,
+  specOf,
+  startBridge,
+  startSuite,
+} from './fixtures/bridge.ts'
+import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
+
+const suite = await startSuite(t)
+const bridge = await startBridge(suite.environment())
+t.teardown(() => bridge.stop())
+const wallet = await startSandboxWallet(t, 'x')
+const scope = newScope()
+await wallet.setSecret(await configureWallet(suite.bus, scope, wallet.url))
+const client = clientOf(suite.bus, scope)
+const order = { by: 'test', reason: 'because', dryRun: false }
+
+type Query = Partial<z.infer<typeof listTransactions.call.request>['query']>
+const list = (query: Query, as: Scope = scope) =>
+  suite.bus.call(listTransactions.call, {
+    caller: callerOf(as),
+    params: {},
+    query: { limit: 50, ...query },
+    body: undefined,
+  })
+
+async function pages(query: Query): Promise<Movement[]> {
+  const all: Movement[] = []
+  let cursor: string | undefined
+  for (let page = 1; page <= 20; page++) {
+    const { body } = await list({ ...query, ...(cursor === undefined ? {} : { cursor }) })
+    all.push(...body.data)
+    if (body.next_cursor === null) return all
+    cursor = body.next_cursor
+  }
+  throw new Error('the list has no end')
+}
+
+const sessionId = newId('ses')
+const placed: Movement[] = []
+for (let n = 0; n < 7; n++) {
+  const bet = specOf({ playerId: n < 4 ? 'ann' : 'ben', ...(n < 3 ? { sessionId } : {}) })
+  placed.push((await client.place(bet)).movement)
+}
+const lostBet = specOf({ playerId: 'broke' })
+placed.push((await client.place(lostBet)).movement)
+
+await t.test('movements are listed newest first, page by page, and filtered', async (t) => {
+  const newestFirst = placed.map(({ transaction_id }) => transaction_id).toReversed()
+  const ids = (movements: Movement[]) => movements.map(({ transaction_id }) => transaction_id)
+  t.same(ids(await pages({ limit: 3 })), newestFirst)
+  t.same(ids(await pages({ limit: 8 })), newestFirst, 'an exact page has no next')
+  t.equal((await pages({ player_id: 'ann', limit: 2 })).length, 4)
+  t.equal((await pages({ session_id: sessionId })).length, 3)
+  t.equal((await pages({ round_id: placed[0]?.round_id ?? '' })).length, 1)
+  t.same(ids(await pages({ status: 'FAILED' })), [lostBet.transactionId])
+  t.equal((await pages({ type: 'WIN' })).length, 0)
+  const third = placed[2]
+  t.same(ids(await pages({ from: third?.created_at ?? '', to: third?.created_at ?? '' })), [
+    third?.transaction_id,
+  ])
+  t.equal((await pages({ to: new Date(Date.now() - 8 * 86_400_000).toISOString() })).length, 0)
+  t.equal((await pages({ from: new Date(Date.now() + 60_000).toISOString() })).length, 0)
+  t.same((await list({}, newScope())).body, { data: [], next_cursor: null })
+})
+
+await t.test('a cursor is bound to its list, filters and account', async (t) => {
+  const { body } = await list({ limit: 2 })
+  const cursor = body.next_cursor ?? ''
+  const refused = { code: 'VALIDATION_ERROR', details: [{ path: 'cursor' }] }
+  await t.rejects(list({ limit: 2, cursor, player_id: 'ann' }), refused)
+  await t.rejects(list({ limit: 2, cursor }, newScope()), refused)
+  await t.rejects(list({ limit: 2, cursor: `${cursor}x` }), refused)
+  await t.rejects(list({ limit: 2, cursor: 'x' }), refused)
+  t.equal((await list({ limit: 5, cursor })).body.data.length, 5, 'the page may change its size')
+})
+
+await t.test('one movement, from the operator and from the dashboard', async (t) => {
+  const id = lostBet.transactionId
+  const ask = (as: Scope) =>
+    suite.bus.call(getTransaction.call, {
+      caller: callerOf(as),
+      params: { transaction_id: id },
+      query: {},
+      body: undefined,
+    })
+  t.match((await ask(scope)).body, { transaction_id: id, status: 'FAILED', environment: 'SANDBOX' })
+  const unknown = { code: 'TRANSACTION_NOT_FOUND' }
+  await t.rejects(ask(newScope()), unknown)
+  await t.rejects(ask({ ...scope, environment: 'LIVE' }), unknown)
+  const dashboard = await suite.bus.call(dashboardGetTransaction.call, {
+    caller: callerOf({ ...scope, environment: 'LIVE' }, { eitherEnvironment: true }),
+    params: { transaction_id: id },
+    query: {},
+    body: undefined,
+  })
+  t.equal(dashboard.body.transaction_id, id)
+  const listed = await suite.bus.call(dashboardListTransactions.call, {
+    caller: callerOf(scope),
+    params: {},
+    query: { limit: 50, environment: 'LIVE' },
+    body: undefined,
+  })
+  t.same(listed.body.data, [])
+})
+
+await t.test('every wallet call is told, without its signature', async (t) => {
+  await wallet.setFaults([
+    { operation: 'credit', player_id: 'told', kind: 'rubbish', apply: false, count: 1 },
+  ])
+  const win = specOf({ type: 'WIN', playerId: 'told' })
+  await client.place(win)
+  await until('the win is credited', async () => {
+    return (await client.show(win.transactionId))?.movement.status === 'SUCCESS'
+  })
+  const { body } = await suite.bus.call(getTransactionAttempts.call, {
+    caller: callerOf(scope),
+    params: { transaction_id: win.transactionId },
+    query: {},
+    body: undefined,
+  })
+  t.match(body.data, [
+    { attempt: 1, operation: 'credit', classification: 'UNKNOWN', http_status: 200, next_attempt_at: /Z$/ },
+    { attempt: 2, classification: 'SUCCESS', wallet_code: 'OK', next_attempt_at: null },
+  ])
+  t.notMatch(JSON.stringify(body), /signature/)
+})
+
+await t.test('a person ends an owed movement, and its original with it', async (t) => {
+  await wallet.setFaults([{ operation: 'credit', player_id: 'owed', kind: 'http_error' }])
+  const bet = specOf({ playerId: 'owed', driver: 'operator' })
+  await client.place(bet)
+  const refund = reversalOf(bet, 'REFUND')
+  await client.place(refund)
+  const { reference } = (await client.show(refund.transactionId))?.movement ?? { reference: '' }
+  const pending = await suite.bus.call(opsListMovements, { status: 'PENDING', olderThanS: null, limit: 10 })
+  t.ok(pending.data.some((movement) => movement.reference === reference))
+  t.same((await suite.bus.call(opsListMovements, { status: 'PENDING', olderThanS: 600, limit: 10 })).data, [])
+  t.match(await suite.bus.call(opsWalletStatus, {}), { pending: 1, alarms: { over_5m: 0 } })
+  const ask = (as: 'success' | 'failed', dryRun: boolean) =>
+    suite.bus.call(opsResolveMovement, { order: { ...order, dryRun }, reference, as })
+  t.equal((await ask('success', true)).status, 'PENDING')
+  t.equal((await ask('failed', false)).status, 'FAILED')
+  await t.rejects(ask('success', false), { code: 'CONFLICT' })
+  t.match(await client.show(bet.transactionId), { movement: { status: 'SUCCESS' } })
+  await wallet.clearFaults()
+  const again = await client.place(reversalOf(bet, 'REFUND'))
+  t.equal(again.movement.status, 'SUCCESS', 'the bet can be given back after all')
+  t.match(await client.show(bet.transactionId), { movement: { status: 'REFUNDED' } })
+  const shown = await suite.bus.call(opsShowMovement, { reference: refund.transactionId })
+  t.match(shown, { movement: { reference, operator_id: /^op_[0-9a-f]{32}$/ } })
+  await t.rejects(suite.bus.call(opsShowMovement, { reference: 'txn_unknown' }), {
+    code: 'TRANSACTION_NOT_FOUND',
+  })
+  const ofRound = await suite.bus.call(opsMovementsOfRound, { roundId: bet.roundId })
+  t.same(
+    ofRound.data.map(({ movement }) => movement.type),
+    ['BET', 'REFUND', 'REFUND'],
+  )
+  t.equal((await suite.bus.call(roundMovements, { scope, roundId: bet.roundId })).data.length, 3)
+})
+
+await t.test("an operator's ledger is compared with ours", async (t) => {
+  const [first, second] = placed
+  const row = (movement: Movement | undefined, change = {}) => ({
+    transaction_id: movement?.transaction_id ?? '',
+    type: 'BET',
+    amount: '10.00',
+    currency: 'USD',
+    player_id: null,
+    ...change,
+  })
+  const window = { from: placed[0]?.created_at ?? '', to: new Date().toISOString() }
+  const { differences, matched } = await suite.bus.call(reconcileChunk, {
+    scope,
+    ...window,
+    rows: [
+      row(first, { amount: '10' }),
+      row(first),
+      row(second, { amount: '9.00' }),
+      row(undefined, { transaction_id: 'bet_nobody' }),
+      row(undefined, { transaction_id: lostBet.transactionId }),
+    ],
+  })
+  t.equal(matched, 1)
+  t.match(differences, [
+    { kind: 'duplicate' },
+    { kind: 'different', fields: [{ field: 'amount', ours: '10.00', theirs: '9.00' }] },
+    { kind: 'extra', transaction_id: 'bet_nobody' },
+    { kind: 'extra', transaction_id: lostBet.transactionId },
+  ])
+  const ours = await suite.bus.call(reconcileOurs, { scope, ...window, after: null })
+  t.ok(ours.rows.some(({ transaction_id }) => transaction_id === first?.transaction_id))
+  t.notOk(ours.rows.some(({ transaction_id }) => transaction_id === lostBet.transactionId))
+  t.equal(ours.next, null)
+})

@@ -1,0 +1,137 @@
+import { jetstreamManager } from '@nats-io/jetstream'
+import { applyTopology } from '@pitboss/bus/apply-topology'
+import { opsWalletStatus } from '@pitboss/contracts/calls/wallet'
+import { until } from '@pitboss/testing/until'
+import t from 'tap'
+import { clientOf, configureWallet, newScope, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
+import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
+
+t.setTimeout(120_000)
+const nobodyListens = 'http://127.0.0.1:9'
+const suite = await startSuite(t)
+const bridge = await startBridge(suite.environment({ timeScale: 10 }))
+t.teardown(() => bridge.stop())
+
+async function tenant(url: string, settings = {}) {
+  const scope = newScope()
+  const secret = await configureWallet(suite.bus, scope, url, settings)
+  return { scope, secret, client: clientOf(suite.bus, scope) }
+}
+
+await t.test('ten unknown outcomes in a row stop new stakes, and nothing else', async (t) => {
+  const { client, scope } = await tenant(nobodyListens)
+  const first = await Promise.all(Array.from({ length: 10 }, () => client.place(specOf())))
+  t.ok(first.every(({ outcome }) => outcome.kind === 'pending' && outcome.code === 'WALLET_UNAVAILABLE'))
+  const held = await until('a stake is refused fast', async () => {
+    const spec = specOf()
+    const refusal = await client.place(spec).then(
+      () => null,
+      (error: { code: string; resource?: unknown }) => error,
+    )
+    return refusal === null ? null : { spec, refusal }
+  })
+  t.match(held.refusal, { code: 'WALLET_UNAVAILABLE', resource: undefined })
+  t.equal(await client.show(held.spec.transactionId), null, 'nothing was written')
+  const win = await client.place(specOf({ type: 'WIN' }))
+  t.match(win.movement, { status: 'PENDING' }, 'a credit is tried all the same')
+  const repeated = first[0]
+  if (repeated !== undefined) {
+    const shown = await client.show(repeated.movement.transaction_id)
+    t.ok(shown !== null, 'what was there before can be looked at')
+  }
+  t.ok((await suite.bus.call(opsWalletStatus, {})).breakers_open.includes(`${scope.operatorId}/SANDBOX`))
+})
+
+await t.test('a wallet that hangs delays no credit of another', async (t) => {
+  const dead = await startSandboxWallet(t, 'x')
+  const alive = await startSandboxWallet(t, 'x')
+  const slow = await tenant(dead.url)
+  const quick = await tenant(alive.url)
+  await dead.setSecret(slow.secret)
+  await alive.setSecret(quick.secret)
+  await dead.setFaults([{ operation: 'any', kind: 'hang' }])
+  const owed = Array.from({ length: 80 }, () => slow.client.place(specOf({ type: 'WIN' })))
+  await Promise.all(owed)
+  await alive.setFaults([{ operation: 'credit', kind: 'drop', nth: 1 }])
+  const win = specOf({ type: 'WIN' })
+  await quick.client.place(win)
+  const startedAt = performance.now()
+  await until('the other win is credited', async () => {
+    return (await quick.client.show(win.transactionId))?.movement.status === 'SUCCESS'
+  })
+  t.ok(performance.now() - startedAt < 3000, 'within a retry and a poll')
+  await dead.clearFaults()
+  await until(
+    'the backlog is credited once the wallet answers',
+    async () => {
+      const ledger = await dead.ledger({ player_id: 'alice' })
+      return ledger.filter(({ operation }) => operation === 'credit').length === 80
+    },
+    30_000,
+  )
+})
+
+await t.test('settlement goes on without JetStream, and the events follow', async (t) => {
+  const wallet = await startSandboxWallet(t, 'x')
+  const { client, secret } = await tenant(wallet.url)
+  await wallet.setSecret(secret)
+  const manager = await jetstreamManager(suite.bus.nc)
+  await manager.streams.delete('EVENTS')
+  const specs = [specOf(), specOf({ type: 'WIN' }), specOf({ playerId: 'broke' })]
+  const placed = await Promise.all(specs.map((spec) => client.place(spec)))
+  t.same(
+    placed.map(({ movement }) => movement.status),
+    ['SUCCESS', 'SUCCESS', 'FAILED'],
+  )
+  await applyTopology(suite.bus.nc, { replicas: 1 })
+  const stored = await until(
+    'the stream has the events',
+    async () => {
+      const { state } = await manager.streams.info('EVENTS')
+      return state.messages >= 3 ? state.messages : null
+    },
+    20_000,
+  )
+  t.equal(stored, 3)
+})
+
+await t.test('two replicas share the work and apply everything once', async (t) => {
+  const second = await startBridge(suite.environment({ timeScale: 10 }))
+  t.teardown(() => second.stop())
+  const wallet = await startSandboxWallet(t, 'x')
+  const { client, secret } = await tenant(wallet.url)
+  await wallet.setSecret(secret)
+  await wallet.setFaults([{ operation: 'any', kind: 'drop', apply: true, count: 25 }])
+  const specs = Array.from({ length: 60 }, (_, n) => specOf({ type: n % 2 === 0 ? 'BET' : 'WIN' }))
+  const repeats = specs.flatMap((spec) => [spec, spec, spec])
+  await Promise.all(repeats.map((spec) => client.place(spec).catch((error: { code: string }) => error.code)))
+  const moved = await until(
+    'everything has ended',
+    async () => {
+      const all = await Promise.all(specs.map(({ transactionId }) => client.show(transactionId)))
+      return all.some((shown) => shown?.movement.status === 'PENDING') ? null : all
+    },
+    30_000,
+  )
+  const ledger = (await wallet.ledger({ player_id: 'alice' })).filter((e) => e.operation !== 'adjustment')
+  for (const shown of moved) {
+    if (shown === null) continue
+    const { movement } = shown
+    const entries = ledger.filter(({ transaction_id }) => transaction_id === movement.transaction_id)
+    const counts = entries.filter(({ status }) => status === 'APPLIED').length
+    t.equal(counts, movement.status === 'SUCCESS' ? 1 : 0, `${movement.transaction_id} ${movement.status}`)
+  }
+})
+
+await t.test('two stakes of one round are never at the wallet at once', async (t) => {
+  const wallet = await startSandboxWallet(t, 'x')
+  const { client, secret } = await tenant(wallet.url, { timeout_ms: 5000 })
+  await wallet.setSecret(secret)
+  await wallet.setFaults([{ operation: 'debit', kind: 'delay', delay_ms: 150 }])
+  const first = specOf({ driver: 'operator' })
+  const stakes = Array.from({ length: 5 }, () => ({ ...first, transactionId: specOf().transactionId }))
+  const startedAt = performance.now()
+  const answers = await Promise.all(stakes.map((spec) => client.place(spec)))
+  t.ok(answers.every(({ movement }) => movement.status === 'SUCCESS'))
+  t.ok(performance.now() - startedAt >= 5 * 150, 'they went one after the other')
+})

@@ -132,6 +132,7 @@ export function opsHandlers(deps: OpsDeps): CallHandler[] {
         fromSeq,
         toSeq,
         countedSeq: fromSeq - 1,
+        openSeqs: [],
         seen: 0,
         repaired: 0,
         unchanged: 0,

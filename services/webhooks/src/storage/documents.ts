@@ -145,6 +145,8 @@ export type RewindDocument = {
   toSeq: number
   /** Stream sequence up to which messages have been counted. */
   countedSeq: number
+  /** Messages that could not be read and are tried again, at most as many as the consumer has under way. */
+  openSeqs: number[]
   seen: number
   repaired: number
   unchanged: number

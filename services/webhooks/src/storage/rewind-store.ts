@@ -21,7 +21,9 @@ export function createRewindStore({ rewinds }: Pick<Collections, 'rewinds'>) {
 
     read: (id: string): Promise<WithId<RewindDocument> | null> => rewinds.findOne({ _id: id }),
 
-    open: (): Promise<WithId<RewindDocument>[]> => rewinds.find({ done: false }).limit(openMax).toArray(),
+    /** Those under way, the latest first: one whose operator gave up before the consumer was rewound stays open and does no harm. */
+    open: (): Promise<WithId<RewindDocument>[]> =>
+      rewinds.find({ done: false }).sort({ createdAt: -1 }).limit(openMax).toArray(),
 
     /** Counts a handled batch into the rewinds that were under way when it was begun. */
     async count(open: readonly RewindDocument[], messages: readonly HandledMessage[]): Promise<void> {
@@ -46,24 +48,23 @@ export function countInto(
   const inRange = messages.filter(({ seq }) => seq >= rewind.fromSeq && seq <= rewind.toSeq)
   const begun = rewind.seen > 0 || inRange.some(({ seq }) => seq === rewind.fromSeq)
   if (!begun) return null
-  const count = (result: HandledMessage['result']) =>
-    inRange.filter((message) => message.result === result).length
   const fresh = inRange.filter(({ seq }) => seq > rewind.countedSeq)
-  // A message seen before that ends now had to be tried again; one that ended before and comes again is not told apart from it.
-  const endings = Math.min(
-    inRange.filter(({ result }) => result !== 'again').length,
-    rewind.seen + fresh.length - (rewind.repaired + rewind.unchanged + rewind.parked),
-  )
-  if (fresh.length === 0 && endings === 0) return null
-  const parked = Math.min(count('parked'), endings)
-  const repaired = Math.min(count('repaired'), endings - parked)
-  const counts = {
-    countedSeq: fresh.reduce((highest, { seq }) => Math.max(highest, seq), rewind.countedSeq),
+  const triedBefore = inRange.filter(({ seq }) => rewind.openSeqs.includes(seq))
+  const ended = [...fresh, ...triedBefore].filter(({ result }) => result !== 'again')
+  if (fresh.length === 0 && ended.length === 0) return null
+  const count = (result: HandledMessage['result']) =>
+    ended.filter((message) => message.result === result).length
+  const endedSeqs = new Set(ended.map(({ seq }) => seq))
+  const tried = fresh.filter(({ result }) => result === 'again').map(({ seq }) => seq)
+  const openSeqs = [...rewind.openSeqs.filter((seq) => !endedSeqs.has(seq)), ...tried]
+  const countedSeq = fresh.reduce((highest, { seq }) => Math.max(highest, seq), rewind.countedSeq)
+  return {
+    countedSeq,
+    openSeqs,
     seen: rewind.seen + fresh.length,
-    repaired: rewind.repaired + repaired,
-    parked: rewind.parked + parked,
-    unchanged: rewind.unchanged + (endings - parked - repaired),
+    repaired: rewind.repaired + count('repaired'),
+    unchanged: rewind.unchanged + count('unchanged'),
+    parked: rewind.parked + count('parked'),
+    done: countedSeq >= rewind.toSeq && openSeqs.length === 0,
   }
-  const open = counts.seen - (counts.repaired + counts.parked + counts.unchanged)
-  return { ...counts, done: counts.countedSeq >= rewind.toSeq && open <= 0 }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { connectBus } from '@pitboss/bus/connect-bus'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { systemClock } from '@pitboss/runtime/clock'
@@ -38,6 +39,8 @@ const version = '0.1.0'
 /** High, since a call that waits for a slow wallet takes a place; stakes are bounded per wallet. */
 const concurrencyMax = 4096
 const wakeSubject = 'wake.wallet.due'
+/** A call that a slow wallet has not answered by then is given up here and taken up by the next process. */
+const drainMaxMs = 8000
 
 /** Wires the service: what arrives (calls, wake-ups), what it keeps (movements, wallets), what leaves (wallet calls, events). */
 export async function startWalletBridge({
@@ -147,9 +150,9 @@ export async function startWalletBridge({
 
   return {
     async stop() {
-      await served.stop()
       wakeUps.unsubscribe()
-      await Promise.all([resolver.stop(), alarms.stop()])
+      const idle = Promise.all([served.stop(), resolver.stop(), alarms.stop()])
+      await Promise.race([idle, delay(drainMaxMs, null, { ref: false })])
       await stopOutbox()
       await client.close()
       await storage.close()

@@ -164,3 +164,63 @@ await t.test('a void while the debit is in flight ends with nothing taken', asyn
     0,
   )
 })
+
+await t.test('no final credit while a stake of the round is pending', async (t) => {
+  const stake = specOf({ playerId: 'early' })
+  await wallet.setFaults([{ operation: 'debit', player_id: 'early', kind: 'drop' }])
+  await client.place(stake)
+  const win = { ...specOf({ type: 'WIN', playerId: 'early' }), roundId: stake.roundId }
+  await t.rejects(client.place(win), { code: 'ROUND_IN_PROGRESS' })
+  t.equal(await client.show(win.transactionId), null)
+})
+
+await t.test(
+  'a debit that finds its own tombstone ends rolled back, and its caller is refused',
+  async (t) => {
+    const spec = specOf({ playerId: 'buried' })
+    await wallet.setFaults([
+      {
+        operation: 'debit',
+        player_id: 'buried',
+        kind: 'refuse',
+        code: 'TRANSACTION_ROLLED_BACK',
+        http_status: 409,
+      },
+    ])
+    const { movement, outcome } = await client.place(spec)
+    t.match(movement, { status: 'ROLLED_BACK', wallet_code: 'TRANSACTION_ROLLED_BACK' })
+    t.same(outcome, { kind: 'refused', code: 'WALLET_REJECTED' })
+    t.same((await client.place(spec)).outcome, outcome)
+    const [event] = await until('the event is out', () => {
+      const found = suite.eventsOf(spec.transactionId)
+      return found.length > 0 ? found : null
+    })
+    t.match(event, { type: 'transaction.rollback', data: { status: 'SUCCESS', type: 'BET' } })
+  },
+)
+
+await t.test('a reversal of nothing, of the wrong amount or under a taken id moves nothing', async (t) => {
+  const bet = specOf({ playerId: 'strict', driver: 'operator' })
+  await client.place(bet)
+  const refund = reversalOf(bet, 'REFUND')
+  await t.rejects(client.place({ ...refund, referenceTransactionId: 'bet_unknown' }), {
+    code: 'TRANSACTION_NOT_FOUND',
+  })
+  await t.rejects(client.place({ ...refund, amount: '9.99' }), {
+    code: 'VALIDATION_ERROR',
+    details: [{ path: 'amount' }],
+  })
+  await t.rejects(client.place({ ...refund, transactionId: bet.transactionId }), {
+    code: 'TRANSACTION_CONFLICT',
+  })
+  t.match(await client.show(bet.transactionId), { movement: { status: 'SUCCESS' } })
+  const { movement } = await client.place(refund)
+  t.match(movement, { status: 'SUCCESS', reference_transaction_id: bet.transactionId })
+  t.equal((await client.place(refund)).created, false)
+  t.match(await client.show(bet.transactionId), { movement: { status: 'REFUNDED' } })
+  const [event] = await until('the event is out', () => {
+    const found = suite.eventsOf(refund.transactionId)
+    return found.length > 0 ? found : null
+  })
+  t.match(event, { type: 'transaction.bet', data: { type: 'REFUND', status: 'SUCCESS' } })
+})

@@ -75,7 +75,9 @@ const placed = z.strictObject({ movement: movementSchema, outcome: movementOutco
 /**
  * Places a movement, or joins the one that has this id already. Answers after the first try. The intent is durable before the wallet
  * is called. Throws WALLET_NOT_CONFIGURED, TRANSACTION_CONFLICT, TRANSACTION_NOT_FOUND (unknown reference), TRANSACTION_ALREADY_REVERSED,
- * CONFLICT, and WALLET_UNAVAILABLE without a resource when the breaker refuses a new stake (nothing is written then).
+ * CONFLICT, VALIDATION_ERROR (amount, currency, reference_transaction_id), ROUND_IN_PROGRESS for a final win while a stake of the round is
+ * pending, and WALLET_UNAVAILABLE without a resource when the breaker refuses a new stake, or SERVICE_UNAVAILABLE when too many wait for
+ * the wallet (nothing is written then). A stake that met the wallet's tombstone on its first try is `refused` with status ROLLED_BACK.
  */
 export const placeMovement = defineCall({
   subject: 'wallet.v1.movement.place',
@@ -109,6 +111,8 @@ export const showMovement = defineCall({
       outcome: movementOutcome,
       requestHash: z.string(),
       driver: z.enum(['game', 'operator']),
+      /** False while the first try is still on its way. */
+      answered: z.boolean(),
     })
     .nullable(),
   budgetMs: 3000,

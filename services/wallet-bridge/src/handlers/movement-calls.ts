@@ -6,6 +6,7 @@ import {
 } from '@pitboss/contracts/calls/wallet'
 import { type CallHandler, type HandlerContext, handler } from '@pitboss/bus/serve-calls'
 import { outcomeOf } from '../domain/movement-outcome.ts'
+import { hasAnswer } from '../settlement/await-first-try.ts'
 import type { PlaceMovement } from '../settlement/place-movement.ts'
 import { toMovementRecord } from '../settlement/render-movement.ts'
 import type { VoidStake } from '../settlement/void-stake.ts'
@@ -43,7 +44,14 @@ export function movementCalls({
       const document = await movements.find(scope, transactionId)
       if (document === null) return null
       const { requestHash, driver } = document
-      return { movement: toMovementRecord(document), outcome: outcomeOf(document), requestHash, driver }
+      const answered = hasAnswer(document)
+      return {
+        movement: toMovementRecord(document),
+        outcome: outcomeOf(document),
+        requestHash,
+        driver,
+        answered,
+      }
     }),
     handler(roundCall, async ({ scope, roundId }) => {
       const found = await movements.collection

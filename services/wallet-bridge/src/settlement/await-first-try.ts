@@ -13,7 +13,7 @@ export type AwaitFirstTry = (
 ) => Promise<MovementDocument>
 
 /** Whether the caller can be told how the movement stands: its first try has ended, or it will have none. */
-function hasAnswer(document: MovementDocument): boolean {
+export function hasAnswer(document: MovementDocument): boolean {
   if (document.status !== 'PENDING' || document.attempts.length > 0) return true
   return document.type === 'BET' && document.reversal !== null
 }

@@ -12,14 +12,19 @@ export type Breakers = {
 
 const walletsMax = 10_000
 
-/** @param onClosed called when a wallet answers again after its breaker was open */
+/**
+ * @param onOpened called when a wallet's breaker opens
+ * @param onClosed called when a wallet answers again after its breaker was open
+ */
 export function createBreakers({
   scaleMs,
   nowMs,
+  onOpened,
   onClosed,
 }: {
   scaleMs: ScaleMs
   nowMs: () => number
+  onOpened: (walletKey: string) => void
   onClosed: (walletKey: string) => void
 }): Breakers {
   const states = new Map<string, BreakerState>()
@@ -43,6 +48,7 @@ export function createBreakers({
       const before = stateOf(key)
       const after = recordOutcome(before, answered, nowMs(), scaleMs)
       set(key, after)
+      if (before.probeAtMs === null && after.probeAtMs !== null) onOpened(key)
       if (before.probeAtMs !== null && after.probeAtMs === null) onClosed(key)
     },
     open: () => [...states].filter(([, state]) => state.probeAtMs !== null).map(([key]) => key),

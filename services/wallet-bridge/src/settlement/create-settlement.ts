@@ -38,7 +38,12 @@ export function createSettlement({
   wake: () => void
 }): Settlement {
   const { clock, movements, scaleMs } = deps
-  const breakers = createBreakers({ scaleMs, nowMs: () => clock.now().getTime(), onClosed })
+  const breakers = createBreakers({
+    scaleMs,
+    nowMs: () => clock.now().getTime(),
+    onOpened: (walletKey) => logger.warn({ wallet: walletKey }, 'breaker.opened'),
+    onClosed,
+  })
   const apply = createApplyMessage(deps)
   const runCall = createRunCall({ ...deps, client, apply, breakers, metrics, logger })
   const advance = createAdvanceDue({ ...deps, apply, runCall, wallets })

@@ -91,7 +91,8 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
     wallet: Wallet,
   ): Promise<ServiceError | null> {
     if (spec.type === 'BET' && !breakers.admit(wallet.key)) return new ServiceError('WALLET_UNAVAILABLE')
-    if (spec.type === 'WIN' && !spec.freeBet && (await movements.hasPendingStake(scope, spec.roundId))) {
+    const final = spec.type === 'WIN' && spec.roundClosed && !spec.freeBet
+    if (final && (await movements.hasPendingStake(scope, spec.roundId))) {
       return new ServiceError('ROUND_IN_PROGRESS', { message: 'A stake of this round is still pending.' })
     }
     return null

@@ -23,6 +23,7 @@ const runningPerSilentWalletMax = 2
 const runningMax = 256
 const walletsPerSweepMax = 5000
 const failedPauseMs = 5000
+const busyPauseMs = 200
 const pausedMax = 10_000
 
 /**
@@ -137,14 +138,20 @@ export function startResolver({
 
   async function run(document: MovementDocument): Promise<void> {
     try {
-      const { kind, document: after } = await advance.advance(document, newRequestId())
+      const { document: after } = await advance.advance(document, newRequestId())
       const inMs = (after.dueAt?.getTime() ?? Number.POSITIVE_INFINITY) - clock.now().getTime()
-      if (kind === 'advanced' && inMs < pollMs) setTimeout(wake, Math.max(1, inMs)).unref()
+      if (inMs <= 0) pause(document._id, busyPauseMs)
+      else if (inMs < pollMs) setTimeout(wake, inMs).unref()
     } catch (err) {
       logger.error({ err, reference: document.reference }, 'movement.not-advanced')
-      if (pausedUntil.size >= pausedMax) pausedUntil.clear()
-      pausedUntil.set(document._id, clock.now().getTime() + failedPauseMs)
+      pause(document._id, failedPauseMs)
     }
+  }
+
+  /** Leaves a movement alone for a while that could not be taken further now: its round is busy, or something failed. */
+  function pause(id: string, ms: number): void {
+    if (pausedUntil.size >= pausedMax) pausedUntil.clear()
+    pausedUntil.set(id, clock.now().getTime() + ms)
   }
 
   const looping = loop()

@@ -1,0 +1,77 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { renderReport } from './chaos/render-report.ts'
+import { runChaos } from './chaos/run-chaos.ts'
+import { createCleanup } from './harness/cleanup.ts'
+import { temporaryFolder } from './harness/temporary-folder.ts'
+import { writeResult } from './harness/write-result.ts'
+
+const usage = `Usage: npm run --silent chaos -- [--seconds S] [--seed N] [--replicas LIST] [--time-scale N] [--no-faults] [--keep FOLDER]
+
+  --seconds S       how long faults rain (default 60)
+  --seed N          decides clients and faults (default 1); timing stays the machine's
+  --replicas LIST   as for npm start, e.g. rounds=2,wallet-bridge=2 (default: two of rounds, wallet-bridge and webhooks)
+  --time-scale N    divides the delays of schedules (default 60)
+  --no-faults       load alone
+  --keep FOLDER     keeps the product's log and data there
+
+Runs the product with all its processes, plays and settles against a wallet with faults, kills and pauses processes, then lets it heal
+and compares what clients were told, the wallet's ledger, the final reads and the events. Exit code 1 when an invariant does not hold.
+`
+
+const options = readOptions()
+const cleanup = createCleanup()
+const say = (text: string) => process.stderr.write(`${text}\n`)
+let broken = true
+try {
+  const folder = options.keep ?? temporaryFolder('chaos', cleanup)
+  mkdirSync(folder, { recursive: true, mode: 0o755 })
+  const report = await runChaos(options, folder, cleanup, say)
+  broken = report.invariants.some(({ violations }) => violations.length > 0)
+  writeFileSync(join(folder, 'diary.txt'), `${report.diary.join('\n')}\n`)
+  process.stdout.write(renderReport(report))
+  say(`written to ${writeResult('chaos', report)}`)
+} finally {
+  await cleanup.run()
+}
+process.exit(broken ? 1 : 0)
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        help: { type: 'boolean', short: 'h', default: false },
+        seconds: { type: 'string', default: '60' },
+        seed: { type: 'string', default: '1' },
+        replicas: { type: 'string', default: 'rounds=2,wallet-bridge=2,webhooks=2' },
+        'time-scale': { type: 'string', default: '60' },
+        'no-faults': { type: 'boolean', default: false },
+        keep: { type: 'string' },
+      },
+    })
+    if (values.help) {
+      process.stdout.write(usage)
+      process.exit(0)
+    }
+    return {
+      seconds: whole('seconds', values.seconds, 1, 86_400),
+      seed: whole('seed', values.seed, 0, 2 ** 32 - 1),
+      replicas: values.replicas,
+      timeScale: whole('time-scale', values['time-scale'], 1, 100_000),
+      faults: !values['no-faults'],
+      ...(values.keep === undefined ? {} : { keep: values.keep }),
+    }
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`)
+    process.exit(2)
+  }
+}
+
+function whole(name: string, text: string, least: number, most: number): number {
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw new Error(`--${name} must be a whole number from ${least} to ${most}`)
+  }
+  return value
+}

@@ -1,0 +1,37 @@
+import type { Answer } from './send.ts'
+
+/** What a client asked and was told. The first of the four sources that are compared. */
+export type Told = {
+  at: string
+  what: 'stake' | 'action' | 'movement' | 'other-body' | 'session'
+  /** Transaction id, round id or session id, where the client knew one. */
+  id: string | null
+  asked: Record<string, unknown>
+  answer: Answer
+  /** Whose token asked: what is needed to ask again. */
+  token: string
+}
+
+export type Answers = {
+  add(told: Omit<Told, 'at'>): void
+  all(): readonly Told[]
+  /** How many answers of each status and code there were. */
+  counts(): Record<string, number>
+}
+
+export function createAnswers(): Answers {
+  const told: Told[] = []
+  return {
+    add: (entry) => told.push({ at: new Date().toISOString(), ...entry }),
+    all: () => told,
+    counts() {
+      const counts: Record<string, number> = {}
+      for (const { what, answer } of told) {
+        const key =
+          `${what} ${answer.status} ${typeof answer.body.code === 'string' ? answer.body.code : ''}`.trim()
+        counts[key] = (counts[key] ?? 0) + 1
+      }
+      return Object.fromEntries(Object.entries(counts).toSorted(([a], [b]) => a.localeCompare(b)))
+    },
+  }
+}

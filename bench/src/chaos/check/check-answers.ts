@@ -1,0 +1,99 @@
+import type { Told } from '../answers.ts'
+import { codeOf, isTransient } from '../send.ts'
+import { groupBy } from './group.ts'
+import type { Movement, Round, Sources } from './sources.ts'
+import type { Verdict } from './verdict.ts'
+
+const names = {
+  taken: 'answers: what a client was told is what is read at the end',
+  forever: 'answers: the same id and body has the same answer',
+  other: 'answers: another body under the same id is a conflict',
+  refused: 'answers: a refused movement stays refused',
+  internal: 'answers: no internal error',
+} as const
+
+const refusals = [
+  'INSUFFICIENT_FUNDS',
+  'PLAYER_BLOCKED',
+  'BET_LIMIT_EXCEEDED',
+  'CURRENCY_MISMATCH',
+  'WALLET_REJECTED',
+]
+
+/** What clients were told against the final reads. */
+export function checkAnswers(told: readonly Told[], { movements, rounds }: Sources, verdict: Verdict): void {
+  const byId = new Map(movements.map((movement) => [movement.transaction_id, movement]))
+  const roundsById = new Map(rounds.map((round) => [round.round_id, round]))
+  for (const entry of told) {
+    const internal = codeOf(entry.answer) === 'INTERNAL_ERROR'
+    verdict.check(
+      names.internal,
+      !internal,
+      () => `${entry.at} ${JSON.stringify(entry.asked)}: ${JSON.stringify(entry.answer.body)}`,
+    )
+    if (entry.what === 'stake' || entry.what === 'action') checkRound(entry, roundsById, verdict)
+    if (entry.what === 'movement') checkMovement(entry, byId, verdict)
+    if (entry.what === 'other-body' && !isTransient(entry.answer)) {
+      const conflict = codeOf(entry.answer) === 'TRANSACTION_CONFLICT'
+      verdict.check(names.other, conflict, () => `${entry.id}: ${JSON.stringify(entry.answer)}`)
+    }
+  }
+  const repeated = told.filter(({ what, id }) => (what === 'movement' || what === 'stake') && id !== null)
+  for (const [id, entries] of groupBy(repeated, (entry) => entry.id))
+    checkRepeats(id, entries, byId.get(id), verdict)
+}
+
+function checkRound({ answer, at }: Told, rounds: Map<string, Round>, verdict: Verdict): void {
+  if (answer.status < 200 || answer.status > 201 || typeof answer.body.round_id !== 'string') return
+  const { round_id, status, payout, outcome } = answer.body
+  const round = rounds.get(round_id)
+  const ended = status === 'SETTLED' || status === 'VOIDED' || status === 'FAILED' || status === 'SETTLING'
+  const same =
+    round !== undefined &&
+    (!ended ||
+      ((round.status === status || (status === 'SETTLING' && round.status === 'SETTLED')) &&
+        round.payout === payout &&
+        JSON.stringify(round.outcome) === JSON.stringify(outcome)))
+  verdict.check(
+    names.taken,
+    same,
+    () =>
+      `${at} ${round_id} was told ${String(status)} ${String(payout)}, is ${round?.status} ${round?.payout}`,
+  )
+}
+
+function checkMovement({ id, answer, at }: Told, movements: Map<string, Movement>, verdict: Verdict): void {
+  const movement = movements.get(id ?? '')
+  if (answer.status === 200 || answer.status === 201) {
+    const { status, reference, amount } = answer.body
+    const later = movement?.status === 'REFUNDED' || movement?.status === 'ROLLED_BACK'
+    const same =
+      movement !== undefined &&
+      movement.reference === reference &&
+      movement.amount === amount &&
+      (movement.status === status || (status === 'SUCCESS' && later))
+    verdict.check(names.taken, same, () => `${at} ${id} was told ${String(status)}, is ${movement?.status}`)
+    return
+  }
+  if (!refusals.includes(codeOf(answer) ?? '') || movement === undefined) return
+  const refused = movement.status === 'FAILED' || movement.status === 'ROLLED_BACK'
+  verdict.check(names.refused, refused, () => `${at} ${id} was told ${codeOf(answer)}, is ${movement.status}`)
+}
+
+/** Once answered for good, always answered so: one record, or one refusal of the wallet. */
+function checkRepeats(id: string, entries: Told[], movement: Movement | undefined, verdict: Verdict): void {
+  const kinds = new Set<string>()
+  for (const { answer } of entries) {
+    const code = codeOf(answer) ?? ''
+    if (answer.status >= 200 && answer.status < 300) kinds.add(`ok ${identity(answer.body)}`)
+    else if (refusals.includes(code)) kinds.add(code)
+  }
+  // A stake that was given back is told of as refused while its rollback runs, and by its record afterwards.
+  const givenBack =
+    movement?.status === 'ROLLED_BACK' && [...kinds].filter((kind) => kind.startsWith('ok')).length <= 1
+  verdict.check(names.forever, kinds.size <= 1 || givenBack, () => `${id}: ${[...kinds].join(' and ')}`)
+}
+
+function identity(body: Record<string, unknown>): string {
+  return `${String(body.reference ?? body.round_id)} ${String(body.amount ?? body.stake)}`
+}

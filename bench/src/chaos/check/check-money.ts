@@ -1,0 +1,179 @@
+import { parseAmount } from '@pitboss/money/amount'
+import { groupBy } from './group.ts'
+import type { LedgerEntry, Movement, Sources } from './sources.ts'
+import type { Verdict } from './verdict.ts'
+
+const names = {
+  once: 'money: a transaction_id is applied at most once at the wallet',
+  success: 'money: SUCCESS here is one effect that stands at the wallet',
+  refusal: 'money: what was refused or given back has no effect at the end',
+  phantom: 'money: the wallet holds nothing that is not a movement here',
+  reversal: 'money: a movement is given back at most once',
+  sum: "money: movements sum to the change of the wallet's balance",
+  credit: 'money: no credit stands without its stake, or before it',
+  owed: 'money: an owed credit is never given up',
+  freeBet: 'money: a free bet takes no stake',
+  live: 'money: test and live never meet',
+} as const
+
+/** Movements as the product reports them against the wallet's own ledger. */
+export function checkMoney(
+  sources: Sources,
+  startingBalance: (playerId: string) => string,
+  verdict: Verdict,
+): void {
+  const { movements, ledger } = sources
+  const calls = ledger.filter(({ operation }) => operation === 'debit' || operation === 'credit')
+  const rollbacks = ledger.filter(({ operation }) => operation === 'rollback')
+  const byId = groupBy(calls, ({ transaction_id }) => transaction_id)
+  const known = new Map(movements.map((movement) => [movement.transaction_id, movement]))
+
+  for (const [id, entries] of byId) {
+    verdict.check(names.once, entries.length === 1, () => `${id} was applied ${entries.length} times`)
+    const movement = known.get(id)
+    const [entry] = entries
+    const same = movement !== undefined && entry !== undefined && isSame(movement, entry)
+    verdict.check(
+      names.phantom,
+      same,
+      () => `${id}: the wallet has ${show(entry)}, here is ${show(movement)}`,
+    )
+  }
+  for (const movement of movements) checkMovement(movement, byId, verdict)
+  checkReversals(movements, rollbacks, known, verdict)
+  checkSums(sources, startingBalance, verdict)
+  checkCredits(sources, calls, verdict)
+  const lives =
+    sources.liveLedger.filter(({ operation }) => operation !== 'adjustment').length + sources.liveMovements
+  verdict.check(names.live, lives === 0, () => `${lives} live movements in a run that plays for test money`)
+}
+
+function checkMovement(movement: Movement, byId: Map<string, LedgerEntry[]>, verdict: Verdict): void {
+  const { transaction_id: id, type, status } = movement
+  if (type === 'ROLLBACK') return
+  const standing = (byId.get(id) ?? []).filter((entry) => entry.status === 'APPLIED').length
+  const moves = minorOf(movement.amount) !== 0n
+  if (status === 'SUCCESS' || status === 'REFUNDED') {
+    verdict.check(
+      names.success,
+      standing === (moves ? 1 : 0),
+      () => `${show(movement)} stands ${standing} times`,
+    )
+  } else {
+    verdict.check(names.refusal, standing === 0, () => `${show(movement)} stands ${standing} times`)
+  }
+}
+
+function checkReversals(
+  movements: Movement[],
+  rollbacks: LedgerEntry[],
+  known: Map<string, Movement>,
+  verdict: Verdict,
+): void {
+  const effective = movements.filter(
+    ({ type, status }) => (type === 'REFUND' || type === 'ROLLBACK') && status === 'SUCCESS',
+  )
+  for (const [id, reversals] of groupBy(effective, (movement) => movement.reference_transaction_id)) {
+    const original = known.get(id)
+    const right =
+      reversals.length === 1 &&
+      original?.status === (reversals[0]?.type === 'REFUND' ? 'REFUNDED' : 'ROLLED_BACK')
+    verdict.check(
+      names.reversal,
+      right,
+      () => `${show(original)} was given back by ${reversals.map(show).join(' and ')}`,
+    )
+  }
+  const moving = rollbacks.filter(({ effect }) => minorOf(effect) !== 0n)
+  for (const [id, entries] of groupBy(moving, (entry) => entry.reference_transaction_id)) {
+    verdict.check(names.reversal, entries.length === 1, () => `${id} was rolled back ${entries.length} times`)
+  }
+}
+
+function checkSums(sources: Sources, startingBalance: (playerId: string) => string, verdict: Verdict): void {
+  const ours = new Map<string, bigint>()
+  for (const { player_id, type, status, amount } of sources.movements) {
+    if (type === 'ROLLBACK' || (status !== 'SUCCESS' && status !== 'REFUNDED')) continue
+    const minor = minorOf(amount)
+    ours.set(player_id, (ours.get(player_id) ?? 0n) + (type === 'BET' ? -minor : minor))
+  }
+  for (const [playerId, balances] of sources.balances) {
+    const change = minorOf(balances.USD ?? startingBalance(playerId)) - minorOf(startingBalance(playerId))
+    const sum = ours.get(playerId) ?? 0n
+    verdict.check(
+      names.sum,
+      sum === change,
+      () => `${playerId}: movements ${sum}, wallet ${change} (minor units)`,
+    )
+    ours.delete(playerId)
+  }
+  for (const [playerId, sum] of ours) {
+    verdict.check(names.sum, sum === 0n, () => `${playerId}: movements ${sum}, unknown to the wallet`)
+  }
+}
+
+function checkCredits({ movements, rounds, ledger }: Sources, calls: LedgerEntry[], verdict: Verdict): void {
+  const wins = groupBy(
+    movements.filter(({ type }) => type === 'WIN'),
+    (movement) => movement.round_id,
+  )
+  const byRound = groupBy(calls, ({ round_id }) => round_id)
+  for (const round of rounds) {
+    const entries = byRound.get(round.wallet_round_id) ?? []
+    const debits = entries.filter(({ operation }) => operation === 'debit')
+    const own = new Set((wins.get(round.round_id) ?? []).map(({ transaction_id }) => transaction_id))
+    const credits = entries.filter(
+      ({ operation, transaction_id, status }) =>
+        operation === 'credit' && status === 'APPLIED' && transaction_id !== null && own.has(transaction_id),
+    )
+    if (round.free_bet)
+      verdict.check(names.freeBet, debits.length === 0, () => `${round.round_id} took a stake`)
+    else {
+      const first = debits.find(({ status }) => status === 'APPLIED')
+      for (const credit of credits) {
+        const after = first !== undefined && first.seq < credit.seq
+        verdict.check(
+          names.credit,
+          after,
+          () => `${credit.transaction_id} of ${round.round_id}: ${show(first)}`,
+        )
+      }
+    }
+    const owed = round.status === 'SETTLED' && round.payout !== null ? minorOf(round.payout) : 0n
+    if (owed === 0n) continue
+    const undone = new Set(
+      ledger.flatMap(({ operation, reference_transaction_id }) =>
+        operation === 'rollback' && reference_transaction_id !== null ? [reference_transaction_id] : [],
+      ),
+    )
+    const paid = (wins.get(round.round_id) ?? []).filter(
+      ({ transaction_id, status }) => status === 'SUCCESS' || undone.has(transaction_id),
+    )
+    const sum = paid.reduce((total, { amount }) => total + minorOf(amount), 0n)
+    verdict.check(
+      names.owed,
+      sum === owed,
+      () => `${round.round_id} owed ${owed}, credited ${sum} (minor units)`,
+    )
+  }
+}
+
+function isSame(movement: Movement, entry: LedgerEntry): boolean {
+  const operation = movement.type === 'BET' ? 'debit' : 'credit'
+  return (
+    entry.operation === operation &&
+    entry.amount === movement.amount &&
+    entry.currency === movement.currency &&
+    entry.player_id === movement.player_id
+  )
+}
+
+function minorOf(amount: string): bigint {
+  return amount.startsWith('-') ? -parseAmount(amount.slice(1), 'USD') : parseAmount(amount, 'USD')
+}
+
+function show(thing: Movement | LedgerEntry | undefined): string {
+  if (thing === undefined) return 'nothing'
+  const what = 'operation' in thing ? thing.operation : 'type' in thing ? thing.type : ''
+  return `${String(what)} ${thing.transaction_id} ${thing.status} ${thing.amount} of ${thing.player_id}`
+}

@@ -1,0 +1,80 @@
+import { verifyRound } from '@pitboss/fairness/verify-round'
+import { groupBy } from './group.ts'
+import type { Event, Round, Sources } from './sources.ts'
+import type { Verdict } from './verdict.ts'
+
+const names = {
+  terminal: 'rounds: no round is left unfinished',
+  overlap: 'rounds: never two unfinished rounds of one player in one game',
+  nonce: 'rounds: nonces run 1, 2, 3 … without gaps',
+  completed: 'rounds: started and completed are told exactly once, of started rounds alone',
+  same: 'rounds: the event says what the final read says',
+  verifies: 'rounds: every finished round recomputes from its event',
+} as const
+
+const terminal = ['SETTLED', 'VOIDED', 'FAILED']
+
+/** Rounds as they are read at the end against their events. */
+export function checkRounds({ rounds, events }: Sources, verdict: Verdict): void {
+  const told = groupBy(
+    events.filter(({ type }) => type.startsWith('round.')),
+    ({ data }) => String(data.round_id),
+  )
+  for (const round of rounds) {
+    const done = terminal.includes(round.status) && round.completed_at !== null
+    verdict.check(names.terminal, done, () => `${show(round)} since ${round.created_at}`)
+    const own = told.get(round.round_id) ?? []
+    if (done) checkEvents(round, own, verdict)
+    told.delete(round.round_id)
+  }
+  for (const roundId of told.keys()) {
+    verdict.check(names.completed, false, () => `${roundId} is told of and cannot be read`)
+  }
+  for (const [chain, own] of groupBy(rounds, ({ player_id, game }) => `${player_id}/${game}`)) {
+    const ordered = own.toSorted((a, b) => a.fairness.nonce - b.fairness.nonce)
+    for (const [index, round] of ordered.entries()) {
+      const nonce = round.fairness.nonce
+      verdict.check(
+        names.nonce,
+        nonce === index + 1,
+        () => `${chain}: ${round.round_id} has nonce ${nonce}, not ${index + 1}`,
+      )
+      const before = ordered[index - 1]
+      if (before === undefined) continue
+      const apart = before.completed_at !== null && before.completed_at <= round.created_at
+      verdict.check(
+        names.overlap,
+        apart,
+        () =>
+          `${chain}: ${round.round_id} began ${round.created_at}, ${before.round_id} ended ${before.completed_at}`,
+      )
+    }
+  }
+}
+
+function checkEvents(round: Round, own: Event[], verdict: Verdict): void {
+  const count = (type: string) => own.filter((event) => event.type === type).length
+  const started = count('round.started')
+  const completed = count('round.completed')
+  const right =
+    round.status === 'SETTLED'
+      ? started === 1 && completed === 1
+      : round.status === 'FAILED'
+        ? started === 0 && completed === 0
+        : started === completed && started <= 1
+  verdict.check(names.completed, right, () => `${show(round)}: ${started} started, ${completed} completed`)
+  const end = own.find(({ type }) => type === 'round.completed')
+  if (end === undefined) return
+  const agrees = end.data.status === round.status && end.data.payout === round.payout
+  verdict.check(names.same, agrees, () => `${show(round)}: the event says ${JSON.stringify(end.data)}`)
+  const { valid, checks } = verifyRound(end.data)
+  verdict.check(
+    names.verifies,
+    valid,
+    () => `${show(round)}: ${JSON.stringify(checks.filter(({ ok }) => !ok))}`,
+  )
+}
+
+function show({ round_id, status, driver, game, player_id, payout }: Round): string {
+  return `${round_id} ${status} payout ${payout} (${driver}, ${game}, ${player_id})`
+}

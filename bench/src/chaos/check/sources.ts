@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import type { Demo } from '../../harness/demo-file.ts'
+import type { OperatorClient } from '../operator-client.ts'
+import { untilStatus } from '../operator-client.ts'
+import { send } from '../send.ts'
+
+const movement = z.looseObject({
+  transaction_id: z.string(),
+  reference: z.string(),
+  type: z.enum(['BET', 'WIN', 'REFUND', 'ROLLBACK']),
+  status: z.enum(['PENDING', 'SUCCESS', 'FAILED', 'REFUNDED', 'ROLLED_BACK']),
+  amount: z.string(),
+  currency: z.string(),
+  player_id: z.string(),
+  round_id: z.string(),
+  free_bet: z.boolean(),
+  reference_transaction_id: z.string().nullable(),
+  wallet_code: z.string().nullable(),
+  created_at: z.string(),
+})
+export type Movement = z.infer<typeof movement>
+
+const round = z.looseObject({
+  round_id: z.string(),
+  player_id: z.string(),
+  game: z.string(),
+  status: z.string(),
+  stake: z.string(),
+  payout: z.string().nullable(),
+  currency: z.string(),
+  free_bet: z.boolean(),
+  driver: z.string(),
+  wallet_round_id: z.string(),
+  fairness: z.looseObject({ nonce: z.number(), server_seed: z.string().nullable() }),
+  created_at: z.string(),
+  completed_at: z.string().nullable(),
+  end_reason: z.string().nullable(),
+})
+export type Round = z.infer<typeof round>
+
+const event = z.looseObject({
+  id: z.string(),
+  type: z.string(),
+  created_at: z.string(),
+  environment: z.string(),
+  data: z.record(z.string(), z.unknown()),
+})
+export type Event = z.infer<typeof event>
+
+const delivery = z.looseObject({
+  delivery_id: z.string(),
+  webhook_id: z.string(),
+  event_id: z.string(),
+  status: z.string(),
+  attempt_count: z.number(),
+})
+export type Delivery = z.infer<typeof delivery>
+
+const ledgerEntry = z.looseObject({
+  seq: z.number(),
+  at: z.string(),
+  operation: z.string(),
+  transaction_id: z.string().nullable(),
+  reference_transaction_id: z.string().nullable(),
+  round_id: z.string().nullable(),
+  player_id: z.string(),
+  currency: z.string(),
+  amount: z.string(),
+  effect: z.string(),
+  status: z.string(),
+})
+export type LedgerEntry = z.infer<typeof ledgerEntry>
+
+const received = z.looseObject({
+  seq: z.number(),
+  verified: z.boolean(),
+  reason: z.string().nullable(),
+  event_id: z.string().nullable(),
+  attempt: z.number().nullable(),
+  answered_status: z.number().nullable(),
+  raw_body: z.string(),
+})
+export type Received = z.infer<typeof received>
+
+const players = z.object({
+  data: z.array(z.looseObject({ player_id: z.string(), balances: z.record(z.string(), z.string()) })),
+})
+const sequence = z.object({ data: z.array(z.unknown()), next_after: z.number().nullable() })
+
+/** Three of the four sources, read when everything is at rest; the fourth are the clients' own notes. */
+export type Sources = {
+  movements: Movement[]
+  rounds: Round[]
+  sessions: Record<string, unknown>[]
+  events: Event[]
+  deliveries: Delivery[]
+  ledger: LedgerEntry[]
+  liveLedger: LedgerEntry[]
+  liveMovements: number
+  received: Received[]
+  balances: Map<string, Record<string, string>>
+}
+
+export async function readSources(
+  demo: Demo,
+  operator: OperatorClient,
+  live: OperatorClient,
+  since: string,
+): Promise<Sources> {
+  const window = `from=${encodeURIComponent(since)}`
+  const rows = async <Row>(schema: z.ZodType<Row>, path: string) =>
+    z.array(schema).parse(await operator.all(path))
+  const wallet = await untilStatus(200, () => send('GET', `${demo.wallet.url}/sandbox/players`))
+  return {
+    movements: await rows(movement, `/transactions?${window}`),
+    rounds: await rows(round, `/rounds?${window}`),
+    sessions: await operator.all(`/sessions?${window}`),
+    events: await rows(event, `/events?${window}`),
+    deliveries: await rows(delivery, `/webhook-deliveries?${window}`),
+    ledger: await readSequence(ledgerEntry, `${demo.wallet.url}/sandbox/ledger`),
+    liveLedger: await readSequence(ledgerEntry, `${demo.live_wallet.url}/sandbox/ledger`),
+    liveMovements: (await live.all(`/transactions?${window}`)).length,
+    received: await readSequence(received, new URL('/demo/received', demo.receiver.url).href),
+    balances: new Map(
+      players.parse(wallet.body).data.map(({ player_id, balances }) => [player_id, balances]),
+    ),
+  }
+}
+
+/** What the receiver holds by now. */
+export function readReceived(demo: Demo): Promise<Received[]> {
+  return readSequence(received, new URL('/demo/received', demo.receiver.url).href)
+}
+
+async function readSequence<Row>(schema: z.ZodType<Row>, url: string): Promise<Row[]> {
+  const rows: Row[] = []
+  let after: number | null = 0
+  while (after !== null) {
+    const at: number = after
+    const answer = await untilStatus(200, () => send('GET', `${url}?limit=1000&after=${at}`))
+    const { data, next_after }: z.infer<typeof sequence> = sequence.parse(answer.body)
+    rows.push(...z.array(schema).parse(data))
+    after = next_after
+  }
+  return rows
+}

@@ -1,0 +1,61 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Answers, Told } from '../answers.ts'
+import type { OperatorClient } from '../operator-client.ts'
+import type { Random } from '../random.ts'
+import { type Answer, isTransient, send } from '../send.ts'
+
+/** What every client of a chaos run has. */
+export type ClientDeps = {
+  operator: OperatorClient
+  answers: Answers
+  random: Random
+  stopping: AbortSignal
+}
+
+const repeatsMax = 4
+const restMs = { least: 80, most: 400 }
+
+/** Sleeps; wakes early when the run ends. */
+export async function rest({ random, stopping }: ClientDeps, least = restMs.least, most = restMs.most) {
+  await delay(random.between(least, most), undefined, { signal: stopping }).catch(() => undefined)
+}
+
+/** Asks, writes down what was told, and repeats the very same request while the answer says nothing. */
+export async function ask(
+  deps: ClientDeps,
+  request: {
+    what: Told['what']
+    id: string | null
+    path: string
+    token: string
+    body?: Record<string, unknown>
+  },
+  isOver: (answer: Answer) => boolean = (answer) => !isTransient(answer),
+): Promise<Answer> {
+  const { what, id, path, token, body } = request
+  for (let repeats = 0; ; repeats++) {
+    const payload = body === undefined ? {} : { body }
+    const answer = await send('POST', `${deps.operator.base}${path}`, { token, ...payload })
+    deps.answers.add({ what, id, asked: { path, ...body }, answer, token })
+    if (isOver(answer) || repeats >= repeatsMax || deps.stopping.aborted) return answer
+    await rest(deps)
+  }
+}
+
+/** Opens a session, however long it takes. @returns null when the run ended before. */
+export async function openSession(
+  deps: ClientDeps,
+  body: { player_id: string; game: string; currency: string },
+): Promise<{ sessionId: string; token: string } | null> {
+  const { operator, answers, stopping } = deps
+  while (!stopping.aborted) {
+    const answer = await operator.call('POST', '/sessions', body)
+    const id = typeof answer.body.session_id === 'string' ? answer.body.session_id : null
+    answers.add({ what: 'session', id, asked: body, answer, token: operator.token })
+    if (answer.status === 201 && id !== null) {
+      return { sessionId: id, token: new URL(String(answer.body.launch_url)).hash.replace('#token=', '') }
+    }
+    await rest(deps)
+  }
+  return null
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import type { Random } from '../random.ts'
+import { type Answer, codeOf, isTransient, send } from '../send.ts'
+import { ask, type ClientDeps, openSession, rest } from './client.ts'
+
+export type PlayerPlan = { playerId: string; game: 'dice' | 'mines' | 'spin-bottle'; freeBets: boolean }
+
+const round = z.looseObject({ round_id: z.string(), status: z.string() })
+const sitting = z.looseObject({ open_round: round.nullable() })
+const resource = z.looseObject({ resource: z.looseObject({ round_id: z.string().optional() }) })
+const freeBetCount = 1000
+const stakes = ['0.50', '1.00', '2.37', '5.00']
+const freeBetStake = '1.00'
+const tiles = 25
+
+/** A player who plays one game as long as the run lasts: repeats what stays unanswered, voids what hangs, leaves some mines open. */
+export async function play(deps: ClientDeps, { playerId, game, freeBets }: PlayerPlan): Promise<void> {
+  const { operator, random, stopping } = deps
+  const session = await openSession(deps, { player_id: playerId, game, currency: 'USD' })
+  if (session === null) return
+  const { token } = session
+  if (freeBets) {
+    const grant = { player_id: playerId, game, currency: 'USD', stake: freeBetStake, count: freeBetCount }
+    let granted: Answer
+    do granted = await operator.call('POST', '/free-bets', grant)
+    while (granted.status !== 201 && !stopping.aborted)
+  }
+  for (let number = 1; !stopping.aborted; number++) {
+    const free = freeBets && random.chance(0.5)
+    const id = random.chance(0.6) ? `stake.${playerId}.${number}` : null
+    const answer = await ask(
+      deps,
+      {
+        what: 'stake',
+        id,
+        path: '/game/rounds',
+        token,
+        body: {
+          stake: free ? freeBetStake : random.pick(stakes),
+          bet: betOf(game, random),
+          client_seed: `seed-${number}`,
+          ...(free ? { free_bet: true } : {}),
+          ...(id === null ? {} : { transaction_id: id }),
+        },
+      },
+      // Without an id of the client's own a repeat would be another stake.
+      (given) => id === null || !isTransient(given),
+    )
+    await goOn(deps, token, answer)
+    await rest(deps)
+  }
+}
+
+async function goOn(deps: ClientDeps, token: string, answer: Answer): Promise<void> {
+  const { operator, random } = deps
+  const played = round.safeParse(answer.body)
+  if (answer.status === 201 && played.success) {
+    if (played.data.status === 'OPEN') await openTiles(deps, token, played.data.round_id)
+    return
+  }
+  const left = resource.safeParse(answer.body)
+  const roundId = left.success ? left.data.resource.round_id : undefined
+  if (roundId !== undefined && random.chance(0.4)) {
+    await ask(deps, { what: 'action', id: roundId, path: `/rounds/${roundId}/void`, token: operator.token })
+    return
+  }
+  if (codeOf(answer) !== 'ROUND_IN_PROGRESS' && !isTransient(answer)) return
+  const seen = await send('GET', `${operator.base}/game/session`, { token })
+  const open = sitting.safeParse(seen.body)
+  if (seen.status !== 200 || !open.success || open.data.open_round === null) return
+  if (open.data.open_round.status === 'OPEN') await openTiles(deps, token, open.data.open_round.round_id)
+}
+
+/** Opens some tiles and cashes out, or walks away. */
+async function openTiles(deps: ClientDeps, token: string, roundId: string): Promise<void> {
+  const { random, stopping } = deps
+  const wanted = random.between(1, 4)
+  for (let opened = 0; opened < wanted && !stopping.aborted; opened++) {
+    const path = `/game/rounds/${roundId}/reveal`
+    const body = { tile: random.between(0, tiles - 1) }
+    const answer = await ask(deps, { what: 'action', id: roundId, path, token, body })
+    if (answer.status !== 200 || answer.body.status !== 'OPEN') return
+  }
+  if (random.chance(0.04)) return
+  await ask(deps, { what: 'action', id: roundId, path: `/game/rounds/${roundId}/cashout`, token })
+}
+
+function betOf(game: PlayerPlan['game'], random: Random): Record<string, unknown> {
+  if (game === 'dice')
+    return { target: random.pick(['50.00', '90.00', '10.00']), direction: random.pick(['over', 'under']) }
+  if (game === 'mines') return { mines: random.pick([1, 3, 10]) }
+  return { pick: random.between(0, 1), sectors: random.pick([2, 3, 6]) }
+}

@@ -1,0 +1,41 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Random } from '../random.ts'
+import { send } from '../send.ts'
+import type { FaultCounts } from './fault-counts.ts'
+
+const restMs = { least: 2000, most: 6000 }
+const moods: readonly (readonly [name: string, behaviour: Record<string, unknown>])[] = [
+  ['500', { status: 500, count: 12 }],
+  ['503 with Retry-After', { status: 503, retry_after: 1, count: 5 }],
+  ['drop', { drop: true, count: 8 }],
+  ['slow', { delay_ms: 700, count: 20 }],
+]
+
+/** Lets the receiver of webhooks misbehave for a few deliveries at a time, until the run ends. */
+export async function tormentReceiver({
+  receiverUrl,
+  random,
+  counts,
+  stopping,
+}: {
+  receiverUrl: string
+  random: Random
+  counts: FaultCounts
+  stopping: AbortSignal
+}): Promise<void> {
+  const url = new URL('/demo/behaviour', receiverUrl).href
+  while (!stopping.aborted) {
+    await delay(random.between(restMs.least, restMs.most), undefined, { signal: stopping }).catch(
+      () => undefined,
+    )
+    const [name, body] = random.pick(moods)
+    const told = await send('PUT', url, { body })
+    if (told.status >= 200 && told.status < 300) counts.add(`receiver ${name}`)
+  }
+  for (let tries = 0; tries < 100; tries++) {
+    const told = await send('DELETE', url)
+    if (told.status >= 200 && told.status < 300) return
+    await delay(100)
+  }
+  throw new Error('the receiver does not take its behaviour back')
+}

@@ -1,0 +1,91 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Demo } from '../harness/demo-file.ts'
+import { readReceived } from './check/sources.ts'
+import type { Verdict } from './check/verdict.ts'
+import { endOpenRounds } from './clients/end-open-rounds.ts'
+import type { OperatorClient } from './operator-client.ts'
+import { send } from './send.ts'
+
+const name = 'life: everything heals and ends'
+const everyMs = 250
+const shownMax = 5
+
+export type Healing = { readyMs: number; settledMs: number; deliveredMs: number }
+
+/** Waits until the product is ready, nothing is unfinished and every event is delivered; says what is not when time is up. */
+export async function heal({
+  demo,
+  operator,
+  since,
+  withinMs,
+  verdict,
+  say,
+}: {
+  demo: Demo
+  operator: OperatorClient
+  since: string
+  withinMs: number
+  verdict: Verdict
+  say: (text: string) => void
+}): Promise<Healing> {
+  const window = `from=${encodeURIComponent(since)}`
+  const fromMs = performance.now()
+  const until = async (what: string, unfinished: () => Promise<string[]>) => {
+    let left: string[] = ['nothing was answered']
+    while (performance.now() - fromMs < withinMs) {
+      left = await unfinished().catch((error: unknown) => [String(error)])
+      if (left.length === 0) break
+      await delay(everyMs)
+    }
+    verdict.check(
+      name,
+      left.length === 0,
+      () => `${what}: ${left.length} left: ${left.slice(0, shownMax).join('; ')}`,
+    )
+    const tookMs = Math.round(performance.now() - fromMs)
+    say(
+      `${what}: ${left.length === 0 ? `after ${tookMs} ms` : `NOT within ${tookMs} ms (${left.length} left)`}`,
+    )
+    return tookMs
+  }
+
+  const readyMs = await until('ready again', async () => {
+    const answer = await send('GET', `${demo.base_url}/readyz`)
+    return answer.status === 200 ? [] : [JSON.stringify(answer.body)]
+  })
+  const settledMs = await until('every movement and round ended', async () => {
+    await endOpenRounds(operator)
+    const pending = await operator.all(`/transactions?status=PENDING&${window}`)
+    const left = pending.map(
+      (each) => `${String(each.type)} ${String(each.transaction_id)} since ${String(each.created_at)}`,
+    )
+    for (const status of ['PENDING', 'OPEN', 'SETTLING']) {
+      const rounds = await operator.all(`/rounds?status=${status}&${window}`)
+      left.push(
+        ...rounds.map(
+          (each) =>
+            `${String(each.round_id)} ${status} ${String(each.driver)} since ${String(each.created_at)}`,
+        ),
+      )
+    }
+    return left
+  })
+  let known = -1
+  const deliveredMs = await until('every event recorded and delivered', async () => {
+    const events = (await operator.all(`/events?${window}`)).map((event) => String(event.id))
+    const accepted = new Set(
+      (await readReceived(demo)).flatMap(({ verified, answered_status, event_id }) =>
+        verified && answered_status === 200 && event_id !== null ? [event_id] : [],
+      ),
+    )
+    const left = events.filter((id) => !accepted.has(id))
+    const deliveries = await operator.all(`/webhook-deliveries?status=PENDING&${window}`)
+    left.push(...deliveries.map((each) => `delivery ${String(each.delivery_id)} of ${String(each.event_id)}`))
+    // The last events may still be in an outbox: two looks must see the same.
+    if (left.length === 0 && known !== events.length) left.push('events are still being recorded')
+    known = events.length
+    if (left.length > 0) await delay(everyMs * 4)
+    return left
+  })
+  return { readyMs, settledMs, deliveredMs }
+}

@@ -1,0 +1,173 @@
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Cleanup } from '../harness/cleanup.ts'
+import { createHttpClient } from '../harness/http-client.ts'
+import { registerWallet } from '../harness/operator.ts'
+import { raisedLimits } from '../harness/raised-limits.ts'
+import { startProduct } from '../harness/start-product.ts'
+import { createAnswers } from './answers.ts'
+import { askAgain } from './ask-again.ts'
+import { checkAnswers } from './check/check-answers.ts'
+import { checkEvents } from './check/check-events.ts'
+import { checkMoney } from './check/check-money.ts'
+import { checkRounds } from './check/check-rounds.ts'
+import { readSources } from './check/sources.ts'
+import { createVerdict, type Invariant } from './check/verdict.ts'
+import type { ClientDeps } from './clients/client.ts'
+import { driveRounds } from './clients/operator-server.ts'
+import { play, type PlayerPlan } from './clients/player.ts'
+import { pollEvents } from './clients/poll-events.ts'
+import { createFaultCounts } from './faults/fault-counts.ts'
+import { tormentProcesses } from './faults/torment-processes.ts'
+import { tormentReceiver } from './faults/torment-receiver.ts'
+import { tormentWallet } from './faults/torment-wallet.ts'
+import { heal, type Healing } from './heal.ts'
+import { createOperatorClient } from './operator-client.ts'
+import { createRandom } from './random.ts'
+
+export type ChaosOptions = {
+  seconds: number
+  seed: number
+  /** As for `npm start -- --replicas`; empty for one of each. */
+  replicas: string
+  timeScale: number
+  faults: boolean
+}
+
+export type ChaosReport = {
+  seed: number
+  seconds: number
+  faults: Record<string, number>
+  answers: Record<string, number>
+  counts: Record<string, number>
+  healing: Healing
+  /** Milliseconds until a killed service answered again, with the engines up. */
+  back: { kills: number; medianMs: number; mostMs: number }
+  invariants: Invariant[]
+  diary: string[]
+}
+
+const walletTimeoutMs = 1000
+const healWithinMs = 150_000
+const warmUpMs = 2000
+const startingBalance = '1000.00'
+const richBalance = '1000000000.00'
+
+/** Plays, torments, heals, and compares what four sources say. */
+export async function runChaos(
+  { seconds, seed, replicas, timeScale, faults: withFaults }: ChaosOptions,
+  folder: string,
+  cleanup: Cleanup,
+  say: (text: string) => void,
+): Promise<ChaosReport> {
+  const random = createRandom(seed)
+  const verdict = createVerdict()
+  say(`seed ${seed}: starting the product`)
+  const product = await startProduct({
+    dataDir: join(folder, 'data'),
+    logPath: join(folder, 'product.log'),
+    flags: replicas === '' ? [] : ['--replicas', replicas],
+    environment: { ...raisedLimits, PITBOSS_TIME_SCALE: String(timeScale), PITBOSS_LOG_LEVEL: 'info' },
+    cleanup,
+  })
+  const demo = product.demo()
+  const http = createHttpClient(demo.base_url, 1)
+  await registerWallet(http, demo, demo.wallet.url, walletTimeoutMs)
+  await http.close()
+  const operator = await createOperatorClient(demo, demo.test)
+  const live = await createOperatorClient(demo, demo.live)
+
+  const since = new Date().toISOString()
+  const load = new AbortController()
+  const torments = new AbortController()
+  const answers = createAnswers()
+  const counts = createFaultCounts()
+  const clientDeps = (name: string): ClientDeps => ({
+    operator,
+    answers,
+    random: random.fork(name),
+    stopping: load.signal,
+  })
+  const { poller, done: polling } = pollEvents(clientDeps('poller'))
+  const clients = [
+    ...playerPlans().map((plan) => play(clientDeps(plan.playerId), plan)),
+    ...Array.from({ length: 6 }, (_, index) => driveRounds(clientDeps(`op-${index}`), `rich-op-${index}`)),
+    polling,
+  ]
+  await delay(warmUpMs)
+  say(`${clients.length} clients at work; ${withFaults ? `faults for ${seconds} s` : 'no faults'}`)
+  const faultDeps = (name: string) => ({ random: random.fork(name), counts, stopping: torments.signal })
+  const tormenting = withFaults
+    ? Promise.all([
+        tormentProcesses({ product, ...faultDeps('processes') }),
+        tormentWallet({ walletUrl: demo.wallet.url, ...faultDeps('wallet') }),
+        tormentReceiver({ receiverUrl: demo.receiver.url, ...faultDeps('receiver') }),
+      ])
+    : Promise.resolve(null)
+  await delay(seconds * 1000)
+  torments.abort()
+  const tormented = await tormenting
+  // What is asked while everything heals is asked for real, too.
+  await delay(warmUpMs)
+  load.abort()
+  await Promise.all(clients)
+  say('faults are over, load has ended')
+  if (!product.alive())
+    throw new Error(`the stack's own process died; its log: ${join(folder, 'product.log')}`)
+
+  const healing = await heal({ demo, operator, since, withinMs: healWithinMs, verdict, say })
+  await poller.catchUp()
+  const sources = await readSources(demo, operator, live, since)
+  const startOf = (playerId: string) =>
+    playerId.startsWith('rich') ? richBalance : playerId.startsWith('broke') ? '0.00' : startingBalance
+  checkMoney(sources, startOf, verdict)
+  checkRounds(sources, verdict)
+  checkEvents(sources, poller.ids, demo.receiver.webhook_id, verdict)
+  checkAnswers(answers.all(), sources, verdict)
+  await askAgain(answers.all(), sources, operator, verdict)
+  const after = await readSources(demo, operator, live, since)
+  verdict.check(
+    'answers: asked again at the end, the record is answered and nothing moves',
+    after.ledger.length === sources.ledger.length && after.movements.length === sources.movements.length,
+    () =>
+      `ledger ${sources.ledger.length} → ${after.ledger.length}, movements ${sources.movements.length} → ${after.movements.length}`,
+  )
+
+  const backMs = (tormented?.[0].backMs ?? []).toSorted((a, b) => a - b)
+  return {
+    seed,
+    seconds,
+    faults: counts.all(),
+    answers: answers.counts(),
+    counts: {
+      answers: answers.all().length,
+      rounds: sources.rounds.length,
+      movements: sources.movements.length,
+      'ledger entries': sources.ledger.length,
+      events: sources.events.length,
+      deliveries: sources.deliveries.length,
+      'deliveries received': sources.received.length,
+    },
+    healing,
+    back: {
+      kills: backMs.length,
+      medianMs: Math.round(backMs[Math.floor(backMs.length / 2)] ?? 0),
+      mostMs: Math.round(backMs.at(-1) ?? 0),
+    },
+    invariants: verdict.invariants(),
+    diary: tormented?.[0].diary ?? [],
+  }
+}
+
+/** All three games, some players with free bets, and one of each kind that the sandbox wallet refuses. */
+function playerPlans(): PlayerPlan[] {
+  const games = ['dice', 'dice', 'mines', 'mines', 'spin-bottle'] as const
+  const plans = Array.from({ length: 15 }, (_, index): PlayerPlan => {
+    const game = games[index % games.length] ?? 'dice'
+    return { playerId: `rich-${game}-${index}`, game, freeBets: index % 5 === 4 || index === 1 }
+  })
+  const refused = ['broke', 'blocked', 'limited'].map(
+    (kind): PlayerPlan => ({ playerId: `${kind}-player`, game: 'dice', freeBets: false }),
+  )
+  return [...plans, ...refused]
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod'
+
+export type Answer = { status: number; body: Record<string, unknown> }
+
+const object = z.record(z.string(), z.unknown())
+const timeoutMs = 25_000
+
+/** One HTTP exchange; a connection that is refused, lost or silent is status 0. Never throws. */
+export async function send(
+  method: string,
+  url: string,
+  { token, body }: { token?: string; body?: unknown } = {},
+): Promise<Answer> {
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    const text = await response.text()
+    return { status: response.status, body: text === '' ? {} : object.parse(JSON.parse(text)) }
+  } catch (error) {
+    return { status: 0, body: { error: String(error) } }
+  }
+}
+
+/** A code of the error catalogue, or null for an answer that is no error. */
+export function codeOf({ body }: Answer): string | null {
+  return typeof body.code === 'string' ? body.code : null
+}
+
+/** Whether the answer says nothing about what was asked: the service was away or overloaded, the connection broke. */
+export function isTransient(answer: Answer): boolean {
+  const code = codeOf(answer)
+  return answer.status === 0 || code === 'SERVICE_UNAVAILABLE' || code === 'RATE_LIMITED'
+}

@@ -26,6 +26,7 @@ import { createGameAccess } from './handlers/game-access.ts'
 import { createGameHandlers, createShowGame } from './handlers/games.ts'
 import { createOpenSession } from './handlers/open-session.ts'
 import { createPlaceStake } from './handlers/place-stake.ts'
+import { createJoinMovement } from './handlers/join-movement.ts'
 import { createPlaceTransaction } from './handlers/place-transaction.ts'
 import { createPlayRound } from './handlers/play-round.ts'
 import { createPlayerAccess } from './handlers/player-session.ts'
@@ -116,7 +117,9 @@ export async function startRounds({
   const players = createPlayerAccess({ sessions, rounds })
   const placeStake = createPlaceStake({ rounds, wallet, actor, logger })
   const ids = { newId, newUuid: randomUUID }
-  const play = { rounds, commitments, grants, wallet, actor, access, players, placeStake, clock, ...ids }
+  const joinMovement = createJoinMovement({ wallet, rounds, clock })
+  const stakes = { placeStake, joinMovement }
+  const play = { rounds, commitments, grants, wallet, actor, access, players, ...stakes, clock, ...ids }
   const playRound = createPlayRound(play)
   const placeTransaction = createPlaceTransaction({ ...play, sessions })
   const openSession = createOpenSession({ db, sessions, access, outbox: sessionOutbox, clock, newId })

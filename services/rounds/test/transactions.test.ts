@@ -123,10 +123,39 @@ t.test('pending, refused and parallel stakes', async (t) => {
   const created = same.filter((one) => one.status === 'fulfilled' && one.value.status === 201)
   t.equal(created.length, 1)
   const codes = same.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []))
-  t.same(
-    [...new Set(codes)].filter((code) => code !== 'WALLET_TIMEOUT'),
-    [],
-  )
+  t.same(codes, [])
+})
+
+t.test('parallel sends of one id share one answer', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession()
+  const held = Promise.withResolvers<void>()
+  rig.wallet.next({ kind: 'hold', until: held.promise })
+  const sends = Array.from({ length: 20 }, () => bet(rig, session, { transaction_id: 'same' }))
+  await waitFor(async () => rig.wallet.asked.length === 1)
+  held.resolve()
+  const placed = await Promise.all(sends)
+  t.equal(placed.filter(({ status }) => status === 201).length, 1)
+  t.equal(placed.filter(({ status }) => status === 200).length, 19)
+  t.equal(rig.wallet.asked.length, 1, 'one movement')
+})
+
+t.test('a round learns what its movements have become before it refuses the next', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession()
+  rig.wallet.next({ kind: 'pending', code: 'WALLET_UNAVAILABLE' })
+  await t.rejects(bet(rig, session, { transaction_id: 'late' }))
+  const [roundId] = rig.wallet.asked.map((spec) => spec.roundId)
+  rig.wallet.end(rig.scope, 'late', 'SUCCESS')
+  const win = { type: 'WIN', round_id: roundId, amount: '3.00', currency: 'USD' }
+  t.equal((await send(rig, win)).status, 201, 'no waiting for the event')
+  const refund = { type: 'REFUND', transaction_id: 'back' }
+  const again = await bet(rig, session, { transaction_id: 'other' })
+  t.equal(again.status, 201)
+  t.equal((await send(rig, { ...refund, reference_transaction_id: 'other' })).status, 201)
+  const spelled = { ...refund, reference_transaction_id: 'other', amount: '10.00', currency: 'USD' }
+  t.equal((await send(rig, spelled)).status, 200, 'the amount spelled out means the same')
+  t.equal(await codeOf(send(rig, { ...spelled, amount: '9.00' })), 'TRANSACTION_CONFLICT')
 })
 
 t.test('what belongs to the service is not driven by the operator', async (t) => {

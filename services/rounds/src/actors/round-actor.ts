@@ -119,6 +119,20 @@ export function createRoundActor(deps: RoundActorDeps) {
     return message === null ? stored : send(stored, message)
   }
 
+  /** Tells the round how its movements stand by now, where their events may still be on their way. */
+  async function catchUp(stored: StoredRound, context?: CallContext): Promise<StoredRound> {
+    const { stakes, wins, reversals } = stored.round
+    const open = [...stakes, ...wins, ...reversals].filter(
+      ({ state }) => state === 'ASKED' || state === 'OWED',
+    )
+    let current = stored
+    for (const { transactionId } of open) {
+      const shown = await wallet.show(scopeOf(stored.round), transactionId, context)
+      if (shown !== null) current = await learn(current, shown.movement, shown.outcome)
+    }
+    return current
+  }
+
   /**
    * Does what the round owes until nothing more can be done now. What fails stays owed and is the sweeper's.
    * @param recover also looks after stakes whose asker is gone; otherwise they are left to whoever asked.
@@ -267,7 +281,7 @@ export function createRoundActor(deps: RoundActorDeps) {
     )
   }
 
-  return { open, send, tell, withdraw, learn, settle, voidStake }
+  return { open, send, tell, withdraw, learn, catchUp, settle, voidStake }
 }
 
 function messageOf(movement: Movement, outcome: MovementOutcome): RoundMessage | null {

@@ -12,6 +12,7 @@ import {
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
+import type { z } from 'zod'
 
 export type Placed = {
   readonly movement: Movement
@@ -36,6 +37,7 @@ const balanceBudgetMs = 2500
 const statusFreshMs = 500
 const statusesMax = 1000
 
+export type Shown = NonNullable<z.infer<(typeof showMovement)['reply']>>
 export type WalletClient = ReturnType<typeof createWalletClient>
 
 /** The way to wallet-bridge. Money moves only there. */

@@ -9,13 +9,14 @@ import type { RoundActor } from '../actors/round-actor.ts'
 import type { WalletClient } from '../clients/wallet.ts'
 import { isWithin, narrow } from '../domain/limits.ts'
 import { assertRealMoney } from '../domain/live-rules.ts'
-import type { Reversal, RoundState, Stake, Win } from '../domain/round.ts'
+import { isUnfinished, type Reversal, type RoundState, type Stake, type Win } from '../domain/round.ts'
 import { reversalSpec, winSpec } from '../present/movement-spec.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
 import { chainKey, scopeOf, type StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
 import { type SessionsStore, stakeRangeOf } from '../storage/sessions-store.ts'
 import type { GameAccess } from './game-access.ts'
+import type { JoinMovement } from './join-movement.ts'
 import { newRound } from './new-round.ts'
 import { type PlaceStake, resourceOf } from './place-stake.ts'
 import { assertSessionOpen } from './play-round.ts'
@@ -33,6 +34,7 @@ type PlaceTransactionDeps = {
   actor: RoundActor
   access: GameAccess
   placeStake: PlaceStake
+  joinMovement: JoinMovement
   clock: Clock
   newId: (prefix: string) => string
   newUuid: () => string
@@ -42,7 +44,7 @@ export type PlacedTransaction = { status: 201 | 200; body: Movement }
 
 /** `POST /v1/transactions`: the movements of rounds that the operator's own server drives. Contract sections 5 and 11. */
 export function createPlaceTransaction(deps: PlaceTransactionDeps) {
-  const { rounds, sessions, commitments, wallet, actor, access, placeStake, clock } = deps
+  const { rounds, sessions, commitments, wallet, actor, access, placeStake, joinMovement, clock } = deps
 
   return async function placeTransaction(
     caller: Caller,
@@ -68,14 +70,10 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     const { transaction_id: transactionId } = body
     const movements = [...round.stakes, ...round.wins, ...round.reversals]
     const known = movements.find((one) => one.transactionId === transactionId)
-    if (round.driver !== 'operator' || known?.requestHash !== transactionHash(body, round.currency)) {
+    if (round.driver !== 'operator' || known?.requestHash !== transactionHash(body, round)) {
       throw new ServiceError('TRANSACTION_CONFLICT')
     }
-    const shown = await wallet.show(scopeOf(round), transactionId, context)
-    if (shown === null) {
-      throw new ServiceError('WALLET_TIMEOUT', { resource: resourceOf(round, known) })
-    }
-    const { movement, outcome } = shown
+    const { movement, outcome } = await joinMovement(round, transactionId, context)
     if (outcome.kind === 'refused') throw new ServiceError(outcome.code)
     if (outcome.kind === 'pending') {
       throw new ServiceError(outcome.code, { resource: resourceOf(round, known) })
@@ -92,10 +90,17 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     const { session, entry, amount, limits } = await checkStake(caller, body)
     const chain = chainKey(scope, session.game, session.playerId)
     const last = await rounds.last(chain)
-    if (last.unfinished) throw new ServiceError('ROUND_IN_PROGRESS')
+    if (last.unfinished) {
+      const sibling = await rounds.findByTransaction(scope, body.transaction_id)
+      if (sibling !== null) return answerRepeat(sibling, body, context)
+      const other = await rounds.findUnfinished(chain)
+      if (other !== null && isUnfinished((await actor.catchUp(other, context)).round)) {
+        throw new ServiceError('ROUND_IN_PROGRESS')
+      }
+    }
     const { settleLosses } = await wallet.assertConfigured(scope, context)
     const now = clock.now()
-    const requestHash = transactionHash(body, session.currency)
+    const requestHash = transactionHash(body, { currency: session.currency })
     const stored = await actor.open(
       newRound({
         session,
@@ -141,7 +146,7 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     const stake: Stake = {
       transactionId: body.transaction_id,
       minor: amount,
-      requestHash: transactionHash(body, round.currency),
+      requestHash: transactionHash(body, round),
       state: 'ASKED',
       wasTaken: false,
       refusal: null,
@@ -186,7 +191,7 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     const win: Win = {
       transactionId: body.transaction_id,
       minor: readAmount(body.amount, currency, 'amount'),
-      requestHash: transactionHash(body, currency),
+      requestHash: transactionHash(body, stored.round),
       final: body.final,
       state: 'OWED',
     }
@@ -214,7 +219,7 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
       transactionId: body.transaction_id,
       referenceTransactionId: reference,
       type: body.type,
-      requestHash: transactionHash(body, round.currency),
+      requestHash: transactionHash(body, round),
       closes: false,
       state: 'OWED',
     }
@@ -231,7 +236,8 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     context: HandlerContext,
     message: Parameters<RoundActor['send']>[1],
   ): Promise<StoredRound | PlacedTransaction> {
-    const { stored: intended, changed } = await actor.tell(stored, message)
+    const current = await actor.catchUp(stored, context)
+    const { stored: intended, changed } = await actor.tell(current, message)
     if (!changed) return answerRepeat(intended, body, context)
     await failpoint('rounds.movement-intended')
     return intended

@@ -11,7 +11,7 @@ import type { CatalogueEntry } from '../catalogue.ts'
 import type { WalletClient } from '../clients/wallet.ts'
 import { isWithin, type Limits, narrow } from '../domain/limits.ts'
 import { assertRealMoney } from '../domain/live-rules.ts'
-import type { RoundState, Stake } from '../domain/round.ts'
+import { isUnfinished, type RoundState, type Stake } from '../domain/round.ts'
 import { sessionStatusAt } from '../domain/session-status.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
 import type { GrantsStore } from '../storage/grants-store.ts'
@@ -19,6 +19,7 @@ import { scopeOf, type StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
 import { type SessionDocument, stakeRangeOf } from '../storage/sessions-store.ts'
 import type { GameAccess } from './game-access.ts'
+import type { JoinMovement } from './join-movement.ts'
 import { newRound } from './new-round.ts'
 import { type PlaceStake, resourceOf } from './place-stake.ts'
 import type { Player, PlayerAccess } from './player-session.ts'
@@ -41,6 +42,7 @@ type PlayRoundDeps = {
   access: GameAccess
   players: PlayerAccess
   placeStake: PlaceStake
+  joinMovement: JoinMovement
   clock: Clock
   newId: (prefix: string) => string
   newUuid: () => string
@@ -61,7 +63,8 @@ type Play = {
  * before the intent is stored; from then on the round ends by itself, whoever dies. Contract sections 4 and 11.
  */
 export function createPlayRound(deps: PlayRoundDeps) {
-  const { rounds, commitments, grants, wallet, actor, access, players, placeStake, clock } = deps
+  const { rounds, commitments, grants, wallet, actor, access, players, placeStake, joinMovement, clock } =
+    deps
 
   return async function playRound(
     caller: Caller,
@@ -81,7 +84,14 @@ export function createPlayRound(deps: PlayRoundDeps) {
     ])
     const limits = game.limits(player.session.currency)
     assertStake(play, limits)
-    if (last.unfinished) throw new ServiceError('ROUND_IN_PROGRESS')
+    if (last.unfinished) {
+      const sibling = await repeated(play)
+      if (sibling !== null) return answerRepeat(sibling, play, context)
+      const other = await rounds.findUnfinished(player.chain)
+      if (other !== null && isUnfinished((await actor.catchUp(other, context)).round)) {
+        throw new ServiceError('ROUND_IN_PROGRESS')
+      }
+    }
     const { settleLosses } = await wallet.assertConfigured(caller.scope, context)
 
     const grantId = body.free_bet === true ? await chooseGrant(play) : null
@@ -222,8 +232,7 @@ export function createPlayRound(deps: PlayRoundDeps) {
   /** How the stake stands by now. @throws ServiceError as the first answer, while its outcome is unknown. */
   async function joinStake(stored: StoredRound, stake: Stake, context: HandlerContext): Promise<RoundState> {
     const resource = resourceOf(stored.round, stake)
-    const shown = await wallet.show(scopeOf(stored.round), stake.transactionId, context)
-    if (shown === null) throw new ServiceError('WALLET_TIMEOUT', { resource })
+    const shown = await joinMovement(stored.round, stake.transactionId, context)
     if (shown.outcome.kind === 'pending') throw new ServiceError(shown.outcome.code, { resource })
     const learned = await actor.learn(stored, shown.movement, shown.outcome)
     return (await actor.settle(learned, { recover: false, context })).round

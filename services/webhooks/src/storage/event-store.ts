@@ -110,11 +110,14 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
      * since the running maximum first reaches `from` at such an event.
      */
     async seqBefore(scope: Scope, from: Date): Promise<number> {
+      // The end is read first: what is recorded while we look must come after the answer, not before it.
+      const end = await last(scope)
+      if (end.createdHighAt < from) return end.seq
       const first = await events.findOne(
         { ...scopeFields(scope), createdHighAt: { $gte: from } },
         { sort: { createdHighAt: 1, seq: 1 }, projection: { seq: 1 } },
       )
-      return first === null ? (await last(scope)).seq : first.seq - 1
+      return first === null ? end.seq : first.seq - 1
     },
 
     /** Events after `afterSeq` in recording order. */

@@ -18,6 +18,8 @@ const command = new Command('npm run demo --')
 const { json, dataDir, port } = command.opts<{ json: boolean; dataDir: string; port: string }>()
 const log = createDemoLog(json, (line) => process.stdout.write(`${line}\n`))
 let own: Stack | null = null
+const interrupted = new AbortController()
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort())
 
 try {
   if (!(await isRunning())) {
@@ -31,7 +33,7 @@ try {
   }
   const demo = readJson(join(resolve(dataDir), 'demo.json'), demoFile)
   if (demo === null) throw new DemoError('demo.json is missing; was the stack started with --no-demo?')
-  await runTour(demo, log)
+  await runTour(demo, resolve(dataDir), log, interrupted.signal)
   if (!json) process.stdout.write('\nAll of it happened as it should.\n')
 } catch (error) {
   log.end()

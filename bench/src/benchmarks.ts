@@ -1,7 +1,9 @@
+import { runEngines } from './engines/run-engines.ts'
 import type { Cleanup } from './harness/cleanup.ts'
 import type { PairPlan } from './harness/run-pairs.ts'
 import { runRead } from './read/run-read.ts'
 import { runRound } from './round/run-round.ts'
+import { runWebhooks } from './webhooks/run-webhooks.ts'
 
 export type BenchOptions = { seconds: number; pairs: number }
 
@@ -19,6 +21,10 @@ type Benchmark = {
 
 const concurrencies = [1, 32]
 const warmUpShare = 0.7
+/** Five operations at two concurrencies: shorter stretches and fewer turns keep the whole within minutes. */
+const enginesShare = 0.5
+const enginesPairsMax = 3
+const steadyShare = 10
 
 export const benchmarks: readonly Benchmark[] = [
   {
@@ -34,6 +40,21 @@ export const benchmarks: readonly Benchmark[] = [
     about:
       'POST /v1/game/rounds with a wallet that answers at once, against a bare script with the same durable writes.',
     run: (options, cleanup, say) => runRound(planOf(options), cleanup, say),
+  },
+  {
+    name: 'engines',
+    title: 'The embedded database: MongoDB driver and gateway against the bare SQL functions',
+    about: 'Insert, find, fenced update, page and transaction; start times; CPU and memory at rest.',
+    run({ seconds, pairs }, cleanup, say) {
+      const plan = planOf({ seconds: seconds * enginesShare, pairs: Math.min(pairs, enginesPairsMax) })
+      return runEngines(plan, cleanup, say)
+    },
+  },
+  {
+    name: 'webhooks',
+    title: 'Webhooks: from the stream to a healthy receiver',
+    about: '200 events/s for ten times S seconds: time to arrival; then what a backlog reaches.',
+    run: ({ seconds }, cleanup, say) => runWebhooks(Math.ceil(seconds * steadyShare), cleanup, say),
   },
 ]
 

@@ -7,6 +7,8 @@ import { findEngines, findServices, type Target } from './find-processes.ts'
 const betweenMs = { least: 700, most: 2600 }
 /** Engines need a moment between their deaths, else nothing but restarts would happen. */
 const engineRestMs = 9000
+/** An engine's death this long before a kill has no part in how soon the service is back. */
+const engineBackMs = 5000
 const pauseMs = { least: 200, most: 5000, engineMost: 1800 }
 const backWithinMs = 60_000
 const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks']
@@ -61,7 +63,7 @@ export async function tormentProcesses({
         (await answers(`${url}/readyz`))
       ) {
         const tookMs = performance.now() - fromMs
-        if (engineHurtAtMs < fromMs - engineRestMs) torment.backMs.push(tookMs)
+        if (engineHurtAtMs < fromMs - engineBackMs) torment.backMs.push(tookMs)
         return
       }
       await delay(50)

@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Of one core, and of memory as the kernel shares it out (PSS). */
+export type ProcessUse = { cpuPercent: number; memoryMb: number; processes: number }
+
+const ticksPerSecond = 100
+const bytesPerMb = 1024
+
+/** What a process and its descendants use over `ms`. Linux only. */
+export async function measureUse(pid: number, ms: number): Promise<ProcessUse> {
+  const before = ticksOf(familyOf(pid))
+  const fromMs = performance.now()
+  await delay(ms)
+  const family = familyOf(pid)
+  const seconds = (performance.now() - fromMs) / 1000
+  return {
+    cpuPercent: ((ticksOf(family) - before) / ticksPerSecond / seconds) * 100,
+    memoryMb: family.reduce((sum, each) => sum + pssKb(each), 0) / bytesPerMb,
+    processes: family.length,
+  }
+}
+
+function familyOf(pid: number): number[] {
+  const children = new Map<number, number[]>()
+  for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    const parent = Number(statFields(Number(entry))[1] ?? 0)
+    children.set(parent, [...(children.get(parent) ?? []), Number(entry)])
+  }
+  const family = [pid]
+  for (const member of family) family.push(...(children.get(member) ?? []))
+  return family
+}
+
+function ticksOf(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => {
+    const fields = statFields(pid)
+    return sum + Number(fields[11] ?? 0) + Number(fields[12] ?? 0)
+  }, 0)
+}
+
+/** The fields after the name, which may hold blanks itself: state, parent, … */
+function statFields(pid: number): string[] {
+  const text = readOrEmpty(`/proc/${pid}/stat`)
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')
+}
+
+function pssKb(pid: number): number {
+  return Number(/^Pss:\s+(\d+)/m.exec(readOrEmpty(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0)
+}
+
+/** A process may end between two looks. */
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,88 @@
+import { useEffect, useState } from 'preact/hooks'
+import { prefersStill } from '../play/motion.ts'
+import type { TableState } from '../play/table-state.ts'
+import { type Direction, readTarget, targetText } from './dice-numbers.ts'
+
+const lastRollsShown = 8
+
+/** The rolled number over a line from 0 to 100 with the winning side lit; the line's knob aims. */
+export function DiceStage({
+  state,
+  direction,
+  target,
+  range,
+  onAim,
+}: {
+  state: TableState
+  direction: Direction
+  target: number
+  range: { min: number; max: number }
+  onAim: (target: number) => void
+}) {
+  const { round, activity, history } = state
+  const outcome = round?.outcome ?? null
+  const roll = outcome === null ? null : String(outcome.roll)
+  const shown = useRolling(roll, activity === 'showing' || activity === 'placing')
+  const settled = roll !== null && activity !== 'showing'
+  const result = !settled ? 'none' : outcome?.won === true ? 'won' : 'lost'
+  const position = settled ? (readTarget(roll) ?? 0) / 100 : null
+  return (
+    <section class="stage dice-stage" aria-label="Dice">
+      <ul class="last-rolls" aria-label="Last rolls">
+        {history
+          .filter((past) => past.outcome !== null)
+          .slice(0, lastRollsShown)
+          .map((past) => (
+            <li key={past.round_id} data-result={past.outcome?.won === true ? 'won' : 'lost'}>
+              {String(past.outcome?.roll)}
+            </li>
+          ))}
+      </ul>
+      <p class="roll" data-result={result} aria-hidden="true">
+        {shown}
+      </p>
+      <div class="track" data-direction={direction} style={{ '--target': `${target / 100}%` }}>
+        {position === null ? null : (
+          <span class="pin" data-result={result} style={{ '--roll': `${position}%` }} aria-hidden="true">
+            {roll}
+          </span>
+        )}
+        <div class="rail" aria-hidden="true" />
+        <input
+          type="range"
+          aria-label="Target"
+          aria-valuetext={`${direction} ${targetText(target)}`}
+          min={0}
+          max={10_000}
+          step={1}
+          value={target}
+          disabled={activity !== 'idle'}
+          onInput={(event) =>
+            onAim(Math.min(Math.max(event.currentTarget.valueAsNumber, range.min), range.max))
+          }
+        />
+        <div class="scale" aria-hidden="true">
+          {[0, 25, 50, 75, 100].map((mark) => (
+            <span key={mark}>{mark}</span>
+          ))}
+        </div>
+      </div>
+    </section>
+  )
+}
+
+/** The number to show: digits that run while it is rolling, then the roll. */
+function useRolling(roll: string | null, rolling: boolean): string {
+  const [digits, setDigits] = useState('50.00')
+  const runs = rolling && !prefersStill()
+  useEffect(() => {
+    if (!runs) return undefined
+    const timer = setInterval(
+      () => setDigits(targetText(Math.floor(Math.random() * 10_000)).padStart(5, '0')),
+      50,
+    )
+    return () => clearInterval(timer)
+  }, [runs])
+  if (runs) return digits
+  return roll ?? '00.00'
+}

@@ -1,0 +1,30 @@
+import type { Round } from '../api/records.ts'
+import icon from '../parts/mines-icon.svg'
+import type { GameDefinition } from '../play/game-definition.ts'
+import { prefersStill } from '../play/motion.ts'
+import { MinesPlayfield } from './mines-playfield.tsx'
+import { minesOf } from './mines-numbers.ts'
+
+const boardTurnMs = 450
+
+export const minesGame: GameDefinition = {
+  slug: 'mines',
+  title: 'Mines',
+  icon,
+  Playfield: MinesPlayfield,
+  revealMs: () => (prefersStill() ? 0 : boardTurnMs),
+  outcomeText(round) {
+    const opened = round.outcome?.tiles_opened
+    const safe = Array.isArray(opened) ? opened.length - (round.outcome?.won === true ? 0 : 1) : 0
+    if (round.outcome?.won !== true) return `Hit a mine after ${tilesText(safe)}`
+    return `Cashed out after ${tilesText(safe)}`
+  },
+  betText(round: Round) {
+    const mines = minesOf(round)
+    return mines === 1 ? '1 mine' : `${mines} mines`
+  },
+}
+
+function tilesText(count: number): string {
+  return count === 1 ? '1 safe tile' : `${count} safe tiles`
+}

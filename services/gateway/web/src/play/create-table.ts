@@ -1,0 +1,323 @@
+import { ApiError, asApiError } from '../api/api-error.ts'
+import { errorText } from '../api/error-text.ts'
+import type { GameApi, PlayRequest } from '../api/game-api.ts'
+import type { Round } from '../api/records.ts'
+import { delay } from './delay.ts'
+import { emptyTable, isOver, takesActions, takesBets, type TableState } from './table-state.ts'
+
+/** After this long without an answer the player is told what is being waited for. */
+const waitingShownAfterMs = 1200
+const pollEveryMs = { first: 700, most: 5000 }
+/** About 15 minutes: longer than the service itself takes to end a movement of unknown outcome. */
+const pollsMax = 200
+const repeatsMax = 6
+const historyKeptMax = 200
+const timerMsMax = 2 ** 31 - 1
+
+/** A repeat with the same transaction_id, or of the same tile, changes nothing, so a lost answer may be asked for again. */
+const repeatableCodes = new Set(['NO_ANSWER', 'SERVICE_UNAVAILABLE', 'INTERNAL_ERROR'])
+const walletCodes = new Set(['WALLET_TIMEOUT', 'WALLET_UNAVAILABLE'])
+const tokenCodes = new Set(['UNAUTHORIZED', 'INVALID_CREDENTIALS', 'TOKEN_EXPIRED', 'INSUFFICIENT_SCOPE'])
+
+export type Bet = Pick<PlayRequest, 'stake' | 'bet' | 'client_seed' | 'free_bet'>
+
+export type Table = {
+  readonly state: () => TableState
+  subscribe(listener: () => void): () => void
+  open(): Promise<void>
+  place(bet: Bet): Promise<void>
+  reveal(tile: number): Promise<void>
+  cashOut(): Promise<void>
+  moreHistory(): Promise<void>
+  refresh(): Promise<void>
+  leave(): void
+}
+
+/**
+ * A player's sitting at one game: its state and everything that can be done. Whatever happens to an answer on its way, the round it
+ * was about is followed to its end and shown as the service has it.
+ */
+export function createTable({
+  api,
+  slug,
+  revealMs,
+}: {
+  api: GameApi | null
+  slug: string
+  /** How long the page takes to show how a round ended; balance and history wait for it. */
+  revealMs: (round: Round) => number
+}): Table {
+  let state = emptyTable
+  const listeners = new Set<() => void>()
+  const left = new AbortController()
+  let expiryTimer: ReturnType<typeof setTimeout> | undefined
+
+  function set(change: Partial<TableState>): void {
+    state = { ...state, ...change }
+    for (const listener of listeners) listener()
+  }
+
+  async function open(): Promise<void> {
+    if (api === null) {
+      set({ phase: 'locked', locked: 'no-token' })
+      return
+    }
+    set({ phase: 'loading' })
+    await guard(async () => {
+      const page = await load(api)
+      if (page === null) return
+      set({ history: page.data.filter(isOver), historyCursor: page.next_cursor })
+      const { round } = state
+      if (round !== null && !isOver(round)) await arrive(api, round)
+    })
+  }
+
+  async function load(from: GameApi) {
+    try {
+      const [, page] = await Promise.all([seat(from), from.rounds(null)])
+      if (state.phase === 'locked') return null
+      set({ phase: 'open' })
+      return page
+    } catch (error) {
+      if (left.signal.aborted || lock(asApiError(error))) return null
+      set({ phase: 'failed', notice: { tone: 'problem', text: errorText(asApiError(error)) } })
+      return null
+    }
+  }
+
+  /** Reads session, balance, commitment and open round anew. */
+  async function seat(from: GameApi): Promise<void> {
+    const sitting = await from.sitting()
+    if (sitting.session.game !== slug) {
+      set({ phase: 'locked', locked: 'other-game' })
+      return
+    }
+    const { status, expires_at } = sitting.session
+    const open = sitting.open_round
+    set({
+      sitting,
+      ended: status === 'ACTIVE' ? null : status,
+      ...(open === null ? {} : { round: open }),
+    })
+    clearTimeout(expiryTimer)
+    if (status !== 'ACTIVE') return
+    const leftMs = Math.max(0, Date.parse(expires_at) - Date.now())
+    expiryTimer = setTimeout(() => set({ ended: 'EXPIRED' }), Math.min(leftMs, timerMsMax))
+  }
+
+  async function refresh(): Promise<void> {
+    if (api === null || state.phase !== 'open') return
+    await guard(() => seat(api))
+  }
+
+  async function place(bet: Bet): Promise<void> {
+    const { sitting } = state
+    if (api === null || sitting === null || !takesBets(state)) return
+    const { nonce, server_seed_hash } = sitting.next_round
+    set({
+      activity: 'placing',
+      notice: null,
+      round: null,
+      shownHashes: new Map(state.shownHashes).set(nonce, server_seed_hash),
+    })
+    const request = { ...bet, transaction_id: `bet-${crypto.randomUUID()}` }
+    await guard(async () => {
+      const round = await withPatience('confirming', () => placeUntilKnown(api, request))
+      await arrive(api, round)
+      await seat(api)
+    })
+  }
+
+  async function placeUntilKnown(from: GameApi, request: PlayRequest): Promise<Round> {
+    try {
+      return await repeat(() => from.play(request))
+    } catch (error) {
+      const { code, roundId } = asApiError(error)
+      if (roundId === null || !walletCodes.has(code)) throw error
+      return from.round(roundId).catch(() => follow(from, roundId))
+    }
+  }
+
+  async function reveal(tile: number): Promise<void> {
+    const { round } = state
+    if (api === null || round === null || !takesActions(state)) return
+    if (round.progress?.tiles_opened.includes(tile) === true) return
+    set({ activity: 'revealing', tile, notice: null })
+    await act(api, () => api.reveal(round.round_id, tile), round)
+  }
+
+  async function cashOut(): Promise<void> {
+    const { round } = state
+    if (api === null || round === null || !takesActions(state)) return
+    set({ activity: 'cashing-out', notice: null })
+    await act(api, () => api.cashOut(round.round_id), round)
+  }
+
+  async function act(from: GameApi, action: () => Promise<Round>, before: Round): Promise<void> {
+    await guard(async () => {
+      const round = await withPatience('reconnecting', () => repeat(action)).catch(async (error: unknown) => {
+        if (asApiError(error).code !== 'ROUND_ALREADY_SETTLED') throw error
+        set({ notice: { tone: 'info', text: errorText(asApiError(error)) } })
+        return from.round(before.round_id)
+      })
+      await arrive(from, round)
+      if (isOver(round) || round.status === 'SETTLING') await seat(from)
+    })
+  }
+
+  /** Shows a round as it is now and stays with it until the player can act again. */
+  async function arrive(from: GameApi, round: Round): Promise<void> {
+    if (round.status === 'PENDING') {
+      set({ round, activity: 'placing', waiting: 'confirming' })
+      return arrive(from, await follow(from, round.round_id))
+    }
+    if (round.status === 'OPEN') {
+      set({ round, activity: 'idle', tile: null, waiting: null })
+      return
+    }
+    const alreadyShown = state.round?.round_id === round.round_id && state.round.outcome !== null
+    if (round.outcome !== null && !alreadyShown) {
+      set({ round, activity: 'showing', tile: null, waiting: null })
+      await delay(revealMs(round), left.signal)
+    }
+    if (round.status === 'SETTLING') {
+      set({ round, activity: 'idle', tile: null, waiting: 'paying' })
+      return arrive(from, await follow(from, round.round_id))
+    }
+    const history = [round, ...state.history.filter(({ round_id }) => round_id !== round.round_id)]
+    const notice = returnedNotice(round)
+    set({
+      round,
+      activity: 'idle',
+      tile: null,
+      waiting: null,
+      history: history.slice(0, historyKeptMax),
+      ...(notice === null ? {} : { notice: { tone: 'info', text: notice } }),
+    })
+  }
+
+  /** Asks for the round until its status is another one. */
+  async function follow(from: GameApi, roundId: string): Promise<Round> {
+    const before = state.round?.round_id === roundId ? state.round.status : 'PENDING'
+    let everyMs = pollEveryMs.first
+    for (let poll = 0; poll < pollsMax; poll++) {
+      await delay(everyMs, left.signal)
+      everyMs = Math.min(everyMs * 1.5, pollEveryMs.most)
+      const round = await from.round(roundId).catch((error: unknown) => {
+        if (tokenCodes.has(asApiError(error).code)) throw error
+        return null
+      })
+      if (round !== null && round.status !== before) return round
+    }
+    throw new ApiError('NO_ANSWER', 'The round is not over yet.')
+  }
+
+  async function repeat(ask: () => Promise<Round>): Promise<Round> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await ask()
+      } catch (error) {
+        const { code, retryAfterS } = asApiError(error)
+        if (!repeatableCodes.has(code) || tries >= repeatsMax) throw error
+        set({ waiting: 'reconnecting' })
+        await delay(Math.max((retryAfterS ?? 0) * 1000, 500 * 2 ** tries), left.signal)
+      }
+    }
+  }
+
+  async function withPatience(waiting: 'confirming' | 'reconnecting', ask: () => Promise<Round>) {
+    const timer = setTimeout(() => set({ waiting }), waitingShownAfterMs)
+    try {
+      return await ask()
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Runs an action; an error is told to the player, and the table is read anew where that may help. */
+  async function guard(action: () => Promise<void>): Promise<void> {
+    try {
+      await action()
+    } catch (error) {
+      if (left.signal.aborted) return
+      const failed = asApiError(error)
+      if (lock(failed)) return
+      set({ activity: 'idle', tile: null, waiting: null })
+      if (failed.code === 'SESSION_EXPIRED') set({ ended: 'EXPIRED' })
+      else if (failed.code === 'SESSION_CLOSED') set({ ended: 'CLOSED' })
+      else set({ notice: { tone: 'problem', text: errorText(failed) } })
+      if (failed.code !== 'RATE_LIMITED') await recover()
+    }
+  }
+
+  /** What is true now, after something went wrong; a further failure changes nothing about what the player was told. */
+  async function recover(): Promise<void> {
+    if (api === null || state.phase !== 'open') return
+    const { round } = state
+    await Promise.all([seat(api), newest(api)]).catch(ignoreApiError)
+    if (state.round !== null && state.round !== round && !isOver(state.round)) {
+      await arrive(api, state.round).catch(ignoreApiError)
+    }
+  }
+
+  /** Refused rounds keep their nonce, so they belong into the history too. */
+  async function newest(from: GameApi): Promise<void> {
+    const page = await from.rounds(null)
+    const ended = page.data.filter(isOver)
+    const ids = new Set(ended.map(({ round_id }) => round_id))
+    const older = state.history.filter(({ round_id }) => !ids.has(round_id))
+    set({ history: [...ended, ...older].slice(0, historyKeptMax) })
+  }
+
+  function ignoreApiError(error: unknown): void {
+    if (!left.signal.aborted) asApiError(error)
+  }
+
+  function lock({ code }: ApiError): boolean {
+    if (!tokenCodes.has(code)) return false
+    set({ phase: 'locked', locked: 'token-ended' })
+    return true
+  }
+
+  async function moreHistory(): Promise<void> {
+    const { historyCursor } = state
+    if (api === null || historyCursor === null) return
+    await guard(async () => {
+      const page = await api.rounds(historyCursor)
+      const known = new Set(state.history.map(({ round_id }) => round_id))
+      const older = page.data.filter((round) => isOver(round) && !known.has(round.round_id))
+      const history = [...state.history, ...older]
+      set({
+        history: history.slice(0, historyKeptMax),
+        historyCursor: history.length < historyKeptMax ? page.next_cursor : null,
+      })
+    })
+  }
+
+  return {
+    state: () => state,
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    open,
+    place,
+    reveal,
+    cashOut,
+    moreHistory,
+    refresh,
+    leave() {
+      left.abort()
+      clearTimeout(expiryTimer)
+      listeners.clear()
+    },
+  }
+}
+
+function returnedNotice({ status, end_reason }: Round): string | null {
+  if (status === 'FAILED') return 'Your casino refused this bet. Nothing was taken.'
+  if (status !== 'VOIDED') return null
+  return end_reason === 'abandoned'
+    ? 'The round was left open and has been ended. Your stake was given back.'
+    : 'Your bet could not be confirmed and was cancelled. You keep your stake.'
+}

@@ -1,0 +1,52 @@
+import type { Sitting } from '../api/records.ts'
+import { moneyText } from './money-text.ts'
+import type { GameDefinition } from './game-definition.ts'
+import type { TableState } from './table-state.ts'
+
+/** Name, balance and the way back. */
+export function GameHeader({
+  definition,
+  state,
+  sitting,
+}: {
+  definition: GameDefinition
+  state: TableState
+  sitting: Sitting
+}) {
+  const { session, balance, game } = sitting
+  return (
+    <header class="top">
+      <div class="brand">
+        <img src={definition.icon} alt="" width="36" height="36" />
+        <div>
+          <h1>{definition.title}</h1>
+          <p class="quiet">
+            {percentText(game.rtp)} return to player
+            {session.environment === 'SANDBOX' ? <span class="tag">Test play</span> : null}
+          </p>
+        </div>
+      </div>
+      <div class="balance" data-changing={state.activity !== 'idle' ? 'yes' : 'no'}>
+        <span class="label">Balance</span>
+        <strong data-testid="balance">
+          {balance === null ? 'not known right now' : moneyText(balance.amount, balance.currency)}
+        </strong>
+      </div>
+      {session.return_url === null ? null : <ReturnLink href={session.return_url} />}
+    </header>
+  )
+}
+
+/** Leads out of an operator's frame as well. Only http and https addresses are followed. */
+export function ReturnLink({ href, text = 'Leave' }: { href: string; text?: string }) {
+  return /^https?:\/\//i.test(href) ? (
+    <a class="button quiet-button leave" href={href} target="_top" rel="noreferrer">
+      {text}
+    </a>
+  ) : null
+}
+
+function percentText(rtp: string): string {
+  const [, decimals = ''] = rtp.split('.')
+  return `${rtp.startsWith('1') ? '100' : decimals.slice(0, 2).padEnd(2, '0')}.${decimals.slice(2).padEnd(2, '0')} %`
+}

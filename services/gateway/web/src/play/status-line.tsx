@@ -1,0 +1,77 @@
+import type { Round } from '../api/records.ts'
+import type { GameDefinition } from './game-definition.ts'
+import { moneyText, multiplierText } from './money-text.ts'
+import type { TableState, Waiting } from './table-state.ts'
+
+const waitingTexts: Readonly<Record<Waiting, string>> = {
+  confirming:
+    'Your bet is being confirmed with your casino. It counts once or not at all; you can wait here or come back later.',
+  paying: 'You won. Your casino is confirming the payout; it will not get lost.',
+  reconnecting: 'The connection is slow. Trying again; nothing counts twice.',
+}
+
+/** One line that says what happens now or how the round ended; read out by screen readers. */
+export function StatusLine({
+  definition,
+  state,
+  onVerify,
+}: {
+  definition: GameDefinition
+  state: TableState
+  onVerify: (round: Round) => void
+}) {
+  const { tone, text, round } = lineOf(definition, state)
+  return (
+    <div class="status-line" data-tone={tone}>
+      <p role="status" aria-live="polite" data-testid="status">
+        {tone === 'waiting' ? <span class="spinner" aria-hidden="true" /> : null}
+        {text}
+      </p>
+      {round === null ? null : (
+        <button type="button" class="link" onClick={() => onVerify(round)} data-testid="verify-last">
+          Verify this round
+        </button>
+      )}
+    </div>
+  )
+}
+
+type Line = {
+  tone: 'quiet' | 'waiting' | 'problem' | 'info' | 'won' | 'lost'
+  text: string
+  round: Round | null
+}
+
+function lineOf(definition: GameDefinition, { round, activity, waiting, notice, ended }: TableState): Line {
+  if (waiting !== null) return { tone: 'waiting', text: waitingTexts[waiting], round: null }
+  if (notice !== null && activity === 'idle') {
+    return { tone: notice.tone, text: notice.text, round: null }
+  }
+  if (activity === 'placing') return { tone: 'quiet', text: 'Placing your bet…', round: null }
+  if (activity === 'showing') return { tone: 'quiet', text: 'Here it comes…', round: null }
+  if (round === null) {
+    return {
+      tone: 'quiet',
+      text: ended === null ? 'Choose your stake and place a bet.' : 'No new rounds in this session.',
+      round: null,
+    }
+  }
+  if (round.status === 'OPEN') return { tone: 'quiet', text: openText(round), round: null }
+  if (round.status !== 'SETTLED') return { tone: 'info', text: 'This bet did not count.', round }
+  const won = round.outcome?.won === true
+  const outcome = definition.outcomeText(round)
+  return won
+    ? {
+        tone: 'won',
+        text: `${outcome}. You won ${moneyText(round.payout ?? '0', round.currency)} at ${multiplierText(round.multiplier ?? '0')}`,
+        round,
+      }
+    : { tone: 'lost', text: `${outcome}. No win this time.`, round }
+}
+
+function openText({ progress, multiplier }: Round): string {
+  const opened = progress?.tiles_opened.length ?? 0
+  if (opened === 0) return 'Your stake is placed. Open a tile.'
+  const tiles = opened === 1 ? '1 safe tile' : `${opened} safe tiles`
+  return `${tiles}, ${multiplierText(multiplier ?? '0')} now. Open another, or cash out.`
+}

@@ -4,6 +4,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { headers, type Msg, type Subscription } from 'nats'
 import type { Logger } from 'pino'
 import { z } from 'zod'
+import { isOutage } from './is-outage.ts'
 import type { Bus } from './connect-bus.ts'
 import { type EndpointStats, answerMicroProtocol, newEndpointStats } from './micro-protocol.ts'
 import { readCallContext } from './read-call-context.ts'
@@ -38,7 +39,7 @@ export function handler<Request, Reply>(
 
 /**
  * Answers calls in the queue group of the service. Every message is answered: with the reply, the handler's ServiceError,
- * or INTERNAL_ERROR for anything else thrown (logged with its cause). Beyond `concurrencyMax` handlers at work the
+ * SERVICE_UNAVAILABLE while the database is away, or INTERNAL_ERROR for anything else thrown (logged with its cause). Beyond `concurrencyMax` handlers at work the
  * answer is SERVICE_UNAVAILABLE at once. `stop()` takes no more work and waits for what is in flight, at most 10 s.
  */
 export async function serveCalls({
@@ -122,7 +123,7 @@ async function answer({
     const reply = await callHandler.run(message.data, context)
     message.respond(reply)
   } catch (error) {
-    const known = error instanceof ServiceError ? error : new ServiceError('INTERNAL_ERROR', { cause: error })
+    const known = toServiceError(error)
     code = known.code
     err = known.cause
     try {
@@ -145,6 +146,12 @@ async function answer({
   }
   if (code === 'INTERNAL_ERROR') logger.error(line, 'call.served')
   else logger.info(line, 'call.served')
+}
+
+function toServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error
+  if (isOutage(error)) return new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: error })
+  return new ServiceError('INTERNAL_ERROR', { cause: error })
 }
 
 function acceptLoop(subscription: Subscription, accept: (message: Msg) => void, logger: Logger): void {

@@ -59,6 +59,7 @@ export function createLogger({
     base: { service, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: (error: unknown) => describeError(error) },
     redact: { paths: redactedFields.flatMap(pathsOf), censor: '[redacted]' },
   }
   return destination === undefined ? pino(options) : pino(options, destination)
@@ -66,4 +67,24 @@ export function createLogger({
 
 function pathsOf(field: string): string[] {
   return depths.map((depth) => `${depth}["${field}"]`)
+}
+
+const causesMax = 5
+
+/** What a reader needs of an error and its causes. Errors of drivers hold whole topologies, which no log line can take. */
+function describeError(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return error
+  const code =
+    'code' in error && (typeof error.code === 'string' || typeof error.code === 'number')
+      ? error.code
+      : undefined
+  return {
+    type: error.name,
+    message: error.message,
+    ...(code === undefined ? {} : { code }),
+    stack: error.stack,
+    ...(error.cause === undefined || depth >= causesMax
+      ? {}
+      : { cause: describeError(error.cause, depth + 1) }),
+  }
 }

@@ -1,0 +1,19 @@
+import { MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb'
+import t from 'tap'
+import { isOutage } from '../src/is-outage.ts'
+
+const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+
+const cases: [what: string, error: unknown, outage: boolean][] = [
+  ['a lost connection to the database', new MongoNetworkError('connection 7 closed'), true],
+  ['no server to be found', Object.assign(new Error('gone'), { name: MongoServerSelectionError.name }), true],
+  ['a raw reset socket', reset, true],
+  ['a failure caused by one', new Error('outer', { cause: reset }), true],
+  ['a duplicate key', new MongoServerError({ message: 'E11000', code: 11_000 }), false],
+  ['a mistake of ours', new TypeError('undefined is not a function'), false],
+  ['something that is no error', 'ECONNRESET', false],
+]
+
+t.test('only what is away for a moment counts as an outage', async (t) => {
+  for (const [what, error, outage] of cases) t.equal(isOutage(error), outage, what)
+})

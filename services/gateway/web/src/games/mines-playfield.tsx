@@ -7,7 +7,14 @@ import { Choices } from '../parts/choices.tsx'
 import { Figures } from '../parts/figures.tsx'
 import { BetForm } from '../play/bet-form.tsx'
 import type { PlayfieldProps } from '../play/game-definition.ts'
-import { minorText, moneyText, multiplierText, readDecimal, readMinor } from '../play/money-text.ts'
+import {
+  minorText,
+  moneyText,
+  multiplierText,
+  readDecimal,
+  readMinor,
+  shortMultiplierText,
+} from '../play/money-text.ts'
 import { isOver, takesActions } from '../play/table-state.ts'
 import { MinesBoard } from './mines-board.tsx'
 import { minesOf, safeChanceText } from './mines-numbers.ts'
@@ -17,7 +24,7 @@ const quickCounts = [1, 3, 5, 10, 24].map((value) => ({
   label: String(value),
   hint: value === 1 ? '1 mine' : `${value} mines`,
 }))
-const laddersShown = 6
+const ladderShown = 5
 
 export function MinesPlayfield(props: PlayfieldProps) {
   const { table, state, sitting } = props
@@ -28,9 +35,9 @@ export function MinesPlayfield(props: PlayfieldProps) {
   const rtp = readDecimal(sitting.game.rtp)
   const opened = round?.status === 'OPEN' ? (round.progress?.tiles_opened.length ?? 0) : 0
   const step = (count: number) => multiplierText(formatMultiplier(minesMultiplier(rtp, mines, count)))
-  const steps = Array.from({ length: Math.min(laddersShown, MINES_TILES - mines - opened) }, (_, index) => ({
+  const steps = Array.from({ length: Math.min(ladderShown, MINES_TILES - mines - opened) }, (_, index) => ({
     tiles: opened + index + 1,
-    pays: step(opened + index + 1),
+    pays: shortMultiplierText(formatMultiplier(minesMultiplier(rtp, mines, opened + index + 1))),
   }))
 
   return (

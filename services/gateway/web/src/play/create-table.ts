@@ -1,7 +1,7 @@
 import { ApiError, asApiError } from '../api/api-error.ts'
 import { errorText } from '../api/error-text.ts'
 import type { GameApi, PlayRequest } from '../api/game-api.ts'
-import type { Round } from '../api/records.ts'
+import type { Round, Sitting } from '../api/records.ts'
 import { delay } from './delay.ts'
 import { emptyTable, isOver, takesActions, takesBets, type TableState } from './table-state.ts'
 
@@ -87,7 +87,10 @@ export function createTable({
 
   /** Reads session, balance, commitment and open round anew. */
   async function seat(from: GameApi): Promise<void> {
-    const sitting = await from.sitting()
+    takeSeat(await from.sitting())
+  }
+
+  function takeSeat(sitting: Sitting): void {
     if (sitting.session.game !== slug) {
       set({ phase: 'locked', locked: 'other-game' })
       return
@@ -114,6 +117,8 @@ export function createTable({
     const { sitting } = state
     if (api === null || sitting === null || !takesBets(state)) return
     const { nonce, server_seed_hash } = sitting.next_round
+    // A bet is placed under a commitment that the player has seen, so the last round's will not do.
+    if (nonce <= (state.round?.fairness.nonce ?? 0)) return refresh()
     set({
       activity: 'placing',
       notice: null,
@@ -124,7 +129,6 @@ export function createTable({
     await guard(async () => {
       const round = await withPatience('confirming', () => placeUntilKnown(api, request))
       await arrive(api, round)
-      await seat(api)
     })
   }
 
@@ -161,7 +165,6 @@ export function createTable({
         return from.round(before.round_id)
       })
       await arrive(from, round)
-      if (isOver(round) || round.status === 'SETTLING') await seat(from)
     })
   }
 
@@ -176,6 +179,9 @@ export function createTable({
       return
     }
     const alreadyShown = state.round?.round_id === round.round_id && state.round.outcome !== null
+    const seated = isOver(round) ? from.sitting() : null
+    // Looked at below; without this a failure during the delay would count as nobody's.
+    seated?.catch(() => undefined)
     if (round.outcome !== null && !alreadyShown) {
       set({ round, activity: 'showing', tile: null, waiting: null })
       await delay(revealMs(round), left.signal)
@@ -186,6 +192,7 @@ export function createTable({
     }
     const history = [round, ...state.history.filter(({ round_id }) => round_id !== round.round_id)]
     const notice = returnedNotice(round)
+    if (seated !== null) takeSeat(await seated)
     set({
       round,
       activity: 'idle',

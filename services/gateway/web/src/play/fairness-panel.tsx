@@ -22,8 +22,8 @@ export function FairnessPanel({
     <section class="card fairness" aria-labelledby="fairness-title">
       <h2 id="fairness-title">Provably fair</h2>
       <p class="quiet">
-        The result of round <strong>#{nonce}</strong> is fixed already: this is the fingerprint of its secret
-        seed. Your own seed is mixed in, and the secret is shown when the round is over.
+        The secret seed of round <strong>#{nonce}</strong> is fixed already: this is its fingerprint. The
+        result comes from the secret and your seed together, and the secret is shown when the round is over.
       </p>
       <dl>
         <dt>Commitment (SHA-256)</dt>
@@ -60,7 +60,7 @@ export function FairnessPanel({
           </button>
         </div>
         <p id="client-seed-hint" class={problem === null ? 'quiet' : 'problem'}>
-          {problem ?? 'Change it as you like: nobody could know it when the commitment was made.'}
+          {problem ?? seedHint(state)}
         </p>
       </div>
       {last === undefined ? null : (
@@ -78,4 +78,10 @@ function committed(
   { next_round }: Sitting,
 ): { nonce: number; server_seed_hash: string } {
   return round !== null && !isOver(round) ? round.fairness : next_round
+}
+
+function seedHint({ round }: TableState): string {
+  return round !== null && !isOver(round)
+    ? `For the next round. This one is played with ${round.fairness.client_seed ?? 'no seed of yours'}.`
+    : 'Change it as you like: nobody could know it when the commitment was made.'
 }

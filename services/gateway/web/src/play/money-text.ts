@@ -29,8 +29,13 @@ export function readDecimal(text: string): Rational {
   return rational(BigInt(whole + decimals), 10n ** BigInt(decimals.length))
 }
 
-/** "1.9800" as "1.98×", with at least two decimals. */
+/** "1.9800" as "1.98×", "1.7120" as it is. */
 export function multiplierText(multiplier: string): string {
   const [whole = '', decimals = ''] = multiplier.split('.')
-  return `${whole.replaceAll(/\B(?=(\d{3})+$)/g, ',')}.${decimals.replace(/0{1,2}$/, '')}×`
+  return `${whole.replaceAll(/\B(?=(\d{3})+$)/g, ',')}.${decimals.replace(/00$/, '')}×`
+}
+
+/** "1.7120" as "1.71×": cut, for where there is little room. */
+export function shortMultiplierText(multiplier: string): string {
+  return multiplierText(multiplier.replace(/\d{2}$/, '00'))
 }

@@ -22,6 +22,7 @@ import { type FaultRule, startSandboxWallet } from './fixtures/sandbox-wallet.ts
 /** The process is killed at each step of a movement; another one must end it with the books right. */
 
 t.setTimeout(300_000)
+const startTimeoutMs = 60_000
 const mainPath = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const secret = 'wsec_for_every_case'
 const suite = await startSuite(t)
@@ -136,11 +137,16 @@ for (const { scenario, failpoint, caseEnvironment, spec, scope } of prepared) {
     const [name, hit] = failpoint.split('@')
     const armed = `${name}=kill${hit === undefined ? '' : `@${hit}`}`
     const child = spawnBridge({ ...caseEnvironment, PITBOSS_FAILPOINTS: armed })
+    t.teardown(() => child.kill('SIGKILL'))
     const client = clientOf(suite.bus, scope)
-    await until('the service answers', async () => {
-      const shown = await client.show('nothing').catch(() => 'not yet')
-      return shown === null
-    })
+    await until(
+      'the service answers',
+      async () => {
+        const shown = await client.show('nothing').catch(() => 'not yet')
+        return shown === null
+      },
+      startTimeoutMs,
+    )
     for (const send of requestsOf(scenario, spec, client)) {
       // The caller of a process that dies gets no answer; what it was told does not matter here.
       const answered = send().catch(() => null)
@@ -160,6 +166,7 @@ await t.test(
     await until(
       'the service answers',
       async () => (await client.show('none').catch(() => 'not yet')) === null,
+      startTimeoutMs,
     )
     const spec = specOf({ playerId: 'neighbour' })
     const answered = client.place(spec).catch(() => null)

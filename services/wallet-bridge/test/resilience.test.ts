@@ -108,8 +108,10 @@ await t.test('two replicas share the work and apply everything once', async (t) 
   const moved = await until(
     'everything has ended',
     async () => {
-      const all = await Promise.all(specs.map(({ transactionId }) => client.show(transactionId)))
-      return all.some((shown) => shown?.movement.status === 'PENDING') ? null : all
+      const all = await Promise.all(
+        specs.map(({ transactionId }) => client.show(transactionId).catch(() => null)),
+      )
+      return all.some((shown) => (shown?.movement.status ?? 'PENDING') === 'PENDING') ? null : all
     },
     30_000,
   )

@@ -12,7 +12,7 @@ export type Advanced = { readonly kind: 'advanced' | 'busy'; readonly document: 
 export type AdvanceDue = {
   /**
    * Does whatever is due about a movement: call the wallet, give up a lost call, end a spent budget, make the record of a reversal.
-   * Within the process one at a time per movement; between processes the compare-and-set decides.
+   * Within the process one at a time per movement; between processes, and for a document that is out of date, the compare-and-set decides.
    */
   advance(document: MovementDocument, requestId: string): Promise<Advanced>
   /** Runs the call that the document, just stored, has begun already. */
@@ -50,7 +50,7 @@ export function createAdvanceDue({
   }
 
   async function advanceAlone(given: MovementDocument, requestId: string): Promise<Advanced> {
-    let document = (await movements.findById(given._id)) ?? given
+    let document = given
     for (let step = 1; step <= stepsMax; step++) {
       const at = clock.now()
       const action = nextAction(document, at)

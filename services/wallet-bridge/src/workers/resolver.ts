@@ -12,7 +12,13 @@ export type Resolver = {
   stop(): Promise<void>
 }
 
-type Lane = { readonly key: string; readonly queue: MovementDocument[]; running: number }
+type Lane = {
+  readonly key: string
+  readonly queue: MovementDocument[]
+  running: number
+  /** The last page was full: look again before the queue is empty. */
+  mayHaveMore: boolean
+}
 
 const pollMs = 500
 const queueMax = 128
@@ -88,7 +94,7 @@ export function startResolver({
       const key = await due.nextWallet(after, clock.now())
       if (key === null) break
       after = key
-      const lane = lanes.get(key) ?? { key, queue: [], running: 0 }
+      const lane = lanes.get(key) ?? { key, queue: [], running: 0, mayHaveMore: false }
       if (lane.queue.length < refillBelow) await refill(lane)
       if (lane.queue.length > 0) lanes.set(key, lane)
       pump(lane)
@@ -98,6 +104,7 @@ export function startResolver({
   async function refill(lane: Lane): Promise<void> {
     const now = clock.now()
     const found = await due.ofWallet(lane.key, now, queueMax)
+    lane.mayHaveMore = found.length === queueMax
     const fresh = found.filter(({ _id }) => {
       if (queued.has(_id) || atWork.has(_id)) return false
       const pause = pausedUntil.get(_id)
@@ -133,7 +140,9 @@ export function startResolver({
     if (stopped) return
     pump(lane)
     if (atWork.size === runningMax - 1) for (const other of lanes.values()) pump(other)
-    if (lane.queue.length < refillBelow && lane.running === 0) wake()
+    if (!lane.mayHaveMore || lane.queue.length >= refillBelow) return
+    lane.mayHaveMore = false
+    wake()
   }
 
   async function run(document: MovementDocument): Promise<void> {

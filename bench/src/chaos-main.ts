@@ -11,7 +11,7 @@ const usage = `Usage: npm run --silent chaos -- [--seconds S] [--seed N] [--repl
 
   --seconds S       how long faults rain (default 60)
   --seed N          decides clients and faults (default 1); timing stays the machine's
-  --replicas LIST   as for npm start, e.g. rounds=2,wallet-bridge=2 (default: two of rounds, wallet-bridge and webhooks)
+  --replicas LIST   as for npm start, e.g. rounds=2,wallet-bridge=2 (default: two of every service but auth)
   --time-scale N    divides the delays of schedules (default 120)
   --no-faults       load alone
   --keep FOLDER     keeps the product's log and data there
@@ -44,7 +44,7 @@ function readOptions() {
         help: { type: 'boolean', short: 'h', default: false },
         seconds: { type: 'string', default: '60' },
         seed: { type: 'string', default: '1' },
-        replicas: { type: 'string', default: 'rounds=2,wallet-bridge=2,webhooks=2' },
+        replicas: { type: 'string', default: 'gateway=2,rounds=2,wallet-bridge=2,webhooks=2' },
         'time-scale': { type: 'string', default: '120' },
         'no-faults': { type: 'boolean', default: false },
         keep: { type: 'string' },

@@ -11,6 +11,8 @@ const engineRestMs = 9000
 const engineBackMs = 5000
 const pauseMs = { least: 200, most: 5000, engineMost: 1800 }
 const backWithinMs = 60_000
+/** So many killed services may be on their way back at once: beyond, a slow machine would do nothing but start processes. */
+const awayMax = 2
 const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks']
 
 export type Torment = {
@@ -36,12 +38,15 @@ export async function tormentProcesses({
   const note = (text: string) => torment.diary.push(`${new Date().toISOString()} ${text}`)
   const underWay: Promise<void>[] = []
   let engineHurtAtMs = 0
+  let away = 0
 
   const kill = (target: Target, isService: boolean) => {
     if (!signal(target.pid, 'SIGKILL')) return
     note(`SIGKILL ${labelOf(target)} (${target.pid})`)
     counts.add(`kill ${target.name}`)
-    if (isService) underWay.push(timeReturn(target))
+    if (!isService) return
+    away++
+    underWay.push(timeReturn(target).finally(() => away--))
   }
   const pause = (target: Target, ms: number) => {
     if (!signal(target.pid, 'SIGSTOP')) return
@@ -80,8 +85,9 @@ export async function tormentProcesses({
     const pickService = () => random.pick(running.filter(({ name }) => services.includes(name)))
     const kind = random.next()
     const enginesRested = performance.now() - engineHurtAtMs > engineRestMs
-    if (kind < 0.42) kill(pickService(), true)
-    else if (kind < 0.68) pause(pickService(), random.between(pauseMs.least, pauseMs.most))
+    if (kind < 0.42) {
+      if (away < awayMax) kill(pickService(), true)
+    } else if (kind < 0.68) pause(pickService(), random.between(pauseMs.least, pauseMs.most))
     else if (kind < 0.76) killNamed(running, 'wallet')
     else if (kind < 0.81) killNamed(running, 'receiver')
     else if (enginesRested) {

@@ -19,7 +19,7 @@ const repeatableCodes = new Set(['NO_ANSWER', 'SERVICE_UNAVAILABLE', 'INTERNAL_E
 const walletCodes = new Set(['WALLET_TIMEOUT', 'WALLET_UNAVAILABLE'])
 const tokenCodes = new Set(['UNAUTHORIZED', 'INVALID_CREDENTIALS', 'TOKEN_EXPIRED', 'INSUFFICIENT_SCOPE'])
 
-export type Bet = Pick<PlayRequest, 'stake' | 'bet' | 'client_seed' | 'free_bet'>
+type Bet = Pick<PlayRequest, 'stake' | 'bet' | 'client_seed' | 'free_bet'>
 
 export type Table = {
   readonly state: () => TableState

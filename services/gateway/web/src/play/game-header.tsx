@@ -19,11 +19,10 @@ export function GameHeader({
       <div class="brand">
         <img src={definition.icon} alt="" width="36" height="36" />
         <div>
-          <h1>{definition.title}</h1>
-          <p class="quiet">
-            {percentText(game.rtp)} return to player
-            {session.environment === 'SANDBOX' ? <span class="tag">Test play</span> : null}
-          </p>
+          <h1>
+            {definition.title} {session.environment === 'SANDBOX' ? <span class="tag">Test play</span> : null}
+          </h1>
+          <p class="quiet">{percentText(game.rtp)} return to player</p>
         </div>
       </div>
       <div class="balance" data-changing={state.activity !== 'idle' ? 'yes' : 'no'}>

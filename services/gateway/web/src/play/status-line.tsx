@@ -48,7 +48,7 @@ function lineOf(definition: GameDefinition, { round, activity, waiting, notice, 
     return { tone: notice.tone, text: notice.text, round: null }
   }
   if (activity === 'placing') return { tone: 'quiet', text: 'Placing your bet…', round: null }
-  if (activity === 'showing') return { tone: 'quiet', text: 'Here it comes…', round: null }
+  if (activity === 'showing') return { tone: 'quiet', text: 'Settling the round…', round: null }
   if (round === null) {
     return {
       tone: 'quiet',

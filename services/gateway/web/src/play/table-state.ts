@@ -1,12 +1,12 @@
 import type { Round, Sitting } from '../api/records.ts'
 
 export type LockReason = 'no-token' | 'token-ended' | 'other-game'
-export type Notice = { readonly tone: 'info' | 'problem'; readonly text: string }
+type Notice = { readonly tone: 'info' | 'problem'; readonly text: string }
 
 /** What the player waits for when an answer takes longer than a moment. */
 export type Waiting = 'confirming' | 'paying' | 'reconnecting'
 
-export type Activity = 'idle' | 'placing' | 'revealing' | 'cashing-out' | 'showing'
+type Activity = 'idle' | 'placing' | 'revealing' | 'cashing-out' | 'showing'
 
 export type TableState = {
   readonly phase: 'loading' | 'failed' | 'locked' | 'open'

@@ -2,6 +2,7 @@ import * as calls from '@pitboss/contracts/calls/auth'
 import { type Command, Option } from 'commander'
 import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../text-table.ts'
+import { UsageError } from '../usage-error.ts'
 
 const pageMax = 200
 
@@ -16,8 +17,9 @@ export function operatorCommands(program: Command): void {
     .addOption(new Option('--plan <plan>').choices(['free', 'paid'] as const).default('free' as const))
     .option('--approved', 'approved for real money', false)
     .action(async (flags, command: Command) => {
-      await runOps(command, async ({ bus, order, show }) => {
+      await runOps(command, async ({ bus, order, show, confirm }) => {
         const { name, email, password = null, plan, approved } = flags
+        await confirm(`Make the account ${name}?`)
         const made = await bus.call(calls.opsCreateOperator, {
           order,
           name,
@@ -67,15 +69,19 @@ export function operatorCommands(program: Command): void {
     .addOption(new Option('--suspended <yes|no>').choices(['yes', 'no'] as const))
     .addOption(new Option('--live-play <state>').choices(['on', 'off', 'suspended'] as const))
     .action(async (operator: string, flags, command: Command) => {
+      const { plan, approved, suspended, livePlay } = flags
+      if ([plan, approved, suspended, livePlay].every((flag) => flag === undefined)) {
+        throw new UsageError('name at least one of --plan, --approved, --suspended and --live-play')
+      }
       await runOps(command, async ({ bus, order, show, confirm }) => {
         await confirm(`Change ${operator}?`)
         const record = await bus.call(calls.opsSetOperator, {
           order,
           operator,
-          ...(flags.plan === undefined ? {} : { plan: flags.plan }),
-          ...(flags.approved === undefined ? {} : { approved: flags.approved === 'yes' }),
-          ...(flags.suspended === undefined ? {} : { suspended: flags.suspended === 'yes' }),
-          ...(flags.livePlay === undefined ? {} : { live_play: flags.livePlay }),
+          ...(plan === undefined ? {} : { plan }),
+          ...(approved === undefined ? {} : { approved: approved === 'yes' }),
+          ...(suspended === undefined ? {} : { suspended: suspended === 'yes' }),
+          ...(livePlay === undefined ? {} : { live_play: livePlay }),
         })
         show(record, textTable(Object.entries(record).map(([field, value]) => ({ field, value }))))
       })

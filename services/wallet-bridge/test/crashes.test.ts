@@ -21,7 +21,7 @@ import { type FaultRule, startSandboxWallet } from './fixtures/sandbox-wallet.ts
 
 /** The process is killed at each step of a movement; another one must end it with the books right. */
 
-t.setTimeout(300_000)
+t.setTimeout(600_000)
 const startTimeoutMs = 60_000
 const mainPath = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const secret = 'wsec_for_every_case'

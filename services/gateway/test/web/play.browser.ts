@@ -60,6 +60,7 @@ t.test('a round of mines goes on where it was after the page was opened anew', a
     else await ended(page)
   }
   t.equal(tiles.length, 3)
+  t.not(await page.getByTestId('balance').textContent(), '1,000.00 USD', 'the stake has left the balance')
   await casino.picture(page, 'play-mines')
   t.strictSame(await findBarriers(page), [])
 
@@ -108,7 +109,6 @@ t.test('a bet whose answer the wallet loses is confirmed, and taken once', async
   await page.getByTestId('play').click()
   await page.getByText('Your bet is being confirmed').waitFor()
   t.ok(await page.getByTestId('play').isDisabled(), 'no second bet meanwhile')
-  t.strictSame(await findBarriers(page), [])
   await casino.picture(page, 'confirming')
   await ended(page)
   const balance = await page.getByTestId('balance').textContent()
@@ -133,6 +133,7 @@ t.test(
     })
     t.equal(timedOut.status(), 504)
     await page.getByText('Your bet is being confirmed').waitFor()
+    t.strictSame(await findBarriers(page), [])
     const another = await casino.window()
     await another.page.goto((await casino.seat('dice', playerId)).url)
     await another.page.getByText('Your bet is being confirmed').waitFor()

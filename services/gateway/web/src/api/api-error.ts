@@ -36,3 +36,10 @@ export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   throw error
 }
+
+const tokenCodes = new Set(['UNAUTHORIZED', 'INVALID_CREDENTIALS', 'TOKEN_EXPIRED', 'INSUFFICIENT_SCOPE'])
+
+/** The launch token does not open this table (any more). */
+export function isTokenError({ code }: ApiError): boolean {
+  return tokenCodes.has(code)
+}

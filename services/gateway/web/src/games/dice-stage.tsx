@@ -38,7 +38,7 @@ export function DiceStage({
             </li>
           ))}
       </ul>
-      <p class="roll" data-result={result} aria-hidden="true">
+      <p class="roll" data-result={roll === null && activity === 'idle' ? 'idle' : result} aria-hidden="true">
         {shown}
       </p>
       <div class="track" data-direction={direction} style={{ '--target': `${target / 100}%` }}>

@@ -1,23 +1,15 @@
-import { ApiError, asApiError } from '../api/api-error.ts'
+import { type ApiError, asApiError, isTokenError } from '../api/api-error.ts'
 import { errorText } from '../api/error-text.ts'
 import type { GameApi, PlayRequest } from '../api/game-api.ts'
 import type { Round, Sitting } from '../api/records.ts'
+import { createPatience } from './create-patience.ts'
 import { delay } from './delay.ts'
 import { emptyTable, isOver, takesActions, takesBets, type TableState } from './table-state.ts'
 
-/** After this long without an answer the player is told what is being waited for. */
-const waitingShownAfterMs = 1200
-const pollEveryMs = { first: 700, most: 5000 }
-/** About 15 minutes: longer than the service itself takes to end a movement of unknown outcome. */
-const pollsMax = 200
-const repeatsMax = 6
 const historyKeptMax = 200
 const timerMsMax = 2 ** 31 - 1
 
-/** A repeat with the same transaction_id, or of the same tile, changes nothing, so a lost answer may be asked for again. */
-const repeatableCodes = new Set(['NO_ANSWER', 'SERVICE_UNAVAILABLE', 'INTERNAL_ERROR'])
 const walletCodes = new Set(['WALLET_TIMEOUT', 'WALLET_UNAVAILABLE'])
-const tokenCodes = new Set(['UNAUTHORIZED', 'INVALID_CREDENTIALS', 'TOKEN_EXPIRED', 'INSUFFICIENT_SCOPE'])
 
 type Bet = Pick<PlayRequest, 'stake' | 'bet' | 'client_seed' | 'free_bet'>
 
@@ -50,6 +42,7 @@ export function createTable({
   let state = emptyTable
   const listeners = new Set<() => void>()
   const left = new AbortController()
+  const patience = createPatience({ left: left.signal, onWaiting: (waiting) => set({ waiting }) })
   let expiryTimer: ReturnType<typeof setTimeout> | undefined
 
   function set(change: Partial<TableState>): void {
@@ -100,7 +93,7 @@ export function createTable({
     set({
       sitting,
       ended: status === 'ACTIVE' ? null : status,
-      ...(open === null ? {} : { round: open }),
+      ...(open !== null && isNews(open, state.round) ? { round: open } : {}),
     })
     clearTimeout(expiryTimer)
     if (status !== 'ACTIVE') return
@@ -110,7 +103,7 @@ export function createTable({
 
   async function refresh(): Promise<void> {
     if (api === null || state.phase !== 'open') return
-    await guard(() => seat(api))
+    await seat(api).catch(tell)
   }
 
   async function place(bet: Bet): Promise<void> {
@@ -127,18 +120,19 @@ export function createTable({
     })
     const request = { ...bet, transaction_id: `bet-${crypto.randomUUID()}` }
     await guard(async () => {
-      const round = await withPatience('confirming', () => placeUntilKnown(api, request))
+      const round = await patience.telling('confirming', () => placeUntilKnown(api, request))
       await arrive(api, round)
+      if (state.round?.status === 'OPEN') await seat(api)
     })
   }
 
   async function placeUntilKnown(from: GameApi, request: PlayRequest): Promise<Round> {
     try {
-      return await repeat(() => from.play(request))
+      return await patience.repeat(() => from.play(request))
     } catch (error) {
       const { code, roundId } = asApiError(error)
       if (roundId === null || !walletCodes.has(code)) throw error
-      return from.round(roundId).catch(() => follow(from, roundId))
+      return from.round(roundId).catch(() => patience.follow(from, roundId, 'PENDING'))
     }
   }
 
@@ -159,11 +153,13 @@ export function createTable({
 
   async function act(from: GameApi, action: () => Promise<Round>, before: Round): Promise<void> {
     await guard(async () => {
-      const round = await withPatience('reconnecting', () => repeat(action)).catch(async (error: unknown) => {
-        if (asApiError(error).code !== 'ROUND_ALREADY_SETTLED') throw error
-        set({ notice: { tone: 'info', text: errorText(asApiError(error)) } })
-        return from.round(before.round_id)
-      })
+      const round = await patience
+        .telling('reconnecting', () => patience.repeat(action))
+        .catch(async (error: unknown) => {
+          if (asApiError(error).code !== 'ROUND_ALREADY_SETTLED') throw error
+          set({ notice: { tone: 'info', text: errorText(asApiError(error)) } })
+          return from.round(before.round_id)
+        })
       await arrive(from, round)
     })
   }
@@ -172,7 +168,7 @@ export function createTable({
   async function arrive(from: GameApi, round: Round): Promise<void> {
     if (round.status === 'PENDING') {
       set({ round, activity: 'placing', waiting: 'confirming' })
-      return arrive(from, await follow(from, round.round_id))
+      return arrive(from, await patience.follow(from, round.round_id, round.status))
     }
     if (round.status === 'OPEN') {
       set({ round, activity: 'idle', tile: null, waiting: null })
@@ -188,7 +184,7 @@ export function createTable({
     }
     if (round.status === 'SETTLING') {
       set({ round, activity: 'idle', tile: null, waiting: 'paying' })
-      return arrive(from, await follow(from, round.round_id))
+      return arrive(from, await patience.follow(from, round.round_id, round.status))
     }
     const history = [round, ...state.history.filter(({ round_id }) => round_id !== round.round_id)]
     const notice = returnedNotice(round)
@@ -203,44 +199,6 @@ export function createTable({
     })
   }
 
-  /** Asks for the round until its status is another one. */
-  async function follow(from: GameApi, roundId: string): Promise<Round> {
-    const before = state.round?.round_id === roundId ? state.round.status : 'PENDING'
-    let everyMs = pollEveryMs.first
-    for (let poll = 0; poll < pollsMax; poll++) {
-      await delay(everyMs, left.signal)
-      everyMs = Math.min(everyMs * 1.5, pollEveryMs.most)
-      const round = await from.round(roundId).catch((error: unknown) => {
-        if (tokenCodes.has(asApiError(error).code)) throw error
-        return null
-      })
-      if (round !== null && round.status !== before) return round
-    }
-    throw new ApiError('NO_ANSWER', 'The round is not over yet.')
-  }
-
-  async function repeat(ask: () => Promise<Round>): Promise<Round> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await ask()
-      } catch (error) {
-        const { code, retryAfterS } = asApiError(error)
-        if (!repeatableCodes.has(code) || tries >= repeatsMax) throw error
-        set({ waiting: 'reconnecting' })
-        await delay(Math.max((retryAfterS ?? 0) * 1000, 500 * 2 ** tries), left.signal)
-      }
-    }
-  }
-
-  async function withPatience(waiting: 'confirming' | 'reconnecting', ask: () => Promise<Round>) {
-    const timer = setTimeout(() => set({ waiting }), waitingShownAfterMs)
-    try {
-      return await ask()
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
   /** Runs an action; an error is told to the player, and the table is read anew where that may help. */
   async function guard(action: () => Promise<void>): Promise<void> {
     try {
@@ -249,22 +207,27 @@ export function createTable({
       if (left.signal.aborted) return
       const failed = asApiError(error)
       if (lock(failed)) return
+      const before = state.round
+      if (failed.code !== 'RATE_LIMITED') await lookAgain()
       set({ activity: 'idle', tile: null, waiting: null })
       if (failed.code === 'SESSION_EXPIRED') set({ ended: 'EXPIRED' })
       else if (failed.code === 'SESSION_CLOSED') set({ ended: 'CLOSED' })
       else set({ notice: { tone: 'problem', text: errorText(failed) } })
-      if (failed.code !== 'RATE_LIMITED') await recover()
+      await resume(before)
     }
   }
 
-  /** What is true now, after something went wrong; a further failure changes nothing about what the player was told. */
-  async function recover(): Promise<void> {
+  /** What is true now, after something went wrong; a further failure changes nothing about what the player is told. */
+  async function lookAgain(): Promise<void> {
     if (api === null || state.phase !== 'open') return
-    const { round } = state
     await Promise.all([seat(api), newest(api)]).catch(ignoreApiError)
-    if (state.round !== null && state.round !== round && !isOver(state.round)) {
-      await arrive(api, state.round).catch(ignoreApiError)
-    }
+  }
+
+  /** Goes on with an unfinished round that came to light. */
+  async function resume(before: Round | null): Promise<void> {
+    const { round } = state
+    if (api === null || round === null || round === before || isOver(round)) return
+    await arrive(api, round).catch(ignoreApiError)
   }
 
   /** Refused rounds keep their nonce, so they belong into the history too. */
@@ -277,11 +240,17 @@ export function createTable({
   }
 
   function ignoreApiError(error: unknown): void {
-    if (!left.signal.aborted) asApiError(error)
+    if (!left.signal.aborted) lock(asApiError(error))
   }
 
-  function lock({ code }: ApiError): boolean {
-    if (!tokenCodes.has(code)) return false
+  /** For what goes on beside a round: the round under way stays as it is. */
+  function tell(error: unknown): void {
+    if (left.signal.aborted || lock(asApiError(error))) return
+    set({ notice: { tone: 'problem', text: errorText(asApiError(error)) } })
+  }
+
+  function lock(error: ApiError): boolean {
+    if (!isTokenError(error)) return false
     set({ phase: 'locked', locked: 'token-ended' })
     return true
   }
@@ -289,16 +258,12 @@ export function createTable({
   async function moreHistory(): Promise<void> {
     const { historyCursor } = state
     if (api === null || historyCursor === null) return
-    await guard(async () => {
-      const page = await api.rounds(historyCursor)
-      const known = new Set(state.history.map(({ round_id }) => round_id))
-      const older = page.data.filter((round) => isOver(round) && !known.has(round.round_id))
-      const history = [...state.history, ...older]
-      set({
-        history: history.slice(0, historyKeptMax),
-        historyCursor: history.length < historyKeptMax ? page.next_cursor : null,
-      })
-    })
+    const page = await api.rounds(historyCursor).catch(tell)
+    if (page === undefined) return
+    const known = new Set(state.history.map(({ round_id }) => round_id))
+    const older = page.data.filter((round) => isOver(round) && !known.has(round.round_id))
+    const history = [...state.history, ...older].slice(0, historyKeptMax)
+    set({ history, historyCursor: history.length < historyKeptMax ? page.next_cursor : null })
   }
 
   return {
@@ -319,6 +284,16 @@ export function createTable({
       listeners.clear()
     },
   }
+}
+
+/** An answer that was overtaken by a later one must not close tiles again. */
+function isNews(open: Round, known: Round | null): boolean {
+  if (known?.round_id !== open.round_id) return true
+  return tilesOpened(open) > tilesOpened(known)
+}
+
+function tilesOpened({ progress }: Round): number {
+  return progress?.tiles_opened.length ?? 0
 }
 
 function returnedNotice({ status, end_reason }: Round): string | null {

@@ -41,5 +41,5 @@ function fail(error: unknown): never {
       ? `${error.message}\n`
       : `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
   )
-  process.exit(1)
+  process.exit(error instanceof StackError ? error.exitCode : 1)
 }

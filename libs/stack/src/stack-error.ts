@@ -1,7 +1,10 @@
-/** Why the stack cannot start, in a sentence that says what to do. */
+/** Why the stack cannot start, in a sentence that says what to do, and the exit code that says so to a script. */
 export class StackError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  readonly exitCode: number
+
+  constructor(message: string, { exitCode = 1, ...options }: ErrorOptions & { exitCode?: number } = {}) {
     super(message, options)
     this.name = 'StackError'
+    this.exitCode = exitCode
   }
 }

@@ -1,5 +1,14 @@
 import { resolve } from 'node:path'
-import { Command, InvalidArgumentError } from 'commander'
+import {
+  commonConfig,
+  port as portNumber,
+  storageConfig,
+  timeScaleConfig,
+  tokenTtlConfig,
+} from '@pitboss/runtime/config-pieces'
+import { badConfigExitCode, loadConfig } from '@pitboss/runtime/load-config'
+import { Command, type CommanderError, InvalidArgumentError } from 'commander'
+import { z } from 'zod'
 
 export const serviceNames = ['auth', 'rounds', 'wallet-bridge', 'webhooks', 'gateway'] as const
 export type ServiceName = (typeof serviceNames)[number]
@@ -12,28 +21,41 @@ export type StackOptions = {
   demo: boolean
   fresh: boolean
   log: 'pretty' | 'json'
+  logLevel: string
 }
 
-const replicasMax = 8
+/** What the runner and several of its children read; each child checks the rest of its own. */
+const environmentSchema = z.object({
+  ...timeScaleConfig,
+  ...tokenTtlConfig,
+  NODE_ENV: commonConfig.NODE_ENV,
+  NATS_URL: commonConfig.NATS_URL.optional(),
+  MONGODB_URL: storageConfig.MONGODB_URL.optional(),
+  PITBOSS_LOG_LEVEL: commonConfig.PITBOSS_LOG_LEVEL,
+  PITBOSS_DATA_DIR: z.string().default('.pitboss'),
+  PORT: portNumber.default(8080),
+})
 
-/** Reads the flags of `npm start`; the environment gives defaults. Ends the process with exit code 2 on wrong usage. Source: contract section 9. */
+const replicasMax = 8
+const wrongUsageExitCode = 2
+
+/**
+ * Reads the flags of `npm start`; the environment gives defaults. Ends the process with exit code 78 on a bad value, of a variable or a
+ * flag, and with 2 on any other wrong usage. Source: contract section 9.
+ */
 export function readStackOptions(
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
   isTerminal: boolean,
 ): StackOptions {
+  const settings = loadConfig(environmentSchema, environment)
   const command = new Command('npm start --')
     .description('Runs the whole product on this machine, in the foreground.')
-    .option(
-      '--port <number>',
-      'port of the gateway (environment: PORT)',
-      parsePort,
-      parsePort(environment.PORT ?? '8080'),
-    )
+    .option('--port <number>', 'port of the gateway (environment: PORT)', parsePort, settings.PORT)
     .option(
       '--data-dir <folder>',
       'where state lives (environment: PITBOSS_DATA_DIR)',
-      environment.PITBOSS_DATA_DIR ?? '.pitboss',
+      settings.PITBOSS_DATA_DIR,
     )
     .option(
       '--replicas <list>',
@@ -44,10 +66,15 @@ export function readStackOptions(
     .option('--no-demo', 'start without demo operator, wallet and receiver')
     .option('--fresh', 'drop the state of earlier runs first', false)
     .option('--log <format>', 'pretty or json', parseLog, isTerminal ? 'pretty' : 'json')
-    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+    .exitOverride((error) => process.exit(exitCodeOf(error)))
     .parse([...argv], { from: 'user' })
   const { port, dataDir, replicas, demo, fresh, log } = command.opts()
-  return { port, dataDir: resolve(dataDir), replicas, demo, fresh, log }
+  return { port, dataDir: resolve(dataDir), replicas, demo, fresh, log, logLevel: settings.PITBOSS_LOG_LEVEL }
+}
+
+function exitCodeOf({ exitCode, code }: CommanderError): number {
+  if (exitCode === 0) return 0
+  return code === 'commander.invalidArgument' ? badConfigExitCode : wrongUsageExitCode
 }
 
 function parsePort(text: string): number {

@@ -6,6 +6,7 @@ import { natsPermissions, natsUsers } from '@pitboss/bus/permissions'
 import { claimFile } from '@pitboss/engines/life/claim-file'
 import { startMongodb } from '@pitboss/engines/start-mongodb'
 import { startNats } from '@pitboss/engines/start-nats'
+import { badConfigExitCode } from '@pitboss/runtime/load-config'
 import pino from 'pino'
 import { type DemoAccount, prepareDemoAccount } from './demo-account.ts'
 import { type DemoParts, prepareDemoParts } from './demo-parts.ts'
@@ -37,14 +38,16 @@ type Ended = () => Promise<void>
 
 /**
  * Brings up the whole product: engines, services, demo parts, demo account, and resolves once `/readyz` answers 200. What was
- * started is stopped again when anything fails or `signal` aborts. @throws StackError or EngineError with a sentence that says what to do.
+ * started is stopped again when anything fails or `stopping` aborts. @throws StackError or EngineError with a sentence that says what to do.
  */
 export async function startStack(
   options: StackOptions,
   output: LogOutput,
-  signal: AbortSignal,
+  stopping: AbortSignal,
 ): Promise<Stack> {
   const { dataDir } = options
+  const refused = new AbortController()
+  const signal = AbortSignal.any([stopping, refused.signal])
   const undo: Ended[] = []
   const processes: SupervisedProcess[] = []
   const stop = async () => {
@@ -66,7 +69,7 @@ export async function startStack(
     const baseUrl = `http://127.0.0.1:${port}`
     const engineLogger = pino(
       {
-        level: process.env.PITBOSS_LOG_LEVEL ?? 'info',
+        level: options.logLevel,
         base: { service: 'engines' },
         formatters: { level: (label) => ({ level: label }) },
         timestamp: pino.stdTimeFunctions.isoTime,
@@ -130,8 +133,9 @@ export async function startStack(
           processes: processes.map(describe),
         })
     }
+    const onBadConfig = (why: string) => refused.abort(new StackError(why, { exitCode: badConfigExitCode }))
     const launch = (spec: ProcessSpec) =>
-      processes.push(superviseProcess({ spec, output, onChange: writeDemoFile }))
+      processes.push(superviseProcess({ spec, output, onChange: writeDemoFile, onBadConfig }))
     for (const spec of [...specs.filter(({ name }) => name !== 'gateway'), ...(parts?.specs ?? [])])
       launch(spec)
     // The gateways come last, so that whoever sees /readyz answer finds demo.json complete.
@@ -157,7 +161,7 @@ export async function startStack(
     }
   } catch (error) {
     await stop()
-    throw error
+    throw refused.signal.aborted ? refused.signal.reason : error
   }
 }
 

@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { badConfigExitCode } from '@pitboss/runtime/load-config'
 import type { LogOutput } from './log-output.ts'
 
 const firstDelayMs = 200
 const delayMaxMs = 10_000
 /** A process that lived this long starts anew without a longer wait. */
 const healthyAfterMs = 10_000
+/** How much of a child's last words is kept, to say why it refused its configuration. */
+const lastWordsCharacters = 2000
 
 export type ProcessSpec = {
   readonly name: string
@@ -32,10 +35,13 @@ export function superviseProcess({
   spec,
   output,
   onChange,
+  onBadConfig,
 }: {
   spec: ProcessSpec
   output: LogOutput
   onChange: () => void
+  /** The process ended because a setting is bad; `why` names the variable. */
+  onBadConfig: (why: string) => void
 }): SupervisedProcess {
   const label = spec.replica > 1 ? `${spec.name}-${spec.replica}` : spec.name
   let child: ChildProcess | null = null
@@ -54,6 +60,10 @@ export function superviseProcess({
     })
     child = started
     for (const stream of [started.stdout, started.stderr]) if (stream !== null) output.attach(label, stream)
+    let lastWords = ''
+    started.stderr?.on('data', (chunk: Buffer) => {
+      lastWords = (lastWords + chunk.toString()).slice(-lastWordsCharacters)
+    })
     let over = false
     const ended = (code: number | null, signal: NodeJS.Signals | null) => {
       if (over) return
@@ -68,6 +78,10 @@ export function superviseProcess({
       delayMs = Math.min(delayMs * 2, delayMaxMs)
     }
     started.once('exit', ended)
+    // Not on 'exit': the last words may come after it.
+    started.once('close', (code) => {
+      if (code === badConfigExitCode) onBadConfig(lastWords.trim())
+    })
     started.once('error', () => ended(null, null))
     onChange()
   }
@@ -109,6 +123,8 @@ function inheritedEnvironment(): Record<string, string> {
     'PITBOSS_TOKEN_TTL_S',
     'PITBOSS_FAILPOINTS',
     'PITBOSS_TRUSTED_PROXIES',
+    'PITBOSS_HEADERS_TIMEOUT_MS',
+    'PITBOSS_BODY_TIMEOUT_MS',
   ]
   const limits = Object.keys(process.env).filter(
     (name) => name.startsWith('PITBOSS_LIMIT_') || name.startsWith('PITBOSS_SHED_'),

@@ -6,6 +6,7 @@ import { currencyDigits } from '@pitboss/money/currencies'
 import { claimIdempotencyKey, hashBody } from '@pitboss/storage/idempotency-keys'
 import { liveStatusOf, operatorHandleOf } from '../domain/account-view.ts'
 import type { BrandDocument, OperatorDocument } from '../storage/documents.ts'
+import { isDuplicateKey } from '../storage/is-duplicate-key.ts'
 import { readPage } from '../storage/page.ts'
 import type { AuthDeps } from './deps.ts'
 
@@ -31,6 +32,19 @@ export function businessHandlers({
   const touch = async (operatorId: string, set: Partial<OperatorDocument> = {}) => {
     await operators.updateOne({ _id: operatorId }, { $set: { ...set, accessPending: true } })
     await news.operator(operatorId)
+  }
+
+  /** Stores a brand once: a creation repeated under its key finds the first one. */
+  const insertBrand = async (brand: BrandDocument): Promise<BrandDocument> => {
+    try {
+      await brands.insertOne(brand)
+      return brand
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error
+      const first = await brands.findOne({ _id: brand._id, operatorId: brand.operatorId })
+      if (first !== null) return first
+      throw new ServiceError('CONFLICT', { message: 'There is a brand of this name already.' })
+    }
   }
 
   return [
@@ -104,14 +118,9 @@ export function businessHandlers({
       if ((await brands.countDocuments({ operatorId })) >= brandsMax)
         throw new ServiceError('CONFLICT', { message: `An account has at most ${brandsMax} brands.` })
       const brand = { _id: claim.objectId, operatorId, name: body.name, createdAt: now }
-      const { upsertedCount } = await brands.updateOne(
-        { _id: brand._id },
-        { $setOnInsert: brand },
-        { upsert: true },
-      )
-      const stored = upsertedCount === 1 ? brand : await brands.findOne({ _id: brand._id })
+      const stored = await insertBrand(brand)
       await touch(operatorId)
-      return { status: 201, body: toPublicBrand(stored ?? brand) }
+      return { status: 201, body: toPublicBrand(stored) }
     }),
     handler(endpoints.deleteBrand.call, async ({ caller, params }) => {
       const { operatorId } = caller.scope

@@ -12,7 +12,10 @@ const pending = (): IndexDeclaration => ({
 export const authIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   operators: [pending()],
   platform: [],
-  brands: [{ key: { operatorId: 1, _id: 1 }, name: 'by_operator' }],
+  brands: [
+    { key: { operatorId: 1, _id: 1 }, name: 'by_operator' },
+    { key: { operatorId: 1, name: 1 }, name: 'one_of_a_name', unique: true },
+  ],
   credentials: [
     { key: { operatorId: 1, environment: 1, order: 1 }, name: 'by_account', unique: true },
     pending(),

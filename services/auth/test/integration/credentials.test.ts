@@ -118,3 +118,15 @@ t.test('a creation repeated under its key answers the same credential without it
     { code: 'CONFLICT' },
   )
 })
+
+t.test('an account has one brand of a name', async (t) => {
+  const { bus, callerAs } = await startTestAuth(t)
+  const caller = await callerAs(nobody)
+  const create = (name: string, idempotencyKey: string | null = null) =>
+    bus.call(endpoints.createBrand.call, { caller: { ...caller, idempotencyKey }, ...none, body: { name } })
+  const first = await create('Lucky', 'key-1')
+  t.same(await create('Lucky', 'key-1'), first, 'a repeat under its key answers the first again')
+  await t.rejects(create('Lucky'), { code: 'CONFLICT' })
+  await bus.call(endpoints.deleteBrand.call, { caller, ...none, params: { brand_id: first.body.brand_id } })
+  t.match(await create('Lucky'), { status: 201 }, 'the name is free again')
+})

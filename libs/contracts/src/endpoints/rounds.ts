@@ -262,6 +262,7 @@ const reportQuery = {
       /^(day|game|currency|brand)(,(day|game|currency|brand))*$/,
       'must be any of day, game, currency, brand, separated by commas',
     )
+    .refine((text) => new Set(text.split(',')).size === text.split(',').length, 'names one of them twice')
     .optional(),
 }
 export const getReport = defineEndpoint({

@@ -153,3 +153,13 @@ await t.test('probes say that all is well', async (t) => {
   t.match(await ask(`${url}/healthz?x=1`), { status: 200, json: { status: 'ok' } })
   t.match(await ask(`${url}/readyz`), { status: 200, json: { status: 'ready' } })
 })
+
+await t.test(
+  'what is no round is refused by verification, a round that does not hold is an answer',
+  async (t) => {
+    const verify = (body: unknown) => ask(`${url}/v1/public/verify`, { method: 'POST', body })
+    t.match(await verify({}), { status: 422, code: 'VALIDATION_ERROR', paths: ['fairness'] })
+    t.match(await verify({ a: 1 }), { status: 422, paths: ['fairness'] })
+    t.match(await verify({ fairness: {} }), { status: 200, json: { valid: false } })
+  },
+)

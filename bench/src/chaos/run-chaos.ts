@@ -11,7 +11,7 @@ import { checkAnswers } from './check/check-answers.ts'
 import { checkEvents } from './check/check-events.ts'
 import { checkMoney } from './check/check-money.ts'
 import { checkRounds } from './check/check-rounds.ts'
-import { readSources } from './check/sources.ts'
+import { readSources, type Sources } from './check/sources.ts'
 import { createVerdict, type Invariant } from './check/verdict.ts'
 import type { ClientDeps } from './clients/client.ts'
 import { driveRounds } from './clients/operator-server.ts'
@@ -116,22 +116,10 @@ export async function runChaos(
     throw new Error(`the stack's own process died; its log: ${join(folder, 'product.log')}`)
 
   const healing = await heal({ demo, operator, since, withinMs: healWithinMs, verdict, say })
-  await poller.catchUp()
-  const sources = await readSources(demo, operator, live, since)
-  const startOf = (playerId: string) =>
-    playerId.startsWith('rich') ? richBalance : playerId.startsWith('broke') ? '0.00' : startingBalance
-  checkMoney(sources, startOf, verdict)
-  checkRounds(sources, verdict)
-  checkEvents(sources, poller.ids, demo.receiver.webhook_id, verdict)
-  checkAnswers(answers.all(), sources, verdict)
-  await askAgain(answers.all(), sources, operator, verdict)
-  const after = await readSources(demo, operator, live, since)
-  verdict.check(
-    'answers: asked again at the end, the record is answered and nothing moves',
-    after.ledger.length === sources.ledger.length && after.movements.length === sources.movements.length,
-    () =>
-      `ledger ${sources.ledger.length} → ${after.ledger.length}, movements ${sources.movements.length} → ${after.movements.length}`,
-  )
+  const compared = await compare().catch((error: unknown) => {
+    verdict.check('life: everything can be read at the end', false, () => String(error))
+    return null
+  })
 
   const backMs = (tormented?.[0].backMs ?? []).toSorted((a, b) => a - b)
   return {
@@ -139,15 +127,7 @@ export async function runChaos(
     seconds,
     faults: counts.all(),
     answers: answers.counts(),
-    counts: {
-      answers: answers.all().length,
-      rounds: sources.rounds.length,
-      movements: sources.movements.length,
-      'ledger entries': sources.ledger.length,
-      events: sources.events.length,
-      deliveries: sources.deliveries.length,
-      'deliveries received': sources.received.length,
-    },
+    counts: { answers: answers.all().length, ...(compared === null ? {} : countsOf(compared)) },
     healing,
     back: {
       kills: backMs.length,
@@ -156,6 +136,44 @@ export async function runChaos(
     },
     invariants: verdict.invariants(),
     diary: tormented?.[0].diary ?? [],
+  }
+
+  async function compare(): Promise<Sources> {
+    await poller.catchUp()
+    const sources = await readSources(demo, operator, live, since)
+    const startOf = (playerId: string) =>
+      playerId.startsWith('rich') ? richBalance : playerId.startsWith('broke') ? '0.00' : startingBalance
+    checkMoney(sources, startOf, verdict)
+    checkRounds(sources, verdict)
+    checkEvents(sources, poller.ids, demo.receiver.webhook_id, verdict)
+    checkAnswers(answers.all(), sources, verdict)
+    await askAgain(answers.all(), sources, operator, verdict)
+    const after = await readSources(demo, operator, live, since)
+    verdict.check(
+      'answers: asked again at the end, the record is answered and nothing moves',
+      after.ledger.length === sources.ledger.length && after.movements.length === sources.movements.length,
+      () =>
+        `ledger ${sources.ledger.length} → ${after.ledger.length}, movements ${sources.movements.length} → ${after.movements.length}`,
+    )
+    return sources
+  }
+}
+
+function countsOf({
+  rounds,
+  movements,
+  ledger,
+  events,
+  deliveries,
+  received,
+}: Sources): Record<string, number> {
+  return {
+    rounds: rounds.length,
+    movements: movements.length,
+    'ledger entries': ledger.length,
+    events: events.length,
+    deliveries: deliveries.length,
+    'deliveries received': received.length,
   }
 }
 

@@ -1,7 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { type ClientDeps, rest } from './client.ts'
 
 const page = z.object({ data: z.array(z.looseObject({ id: z.string() })), next_cursor: z.string() })
+
+const refusedMax = 50
+const refusedRestMs = 200
 
 export type Poller = {
   /** The events in the order in which the poller met them. */
@@ -30,7 +34,15 @@ export function pollEvents(deps: ClientDeps): { poller: Poller; done: Promise<vo
     poller: {
       ids,
       async catchUp() {
-        for (;;) if ((await readPage()) === 0) return
+        for (let refused = 0; refused < refusedMax; ) {
+          const read = await readPage()
+          if (read === 0) return
+          if (read === null) {
+            refused++
+            await delay(refusedRestMs)
+          }
+        }
+        throw new Error(`GET /v1/events was refused ${refusedMax} times`)
       },
     },
     done: loop(),

@@ -1,0 +1,207 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { createOperatorClient, send } from '../../stack/test/fixtures/operator-client.ts'
+import { runStack } from '../../stack/test/fixtures/run-stack.ts'
+import { waitFor } from '@pitboss/testing/wait-for'
+import t from 'tap'
+import { z } from 'zod'
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const record = z.record(z.string(), z.unknown())
+const records = z.array(record)
+const unknownOperator = 'op_00000000000000000000000000000000'
+const consumer = 'webhooks-fanout'
+
+const timeout = 230_000
+const side = { timeout, buffered: true }
+t.setTimeout(timeout)
+
+t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => {
+  const stack = await runStack(t)
+  const demo = stack.demo()
+  const run = async (...flags: string[]) => {
+    const child = spawn(process.execPath, [main, ...flags], {
+      env: {
+        ...process.env,
+        PITBOSS_DATA_DIR: stack.dataDir,
+        NODE_COMPILE_CACHE: join(stack.dataDir, 'compile-cache'),
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ])
+    return { code, stdout, stderr }
+  }
+  /** A command that must be done; `JSON.parse` refuses anything but exactly one value. */
+  const json = async (...flags: string[]): Promise<unknown> => {
+    const { code, stdout, stderr } = await run(...flags, '--json')
+    if (code !== 0) throw new Error(`${flags.join(' ')} ended with ${code}: ${stderr}`)
+    return JSON.parse(stdout)
+  }
+  const one = async (...flags: string[]) => record.parse(await json(...flags))
+  const many = async (...flags: string[]) => records.parse(await json(...flags))
+
+  const usage = t.test('wrong usage ends with 2 and prints nothing on stdout', side, async (t) => {
+    const wrong = [
+      ['nothing', 'at-all'],
+      ['operator', 'create', '--name', 'No address'],
+      ['operator', 'set', demo.operator_id, '--live-play', 'maybe'],
+      ['operator', 'set', demo.operator_id],
+      ['consumer', 'rewind', consumer],
+      ['movement', 'resolve', 'txn_x', '--as', 'success'],
+      ['operator', 'list', '--data-dir', join(stack.dataDir, 'nowhere')],
+    ]
+    await Promise.all(
+      wrong.map(async (flags) => {
+        const { code, stdout, stderr } = await run(...flags, '--json')
+        t.equal(code, 2, flags.join(' '))
+        t.equal(stdout, '', flags.join(' '))
+        t.not(stderr, '', `${flags.join(' ')} says why`)
+      }),
+    )
+  })
+
+  const refusal = t.test('a refusal ends with 1 and the error envelope on stderr', side, async (t) => {
+    const refused = [
+      ['operator', 'show', unknownOperator],
+      ['consumer', 'show', 'nobody'],
+      ['round', 'show', 'rnd_00000000000000000000000000'],
+    ]
+    await Promise.all(
+      refused.map(async (flags) => {
+        const { code, stdout, stderr } = await run(...flags, '--json')
+        t.equal(code, 1, flags.join(' '))
+        t.equal(stdout, '')
+        t.match(JSON.parse(stderr), { code: /NOT_FOUND$/, message: String, retryable: false })
+      }),
+    )
+  })
+
+  const operators = t.test('operators are made, shown and switched', side, async (t) => {
+    const name = 'Second Casino'
+    const made = await one('operator', 'create', '--name', name, '--email', 'boss@second.example')
+    const id = String(made.operator_id)
+    const login = await send('POST', `${demo.base_url}/v1/dashboard/login`, { body: made.dashboard })
+    t.equal(login.status, 200, 'the printed login works')
+    t.match(
+      (await many('operator', 'list')).map(({ operator_id }) => operator_id).toSorted(),
+      [id, demo.operator_id].toSorted(),
+    )
+    t.match(await one('operator', 'show', id), { name, plan: 'free', approved: false, suspended: false })
+
+    const dry = ['operator', 'set', id, '--plan', 'paid', '--dry-run']
+    await one(...dry)
+    t.match(await one('operator', 'show', id), { plan: 'free' }, 'a dry run changes nothing')
+    const set = ['--plan', 'paid', '--approved', 'yes', '--live-play', 'on', '--reason', 'signed']
+    t.match(await one('operator', 'set', id, ...set), {
+      plan: 'paid',
+      approved: true,
+      live_status: 'APPROVED',
+    })
+    t.match(await one('operator', 'set', id, '--suspended', 'yes'), { suspended: true })
+  })
+
+  const switches = t.test('platform, game and key switches', side, async (t) => {
+    t.match(await one('platform', 'set', '--real-money', 'off'), { real_money: false })
+    t.match(await one('platform', 'show'), { real_money: false })
+    t.match(await one('platform', 'set', '--real-money', 'on'), { real_money: true })
+    t.match(await one('game', 'set', 'mines', '--status', 'DOWN'), { slug: 'mines', status: 'DOWN' })
+    t.match(await one('game', 'set', 'mines', '--status', 'AVAILABLE'), { status: 'AVAILABLE' })
+
+    const operator = await createOperatorClient(demo)
+    const before = await many('keys', 'list')
+    const after = await many('keys', 'rotate')
+    t.equal(after.length, before.length + 1)
+    t.equal(after.filter(({ status }) => status === 'CURRENT').length, 1)
+    t.equal((await operator.call('GET', '/games')).status, 200, 'a token of the old key still verifies')
+    const minted = await createOperatorClient(demo)
+    t.equal((await minted.call('GET', '/games')).status, 200, 'a token of the new key verifies')
+  })
+
+  const consumers = t.test('consumers, and a round from end to end', side, async (t) => {
+    const operator = await createOperatorClient(demo)
+    const player = await operator.openSession({ player_id: 'alice', game: 'dice', currency: 'USD' })
+    const bet = { target: '50.00', direction: 'over' }
+    const played = await player.call('POST', '/game/rounds', { stake: '1.00', bet })
+    t.equal(played.status, 201, JSON.stringify(played.body))
+
+    t.match(
+      (await many('consumer', 'list')).find(({ name }) => name === consumer),
+      { name: consumer, stream: String, pending: Number, redelivered: Number, lag_s: Number, paused: false },
+    )
+    t.match(await one('consumer', 'pause', consumer, '--dry-run'), { paused: true })
+    t.match(await one('consumer', 'show', consumer), { paused: false }, 'a dry run pauses nothing')
+    t.match(await one('consumer', 'pause', consumer), { paused: true })
+    t.match(await one('consumer', 'show', consumer), { paused: true })
+    t.match(await one('consumer', 'resume', consumer), { paused: false })
+
+    const shown = await waitFor(
+      async () => {
+        const now = await one('consumer', 'show', consumer)
+        return now.pending === 0 && now.ack_pending === 0 ? now : null
+      },
+      { timeoutMs: 60_000, what: 'the consumer to have caught up', everyMs: 100 },
+    )
+    const rewind = ['consumer', 'rewind', consumer, '--from-seq', '1', '--yes']
+    t.match(await one(...rewind, '--dry-run'), { seen: 0, would_see: Number })
+    t.strictSame(
+      (await one('consumer', 'show', consumer)).config,
+      shown.config,
+      'a dry run leaves the consumer as it is',
+    )
+    const rewound = await one(...rewind)
+    t.match(rewound, { consumer, from: 1, repaired: 0, parked: 0 }, 'all of it was right already')
+    t.equal(rewound.seen, rewound.unchanged)
+    t.not(rewound.seen, 0)
+
+    const [movements, owed, deliveries, parked, dossier] = await Promise.all([
+      many('movement', 'list', '--limit', '10'),
+      many('movement', 'list', '--status', 'PENDING', '--older-than', '5m'),
+      many('delivery', 'list'),
+      many('parked', 'list'),
+      one('round', 'show', String(played.body.round_id)),
+    ])
+    t.match(movements[0], { reference: /^txn_/, status: String, operator_id: demo.operator_id })
+    t.match(deliveries[0], { delivery_id: String, webhook_id: demo.receiver.webhook_id })
+    t.strictSame([owed, parked], [[], []])
+    const [movement, delivery] = await Promise.all([
+      one('movement', 'show', String(movements[0]?.reference)),
+      one('delivery', 'why', String(deliveries[0]?.delivery_id)),
+    ])
+    t.match(movement, { movement: {}, attempts: Array })
+    t.match(delivery, { attempts: Array })
+    t.match(dossier, { operator_id: String, round: { stake: '1.00' }, movements: Array })
+    const timeline = z.array(z.looseObject({ at: z.string(), what: z.string() })).parse(dossier.timeline)
+    t.strictSame(
+      timeline.map(({ at }) => at),
+      timeline.map(({ at }) => at).toSorted(),
+      'one time line, in order',
+    )
+  })
+
+  await Promise.all([usage, refusal, operators, switches, consumers])
+
+  await t.test(
+    'status shows the services; the audit log shows what was done and why',
+    { timeout },
+    async (t) => {
+      const status = await one('status')
+      const services = records.parse(status.services).map(({ name }) => String(name))
+      for (const name of ['auth', 'rounds', 'wallet-bridge', 'webhooks']) t.ok(services.includes(name), name)
+      t.match(status, { movements: { pending: Number }, deliveries: { parked: 0 }, rounds: {} })
+
+      const audit = await many('audit', 'list')
+      const done = new Set(audit.map(({ what }) => String(what)))
+      for (const what of ['consumer.pause', 'consumer.resume', 'consumer.rewind', 'game.set'])
+        t.ok(done.has(what), what)
+      t.ok(audit.some(({ reason }) => reason === 'signed'))
+      t.equal(audit.filter(({ what }) => what === 'consumer.rewind').length, 1, 'the dry run left no record')
+    },
+  )
+})

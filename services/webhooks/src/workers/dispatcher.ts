@@ -4,6 +4,8 @@ import type { Logger } from 'pino'
 import { mapBounded } from '../map-bounded.ts'
 import { type EndpointRunner, type RunnerDeps, runEndpoint } from './endpoint-runner.ts'
 
+/** How soon a worker without a fresh heartbeat looks again, in milliseconds. */
+const notAliveMs = 50
 const pollEveryMs = 500
 const beatEveryMs = 1000
 /** How long the endpoints of a dead worker wait for another. */
@@ -114,6 +116,11 @@ export function startDispatcher(
         } catch (err) {
           logger.warn({ err }, 'worker.scan-failed')
         }
+      }
+      // A worker that is not alive yet takes nothing, however often it is woken: it must let its own heartbeat through.
+      if (!fresh) {
+        await pause(notAliveMs, stopping.signal)
+        continue
       }
       woken = new AbortController()
       if (candidates.size === 0) await pause(pollEveryMs, AbortSignal.any([stopping.signal, woken.signal]))

@@ -90,7 +90,7 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
     const login = await send('POST', `${demo.base_url}/v1/dashboard/login`, { body: made.dashboard })
     t.equal(login.status, 200, 'the printed login works')
     t.match(
-      (await many('operator', 'list')).map(({ operator_id }) => operator_id).toSorted(),
+      (await many('operator', 'list')).map(({ operator_id }) => String(operator_id)).toSorted(),
       [id, demo.operator_id].toSorted(),
     )
     t.match(await one('operator', 'show', id), { name, plan: 'free', approved: false, suspended: false })

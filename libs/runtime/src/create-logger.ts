@@ -82,9 +82,20 @@ function describeError(error: unknown, depth = 0): unknown {
     type: error.name,
     message: error.message,
     ...(code === undefined ? {} : { code }),
-    stack: error.stack,
+    stack: stackWithCauses(error),
     ...(error.cause === undefined || depth >= causesMax
       ? {}
       : { cause: describeError(error.cause, depth + 1) }),
   }
+}
+
+/** The stack and those of its causes, one below the other. */
+function stackWithCauses(error: Error): string {
+  const stacks: string[] = []
+  let current: unknown = error
+  while (current instanceof Error && stacks.length <= causesMax) {
+    stacks.push(current.stack ?? current.message)
+    current = current.cause
+  }
+  return stacks.join('\ncaused by: ')
 }

@@ -1,6 +1,6 @@
-import { chownSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { EngineError } from '../engine-error.ts'
+import { EngineError, errorCode } from '../engine-error.ts'
 import { type EngineProcess, startEngineProcess } from '../life/engine-process.ts'
 import { isAlive, processStartedAt } from '../life/process-identity.ts'
 import type { ProcessRecord } from '../life/process-record.ts'
@@ -23,6 +23,8 @@ export type PostgresOptions = {
 
 const readyTimeoutMs = 60_000
 const lockTimeoutMs = 15_000
+/** Backends of a killed postmaster leave within a moment by themselves; one that has not by then never will. */
+const leaveWithinMs = 2_000
 /** Said when a postmaster that was killed has not quite left: its backends hold on for a moment. */
 const stillHeld = /lock file "postmaster.pid" already exists|pre-existing shared memory block|could not lock/
 
@@ -34,7 +36,8 @@ export const postgresEnvironment = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UT
  * @throws EngineError with the server's own last words.
  */
 export async function startPostgres(options: PostgresOptions): Promise<EngineProcess> {
-  const deadline = performance.now() + lockTimeoutMs
+  const startedAt = performance.now()
+  const deadline = startedAt + lockTimeoutMs
   for (;;) {
     options.signal?.throwIfAborted()
     try {
@@ -43,6 +46,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EnginePro
       const again =
         error instanceof EngineError && stillHeld.test(error.message) && performance.now() < deadline
       if (!again) throw error
+      if (performance.now() - startedAt > leaveWithinMs) endLeftovers(options.dataPath)
       await waitUntil(() => null, { timeoutMs: 50, everyMs: 50 })
     }
   }
@@ -115,6 +119,26 @@ function removeStaleLock(dataPath: string): void {
   const startedAt = processStartedAt(pid)
   if (startedAt === null || !isAlive(pid, startedAt)) return
   if (!commandLine(pid).includes(dataPath)) rmSync(path, { force: true })
+}
+
+/**
+ * Ends what a killed postmaster left running on this folder: an orphaned worker can spin for ever and hold the shared memory that a new
+ * server needs. The folder is claimed by this process and its own server has just refused to start, so nothing on it is anybody else's.
+ */
+function endLeftovers(dataPath: string): void {
+  for (const name of readdirSync('/proc')) {
+    const pid = Number(name)
+    if (!Number.isInteger(pid) || pid === process.pid) continue
+    if (commandLine(pid).split(/[\0 ]/).includes(dataPath)) killIfThere(pid)
+  }
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if (errorCode(error) !== 'ESRCH') throw error
+  }
 }
 
 function commandLine(pid: number): string {

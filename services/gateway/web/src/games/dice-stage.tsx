@@ -19,10 +19,11 @@ export function DiceStage({
   range: { min: number; max: number }
   onAim: (target: number) => void
 }) {
-  const { round, activity, history } = state
+  const { round, activity, waiting, history } = state
   const outcome = round?.outcome ?? null
   const roll = outcome === null ? null : String(outcome.roll)
-  const shown = useRolling(roll, activity === 'showing' || activity === 'placing')
+  const rolling = activity === 'showing' || (activity === 'placing' && waiting === null)
+  const shown = useRolling(roll, rolling)
   const settled = roll !== null && activity !== 'showing'
   const result = !settled ? 'none' : outcome?.won === true ? 'won' : 'lost'
   const position = settled ? (readTarget(roll) ?? 0) / 100 : null
@@ -38,7 +39,7 @@ export function DiceStage({
             </li>
           ))}
       </ul>
-      <p class="roll" data-result={roll === null && activity === 'idle' ? 'idle' : result} aria-hidden="true">
+      <p class="roll" data-result={roll === null && !rolling ? 'idle' : result} aria-hidden="true">
         {shown}
       </p>
       <div class="track" data-direction={direction} style={{ '--target': `${target / 100}%` }}>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Round, Sitting } from '../api/records.ts'
 import { useBetSlip } from './bet-slip.ts'
 import type { Table } from './create-table.ts'
@@ -7,6 +7,7 @@ import type { GameDefinition } from './game-definition.ts'
 import { GameHeader } from './game-header.tsx'
 import { History } from './history.tsx'
 import { Locked } from './locked.tsx'
+import { prefersStill } from './motion.ts'
 import { RoundDialog } from './round-dialog.tsx'
 import { SessionEnd } from './session-end.tsx'
 import { firstStake, stakeRange } from './stake.ts'
@@ -33,12 +34,13 @@ function OpenTable({ definition, table, state, sitting }: Props & { state: Table
   const slip = useBetSlip(range === null ? '' : firstStake(range, currency))
   const [shown, setShown] = useState<Round | null>(null)
   const { Playfield } = definition
+  const board = useBoardInView(state.activity === 'placing')
   return (
     <>
       <GameHeader definition={definition} state={state} sitting={sitting} />
       <main>
         <SessionEnd state={state} sitting={sitting} />
-        <div class="table">
+        <div class="table" ref={board}>
           <StatusLine definition={definition} state={state} onVerify={setShown} />
           <Playfield table={table} state={state} sitting={sitting} slip={slip} />
         </div>
@@ -90,4 +92,14 @@ function useRefreshOnReturn(table: Table): void {
     document.addEventListener('visibilitychange', onReturn)
     return () => document.removeEventListener('visibilitychange', onReturn)
   }, [table])
+}
+
+/** On a small screen the bet may be placed from below the board; what comes of it should be seen. */
+function useBoardInView(placing: boolean) {
+  const board = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (!placing || board.current === null || board.current.getBoundingClientRect().top >= 0) return
+    board.current.scrollIntoView({ block: 'start', behavior: prefersStill() ? 'instant' : 'smooth' })
+  }, [placing])
+  return board
 }

@@ -46,8 +46,12 @@ const serves = (calls: string, service: string) => [`${calls} ${service}`, '$SRV
  */
 export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
   gateway: {
-    publish: { allow: [...allCalls, ...accessRead, 'gw.limits.>', '$SRV.PING.>'], deny: opsCalls },
-    subscribe: { allow: ['_INBOX.gateway.>', 'gw.limits.>'] },
+    publish: {
+      allow: [...allCalls, ...accessRead, 'gw.limits.>', '$SRV.PING.>', '_INBOX.ops.>'],
+      deny: opsCalls,
+    },
+    // It serves no call, but `ops status` counts its replicas.
+    subscribe: { allow: ['_INBOX.gateway.>', 'gw.limits.>', '$SRV.*', '$SRV.*.gateway', '$SRV.*.gateway.*'] },
   },
   auth: {
     publish: {

@@ -93,6 +93,15 @@ await t.test('each NATS user may do its work and nothing else', async (t) => {
       t.ok(await bus.gateway.nc.request(`$SRV.PING.${service}`))
       t.ok(await bus.ops.nc.request(`$SRV.STATS.${service}`))
     }
+    const gateway = await serveCalls({
+      bus: bus.gateway,
+      service: 'gateway',
+      version: '1',
+      logger,
+      handlers: [],
+    })
+    t.teardown(() => gateway.stop())
+    t.ok(await bus.ops.nc.request('$SRV.PING.gateway'), 'gateways show themselves to ops')
     t.strictSame(await bus.rounds.call(plain['wallet-bridge'], {}), { by: 'wallet-bridge' })
     t.strictSame(await bus.auth.call(plain.rounds, {}), { by: 'rounds' })
   })

@@ -1,4 +1,5 @@
 import { connectBus } from '@pitboss/bus/connect-bus'
+import { serveCalls } from '@pitboss/bus/serve-calls'
 import { createLogger } from '@pitboss/runtime/create-logger'
 import { loadConfig } from '@pitboss/runtime/load-config'
 import { runService } from '@pitboss/runtime/run-service'
@@ -22,6 +23,8 @@ await runService({
     void bus.closed.then(() => {
       if (!host.stopping.aborted) host.fail(new Error('the NATS connection is closed'))
     })
+    // No calls: it only shows itself to `ops status`.
+    const presence = await serveCalls({ bus, service: 'gateway', version: '0.1.0', logger, handlers: [] })
     const gateway = await startGateway({ config, bus, logger, registry: host.registry })
     for (const name of ['nats', 'revocation-bucket', 'auth', 'rounds', 'wallet-bridge', 'webhooks']) {
       host.check(name, async () => !(await gateway.missing()).some((missing) => missing.name === name))
@@ -29,6 +32,7 @@ await runService({
     return {
       async stop() {
         await gateway.stop()
+        await presence.stop()
         await bus.close()
       },
     }

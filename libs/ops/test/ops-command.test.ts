@@ -168,7 +168,11 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
       one('round', 'show', String(played.body.round_id)),
     ])
     t.match(movements[0], { reference: /^txn_/, status: String, operator_id: demo.operator_id })
-    t.match(deliveries[0], { delivery_id: String, webhook_id: demo.receiver.webhook_id })
+    t.match(deliveries[0], {
+      delivery_id: String,
+      webhook_id: demo.receiver.webhook_id,
+      operator_id: demo.operator_id,
+    })
     t.strictSame([owed, parked], [[], []])
     const [movement, delivery] = await Promise.all([
       one('movement', 'show', String(movements[0]?.reference)),
@@ -176,7 +180,7 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
     ])
     t.match(movement, { movement: {}, attempts: Array })
     t.match(delivery, { attempts: Array })
-    t.match(dossier, { operator_id: String, round: { stake: '1.00' }, movements: Array })
+    t.match(dossier, { operator_id: demo.operator_id, round: { stake: '1.00' }, movements: Array })
     const timeline = z.array(z.looseObject({ at: z.string(), what: z.string() })).parse(dossier.timeline)
     t.strictSame(
       timeline.map(({ at }) => at),

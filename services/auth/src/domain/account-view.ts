@@ -32,11 +32,6 @@ export function toAccount(
   }
 }
 
-/** `op_` and the operator's uuid without dashes. Source: contract section 1. */
-export function operatorHandleOf(operatorId: string): string {
-  return `op_${operatorId.replaceAll('-', '')}`
-}
-
 /** The uuid behind a handle or a uuid; null for any other text. */
 export function operatorIdOf(text: string): string | null {
   const hex = (text.startsWith('op_') ? text.slice(3) : text.replaceAll('-', '')).toLowerCase()

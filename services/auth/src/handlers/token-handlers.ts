@@ -7,8 +7,9 @@ import {
   signDocument,
 } from '@pitboss/contracts/calls/auth'
 import { toSetup } from '@pitboss/contracts/environments'
+import { operatorHandleOf } from '@pitboss/contracts/operator-handle'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { operatorHandleOf, toAccount } from '../domain/account-view.ts'
+import { toAccount } from '../domain/account-view.ts'
 import { isAllowed } from '../domain/address-list.ts'
 import { requireLivePlan } from '../domain/plan-rules.ts'
 import type { AuthDeps } from './deps.ts'

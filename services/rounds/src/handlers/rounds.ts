@@ -8,6 +8,7 @@ import {
   listRounds,
   voidRound,
 } from '@pitboss/contracts/endpoints/rounds'
+import { operatorHandleOf } from '@pitboss/contracts/operator-handle'
 import { roundId as roundIdSchema } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { CursorCodec } from '@pitboss/storage/cursor'
@@ -99,7 +100,7 @@ export function createRoundHandlers({ rounds, actor, cursors }: RoundsDeps): Cal
       if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
       const { round } = stored
       return {
-        operator_id: round.operatorId,
+        operator_id: operatorHandleOf(round.operatorId),
         round: presentRound(round),
         history: round.history.map(({ at, what }) => ({ at: at.toISOString(), what })),
       }

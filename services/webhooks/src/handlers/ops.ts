@@ -13,6 +13,7 @@ import {
   opsStartRewind,
   opsWebhooksStatus,
 } from '@pitboss/contracts/calls/webhooks'
+import { operatorHandleOf } from '@pitboss/contracts/operator-handle'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { Logger } from 'pino'
 import { readEventMessage } from '../consumers/read-event-message.ts'
@@ -74,7 +75,7 @@ export function opsHandlers(deps: OpsDeps): CallHandler[] {
 
     handler(opsShowDelivery, async ({ deliveryId }) => {
       const found = await delivery(deliveryId)
-      return { ...(await detailView(deps, found)), operator_id: found.operatorId }
+      return { ...(await detailView(deps, found)), operator_id: operatorHandleOf(found.operatorId) }
     }),
 
     handler(opsRetryDelivery, async ({ order, deliveryId }) => {
@@ -179,7 +180,7 @@ export function opsHandlers(deps: OpsDeps): CallHandler[] {
 }
 
 function opsDeliveryView(delivery: DeliveryDocument) {
-  return { ...deliveryView(delivery), operator_id: delivery.operatorId }
+  return { ...deliveryView(delivery), operator_id: operatorHandleOf(delivery.operatorId) }
 }
 
 function parkedView(message: ParkedDocument) {

@@ -11,6 +11,7 @@ import { createAccessState } from './access/access-state.ts'
 import { type GatewayConfig, limiterRules } from './config.ts'
 import { createHandlerOf } from './handlers/handler-of.ts'
 import { createReadinessProbe, type ReadinessProbe } from './handlers/readiness.ts'
+import { repeatUnstarted } from './handlers/repeat-unstarted.ts'
 import { createApp } from './http/create-app.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createRequestLog } from './http/request-log.ts'
@@ -33,7 +34,7 @@ export type Gateway = {
  */
 export async function startGateway({
   config,
-  bus,
+  bus: plainBus,
   logger,
   registry,
   nowMs = Date.now,
@@ -44,6 +45,7 @@ export async function startGateway({
   registry: Registry
   nowMs?: () => number
 }): Promise<Gateway> {
+  const bus = repeatUnstarted(plainBus)
   const access = createAccessState({ bus, logger, nowMs })
   const limiters = createLimiters({
     rules: limiterRules(config),
@@ -58,7 +60,7 @@ export async function startGateway({
     readInFlightMax: config.PITBOSS_SHED_READ_IN_FLIGHT,
     stakeInFlightMax: config.PITBOSS_SHED_STAKE_IN_FLIGHT,
   })
-  const requestLog = createRequestLog({ bus, logger })
+  const requestLog = createRequestLog({ bus: plainBus, logger })
   const missing = createReadinessProbe({ bus, access })
   const webFolder = builtPages()
   const deps = { bus, access, limiters, baseUrl: config.PITBOSS_BASE_URL, webFolder, logger }

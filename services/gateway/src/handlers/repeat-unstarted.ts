@@ -1,0 +1,49 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Bus } from '@pitboss/bus/connect-bus'
+import type { CallFailure } from '@pitboss/bus/call-failure'
+import { listPublicKeys, resolvePrincipal } from '@pitboss/contracts/calls/auth'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { routeTable } from '../routes/route-table.ts'
+
+/** A dead service is started again within a second and needs about as long to answer. */
+const pausesMs = [250, 750, 1500] as const
+
+/** Calls that change nothing: what GET routes ask, and the look-ups behind every token. */
+const reads: ReadonlySet<string> = new Set([
+  resolvePrincipal.subject,
+  listPublicKeys.subject,
+  ...routeTable.flatMap(({ method, action }) =>
+    method === 'GET' && action.kind === 'forward' ? [action.call.subject] : [],
+  ),
+])
+
+/**
+ * The same bus, but a call that found nobody to answer it is made again, up to three times and within its own budget, so that a
+ * replica's restart is not a client's error. Only what certainly was not started is repeated: any call without responders, and
+ * reads while NATS is away. A call without an answer is never repeated. Source: ours.
+ */
+export function repeatUnstarted(bus: Bus): Bus {
+  return {
+    ...bus,
+    async call(call, request, context) {
+      const deadlineAtMs = Math.min(Date.now() + call.budgetMs, context?.deadlineAtMs ?? Infinity)
+      const once = () =>
+        bus.call(call, request, context === undefined ? undefined : { ...context, deadlineAtMs })
+      for (const pauseMs of pausesMs) {
+        try {
+          return await once()
+        } catch (error) {
+          if (!mayRepeat(error, call.subject) || Date.now() + pauseMs >= deadlineAtMs) throw error
+          await delay(pauseMs)
+        }
+      }
+      return once()
+    },
+  }
+}
+
+function mayRepeat(error: unknown, subject: string): boolean {
+  if (!(error instanceof ServiceError)) return false
+  const repeated: CallFailure[] = reads.has(subject) ? ['no-responders', 'disconnected'] : ['no-responders']
+  return repeated.some((failure) => error.cause === failure)
+}

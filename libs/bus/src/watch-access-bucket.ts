@@ -10,6 +10,9 @@ import { accessBucket } from './topology.ts'
 const silenceMaxMs = 2500
 const checkEveryMs = 250
 const retryMs = 250
+/** The same trouble is told again after this long, then after twice as long each time, up to the greatest. */
+const tellAgainMs = 1000
+const tellAgainMaxMs = 60_000
 
 export type AccessWatch = {
   /** Milliseconds since the last heartbeat came in; Infinity before the first. */
@@ -34,16 +37,27 @@ export function watchAccessBucket({
   const stopping = new AbortController()
   let beatAtMs = Number.NEGATIVE_INFINITY
   let current: QueuedIterator<KvWatchEntry> | null = null
+  let trouble = newTrouble()
 
   const watchLoop = async () => {
     while (!stopping.signal.aborted) {
       try {
         await watchOnce()
       } catch (err) {
-        if (!stopping.signal.aborted) logger.warn({ err }, 'access-watch.interrupted')
+        if (!stopping.signal.aborted) tell(err)
       }
       await delay(retryMs, undefined, { signal: stopping.signal }).catch(() => undefined)
     }
+  }
+
+  /** The bucket may be away for long, at a first start for one; the watch is tried on just as often. */
+  function tell(err: unknown): void {
+    const nowMs = performance.now()
+    trouble.times += 1
+    if (nowMs < trouble.quietUntilMs) return
+    logger.warn({ err, times: trouble.times }, 'access-watch.interrupted')
+    trouble.quietUntilMs = nowMs + trouble.quietMs
+    trouble.quietMs = Math.min(trouble.quietMs * 2, tellAgainMaxMs)
   }
 
   async function watchOnce(): Promise<void> {
@@ -51,6 +65,7 @@ export function watchAccessBucket({
     const kv = await new Kvm(jetstream(bus.nc)).open(accessBucket)
     const entries = await kv.watch({ include: KvWatchInclude.UpdatesOnly })
     current = entries
+    trouble = newTrouble()
     const startedAtMs = performance.now()
     const guard = setInterval(() => {
       const silentMs = performance.now() - Math.max(beatAtMs, startedAtMs)
@@ -81,4 +96,8 @@ export function watchAccessBucket({
       await done
     },
   }
+}
+
+function newTrouble() {
+  return { times: 0, quietMs: tellAgainMs, quietUntilMs: Number.NEGATIVE_INFINITY }
 }

@@ -66,3 +66,26 @@ await t.test('the access bucket', async (t) => {
     t.ok(watch.aliveWithinMs() > 2000)
   })
 })
+
+await t.test(
+  'a bucket that is not there yet is told about with growing pauses, and found at once when it comes',
+  async (t) => {
+    const { natsUrl } = await withEngines(t)
+    const { logger, lines } = memoryLogger()
+    const auth = await connectBus({ url: natsUrl, service: 'auth', logger })
+    const gateway = await connectBus({ url: natsUrl, service: 'gateway', logger })
+    t.teardown(() => Promise.all([auth.close(), gateway.close()]))
+    const told = () => lines.filter(({ msg }) => msg === 'access-watch.interrupted')
+    const watch = watchAccessBucket({ bus: gateway, onChange: () => undefined, logger })
+    t.teardown(() => watch.stop())
+    await until('it is told about again', () => told().length === 2)
+    t.ok(Number(told()[1]?.times) >= 3, `${String(told()[1]?.times)} tries for two lines`)
+    await applyTopology(auth.nc, { replicas: 1 })
+    const bucket = await createAccessBucket({ bus: auth })
+    await until('the watch is alive', async () => {
+      await bucket.heartbeat()
+      return watch.aliveWithinMs() < 1000
+    })
+    t.ok(told().length <= 3)
+  },
+)

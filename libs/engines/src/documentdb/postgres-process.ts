@@ -1,10 +1,11 @@
-import { chownSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { EngineError, errorCode } from '../engine-error.ts'
+import { EngineError } from '../engine-error.ts'
 import { type EngineProcess, startEngineProcess } from '../life/engine-process.ts'
 import { isAlive, processStartedAt } from '../life/process-identity.ts'
 import type { ProcessRecord } from '../life/process-record.ts'
 import { waitUntil } from '../life/wait-until.ts'
+import { endLeftovers, runsOn } from './end-leftovers.ts'
 import { PostgresConnection } from './gateway/postgres/postgres-connection.ts'
 import { postgresConfiguration } from './postgres-configuration.ts'
 import { postgresDatabase, postgresFiles, postgresUser, socketName } from './postgres-files.ts'
@@ -118,35 +119,7 @@ function removeStaleLock(dataPath: string): void {
   }
   const startedAt = processStartedAt(pid)
   if (startedAt === null || !isAlive(pid, startedAt)) return
-  if (!commandLine(pid).includes(dataPath)) rmSync(path, { force: true })
-}
-
-/**
- * Ends what a killed postmaster left running on this folder: an orphaned worker can spin for ever and hold the shared memory that a new
- * server needs. The folder is claimed by this process and its own server has just refused to start, so nothing on it is anybody else's.
- */
-function endLeftovers(dataPath: string): void {
-  for (const name of readdirSync('/proc')) {
-    const pid = Number(name)
-    if (!Number.isInteger(pid) || pid === process.pid) continue
-    if (commandLine(pid).split(/[\0 ]/).includes(dataPath)) killIfThere(pid)
-  }
-}
-
-function killIfThere(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch (error) {
-    if (errorCode(error) !== 'ESRCH') throw error
-  }
-}
-
-function commandLine(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-  } catch {
-    return ''
-  }
+  if (!runsOn(pid, dataPath)) rmSync(path, { force: true })
 }
 
 function lastWords(logPath: string): string {

@@ -5,6 +5,7 @@ import { freePort, requireFreePort } from '../life/free-port.ts'
 import { openDataFolder } from '../life/open-data-folder.ts'
 import { type Supervised, supervise } from '../life/supervise.ts'
 import { copyTemplate } from './data-template.ts'
+import { endLeftovers } from './end-leftovers.ts'
 import { fetchDocumentDb } from './fetch-documentdb.ts'
 import { startGateway } from './gateway-process.ts'
 import { postgresIdentity } from './postgres-identity.ts'
@@ -37,18 +38,20 @@ export async function startDocumentDb(options: {
   const programs = await fetchDocumentDb(cacheDir, progress)
   progress.done()
   const socketFolder = socketFolderFor(dataDir)
-  const folder = await openDataFolder(dataDir, socketFolder)
+  const dataPath = join(dataDir, 'data')
+  const folder = await openDataFolder(dataDir, { socketFolder, dataPath })
   const started: Supervised[] = []
   let stopping: Promise<void> | null = null
   const stop = () => {
     stopping ??= (async () => {
       for (const part of started.reverse()) await part.stop()
+      endLeftovers(dataPath)
       await folder.close()
     })()
     return stopping
   }
   try {
-    const dataPath = join(dataDir, 'data')
+    endLeftovers(dataPath)
     const identity = postgresIdentity([programs, dataDir], dataPath)
     await copyTemplate(programs, dataPath, identity)
     const { record } = folder

@@ -13,10 +13,14 @@ const orphanTimeoutMs = 15_000
 
 /**
  * Opens the data folder of an engine: makes it, claims it for this process, ends what a crashed starter left running in
- * it, and starts the watchdog.
+ * it (its watchdog first, whose duty goes over to this process), and starts a watchdog of its own.
+ * @param uses what the watchdog clears away besides: a folder of sockets, and what PostgreSQL's own children still do in its data folder.
  * @throws EngineError when a living process holds it or it cannot be written.
  */
-export async function openDataFolder(path: string, socketFolder: string | null = null): Promise<DataFolder> {
+export async function openDataFolder(
+  path: string,
+  uses: { socketFolder?: string; dataPath?: string } = {},
+): Promise<DataFolder> {
   makeFolder(path)
   const claim = claimFolder(path)
   const recordPath = join(path, 'processes')
@@ -27,14 +31,14 @@ export async function openDataFolder(path: string, socketFolder: string | null =
     claim.release()
     throw error
   }
-  const watchdog = startWatchdog({ recordPath, socketFolder })
+  const watchdog = startWatchdog({ recordPath, record, ...uses })
   return {
     path,
     record,
     close: async () => {
       await watchdog.dismiss()
       record.delete()
-      if (socketFolder !== null) rmSync(socketFolder, { recursive: true, force: true })
+      if (uses.socketFolder !== undefined) rmSync(uses.socketFolder, { recursive: true, force: true })
       claim.release()
     },
   }

@@ -1,19 +1,15 @@
 import { type Grain, unitOf } from '../domain/report-segments.ts'
 import type { RoundDocument } from './round-document.ts'
 
-export const grains: readonly Grain[] = ['month', 'day', 'hour']
-
-export type Dimensions = {
-  scope: string
-  unit: string
-  game: string
-  currency: string
-  brandId: string | null
-}
+const grains: readonly Grain[] = ['month', 'day', 'hour']
 
 /** What a round has left to be counted, and where it belongs. */
-export type PendingFact = Omit<Dimensions, 'unit'> & {
+export type PendingFact = {
   readonly id: string
+  readonly scope: string
+  readonly game: string
+  readonly currency: string
+  readonly brandId: string | null
   readonly roundId: string
   readonly playerId: string
   readonly at: Date
@@ -23,10 +19,11 @@ export type PendingFact = Omit<Dimensions, 'unit'> & {
   readonly refunds: bigint
 }
 
-/** Facts that go into one bucket. */
-export type BucketGroup = {
-  readonly dimensions: Dimensions
+/** Facts that go into one unit of time of an account. */
+export type UnitGroup = {
+  readonly scope: string
   readonly grain: Grain
+  readonly unit: string
   readonly facts: PendingFact[]
 }
 
@@ -49,14 +46,15 @@ export function pendingFacts(document: RoundDocument): PendingFact[] {
   }))
 }
 
-/** Every fact goes into one bucket of each grain. */
-export function groupByBucket(facts: readonly PendingFact[]): Map<string, BucketGroup> {
-  const groups = new Map<string, BucketGroup>()
+/** Every fact goes into one unit of each grain. */
+export function groupByUnit(facts: readonly PendingFact[]): Map<string, UnitGroup> {
+  const groups = new Map<string, UnitGroup>()
   for (const fact of facts) {
     for (const grain of grains) {
-      const dimensions = dimensionsOf(fact, grain)
-      const id = bucketId(dimensions, grain)
-      const group = groups.get(id) ?? { dimensions, grain, facts: [] }
+      const { scope } = fact
+      const unit = unitOf(fact.at, grain)
+      const id = unitId(scope, grain, unit)
+      const group = groups.get(id) ?? { scope, grain, unit, facts: [] }
       group.facts.push(fact)
       groups.set(id, group)
     }
@@ -64,10 +62,6 @@ export function groupByBucket(facts: readonly PendingFact[]): Map<string, Bucket
   return groups
 }
 
-export function dimensionsOf({ scope, game, currency, brandId, at }: PendingFact, grain: Grain): Dimensions {
-  return { scope, unit: unitOf(at, grain), game, currency, brandId }
-}
-
-export function bucketId({ scope, unit, game, currency, brandId }: Dimensions, grain: Grain): string {
-  return [scope, grain, unit, game, currency, brandId ?? ''].join('|')
+export function unitId(scope: string, grain: Grain, unit: string): string {
+  return `${scope}|${grain}|${unit}`
 }

@@ -1,44 +1,46 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import { type Db, type Document, MongoServerError } from 'mongodb'
-import { type Grain, type Segment, unitOf } from '../domain/report-segments.ts'
-import type { ReportDimension } from '../domain/report-rows.ts'
-import { roundTotals } from '../domain/round.ts'
-import { addLimbs, fromLimbs, type Limbs, toLimbs } from './limbs.ts'
+import { type Db, MongoServerError } from 'mongodb'
 import {
-  type BucketGroup,
-  bucketId,
-  type Dimensions,
-  dimensionsOf,
-  grains,
-  groupByBucket,
-  type PendingFact,
-  pendingFacts,
-} from './report-facts.ts'
+  addSums,
+  type CellPlace,
+  decodePlace,
+  decodeSums,
+  encodePlace,
+  encodeSums,
+  isCountOf,
+} from '../domain/report-cells.ts'
+import type { ReportDimension } from '../domain/report-rows.ts'
+import { type Grain, type Segment, unitOf } from '../domain/report-segments.ts'
+import { roundTotals } from '../domain/round.ts'
+import { groupByUnit, type PendingFact, pendingFacts, type UnitGroup } from './report-facts.ts'
+import { createReportPlayers, type PlayersOfUnit } from './report-players.ts'
 import { decodeRound, type RoundDocument, scopeKey } from './round-document.ts'
 
 const duplicateKey = 11_000
 const epoch = new Date(0)
 const batchMax = 200
 const fenceLossesMax = 20
-const seenPlayersMax = 50_000
+
 /**
- * One unit of time, game, currency and brand. `applied` names the facts that are counted here and still wait with their rounds, so
- * that none is counted twice: see `applyFacts`.
+ * One unit of time of an account with everything that happened in it, so that a year is a few hundred documents however many games,
+ * currencies and brands it has. `applied` names the facts that are counted here and still wait with their rounds, so that none is
+ * counted twice: see `applyToUnit`.
  */
-type BucketDocument = Dimensions & {
+type UnitDocument = {
   _id: string
   version: number
+  scope: string
   grain: Grain
-  rounds: bigint
-  stakes: Limbs
-  payouts: Limbs
-  refunds: Limbs
+  unit: string
+  /** Sums by game, currency and brand. */
+  cells: Record<string, string>
+  /** Distinct players of every grouping that this grain counts. */
+  players: Record<string, number>
   applied: string[]
 }
-type PlayerDocument = Dimensions & { _id: string; grain: Grain; playerId: string }
 
-/** Sums of one day (or unit), game, currency and brand, with who played. */
+/** Sums of one day (or unit), game, currency and brand. */
 export type ReportPart = {
   readonly unit: string
   readonly game: string
@@ -49,6 +51,7 @@ export type ReportPart = {
   readonly payouts: bigint
   readonly refunds: bigint
 }
+/** What the report does not group by is "", or null for the brand. */
 export type ReportPlayer = {
   readonly unit: string
   readonly game: string
@@ -56,27 +59,23 @@ export type ReportPlayer = {
   readonly brandId: string | null
   readonly playerId: string
 }
-
 export type PlayerCount = Omit<ReportPlayer, 'playerId'> & { readonly count: number }
 
-/** What a distinct count is grouped by; what the report does not group by is missing. */
-type GroupKey = { currency: string; unit?: string; game?: string; brandId?: string | null }
+type ReportRead = { parts: ReportPart[]; players: ReportPlayer[]; playerCounts: PlayerCount[] }
 
-export const reportIndexes: Readonly<
-  Record<'report_buckets' | 'report_players', readonly IndexDeclaration[]>
-> = {
-  report_buckets: [{ key: { scope: 1, grain: 1, unit: 1 }, name: 'scope_grain_unit' }],
-  report_players: [{ key: { scope: 1, grain: 1, unit: 1 }, name: 'scope_grain_unit' }],
-}
+export const reportIndexes: Readonly<Record<'report_units' | 'report_players', readonly IndexDeclaration[]>> =
+  {
+    report_units: [{ key: { scope: 1, grain: 1, unit: 1 }, name: 'scope_grain_unit' }],
+    report_players: [{ key: { scope: 1, grain: 1, unit: 1 }, name: 'scope_grain_unit' }],
+  }
 
 export type ReportsStore = ReturnType<typeof createReportsStore>
 
 /** Exact sums, kept up to date from what rounds left with themselves. */
 export function createReportsStore({ db }: { db: Db }) {
   const rounds = db.collection<RoundDocument>('rounds')
-  const buckets = db.collection<BucketDocument>('report_buckets')
-  const players = db.collection<PlayerDocument>('report_players')
-  const seenPlayers = new Set<string>()
+  const units = db.collection<UnitDocument>('report_units')
+  const players = createReportPlayers({ db })
 
   /** Counts what waits, at most a batch; returns how many rounds had something. Safe beside another replica doing the same. */
   async function applyFacts(): Promise<number> {
@@ -86,27 +85,38 @@ export function createReportsStore({ db }: { db: Db }) {
       .limit(batchMax)
       .toArray()
     const facts = waiting.flatMap(pendingFacts)
-    for (const [id, group] of groupByBucket(facts)) await applyToBucket(id, group)
-    await recordPlayers(facts)
+    const groups = groupByUnit(facts)
+    const known = await players.record(groups)
+    for (const [id, group] of groups) await applyToUnit(id, group, known)
     await removeApplied(facts)
     return waiting.length
   }
 
   /**
-   * Reads the bucket, then asks which facts still wait with their rounds, then writes under the bucket's version. A fact leaves its round only
-   * after every bucket has it, so whoever read an older bucket either loses at the version or no longer finds the fact.
+   * Reads the unit, then asks which facts still wait with their rounds, then writes under the unit's version. A fact leaves its round only
+   * after every unit has it, so whoever read an older unit either loses at the version or no longer finds the fact.
    */
-  async function applyToBucket(id: string, group: BucketGroup): Promise<void> {
+  async function applyToUnit(id: string, group: UnitGroup, known: PlayersOfUnit): Promise<void> {
     for (let losses = 0; losses < fenceLossesMax; losses++) {
-      const bucket = await buckets.findOne({ _id: id })
-      const applied = bucket?.applied ?? []
+      const present = await units.findOne({ _id: id })
+      const applied = present?.applied ?? []
       const waiting = await stillWaiting(group.facts, applied)
       const fresh = group.facts.filter((fact) => waiting.has(fact.id) && !applied.includes(fact.id))
       if (fresh.length === 0) return
-      const next = [...applied.filter((one) => waiting.has(one)), ...fresh.map((fact) => fact.id)]
-      if (await writeBucket(bucket, id, group, fresh, next)) return
+      const { scope, grain, unit } = group
+      const next: UnitDocument = {
+        _id: id,
+        version: (present?.version ?? 0) + 1,
+        scope,
+        grain,
+        unit,
+        cells: withFacts(present?.cells ?? {}, fresh),
+        players: withPlayers(present?.players ?? {}, known.broughtBy(id, fresh)),
+        applied: [...applied.filter((one) => waiting.has(one)), ...fresh.map((fact) => fact.id)],
+      }
+      if (await write(present, next)) return
     }
-    throw new Error(`report bucket ${id} kept changing`)
+    throw new Error(`report unit ${id} kept changing`)
   }
 
   /** The facts, of these and of those applied before, that their rounds still hold. */
@@ -128,63 +138,22 @@ export function createReportsStore({ db }: { db: Db }) {
     return new Set(documents.flatMap((document) => document.facts.map(({ id }) => id)))
   }
 
-  async function writeBucket(
-    bucket: BucketDocument | null,
-    id: string,
-    { dimensions, grain }: BucketGroup,
-    fresh: readonly PendingFact[],
-    applied: string[],
-  ): Promise<boolean> {
-    const total = (field: 'stakes' | 'payouts' | 'refunds') =>
-      fresh.map((fact) => toLimbs(fact[field])).reduce(addLimbs, toLimbs(0n))
-    const sums = { stakes: total('stakes'), payouts: total('payouts'), refunds: total('refunds') }
-    const count = BigInt(fresh.reduce((all, fact) => all + fact.rounds, 0))
-    if (bucket === null) {
-      return inserted({ _id: id, version: 1, ...dimensions, grain, rounds: count, ...sums, applied })
+  async function write(present: UnitDocument | null, next: UnitDocument): Promise<boolean> {
+    if (present !== null) {
+      const { version, cells, players: counts, applied } = next
+      const { matchedCount } = await units.updateOne(
+        { _id: next._id, version: present.version },
+        { $set: { version, cells, players: counts, applied } },
+      )
+      return matchedCount === 1
     }
-    const increments: Document = {
-      version: 1,
-      rounds: count,
-      ...prefixed('stakes', sums.stakes),
-      ...prefixed('payouts', sums.payouts),
-      ...prefixed('refunds', sums.refunds),
-    }
-    const { matchedCount } = await buckets.updateOne(
-      { _id: id, version: bucket.version },
-      { $inc: increments, $set: { applied } },
-    )
-    return matchedCount === 1
-  }
-
-  async function inserted(bucket: BucketDocument): Promise<boolean> {
     try {
-      await buckets.insertOne(bucket)
+      await units.insertOne(next)
       return true
     } catch (error) {
       if (error instanceof MongoServerError && error.code === duplicateKey) return false
       throw error
     }
-  }
-
-  async function recordPlayers(facts: readonly PendingFact[]): Promise<void> {
-    const documents = new Map<string, PlayerDocument>()
-    for (const fact of facts) {
-      if (fact.rounds === 0) continue
-      for (const grain of grains) {
-        const dimensions = dimensionsOf(fact, grain)
-        const _id = `${bucketId(dimensions, grain)}|${fact.playerId}`
-        if (!seenPlayers.has(_id)) documents.set(_id, { _id, ...dimensions, grain, playerId: fact.playerId })
-      }
-    }
-    if (documents.size === 0) return
-    await players.bulkWrite(
-      [...documents.values()].map(({ _id, ...fields }) => ({
-        updateOne: { filter: { _id }, update: { $setOnInsert: fields }, upsert: true },
-      })),
-      { ordered: false },
-    )
-    if (seenPlayers.size > seenPlayersMax) seenPlayers.clear()
-    for (const id of documents.keys()) seenPlayers.add(id)
   }
 
   async function removeApplied(facts: readonly PendingFact[]): Promise<void> {
@@ -195,52 +164,7 @@ export function createReportsStore({ db }: { db: Db }) {
     await rounds.updateMany({ _id: { $in: roundIds }, facts: { $size: 0 } }, { $set: { factsAt: null } })
   }
 
-  return {
-    applyFacts,
-
-    /** The sums of a segment and its distinct players, grouped by what the report is grouped by. */
-    async read(
-      scope: Scope,
-      segment: Segment,
-      by: ReadonlySet<ReportDimension>,
-    ): Promise<{ parts: ReportPart[]; players: ReportPlayer[]; playerCounts: PlayerCount[] }> {
-      if (segment.grain === 'raw') return readRaw(scope, segment)
-      const { grain } = segment
-      const window = {
-        scope: scopeKey(scope),
-        grain,
-        unit: { $gte: unitOf(segment.from, grain), $lt: unitOf(segment.to, grain) },
-      }
-      const found = buckets.find(window, { projection: { applied: 0 } }).toArray()
-      const place = {
-        currency: '$currency',
-        ...(by.has('day') ? { unit: '$unit' } : {}),
-        ...(by.has('game') ? { game: '$game' } : {}),
-        ...(by.has('brand') ? { brandId: '$brandId' } : {}),
-      }
-      const distinct = [{ $match: window }, { $group: { _id: { ...place, playerId: '$playerId' } } }]
-      // A whole day is in no other segment, so its players can be counted where they are.
-      if (grain === 'day' && by.has('day')) {
-        const counted = Object.fromEntries(Object.keys(place).map((field) => [field, `$_id.${field}`]))
-        const counts = await players
-          .aggregate<{ _id: GroupKey; count: number }>([
-            ...distinct,
-            { $group: { _id: counted, count: { $sum: 1 } } },
-          ])
-          .toArray()
-        const playerCounts = counts.map(({ _id, count }) => ({ ...placeOf(_id), count: Number(count) }))
-        return { parts: (await found).map(decodeBucket), players: [], playerCounts }
-      }
-      const played = await players.aggregate<{ _id: GroupKey & { playerId: string } }>(distinct).toArray()
-      return {
-        parts: (await found).map(decodeBucket),
-        players: played.map(({ _id }) => ({ ...placeOf(_id), playerId: _id.playerId })),
-        playerCounts: [],
-      }
-    },
-  }
-
-  async function readRaw(scope: Scope, { from, to }: Segment) {
+  async function readRaw(scope: Scope, { from, to }: Segment): Promise<ReportRead> {
     const documents = await rounds
       .find({ scope: scopeKey(scope), completedAt: { $gte: from, $lt: to }, started: true })
       .toArray()
@@ -249,32 +173,76 @@ export function createReportsStore({ db }: { db: Db }) {
     for (const document of documents) {
       const { round } = decodeRound(document)
       const { game, currency, brandId, playerId } = round
-      const dimensions = { unit: unitOf(round.completedAt ?? from, 'hour'), game, currency, brandId }
-      parts.push({ ...dimensions, rounds: 1, ...roundTotals(round) })
-      played.push({ ...dimensions, playerId })
+      const place = { unit: unitOf(round.completedAt ?? from, 'hour'), game, currency, brandId }
+      parts.push({ ...place, rounds: 1, ...roundTotals(round) })
+      played.push({ ...place, playerId })
     }
     return { parts, players: played, playerCounts: [] }
   }
-}
 
-function decodeBucket(bucket: Omit<BucketDocument, 'applied'>): ReportPart {
-  const { unit, game, currency, brandId, rounds, stakes, payouts, refunds } = bucket
   return {
-    unit,
-    game,
-    currency,
-    brandId,
-    rounds: Number(rounds),
-    stakes: fromLimbs(stakes),
-    payouts: fromLimbs(payouts),
-    refunds: fromLimbs(refunds),
+    applyFacts,
+
+    /** The sums of a segment and its distinct players, grouped by what the report is grouped by. */
+    async read(scope: Scope, segment: Segment, by: ReadonlySet<ReportDimension>): Promise<ReportRead> {
+      if (segment.grain === 'raw') return readRaw(scope, segment)
+      const { grain } = segment
+      const window = {
+        scope: scopeKey(scope),
+        grain,
+        unit: { $gte: unitOf(segment.from, grain), $lt: unitOf(segment.to, grain) },
+      }
+      // A whole day is in no other segment, so its players are counted already.
+      const isCounted = grain === 'day' && by.has('day')
+      const [found, named] = await Promise.all([
+        units
+          .find(window, { projection: { unit: 1, cells: 1, ...(isCounted ? { players: 1 } : {}) } })
+          .toArray(),
+        isCounted ? [] : players.distinct(window, by),
+      ])
+      return {
+        parts: found.flatMap(partsOf),
+        players: named,
+        playerCounts: isCounted ? found.flatMap((unit) => countsOf(unit, by)) : [],
+      }
+    },
   }
 }
 
-function placeOf({ currency, unit = '', game = '', brandId = null }: GroupKey) {
-  return { currency, unit, game, brandId }
+function withFacts(cells: UnitDocument['cells'], facts: readonly PendingFact[]): UnitDocument['cells'] {
+  const next = { ...cells }
+  for (const fact of facts) {
+    const place = encodePlace(placeOf(fact))
+    const present = next[place]
+    next[place] = encodeSums(present === undefined ? fact : addSums(decodeSums(present), fact))
+  }
+  return next
 }
 
-function prefixed(field: string, { a, b, c, d }: Limbs): Record<string, bigint> {
-  return { [`${field}.a`]: a, [`${field}.b`]: b, [`${field}.c`]: c, [`${field}.d`]: d }
+function withPlayers(counts: UnitDocument['players'], brought: readonly string[]): UnitDocument['players'] {
+  const next = { ...counts }
+  for (const place of brought) next[place] = (next[place] ?? 0) + 1
+  return next
+}
+
+function placeOf({ game, currency, brandId }: PendingFact): CellPlace {
+  return { game, currency, brand: brandId ?? '' }
+}
+
+function partsOf({ unit, cells }: Pick<UnitDocument, 'unit' | 'cells'>): ReportPart[] {
+  return Object.entries(cells).map(([place, sums]) => {
+    const { game, currency, brand } = decodePlace(place)
+    return { unit, game: game ?? '', currency, brandId: brand || null, ...decodeSums(sums) }
+  })
+}
+
+function countsOf(
+  { unit, players }: Pick<UnitDocument, 'unit' | 'players'>,
+  by: ReadonlySet<ReportDimension>,
+): PlayerCount[] {
+  return Object.entries(players).flatMap(([text, count]) => {
+    const place = decodePlace(text)
+    const { game, currency, brand } = place
+    return isCountOf(place, by) ? [{ unit, game: game ?? '', currency, brandId: brand || null, count }] : []
+  })
 }

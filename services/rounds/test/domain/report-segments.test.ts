@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import t from 'tap'
+import {
+  addSums,
+  countedPlaces,
+  decodePlace,
+  decodeSums,
+  encodePlace,
+  encodeSums,
+} from '../../src/domain/report-cells.ts'
 import { type Grain, reportSegments } from '../../src/domain/report-segments.ts'
-import { fromLimbs, toLimbs } from '../../src/storage/limbs.ts'
 
 const grains: Grain[] = ['month', 'day', 'hour']
 const at = (text: string) => new Date(text)
@@ -37,12 +44,24 @@ t.test('segments cover every window once, without gap or overlap', async () => {
   )
 })
 
-t.test('limbs add up to the sum, of any sign and size', async () => {
-  const value = fc.bigInt({ min: -(10n ** 33n), max: 10n ** 33n })
+t.test('sums and places survive their text, of any sign and size', async () => {
+  const amount = fc.bigInt({ min: -(10n ** 33n), max: 10n ** 33n })
+  const sums = fc.record({ rounds: fc.nat(), stakes: amount, payouts: amount, refunds: amount })
   fc.assert(
-    fc.property(value, value, (x, y) => {
-      const [p, q] = [toLimbs(x), toLimbs(y)]
-      return fromLimbs({ a: p.a + q.a, b: p.b + q.b, c: p.c + q.c, d: p.d + q.d }) === x + y
+    fc.property(sums, sums, (x, y) => {
+      const { rounds, stakes, payouts, refunds } = decodeSums(encodeSums(addSums(x, y)))
+      return (
+        rounds === x.rounds + y.rounds &&
+        stakes === x.stakes + y.stakes &&
+        payouts === x.payouts + y.payouts &&
+        refunds === x.refunds + y.refunds
+      )
     }),
   )
+  const places = countedPlaces('day', { game: 'dice', currency: 'USD', brand: '' })
+  t.same(
+    places.map((place) => decodePlace(encodePlace(place))),
+    places,
+  )
+  t.equal(new Set(places.map(encodePlace)).size, 4)
 })

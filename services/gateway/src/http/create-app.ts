@@ -1,8 +1,11 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { isErrorCode } from '@pitboss/errors/catalogue'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { z } from 'zod'
+import { isRepeatedHeader } from '../input/single-header.ts'
 import { registerRoutes } from '../routes/register-routes.ts'
 import { answerClientError, answerConnect } from './client-error.ts'
 import type { Metrics } from './metrics.ts'
@@ -30,8 +33,12 @@ export type AppDeps = ServeDeps & {
   readonly isStopping: () => boolean
 }
 
+/** `answered`: the last request of each connection that has its answer. */
+type Deps = AppDeps & { readonly answered: WeakMap<Duplex, IncomingMessage> }
+
 /** The HTTP server with every route of the table. Nothing but our own envelope leaves it. */
-export function createApp(deps: AppDeps): FastifyInstance {
+export function createApp(given: AppDeps): FastifyInstance {
+  const deps: Deps = { ...given, answered: new WeakMap() }
   const app = fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -51,7 +58,11 @@ export function createApp(deps: AppDeps): FastifyInstance {
       requireHostHeader: false,
       connectionsCheckingInterval: Math.min(timeoutsCheckedMaxMs, deps.headersTimeoutMs),
     },
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: (error, socket) => {
+      // The rest of a body that nobody waits for: its request has its answer, a second one would look like the next one's.
+      if (deps.answered.get(socket)?.complete === false) socket.end()
+      else answerClientError(error, socket)
+    },
     frameworkErrors: (_error, request, reply) => {
       answerOutside(deps, request, reply, new ServiceError('NOT_FOUND'))
     },
@@ -76,7 +87,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
 }
 
 async function answerRequest(
-  deps: AppDeps,
+  deps: Deps,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -102,13 +113,13 @@ async function answerRequest(
 }
 
 /** Answers what no row of the table answers. */
-function answerOutside(deps: AppDeps, request: FastifyRequest, reply: FastifyReply, error: unknown): void {
+function answerOutside(deps: Deps, request: FastifyRequest, reply: FastifyReply, error: unknown): void {
   const served = refused(error, request)
   finish(deps, request, reply, { served, startedAt: new Date(), startedMs: performance.now(), route: 'none' })
 }
 
 function finish(
-  deps: AppDeps,
+  deps: Deps,
   request: FastifyRequest,
   reply: FastifyReply,
   {
@@ -122,6 +133,7 @@ function finish(
   reply.headers({ ...commonHeaders, 'x-request-id': request.id })
   if (deps.isStopping()) reply.header('connection', 'close')
   sendAnswer(reply, answer)
+  deps.answered.set(request.raw.socket, request.raw)
   const latencyMs = performance.now() - startedMs
   const code = codeOf(answer.json, answer.status)
   const path = request.raw.url?.split('?')[0] ?? '/'
@@ -149,6 +161,11 @@ function finish(
 function requestProblem(request: FastifyRequest): ServiceError | null {
   const { headers, httpVersion } = request.raw
   if (httpVersion === '1.1' && headers.host === undefined) return invalidField('host', 'is required')
+  if (isRepeatedHeader(request.raw, 'host')) return invalidField('host', 'must not appear twice')
+  const encoding = headers['transfer-encoding']
+  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
+    return invalidField('transfer-encoding', 'must be chunked or absent')
+  }
   const expectation = headers.expect
   if (expectation !== undefined && expectation.toLowerCase() !== '100-continue') {
     return invalidField('expect', 'must be 100-continue or absent')

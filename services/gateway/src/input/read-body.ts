@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { invalidField } from '@pitboss/errors/service-error'
+import { invalidField, type ServiceError } from '@pitboss/errors/service-error'
 import { singleHeader } from './single-header.ts'
 
 /** How much of a body that is too large is swallowed so that its sender can read the answer. */
@@ -20,6 +20,8 @@ export async function readBody(
   { bytesMax, timeoutMs }: { bytesMax: number; timeoutMs: number },
 ): Promise<Buffer> {
   if (!hasBody(request)) return Buffer.alloc(0)
+  // What announces too much is answered at once, not when it has arrived; Node discards the rest.
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax)
   const chunks: Buffer[] = []
   let size = 0
   const problem = await new Promise<string | null>((resolve) => {
@@ -40,8 +42,12 @@ export async function readBody(
     request.on('data', onData).once('end', onEnd).once('error', onBreak).once('close', onBreak)
   })
   if (problem !== null) throw invalidField('body', problem)
-  if (size > bytesMax) throw invalidField('body', `must not be larger than ${bytesMax} bytes`)
+  if (size > bytesMax) throw tooLarge(bytesMax)
   return Buffer.concat(chunks, size)
+}
+
+function tooLarge(bytesMax: number): ServiceError {
+  return invalidField('body', `must not be larger than ${bytesMax} bytes`)
 }
 
 /**

@@ -54,6 +54,44 @@ const rawRequests: [name: string, text: string, code: string][] = [
     `POST /v1/auth/token HTTP/1.1\r\n${head}content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n`,
     'VALIDATION_ERROR',
   ],
+  [
+    'a coding besides the chunks',
+    `POST /v1/auth/token HTTP/1.1\r\n${head}transfer-encoding: gzip, chunked\r\nconnection: close\r\n\r\n0\r\n\r\n`,
+    'VALIDATION_ERROR',
+  ],
+  [
+    'chunks twice',
+    `POST /v1/auth/token HTTP/1.1\r\n${head}transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+    'VALIDATION_ERROR',
+  ],
+  [
+    'the same length twice',
+    `POST /v1/auth/token HTTP/1.1\r\n${head}content-length: 2\r\ncontent-length: 2\r\n\r\n{}`,
+    'VALIDATION_ERROR',
+  ],
+  [
+    'a list of lengths',
+    `POST /v1/auth/token HTTP/1.1\r\n${head}content-length: 2, 2\r\n\r\n{}`,
+    'VALIDATION_ERROR',
+  ],
+  [
+    'a chunk that ends without a return',
+    `POST /v1/auth/token HTTP/1.1\r\n${head}transfer-encoding: chunked\r\n\r\n2\n{}\n0\n\n`,
+    'VALIDATION_ERROR',
+  ],
+  [
+    'a body announced with 10 MB',
+    `POST /v1/auth/token HTTP/1.1\r\n${head}connection: close\r\ncontent-type: application/json\r\ncontent-length: 10000000\r\n\r\n`,
+    'VALIDATION_ERROR',
+  ],
+  ['lines without returns', 'GET /healthz HTTP/1.1\nhost: x\n\n', 'VALIDATION_ERROR'],
+  ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'VALIDATION_ERROR'],
+  [
+    'two hosts',
+    'GET /healthz HTTP/1.1\r\nhost: a\r\nhost: b\r\nconnection: close\r\n\r\n',
+    'VALIDATION_ERROR',
+  ],
+  ['a space in the target', `GET /health z HTTP/1.1\r\n${head}\r\n`, 'VALIDATION_ERROR'],
   ['a tunnel', `CONNECT example.com:443 HTTP/1.1\r\n${head}\r\n`, 'NOT_FOUND'],
   [
     'an absolute target of another host',
@@ -79,6 +117,19 @@ await t.test('what no route can answer gets the envelope of every error', async 
     )
     t.match(envelope, { code, retryable: false, request_id: /^req_/, message: String }, name)
   }
+})
+
+await t.test('a request gets one answer, whatever becomes of its body', async (t) => {
+  const post = `POST /v1/sessions HTTP/1.1\r\n${head}transfer-encoding: chunked\r\n\r\n`
+  const socket = connect(port, '127.0.0.1')
+  socket.write(post)
+  const [first] = await once(socket, 'data')
+  t.match(String(first), /^HTTP\/1.1 401 /)
+  socket.write('no chunk\r\n')
+  let rest = ''
+  for await (const chunk of socket) rest += String(chunk)
+  t.equal(rest, '', 'the connection ends without another')
+  t.equal((await askRaw(port, `${post}no chunk\r\n`)).split('HTTP/1.1').length, 2, 'in one packet too')
 })
 
 await t.test("a caller's request id is kept when it has the right form", async (t) => {

@@ -8,6 +8,7 @@ import { startProduct } from '../harness/start-product.ts'
 import { createAnswers } from './answers.ts'
 import { askAgain } from './ask-again.ts'
 import { checkAnswers } from './check/check-answers.ts'
+import { checkCalls } from './check/check-calls.ts'
 import { checkEvents } from './check/check-events.ts'
 import { checkMoney } from './check/check-money.ts'
 import { checkRounds } from './check/check-rounds.ts'
@@ -32,7 +33,18 @@ export type ChaosOptions = {
   replicas: string
   timeScale: number
   faults: boolean
+  load: ChaosLoad
+  /** How long everything may take to heal and end. */
+  healWithinMs: number
+  /** What the product's processes get beyond the usual. */
+  environment: NodeJS.ProcessEnv
 }
+
+/** How many clients of which kind. */
+export type ChaosLoad = { players: number; drivers: number }
+
+export const fullLoad: ChaosLoad = { players: 15, drivers: 6 }
+export const healWithinMs = 150_000
 
 export type ChaosReport = {
   seed: number
@@ -44,18 +56,28 @@ export type ChaosReport = {
   /** Milliseconds until a killed service answered again, with the engines up. */
   back: { kills: number; medianMs: number; mostMs: number }
   invariants: Invariant[]
+  /** From the first client's start to the verdict. */
+  tookMs: number
   diary: string[]
 }
 
 const walletTimeoutMs = 1000
-const healWithinMs = 150_000
 const warmUpMs = 2000
 const startingBalance = '1000.00'
 const richBalance = '1000000000.00'
 
 /** Plays, torments, heals, and compares what four sources say. */
 export async function runChaos(
-  { seconds, seed, replicas, timeScale, faults: withFaults }: ChaosOptions,
+  {
+    seconds,
+    seed,
+    replicas,
+    timeScale,
+    faults: withFaults,
+    load: size,
+    healWithinMs: healMs,
+    environment,
+  }: ChaosOptions,
   folder: string,
   cleanup: Cleanup,
   say: (text: string) => void,
@@ -67,7 +89,12 @@ export async function runChaos(
     dataDir: join(folder, 'data'),
     logPath: join(folder, 'product.log'),
     flags: replicas === '' ? [] : ['--replicas', replicas],
-    environment: { ...raisedLimits, PITBOSS_TIME_SCALE: String(timeScale), PITBOSS_LOG_LEVEL: 'info' },
+    environment: {
+      ...raisedLimits,
+      PITBOSS_TIME_SCALE: String(timeScale),
+      PITBOSS_LOG_LEVEL: 'info',
+      ...environment,
+    },
     cleanup,
   })
   const demo = product.demo()
@@ -90,8 +117,10 @@ export async function runChaos(
   })
   const { poller, done: polling } = pollEvents(clientDeps('poller'))
   const clients = [
-    ...playerPlans().map((plan) => play(clientDeps(plan.playerId), plan)),
-    ...Array.from({ length: 6 }, (_, index) => driveRounds(clientDeps(`op-${index}`), `rich-op-${index}`)),
+    ...playerPlans(size.players).map((plan) => play(clientDeps(plan.playerId), plan)),
+    ...Array.from({ length: size.drivers }, (_, index) =>
+      driveRounds(clientDeps(`op-${index}`), `rich-op-${index}`),
+    ),
     polling,
   ]
   await delay(warmUpMs)
@@ -115,7 +144,7 @@ export async function runChaos(
   if (!product.alive())
     throw new Error(`the stack's own process died; its log: ${join(folder, 'product.log')}`)
 
-  const healing = await heal({ demo, operator, since, withinMs: healWithinMs, verdict, say })
+  const healing = await heal({ demo, operator, since, withinMs: healMs, verdict, say })
   const compared = await compare().catch((error: unknown) => {
     verdict.check('life: everything can be read at the end', false, () => String(error))
     return null
@@ -135,6 +164,7 @@ export async function runChaos(
       mostMs: Math.round(backMs.at(-1) ?? 0),
     },
     invariants: verdict.invariants(),
+    tookMs: Date.now() - Date.parse(since),
     diary: tormented?.[0].diary ?? [],
   }
 
@@ -144,6 +174,7 @@ export async function runChaos(
     const startOf = (playerId: string) =>
       playerId.startsWith('rich') ? richBalance : playerId.startsWith('broke') ? '0.00' : startingBalance
     checkMoney(sources, startOf, verdict)
+    checkCalls(sources.calls, walletTimeoutMs, verdict)
     checkRounds(sources, verdict)
     checkEvents(sources, poller.ids, demo.receiver.webhook_id, verdict)
     checkAnswers(answers.all(), sources, verdict)
@@ -178,9 +209,9 @@ function countsOf({
 }
 
 /** All three games, some players with free bets, and one of each kind that the sandbox wallet refuses. */
-function playerPlans(): PlayerPlan[] {
+function playerPlans(players: number): PlayerPlan[] {
   const games = ['dice', 'dice', 'mines', 'mines', 'spin-bottle'] as const
-  const plans = Array.from({ length: 15 }, (_, index): PlayerPlan => {
+  const plans = Array.from({ length: players }, (_, index): PlayerPlan => {
     const game = games[index % games.length] ?? 'dice'
     return { playerId: `rich-${game}-${index}`, game, freeBets: index % 5 === 4 || index === 1 }
   })

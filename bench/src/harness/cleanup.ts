@@ -3,8 +3,11 @@ export type Cleanup = {
   run(): Promise<void>
 }
 
-/** Undoes in reverse order, also when the run is interrupted; what fails is said and does not stop the rest. */
-export function createCleanup(): Cleanup {
+/**
+ * Undoes in reverse order, also when the run is interrupted; what fails is said and does not stop the rest. With `parent`, a part of a run
+ * that is cleaned up by itself: an interruption reaches it through the whole.
+ */
+export function createCleanup(parent?: Cleanup): Cleanup {
   const undos: (() => Promise<void> | void)[] = []
   let running: Promise<void> | null = null
   const all = async () => {
@@ -20,7 +23,9 @@ export function createCleanup(): Cleanup {
     running ??= all()
     return running
   }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  parent?.add(run)
+  const signals = parent === undefined ? (['SIGINT', 'SIGTERM'] as const) : []
+  for (const signal of signals) {
     process.once(signal, () => void run().finally(() => process.exit(130)))
   }
   return { add: (undo) => undos.push(undo), run }

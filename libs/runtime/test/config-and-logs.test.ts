@@ -86,6 +86,7 @@ await t.test('production refuses what makes tests possible', async (t) => {
     'PITBOSS_ALLOW_LOOPBACK_WEBHOOKS',
   ])
   t.strictSame(problems({ ...production, PITBOSS_FAILPOINTS: 'a=kill' }), ['PITBOSS_FAILPOINTS'])
+  t.strictSame(problems({ ...production, PITBOSS_SEEDED_BUG: 'storage.fence-lost' }), ['PITBOSS_SEEDED_BUG'])
 })
 
 for (const field of redactedFields) {

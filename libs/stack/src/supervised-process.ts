@@ -122,6 +122,7 @@ function inheritedEnvironment(): Record<string, string> {
     'PITBOSS_TIME_SCALE',
     'PITBOSS_TOKEN_TTL_S',
     'PITBOSS_FAILPOINTS',
+    'PITBOSS_SEEDED_BUG',
     'PITBOSS_TRUSTED_PROXIES',
     'PITBOSS_HEADERS_TIMEOUT_MS',
     'PITBOSS_BODY_TIMEOUT_MS',

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '@pitboss/runtime/clock'
+import { seededBug } from '@pitboss/runtime/seeded-bug'
 import type { Collection } from 'mongodb'
 import type { Logger } from 'pino'
 import type { IndexDeclaration } from './ensure-indexes.ts'
@@ -94,6 +95,7 @@ export function createOutbox<Doc extends OutboxDocument>({
     const pending = document?.outbox ?? []
     const last = pending.at(-1)
     if (last === undefined) return
+    if (seededBug('storage.outbox-emptied-first')) await remove(documentId, pending, last)
     for (const { id, subject, body } of pending) {
       await bus.publishEvent({ id, subject, payload: Buffer.from(body) })
     }

@@ -21,6 +21,7 @@ import { createRoundActor } from './actors/round-actor.ts'
 import { type Catalogue, createCatalogue } from './catalogue.ts'
 import { createWalletClient } from './clients/wallet.ts'
 import { consumeMovements } from './consumers/movements.ts'
+import { erringCommitments, erringRounds, erringWallet } from './erring.ts'
 import { createFreeBetHandlers } from './handlers/free-bets.ts'
 import { createGameAccess } from './handlers/game-access.ts'
 import { createGameHandlers, createShowGame } from './handlers/games.ts'
@@ -39,7 +40,7 @@ import { commitmentIndexes, createCommitmentsStore } from './storage/commitments
 import { createGamesStore } from './storage/games-store.ts'
 import { createGrantsStore, grantIndexes } from './storage/grants-store.ts'
 import { createReportsStore, reportIndexes } from './storage/reports-store.ts'
-import { createRoundsStore, roundIndexes } from './storage/rounds-store.ts'
+import { createRoundsStore, roundIndexes, type RoundsStore } from './storage/rounds-store.ts'
 import { createSessionsStore, sessionIndexes } from './storage/sessions-store.ts'
 import { startReportProjector } from './workers/report-projector.ts'
 import { startSweeper } from './workers/sweeper.ts'
@@ -89,15 +90,17 @@ export async function startRounds({
   const secretBox = createSecretBox(keyring, 'server-seeds')
   const { scaleMs } = createTimeScale(timeScale)
 
-  const rounds = createRoundsStore({ db })
+  const roundsStore = createRoundsStore({ db })
+  const rounds = erringRounds(roundsStore)
   const sessions = createSessionsStore({ db })
   const grants = createGrantsStore({ db })
   const games = createGamesStore({ db })
   const reports = createReportsStore({ db })
-  const commitments = createCommitmentsStore({ db, secretBox, newSeed: newServerSeed, hashSeed: seedHash })
-  const roundOutbox = createOutbox({ collection: rounds.collection, bus, clock, logger })
+  const seeds = { newSeed: newServerSeed, hashSeed: seedHash }
+  const commitments = erringCommitments(createCommitmentsStore({ db, secretBox, ...seeds }))
+  const roundOutbox = createOutbox({ collection: roundsStore.collection, bus, clock, logger })
   const sessionOutbox = createOutbox({ collection: sessions.collection, bus, clock, logger })
-  const wallet = createWalletClient({ bus })
+  const wallet = erringWallet(createWalletClient({ bus }))
 
   const actor = createRoundActor({
     rounds,
@@ -171,7 +174,7 @@ export async function startRounds({
   }
 }
 
-function registerMetrics(registry: Registry, rounds: ReturnType<typeof createRoundsStore>): void {
+function registerMetrics(registry: Registry, rounds: RoundsStore): void {
   new Gauge({
     name: 'pitboss_rounds_unfinished',
     help: 'Rounds that are not over',

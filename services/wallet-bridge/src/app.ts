@@ -13,6 +13,7 @@ import { createOutbox } from '@pitboss/storage/outbox'
 import { createSecretBox } from '@pitboss/storage/secret-box'
 import { createWalletClient } from './clients/wallet-client.ts'
 import type { WalletBridgeConfig } from './config.ts'
+import { erringClient, erringDue, erringMovements, erringWallets } from './erring.ts'
 import { callbackCalls } from './handlers/callback-calls.ts'
 import { movementCalls } from './handlers/movement-calls.ts'
 import { opsCalls } from './handlers/ops-calls.ts'
@@ -72,14 +73,15 @@ export async function startWalletBridge({
   const { db } = storage
   await ensureIndexes(db, { ...movementIndexes, ...callbackIndexes, wallets: [] })
 
-  const movements = createMovements(db)
-  const wallets = createWallets(db, createSecretBox(keyring))
-  const due = createDueMovements(movements)
-  const pending = createPendingMovements(movements)
-  const lists = createMovementLists(movements)
+  const stored = createMovements(db)
+  const movements = erringMovements(stored, newId)
+  const wallets = erringWallets(createWallets(db, createSecretBox(keyring)))
+  const due = erringDue(createDueMovements(stored))
+  const pending = createPendingMovements(stored)
+  const lists = createMovementLists(stored)
   const metrics = createWalletMetrics(host.registry)
-  const client = createWalletClient({ allowLoopback, clock })
-  const outbox = createOutbox({ collection: movements.collection, bus, clock, logger })
+  const client = erringClient(createWalletClient({ allowLoopback, clock }), newId)
+  const outbox = createOutbox({ collection: stored.collection, bus, clock, logger })
   const deps = { movements, outbox, clock, scaleMs, newId }
   const settlement = createSettlement({
     ...deps,

@@ -15,6 +15,7 @@ import { createSecretBox } from '@pitboss/storage/secret-box'
 import { createPostWebhook } from './clients/post-webhook.ts'
 import type { Config } from './config.ts'
 import { fanoutLeaseTtlMs, startFanout } from './consumers/fanout.ts'
+import { erringPost, erringRecordEvents } from './erring.ts'
 import { createHandleFanoutBatch, fanoutConsumer } from './consumers/handle-fanout-batch.ts'
 import { createRecordEvents } from './consumers/record-events.ts'
 import { deliveryHandlers } from './handlers/deliveries.ts'
@@ -94,14 +95,18 @@ export async function startWebhooks({
   const slots = createSlots({ totalMax: slotsTotalMax, perOperatorMax: slotsPerOperatorMax })
   const poster = createPostWebhook({ allowLoopback })
   const bodies = createBodyCache(stores.events, bodyCacheCharactersMax)
-  const recordEvents = createRecordEvents({ ...stores, bodies, wake, clock })
+  const recordEvents = erringRecordEvents(createRecordEvents({ ...stores, bodies, wake, clock }))
   const leaseOf = (name: string, ttlMs: number) => createLease({ db, name, owner: workerId, ttlMs, clock })
 
   const dispatcher = startDispatcher({
     ...stores,
     bus,
     workerId,
-    makeAttempt: createMakeAttempt({ post: poster.post, openSecret: createOpenSecret(secretBox), clock }),
+    makeAttempt: createMakeAttempt({
+      post: erringPost(poster.post),
+      openSecret: createOpenSecret(secretBox),
+      clock,
+    }),
     settleAttempt: createSettleAttempt({ ...stores, clock, scaleMs, random: Math.random }),
     slots,
     bodies,

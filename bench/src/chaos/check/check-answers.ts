@@ -10,6 +10,7 @@ const names = {
   other: 'answers: another body under the same id is a conflict',
   refused: 'answers: a refused movement stays refused',
   internal: 'answers: no internal error',
+  unasked: 'answers: a win is rolled back only for who asked for it',
 } as const
 
 const refusals = [
@@ -37,6 +38,11 @@ export function checkAnswers(told: readonly Told[], { movements, rounds }: Sourc
       const conflict = codeOf(entry.answer) === 'TRANSACTION_CONFLICT'
       verdict.check(names.other, conflict, () => `${entry.id}: ${JSON.stringify(entry.answer)}`)
     }
+  }
+  const asked = new Set(told.flatMap(({ what, id }) => (what === 'movement' && id !== null ? [id] : [])))
+  for (const { type, transaction_id: id, reference_transaction_id: reference } of movements) {
+    if (type !== 'ROLLBACK' || byId.get(reference ?? '')?.type !== 'WIN') continue
+    verdict.check(names.unasked, asked.has(id), () => `${id} rolled ${reference} back and nobody asked`)
   }
   const repeated = told.filter(({ what, id }) => (what === 'movement' || what === 'stake') && id !== null)
   for (const [id, entries] of groupBy(repeated, (entry) => entry.id))

@@ -71,6 +71,16 @@ const ledgerEntry = z.looseObject({
 })
 export type LedgerEntry = z.infer<typeof ledgerEntry>
 
+const walletCall = z.looseObject({
+  seq: z.number(),
+  at: z.string(),
+  operation: z.string(),
+  transaction_id: z.string().nullable(),
+  duration_ms: z.number(),
+  body: z.string(),
+})
+export type WalletCall = z.infer<typeof walletCall>
+
 const received = z.looseObject({
   seq: z.number(),
   verified: z.boolean(),
@@ -95,6 +105,8 @@ export type Sources = {
   events: Event[]
   deliveries: Delivery[]
   ledger: LedgerEntry[]
+  /** What the wallet remembers of the calls that reached it. */
+  calls: WalletCall[]
   liveLedger: LedgerEntry[]
   liveMovements: number
   received: Received[]
@@ -118,6 +130,7 @@ export async function readSources(
     events: await rows(event, `/events?${window}`),
     deliveries: await rows(delivery, `/webhook-deliveries?${window}`),
     ledger: await readSequence(ledgerEntry, `${demo.wallet.url}/sandbox/ledger`),
+    calls: await readSequence(walletCall, `${demo.wallet.url}/sandbox/calls`),
     liveLedger: await readSequence(ledgerEntry, `${demo.live_wallet.url}/sandbox/ledger`),
     liveMovements: (await live.all(`/transactions?${window}`)).length,
     received: await readSequence(received, new URL('/demo/received', demo.receiver.url).href),

@@ -24,8 +24,8 @@ import type { Mailbox } from './mailbox.ts'
 
 export type RoundActorDeps = {
   rounds: RoundsStore
-  commitments: CommitmentsStore
-  grants: GrantsStore
+  commitments: Pick<CommitmentsStore, 'open'>
+  grants: Pick<GrantsStore, 'use' | 'giveBack'>
   wallet: WalletClient
   outbox: Pick<Outbox, 'relay'>
   catalogue: Catalogue
@@ -34,6 +34,8 @@ export type RoundActorDeps = {
   newId: (prefix: string) => string
   scaleMs: (ms: number) => number
   logger: Logger
+  /** The rules; others than the real ones are for showing that wrong ones would be noticed. */
+  rules?: typeof transition
 }
 
 /** More than any round owes at once; a bound for the loop, not a rule. */
@@ -50,6 +52,7 @@ export type RoundActor = ReturnType<typeof createRoundActor>
 export function createRoundActor(deps: RoundActorDeps) {
   const { rounds, commitments, grants, wallet, outbox, catalogue, mailbox, clock, newId, scaleMs, logger } =
     deps
+  const { rules = transition } = deps
 
   /**
    * Applies `message` and writes the result with its events; retries when another replica was first.
@@ -67,7 +70,7 @@ export function createRoundActor(deps: RoundActorDeps) {
     return mailbox(stored.round.id, async () => {
       let current = stored
       for (let losses = 0; losses < fenceLossesMax; losses++) {
-        const change = transition(current.round, message, contextOf(current.round))
+        const change = rules(current.round, message, contextOf(current.round))
         if (change.kind === 'refused') throw refusal(change)
         if (change.kind === 'unchanged') return { stored: current, changed: false }
         const written = await rounds.update(current, writeOf(change), change.round.updatedAt)
@@ -93,7 +96,7 @@ export function createRoundActor(deps: RoundActorDeps) {
   async function withdraw(stored: StoredRound, transactionId: string): Promise<void> {
     let current = stored
     for (let losses = 0; losses < withdrawalsMax; losses++) {
-      const change = transition(current.round, { type: 'withdraw', transactionId }, contextOf(current.round))
+      const change = rules(current.round, { type: 'withdraw', transactionId }, contextOf(current.round))
       if (change.kind !== 'changed') return
       if (await rounds.updateUnclaimed(current, writeOf(change), change.round.updatedAt)) return
       const fresh = await rounds.find(scopeOf(current.round), current.round.id)

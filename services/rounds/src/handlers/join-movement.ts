@@ -31,10 +31,13 @@ export function createJoinMovement({
   wallet,
   rounds,
   clock,
+  wait = delay,
 }: {
   wallet: Pick<WalletClient, 'show'>
   rounds: Pick<RoundsStore, 'findByTransaction'>
   clock: Clock
+  /** How to wait; a simulation has a time of its own. */
+  wait?: (ms: number) => Promise<unknown>
 }): JoinMovement {
   return async function joinMovement(round, transactionId, context) {
     const scope: Scope = scopeOf(round)
@@ -52,7 +55,7 @@ export function createJoinMovement({
           throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
         }
       }
-      await delay(pollMs)
+      await wait(pollMs)
     }
   }
 }

@@ -35,12 +35,12 @@ type PlayBody = {
 
 type PlayRoundDeps = {
   rounds: RoundsStore
-  commitments: CommitmentsStore
-  grants: GrantsStore
+  commitments: Pick<CommitmentsStore, 'ensure'>
+  grants: Pick<GrantsStore, 'open' | 'use'>
   wallet: WalletClient
   actor: RoundActor
-  access: GameAccess
-  players: PlayerAccess
+  access: Pick<GameAccess, 'find' | 'offered'>
+  players: Pick<PlayerAccess, 'player'>
   placeStake: PlaceStake
   joinMovement: JoinMovement
   clock: Clock

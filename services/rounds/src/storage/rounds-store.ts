@@ -55,7 +55,8 @@ export type RoundFilters = {
   to?: Date | undefined
 }
 
-export type RoundsStore = ReturnType<typeof createRoundsStore>
+/** Rounds as everything but the outbox's relay knows them. */
+export type RoundsStore = Omit<ReturnType<typeof createRoundsStore>, 'collection'>
 
 export function createRoundsStore({ db }: { db: Db }) {
   const rounds: Collection<RoundDocument> = db.collection('rounds')

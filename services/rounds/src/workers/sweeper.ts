@@ -23,16 +23,35 @@ type SweeperDeps = {
  * Owns every round that is due: what a crash left, what waits for the wallet, what its player has left. Each replica sweeps; a claim decides who
  * works on which round, and needs no broker. Returns the function that stops it.
  */
-export function startSweeper({ rounds, actor, clock, scaleMs, logger }: SweeperDeps): () => Promise<void> {
+export function startSweeper(deps: SweeperDeps): () => Promise<void> {
+  const { logger } = deps
   const stopping = new AbortController()
-
-  async function sweep(): Promise<void> {
-    const due = await rounds.findDue(clock.now(), pageSize)
-    for (let from = 0; from < due.length && !stopping.signal.aborted; from += width) {
-      await Promise.all(due.slice(from, from + width).map((stored) => attend(stored)))
+  const sweep = createSweep(deps)
+  const loop = async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        await sweep(stopping.signal)
+      } catch (err) {
+        logger.error({ err }, 'sweep.failed')
+      }
+      await delay(sweepEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined)
     }
   }
+  const done = loop()
+  return async () => {
+    stopping.abort()
+    await done
+  }
+}
 
+/** One look at everything that is due. */
+export function createSweep({
+  rounds,
+  actor,
+  clock,
+  scaleMs,
+  logger,
+}: SweeperDeps): (stopping: AbortSignal) => Promise<void> {
   async function attend(stored: StoredRound): Promise<void> {
     const { round, checks } = stored
     const now = clock.now()
@@ -52,19 +71,10 @@ export function startSweeper({ rounds, actor, clock, scaleMs, logger }: SweeperD
     }
   }
 
-  const loop = async () => {
-    while (!stopping.signal.aborted) {
-      try {
-        await sweep()
-      } catch (err) {
-        logger.error({ err }, 'sweep.failed')
-      }
-      await delay(sweepEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+  return async function sweep(stopping) {
+    const due = await rounds.findDue(clock.now(), pageSize)
+    for (let from = 0; from < due.length && !stopping.aborted; from += width) {
+      await Promise.all(due.slice(from, from + width).map((stored) => attend(stored)))
     }
-  }
-  const done = loop()
-  return async () => {
-    stopping.abort()
-    await done
   }
 }

@@ -11,7 +11,7 @@ import { parseJsonObject } from '../domain/parse-json-object.ts'
 import type { ApplyMessage } from '../settlement/apply-message.ts'
 import type { CallbackSignatures } from '../storage/callback-signatures.ts'
 import { type MovementDocument, movementIdOf, walletKeyOf } from '../storage/movement-document.ts'
-import type { Movements } from '../storage/movements.ts'
+import type { MovementStore } from '../storage/movements.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
 
 const callbackBody = z.strictObject({
@@ -36,7 +36,7 @@ export function callbackCalls({
   logger,
 }: {
   wallets: Wallets
-  movements: Movements
+  movements: MovementStore
   signatures: CallbackSignatures
   apply: ApplyMessage
   clock: Clock

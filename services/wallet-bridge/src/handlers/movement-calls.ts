@@ -10,8 +10,7 @@ import { hasAnswer } from '../settlement/await-first-try.ts'
 import type { PlaceMovement } from '../settlement/place-movement.ts'
 import { toMovementRecord } from '../settlement/render-movement.ts'
 import type { VoidStake } from '../settlement/void-stake.ts'
-import { scopeOf, walletKeyOf } from '../storage/movement-document.ts'
-import type { Movements } from '../storage/movements.ts'
+import type { MovementStore } from '../storage/movements.ts'
 
 /** What is left for the way back when a caller waits for a first try. */
 const answerReserveMs = 750
@@ -25,7 +24,7 @@ export function movementCalls({
 }: {
   placeMovement: PlaceMovement
   voidStake: VoidStake
-  movements: Movements
+  movements: MovementStore
 }): CallHandler[] {
   return [
     handler(placeCall, async ({ scope, spec }, context) => {
@@ -54,11 +53,7 @@ export function movementCalls({
       }
     }),
     handler(roundCall, async ({ scope, roundId }) => {
-      const found = await movements.collection
-        .find({ roundId, ...scopeOf(scope), walletKey: walletKeyOf(scope) })
-        .sort({ reference: 1 })
-        .limit(roundMovementsMax)
-        .toArray()
+      const found = await movements.ofRound(scope, roundId, roundMovementsMax)
       return {
         data: found.map((document) => ({
           movement: toMovementRecord(document),

@@ -16,7 +16,7 @@ import { z } from 'zod'
 import { toAttemptRecord, toMovementRecord } from '../settlement/render-movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import type { MovementFilters, MovementLists } from '../storage/movement-lists.ts'
-import type { Movements } from '../storage/movements.ts'
+import type { MovementStore } from '../storage/movements.ts'
 
 const defaultWindowMs = 7 * 24 * 60 * 60 * 1000
 const positionSchema = z.string().regex(/^txn_[0-9a-z]{26}$/)
@@ -27,7 +27,7 @@ export function transactionRoutes({
   lists,
   cursors,
 }: {
-  movements: Movements
+  movements: MovementStore
   lists: MovementLists
   cursors: CursorCodec
 }): CallHandler[] {

@@ -1,9 +1,9 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import type { Outbox } from '@pitboss/storage/outbox'
 import { advanceMovement, type ScaleMs } from '../domain/advance-movement.ts'
-import type { MovementMessage, MovementStep } from '../domain/movement.ts'
+import type { MovementMessage, MovementState, MovementStep } from '../domain/movement.ts'
 import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
-import type { Movements } from '../storage/movements.ts'
+import type { MovementStore } from '../storage/movements.ts'
 import { toMovementEvent } from './render-movement.ts'
 
 /** What a message did to a movement, with the movement as it stands after. `round-busy`: another call of the round is in flight. */
@@ -21,11 +21,15 @@ export type ApplyMessage = (
 ) => Promise<Applied>
 
 export type ApplyDeps = {
-  readonly movements: Movements
+  readonly movements: MovementStore
   readonly outbox: Pick<Outbox, 'relay'>
   readonly clock: Clock
   readonly scaleMs: ScaleMs
   readonly newId: (prefix: string) => string
+  /** The rules; others than the real ones are for showing that wrong ones would be noticed. */
+  readonly rules?: (state: MovementState, message: MovementMessage) => MovementStep
+  /** How to wait; a simulation has a time of its own. */
+  readonly wait?: (ms: number) => Promise<unknown>
 }
 
 const fencedTriesMax = 50
@@ -34,11 +38,17 @@ const fencedTriesMax = 50
  * Applies a message by compare-and-set: whoever was first is read and the rules decide anew. Events of the step are in the same write and
  * go out behind the caller's back. @throws Error when the document keeps changing, or is gone.
  */
-export function createApplyMessage({ movements, outbox, scaleMs, newId }: ApplyDeps): ApplyMessage {
+export function createApplyMessage({
+  movements,
+  outbox,
+  scaleMs,
+  newId,
+  rules = (state, message) => advanceMovement(state, message, scaleMs),
+}: ApplyDeps): ApplyMessage {
   return async function applyMessage(given, message, attempt) {
     let document = given
     for (let tried = 1; tried <= fencedTriesMax; tried++) {
-      const step = advanceMovement(document, message, scaleMs)
+      const step = rules(document, message)
       if (step.kind !== 'applied') return { kind: step.kind, document, step }
       const { state, event } = step
       const events =

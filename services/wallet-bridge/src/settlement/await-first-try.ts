@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Clock } from '@pitboss/runtime/clock'
 import type { MovementDocument } from '../storage/movement-document.ts'
-import type { Movements } from '../storage/movements.ts'
 import type { AdvanceDue } from './advance-due.ts'
+import type { ApplyDeps } from './apply-message.ts'
 
 const pollFirstMs = 10
 const pollLastMs = 200
@@ -26,11 +25,8 @@ export function createAwaitFirstTry({
   advance,
   movements,
   clock,
-}: {
-  advance: AdvanceDue
-  movements: Movements
-  clock: Clock
-}): AwaitFirstTry {
+  wait = (ms) => delay(ms, null, { ref: false }),
+}: Pick<ApplyDeps, 'movements' | 'clock' | 'wait'> & { advance: AdvanceDue }): AwaitFirstTry {
   return async function awaitFirstTry(given, { requestId, deadlineAtMs }) {
     let document = given
     let pollMs = pollFirstMs
@@ -38,7 +34,7 @@ export function createAwaitFirstTry({
       const leftMs = deadlineAtMs - clock.now().getTime()
       if (leftMs <= 0) break
       const work = advance.advance(document, requestId)
-      const ended = await Promise.race([work, delay(leftMs, null, { ref: false })])
+      const ended = await Promise.race([work, wait(leftMs).then(() => null)])
       if (ended === null) {
         // The work goes on; should it fail, the resolver finds the movement due.
         work.catch(() => undefined)
@@ -46,7 +42,7 @@ export function createAwaitFirstTry({
       }
       document = (await movements.findById(document._id)) ?? ended.document
       if (hasAnswer(document)) break
-      await delay(Math.min(pollMs, Math.max(1, leftMs)))
+      await wait(Math.min(pollMs, Math.max(1, leftMs)))
       pollMs = Math.min(pollMs * 2, pollLastMs)
     }
     return document

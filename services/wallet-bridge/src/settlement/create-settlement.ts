@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { WalletClient } from '../clients/wallet-client.ts'
+import { erringApply } from '../erring.ts'
 import type { DueMovements } from '../storage/due-movements.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
 import { type AdvanceDue, createAdvanceDue } from './advance-due.ts'
@@ -37,17 +38,17 @@ export function createSettlement({
   /** Tells every resolver that something became due. */
   wake: () => void
 }): Settlement {
-  const { clock, movements, scaleMs } = deps
+  const { clock, scaleMs } = deps
   const breakers = createBreakers({
     scaleMs,
     nowMs: () => clock.now().getTime(),
     onOpened: (walletKey) => logger.warn({ wallet: walletKey }, 'breaker.opened'),
     onClosed,
   })
-  const apply = createApplyMessage(deps)
+  const apply = erringApply(createApplyMessage(deps), deps.newId)
   const runCall = createRunCall({ ...deps, client, apply, breakers, metrics, logger })
   const advance = createAdvanceDue({ ...deps, apply, runCall, wallets })
-  const awaitFirstTry = createAwaitFirstTry({ advance, movements, clock })
+  const awaitFirstTry = createAwaitFirstTry({ ...deps, advance })
   const placing = { ...deps, apply, advance, awaitFirstTry, breakers, wallets }
 
   /** The wallet answers again: what waits for its next try need not wait. */

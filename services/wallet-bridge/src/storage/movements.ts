@@ -8,6 +8,8 @@ import {
   callingRoundOf,
   type MovementDocument,
   movementIdOf,
+  scopeOf,
+  walletKeyOf,
 } from './movement-document.ts'
 
 const duplicateKey = 11_000
@@ -16,13 +18,15 @@ const attemptsKept = 200
 /** What becomes of an insert: `taken` = the id exists already, `round-busy` = another call of the round is in flight. */
 export type InsertResult = 'inserted' | 'taken' | 'round-busy'
 
-export type Movements = {
-  readonly collection: Collection<MovementDocument>
+/** Movements as settlement knows them; the rules run on any store that keeps these promises. */
+export type MovementStore = {
   insert(document: MovementDocument): Promise<InsertResult>
   find(scope: Scope, transactionId: string): Promise<MovementDocument | null>
   findById(id: string): Promise<MovementDocument | null>
   /** The movement whose call holds the round's place, if any. */
   findCalling(callingRound: string): Promise<MovementDocument | null>
+  /** The movements of a round, oldest first. */
+  ofRound(scope: Scope, roundId: string, limit: number): Promise<MovementDocument[]>
   /** Whether a stake of the round has no certain outcome yet. */
   hasPendingStake(scope: Scope, roundId: string): Promise<boolean>
   /**
@@ -34,6 +38,8 @@ export type Movements = {
     step: { state: MovementState; events: readonly OutboxEntry[]; attempt: AttemptRecord | null },
   ): Promise<MovementDocument | null | 'round-busy'>
 }
+
+export type Movements = MovementStore & { readonly collection: Collection<MovementDocument> }
 
 export function createMovements(db: Db): Movements {
   const collection = db.collection<MovementDocument>('movements')
@@ -52,6 +58,12 @@ export function createMovements(db: Db): Movements {
     },
     find: (scope, transactionId) => findById(movementIdOf(scope, transactionId)),
     findCalling: (callingRound) => collection.findOne({ callingRound }),
+    ofRound: (scope, roundId, limit) =>
+      collection
+        .find({ roundId, ...scopeOf(scope), walletKey: walletKeyOf(scope) })
+        .sort({ reference: 1 })
+        .limit(limit)
+        .toArray(),
     async hasPendingStake({ operatorId, environment }, roundId) {
       const stake = await collection.findOne(
         { roundId, operatorId, environment, type: 'BET', status: 'PENDING' },

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { groupBy } from './group.ts'
+import type { WalletCall } from './sources.ts'
+import type { Verdict } from './verdict.ts'
+
+const names = {
+  bytes: 'calls: a movement sends the same bytes at every try',
+  alone: 'calls: one wallet call in flight per round',
+} as const
+
+const roundOf = z.object({ roundId: z.string() })
+
+/**
+ * What reached the wallet, of which it keeps the last 5,000 calls and forgets all when it dies. A call that it answered later than the caller
+ * waits (`timeoutMs`) is over for the caller, so only one that was answered in time can be said to be in flight beside another.
+ */
+export function checkCalls(calls: readonly WalletCall[], timeoutMs: number, verdict: Verdict): void {
+  const moving = calls.filter(({ operation }) => operation !== 'balance')
+  for (const [id, own] of groupBy(moving, ({ transaction_id }) => transaction_id)) {
+    const bodies = new Set(own.map(({ body }) => body))
+    verdict.check(names.bytes, bodies.size === 1, () => `${id}: ${[...bodies].join(' and ')}`)
+  }
+  for (const [roundId, own] of groupBy(moving, ({ body }) => readRound(body))) {
+    const ordered = own.toSorted((a, b) => a.seq - b.seq).toSorted((a, b) => startOf(a) - startOf(b))
+    for (const [index, call] of ordered.entries()) {
+      const before = ordered[index - 1]
+      if (before === undefined || before.duration_ms >= timeoutMs / 2) continue
+      const apart = startOf(call) >= startOf(before) + before.duration_ms - clockStepMs
+      verdict.check(
+        names.alone,
+        apart,
+        () =>
+          `${roundId}: ${call.transaction_id} at ${call.at} while ${before.transaction_id} of ${before.at} took ${before.duration_ms} ms`,
+      )
+    }
+  }
+}
+
+/** Both times are rounded to whole milliseconds. */
+const clockStepMs = 2
+
+function startOf({ at }: WalletCall): number {
+  return Date.parse(at)
+}
+
+function readRound(body: string): string | null {
+  try {
+    return roundOf.parse(JSON.parse(body)).roundId
+  } catch {
+    return null
+  }
+}

@@ -4,9 +4,11 @@ import { deliveryIdOf } from '../domain/delivery-id.ts'
 import type { BodyCache } from '../storage/body-cache.ts'
 import type { NewDelivery } from '../storage/delivery-queue.ts'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
+import type { DeliveryStatus } from '../storage/documents.ts'
 import type { EndpointStore, EndpointTarget } from '../storage/endpoint-store.ts'
 import type { EventStore, NewEvent, RecordedEvent } from '../storage/event-store.ts'
 import { mapBounded } from '../map-bounded.ts'
+import type { Wake } from '../workers/wake.ts'
 import type { EventMessage } from './read-event-message.ts'
 
 const scopesAtOnce = 8
@@ -30,7 +32,7 @@ export function createRecordEvents({
   endpoints: EndpointStore
   deliveries: DeliveryStore
   bodies: BodyCache
-  wake: (webhookIds: readonly string[]) => void
+  wake: Wake
   clock: Clock
 }): RecordEvents {
   return async function recordEvents(messages) {
@@ -59,23 +61,25 @@ export function createRecordEvents({
       ...made.flat().map((event): [string, RecordedEvent] => [event._id, event]),
     ])
     const wanted = unique.flatMap((message) => wantedDeliveries(message, all, targets, now))
-    const missing = await missingOf(wanted, changed)
+    const existing = await existingOf(wanted.filter(({ eventId }) => !changed.has(eventId)))
+    const missing = wanted.filter(({ _id }) => !existing.has(_id))
     await deliveries.create(missing)
     for (const { eventId } of missing) changed.add(eventId)
     await failpoint('webhooks.fanned-out')
 
     for (const { envelope, body } of fresh) bodies.put(envelope.id, body)
-    const woken = [...new Set(wanted.map(({ webhookId }) => webhookId))]
-    wake(woken)
+    // One that waits already may have been made by a worker that died before it told anybody.
+    const waiting = wanted.filter(({ _id }) => (existing.get(_id) ?? 'PENDING') === 'PENDING')
+    const woken = [...new Set(waiting.map(({ webhookId }) => webhookId))]
+    wake(woken, waiting.length === missing.length ? missing : [])
     await endpoints.lowerDue(woken, now)
     return changed
   }
 
-  async function missingOf(wanted: NewDelivery[], changed: ReadonlySet<string>): Promise<NewDelivery[]> {
-    const old = wanted.filter(({ eventId }) => !changed.has(eventId))
-    if (old.length === 0) return wanted
-    const existing = await deliveries.existing(old.map(({ _id }) => _id))
-    return wanted.filter(({ _id }) => !existing.has(_id))
+  async function existingOf(old: readonly NewDelivery[]): Promise<Map<string, DeliveryStatus>> {
+    if (old.length === 0) return new Map()
+    const found = await deliveries.existing(old.map(({ _id }) => _id))
+    return new Map([...found].map(([id, { status }]) => [id, status]))
   }
 }
 

@@ -1,14 +1,23 @@
-import type { Filter, WithId } from 'mongodb'
+import { type Filter, MongoBulkWriteError } from 'mongodb'
 import { lanes, type Lane } from '../domain/claim-plan.ts'
 import type { Collections } from './collections.ts'
 import { type AttemptRecord, type DeliveryDocument, never } from './documents.ts'
+import { createWriteGroups } from './write-groups.ts'
 
 const batchMax = 500
-const upcomingMax = 64
+const groupMax = 100
+export const upcomingMax = 64
 /** Attempts kept with a delivery; only manual retries and replays can make more than twelve. */
 const attemptsKept = 30
 
-export type DueDelivery = Pick<DeliveryDocument, '_id' | 'eventId' | 'eventType' | 'dueAt' | 'lane'>
+/** A delivery as the workers have it: all but the record of its attempts. */
+export type DueDelivery = Omit<DeliveryDocument, 'attempts'>
+type Claim = { readonly due: DueDelivery; readonly token: number; readonly now: Date }
+type Completion = {
+  readonly claimed: Pick<DeliveryDocument, '_id' | 'claimToken' | 'attemptCount'>
+  readonly fields: Partial<DeliveryDocument>
+  readonly attempt: AttemptRecord
+}
 export type NewDelivery = Pick<
   DeliveryDocument,
   '_id' | 'operatorId' | 'environment' | 'webhookId' | 'eventId' | 'eventType' | 'lane' | 'createdAt'
@@ -17,8 +26,75 @@ export type NewDelivery = Pick<
 
 export type Upcoming = { lanes: Record<Lane, DueDelivery[]>; complete: boolean }
 
-/** Deliveries as a queue: made, claimed in due order, completed, and recovered from workers that died. */
+const withoutAttempts = { attempts: 0 } as const
+
+/**
+ * Deliveries as a queue: made, claimed in due order, completed, and recovered from workers that died. Claims and completions of all
+ * endpoints of this process share their round trips, each under its own fence.
+ */
 export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliveries'>) {
+  const groups = { itemsMax: groupMax, failsByOne: (error: unknown) => error instanceof MongoBulkWriteError }
+  const claim = createWriteGroups<Claim, DueDelivery | null>({ write: writeClaims, ...groups })
+  const complete = createWriteGroups<Completion, boolean>({ write: writeCompletions, ...groups })
+
+  /**
+   * Stores each one's next attempt number and the worker's token. The fence names what was read of it, so that when all of a group
+   * match, what was read is what is claimed; else the group is read again.
+   */
+  async function writeClaims(claims: readonly Claim[]): Promise<(DueDelivery | null)[]> {
+    const claimed = claims.map(({ due, token, now }) => ({
+      ...due,
+      claimToken: token,
+      claimedAt: now,
+      dueAt: never,
+      attemptCount: due.attemptCount + 1,
+    }))
+    const operations = claims.map(({ due: { _id, dueAt, attemptCount }, token, now }) => ({
+      updateOne: {
+        filter: { _id, status: 'PENDING' as const, claimToken: 0, dueAt, attemptCount },
+        update: {
+          $set: { claimToken: token, claimedAt: now, dueAt: never, attemptCount: attemptCount + 1 },
+        },
+      },
+    }))
+    const { matchedCount } = await deliveries.bulkWrite(operations, { ordered: false })
+    if (matchedCount === claims.length) return claimed
+    const found = await deliveries
+      .find({ _id: { $in: claimed.map(({ _id }) => _id) } }, { projection: withoutAttempts })
+      .toArray()
+    const byId = new Map(found.map((delivery) => [delivery._id, delivery]))
+    return claimed.map(({ _id, claimToken, claimedAt, attemptCount }) => {
+      const now = byId.get(_id)
+      const mine =
+        now?.claimToken === claimToken &&
+        now.attemptCount === attemptCount &&
+        now.claimedAt?.getTime() === claimedAt.getTime()
+      return mine ? now : null
+    })
+  }
+
+  /** Whether each was written; that is read again where not all of them were. */
+  async function writeCompletions(completions: readonly Completion[]): Promise<boolean[]> {
+    const operations = completions.map(({ claimed: { _id, claimToken, attemptCount }, fields, attempt }) => ({
+      updateOne: {
+        filter: { _id, claimToken, attemptCount },
+        update: {
+          $set: { ...fields, claimToken: 0, claimedAt: null },
+          $push: { attempts: { $each: [attempt], $slice: -attemptsKept } },
+        },
+      },
+    }))
+    const { matchedCount } = await deliveries.bulkWrite(operations, { ordered: false })
+    if (matchedCount === completions.length) return completions.map(() => true)
+    const found = await deliveries
+      .find({ _id: { $in: completions.map(({ claimed }) => claimed._id) } }, { projection: { attempts: 1 } })
+      .toArray()
+    const byId = new Map(found.map(({ _id, attempts }) => [_id, attempts]))
+    return completions.map(({ claimed, attempt }) =>
+      (byId.get(claimed._id) ?? []).some((stored) => isSameAttempt(stored, attempt)),
+    )
+  }
+
   return {
     /** Makes the deliveries that do not exist yet, changes none that does. @returns how many were made. */
     async create(fresh: readonly NewDelivery[]): Promise<number> {
@@ -52,7 +128,7 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       const waiting = { webhookId, status: 'PENDING' as const, dueAt: { $lt: never } }
       const first = (filter: Filter<DeliveryDocument>) =>
         deliveries
-          .find(filter, { projection: { eventId: 1, eventType: 1, dueAt: 1, lane: 1 } })
+          .find(filter, { projection: withoutAttempts })
           .sort({ dueAt: 1 })
           .limit(upcomingMax)
           .toArray()
@@ -69,46 +145,27 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
     async oldestDue(webhookId: string, now: Date): Promise<DueDelivery | null> {
       return deliveries.findOne(
         { webhookId, status: 'PENDING', lane: { $ne: 'manual' }, dueAt: { $lte: now } },
-        { sort: { order: 1 }, projection: { eventId: 1, eventType: 1, dueAt: 1, lane: 1 } },
+        { sort: { order: 1 }, projection: withoutAttempts },
       )
     },
 
     /**
-     * Stores the next attempt's number and the worker's token with each. What somebody else has taken, or what is not due any more, is
-     * left out.
+     * Stores the next attempt's number and the worker's token with each. What somebody else has taken, or what has changed since it
+     * was read, is left out.
      */
-    async claim(ids: readonly string[], token: number, now: Date): Promise<WithId<DeliveryDocument>[]> {
-      const claim = {
-        $set: { claimToken: token, claimedAt: now, dueAt: never },
-        $inc: { attemptCount: 1 },
-      }
-      const claimable = { status: 'PENDING' as const, claimToken: 0, dueAt: { $lte: now } }
-      const [only] = ids
-      if (ids.length === 1 && only !== undefined) {
-        const options = { returnDocument: 'after', projection: { attempts: 0 } } as const
-        const claimed = await deliveries.findOneAndUpdate({ _id: only, ...claimable }, claim, options)
-        return claimed === null ? [] : [claimed]
-      }
-      await deliveries.updateMany({ _id: { $in: [...ids] }, ...claimable }, claim)
-      return deliveries
-        .find({ _id: { $in: [...ids] }, claimToken: token, claimedAt: now }, { projection: { attempts: 0 } })
-        .toArray()
+    async claim(dues: readonly DueDelivery[], token: number, now: Date): Promise<DueDelivery[]> {
+      const claimed = await claim(dues.map((due) => ({ due, token, now })))
+      return claimed.filter((delivery) => delivery !== null)
     },
 
     /** Writes the result of the attempt, if the claim still stands. False when it was lost. */
     async complete(
-      { _id, claimToken, attemptCount }: Pick<DeliveryDocument, '_id' | 'claimToken' | 'attemptCount'>,
+      claimed: Completion['claimed'],
       fields: Partial<DeliveryDocument>,
       attempt: AttemptRecord,
     ): Promise<boolean> {
-      const { matchedCount } = await deliveries.updateOne(
-        { _id, claimToken, attemptCount },
-        {
-          $set: { ...fields, claimToken: 0, claimedAt: null },
-          $push: { attempts: { $each: [attempt], $slice: -attemptsKept } },
-        },
-      )
-      return matchedCount === 1
+      const [written] = await complete([{ claimed, fields, attempt }])
+      return written === true
     },
 
     /** What dead workers left in flight for this endpoint becomes due; the attempt stays on record with an unknown outcome. */
@@ -174,7 +231,8 @@ export function orderOf(createdAt: Date, id: string): string {
   return `${String(createdAt.getTime()).padStart(15, '0')}/${id}`
 }
 
-function newDocument(delivery: NewDelivery): DeliveryDocument {
+/** A delivery as it is made. */
+export function newDocument(delivery: NewDelivery): DeliveryDocument {
   return {
     status: 'PENDING',
     order: orderOf(delivery.createdAt, delivery._id),
@@ -194,6 +252,11 @@ function newDocument(delivery: NewDelivery): DeliveryDocument {
     testBody: null,
     ...delivery,
   }
+}
+
+/** An attempt number is given once per claim; the times tell a worker's own record from what its successor noted in its place. */
+function isSameAttempt(a: AttemptRecord, b: AttemptRecord): boolean {
+  return a.attempt === b.attempt && a.sentAt.getTime() === b.sentAt.getTime() && a.durationMs === b.durationMs
 }
 
 function interruptedAttempt(attempt: number, sentAt: Date): AttemptRecord {

@@ -76,9 +76,22 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
       throw new Error(`endpoint ${id} kept changing`)
     },
 
-    /** Keeps the time of the last success of an endpoint at which nothing else changed. */
-    async noteSuccess(id: string, at: Date): Promise<void> {
-      await endpoints.updateOne({ _id: id }, { $max: { 'health.lastSuccessAt': at } })
+    /** Keeps the times of the last success of endpoints at which nothing else changed. */
+    async noteSuccesses(successes: ReadonlyMap<string, Date>): Promise<void> {
+      if (successes.size === 0) return
+      await endpoints.bulkWrite(
+        [...successes].map(([_id, at]) => ({
+          updateOne: { filter: { _id }, update: { $max: { 'health.lastSuccessAt': at } } },
+        })),
+        { ordered: false },
+      )
+    },
+
+    /** How often work was made for these endpoints, by id. */
+    async wakesOf(ids: readonly string[]): Promise<Map<string, number>> {
+      if (ids.length === 0) return new Map()
+      const found = await endpoints.find({ _id: { $in: [...ids] } }, { projection: { wakes: 1 } }).toArray()
+      return new Map(found.map(({ _id, wakes }) => [_id, wakes]))
     },
 
     /** Tells the workers, durably, that these endpoints have something to do at `at`. */

@@ -3,6 +3,8 @@ import type { Bus } from '@pitboss/bus/connect-bus'
 import type { Logger } from 'pino'
 import { mapBounded } from '../map-bounded.ts'
 import { type EndpointRunner, type RunnerDeps, runEndpoint } from './endpoint-runner.ts'
+import { createSuccessNotes } from './success-notes.ts'
+import { readWake, wakeSubject } from './wake.ts'
 
 /** How soon a worker without a fresh heartbeat looks again, in milliseconds. */
 const notAliveMs = 50
@@ -16,19 +18,13 @@ const runnersMax = 5000
 const leasesAtOnce = 16
 const scanMax = 500
 const candidatesMax = 10_000
-/** An endpoint that another worker was found to hold is not asked for again so soon. */
-const foreignForMs = 500
+/** Wake-ups of an endpoint that another worker was found to hold are left to that worker; the poll finds what nobody holds. */
+const foreignForMs = 5000
+/** How long an idle endpoint stays with its worker, ready for the next event; the shorter one when the worker has many. */
+const lingerMs = 10_000
+const lingerCrowdedMs = 1000
+const runnersCrowded = 1000
 const ownLeasesEveryPolls = 20
-
-const wakeSubject = 'wake.webhooks.due'
-
-/** Tells every worker which endpoints have something to do. At most once: the poll finds what a lost message named. */
-export function createWake(bus: Bus): (webhookIds: readonly string[]) => void {
-  const encoder = new TextEncoder()
-  return (webhookIds) => {
-    if (webhookIds.length > 0) bus.publish(wakeSubject, encoder.encode(JSON.stringify(webhookIds)))
-  }
-}
 
 export type Dispatcher = {
   /** Takes no more endpoints, lets attempts in flight end, gives all leases back. */
@@ -41,9 +37,10 @@ export type Dispatcher = {
  * heartbeat is fresh; a worker that can't renew it drops all that it runs.
  */
 export function startDispatcher(
-  deps: RunnerDeps & { bus: Bus; workerId: string; logger: Logger },
+  deps: Omit<RunnerDeps, 'successes' | 'lingerMs'> & { bus: Bus; workerId: string; logger: Logger },
 ): Dispatcher {
   const { endpoints, clock, bus, workerId, logger } = deps
+  const successes = createSuccessNotes({ endpoints, logger })
   const runners = new Map<string, EndpointRunner>()
   const foreign = new Map<string, number>()
   const candidates = new Set<string>()
@@ -53,14 +50,24 @@ export function startDispatcher(
   let lastBeatAtMs = 0
   let woken = new AbortController()
 
-  const subscription = bus.subscribe('wake.webhooks.>', ({ data }) => {
-    for (const id of readWake(data)) {
+  const subscription = bus.subscribe(wakeSubject, ({ data }) => {
+    const { ids, fresh } = readWake(data)
+    for (const id of ids) {
       const runner = runners.get(id)
-      if (runner !== undefined) runner.ring()
-      else if (candidates.size < candidatesMax) candidates.add(id)
+      if (runner === undefined) name(id)
+      else runner.ring()
+    }
+    for (const delivery of fresh) {
+      const runner = runners.get(delivery.webhookId)
+      if (runner === undefined) name(delivery.webhookId)
+      else runner.offer(delivery)
     }
     if (candidates.size > 0) woken.abort()
   })
+
+  function name(id: string): void {
+    if (candidates.size < candidatesMax && (foreign.get(id) ?? 0) <= performance.now()) candidates.add(id)
+  }
 
   async function beat(): Promise<void> {
     const now = clock.now()
@@ -81,17 +88,29 @@ export function startDispatcher(
     }
   }
 
+  const runnerDeps = {
+    ...deps,
+    successes,
+    lingerMs: () => (runners.size > runnersCrowded ? lingerCrowdedMs : lingerMs),
+  }
+
   async function take(id: string): Promise<void> {
     if (runners.has(id) || runners.size >= runnersMax || stopping.signal.aborted) return
-    if ((foreign.get(id) ?? 0) > performance.now()) return
     const leased = await endpoints.lease(id, workerId, alive)
     if (leased === null) {
       foreign.set(id, performance.now() + foreignForMs)
       return
     }
-    const runner = runEndpoint(deps, leased)
+    const runner = runEndpoint(runnerDeps, leased)
     runners.set(id, runner)
     void runner.done.then(() => runners.delete(id))
+  }
+
+  /** An endpoint that waits here for more work may have got it by a wake-up that was lost. */
+  async function remindIdle(): Promise<void> {
+    const idle = [...runners].filter(([, runner]) => runner.idle())
+    const wakes = await endpoints.wakesOf(idle.map(([id]) => id))
+    for (const [id, runner] of idle) runner.remind(wakes.get(id) ?? 0)
   }
 
   const scanLoop = async () => {
@@ -111,6 +130,7 @@ export function startDispatcher(
             // Now and then also what bears this worker's name: a lease that could not be given back is stuck otherwise.
             const held = polls % ownLeasesEveryPolls === 0 ? alive : [...alive, workerId]
             named.push(...(await endpoints.due(clock.now(), held, scanMax)))
+            await remindIdle()
           }
           await mapBounded([...new Set(named)], leasesAtOnce, take)
         } catch (err) {
@@ -139,13 +159,9 @@ export function startDispatcher(
       await Promise.race([left, delay(stopWithinMs, undefined, { ref: false })])
       for (const runner of runners.values()) runner.abandon()
       if (runners.size > 0) logger.warn({ endpoints: runners.size }, 'worker.attempts-abandoned')
+      await successes.stop()
       await endpoints.retire(workerId).catch((err: unknown) => logger.warn({ err }, 'worker.not-retired'))
     },
     running: () => runners.size,
   }
-}
-
-function readWake(data: Uint8Array): string[] {
-  const value: unknown = JSON.parse(new TextDecoder().decode(data))
-  return Array.isArray(value) ? value.filter((id) => typeof id === 'string') : []
 }

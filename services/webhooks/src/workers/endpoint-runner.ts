@@ -1,25 +1,23 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Logger } from 'pino'
-import { lanes, type Turns } from '../domain/claim-plan.ts'
+import type { Turns } from '../domain/claim-plan.ts'
 import { chooseDue } from '../domain/choose-due.ts'
-import { inFlightMax, isAtEase } from '../domain/endpoint-health.ts'
-import type { DueDelivery, Upcoming } from '../storage/delivery-queue.ts'
+import { isAtEase } from '../domain/endpoint-health.ts'
+import type { DueDelivery } from '../storage/delivery-queue.ts'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
-import { type DeliveryDocument, type EndpointDocument, never } from '../storage/documents.ts'
+import { type EndpointDocument, never } from '../storage/documents.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
 import type { BodyCache } from '../storage/body-cache.ts'
+import { createEndpointView } from './endpoint-view.ts'
 import type { MakeAttempt } from './make-attempt.ts'
 import type { SettleAttempt, Settled } from './settle-attempt.ts'
 import { createSignal } from './signal.ts'
 import type { Slots } from './slots.ts'
+import type { SuccessNotes } from './success-notes.ts'
+import type { FreshDelivery } from './wake.ts'
 
-/** How long an idle endpoint stays with its worker, ready for the next event. */
-const lingerMs = 1000
 const recheckMs = 5000
-/** A wake-up can get lost; what the endpoint and its deliveries have become is looked at this often anyway. */
-const lookEveryMs = 500
-const noteSuccessEveryMs = 1000
 const settleTriesMax = 6
 const settleRetryMs = 100
 
@@ -32,8 +30,11 @@ export type RunnerDeps = {
   readonly slots: Slots
   readonly clock: Clock
   readonly logger: Logger
+  readonly successes: SuccessNotes
+  /** How long an idle endpoint stays with its worker, ready for the next event. */
+  readonly lingerMs: () => number
   readonly onAttempt: (attempt: {
-    delivery: DeliveryDocument
+    delivery: DueDelivery
     ok: boolean
     sentAt: Date
     durationMs: number
@@ -43,6 +44,12 @@ export type RunnerDeps = {
 export type EndpointRunner = {
   /** Something may have become due, or the endpoint has changed. */
   ring: () => void
+  /** A delivery was just made: it need not be looked for when nothing else waits unseen. */
+  offer(fresh: FreshDelivery): void
+  /** Nothing is in flight and nothing is due. */
+  idle(): boolean
+  /** Rings when more work was made for the endpoint (`wakes`) than has been seen. */
+  remind(wakes: number): void
   /** Claims nothing more; `done` resolves when what is in flight has ended. */
   stop(): void
   /** Forgets what is in flight: the process ends, and whoever takes the lease next repeats it. */
@@ -61,18 +68,13 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
   const signal = createSignal()
   const inFlight = new Map<string, DueDelivery>()
   const work = new Set<Promise<void>>()
-  let current = leased
+  const view = createEndpointView({ endpoints, deliveries, clock, logger, leased, inFlight })
   let stopped = false
   let abandoned = false
   let turns: Turns = { all: 0, normal: 0 }
   let probeInFlight = false
   let lastSuccessAt: Date | null = null
-  let successNotedAtMs = 0
-  let upcoming: Upcoming = { lanes: { fresh: [], retry: [], replay: [], manual: [] }, complete: true }
-  let lookAgain = true
-  let lookedAtMs = 0
-  let wakesSeen = leased.wakes
-  let heldAtVersion: number | null = null
+  let idle = false
   let healthTurn: Promise<unknown> = Promise.resolve()
 
   /** @returns true when the lease is given back already. */
@@ -80,73 +82,47 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
     const orphans = await deliveries.recoverOrphans(webhookId, token, clock.now())
     if (orphans > 0) logger.warn({ deliveries: orphans }, 'deliveries.recovered')
     while (!stopped) {
-      if (viewIsStale() && !(await look())) return true
+      idle = false
+      if (!(await view.refresh())) return true
       const { nextAt, starved } = await claimDue()
       // With something in flight its end rings anyway; a free slot is for those who have none.
       if (starved && inFlight.size === 0) slots.await(signal.ring)
       const untilNextMs = nextAt === null ? recheckMs : Math.max(0, nextAt.getTime() - clock.now().getTime())
-      const idle = inFlight.size === 0 && !starved
-      const rung = await signal.wait(Math.min(idle ? lingerMs : recheckMs, untilNextMs))
-      await noteSuccess(false)
-      if (!idle || rung || untilNextMs <= lingerMs) continue
-      await noteSuccess(true)
-      if (await endpoints.release(webhookId, { token, wakes: wakesSeen, dueAt: nextAt ?? never })) return true
-      lookAgain = true
+      const lingerMs = deps.lingerMs()
+      idle = inFlight.size === 0 && !starved
+      const rung = await signal.wait(
+        idle
+          ? Math.min(lingerMs, nextAt === null ? lingerMs : untilNextMs)
+          : Math.min(recheckMs, untilNextMs),
+      )
+      if (!idle || rung || (nextAt !== null && untilNextMs <= lingerMs)) continue
+      await deps.successes.flush()
+      if (await endpoints.release(webhookId, { token, wakes: view.wakesSeen(), dueAt: nextAt ?? never }))
+        return true
+      view.lookAgain()
     }
     return false
   }
 
-  function viewIsStale(): boolean {
-    if (lookAgain || performance.now() - lookedAtMs > lookEveryMs) return true
-    const now = clock.now()
-    const left = Object.values(upcoming.lanes).flat()
-    return !upcoming.complete && left.filter(({ dueAt }) => dueAt <= now).length < inFlightMax
-  }
-
-  /** Reads the endpoint and what waits for it. @returns false when the lease is lost. */
-  async function look(): Promise<boolean> {
-    lookAgain = false
-    lookedAtMs = performance.now()
-    const endpoint = await endpoints.read(webhookId)
-    if (endpoint === null || endpoint.leaseToken !== token) {
-      logger.warn('endpoint.lease-lost')
-      return false
-    }
-    wakesSeen = endpoint.wakes
-    const changed = heldAtVersion !== endpoint.version
-    if (endpoint.version >= current.version) current = endpoint
-    await settleHeld(endpoint, changed)
-    heldAtVersion = endpoint.version
-    upcoming = await deliveries.upcoming(webhookId)
-    return true
-  }
-
-  /** Keeps pause and deliveries in step, also after a death between a change of the endpoint and of its deliveries. */
-  async function settleHeld(endpoint: EndpointDocument, changed: boolean): Promise<void> {
-    if (endpoint.deletedAt !== null) return deliveries.cancelAll(webhookId)
-    if (endpoint.health.status === 'PAUSED') {
-      await deliveries.hold(webhookId)
-    } else if (changed && (await deliveries.hasHeld(webhookId))) {
-      const { heldRule } = endpoint
-      await deliveries.release(webhookId, heldRule?.action === 'skip' ? heldRule.at : null, clock.now())
-    }
-  }
-
   async function claimDue(): Promise<{ nextAt: Date | null; starved: boolean }> {
-    if (current.deletedAt !== null) return { nextAt: null, starved: false }
+    const endpoint = view.endpoint()
+    if (endpoint.deletedAt !== null) return { nextAt: null, starved: false }
     const now = clock.now()
-    const { chosen, nextAt } = await choose(now)
+    const { chosen, nextAt } = await choose(endpoint, now)
     const granted = slots.take(operatorId, chosen.length, inFlight.size)
-    await start(current, chosen.slice(0, granted), now)
+    await start(endpoint, chosen.slice(0, granted), now)
     return { nextAt, starved: granted < chosen.length }
   }
 
   /** What may be claimed now, and when there will be more. */
-  async function choose(now: Date): Promise<{ chosen: Chosen[]; nextAt: Date | null }> {
+  async function choose(
+    endpoint: EndpointDocument,
+    now: Date,
+  ): Promise<{ chosen: Chosen[]; nextAt: Date | null }> {
     const flying = [...inFlight.values()]
     const choice = chooseDue({
-      health: current.health,
-      waiting: upcoming.lanes,
+      health: endpoint.health,
+      waiting: view.waiting(),
       inFlight: flying.length,
       replayInFlight: flying.filter(({ lane }) => lane === 'replay').length,
       probeInFlight,
@@ -165,23 +141,24 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
   /** Claims each and sends it; a slot whose delivery was gone is given back. */
   async function start(endpoint: EndpointDocument, taken: readonly Chosen[], now: Date): Promise<void> {
     if (taken.length === 0) return
-    const ids = new Set(taken.map(({ due }) => due._id))
-    for (const lane of lanes) {
-      upcoming.lanes[lane] = upcoming.lanes[lane].filter(({ _id }) => !ids.has(_id))
-    }
+    view.remove(new Set(taken.map(({ due }) => due._id)))
     for (const { due } of taken) inFlight.set(due._id, due)
     if (taken.some(({ probe }) => probe)) probeInFlight = true
     try {
       const real = taken.filter(({ due }) => due.eventType !== 'webhook.test')
       const [bodies, claimed] = await Promise.all([
         deps.bodies.of(real.map(({ due }) => due.eventId)),
-        deliveries.claim([...ids], token, now),
+        deliveries.claim(
+          taken.map(({ due }) => due),
+          token,
+          now,
+        ),
       ])
       const byId = new Map(claimed.map((delivery) => [delivery._id, delivery]))
       for (const one of taken) {
         const delivery = byId.get(one.due._id)
         if (delivery === undefined) {
-          lookAgain = true
+          view.lookAgain()
           finish(one)
           continue
         }
@@ -199,7 +176,7 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
 
   async function send(
     endpoint: EndpointDocument,
-    delivery: DeliveryDocument,
+    delivery: DueDelivery,
     body: string | null,
     chosen: Chosen,
   ): Promise<void> {
@@ -211,9 +188,12 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
       await failpoint('webhooks.posted')
       const settled = await settleInTurn({ delivery, outcome, probe: chosen.probe })
       await failpoint('webhooks.settled')
-      if (settled.status !== 'DELIVERED' || settled.endpoint !== null) lookAgain = true
+      if (settled.status !== 'DELIVERED' || settled.endpoint !== null) view.lookAgain()
       const { sentAt, durationMs } = outcome.record
-      if (outcome.ok && delivery.eventType !== 'webhook.test') lastSuccessAt = outcome.at
+      if (outcome.ok && delivery.eventType !== 'webhook.test') {
+        lastSuccessAt = outcome.at
+        deps.successes.note(webhookId, outcome.at)
+      }
       deps.onAttempt({ delivery, ok: outcome.ok, sentAt, durationMs: durationMs ?? 0 })
       logger.info(
         {
@@ -238,7 +218,7 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
   }
 
   /** Only a database restored to an earlier day can lack an event that it has a delivery of. */
-  async function failWithoutBody(delivery: DeliveryDocument): Promise<void> {
+  async function failWithoutBody(delivery: DueDelivery): Promise<void> {
     logger.error({ delivery_id: delivery._id, event_id: delivery.eventId }, 'delivery.without-event')
     const attempt = {
       attempt: delivery.attemptCount,
@@ -258,13 +238,13 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
     const settle = async () => {
       const settled = await settleStubbornly(() => ({
         ...result,
-        atEase: isAtEase(current.health),
+        atEase: isAtEase(view.endpoint().health),
         lastSuccessAt,
       }))
-      if (settled.endpoint !== null) current = settled.endpoint
+      if (settled.endpoint !== null) view.changed(settled.endpoint)
       return settled
     }
-    if (result.outcome.ok && isAtEase(current.health)) return settle()
+    if (result.outcome.ok && isAtEase(view.endpoint().health)) return settle()
     const settled = healthTurn.then(settle)
     healthTurn = settled.catch(() => undefined)
     return settled
@@ -290,14 +270,6 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
     signal.ring()
   }
 
-  async function noteSuccess(force: boolean): Promise<void> {
-    if (lastSuccessAt === null) return
-    const notedMs = lastSuccessAt.getTime()
-    if (notedMs <= successNotedAtMs || (!force && notedMs - successNotedAtMs < noteSuccessEveryMs)) return
-    await endpoints.noteSuccess(webhookId, lastSuccessAt)
-    successNotedAtMs = notedMs
-  }
-
   async function wholeLife(): Promise<void> {
     const released = await run().catch((err: unknown) => {
       logger.error({ err }, 'endpoint.interrupted')
@@ -312,7 +284,17 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
 
   return {
     ring() {
-      lookAgain = true
+      view.lookAgain()
+      signal.ring()
+    },
+    offer(fresh) {
+      view.offer(fresh)
+      signal.ring()
+    },
+    idle: () => idle,
+    remind(wakes) {
+      if (!idle || wakes === view.wakesSeen()) return
+      view.lookAgain()
       signal.ring()
     },
     stop() {

@@ -2,13 +2,14 @@ import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { judgeAttempt, type DeliveryOutcome } from '../domain/delivery-outcome.ts'
 import { afterAttempt, type EndpointHealth } from '../domain/endpoint-health.ts'
+import type { DueDelivery } from '../storage/delivery-queue.ts'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
 import { type DeliveryDocument, type EndpointDocument, never } from '../storage/documents.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
 import type { AttemptOutcome } from './make-attempt.ts'
 
 export type SettleAttempt = (attempt: {
-  delivery: DeliveryDocument
+  delivery: DueDelivery
   outcome: AttemptOutcome
   /** The breaker let it through as its probe. */
   probe: boolean
@@ -92,7 +93,7 @@ export function createSettleAttempt({
 }
 
 function settledFields(
-  { lane }: DeliveryDocument,
+  { lane }: Pick<DeliveryDocument, 'lane'>,
   judged: DeliveryOutcome,
   at: Date,
   endpoint: EndpointDocument | null,

@@ -1,0 +1,154 @@
+import type { Clock } from '@pitboss/runtime/clock'
+import type { Logger } from 'pino'
+import { lanes } from '../domain/claim-plan.ts'
+import { inFlightMax } from '../domain/endpoint-health.ts'
+import { type DueDelivery, newDocument, type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
+import type { DeliveryStore } from '../storage/delivery-store.ts'
+import type { EndpointDocument } from '../storage/documents.ts'
+import type { EndpointStore } from '../storage/endpoint-store.ts'
+import type { FreshDelivery } from './wake.ts'
+
+/** A wake-up can get lost; what the endpoint and its deliveries have become is looked at this often anyway. */
+const lookEveryMs = 500
+
+/** What a worker knows of an endpoint that it holds: the endpoint, and the deliveries that wait for it in due order. */
+export type EndpointView = {
+  endpoint(): EndpointDocument
+  waiting(): Upcoming['lanes']
+  /** Work made for the endpoint up to this count has been seen among what waits. */
+  wakesSeen(): number
+  /** Reads what may have changed. @returns false when the lease is lost. */
+  refresh(): Promise<boolean>
+  /** What was known is out of date. */
+  lookAgain(): void
+  /** A delivery was just made: it need not be looked for when nothing else waits unseen. */
+  offer(fresh: FreshDelivery): void
+  /** These do not wait any more. */
+  remove(ids: ReadonlySet<string>): void
+  /** The endpoint as this worker has just changed it. */
+  changed(endpoint: EndpointDocument): void
+}
+
+/** @param inFlight deliveries that this worker has claimed, by id */
+export function createEndpointView({
+  endpoints,
+  deliveries,
+  clock,
+  logger,
+  leased,
+  inFlight,
+}: {
+  endpoints: EndpointStore
+  deliveries: DeliveryStore
+  clock: Clock
+  logger: Logger
+  leased: EndpointDocument
+  inFlight: ReadonlyMap<string, DueDelivery>
+}): EndpointView {
+  const { _id: webhookId, leaseToken: token, operatorId, environment } = leased
+  let current = leased
+  let upcoming: Upcoming = { lanes: { fresh: [], retry: [], replay: [], manual: [] }, complete: true }
+  let offered: FreshDelivery[] = []
+  let stale = true
+  let lookedAtMs = 0
+  let wakesSeen = leased.wakes
+  let heldAtVersion: number | null = null
+
+  function isStale(): boolean {
+    if (stale || performance.now() - lookedAtMs > lookEveryMs) return true
+    const now = clock.now()
+    const left = Object.values(upcoming.lanes).flat()
+    return !upcoming.complete && left.filter(({ dueAt }) => dueAt <= now).length < inFlightMax
+  }
+
+  /** @returns null when the lease is lost. */
+  async function readEndpoint(): Promise<EndpointDocument | null> {
+    const endpoint = await endpoints.read(webhookId)
+    if (endpoint === null || endpoint.leaseToken !== token) {
+      logger.warn('endpoint.lease-lost')
+      return null
+    }
+    if (endpoint.version >= current.version) current = endpoint
+    return endpoint
+  }
+
+  async function look(): Promise<boolean> {
+    stale = false
+    lookedAtMs = performance.now()
+    const endpoint = await readEndpoint()
+    if (endpoint === null) return false
+    // Read before what waits is: work that is made in between must keep the lease from being given back.
+    wakesSeen = endpoint.wakes
+    await settleHeld(endpoint)
+    heldAtVersion = endpoint.version
+    upcoming = await deliveries.upcoming(webhookId)
+    return true
+  }
+
+  /** Keeps pause and deliveries in step, also after a death between a change of the endpoint and of its deliveries. */
+  async function settleHeld(endpoint: EndpointDocument): Promise<void> {
+    if (endpoint.deletedAt !== null) return deliveries.cancelAll(webhookId)
+    if (endpoint.health.status === 'PAUSED') {
+      await deliveries.hold(webhookId)
+    } else if (heldAtVersion !== endpoint.version && (await deliveries.hasHeld(webhookId))) {
+      const { heldRule } = endpoint
+      await deliveries.release(webhookId, heldRule?.action === 'skip' ? heldRule.at : null, clock.now())
+    }
+  }
+
+  /** Adds what was offered to what waits. Behind a backlog that is not all in view it has to be read in its turn. */
+  function takeOffered(): void {
+    const fresh = offered
+    offered = []
+    if (!upcoming.complete) return
+    const known = new Set(Object.values(upcoming.lanes).flatMap((lane) => lane.map(({ _id }) => _id)))
+    for (const { _id, eventId, eventType, createdAtMs } of fresh) {
+      if (known.has(_id) || inFlight.has(_id)) continue
+      const createdAt = new Date(createdAtMs)
+      const ids = { _id, operatorId, environment, webhookId, eventId }
+      const { attempts: _, ...due } = newDocument({ ...ids, eventType, lane: 'fresh', createdAt })
+      upcoming.lanes.fresh.push(due)
+    }
+    if (upcoming.lanes.fresh.length <= upcomingMax) return
+    upcoming.lanes.fresh.length = upcomingMax
+    upcoming.complete = false
+  }
+
+  return {
+    endpoint: () => current,
+    waiting: () => upcoming.lanes,
+    wakesSeen: () => wakesSeen,
+
+    async refresh() {
+      let held = true
+      if (isStale()) {
+        held = await look()
+      } else if (offered.length > 0) {
+        // Secrets, url and pause are those of this moment also when what waits is known.
+        const endpoint = await readEndpoint()
+        held = endpoint !== null && (endpoint.version === heldAtVersion || (await look()))
+      }
+      takeOffered()
+      return held
+    },
+
+    lookAgain() {
+      stale = true
+    },
+
+    offer(fresh) {
+      if (offered.length < upcomingMax) offered.push(fresh)
+      else stale = true
+    },
+
+    remove(ids) {
+      for (const lane of lanes) {
+        upcoming.lanes[lane] = upcoming.lanes[lane].filter(({ _id }) => !ids.has(_id))
+      }
+    },
+
+    changed(endpoint) {
+      current = endpoint
+    },
+  }
+}

@@ -97,6 +97,8 @@ t.test('reports add up exactly', async (t) => {
   )
   const edge = new Date(Date.now() - 20 * 60_000).toISOString()
   t.match(await report({ group_by: 'game', from: edge }), expected, 'the same from the rounds themselves')
+  const ever = { from: '0001-01-01T00:00:00.000Z', to: '9999-12-31T23:59:59.999Z' }
+  t.match(await report({ group_by: 'game', ...ever }), expected, 'the same of all times')
   t.same(await report({ group_by: 'game', from: new Date(Date.now() + 60_000).toISOString() }), [])
   t.equal(await unapplied(rig), 0, 'nothing is left to count')
 })

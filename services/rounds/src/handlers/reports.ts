@@ -26,9 +26,11 @@ export function createReportHandlers({ reports, catchUp, clock }: ReportsDeps): 
   async function summary({ scope }: Caller, query: ReportQuery) {
     const by = new Set(dimensions.filter((one) => (query.group_by ?? 'day').split(',').includes(one)))
     const window = readWindow(query)
-    const from = window.from ?? beginning
-    // Both ends are inclusive; an open end is put where whole months still do.
-    const to = window.to === undefined ? nextMonth(clock.now()) : new Date(window.to.getTime() + 1)
+    // Nothing was played before or will have been after: an end that is open or far away is put where whole months still do.
+    const from = window.from === undefined || window.from < beginning ? beginning : window.from
+    const latest = nextMonth(clock.now())
+    // Both ends are inclusive.
+    const to = window.to === undefined || window.to >= latest ? latest : new Date(window.to.getTime() + 1)
     const grains: Grain[] = by.has('day') ? ['day', 'hour'] : ['month', 'day', 'hour']
     await catchUp()
     const read = await Promise.all(

@@ -1,14 +1,17 @@
-import type { Db } from 'mongodb'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import type { AnyBulkWriteOperation, Db } from 'mongodb'
 import { type CellPlace, countedPlaces, encodePlace } from '../domain/report-cells.ts'
 import type { ReportDimension } from '../domain/report-rows.ts'
-import type { Grain } from '../domain/report-segments.ts'
+import { type Grain, unitOf } from '../domain/report-segments.ts'
 import type { PendingFact, UnitGroup } from './report-facts.ts'
 import type { ReportPlayer } from './reports-store.ts'
 
 const seenMax = 50_000
+/** A hundred years: a bound for the loop. */
+const monthsMax = 1200
 
 /**
- * A player who played in a unit of time, once for every place in which the unit counts players. `by` is the fact that brought the player
+ * A player who played in a day or an hour, once for every place in which it counts players. `by` is the fact that brought the player
  * there and never changes: the unit counts the player when it counts that fact, so once, whatever dies in between.
  */
 type PlayerDocument = {
@@ -25,7 +28,19 @@ type PlayerDocument = {
   by: string
 }
 
+/** In which months a player played in a game, currency and brand: a year is one document for each of them, not a dozen. */
+type MonthsDocument = {
+  _id: string
+  scope: string
+  game: string
+  currency: string
+  brand: string
+  playerId: string
+  months: string[]
+}
+
 type Distinct = { playerId: string; currency: string; unit?: string; game?: string; brand?: string }
+type Window = { scope: string; grain: Grain; unit: { $gte: string; $lt: string } }
 
 /** What is known of the players of a batch of facts. */
 export type PlayersOfUnit = {
@@ -33,20 +48,34 @@ export type PlayersOfUnit = {
   broughtBy(unit: string, facts: readonly PendingFact[]): string[]
 }
 
+export const reportPlayerIndexes: Readonly<
+  Record<'report_players' | 'report_player_months', readonly IndexDeclaration[]>
+> = {
+  report_players: [{ key: { scope: 1, grain: 1, unit: 1 }, name: 'scope_grain_unit' }],
+  report_player_months: [{ key: { scope: 1, months: 1 }, name: 'scope_months' }],
+}
+
 export type ReportPlayers = ReturnType<typeof createReportPlayers>
 
 /** Who played when and where, for distinct counts. */
 export function createReportPlayers({ db }: { db: Db }) {
   const players = db.collection<PlayerDocument>('report_players')
+  const months = db.collection<MonthsDocument>('report_player_months')
   /** Document id to the fact that brought the player. */
   const seen = new Map<string, string>()
+  const seenInMonth = new Set<string>()
 
   return {
     /** Writes down the players of these facts; to be done before a unit counts them. */
     async record(groups: ReadonlyMap<string, UnitGroup>): Promise<PlayersOfUnit> {
       const documents = new Map<string, PlayerDocument>()
+      const monthly = new Map<string, { fact: PendingFact; month: string }>()
       for (const [id, { scope, grain, unit, facts }] of groups) {
         for (const fact of facts) {
+          if (grain === 'month') {
+            if (fact.rounds > 0) monthly.set(documentId(id, finestPlace(fact), fact), { fact, month: unit })
+            continue
+          }
           for (const place of placesOf(fact, grain)) {
             const _id = documentId(id, place, fact)
             if (documents.has(_id)) continue
@@ -56,16 +85,16 @@ export function createReportPlayers({ db }: { db: Db }) {
           }
         }
       }
+      await recordMonths(monthly)
       if (seen.size > seenMax) seen.clear()
       const unknown = [...documents.values()].filter(({ _id }) => !seen.has(_id))
       if (unknown.length > 0) await store(unknown)
       const firsts = new Map([...documents.keys()].map((_id) => [_id, seen.get(_id)]))
       return {
         broughtBy(unit, facts) {
-          const grain = groups.get(unit)?.grain
-          if (grain === undefined) return []
+          if (groups.get(unit)?.grain !== 'day') return []
           return facts.flatMap((fact) =>
-            placesOf(fact, grain)
+            placesOf(fact, 'day')
               .filter((place) => firsts.get(documentId(unit, place, fact)) === fact.id)
               .map(encodePlace),
           )
@@ -73,26 +102,9 @@ export function createReportPlayers({ db }: { db: Db }) {
       }
     },
 
-    /** The players of whole units, each once per grouping of the report. */
-    async distinct(window: object, by: ReadonlySet<ReportDimension>): Promise<ReportPlayer[]> {
-      const _id = {
-        playerId: '$playerId',
-        currency: '$currency',
-        ...(by.has('day') ? { unit: '$unit' } : {}),
-        ...(by.has('game') ? { game: '$game' } : {}),
-        ...(by.has('brand') ? { brand: '$brand' } : {}),
-      }
-      const found = await players
-        .aggregate<{ _id: Distinct }>([{ $match: { ...window, finest: true } }, { $group: { _id } }])
-        .toArray()
-      return found.map(({ _id: { playerId, currency, unit = '', game = '', brand = '' } }) => ({
-        unit,
-        game,
-        currency,
-        brandId: brand || null,
-        playerId,
-      }))
-    },
+    /** The players of whole units, each at least once per grouping of the report. */
+    distinct: (window: Window, by: ReadonlySet<ReportDimension>): Promise<ReportPlayer[]> =>
+      window.grain === 'month' ? inMonths(window, by) : inUnits(window, by),
   }
 
   /** Whoever is first decides; what lies there is read back. */
@@ -108,11 +120,78 @@ export function createReportPlayers({ db }: { db: Db }) {
       .toArray()
     for (const { _id, by } of stored) seen.set(_id, by)
   }
+
+  async function recordMonths(
+    monthly: ReadonlyMap<string, { fact: PendingFact; month: string }>,
+  ): Promise<void> {
+    const unknown = [...monthly].filter(([id]) => !seenInMonth.has(id))
+    if (unknown.length === 0) return
+    const writes = unknown.map(([, { fact, month }]): AnyBulkWriteOperation<MonthsDocument> => {
+      const { scope, game, currency, brandId, playerId } = fact
+      const fields = { scope, game, currency, brand: brandId ?? '', playerId }
+      const _id = documentId(scope, finestPlace(fact), fact)
+      const update = { $setOnInsert: fields, $addToSet: { months: month } }
+      return { updateOne: { filter: { _id }, update, upsert: true } }
+    })
+    await months.bulkWrite(writes, { ordered: false })
+    if (seenInMonth.size > seenMax) seenInMonth.clear()
+    for (const [id] of unknown) seenInMonth.add(id)
+  }
+
+  async function inMonths(
+    { scope, unit }: Window,
+    by: ReadonlySet<ReportDimension>,
+  ): Promise<ReportPlayer[]> {
+    const found = await months
+      .find({ scope, months: { $in: monthsFrom(unit) } }, { projection: { _id: 0, months: 0, scope: 0 } })
+      .toArray()
+    return found.map(({ playerId, currency, game, brand }) => ({
+      unit: '',
+      game: by.has('game') ? game : '',
+      currency,
+      brandId: by.has('brand') ? brand || null : null,
+      playerId,
+    }))
+  }
+
+  async function inUnits(window: Window, by: ReadonlySet<ReportDimension>): Promise<ReportPlayer[]> {
+    const _id = {
+      playerId: '$playerId',
+      currency: '$currency',
+      ...(by.has('day') ? { unit: '$unit' } : {}),
+      ...(by.has('game') ? { game: '$game' } : {}),
+      ...(by.has('brand') ? { brand: '$brand' } : {}),
+    }
+    const found = await players
+      .aggregate<{ _id: Distinct }>([{ $match: { ...window, finest: true } }, { $group: { _id } }])
+      .toArray()
+    return found.map(({ _id: { playerId, currency, unit = '', game = '', brand = '' } }) => ({
+      unit,
+      game,
+      currency,
+      brandId: brand || null,
+      playerId,
+    }))
+  }
+}
+
+/** Every month of a window, as "2026-11"; its end is exclusive. */
+function monthsFrom({ $gte, $lt }: Window['unit']): string[] {
+  const months: string[] = []
+  for (let at = new Date(`${$gte}-01T00:00:00.000Z`); ; at.setUTCMonth(at.getUTCMonth() + 1)) {
+    const month = unitOf(at, 'month')
+    if (month >= $lt || months.length >= monthsMax) return months
+    months.push(month)
+  }
 }
 
 /** A late correction brings nobody: its round's own fact has. */
-function placesOf({ rounds, game, currency, brandId }: PendingFact, grain: Grain): CellPlace[] {
-  return rounds === 0 ? [] : countedPlaces(grain, { game, currency, brand: brandId ?? '' })
+function placesOf(fact: PendingFact, grain: Grain): CellPlace[] {
+  return fact.rounds === 0 ? [] : countedPlaces(grain, finestPlace(fact))
+}
+
+function finestPlace({ game, currency, brandId }: PendingFact): CellPlace {
+  return { game, currency, brand: brandId ?? '' }
 }
 
 function documentId(unit: string, place: CellPlace, { playerId }: PendingFact): string {

@@ -14,7 +14,7 @@ import type { ReportDimension } from '../domain/report-rows.ts'
 import { type Grain, type Segment, unitOf } from '../domain/report-segments.ts'
 import { roundTotals } from '../domain/round.ts'
 import { groupByUnit, type PendingFact, pendingFacts, type UnitGroup } from './report-facts.ts'
-import { createReportPlayers, type PlayersOfUnit } from './report-players.ts'
+import { createReportPlayers, type PlayersOfUnit, reportPlayerIndexes } from './report-players.ts'
 import { decodeRound, type RoundDocument, scopeKey } from './round-document.ts'
 
 const duplicateKey = 11_000
@@ -35,7 +35,7 @@ type UnitDocument = {
   unit: string
   /** Sums by game, currency and brand. */
   cells: Record<string, string>
-  /** Distinct players of every grouping that this grain counts. */
+  /** Distinct players of every grouping; of days alone. */
   players: Record<string, number>
   applied: string[]
 }
@@ -63,11 +63,10 @@ export type PlayerCount = Omit<ReportPlayer, 'playerId'> & { readonly count: num
 
 type ReportRead = { parts: ReportPart[]; players: ReportPlayer[]; playerCounts: PlayerCount[] }
 
-export const reportIndexes: Readonly<Record<'report_units' | 'report_players', readonly IndexDeclaration[]>> =
-  {
-    report_units: [{ key: { scope: 1, grain: 1, unit: 1 }, name: 'scope_grain_unit' }],
-    report_players: [{ key: { scope: 1, grain: 1, unit: 1 }, name: 'scope_grain_unit' }],
-  }
+export const reportIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
+  report_units: [{ key: { scope: 1, grain: 1, unit: 1 }, name: 'scope_grain_unit' }],
+  ...reportPlayerIndexes,
+}
 
 export type ReportsStore = ReturnType<typeof createReportsStore>
 

@@ -1,6 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { JsonObject } from '@pitboss/fairness/games/game'
-import type { WithOutbox } from '@pitboss/storage/outbox-entry'
+import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
 import type { Reversal, RoundState, Stake, Win } from '../domain/round.ts'
 
 /** A report's share of a change, kept with the round until the projector has added it up. Amounts are minor units as text. */
@@ -44,12 +44,13 @@ export type RoundDocument = Omit<
   outcome: string | null
 } & WithOutbox
 
-/** A round with what the store needs to change it: its version and when it is due. */
+/** A round with what the store needs to change it: its version and when it is due. `outbox` is what waited to be published when it was read. */
 export type StoredRound = {
   readonly round: RoundState
   readonly version: number
   readonly dueAt: Date | null
   readonly checks: number
+  readonly outbox: readonly OutboxEntry[]
 }
 
 export function scopeKey({ operatorId, environment }: Scope): string {
@@ -100,7 +101,7 @@ export function decodeRound(document: RoundDocument): StoredRound {
     transactionIds: _transactionIds,
     facts: _facts,
     factsAt: _factsAt,
-    outbox: _outbox,
+    outbox,
     outboxAt: _outboxAt,
     ...rest
   } = document
@@ -115,7 +116,7 @@ export function decodeRound(document: RoundDocument): StoredRound {
     bet: parseObject(rest.bet),
     outcome: parseObject(rest.outcome),
   }
-  return { round, version, dueAt, checks }
+  return { round, version, dueAt, checks, outbox }
 }
 
 function transactionIds(round: RoundState): string[] {

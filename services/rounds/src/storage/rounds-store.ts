@@ -88,7 +88,7 @@ export function createRoundsStore({ db }: { db: Db }) {
         if (error instanceof MongoServerError && error.code === duplicateKey) return null
         throw error
       }
-      return { round: write.round, version: 1, dueAt: write.dueAt, checks: 0 }
+      return { round: write.round, version: 1, dueAt: write.dueAt, checks: 0, outbox: write.events }
     },
 
     /** Writes a change if nobody else was first; null then. */

@@ -1,0 +1,182 @@
+import { connectStorage } from '@pitboss/storage/connect-storage'
+import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { withEngines } from '@pitboss/testing/with-engines'
+import fc from 'fast-check'
+import type { Db } from 'mongodb'
+import { pino } from 'pino'
+import t from 'tap'
+import { reportRows, type ReportDimension } from '../src/domain/report-rows.ts'
+import { type Grain, reportSegments } from '../src/domain/report-segments.ts'
+import { createReportsStore, reportIndexes } from '../src/storage/reports-store.ts'
+
+t.setTimeout(120_000)
+
+const scope = { operatorId: '6f1f9d0e-5a0b-4c57-9a52-3d1c1f0f8a41', environment: 'SANDBOX' } as const
+const groupings: ReportDimension[][] = [
+  ['day'],
+  ['day', 'game'],
+  ['day', 'brand'],
+  ['day', 'game', 'brand'],
+  ['game'],
+  ['brand'],
+  ['currency'],
+]
+const window = [new Date('2026-01-30T05:00:00.000Z'), new Date('2026-03-02T07:00:00.000Z')] as const
+
+type Played = {
+  player: string
+  game: string
+  currency: string
+  brandId: string | null
+  at: Date
+  stake: bigint
+}
+
+const played: fc.Arbitrary<Played> = fc.record({
+  player: fc.constantFrom('a', 'b', 'c', 'd'),
+  game: fc.constantFrom('dice', 'mines'),
+  currency: fc.constantFrom('USD', 'ETH'),
+  brandId: fc.constantFrom(null, 'brd_1'),
+  at: fc.date({
+    min: new Date('2026-01-29T00:00:00.000Z'),
+    max: new Date('2026-03-03T00:00:00.000Z'),
+    noInvalidDate: true,
+  }),
+  stake: fc.bigInt({ min: 1n, max: 10n ** 21n }),
+})
+
+/** A database whose write number `dies` fails, as when the process dies before it. */
+function dyingAt(db: Db, dies: number): Db {
+  let writes = 0
+  const doomed = new Set(['insertOne', 'updateOne', 'updateMany', 'bulkWrite'])
+  return new Proxy(db, {
+    get(target, name) {
+      if (name !== 'collection') return Reflect.get(target, name)
+      return (collection: string) =>
+        new Proxy(target.collection(collection), {
+          get(inner, method) {
+            if (typeof method === 'string' && doomed.has(method) && writes++ === dies) {
+              throw new Error('the process died')
+            }
+            const value: unknown = Reflect.get(inner, method)
+            return typeof value === 'function' ? value.bind(inner) : value
+          },
+        })
+    },
+  })
+}
+
+async function seed(db: Db, rounds: readonly Played[]): Promise<void> {
+  await db.dropDatabase()
+  await ensureIndexes(db, reportIndexes)
+  const key = `${scope.operatorId}/${scope.environment}`
+  await db.collection<{ _id: string }>('rounds').insertMany(
+    rounds.map(({ player, game, currency, brandId, at, stake }, index) => ({
+      _id: `rnd_${index}`,
+      scope: key,
+      game,
+      currency,
+      brandId,
+      playerId: player,
+      completedAt: at,
+      updatedAt: at,
+      factsAt: new Date(index + 1),
+      facts: [{ id: `fct_${index}`, rounds: 1, stakes: String(stake), payouts: '7', refunds: '0' }],
+    })),
+  )
+}
+
+async function report(db: Db, by: ReadonlySet<ReportDimension>) {
+  const store = createReportsStore({ db })
+  const grains: Grain[] = by.has('day') ? ['day', 'hour'] : ['month', 'day', 'hour']
+  const read = await Promise.all(
+    reportSegments(...window, grains).map((segment) => store.read(scope, segment, by)),
+  )
+  const rows = reportRows(
+    read.flatMap(({ parts }) => parts),
+    read.flatMap(({ players }) => players),
+    read.flatMap(({ playerCounts }) => playerCounts),
+    by,
+  )
+  return rows.map(({ players, playersCounted, ...row }) => ({
+    ...row,
+    players: players.size + playersCounted,
+  }))
+}
+
+/** The same report added up in the plainest way. */
+function expected(rounds: readonly Played[], by: ReadonlySet<ReportDimension>) {
+  const rows = new Map<string, { rounds: number; stakes: bigint; players: Set<string> }>()
+  for (const { player, game, currency, brandId, at, stake } of rounds) {
+    if (at < window[0] || at >= window[1]) continue
+    const key = JSON.stringify([
+      by.has('day') ? at.toISOString().slice(0, 10) : null,
+      by.has('game') ? game : null,
+      by.has('brand') ? brandId : null,
+      currency,
+    ])
+    const row = rows.get(key) ?? { rounds: 0, stakes: 0n, players: new Set() }
+    row.rounds += 1
+    row.stakes += stake
+    row.players.add(player)
+    rows.set(key, row)
+  }
+  return [...rows.entries()]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, { rounds, stakes, players }]) => {
+      const [day, game, brandId, currency] = JSON.parse(key)
+      return {
+        day,
+        game,
+        brandId,
+        currency,
+        rounds,
+        stakes,
+        payouts: BigInt(rounds) * 7n,
+        refunds: 0n,
+        players: players.size,
+      }
+    })
+}
+
+async function drain(db: Db): Promise<void> {
+  const store = createReportsStore({ db })
+  for (let pass = 0; pass < 20 && (await store.applyFacts()) > 0; pass++);
+}
+
+t.test('every round and player is counted once, whatever dies, however many count', async (t) => {
+  const engines = await withEngines(t)
+  const { db, close } = await connectStorage({
+    url: engines.mongodbUrl,
+    database: `${engines.databasePrefix}_reports`,
+    logger: pino({ level: 'silent' }),
+  })
+  t.teardown(async () => {
+    await db.dropDatabase()
+    await close()
+  })
+  const rounds = fc.sample(played, { numRuns: 40, seed: 7 })
+  const check = async (what: string) => {
+    for (const grouping of groupings) {
+      const by = new Set(grouping)
+      t.same(await report(db, by), expected(rounds, by), `${what}, by ${grouping.join(',')}`)
+    }
+  }
+
+  await seed(db, rounds)
+  await Promise.all([drain(db), drain(db), drain(db)])
+  await check('three at once')
+
+  for (const dies of [0, 1, 2, 3, 20, 60]) {
+    await seed(db, rounds)
+    await createReportsStore({ db: dyingAt(db, dies) })
+      .applyFacts()
+      .then(
+        () => undefined,
+        () => undefined,
+      )
+    await drain(db)
+    await check(`dead before write ${dies}`)
+    t.equal(Number(await db.collection('rounds').countDocuments({ 'facts.0': { $exists: true } })), 0)
+  }
+})

@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { z } from 'zod'
 import { callFailure } from './call-failure.ts'
 import { connectionOptions } from './connection-options.ts'
+import { readReply } from './large-reply.ts'
 import { childTraceparent } from './trace-context.ts'
 import { callHeaders, decodeJson, decodeServiceError, encodeJson } from './wire.ts'
 
@@ -76,7 +77,7 @@ export async function connectBus({
           throw callFailure(error)
         })
       if (message.headers?.has(callHeaders.errorCode)) throw decodeServiceError(message.data)
-      return parseReply(call, message.data)
+      return parseReply(call, await readReply(message))
     },
     async publishEvent({ id, subject, payload }) {
       if (!link.connected()) throw new Error(`not connected to NATS: ${id} was not published`)

@@ -5,6 +5,7 @@ import { headers, type Msg, type Subscription } from 'nats'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import { isOutage } from './is-outage.ts'
+import { respond } from './large-reply.ts'
 import type { Bus } from './connect-bus.ts'
 import { type EndpointStats, answerMicroProtocol, newEndpointStats } from './micro-protocol.ts'
 import { readCallContext } from './read-call-context.ts'
@@ -121,7 +122,7 @@ async function answer({
       throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: 'deadline-passed' })
     }
     const reply = await callHandler.run(message.data, context)
-    message.respond(reply)
+    await respond(message, reply)
   } catch (error) {
     const known = toServiceError(error)
     code = known.code

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { defineCall } from '@pitboss/contracts/call'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { until } from '@pitboss/testing/until'
@@ -22,6 +23,12 @@ const fail = defineCall({
   reply: z.object({ text: z.string() }),
   budgetMs: 5000,
 })
+const large = defineCall({
+  subject: 'rounds.v1.test.large',
+  request: z.strictObject({}),
+  reply: z.strictObject({ text: z.string() }),
+  budgetMs: 5000,
+})
 const slow = defineCall({
   subject: 'rounds.v1.test.slow',
   request: z.strictObject({}),
@@ -34,6 +41,9 @@ const unserved = defineCall({
   reply: z.strictObject({}),
   budgetMs: 1000,
 })
+
+const rowsOfYears = () =>
+  Array.from({ length: 60_000 }, (_, row) => `{"day":"2026-11-20","rounds":${row}}`).join()
 
 const rejected = async (work: Promise<unknown>): Promise<ServiceError> => {
   const error = await work.then(() => null).catch((reason: unknown) => reason)
@@ -72,9 +82,11 @@ await t.test('calls', async (t) => {
           })
         }
         if (how === 'thrown') throw new Error('password is hunter2')
-        if (how === 'too-large') return { text: 'x'.repeat(2_000_000) }
+        // Noise: what can be compressed would still fit.
+        if (how === 'too-large') return { text: randomBytes(2_000_000).toString('base64') }
         return JSON.parse('{"text":5}')
       }),
+      handler(large, async () => ({ text: rowsOfYears() })),
       handler(slow, async () => {
         await new Promise<void>((resolve) => releases.push(resolve))
         return {}
@@ -194,6 +206,12 @@ await t.test('calls', async (t) => {
     await client.nc.flush()
     t.equal(spy.getReceived(), 0)
     spy.unsubscribe()
+  })
+
+  await t.test('a reply of some megabytes arrives whole', async (t) => {
+    const text = rowsOfYears()
+    t.ok(text.length > 1_500_000)
+    t.strictSame(await client.call(large, {}), { text })
   })
 
   await t.test('a payload that NATS does not take is a clear error', async (t) => {

@@ -1,11 +1,12 @@
 import { runEngines } from './engines/run-engines.ts'
 import type { Cleanup } from './harness/cleanup.ts'
 import type { PairPlan } from './harness/run-pairs.ts'
+import { runPlay } from './play/run-play.ts'
 import { runRead } from './read/run-read.ts'
 import { runRound } from './round/run-round.ts'
 import { runWebhooks } from './webhooks/run-webhooks.ts'
 
-export type BenchOptions = { seconds: number; pairs: number }
+export type BenchOptions = { seconds: number; pairs: number; history: number }
 
 type Benchmark = {
   name: string
@@ -42,11 +43,21 @@ export const benchmarks: readonly Benchmark[] = [
     run: (options, cleanup, say) => runRound(planOf(options), cleanup, say),
   },
   {
+    name: 'play',
+    title: 'Rounds of each game with a wallet that answers at once, and as the history grows',
+    about: 'Whole rounds per second at 1, 8 and 32 at once; dice with 10^3 rounds behind it up to --history.',
+    run: ({ seconds, history }, cleanup, say) => runPlay({ seconds, historyMax: history }, cleanup, say),
+  },
+  {
     name: 'engines',
     title: 'The embedded database: MongoDB driver and gateway against the bare SQL functions',
     about: 'Insert, find, fenced update, page and transaction; start times; CPU and memory at rest.',
-    run({ seconds, pairs }, cleanup, say) {
-      const plan = planOf({ seconds: seconds * enginesShare, pairs: Math.min(pairs, enginesPairsMax) })
+    run({ seconds, pairs, history }, cleanup, say) {
+      const plan = planOf({
+        seconds: seconds * enginesShare,
+        pairs: Math.min(pairs, enginesPairsMax),
+        history,
+      })
       return runEngines(plan, cleanup, say)
     },
   },
@@ -60,12 +71,13 @@ export const benchmarks: readonly Benchmark[] = [
 
 export function usage(): string {
   const lines = benchmarks.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`)
-  return `Usage: npm run --silent bench -- <name> [--seconds S] [--pairs N]
+  return `Usage: npm run --silent bench -- <name> [--seconds S] [--pairs N] [--history N]
 
 ${lines.join('\n')}
 
   --seconds S   how long each measured stretch lasts (default 3)
   --pairs N     how often product and floor take turns (default 5)
+  --history N   rounds behind it at the end of "play", 1000 to 1000000 (default 100000)
 
 Starts what it needs on free ports in a folder of its own, prints a table, writes JSON to bench/results/ and leaves nothing running.
 What the figures mean: docs/benchmarks.md.

@@ -12,11 +12,12 @@ if (values.help || positionals.length === 0) {
 if (benchmark === undefined || positionals.length > 1) fail(`there is no benchmark ${positionals.join(' ')}`)
 const seconds = readNumber('seconds', values.seconds, 0.2, 60)
 const pairs = readNumber('pairs', values.pairs, 1, 50)
+const history = readNumber('history', values.history, 1000, 1_000_000)
 
 const cleanup = createCleanup()
 const say = (text: string) => process.stderr.write(`${text}\n`)
 try {
-  const { result, text } = await benchmark.run({ seconds, pairs: Math.round(pairs) }, cleanup, say)
+  const { result, text } = await benchmark.run({ seconds, pairs: Math.round(pairs), history }, cleanup, say)
   const path = writeResult(benchmark.name, { seconds, pairs, ...result })
   process.stdout.write(`\n${benchmark.title}\n\n${text}\n\nwritten to ${path}\n`)
 } finally {
@@ -32,6 +33,7 @@ function readArguments() {
         help: { type: 'boolean', short: 'h', default: false },
         seconds: { type: 'string', default: '3' },
         pairs: { type: 'string', default: '5' },
+        history: { type: 'string', default: '100000' },
       },
     })
   } catch (error) {

@@ -5,14 +5,11 @@ import type { Seeds } from './fair-v1.ts'
 import type { Game, PlayState } from './games/game.ts'
 import { readObject } from './games/read-fields.ts'
 import { gameBySlug, games as allGames } from './games/registry.ts'
-import { DEFAULT_RTP } from './games/rtp.ts'
 import { checkCommitment, type Fields, readRound } from './read-round.ts'
 
 export type Verification = { readonly valid: boolean; readonly checks: readonly Check[] }
 
 export type VerifyOptions = {
-  /** R of the round's game where a catalogue differs from 99/100. */
-  readonly rtp?: Rational
   /** The games known; all of the product's by default. */
   readonly games?: readonly Game[]
 }
@@ -53,7 +50,7 @@ export function roundKind(round: Fields): RoundKind | null {
 export function replayRound(
   round: Fields,
   seeds: Seeds,
-  { rtp = DEFAULT_RTP, games = allGames }: VerifyOptions = {},
+  { games = allGames }: VerifyOptions = {},
 ): { ok: true; state: PlayState } | { ok: false; checks: Check[] } {
   const slug = round.get('game')
   const game = typeof slug === 'string' ? gameBySlug(slug, games) : null
@@ -67,7 +64,7 @@ export function replayRound(
   if (!parsed.ok)
     return { ok: false, checks: parsed.issues.map(({ path, message }) => failure(path, message, 'not that')) }
   const { actions } = claimed
-  const state = parsed.wager.play({ seeds, rtp, actions, cashOut: true, payoutFits: () => true })
+  const state = parsed.wager.play({ seeds, rtp: game.rtp, actions, cashOut: true, payoutFits: () => true })
   return { ok: true, state }
 }
 

@@ -209,6 +209,7 @@ await t.test('a further game is one value and one line of registration', async (
     slug: 'toss',
     name: 'Toss',
     stepwise: false,
+    rtp: DEFAULT_RTP,
     betSchema: { type: 'object' },
     parseBet: () => ({ ok: false as const, issues: [] }),
     readOutcome: () => null,

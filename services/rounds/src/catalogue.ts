@@ -1,6 +1,5 @@
 import type { Game } from '@pitboss/fairness/games/game'
 import { games as allGames } from '@pitboss/fairness/games/registry'
-import { DEFAULT_RTP } from '@pitboss/fairness/games/rtp'
 import type { Rational } from '@pitboss/money/rational'
 import { v5 } from 'uuid'
 
@@ -22,6 +21,6 @@ const gameIdNamespace = '6f1f9d0e-5a0b-4c57-9a52-3d1c1f0f8a41'
 
 /** The catalogue of the registered games; a further game needs its line in the registry and nothing here. */
 export function createCatalogue(games: readonly Game[] = allGames): Catalogue {
-  const entries = games.map((game) => ({ game, gameId: v5(game.slug, gameIdNamespace), rtp: DEFAULT_RTP }))
+  const entries = games.map((game) => ({ game, gameId: v5(game.slug, gameIdNamespace), rtp: game.rtp }))
   return { entries, find: (slug) => entries.find((entry) => entry.game.slug === slug) ?? null }
 }

@@ -1,3 +1,4 @@
+import * as endpoints from '@pitboss/contracts/endpoints/rounds'
 import type { Game } from '@pitboss/fairness/games/game'
 import { games } from '@pitboss/fairness/games/registry'
 import { createDrawSource } from '@pitboss/fairness/fair-v1'
@@ -14,6 +15,7 @@ const coin: Game = {
   slug: 'coin',
   name: 'Coin',
   stepwise: false,
+  rtp: rational(95n, 100n),
   betSchema: { type: 'object', properties: { side: { enum: ['heads', 'tails'] } }, required: ['side'] },
   parseBet(value) {
     const side = typeof value === 'object' && value !== null && 'side' in value ? value.side : null
@@ -51,6 +53,13 @@ t.test('a fourth game is one value and one line of registration', async (t) => {
   const session = await rig.openSession({ game: 'coin' })
   const round = await rig.play(session, { bet: { side: 'heads' } })
   t.equal(round.status, 'SETTLED')
-  t.equal(round.payout, round.outcome?.won === true ? '1.98' : '0.00')
-  t.ok(verifyRound(round, { games: registered }).valid)
+  t.equal(round.payout, round.outcome?.won === true ? '1.90' : '0.00')
+  t.ok(verifyRound(round, { games: registered }).valid, 'verified with the RTP that it was played with')
+  const shown = await rig.bus.call(endpoints.getGame.call, {
+    caller: rig.caller(),
+    params: { slug: 'coin' },
+    query: {},
+    body: undefined,
+  })
+  t.equal(shown.body.rtp, '0.9500', 'and the catalogue shows it')
 })

@@ -2,6 +2,7 @@ import { multiplyRational, type Rational, rational } from '@pitboss/money/ration
 import { DICE_ROLLS, drawDice } from '../draw-dice.ts'
 import type { BetIssue, Game, Wager } from './game.ts'
 import { fieldIssues, isNoAction, readObject } from './read-fields.ts'
+import { DEFAULT_RTP } from './rtp.ts'
 
 const TARGET_PATTERN = /^(0|[1-9][0-9]?)\.[0-9]{2}$/
 const TARGET_INDEX_MIN = 1
@@ -15,6 +16,7 @@ export const dice: Game = {
   slug: 'dice',
   name: 'Dice',
   stepwise: false,
+  rtp: DEFAULT_RTP,
   betSchema: {
     type: 'object',
     properties: {

@@ -20,6 +20,8 @@ export type Game = {
   readonly name: string
   /** True when the player acts between the stake and the end (reveal, cash-out). */
   readonly stepwise: boolean
+  /** R, the share of stakes that goes back to players: the one place from which catalogue, draw and verification have it. */
+  readonly rtp: Rational
   /** JSON Schema of the bet, `bet_schema` of the catalogue. */
   readonly betSchema: JsonObject
   /** Checks a bet from outside. Never throws. */
@@ -45,7 +47,7 @@ export type Wager = {
 
 export type PlayInput = {
   readonly seeds: Seeds
-  /** The game's R, the share of stakes that goes back to players. */
+  /** The game's R. */
   readonly rtp: Rational
   /** The player's actions in order; a repeated one counts once. Empty for one-shot games. */
   readonly actions: readonly number[]

@@ -3,6 +3,7 @@ import { drawMines, MINES_TILES } from '../draw-mines.ts'
 import type { DrawStep } from '../fair-v1.ts'
 import type { Game, PlayInput, PlayState, Wager } from './game.ts'
 import { fieldIssues, isIntegerWithin, readObject } from './read-fields.ts'
+import { DEFAULT_RTP } from './rtp.ts'
 
 const MINES_MAX = MINES_TILES - 1
 
@@ -11,6 +12,7 @@ export const mines: Game = {
   slug: 'mines',
   name: 'Mines',
   stepwise: true,
+  rtp: DEFAULT_RTP,
   betSchema: {
     type: 'object',
     properties: { mines: { type: 'integer', minimum: 1, maximum: MINES_MAX } },

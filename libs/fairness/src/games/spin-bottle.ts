@@ -2,6 +2,7 @@ import { multiplyRational, type Rational, rational } from '@pitboss/money/ration
 import { ANGLES, drawAngle } from '../draw-angle.ts'
 import type { BetIssue, Game, Wager } from './game.ts'
 import { fieldIssues, isIntegerWithin, isNoAction, readObject } from './read-fields.ts'
+import { DEFAULT_RTP } from './rtp.ts'
 
 /** Sector counts that divide the 3,600 angles evenly. */
 export const SPIN_BOTTLE_SECTORS: readonly number[] = [2, 3, 4, 5, 6, 8, 9, 10, 12]
@@ -11,6 +12,7 @@ export const spinBottle: Game = {
   slug: 'spin-bottle',
   name: 'Spin the Bottle',
   stepwise: false,
+  rtp: DEFAULT_RTP,
   betSchema: {
     type: 'object',
     properties: {

@@ -1,4 +1,4 @@
-import { type Filter, MongoBulkWriteError } from 'mongodb'
+import { MongoBulkWriteError } from 'mongodb'
 import { lanes, type Lane } from '../domain/claim-plan.ts'
 import type { Collections } from './collections.ts'
 import { type AttemptRecord, type DeliveryDocument, never } from './documents.ts'
@@ -24,7 +24,8 @@ export type NewDelivery = Pick<
 > &
   Partial<Pick<DeliveryDocument, 'replayId' | 'testBody' | 'single'>>
 
-export type Upcoming = { lanes: Record<Lane, DueDelivery[]>; complete: boolean }
+/** What waits in each lane, in due order, and the lanes in which more waits than that. */
+export type Upcoming = { lanes: Record<Lane, DueDelivery[]>; open: Set<Lane> }
 
 const withoutAttempts = { attempts: 0 } as const
 
@@ -95,6 +96,13 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
     )
   }
 
+  const firstDue = (filter: { webhookId: string; lane?: Lane }): Promise<DueDelivery[]> =>
+    deliveries
+      .find({ ...filter, status: 'PENDING', dueAt: { $lt: never } }, { projection: withoutAttempts })
+      .sort({ dueAt: 1 })
+      .limit(upcomingMax)
+      .toArray()
+
   return {
     /** Makes the deliveries that do not exist yet, changes none that does. @returns how many were made. */
     async create(fresh: readonly NewDelivery[]): Promise<number> {
@@ -120,25 +128,25 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       return new Map(found.map((delivery) => [delivery._id, delivery]))
     },
 
-    /**
-     * What is pending and not in flight, in due order, due or not. `complete` when that is all of it; else the first of each lane, so
-     * that no lane is hidden behind another's backlog.
-     */
+    /** What is pending and not in flight, due or not: all of it, or the first of each lane where one's backlog would hide another. */
     async upcoming(webhookId: string): Promise<Upcoming> {
-      const waiting = { webhookId, status: 'PENDING' as const, dueAt: { $lt: never } }
-      const first = (filter: Filter<DeliveryDocument>) =>
-        deliveries
-          .find(filter, { projection: withoutAttempts })
-          .sort({ dueAt: 1 })
-          .limit(upcomingMax)
-          .toArray()
-      const found = await first(waiting)
+      const found = await firstDue({ webhookId })
       if (found.length < upcomingMax) {
         const inLane = (lane: Lane) => found.filter((delivery) => delivery.lane === lane)
-        return { lanes: eachLane(inLane), complete: true }
+        return { lanes: eachLane(inLane), open: new Set() }
       }
-      const perLane = await Promise.all(lanes.map((lane) => first({ ...waiting, lane })))
-      return { lanes: eachLane((lane) => perLane[lanes.indexOf(lane)] ?? []), complete: false }
+      const perLane = await Promise.all(lanes.map((lane) => firstDue({ webhookId, lane })))
+      const inLane = (lane: Lane) => perLane[lanes.indexOf(lane)] ?? []
+      return {
+        lanes: eachLane(inLane),
+        open: new Set(lanes.filter((lane) => inLane(lane).length >= upcomingMax)),
+      }
+    },
+
+    /** As `upcoming`, of one lane. */
+    async upcomingIn(webhookId: string, lane: Lane): Promise<{ waiting: DueDelivery[]; open: boolean }> {
+      const waiting = await firstDue({ webhookId, lane })
+      return { waiting, open: waiting.length >= upcomingMax }
     },
 
     /** The oldest by creation of what is due: the breaker's probe. */

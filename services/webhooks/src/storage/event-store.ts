@@ -1,10 +1,10 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
-import { type Filter, MongoServerError } from 'mongodb'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
+import { type Filter } from 'mongodb'
 import type { Collections } from './collections.ts'
 import type { EventDocument } from './documents.ts'
 
-const duplicateKey = 11_000
 const insertAttemptsMax = 8
 const endsKept = 10_000
 const endKeptMs = 2000
@@ -85,7 +85,7 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
           keepEnd(scope, { seq: seq + documents.length, createdHighAt: new Date(highMs) })
           return [...recorded, ...rest]
         } catch (error) {
-          if (!(error instanceof MongoServerError) || error.code !== duplicateKey) throw error
+          if (!isDuplicateKey(error)) throw error
         }
         const mine = await events
           .find({ _id: { $in: rest.map(({ _id }) => _id) } }, { projection: { targets: 1 } })

@@ -8,7 +8,7 @@ import type { EndpointDocument } from '../storage/documents.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
 import type { FreshDelivery } from './wake.ts'
 
-/** A wake-up can get lost; what the endpoint and its deliveries have become is looked at this often anyway. */
+/** A wake-up can get lost; whether the endpoint has changed or has more to do is looked at this often anyway. */
 const lookEveryMs = 500
 
 /** What a worker knows of an endpoint that it holds: the endpoint, and the deliveries that wait for it in due order. */
@@ -47,18 +47,26 @@ export function createEndpointView({
 }): EndpointView {
   const { _id: webhookId, leaseToken: token, operatorId, environment } = leased
   let current = leased
-  let upcoming: Upcoming = { lanes: { fresh: [], retry: [], replay: [], manual: [] }, complete: true }
+  let upcoming: Upcoming = { lanes: { fresh: [], retry: [], replay: [], manual: [] }, open: new Set() }
   let offered: FreshDelivery[] = []
   let stale = true
   let lookedAtMs = 0
   let wakesSeen = leased.wakes
   let heldAtVersion: number | null = null
 
-  function isStale(): boolean {
-    if (stale || performance.now() - lookedAtMs > lookEveryMs) return true
-    const now = clock.now()
-    const left = Object.values(upcoming.lanes).flat()
-    return !upcoming.complete && left.filter(({ dueAt }) => dueAt <= now).length < inFlightMax
+  /** Reads on in lanes of which the end is in sight. */
+  async function refill(): Promise<void> {
+    for (const lane of upcoming.open) {
+      if (upcoming.lanes[lane].length >= inFlightMax) continue
+      const { waiting, open } = await deliveries.upcomingIn(webhookId, lane)
+      upcoming.lanes[lane] = waiting
+      if (!open) upcoming.open.delete(lane)
+    }
+  }
+
+  /** Whoever makes work counts it at the endpoint; what was offered just now is counted a moment later. */
+  function hasMore({ version, health, wakes }: EndpointDocument, countsToo: boolean): boolean {
+    return version !== heldAtVersion || health.status === 'PAUSED' || (countsToo && wakes !== wakesSeen)
   }
 
   /** @returns null when the lease is lost. */
@@ -100,7 +108,7 @@ export function createEndpointView({
   function takeOffered(): void {
     const fresh = offered
     offered = []
-    if (!upcoming.complete) return
+    if (upcoming.open.has('fresh')) return
     const known = new Set(Object.values(upcoming.lanes).flatMap((lane) => lane.map(({ _id }) => _id)))
     for (const { _id, eventId, eventType, createdAtMs } of fresh) {
       if (known.has(_id) || inFlight.has(_id)) continue
@@ -111,7 +119,7 @@ export function createEndpointView({
     }
     if (upcoming.lanes.fresh.length <= upcomingMax) return
     upcoming.lanes.fresh.length = upcomingMax
-    upcoming.complete = false
+    upcoming.open.add('fresh')
   }
 
   return {
@@ -120,14 +128,17 @@ export function createEndpointView({
     wakesSeen: () => wakesSeen,
 
     async refresh() {
+      const lookDue = performance.now() - lookedAtMs > lookEveryMs
       let held = true
-      if (isStale()) {
+      if (stale) {
         held = await look()
-      } else if (offered.length > 0) {
+      } else if (lookDue || offered.length > 0) {
         // Secrets, url and pause are those of this moment also when what waits is known.
         const endpoint = await readEndpoint()
-        held = endpoint !== null && (endpoint.version === heldAtVersion || (await look()))
+        if (lookDue) lookedAtMs = performance.now()
+        held = endpoint !== null && (!hasMore(endpoint, lookDue) || (await look()))
       }
+      if (held) await refill()
       takeOffered()
       return held
     },

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { certifyReceiver } from './certify-receiver/certify-receiver.ts'
 import { certifyWallet } from './certify-wallet/certify-wallet.ts'
 import { reportCertification } from './commands/certification-output.ts'
 import { listenCommand } from './commands/listen-command.ts'
+import { type ReconcileOptions, reconcileCommand } from './commands/reconcile-command.ts'
 import { verifyCommand } from './commands/verify-command.ts'
 
 const program = new Command('pitboss')
@@ -59,13 +60,43 @@ program
   .requiredOption('--secret <secret...>', 'signing secret of the endpoint; several during a rotation')
   .option('--port <port>', 'port on 127.0.0.1, 0 for a free one', wholeNumber, 4040)
   .option('--forward-to <url>', 'your receiver; gets the exact bytes and headers', httpUrl)
+  .option('--save <folder>', 'keep what verifies in events.jsonl of this folder, for `pitboss reconcile`')
   .option('--json', 'print JSON lines', false)
-  .action(async (options: { secret: string[]; port: number; forwardTo?: string; json: boolean }) => {
-    const { secret, port, forwardTo = null, json } = options
-    process.exitCode = await listenCommand({ secrets: secret, port, forwardTo, json })
+  .action(async (options: ListenArguments) => {
+    const { secret, port, forwardTo = null, save = null, json } = options
+    process.exitCode = await listenCommand({ secrets: secret, port, forwardTo, saveTo: save, json })
+  })
+
+program
+  .command('reconcile')
+  .description(
+    'compare the events that you have with the signed manifest; exit code 0 complete, 1 not, 2 could not be found out',
+  )
+  .requiredOption('--api-url <url>', 'base address of the service', httpUrl)
+  .requiredOption('--key <api_key>', 'an API key of the environment in question')
+  .addOption(
+    new Option('--secret <api_secret>', 'its secret').env('PITBOSS_API_SECRET').makeOptionMandatory(),
+  )
+  .requiredOption('--from <time>', 'first created_at, ISO 8601', instant)
+  .option('--to <time>', 'last created_at, ISO 8601; now unless given', instant, new Date().toISOString())
+  .requiredOption(
+    '--events <path>',
+    'your events: JSON lines, CSV, or a folder that `pitboss listen --save` wrote',
+  )
+  .option('--json', 'print the comparison as JSON', false)
+  .action(async (options: ReconcileOptions) => {
+    process.exitCode = await reconcileCommand(options)
   })
 
 await program.parseAsync()
+
+type ListenArguments = {
+  secret: string[]
+  port: number
+  forwardTo?: string
+  save?: string
+  json: boolean
+}
 
 type WalletArguments = {
   url: string
@@ -83,6 +114,11 @@ function httpUrl(text: string): string {
   const parsed = URL.parse(text)
   if (parsed?.protocol === 'http:' || parsed?.protocol === 'https:') return text
   throw new InvalidArgumentError('It must start with http:// or https://.')
+}
+
+function instant(text: string): string {
+  if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(Date.parse(text))) return new Date(text).toISOString()
+  throw new InvalidArgumentError('It must be a time such as 2026-11-20T00:00:00Z.')
 }
 
 function wholeNumber(text: string): number {

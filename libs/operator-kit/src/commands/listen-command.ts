@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import pc from 'picocolors'
 import { createExchange } from '../certify/exchange.ts'
+import { openJournal } from '../shared/journal.ts'
 import { createRawApp, rawBody } from '../shared/raw-app.ts'
 import { verify } from '../verify-webhook.ts'
 import { stopSignal } from './stop-signal.ts'
@@ -11,6 +13,8 @@ export type ListenOptions = {
   port: number
   secrets: readonly string[]
   forwardTo: string | null
+  /** Folder in which `events.jsonl` keeps what verified and was accepted; null keeps nothing. */
+  saveTo: string | null
   json: boolean
 }
 
@@ -18,8 +22,15 @@ export type ListenOptions = {
  * A local receiver that prints every delivery, says whether it verifies, and hands verified ones on byte for byte. The sender gets the
  * answer of the receiver behind it; 401 for what does not verify, 502 when nobody answers behind. Runs until interrupted.
  */
-export async function listenCommand({ port, secrets, forwardTo, json }: ListenOptions): Promise<number> {
+export async function listenCommand({
+  port,
+  secrets,
+  forwardTo,
+  saveTo,
+  json,
+}: ListenOptions): Promise<number> {
   const exchange = createExchange()
+  const journal = saveTo === null ? null : await openJournal(join(saveTo, 'events.jsonl'), () => undefined)
   const app = createRawApp()
   const say = (line: string, record: object): void => {
     process.stdout.write(json ? `${JSON.stringify(record)}\n` : `${line}\n`)
@@ -37,7 +48,12 @@ export async function listenCommand({ port, secrets, forwardTo, json }: ListenOp
       say(`${what} ${pc.red(`not verified: ${result.message}`)}`, { ...record, reason: result.reason })
       return reply.code(401).send({ reason: result.reason, message: result.message })
     }
+    const save = async (): Promise<void> => {
+      journal?.append({ ...record, event: body.toString('utf8') })
+      await journal?.settled()
+    }
     if (forwardTo === null) {
+      await save()
       say(`${what} ${pc.green('verified')}\n${body.toString('utf8')}`, {
         ...record,
         event: body.toString('utf8'),
@@ -55,6 +71,7 @@ export async function listenCommand({ port, secrets, forwardTo, json }: ListenOp
         ...{ forwarded_status: answer.kind === 'answer' ? status : null, latency_ms: answer.latencyMs },
       },
     )
+    if (status >= 200 && status < 300) await save()
     return reply.code(status).send(answer.kind === 'answer' ? answer.text : { message: answer.error })
   })
   const url = await app.listen({ host: '127.0.0.1', port })
@@ -62,6 +79,7 @@ export async function listenCommand({ port, secrets, forwardTo, json }: ListenOp
   await stopSignal()
   await app.close()
   await exchange.close()
+  await journal?.close()
   return 0
 }
 

@@ -135,7 +135,8 @@ function players(ledger: Ledger) {
   }))
 }
 
-function ledgerRow(entry: LedgerEntry, ledger: Ledger) {
+/** An entry of the ledger as it is shown. */
+export function ledgerRow(entry: LedgerEntry, ledger: Ledger) {
   const rolledBack = entry.operation !== 'rollback' && ledger.rollbackOf.has(entry.transactionId)
   return {
     at: entry.at,

@@ -82,6 +82,8 @@ await t.test('pitboss listen verifies, forwards byte for byte and gives back the
     '0',
     '--forward-to',
     target,
+    '--save',
+    join(dataDir, 'kept'),
     '--json',
   ])
   t.teardown(() => child.kill('SIGKILL'))
@@ -106,6 +108,9 @@ await t.test('pitboss listen verifies, forwards byte for byte and gives back the
   t.match(await nextLine(), { verified: false, reason: 'SIGNATURE_MISMATCH' })
   const received = JSON.parse(await (await fetch(new URL('/demo/received', target))).text())
   t.match(received, { total: 1, data: [{ raw_body: body, verified: true, path: '/hook' }] })
+  const kept = (await readFile(join(dataDir, 'kept/events.jsonl'), 'utf8')).trim().split('\n')
+  t.equal(kept.length, 1, 'what does not verify is not kept')
+  t.match(JSON.parse(kept[0] ?? ''), { event_id: 'evt_1', verified: true, event: body })
   const closed = new Promise((resolve) => child.once('close', resolve))
   child.kill('SIGTERM')
   t.equal(await closed, 0)

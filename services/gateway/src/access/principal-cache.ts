@@ -1,7 +1,7 @@
 import type { Account, Role } from '@pitboss/contracts/caller'
 import type { TokenClaims } from '@pitboss/contracts/token-claims'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { BoundedMap } from '../limits/bounded-map.ts'
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
 
 /** What stands behind a token now, whatever the token says. */
 export type Principal = {

@@ -7,7 +7,7 @@ import {
 } from '@pitboss/contracts/token-claims'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { compactVerify, type CryptoKey, errors } from 'jose'
-import { BoundedMap } from '../limits/bounded-map.ts'
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { KeySet } from './key-set.ts'
 
 const tokenCharactersMax = 4096

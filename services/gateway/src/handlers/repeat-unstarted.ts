@@ -6,7 +6,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { routeTable } from '../routes/route-table.ts'
 
 /** A dead service is started again within a second and needs about as long to answer. */
-const pausesMs = [250, 750, 1500] as const
+const pausesMs = [250, 500, 1000, 1500] as const
 
 /** Calls that change nothing: what GET routes ask, and the look-ups behind every token. */
 const reads: ReadonlySet<string> = new Set([
@@ -18,7 +18,7 @@ const reads: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The same bus, but a call that found nobody to answer it is made again, up to three times and within its own budget, so that a
+ * The same bus, but a call that found nobody to answer it is made again, up to four times and within its own budget, so that a
  * replica's restart is not a client's error. Only what certainly was not started is repeated: any call without responders, and
  * reads while NATS is away. A call without an answer is never repeated. Source: ours.
  */

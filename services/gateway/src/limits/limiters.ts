@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { BoundedMap } from './bounded-map.ts'
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { chargeWindow, newWindow, peekWindow, takeFromWindow } from './sliding-window.ts'
 import type { WindowRule, WindowState } from './sliding-window.ts'
 import { type BucketRule, type BucketState, chargeBucket, newBucket, takeFromBucket } from './token-bucket.ts'

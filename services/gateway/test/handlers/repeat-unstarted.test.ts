@@ -64,22 +64,19 @@ await t.test('a call that went out and got no answer is not made again', async (
   await served.stop()
 })
 
-await t.test(
-  'nobody at all is SERVICE_UNAVAILABLE, after a bounded time',
-  async (t) => {
-    for (const [budgetMs, atLeastMs, atMostMs] of [
-      [200, 0, 1200],
-      [800, 250, 1800],
-      [10_000, 2500, 5000],
-    ] as const) {
-      const startedAtMs = performance.now()
-      const failure = await failureOf(bus.call(stake(budgetMs), {}))
-      const tookMs = performance.now() - startedAtMs
-      t.match(failure, { code: 'SERVICE_UNAVAILABLE', cause: 'no-responders' })
-      t.ok(tookMs >= atLeastMs - 20 && tookMs < atMostMs, `${tookMs} ms with a budget of ${budgetMs} ms`)
-    }
-  },
-)
+await t.test('nobody at all is SERVICE_UNAVAILABLE, after a bounded time', async (t) => {
+  for (const [budgetMs, atLeastMs, atMostMs] of [
+    [200, 0, 1200],
+    [800, 250, 1800],
+    [10_000, 3250, 6000],
+  ] as const) {
+    const startedAtMs = performance.now()
+    const failure = await failureOf(bus.call(stake(budgetMs), {}))
+    const tookMs = performance.now() - startedAtMs
+    t.match(failure, { code: 'SERVICE_UNAVAILABLE', cause: 'no-responders' })
+    t.ok(tookMs >= atLeastMs - 20 && tookMs < atMostMs, `${tookMs} ms with a budget of ${budgetMs} ms`)
+  }
+})
 
 await t.test('a deadline of the request itself counts too', async (t) => {
   const startedAtMs = performance.now()

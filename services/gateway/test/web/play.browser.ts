@@ -145,6 +145,62 @@ t.test(
   },
 )
 
+t.test('a free bet is offered, played without touching the balance, and its win is paid', async (t) => {
+  const { page, complaints, close } = await casino.window()
+  const { url, playerId } = await casino.seat('dice')
+  const granted = await casino.operator.call('POST', '/free-bets', {
+    player_id: playerId,
+    game: 'dice',
+    currency: 'USD',
+    stake: '5.00',
+    count: 20,
+  })
+  t.equal(granted.status, 201)
+  await page.goto(url)
+  await page.getByText('20 left at 5.00 USD').waitFor()
+  await page.getByText('Use a free bet').click()
+  t.equal(await page.getByLabel('Stake', { exact: true }).inputValue(), '5.00')
+  await page.getByRole('textbox', { name: 'Target' }).fill('1.99')
+  t.match(await page.getByTestId('play').textContent(), 'free bet')
+  await casino.picture(page, 'free-bet')
+  // Of 10,000 rolls 9,800 win: twenty free bets that all lose do not happen.
+  for (let bet = 1; bet <= 20; bet++) {
+    await page.getByTestId('play').click()
+    await page
+      .getByText(bet === 20 ? 'free bet' : `${20 - bet} left at 5.00 USD`)
+      .first()
+      .waitFor()
+    await ended(page)
+    if (/You won/.test((await status(page).textContent()) ?? '')) break
+    t.equal(await page.getByTestId('balance').textContent(), '1,000.00 USD', 'a lost free bet takes nothing')
+  }
+  t.match(await status(page).textContent(), /You won 5\.05 USD/)
+  t.equal(await page.getByTestId('balance').textContent(), '1,005.05 USD', 'the win is paid, no stake taken')
+  t.match(await page.getByTestId('history').textContent(), 'free bet')
+  t.match((await verifyLast(page)).verdict, 'Verified')
+  t.strictSame(await findBarriers(page), [])
+  t.strictSame(complaints, [])
+  await close()
+})
+
+t.test('a casino that is suspended takes no bet, and its players are told so', async (t) => {
+  const { page, close } = await casino.window()
+  await page.goto((await casino.seat('dice')).url)
+  await page.getByTestId('play').waitFor()
+  await casino.ops('operator', 'set', casino.operatorId, '--suspended', 'yes')
+  t.teardown(() => casino.ops('operator', 'set', casino.operatorId, '--suspended', 'no'))
+  const refused = page.getByText('This casino cannot offer games at the moment.')
+  for (let look = 0; look < 50 && (await refused.count()) === 0; look++) {
+    await page.getByTestId('play').and(page.locator(':enabled')).click()
+    await ended(page).catch(() => undefined)
+  }
+  await refused.waitFor()
+  t.strictSame(await findBarriers(page), [])
+  await casino.picture(page, 'suspended')
+  await casino.ops('operator', 'set', casino.operatorId, '--suspended', 'no')
+  await close()
+})
+
 t.test('a stake that the balance does not cover is refused in plain words', async (t) => {
   const { page, close } = await casino.window()
   await page.goto((await casino.seat('dice', `broke-${Date.now()}`)).url)

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { LastResults } from '../parts/last-results.tsx'
 import { numberOf } from '../play/fields.ts'
 import type { TableState } from '../play/table-state.ts'
 import { pointAt, sectorName, slicePath, turnTo } from './bottle-numbers.ts'
@@ -26,6 +27,11 @@ export function BottleStage({
   const hit = settled && numberOf(outcome, 'sectors') === sectors ? numberOf(outcome, 'sector') : null
   return (
     <section class="stage bottle-stage" aria-label="Wheel">
+      <LastResults
+        history={state.history}
+        label="Last spins"
+        text={({ outcome: past }) => (past === null ? '' : sectorName(numberOf(past, 'sector')))}
+      />
       <svg viewBox="-160 -160 320 320" aria-hidden="true" data-activity={activity}>
         <circle r={radius + 6} class="rim" />
         {Array.from({ length: sectors }, (_, sector) => {

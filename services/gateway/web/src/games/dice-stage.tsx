@@ -1,9 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
+import { LastResults } from '../parts/last-results.tsx'
 import { prefersStill } from '../play/motion.ts'
 import type { TableState } from '../play/table-state.ts'
 import { type Direction, readTarget, targetText } from './dice-numbers.ts'
-
-const lastRollsShown = 8
 
 /** The rolled number over a line from 0 to 100 with the winning side lit; the line's knob aims. */
 export function DiceStage({
@@ -29,16 +28,7 @@ export function DiceStage({
   const position = settled ? (readTarget(roll) ?? 0) / 100 : null
   return (
     <section class="stage dice-stage" aria-label="Dice">
-      <ul class="last-rolls" aria-label="Last rolls">
-        {history
-          .filter((past) => past.outcome !== null)
-          .slice(0, lastRollsShown)
-          .map((past) => (
-            <li key={past.round_id} data-result={past.outcome?.won === true ? 'won' : 'lost'}>
-              {String(past.outcome?.roll)}
-            </li>
-          ))}
-      </ul>
+      <LastResults history={history} label="Last rolls" text={({ outcome: past }) => String(past?.roll)} />
       <p class="roll" data-result={roll === null && !rolling ? 'idle' : result} aria-hidden="true">
         {shown}
       </p>

@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks'
 import type { Round } from '../api/records.ts'
 import { Choices } from '../parts/choices.tsx'
 import { Figures } from '../parts/figures.tsx'
+import { LastResults } from '../parts/last-results.tsx'
 import { BetForm } from '../play/bet-form.tsx'
 import type { PlayfieldProps } from '../play/game-definition.ts'
 import {
@@ -43,6 +44,11 @@ export function MinesPlayfield(props: PlayfieldProps) {
   return (
     <div class="playfield">
       <section class="stage mines-stage" aria-label="Mines">
+        <LastResults
+          history={state.history}
+          label="Last rounds"
+          text={({ multiplier }) => shortMultiplierText(multiplier ?? '0')}
+        />
         <MinesBoard state={state} onOpen={(tile) => void table.reveal(tile)} />
         <ol class="ladder" aria-label="What the next safe tiles pay">
           {steps.map(({ tiles, pays }) => (

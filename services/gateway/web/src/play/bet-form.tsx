@@ -1,7 +1,7 @@
 import { formatAmount } from '@pitboss/money/amount'
 import { multiplyFloor, type Rational } from '@pitboss/money/rational'
 import type { ComponentChildren } from 'preact'
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Sitting } from '../api/records.ts'
 import { type BetSlip, clientSeedProblem } from './bet-slip.ts'
 import type { Table } from './create-table.ts'
@@ -35,6 +35,11 @@ export function BetForm(props: Props) {
   const stakeText = grant?.stake ?? slip.stake
   const stake = checkStake(stakeText, currency, grant === undefined ? range : unlimited(range), winMultiplier)
   const ready = takesBets(state)
+  const grantsLeft = sitting.free_bets.length > 0
+  // A grant that comes later is not used without being chosen.
+  useEffect(() => {
+    if (!grantsLeft) slip.setFreeBet(false)
+  }, [grantsLeft])
 
   const place = (event: Event) => {
     event.preventDefault()
@@ -103,8 +108,13 @@ export function BetForm(props: Props) {
       >
         <span>{playLabel}</span>
         {showsWin && stake.minor !== null && stake.problem === null ? (
-          <small>wins {minorText(multiplyFloor(stake.minor, winMultiplier), currency)}</small>
-        ) : null}
+          <small>
+            {grant === undefined ? '' : 'free bet, '}wins{' '}
+            {minorText(multiplyFloor(stake.minor, winMultiplier), currency)}
+          </small>
+        ) : grant === undefined ? null : (
+          <small>free bet</small>
+        )}
       </button>
     </form>
   )

@@ -1,5 +1,5 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
-import { isIP, type LookupFunction } from 'node:net'
+import { isIP, type LookupFunction, Socket } from 'node:net'
 import { Agent, buildConnector } from 'undici'
 import { isAllowedAddress, type OutboundPolicy } from './address-guard.ts'
 
@@ -34,6 +34,7 @@ export function createGuardedAgent({
   keepAliveMs = 10_000,
   resolver = lookup,
   ca,
+  onOpening,
 }: {
   policy: OutboundPolicy
   connectionsMax: number
@@ -42,6 +43,8 @@ export function createGuardedAgent({
   keepAliveMs?: number
   resolver?: Resolver
   ca?: string
+  /** Sees each socket while it is being opened, for the time of its phases. */
+  onOpening?: (socket: Socket) => void
 }): Agent {
   const connectTo = buildConnector({
     timeout: connectTimeoutMs,
@@ -63,7 +66,9 @@ export function createGuardedAgent({
         callback(new AddressRefusedError(host), null)
         return
       }
-      connectTo(options, callback)
+      // undici gives the socket back, which its types do not say.
+      const socket: unknown = connectTo(options, callback)
+      if (onOpening !== undefined && socket instanceof Socket) onOpening(socket)
     },
   })
 }

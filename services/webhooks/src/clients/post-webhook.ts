@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
 import { type LookupAddress, lookup } from 'node:dns'
+import type { Socket } from 'node:net'
 import { createGuardedAgent, type Resolver } from '@pitboss/outbound/guarded-agent'
 import type { Agent } from 'undici'
 import type { AttemptTimings } from '../storage/documents.ts'
@@ -36,6 +37,9 @@ export type PostWebhook = (post: WebhookPost) => Promise<WebhookAnswer>
 type Marks = {
   readonly startedAt: number
   dns: number | null
+  /** The TCP connection stands. */
+  tcp: number | null
+  /** Everything stands, TLS too where it is used. */
   connected: number | null
   secure: boolean
   firstByte: number | null
@@ -62,6 +66,7 @@ export function createPostWebhook({ allowLoopback }: { allowLoopback: boolean })
       connectionsMax,
       connectTimeoutMs,
       resolver: timedLookup,
+      onOpening: timeTcp,
     })
   const agents: Readonly<Record<'TEST' | 'LIVE', Agent>> = { TEST: agent('TEST'), LIVE: agent('LIVE') }
 
@@ -70,6 +75,7 @@ export function createPostWebhook({ allowLoopback }: { allowLoopback: boolean })
       const marks: Marks = {
         startedAt: performance.now(),
         dns: null,
+        tcp: null,
         connected: null,
         secure: request.url.startsWith('https:'),
         firstByte: null,
@@ -144,13 +150,14 @@ function statusError(httpStatus: number | null): string | null {
 }
 
 /** Phases follow each other; one that a kept-alive socket did not need, or that was not reached, is null. */
-function timingsOf({ startedAt, dns, connected, secure, firstByte }: Marks, totalMs: number): AttemptTimings {
-  const opened = dns ?? startedAt
-  const openMs = connected === null ? null : tenths(connected - opened)
+function timingsOf(
+  { startedAt, dns, tcp, connected, secure, firstByte }: Marks,
+  totalMs: number,
+): AttemptTimings {
   return {
     dnsMs: dns === null ? null : tenths(dns - startedAt),
-    connectMs: secure ? null : openMs,
-    tlsMs: secure ? openMs : null,
+    connectMs: tcp === null ? null : tenths(tcp - (dns ?? startedAt)),
+    tlsMs: !secure || tcp === null || connected === null ? null : tenths(connected - tcp),
     firstByteMs: firstByte === null ? null : tenths(firstByte - (connected ?? startedAt)),
     totalMs: tenths(totalMs),
   }
@@ -192,6 +199,13 @@ function firstValues(headers: Readonly<Record<string, string | string[] | undefi
     if (first !== undefined) values.set(name.toLowerCase(), first)
   }
   return values
+}
+
+function timeTcp(socket: Socket): void {
+  const marks = exchange.getStore()
+  socket.once('connect', () => {
+    if (marks !== undefined) marks.tcp ??= performance.now()
+  })
 }
 
 const timedLookup: Resolver = (host, options, done) => {

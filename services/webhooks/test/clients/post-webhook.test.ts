@@ -1,0 +1,77 @@
+import { once } from 'node:events'
+import { createServer as createHttpServer, type Server } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import t, { type Test } from 'tap'
+import { createPostWebhook } from '../../src/clients/post-webhook.ts'
+import { tlsIdentity } from '../fixtures/tls-identity.ts'
+
+const headers = { 'content-type': 'application/json' }
+
+async function listen(t: Test, server: Server, scheme: string): Promise<string> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return `${scheme}://localhost:${address.port}/`
+}
+
+function poster(t: Test) {
+  const { post, close } = createPostWebhook({ allowLoopback: true })
+  t.teardown(close)
+  return (url: string) => post({ url, environment: 'TEST', headers, body: '{}' })
+}
+
+t.test('a certificate that cannot be verified: the connection is timed, TLS never stood', async (t) => {
+  const url = await listen(
+    t,
+    createHttpsServer(tlsIdentity, (_, response) => response.end()),
+    'https',
+  )
+  const { ok, error, timings } = await poster(t)(url)
+  t.match({ ok, error }, { ok: false, error: /^TLS: the certificate is self-signed/ })
+  t.match(timings, { dnsMs: Number, connectMs: Number, tlsMs: null, firstByteMs: null, totalMs: Number })
+})
+
+t.test('over TLS each phase has its own time, and a kept-alive socket needs none of the first', async (t) => {
+  const trusted = getCACertificates('default')
+  setDefaultCACertificates([...trusted, tlsIdentity.cert])
+  t.teardown(() => setDefaultCACertificates(trusted))
+  const url = await listen(
+    t,
+    createHttpsServer(tlsIdentity, (_, response) => response.end('ok')),
+    'https',
+  )
+  const post = poster(t)
+  const first = await post(url)
+  t.match(first, { ok: true, httpStatus: 200, excerpt: 'ok' })
+  const { dnsMs, connectMs, tlsMs, firstByteMs, totalMs } = first.timings
+  const phases = [dnsMs, connectMs, tlsMs, firstByteMs]
+  t.ok(
+    phases.every((ms) => ms !== null && ms >= 0),
+    JSON.stringify(first.timings),
+  )
+  const sum = phases.reduce<number>((total, ms) => total + (ms ?? 0), 0)
+  t.ok(sum <= totalMs + 0.5, `phases of ${sum} ms in ${totalMs} ms`)
+  // A socket is free again a moment after its answer: with two of them one is.
+  await post(url)
+  t.match((await post(url)).timings, { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: Number })
+})
+
+t.test('without TLS there is no time for it', async (t) => {
+  const url = await listen(
+    t,
+    createHttpServer((_, response) => response.end()),
+    'http',
+  )
+  t.match((await poster(t)(url)).timings, {
+    dnsMs: Number,
+    connectMs: Number,
+    tlsMs: null,
+    firstByteMs: Number,
+  })
+})

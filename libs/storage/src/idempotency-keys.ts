@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { type Db, MongoServerError } from 'mongodb'
+import { type Db } from 'mongodb'
 import { canonicalJson } from './canonical-json.ts'
 import type { IndexDeclaration } from './ensure-indexes.ts'
+import { isDuplicateKey } from './is-duplicate-key.ts'
 
 type KeyDocument = { _id: string; bodyHash: string; objectId: string; createdAt: Date }
 
 const lifetimeS = 24 * 60 * 60
-const duplicateKey = 11_000
 const attemptsMax = 3
 
 /** Declare it with the service's collections. Keys are forgotten after 24 h. Contract section 1. */
@@ -102,7 +102,7 @@ async function insertedFirst(insert: () => Promise<unknown>): Promise<boolean> {
     await insert()
     return true
   } catch (error) {
-    if (error instanceof MongoServerError && error.code === duplicateKey) return false
+    if (isDuplicateKey(error)) return false
     throw error
   }
 }

@@ -1,10 +1,9 @@
 import type { Clock } from '@pitboss/runtime/clock'
-import { type Db, MongoServerError } from 'mongodb'
+import { type Db } from 'mongodb'
 import type { IndexDeclaration } from './ensure-indexes.ts'
+import { isDuplicateKey } from './is-duplicate-key.ts'
 
 type LeaseDocument = { _id: string; owner: string; expiresAt: Date; token: number }
-
-const duplicateKey = 11_000
 
 /** Declare it with the service's collections. */
 export const leaseIndexes: Readonly<Record<'leases', readonly IndexDeclaration[]>> = { leases: [] }
@@ -53,7 +52,7 @@ export function createLease({
         await leases.insertOne({ _id: name, owner, expiresAt: expiry(now), token: 1 })
         return 1
       } catch (error) {
-        if (error instanceof MongoServerError && error.code === duplicateKey) return null
+        if (isDuplicateKey(error)) return null
         throw error
       }
     },

@@ -4,7 +4,8 @@ import { seededBug } from '@pitboss/runtime/seeded-bug'
 import type { Collection } from 'mongodb'
 import type { Logger } from 'pino'
 import type { IndexDeclaration } from './ensure-indexes.ts'
-import type { OutboxEntry, WithOutbox } from './outbox-entry.ts'
+import { createOutboxClearing, type OutboxDocument } from './outbox-clearing.ts'
+import type { OutboxEntry } from './outbox-entry.ts'
 
 const sweepEveryMs = 1000
 const sweepGraceMs = 1000
@@ -22,8 +23,9 @@ export type Outbox = {
   /**
    * Publishes what waits in the document, oldest first, each after the ack of the one before, then removes it.
    * Never rejects: what cannot be published now is logged and left to the sweeper. Call it after the write, without holding up the answer.
+   * @param waiting the document's whole outbox as that write left it, which saves reading it again; else it is read.
    */
-  relay(documentId: string): Promise<void>
+  relay(documentId: string, waiting?: readonly OutboxEntry[]): Promise<void>
   /** Starts the sweeper, which every second relays what waits for more than a second. Returns the function that stops it. */
   start(): () => Promise<void>
 }
@@ -43,8 +45,6 @@ export function outboxUpdate(
   return { $push: { outbox: { $each: [...entries] } }, $set: { outboxAt: now } }
 }
 
-type OutboxDocument = WithOutbox & { _id: string }
-
 /**
  * The relay of one collection's outboxes. The document's whole pending list goes out every time: publishing only one's own new events
  * would reorder them under crashes. Doubles are dropped by the stream (message id = event id).
@@ -63,8 +63,9 @@ export function createOutbox<Doc extends OutboxDocument>({
   const relays = new Map<string, { running: Promise<void>; again: boolean }>()
   // The driver's update and filter types cannot see through a generic document, so the relay works on the part that it knows.
   const collection = entities as unknown as Collection<OutboxDocument>
+  const clear = createOutboxClearing(collection)
 
-  async function relay(documentId: string): Promise<void> {
+  async function relay(documentId: string, waiting?: readonly OutboxEntry[]): Promise<void> {
     const present = relays.get(documentId)
     if (present !== undefined) {
       present.again = true
@@ -73,16 +74,21 @@ export function createOutbox<Doc extends OutboxDocument>({
     if (relays.size >= relaysMax || !bus.connected()) return
     const entry = { running: Promise.resolve(), again: false }
     relays.set(documentId, entry)
-    entry.running = drain(documentId, entry)
+    entry.running = drain(documentId, entry, waiting)
     return entry.running
   }
 
-  async function drain(documentId: string, entry: { again: boolean }): Promise<void> {
+  async function drain(
+    documentId: string,
+    entry: { again: boolean },
+    waiting: readonly OutboxEntry[] | undefined,
+  ): Promise<void> {
     try {
-      do {
+      await publish(documentId, waiting ?? (await read(documentId)))
+      while (entry.again) {
         entry.again = false
-        await publishPending(documentId)
-      } while (entry.again)
+        await publish(documentId, await read(documentId))
+      }
     } catch (err) {
       logger.warn({ err, document_id: documentId, collection: collection.collectionName }, 'outbox.deferred')
     } finally {
@@ -90,30 +96,18 @@ export function createOutbox<Doc extends OutboxDocument>({
     }
   }
 
-  async function publishPending(documentId: string): Promise<void> {
+  async function read(documentId: string): Promise<readonly OutboxEntry[]> {
     const document = await collection.findOne({ _id: documentId }, { projection: { outbox: 1 } })
-    const pending = document?.outbox ?? []
-    const last = pending.at(-1)
-    if (last === undefined) return
-    if (seededBug('storage.outbox-emptied-first')) await remove(documentId, pending, last)
-    for (const { id, subject, body } of pending) {
-      await bus.publishEvent({ id, subject, payload: Buffer.from(body) })
-    }
-    await remove(documentId, pending, last)
+    return document?.outbox ?? []
   }
 
-  /** One write when nothing was appended meanwhile, which a list of equal length and equal last event shows; two otherwise. */
-  async function remove(documentId: string, sent: readonly OutboxEntry[], last: OutboxEntry): Promise<void> {
-    const unchanged = {
-      _id: documentId,
-      outbox: { $size: sent.length },
-      [`outbox.${sent.length - 1}.id`]: last.id,
+  async function publish(documentId: string, waiting: readonly OutboxEntry[]): Promise<void> {
+    if (waiting.length === 0) return
+    if (seededBug('storage.outbox-emptied-first')) await clear(documentId, waiting)
+    for (const { id, subject, body } of waiting) {
+      await bus.publishEvent({ id, subject, payload: Buffer.from(body) })
     }
-    const cleared = await collection.updateOne(unchanged, { $set: { outbox: [], outboxAt: null } })
-    if (cleared.matchedCount === 1) return
-    const ids = sent.map(({ id }) => id)
-    await collection.updateOne({ _id: documentId }, { $pull: { outbox: { id: { $in: ids } } } })
-    await collection.updateOne({ _id: documentId, outbox: { $size: 0 } }, { $set: { outboxAt: null } })
+    await clear(documentId, waiting)
   }
 
   async function sweep(stopping: AbortSignal): Promise<void> {

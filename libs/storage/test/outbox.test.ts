@@ -100,6 +100,25 @@ await t.test('the outbox', async (t) => {
   )
 
   await t.test(
+    'what a write left need not be read again, and of many outboxes each loses what was sent and nothing else',
+    async (t) => {
+      await manager.streams.purge('EVENTS')
+      const ids = Array.from({ length: 40 }, (_, index) => `g${String(index).padStart(2, '0')}`)
+      await Promise.all(ids.map((_id) => insert(_id, [`evt_${_id}`])))
+      await append('g07', ['evt_g07b'])
+      await Promise.all(ids.map((_id) => outbox.relay(_id, [entry(`evt_${_id}`)])))
+      t.strictSame(
+        (await stored()).sort(),
+        ids.map((_id) => `evt_${_id}`),
+      )
+      const left = await collection.find({ _id: { $in: ids }, 'outbox.0': { $exists: true } }).toArray()
+      t.match(left, [{ _id: 'g07', outbox: [{ id: 'evt_g07b' }], outboxAt: Date }])
+      t.equal(left.length, 1)
+      t.equal(await collection.countDocuments({ _id: { $in: ids }, ...empty }), ids.length - 1)
+    },
+  )
+
+  await t.test(
     'a relay that dies between ack and removal repeats all of it, and the stream keeps one of each',
     async (t) => {
       await manager.streams.purge('EVENTS')

@@ -6,7 +6,7 @@ import { type CryptoKey, CompactSign, SignJWT, exportJWK, generateKeyPair, impor
 import { z } from 'zod'
 import type { AuthCollections } from '../storage/collections.ts'
 import type { SigningKeyDocument } from '../storage/documents.ts'
-import { isDuplicateKey } from '../storage/is-duplicate-key.ts'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 
 /** Longest life of any token: a session of 24 h and 30 minutes to finish a round. */
 const longestTokenS = 86_400 + 1800 + 60

@@ -7,7 +7,7 @@ import { currencyDigits } from '@pitboss/money/currencies'
 import { claimIdempotencyKey, hashBody } from '@pitboss/storage/idempotency-keys'
 import { liveStatusOf } from '../domain/account-view.ts'
 import type { BrandDocument, OperatorDocument } from '../storage/documents.ts'
-import { isDuplicateKey } from '../storage/is-duplicate-key.ts'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { readPage } from '../storage/page.ts'
 import type { AuthDeps } from './deps.ts'
 

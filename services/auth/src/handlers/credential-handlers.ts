@@ -10,7 +10,7 @@ import { parseAllowlist } from '../domain/address-list.ts'
 import { newApiKey, newApiSecret } from '../domain/key-pair.ts'
 import { requireAllowlistPlan, requireLivePlan } from '../domain/plan-rules.ts'
 import type { CredentialDocument } from '../storage/documents.ts'
-import { isDuplicateKey } from '../storage/is-duplicate-key.ts'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { readPage } from '../storage/page.ts'
 import type { AuthDeps } from './deps.ts'
 

@@ -7,7 +7,7 @@ import { currencyDigits } from '@pitboss/money/currencies'
 import { liveStatusOf, operatorIdOf } from '../domain/account-view.ts'
 import { randomBase62 } from '../domain/key-pair.ts'
 import type { AuditDocument, OperatorDocument, SigningKeyDocument } from '../storage/documents.ts'
-import { isDuplicateKey } from '../storage/is-duplicate-key.ts'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { readPage } from '../storage/page.ts'
 import type { AuthDeps } from './deps.ts'
 

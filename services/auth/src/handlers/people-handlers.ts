@@ -6,7 +6,7 @@ import { claimIdempotencyKey, hashBody } from '@pitboss/storage/idempotency-keys
 import type { SecondFactor } from '../clients/second-factor.ts'
 import { roleOf, toPublicUser } from '../domain/user-view.ts'
 import type { UserDocument } from '../storage/documents.ts'
-import { isDuplicateKey } from '../storage/is-duplicate-key.ts'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { readPage } from '../storage/page.ts'
 import type { AuthDeps } from './deps.ts'
 

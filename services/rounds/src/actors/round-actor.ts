@@ -3,6 +3,7 @@ import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { multiplyFloor } from '@pitboss/money/rational'
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Outbox } from '@pitboss/storage/outbox'
@@ -42,6 +43,7 @@ export type RoundActorDeps = {
 const stepsMax = 500
 const fenceLossesMax = 12
 const withdrawalsMax = 5
+const changesMax = 10_000
 
 export type RoundActor = ReturnType<typeof createRoundActor>
 
@@ -53,6 +55,8 @@ export function createRoundActor(deps: RoundActorDeps) {
   const { rounds, commitments, grants, wallet, outbox, catalogue, mailbox, clock, newId, scaleMs, logger } =
     deps
   const { rules = transition } = deps
+  /** When this replica changed which rounds. */
+  const changes = new BoundedMap<string, Date>(changesMax)
 
   /**
    * Applies `message` and writes the result with its events; retries when another replica was first.
@@ -75,7 +79,7 @@ export function createRoundActor(deps: RoundActorDeps) {
         if (change.kind === 'unchanged') return { stored: current, changed: false }
         const written = await rounds.update(current, writeOf(change), change.round.updatedAt)
         if (written !== null) {
-          afterWrite(change, message)
+          afterWrite(change, message, written.outbox)
           return { stored: written, changed: true }
         }
         const fresh = await rounds.find(scopeOf(current.round), current.round.id)
@@ -109,6 +113,7 @@ export function createRoundActor(deps: RoundActorDeps) {
   /** Inserts a new round; null when the player has an unfinished one, or the nonce is taken. */
   async function open(round: RoundState): Promise<StoredRound | null> {
     const due = dueAt(round, { now: round.createdAt, checks: 0, scaleMs })
+    changes.set(round.id, round.updatedAt)
     return rounds.insert({ round, dueAt: due, events: [], fact: null }, round.createdAt)
   }
 
@@ -266,8 +271,10 @@ export function createRoundActor(deps: RoundActorDeps) {
   function afterWrite(
     { round, events }: Extract<RoundChange, { kind: 'changed' }>,
     message: RoundMessage,
+    waiting: StoredRound['outbox'],
   ): void {
-    if (events.length > 0) void outbox.relay(round.id)
+    changes.set(round.id, round.updatedAt)
+    if (events.length > 0) void outbox.relay(round.id, waiting)
     if (isUnfinished(round)) return
     logger.info(
       {
@@ -284,7 +291,10 @@ export function createRoundActor(deps: RoundActorDeps) {
     )
   }
 
-  return { open, send, tell, withdraw, learn, catchUp, settle, voidStake }
+  /** When this replica changed the round last, if it remembers: another may have done so since, but none before. */
+  const changedAt = (roundId: string): Date | null => changes.get(roundId) ?? null
+
+  return { open, send, tell, withdraw, learn, catchUp, settle, voidStake, changedAt }
 }
 
 function messageOf(movement: Movement, outcome: MovementOutcome): RoundMessage | null {

@@ -32,13 +32,18 @@ export function consumeMovements({ bus, rounds, actor, clock, logger }: Movement
       message.ack()
       return
     }
-    const stored = await rounds.findAnywhere(hint.data.data.round_id)
-    if (stored !== null && owesSomething(stored.round)) {
-      const age = clock.now().getTime() - stored.round.updatedAt.getTime()
-      if (age >= freshMs) await actor.settle(stored, { recover: true })
+    const { round_id: roundId } = hint.data.data
+    const changedAt = actor.changedAt(roundId)
+    if (changedAt === null || !isFresh(changedAt)) {
+      const stored = await rounds.findAnywhere(roundId)
+      if (stored !== null && owesSomething(stored.round) && !isFresh(stored.round.updatedAt)) {
+        await actor.settle(stored, { recover: true })
+      }
     }
     message.ack()
   }
+
+  const isFresh = (at: Date) => clock.now().getTime() - at.getTime() < freshMs
 
   return consumeDurable({
     bus,

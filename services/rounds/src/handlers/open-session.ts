@@ -98,7 +98,7 @@ export function createOpenSession({
     })
     const opened = await sessions.insert(session, event)
     await failpoint('rounds.session-stored')
-    void outbox.relay(opened._id)
+    void outbox.relay(opened._id, opened.outbox)
     return opened
   }
 }

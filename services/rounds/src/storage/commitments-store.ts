@@ -1,8 +1,10 @@
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import type { SecretBox } from '@pitboss/storage/secret-box'
-import { type Db, MongoServerError } from 'mongodb'
+import { type Db } from 'mongodb'
 
-const duplicateKey = 11_000
+const knownMax = 10_000
 
 /** One nonce's seed, sealed, and its hash; written once, before anybody sees the hash, and never changed. */
 type CommitmentDocument = {
@@ -41,30 +43,42 @@ export function createCommitmentsStore({
   const commitments = db.collection<CommitmentDocument>('commitments')
   const idOf = (chain: string, nonce: number) => `${nonce}/${chain}`
 
+  /** Those seen last. They never change, so none is ever stale. */
+  const known = new BoundedMap<string, Commitment>(knownMax)
+
+  /** Null when somebody was first. */
+  async function insert(_id: string, chain: string, nonce: number, now: Date): Promise<Commitment | null> {
+    const seed = newSeed()
+    const made: CommitmentDocument = {
+      _id,
+      chain,
+      nonce,
+      sealedSeed: secretBox.seal(seed, _id),
+      serverSeedHash: hashSeed(seed),
+      createdAt: now,
+    }
+    try {
+      await commitments.insertOne(made)
+      return made
+    } catch (error) {
+      if (isDuplicateKey(error)) return null
+      throw error
+    }
+  }
+
+  async function find(_id: string, nonce: number): Promise<Commitment> {
+    const first = await commitments.findOne({ _id })
+    if (first === null) throw new Error(`the commitment of nonce ${nonce} was refused and is not there`)
+    return first
+  }
+
   return {
     /** The commitment of this nonce; made now if nobody has made it. Whoever is first decides, for ever. */
     async ensure(chain: string, nonce: number, now: Date): Promise<Commitment> {
       const _id = idOf(chain, nonce)
-      const present = await commitments.findOne({ _id })
-      if (present !== null) return present
-      const seed = newSeed()
-      const made: CommitmentDocument = {
-        _id,
-        chain,
-        nonce,
-        sealedSeed: secretBox.seal(seed, _id),
-        serverSeedHash: hashSeed(seed),
-        createdAt: now,
-      }
-      try {
-        await commitments.insertOne(made)
-        return made
-      } catch (error) {
-        if (!(error instanceof MongoServerError) || error.code !== duplicateKey) throw error
-      }
-      const first = await commitments.findOne({ _id })
-      if (first === null) throw new Error(`the commitment of nonce ${nonce} was refused and is not there`)
-      return first
+      const commitment = known.get(_id) ?? (await insert(_id, chain, nonce, now)) ?? (await find(_id, nonce))
+      known.set(_id, commitment)
+      return commitment
     },
 
     /** Newest nonce first. */

@@ -1,5 +1,6 @@
 import { ServiceError } from '@pitboss/errors/service-error'
-import { type Db, MongoServerError } from 'mongodb'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
+import { type Db } from 'mongodb'
 import type { StakeRange } from '../domain/limits.ts'
 
 type SettingsDocument = {
@@ -23,7 +24,6 @@ export type GameSettings = { readonly enabled: boolean; readonly limits: Readonl
 /** A switched status is seen by other replicas after this time at the latest (2 s are allowed). */
 const statusCacheMs = 500
 const attemptsMax = 5
-const duplicateKey = 11_000
 
 export type GamesStore = ReturnType<typeof createGamesStore>
 
@@ -43,7 +43,7 @@ export function createGamesStore({ db }: { db: Db }) {
       await settings.insertOne({ _id, ...next })
       return true
     } catch (error) {
-      if (error instanceof MongoServerError && error.code === duplicateKey) return false
+      if (isDuplicateKey(error)) return false
       throw error
     }
   }

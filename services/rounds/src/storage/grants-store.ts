@@ -1,9 +1,9 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import { type Db, MongoServerError } from 'mongodb'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
+import { type Db } from 'mongodb'
 import { scopeKey } from './round-document.ts'
 
-const duplicateKey = 11_000
 const openGrantsMax = 200
 
 /** A number of free bets of one stake. `uses` names the rounds that took one: at most `count`, so it is bounded. */
@@ -52,7 +52,7 @@ export function createGrantsStore({ db }: { db: Db }) {
         await grants.insertOne(grant)
         return grant
       } catch (error) {
-        if (!(error instanceof MongoServerError) || error.code !== duplicateKey) throw error
+        if (!isDuplicateKey(error)) throw error
       }
       const present = await grants.findOne({ _id: grant._id, scope: grant.scope })
       if (present === null) throw new Error(`grant ${grant._id} was refused and is not there`)

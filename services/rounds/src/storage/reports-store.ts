@@ -1,6 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import { type Db, MongoServerError } from 'mongodb'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
+import { type Db } from 'mongodb'
 import {
   addSums,
   type CellPlace,
@@ -17,7 +18,6 @@ import { groupByUnit, type PendingFact, pendingFacts, type UnitGroup } from './r
 import { createReportPlayers, type PlayersOfUnit, reportPlayerIndexes } from './report-players.ts'
 import { decodeRound, type RoundDocument, scopeKey } from './round-document.ts'
 
-const duplicateKey = 11_000
 const epoch = new Date(0)
 const batchMax = 200
 const fenceLossesMax = 20
@@ -150,7 +150,7 @@ export function createReportsStore({ db }: { db: Db }) {
       await units.insertOne(next)
       return true
     } catch (error) {
-      if (error instanceof MongoServerError && error.code === duplicateKey) return false
+      if (isDuplicateKey(error)) return false
       throw error
     }
   }

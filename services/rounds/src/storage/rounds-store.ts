@@ -1,9 +1,10 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { fencedUpdate } from '@pitboss/storage/fenced-update'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { outboxIndex, outboxUpdate } from '@pitboss/storage/outbox'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
-import { type Collection, type Db, type Document, type Filter, MongoServerError } from 'mongodb'
+import { type Collection, type Db, type Document, type Filter } from 'mongodb'
 import type { ReportFact } from '../domain/round-message.ts'
 import { isUnfinished, type RoundState } from '../domain/round.ts'
 import {
@@ -16,7 +17,6 @@ import {
 } from './round-document.ts'
 
 const epoch = new Date(0)
-const duplicateKey = 11_000
 
 /** Uniqueness of nonces and of the one unfinished round lives here and nowhere else. */
 export const roundIndexes: readonly IndexDeclaration[] = [
@@ -85,7 +85,7 @@ export function createRoundsStore({ db }: { db: Db }) {
       try {
         await rounds.insertOne(document)
       } catch (error) {
-        if (error instanceof MongoServerError && error.code === duplicateKey) return null
+        if (isDuplicateKey(error)) return null
         throw error
       }
       return { round: write.round, version: 1, dueAt: write.dueAt, checks: 0, outbox: write.events }

@@ -1,12 +1,11 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { outboxIndex } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
-import { type Db, MongoServerError } from 'mongodb'
+import { type Db } from 'mongodb'
 import type { StakeRange } from '../domain/limits.ts'
 import { scopeKey } from './round-document.ts'
-
-const duplicateKey = 11_000
 
 /** A sitting of one player at one game. `metadata` is a list of pairs, so that its keys mean nothing to the database. */
 export type SessionDocument = {
@@ -62,7 +61,7 @@ export function createSessionsStore({ db }: { db: Db }) {
         await sessions.insertOne(document)
         return document
       } catch (error) {
-        if (!(error instanceof MongoServerError) || error.code !== duplicateKey) throw error
+        if (!isDuplicateKey(error)) throw error
       }
       const present = await sessions.findOne({ _id: session._id, scope: session.scope })
       if (present === null) throw new Error(`session ${session._id} was refused and is not there`)

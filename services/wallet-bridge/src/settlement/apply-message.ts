@@ -62,7 +62,7 @@ export function createApplyMessage({
       })
       if (written === 'round-busy') return { kind: 'round-busy', document, step }
       if (written !== null) {
-        if (events.length > 0) void outbox.relay(written._id)
+        if (events.length > 0) void outbox.relay(written._id, written.outbox)
         return { kind: 'applied', document: written, step }
       }
       const present = await movements.findById(document._id)

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import { type Db, MongoServerError } from 'mongodb'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
+import { type Db } from 'mongodb'
 
 /** Longer than a signature can be fresh: 300 s before and after its time, and the laziness of the database's clean-up. */
 const keepS = 1200
-const duplicateKey = 11_000
 
 export const callbackIndexes: Readonly<Record<'callback_signatures', readonly IndexDeclaration[]>> = {
   callback_signatures: [{ key: { usedAt: 1 }, name: 'used_at', expireAfterSeconds: keepS }],
@@ -25,7 +25,7 @@ export function createCallbackSignatures(db: Db): CallbackSignatures {
         await collection.insertOne({ _id, usedAt: now })
         return true
       } catch (error) {
-        if (error instanceof MongoServerError && error.code === duplicateKey) return false
+        if (isDuplicateKey(error)) return false
         throw error
       }
     },

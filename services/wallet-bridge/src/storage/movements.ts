@@ -1,7 +1,8 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import { fencedUpdate } from '@pitboss/storage/fenced-update'
-import { type Collection, type Db, type Document, MongoServerError, type UpdateFilter } from 'mongodb'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
+import { type Collection, type Db, type Document, type UpdateFilter } from 'mongodb'
 import type { MovementState } from '../domain/movement.ts'
 import {
   type AttemptRecord,
@@ -12,7 +13,6 @@ import {
   walletKeyOf,
 } from './movement-document.ts'
 
-const duplicateKey = 11_000
 const attemptsKept = 200
 
 /** What becomes of an insert: `taken` = the id exists already, `round-busy` = another call of the round is in flight. */
@@ -52,7 +52,7 @@ export function createMovements(db: Db): Movements {
         await collection.insertOne(document)
         return 'inserted'
       } catch (error) {
-        if (!isDuplicate(error)) throw error
+        if (!isDuplicateKey(error)) throw error
         return (await findById(document._id)) === null ? 'round-busy' : 'taken'
       }
     },
@@ -86,7 +86,7 @@ export function createMovements(db: Db): Movements {
         const fields = update as UpdateFilter<MovementDocument>
         return await fencedUpdate(collection, document._id, document.version, fields)
       } catch (error) {
-        if (isDuplicate(error)) return 'round-busy'
+        if (isDuplicateKey(error)) return 'round-busy'
         throw error
       }
     },
@@ -102,8 +102,4 @@ function changedFields(document: MovementDocument, state: MovementState): Docume
     ...Object.fromEntries(changed),
     ...(callingRound === document.callingRound ? {} : { callingRound }),
   }
-}
-
-function isDuplicate(error: unknown): boolean {
-  return error instanceof MongoServerError && error.code === duplicateKey
 }

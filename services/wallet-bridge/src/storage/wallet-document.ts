@@ -1,7 +1,8 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { fencedUpdate, type Versioned } from '@pitboss/storage/fenced-update'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import type { SecretBox } from '@pitboss/storage/secret-box'
-import { type Db, MongoServerError } from 'mongodb'
+import { type Db } from 'mongodb'
 import { walletKeyOf } from './movement-document.ts'
 
 /** A wallet as it is stored; `_id` is the wallet key, the secret is encrypted for that key alone. */
@@ -42,7 +43,6 @@ export type Wallets = {
   keysAfter(after: string): Promise<string[]>
 }
 
-const duplicateKey = 11_000
 const fencedTriesMax = 10
 const keysPageSize = 500
 
@@ -94,7 +94,7 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
         await collection.insertOne(document)
         return document
       } catch (error) {
-        if (error instanceof MongoServerError && error.code === duplicateKey) return null
+        if (isDuplicateKey(error)) return null
         throw error
       }
     },

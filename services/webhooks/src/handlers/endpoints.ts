@@ -18,8 +18,9 @@ import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import { claimIdempotencyKey, hashBody } from '@pitboss/storage/idempotency-keys'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import type { SecretBox } from '@pitboss/storage/secret-box'
-import { type Db, MongoServerError } from 'mongodb'
+import { type Db } from 'mongodb'
 import { z } from 'zod'
 import { freshHealth, paused, resumed } from '../domain/endpoint-health.ts'
 import { newWebhookSecret, rotateSecrets } from '../domain/signing-secrets.ts'
@@ -31,7 +32,6 @@ import { idScopes, queryScope } from './events.ts'
 import { endpointView, instantText } from './views.ts'
 
 const endpointsMax = 1000
-const duplicateKey = 11_000
 const list = 'webhooks'
 
 export type EndpointsDeps = {
@@ -101,7 +101,7 @@ export function endpointHandlers(deps: EndpointsDeps): CallHandler[] {
       try {
         await endpoints.insert(endpoint)
       } catch (error) {
-        if (!(error instanceof MongoServerError) || error.code !== duplicateKey) throw error
+        if (!isDuplicateKey(error)) throw error
         const first = await endpoints.read(id.objectId)
         if (first === null) throw error
         return { status: 201, body: endpointView(first) }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Demo } from '../harness/demo-file.ts'
+import type { DemoFile } from '@pitboss/stack/demo-file'
 import { readReceived } from './check/sources.ts'
 import type { Verdict } from './check/verdict.ts'
 import { endOpenRounds } from './clients/end-open-rounds.ts'
@@ -21,7 +21,7 @@ export async function heal({
   verdict,
   say,
 }: {
-  demo: Demo
+  demo: DemoFile
   operator: OperatorClient
   since: string
   withinMs: number

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
-import type { Demo } from '../harness/demo-file.ts'
+import type { DemoFile } from '@pitboss/stack/demo-file'
 import { type Answer, send } from './send.ts'
 
 const page = z.object({
@@ -20,7 +20,7 @@ export type OperatorClient = {
 
 /** The operator's server: a token of one environment. Tries until the product answers. */
 export async function createOperatorClient(
-  demo: Demo,
+  demo: DemoFile,
   keys: { api_key: string; api_secret: string },
 ): Promise<OperatorClient> {
   const base = `${demo.base_url}/v1`

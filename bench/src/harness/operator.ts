@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Demo } from './demo-file.ts'
+import type { DemoFile } from '@pitboss/stack/demo-file'
 import { expectStatus, type HttpClient } from './http-client.ts'
 
 const minted = z.object({ access_token: z.string() })
@@ -7,13 +7,13 @@ const opened = z.object({ session_id: z.string(), launch_url: z.string() })
 const walletPut = z.object({ secret: z.string().optional() })
 
 /** A token of the demo operator's test key. */
-export async function mintToken(http: HttpClient, demo: Demo): Promise<string> {
+export async function mintToken(http: HttpClient, demo: DemoFile): Promise<string> {
   const text = await expectStatus(200, http.send('POST', '/v1/auth/token', { body: demo.test }))
   return minted.parse(JSON.parse(text)).access_token
 }
 
 /** A token of the demo operator's owner. */
-export async function signIn(http: HttpClient, demo: Demo): Promise<string> {
+export async function signIn(http: HttpClient, demo: DemoFile): Promise<string> {
   const text = await expectStatus(200, http.send('POST', '/v1/dashboard/login', { body: demo.dashboard }))
   return minted.parse(JSON.parse(text)).access_token
 }
@@ -32,7 +32,7 @@ export async function openSession(
 /** Registers another wallet for the operator's test environment. */
 export async function registerWallet(
   http: HttpClient,
-  demo: Demo,
+  demo: DemoFile,
   url: string,
   timeoutMs = 5000,
 ): Promise<void> {

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { type DemoFile, requireDemoFile } from '@pitboss/stack/demo-file'
 import type { Cleanup } from './cleanup.ts'
-import { type Demo, readDemo } from './demo-file.ts'
 
 const entry = fileURLToPath(new URL('../../../libs/stack/src/main.ts', import.meta.url))
 const readyWithinMs = 120_000
@@ -14,7 +14,7 @@ export type Product = {
   dataDir: string
   pid: number
   /** `demo.json` as it is now; it follows restarts. */
-  demo(): Demo
+  demo(): DemoFile
   /** Whether the runner itself still lives. */
   alive(): boolean
   stop(): Promise<void>
@@ -68,5 +68,5 @@ export async function startProduct({
   cleanup.add(stop)
   await ready.finally(() => clearTimeout(tooLate))
   if (child.pid === undefined) throw new Error('the product has no process')
-  return { dataDir, pid: child.pid, demo: () => readDemo(dataDir), alive, stop }
+  return { dataDir, pid: child.pid, demo: () => requireDemoFile(dataDir), alive, stop }
 }

@@ -1,13 +1,12 @@
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { demoFile } from './demo/demo-file.ts'
 import { DemoError } from './demo/demo-http.ts'
 import { createDemoLog } from './demo/demo-log.ts'
 import { runTour } from './demo/demo-tour.ts'
+import { readDemoFile } from './demo-file.ts'
 import { createLogOutput } from './log-output.ts'
 import { readStackOptions } from './stack-options.ts'
 import { type Stack, startStack } from './start-stack.ts'
-import { readJson } from './state-file.ts'
 
 /** `npm run demo`: the guided tour against the running stack, or one that it starts for itself. Source: contract section 9. */
 const command = new Command('npm run demo --')
@@ -31,7 +30,7 @@ try {
       new AbortController().signal,
     )
   }
-  const demo = readJson(join(resolve(dataDir), 'demo.json'), demoFile)
+  const demo = readDemoFile(dataDir)
   if (demo === null) throw new DemoError('demo.json is missing; was the stack started with --no-demo?')
   await runTour(demo, resolve(dataDir), log, interrupted.signal)
   if (!json) process.stdout.write('\nAll of it happened as it should.\n')
@@ -46,7 +45,7 @@ try {
 }
 
 async function isRunning(): Promise<boolean> {
-  const demo = readJson(join(resolve(dataDir), 'demo.json'), demoFile)
+  const demo = readDemoFile(dataDir)
   if (demo === null) return false
   try {
     return (await fetch(`${demo.base_url}/readyz`, { signal: AbortSignal.timeout(3000) })).ok

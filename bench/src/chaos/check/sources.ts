@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Demo } from '../../harness/demo-file.ts'
+import type { DemoFile } from '@pitboss/stack/demo-file'
 import type { OperatorClient } from '../operator-client.ts'
 import { untilStatus } from '../operator-client.ts'
 import { send } from '../send.ts'
@@ -114,7 +114,7 @@ export type Sources = {
 }
 
 export async function readSources(
-  demo: Demo,
+  demo: DemoFile,
   operator: OperatorClient,
   live: OperatorClient,
   since: string,
@@ -140,8 +140,29 @@ export async function readSources(
   }
 }
 
+/** The part of the sources that a simulation has. */
+export function parseSources(
+  given: Record<'movements' | 'rounds' | 'events' | 'ledger', readonly unknown[]> & {
+    balances: Iterable<[string, Record<string, string>]>
+  },
+): Sources {
+  return {
+    movements: z.array(movement).parse(given.movements),
+    rounds: z.array(round).parse(given.rounds),
+    events: z.array(event).parse(given.events),
+    ledger: z.array(ledgerEntry).parse(given.ledger),
+    sessions: [],
+    deliveries: [],
+    calls: [],
+    liveLedger: [],
+    liveMovements: 0,
+    received: [],
+    balances: new Map(given.balances),
+  }
+}
+
 /** What the receiver holds by now. */
-export function readReceived(demo: Demo): Promise<Received[]> {
+export function readReceived(demo: DemoFile): Promise<Received[]> {
   return readSequence(received, new URL('/demo/received', demo.receiver.url).href)
 }
 

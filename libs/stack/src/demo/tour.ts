@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { type Round, roundAnswer, type Session, sessionAnswer } from './demo-answers.ts'
-import type { DemoFile } from './demo-file.ts'
+import type { DemoFile } from '../demo-file.ts'
 import { DemoError, eventually, expectAnswer } from './demo-http.ts'
 import type { DemoLog } from './demo-log.ts'
 import { createReceiverView, type ReceiverView } from './receiver-view.ts'

@@ -21,37 +21,55 @@ const [url = ''] = urls
 const bet = { type: 'BET', transaction_id: 'b', session_id: ids.session, amount: '1.00', currency: 'EUR' }
 const win = { type: 'WIN', transaction_id: 'w', round_id: ids.round, amount: '1.00', currency: 'EUR' }
 
+/** Sends many at once, on however slow a machine, until one of them is refused for its rate. */
+const exhaust = (request: () => ReturnType<typeof ask>) =>
+  waitFor(
+    async () => {
+      const answers = await Promise.all(Array.from({ length: 50 }, request))
+      return answers.some(({ code }) => code === 'RATE_LIMITED')
+    },
+    { timeoutMs: 20_000 },
+  )
+
 await t.test('two gateways let a credential through as often as one', async (t) => {
   const token = await world.operatorToken()
-  const startedAtMs = performance.now()
   let admitted = 0
   let sent = 0
-  let refused: Awaited<ReturnType<typeof ask>> | null = null
-  while (performance.now() - startedAtMs < 3000) {
-    const answers = await Promise.all(urls.map((one) => ask(`${one}/v1/games`, { token })))
-    for (const answer of answers) {
-      sent += 1
-      if (answer.status === 200) admitted += 1
-      else refused = answer
+  const once = async () => {
+    const sentAtMs = performance.now()
+    const answers = await Promise.all(
+      urls.flatMap((one) => Array.from({ length: 4 }, () => ask(`${one}/v1/games`, { token }))),
+    )
+    sent += answers.length
+    admitted += answers.filter(({ status }) => status === 200).length
+    return {
+      sentAtMs,
+      refused: answers.every(({ code }) => code === 'RATE_LIMITED') ? answers[0] : undefined,
     }
   }
-  const limit = 40 + 20 * ((performance.now() - startedAtMs) / 1000)
-  t.ok(
-    Math.abs(admitted - limit) <= Math.max(2, 0.02 * limit),
-    `${admitted} of ${sent}, the limit is ${limit}`,
-  )
+  const startedAtMs = performance.now()
+  await once()
+  const filledAtMs = performance.now()
+  // Whatever the machine does meanwhile: once both gateways refuse all, nothing that was due has been left.
+  let last = await once()
+  while (last.refused === undefined || last.sentAtMs - filledAtMs < 3000) last = await once()
+  const allowed = (ms: number) => 40 + (20 * ms) / 1000
+  const [least, most] = [allowed(last.sentAtMs - filledAtMs), allowed(performance.now() - startedAtMs)]
+  const shown = `${admitted} of ${sent}, the limit is ${least} to ${most}`
+  t.ok(admitted >= least * 0.98 - 1 && admitted <= most + Math.max(2, most * 0.02), shown)
+  const { refused } = last
   t.match(refused, { status: 429, code: 'RATE_LIMITED' })
-  t.equal(refused?.headers.get('retry-after'), '1')
-  t.equal(refused?.headers.get('ratelimit-limit'), '40')
-  t.equal(refused?.headers.get('ratelimit-remaining'), '0')
+  t.equal(refused.headers.get('retry-after'), '1')
+  t.equal(refused.headers.get('ratelimit-limit'), '40')
+  t.equal(refused.headers.get('ratelimit-remaining'), '0')
   // 40 at 20 a second; what the other gateway let through meanwhile is booked as debt, some tenths of a second more.
-  t.match(refused?.headers.get('ratelimit-reset'), /^[23]$/)
+  t.match(refused.headers.get('ratelimit-reset'), /^[23]$/)
 })
 
 await t.test('what settles is never limited, and a stake is', async (t) => {
   const token = await world.operatorToken()
   const place = (body: unknown) => ask(`${url}/v1/transactions`, { method: 'POST', token, body })
-  await waitFor(async () => (await place(bet)).code === 'RATE_LIMITED')
+  await exhaust(() => place(bet))
   for (let times = 0; times < 50; times++) {
     const answer = await place(win)
     if (answer.status !== 201 || answer.headers.has('ratelimit-limit')) t.fail(answer.text)
@@ -70,7 +88,7 @@ await t.test('what settles is never limited, and a stake is', async (t) => {
 
 await t.test('a player is limited by session, but never in finishing a round', async (t) => {
   const token = await world.playerToken()
-  await waitFor(async () => (await ask(`${url}/v1/game/rounds`, { token })).code === 'RATE_LIMITED')
+  await exhaust(() => ask(`${url}/v1/game/rounds`, { token }))
   const round = `${url}/v1/game/rounds/${ids.round}`
   for (let times = 0; times < 20; times++) {
     t.equal((await ask(`${round}/reveal`, { method: 'POST', token, body: { tile: 3 } })).status, 200)
@@ -80,7 +98,7 @@ await t.test('a player is limited by session, but never in finishing a round', a
 
 await t.test('a dashboard user is limited', async () => {
   const token = await world.userToken()
-  await waitFor(async () => (await ask(`${url}/v1/dashboard/me`, { token })).code === 'RATE_LIMITED')
+  await exhaust(() => ask(`${url}/v1/dashboard/me`, { token }))
 })
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })

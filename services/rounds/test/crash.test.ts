@@ -45,6 +45,7 @@ t.test('a process that dies at any step loses, repeats and re-rolls nothing', as
     { at: 'rounds.stake-placed', status: 'SETTLED' },
     { at: 'rounds.drawn', status: 'SETTLED' },
     { at: 'rounds.settlement-placed', status: 'SETTLED' },
+    { at: 'rounds.settled', status: 'SETTLED' },
     { at: 'rounds.grant-used', freeBet: true, status: 'SETTLED' },
   ]
   for (const { at, freeBet = false, status } of cases) {

@@ -1,5 +1,5 @@
 import { jetstreamManager } from '@nats-io/jetstream'
-import { until } from '@pitboss/testing/until'
+import { waitFor } from '@pitboss/testing/wait-for'
 import { withEngines } from '@pitboss/testing/with-engines'
 import t from 'tap'
 import { createAccessBucket } from '../src/access-bucket.ts'
@@ -32,10 +32,10 @@ await t.test('the access bucket', async (t) => {
 
   await t.test('a watcher starts from nothing known and hears of changes from then on', async (t) => {
     t.equal(watch.aliveWithinMs(), Number.POSITIVE_INFINITY)
-    await until('the watch is alive', () => watch.aliveWithinMs() < 1000)
+    await waitFor(() => watch.aliveWithinMs() < 1000, { what: 'the watch is alive', timeoutMs: 10_000 })
     t.strictSame(changes, [['*', 0]])
     const revision = await bucket.put('credential.ck_test_abc', { revoked: true })
-    await until('the change arrives', () => changes.length === 2)
+    await waitFor(() => changes.length === 2, { what: 'the change arrives', timeoutMs: 10_000 })
     t.strictSame(changes[1], ['credential.ck_test_abc', revision])
   })
 
@@ -44,25 +44,40 @@ await t.test('the access bucket', async (t) => {
     changes.length = 0
     await manager.streams.delete('KV_access')
     await applyTopology(auth.nc, { replicas: 1 })
-    await until('the watch started anew', () => changes.some(([key]) => key === '*'), 15_000)
-    await until('the watch is alive', () => watch.aliveWithinMs() < 1000)
+    await waitFor(() => changes.some(([key]) => key === '*'), {
+      what: 'the watch started anew',
+      timeoutMs: 15_000,
+    })
+    await waitFor(() => watch.aliveWithinMs() < 1000, { what: 'the watch is alive', timeoutMs: 10_000 })
     await bucket.put('platform', { real_money: false })
-    await until('changes arrive again', () => changes.some(([key]) => key === 'platform'))
+    await waitFor(() => changes.some(([key]) => key === 'platform'), {
+      what: 'changes arrive again',
+      timeoutMs: 10_000,
+    })
   })
 
   await t.test('after a reconnect changes arrive again', async () => {
     changes.length = 0
     await gateway.nc.reconnect()
-    await until('the link is back', () => lines.some((line) => line.msg === 'nats.reconnected'))
+    await waitFor(() => lines.some((line) => line.msg === 'nats.reconnected'), {
+      what: 'the link is back',
+      timeoutMs: 10_000,
+    })
     await bucket.put('keys', {})
-    await until('the change arrives or everything counts as changed', () => changes.length > 0, 15_000)
+    await waitFor(() => changes.length > 0, {
+      what: 'the change arrives or everything counts as changed',
+      timeoutMs: 15_000,
+    })
   })
 
   await t.test('silence shows: without heartbeats the age only grows', async (t) => {
     clearInterval(beating)
-    await until('two seconds of silence', () => watch.aliveWithinMs() > 2000)
+    await waitFor(() => watch.aliveWithinMs() > 2000, { what: 'two seconds of silence', timeoutMs: 10_000 })
     changes.length = 0
-    await until('the watch is started anew', () => changes.some(([key]) => key === '*'))
+    await waitFor(() => changes.some(([key]) => key === '*'), {
+      what: 'the watch is started anew',
+      timeoutMs: 10_000,
+    })
     t.ok(watch.aliveWithinMs() > 2000)
   })
 })
@@ -78,14 +93,17 @@ await t.test(
     const told = () => lines.filter(({ msg }) => msg === 'access-watch.interrupted')
     const watch = watchAccessBucket({ bus: gateway, onChange: () => undefined, logger })
     t.teardown(() => watch.stop())
-    await until('it is told about again', () => told().length === 2)
+    await waitFor(() => told().length === 2, { what: 'it is told about again', timeoutMs: 10_000 })
     t.ok(Number(told()[1]?.times) >= 3, `${String(told()[1]?.times)} tries for two lines`)
     await applyTopology(auth.nc, { replicas: 1 })
     const bucket = await createAccessBucket({ bus: auth })
-    await until('the watch is alive', async () => {
-      await bucket.heartbeat()
-      return watch.aliveWithinMs() < 1000
-    })
+    await waitFor(
+      async () => {
+        await bucket.heartbeat()
+        return watch.aliveWithinMs() < 1000
+      },
+      { what: 'the watch is alive', timeoutMs: 10_000 },
+    )
     t.ok(told().length <= 3)
   },
 )

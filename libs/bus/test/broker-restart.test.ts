@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineCall } from '@pitboss/contracts/call'
 import { startNats } from '@pitboss/engines/start-nats'
-import { until } from '@pitboss/testing/until'
+import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { z } from 'zod'
 import { createAccessBucket } from '../src/access-bucket.ts'
@@ -65,11 +65,14 @@ await t.test('a broker that goes away and comes back costs nothing but the time 
     bus.publishEvent({ id, subject: 'events.v1.live.op.round.started', payload: Buffer.from('{}') })
 
   await publish('evt_1')
-  await until('the event and a heartbeat arrive', () => seen.length === 1 && watch.aliveWithinMs() < 1000)
+  await waitFor(() => seen.length === 1 && watch.aliveWithinMs() < 1000, {
+    what: 'the event and a heartbeat arrive',
+    timeoutMs: 10_000,
+  })
 
   const port = Number(new URL(nats.url).port)
   await nats.stop()
-  await until('the loss is noticed', () => !bus.connected())
+  await waitFor(() => !bus.connected(), { what: 'the loss is noticed', timeoutMs: 10_000 })
   const askedAtMs = performance.now()
   await t.rejects(bus.call(echo, {}), { code: 'SERVICE_UNAVAILABLE', cause: 'disconnected' })
   await t.rejects(publish('evt_2'), /not connected/)
@@ -78,12 +81,15 @@ await t.test('a broker that goes away and comes back costs nothing but the time 
   changed.length = 0
 
   nats = await startNats({ dataDir, env, accounts, port })
-  await until('the link is back', () => bus.connected(), 20_000)
+  await waitFor(() => bus.connected(), { what: 'the link is back', timeoutMs: 20_000 })
   t.strictSame(await bus.call(echo, {}), {})
   await publish('evt_2')
-  await until('the consumer goes on', () => seen.includes('evt_2'), 20_000)
+  await waitFor(() => seen.includes('evt_2'), { what: 'the consumer goes on', timeoutMs: 20_000 })
   await bucket.put('platform', {})
-  await until('the watch hears of changes, or forgets all', () => changed.length > 0, 20_000)
-  await until('the watch is alive', () => watch.aliveWithinMs() < 1000, 20_000)
+  await waitFor(() => changed.length > 0, {
+    what: 'the watch hears of changes, or forgets all',
+    timeoutMs: 20_000,
+  })
+  await waitFor(() => watch.aliveWithinMs() < 1000, { what: 'the watch is alive', timeoutMs: 20_000 })
   t.strictSame(seen, ['evt_1', 'evt_2'])
 })

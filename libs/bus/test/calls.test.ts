@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { defineCall } from '@pitboss/contracts/call'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { until } from '@pitboss/testing/until'
+import { waitFor } from '@pitboss/testing/wait-for'
 import { withEngines } from '@pitboss/testing/with-engines'
 import { connect, headers } from 'nats'
 import t from 'tap'
@@ -189,7 +189,7 @@ await t.test('calls', async (t) => {
     'work in flight is bounded: one more call is answered SERVICE_UNAVAILABLE, not queued',
     async (t) => {
       const held = Array.from({ length: 4 }, () => client.call(slow, {}))
-      await until('four handlers are at work', () => releases.length === 4)
+      await waitFor(() => releases.length === 4, { what: 'four handlers are at work', timeoutMs: 10_000 })
       const error = await rejected(client.call(echo, { amount: '1', limit: 1 }))
       t.match(error, { code: 'SERVICE_UNAVAILABLE', cause: undefined })
       releases.splice(0).forEach((release) => release())
@@ -201,7 +201,10 @@ await t.test('calls', async (t) => {
   await t.test('a reply subject that is no inbox gets no answer', async (t) => {
     const spy = client.nc.subscribe('events.v1.stolen')
     client.nc.publish(echo.subject, JSON.stringify({ amount: '1' }), { reply: 'events.v1.stolen' })
-    await until('the call is refused', () => lines.some((line) => line.msg === 'call.without-inbox'))
+    await waitFor(() => lines.some((line) => line.msg === 'call.without-inbox'), {
+      what: 'the call is refused',
+      timeoutMs: 10_000,
+    })
     await server.nc.flush()
     await client.nc.flush()
     t.equal(spy.getReceived(), 0)
@@ -264,14 +267,17 @@ await t.test('calls', async (t) => {
 
   await t.test('stop() answers what is in flight and takes no more', async (t) => {
     const held = client.call({ ...slow, budgetMs: 5000 }, {})
-    await until('a handler is at work', () => releases.length === 1)
+    await waitFor(() => releases.length === 1, { what: 'a handler is at work', timeoutMs: 10_000 })
     const stopped = served.stop()
-    await until('nobody answers any more', async () => {
-      const error: unknown = await client
-        .call(echo, { amount: '1', limit: 1 })
-        .catch((reason: unknown) => reason)
-      return error instanceof ServiceError && error.cause === 'no-responders'
-    })
+    await waitFor(
+      async () => {
+        const error: unknown = await client
+          .call(echo, { amount: '1', limit: 1 })
+          .catch((reason: unknown) => reason)
+        return error instanceof ServiceError && error.cause === 'no-responders'
+      },
+      { what: 'nobody answers any more', timeoutMs: 10_000 },
+    )
     releases.splice(0).forEach((release) => release())
     t.strictSame(await held, {})
     await stopped

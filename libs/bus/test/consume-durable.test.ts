@@ -1,5 +1,5 @@
 import { jetstreamManager } from '@nats-io/jetstream'
-import { until } from '@pitboss/testing/until'
+import { waitFor } from '@pitboss/testing/wait-for'
 import { withEngines } from '@pitboss/testing/with-engines'
 import t from 'tap'
 import { applyTopology } from '../src/apply-topology.ts'
@@ -46,14 +46,17 @@ await t.test('a durable consumer', async (t) => {
   let worker = start()
   t.teardown(() => worker.stop())
   const allAcknowledged = () =>
-    until('all are acknowledged', async () => {
-      const info = await manager.consumers.info('EVENTS', 'webhooks-fanout')
-      return info.num_ack_pending === 0 && info.num_pending === 0
-    })
+    waitFor(
+      async () => {
+        const info = await manager.consumers.info('EVENTS', 'webhooks-fanout')
+        return info.num_ack_pending === 0 && info.num_pending === 0
+      },
+      { what: 'all are acknowledged', timeoutMs: 10_000 },
+    )
 
   await t.test('delivers in order, in batches of what is there, never more than asked for', async (t) => {
     await publish(35)
-    await until('all have come', () => seen().length >= 35)
+    await waitFor(() => seen().length >= 35, { what: 'all have come', timeoutMs: 10_000 })
     t.strictSame(
       seen(),
       Array.from({ length: 35 }, (_, index) => `evt_${index + 1}`),
@@ -71,7 +74,7 @@ await t.test('a durable consumer', async (t) => {
     }
     batches.length = 0
     await publish(1)
-    await until('it was tried', () => batches.length === 1)
+    await waitFor(() => batches.length === 1, { what: 'it was tried', timeoutMs: 10_000 })
     await publish(1)
     onBatch = async (messages) => {
       onBatch = async () => undefined
@@ -79,7 +82,10 @@ await t.test('a durable consumer', async (t) => {
       throw new Error('the database is away')
     }
     await publish(1)
-    const again = await until('it comes again', () => batches.flat().find((message) => message.redelivered))
+    const again = await waitFor(() => batches.flat().find((message) => message.redelivered), {
+      what: 'it comes again',
+      timeoutMs: 10_000,
+    })
     t.equal(again.deliveryCount, 2)
     await allAcknowledged()
     t.ok(lines.some((line) => line.msg === 'consumer.batch-failed'))
@@ -88,15 +94,16 @@ await t.test('a durable consumer', async (t) => {
   await t.test('a deleted and recreated consumer is taken up again', async (t) => {
     batches.length = 0
     await manager.consumers.delete('EVENTS', 'webhooks-fanout')
-    await until('the loss is noticed', () =>
-      lines.some((line) => /consumer\.(ended|interrupted)/.test(String(line.msg))),
-    )
+    await waitFor(() => lines.some((line) => /consumer\.(ended|interrupted)/.test(String(line.msg))), {
+      what: 'the loss is noticed',
+      timeoutMs: 10_000,
+    })
     await manager.consumers.add('EVENTS', {
       ...webhooksFanout.config,
       deliver_policy: 'by_start_sequence',
       opt_start_seq: 30,
     })
-    await until('it goes on from there', () => seen().length >= published - 29)
+    await waitFor(() => seen().length >= published - 29, { what: 'it goes on from there', timeoutMs: 10_000 })
     t.equal(seen()[0], 'evt_30')
     await allAcknowledged()
   })
@@ -104,9 +111,12 @@ await t.test('a durable consumer', async (t) => {
   await t.test('a reconnect only pauses it', async (t) => {
     batches.length = 0
     await bus.nc.reconnect()
-    await until('the link is back', () => lines.some((line) => line.msg === 'nats.reconnected'))
+    await waitFor(() => lines.some((line) => line.msg === 'nats.reconnected'), {
+      what: 'the link is back',
+      timeoutMs: 10_000,
+    })
     await publish(3)
-    await until('they come', () => seen().length >= 3, 15_000)
+    await waitFor(() => seen().length >= 3, { what: 'they come', timeoutMs: 15_000 })
     t.strictSame(
       new Set(seen()),
       new Set([`evt_${published - 2}`, `evt_${published - 1}`, `evt_${published}`]),
@@ -121,7 +131,7 @@ await t.test('a durable consumer', async (t) => {
       let release = () => {}
       onBatch = () => new Promise<void>((resolve) => void (release = resolve))
       await publish(1)
-      await until('it is at work', () => batches.length === 1)
+      await waitFor(() => batches.length === 1, { what: 'it is at work', timeoutMs: 10_000 })
       await publish(5)
       let stopped = false
       const stopping = worker.stop().then(() => void (stopped = true))
@@ -132,7 +142,7 @@ await t.test('a durable consumer', async (t) => {
       t.equal(seen().length, 1)
       onBatch = async () => undefined
       worker = start()
-      await until('the rest come', () => new Set(seen()).size === 6)
+      await waitFor(() => new Set(seen()).size === 6, { what: 'the rest come', timeoutMs: 10_000 })
       await allAcknowledged()
     },
   )

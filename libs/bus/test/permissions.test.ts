@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineCall } from '@pitboss/contracts/call'
 import { startNats } from '@pitboss/engines/start-nats'
-import { until } from '@pitboss/testing/until'
+import { waitFor } from '@pitboss/testing/wait-for'
 import { PermissionViolationError } from 'nats'
 import t from 'tap'
 import { z } from 'zod'
@@ -136,7 +136,10 @@ await t.test('each NATS user may do its work and nothing else', async (t) => {
       })
       t.teardown(() => worker.stop())
     }
-    await until('both have theirs', () => seen.webhooks?.length === 3 && seen.rounds?.length === 1)
+    await waitFor(() => seen.webhooks?.length === 3 && seen.rounds?.length === 1, {
+      what: 'both have theirs',
+      timeoutMs: 10_000,
+    })
     t.strictSame(seen.rounds, ['evt_transaction.bet'])
   })
 
@@ -146,10 +149,13 @@ await t.test('each NATS user may do its work and nothing else', async (t) => {
     const onChange = (key: string) => void changed.push(key)
     const watch = watchAccessBucket({ bus: bus.gateway, onChange, logger })
     t.teardown(() => watch.stop())
-    await until('the watch has begun', () => changed.length === 1)
+    await waitFor(() => changed.length === 1, { what: 'the watch has begun', timeoutMs: 10_000 })
     await bucket.heartbeat()
     await bucket.put('credential.ck_live_x', {})
-    await until('the change arrives', () => changed.includes('credential.ck_live_x'))
+    await waitFor(() => changed.includes('credential.ck_live_x'), {
+      what: 'the change arrives',
+      timeoutMs: 10_000,
+    })
     t.ok(watch.aliveWithinMs() < 5000)
   })
 
@@ -163,7 +169,7 @@ await t.test('each NATS user may do its work and nothing else', async (t) => {
       let heard = false
       const subscription = bus[user].subscribe(subject, () => void (heard = true))
       bus[user].publish(subject, new Uint8Array())
-      await until(`${subject} is heard`, () => heard)
+      await waitFor(() => heard, { what: `${subject} is heard`, timeoutMs: 10_000 })
       subscription.unsubscribe()
     }
   })
@@ -289,7 +295,7 @@ await t.test('each NATS user may do its work and nothing else', async (t) => {
         ...publish.map((subject) => `publish ${subject} `),
         ...subscribe.map(([subject, queue]) => `subscription ${subject} ${queue ?? ''}`),
       ])
-      await until('all are refused', () => refused.size >= expected.size)
+      await waitFor(() => refused.size >= expected.size, { what: 'all are refused', timeoutMs: 10_000 })
       t.strictSame(refused, expected)
       await nc.close()
       await watching

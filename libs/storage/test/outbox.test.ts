@@ -1,7 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import { applyTopology } from '@pitboss/bus/apply-topology'
 import { connectBus } from '@pitboss/bus/connect-bus'
-import { until } from '@pitboss/testing/until'
+import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { ensureIndexes } from '../src/ensure-indexes.ts'
 import { createOutbox, type EventPublisher, outboxIndex, outboxUpdate } from '../src/outbox.ts'
@@ -176,7 +176,10 @@ await t.test('the outbox', async (t) => {
       t.strictSame(await stored(), [])
       const stop = swept.start()
       connected = true
-      await until('the left one is published', async () => (await stored()).length === 1)
+      await waitFor(async () => (await stored()).length === 1, {
+        what: 'the left one is published',
+        timeoutMs: 10_000,
+      })
       await stop()
       t.strictSame(await stored(), ['evt_40'])
       t.match(await collection.findOne({ _id: 'e' }), empty)

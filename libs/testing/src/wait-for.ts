@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 export type WaitOptions = {
-  /** Deadline; 5 s unless told. */
+  /** Deadline; 20 s unless told: on a busy machine everything takes longer, and a met condition ends the wait at once. */
   timeoutMs?: number
   /** What is waited for, for the message. */
   what?: string
@@ -16,7 +16,7 @@ export type WaitOptions = {
  */
 export async function waitFor<T>(
   condition: () => Promise<T> | T,
-  { timeoutMs = 5_000, what = 'the condition', everyMs = 10 }: WaitOptions = {},
+  { timeoutMs = 20_000, what = 'the condition', everyMs = 10 }: WaitOptions = {},
 ): Promise<Exclude<T, false | null | undefined>> {
   const deadline = performance.now() + timeoutMs
   let cause: unknown

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { walletCallback } from '@pitboss/contracts/calls/wallet'
 import { signatureTimestamp, signBody } from '@pitboss/signing/sign-body'
-import { until } from '@pitboss/testing/until'
+import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { clientOf, configureWallet, newScope, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
 import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
@@ -45,20 +45,18 @@ await t.test('a signed hint makes a pending movement due at once, and the wallet
   const spec = specOf({ type: 'WIN', playerId: 'hinted' })
   await wallet.setFaults([{ operation: 'credit', player_id: 'hinted', kind: 'drop', count: 4 }])
   await client.place(spec)
-  await until(
-    'the ladder has come to long waits',
+  await waitFor(
     async () => {
       return (await wallet.calls({ transaction_id: spec.transactionId })).length === 4
     },
-    15_000,
+    { what: 'the ladder has come to long waits', timeoutMs: 15_000 },
   )
   const body = hint(spec.transactionId)
   t.equal(await send(body), null)
-  await until(
-    'the win is credited',
-    async () => (await client.show(spec.transactionId))?.movement.status === 'SUCCESS',
-    3000,
-  )
+  await waitFor(async () => (await client.show(spec.transactionId))?.movement.status === 'SUCCESS', {
+    what: 'the win is credited',
+    timeoutMs: 3000,
+  })
   t.equal(await send({ ...body, status: 'FAILED' }), null, 'a hint about a final movement changes nothing')
   t.equal((await client.show(spec.transactionId))?.movement.status, 'SUCCESS')
 })

@@ -4,7 +4,7 @@ import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { connectStorage } from '@pitboss/storage/connect-storage'
 import { parseKeyring } from '@pitboss/storage/keyring'
 import { createSecretBox } from '@pitboss/storage/secret-box'
-import { until } from '@pitboss/testing/until'
+import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { createMovements } from '../src/storage/movements.ts'
 import { createWallets } from '../src/storage/wallet-document.ts'
@@ -139,20 +139,19 @@ for (const { scenario, failpoint, caseEnvironment, spec, scope } of prepared) {
     const child = spawnBridge({ ...caseEnvironment, PITBOSS_FAILPOINTS: armed })
     t.teardown(() => child.kill('SIGKILL'))
     const client = clientOf(suite.bus, scope)
-    await until(
-      'the service answers',
+    await waitFor(
       async () => {
         const shown = await client.show('nothing').catch(() => 'not yet')
         return shown === null
       },
-      startTimeoutMs,
+      { what: 'the service answers', timeoutMs: startTimeoutMs },
     )
     for (const send of requestsOf(scenario, spec, client)) {
       // The caller of a process that dies gets no answer; what it was told does not matter here.
       const answered = send().catch(() => null)
-      await Promise.race([answered, until('it died', () => ended(child), 20_000)])
+      await Promise.race([answered, waitFor(() => ended(child), { what: 'it died', timeoutMs: 20_000 })])
     }
-    await until('it died', () => ended(child), 20_000)
+    await waitFor(() => ended(child), { what: 'it died', timeoutMs: 20_000 })
     t.equal(child.signalCode, 'SIGKILL')
   })
 }
@@ -163,20 +162,22 @@ await t.test(
     const { scope, caseEnvironment } = await prepare(['bet', 'wallet.debit-answered'], cases.length)
     const child = spawnBridge({ ...caseEnvironment, PITBOSS_FAILPOINTS: 'wallet.debit-answered=kill' })
     const client = clientOf(suite.bus, scope)
-    await until(
-      'the service answers',
-      async () => (await client.show('none').catch(() => 'not yet')) === null,
-      startTimeoutMs,
-    )
+    await waitFor(async () => (await client.show('none').catch(() => 'not yet')) === null, {
+      what: 'the service answers',
+      timeoutMs: startTimeoutMs,
+    })
     const spec = specOf({ playerId: 'neighbour' })
     const answered = client.place(spec).catch(() => null)
-    await until('it died', () => ended(child))
+    await waitFor(() => ended(child), { what: 'it died', timeoutMs: 10_000 })
     const bridge = await startBridge(caseEnvironment)
     t.teardown(() => bridge.stop())
     await answered
-    await until('the stake is taken', async () => {
-      return (await client.show(spec.transactionId))?.movement.status === 'SUCCESS'
-    })
+    await waitFor(
+      async () => {
+        return (await client.show(spec.transactionId))?.movement.status === 'SUCCESS'
+      },
+      { what: 'the stake is taken', timeoutMs: 10_000 },
+    )
     const debits = (await wallet.ledger({ transaction_id: spec.transactionId })).length
     t.equal(debits, 1)
   },
@@ -188,15 +189,14 @@ await t.test('another process ends them all, and the books are right', async (t)
   for (const { scenario, failpoint, playerId, spec, scope, storage } of prepared) {
     const what = `${scenario} at ${failpoint}`
     const movements = createMovements(storage.db)
-    await until(
-      `${what} has ended`,
+    await waitFor(
       async () => {
         const open = await movements.collection.findOne({
           $or: [{ status: 'PENDING' }, { outboxAt: { $gt: new Date(0) } }, { dueAt: { $gt: new Date(0) } }],
         })
         return open === null
       },
-      40_000,
+      { what: `${what} has ended`, timeoutMs: 40_000 },
     )
     const all = await movements.collection.find({}).toArray()
     const stake = await movements.find(scope, spec.transactionId)
@@ -212,10 +212,13 @@ await t.test('another process ends them all, and the books are right', async (t)
     t.ok(ends.includes(status), `${what}: ${status}`)
     const effect = { SUCCESS: stake?.type === 'WIN' ? 1000 : -1000 }
     t.equal(net, new Map(Object.entries(effect)).get(status) ?? 0, `${what}: net effect of ${status}`)
-    const events = await until(`${what}: its events are out`, () => {
-      const found = suite.eventsOf(spec.transactionId)
-      return found.length > 0 ? found : null
-    })
+    const events = await waitFor(
+      () => {
+        const found = suite.eventsOf(spec.transactionId)
+        return found.length > 0 ? found : null
+      },
+      { what: `${what}: its events are out`, timeoutMs: 10_000 },
+    )
     const ids = new Set(events.map(({ id }) => id))
     const facts = new Set(events.map(({ type, data }) => `${type} ${String(data.transaction_id)}`))
     t.equal(ids.size, facts.size, `${what}: each fact is one event`)

@@ -18,7 +18,7 @@ import {
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { newId } from '@pitboss/runtime/new-id'
-import { until } from '@pitboss/testing/until'
+import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import type { z } from 'zod'
 import {
@@ -137,9 +137,12 @@ await t.test('every wallet call is told, without its signature', async (t) => {
   ])
   const win = specOf({ type: 'WIN', playerId: 'told' })
   await client.place(win)
-  await until('the win is credited', async () => {
-    return (await client.show(win.transactionId))?.movement.status === 'SUCCESS'
-  })
+  await waitFor(
+    async () => {
+      return (await client.show(win.transactionId))?.movement.status === 'SUCCESS'
+    },
+    { what: 'the win is credited', timeoutMs: 10_000 },
+  )
   const { body } = await suite.bus.call(getTransactionAttempts.call, {
     caller: callerOf(scope),
     params: { transaction_id: win.transactionId },

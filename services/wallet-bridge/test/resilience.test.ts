@@ -1,7 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import { applyTopology } from '@pitboss/bus/apply-topology'
 import { opsWalletStatus } from '@pitboss/contracts/calls/wallet'
-import { until } from '@pitboss/testing/until'
+import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { clientOf, configureWallet, newScope, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
 import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
@@ -22,14 +22,17 @@ await t.test('ten unknown outcomes in a row stop new stakes, and nothing else', 
   const { client, scope } = await tenant(nobodyListens)
   const first = await Promise.all(Array.from({ length: 10 }, () => client.place(specOf())))
   t.ok(first.every(({ outcome }) => outcome.kind === 'pending' && outcome.code === 'WALLET_UNAVAILABLE'))
-  const held = await until('a stake is refused fast', async () => {
-    const spec = specOf()
-    const refusal = await client.place(spec).then(
-      () => null,
-      (error: { code: string; resource?: unknown }) => error,
-    )
-    return refusal === null ? null : { spec, refusal }
-  })
+  const held = await waitFor(
+    async () => {
+      const spec = specOf()
+      const refusal = await client.place(spec).then(
+        () => null,
+        (error: { code: string; resource?: unknown }) => error,
+      )
+      return refusal === null ? null : { spec, refusal }
+    },
+    { what: 'a stake is refused fast', timeoutMs: 10_000 },
+  )
   t.match(held.refusal, { code: 'WALLET_UNAVAILABLE', resource: undefined })
   t.equal(await client.show(held.spec.transactionId), null, 'nothing was written')
   const win = await client.place(specOf({ type: 'WIN' }))
@@ -56,18 +59,20 @@ await t.test('a wallet that hangs delays no credit of another', async (t) => {
   const win = specOf({ type: 'WIN' })
   await quick.client.place(win)
   const startedAt = performance.now()
-  await until('the other win is credited', async () => {
-    return (await quick.client.show(win.transactionId))?.movement.status === 'SUCCESS'
-  })
+  await waitFor(
+    async () => {
+      return (await quick.client.show(win.transactionId))?.movement.status === 'SUCCESS'
+    },
+    { what: 'the other win is credited', timeoutMs: 10_000 },
+  )
   t.ok(performance.now() - startedAt < 3000, 'within a retry and a poll')
   await dead.clearFaults()
-  await until(
-    'the backlog is credited once the wallet answers',
+  await waitFor(
     async () => {
       const ledger = await dead.ledger({ player_id: 'alice' })
       return ledger.filter(({ operation }) => operation === 'credit').length === 80
     },
-    30_000,
+    { what: 'the backlog is credited once the wallet answers', timeoutMs: 30_000 },
   )
 })
 
@@ -84,13 +89,12 @@ await t.test('settlement goes on without JetStream, and the events follow', asyn
     ['SUCCESS', 'SUCCESS', 'FAILED'],
   )
   await applyTopology(suite.bus.nc, { replicas: 1 })
-  const stored = await until(
-    'the stream has the events',
+  const stored = await waitFor(
     async () => {
       const { state } = await manager.streams.info('EVENTS')
       return state.messages >= 3 ? state.messages : null
     },
-    20_000,
+    { what: 'the stream has the events', timeoutMs: 20_000 },
   )
   t.equal(stored, 3)
 })
@@ -105,15 +109,14 @@ await t.test('two replicas share the work and apply everything once', async (t) 
   const specs = Array.from({ length: 60 }, (_, n) => specOf({ type: n % 2 === 0 ? 'BET' : 'WIN' }))
   const repeats = specs.flatMap((spec) => [spec, spec, spec])
   await Promise.all(repeats.map((spec) => client.place(spec).catch((error: { code: string }) => error.code)))
-  const moved = await until(
-    'everything has ended',
+  const moved = await waitFor(
     async () => {
       const all = await Promise.all(
         specs.map(({ transactionId }) => client.show(transactionId).catch(() => null)),
       )
       return all.some((shown) => (shown?.movement.status ?? 'PENDING') === 'PENDING') ? null : all
     },
-    30_000,
+    { what: 'everything has ended', timeoutMs: 30_000 },
   )
   const ledger = (await wallet.ledger({ player_id: 'alice' })).filter((e) => e.operation !== 'adjustment')
   for (const shown of moved) {

@@ -1,4 +1,4 @@
-import { until } from '@pitboss/testing/until'
+import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import {
   clientOf,
@@ -29,8 +29,9 @@ await t.test('a stake is debited once and its event follows', async (t) => {
   t.equal(again.created, false)
   t.same(again.movement, movement)
   t.equal((await wallet.calls({ transaction_id: spec.transactionId })).length, 1)
-  const [event] = await until('the event is out', () =>
-    suite.eventsOf(spec.transactionId).length > 0 ? suite.eventsOf(spec.transactionId) : null,
+  const [event] = await waitFor(
+    () => (suite.eventsOf(spec.transactionId).length > 0 ? suite.eventsOf(spec.transactionId) : null),
+    { what: 'the event is out', timeoutMs: 10_000 },
   )
   t.match(event, { type: 'transaction.bet', data: { type: 'BET', status: 'SUCCESS', amount: '10.00' } })
 })
@@ -56,8 +57,9 @@ await t.test('a definite refusal on the first try is final, and is repeated with
   t.same(outcome, { kind: 'refused', code: 'INSUFFICIENT_FUNDS' })
   t.same((await client.place(spec)).outcome, outcome)
   t.equal((await wallet.calls({ transaction_id: spec.transactionId })).length, 1)
-  const [event] = await until('the event is out', () =>
-    suite.eventsOf(spec.transactionId).length > 0 ? suite.eventsOf(spec.transactionId) : null,
+  const [event] = await waitFor(
+    () => (suite.eventsOf(spec.transactionId).length > 0 ? suite.eventsOf(spec.transactionId) : null),
+    { what: 'the event is out', timeoutMs: 10_000 },
   )
   t.match(event, {
     type: 'transaction.failed',
@@ -70,9 +72,12 @@ await t.test('a stake applied without an answer is found out by a retry of the s
   await wallet.setFaults([{ operation: 'debit', player_id: 'dropped', kind: 'drop', apply: true, count: 1 }])
   const first = await client.place(spec)
   t.match(first.outcome, { kind: 'pending', code: 'WALLET_UNAVAILABLE', rollbackOwed: false })
-  await until('the stake is taken', async () => {
-    return (await client.show(spec.transactionId))?.movement.status === 'SUCCESS'
-  })
+  await waitFor(
+    async () => {
+      return (await client.show(spec.transactionId))?.movement.status === 'SUCCESS'
+    },
+    { what: 'the stake is taken', timeoutMs: 10_000 },
+  )
   const calls = await wallet.calls({ transaction_id: spec.transactionId })
   t.equal(calls.length, 2)
   t.equal(new Set(calls.map(({ body }) => body)).size, 1)
@@ -84,21 +89,23 @@ await t.test('a stake whose tries are spent is rolled back, whatever the wallet 
   const spec = specOf({ playerId: 'spent' })
   await wallet.setFaults([{ operation: 'debit', player_id: 'spent', kind: 'http_error', apply: true }])
   await client.place(spec)
-  await until(
-    'the stake is rolled back',
-    async () => (await client.show(spec.transactionId))?.movement.status === 'ROLLED_BACK',
-    20_000,
-  )
+  await waitFor(async () => (await client.show(spec.transactionId))?.movement.status === 'ROLLED_BACK', {
+    what: 'the stake is rolled back',
+    timeoutMs: 20_000,
+  })
   t.same((await client.place(spec)).outcome, { kind: 'done' })
   const ledger = await wallet.ledger({ player_id: 'spent' })
   t.same(
     ledger.filter(({ operation }) => operation !== 'adjustment').map(({ effect }) => effect),
     ['-10.00', '10.00'],
   )
-  const events = await until('the event is out', () => {
-    const found = suite.eventsOf(spec.transactionId)
-    return found.length > 0 ? found : null
-  })
+  const events = await waitFor(
+    () => {
+      const found = suite.eventsOf(spec.transactionId)
+      return found.length > 0 ? found : null
+    },
+    { what: 'the event is out', timeoutMs: 10_000 },
+  )
   t.same(
     events.map(({ type, data }) => [type, data.reference_transaction_id]),
     [['transaction.rollback', spec.transactionId]],
@@ -113,9 +120,12 @@ await t.test('a credit is retried until the wallet acknowledges, a refusal inclu
   const first = await client.place(spec)
   t.match(first.outcome, { kind: 'pending', code: 'WALLET_UNAVAILABLE' })
   t.equal(first.movement.wallet_code, 'PLAYER_BLOCKED')
-  await until('the win is credited', async () => {
-    return (await client.show(spec.transactionId))?.movement.status === 'SUCCESS'
-  })
+  await waitFor(
+    async () => {
+      return (await client.show(spec.transactionId))?.movement.status === 'SUCCESS'
+    },
+    { what: 'the win is credited', timeoutMs: 10_000 },
+  )
   t.equal((await wallet.calls({ transaction_id: spec.transactionId })).length, 3)
 })
 
@@ -154,7 +164,10 @@ await t.test('a void while the debit is in flight ends with nothing taken', asyn
   const spec = specOf({ playerId: 'inflight' })
   await wallet.setFaults([{ operation: 'debit', player_id: 'inflight', kind: 'delay', delay_ms: 700 }])
   const placing = client.place(spec)
-  await until('the intent is stored', async () => (await client.show(spec.transactionId)) !== null)
+  await waitFor(async () => (await client.show(spec.transactionId)) !== null, {
+    what: 'the intent is stored',
+    timeoutMs: 10_000,
+  })
   const voided = await client.void(spec)
   t.match(voided.stake, { status: 'ROLLED_BACK' })
   await placing
@@ -191,10 +204,13 @@ await t.test(
     t.match(movement, { status: 'ROLLED_BACK', wallet_code: 'TRANSACTION_ROLLED_BACK' })
     t.same(outcome, { kind: 'refused', code: 'WALLET_REJECTED' })
     t.same((await client.place(spec)).outcome, outcome)
-    const [event] = await until('the event is out', () => {
-      const found = suite.eventsOf(spec.transactionId)
-      return found.length > 0 ? found : null
-    })
+    const [event] = await waitFor(
+      () => {
+        const found = suite.eventsOf(spec.transactionId)
+        return found.length > 0 ? found : null
+      },
+      { what: 'the event is out', timeoutMs: 10_000 },
+    )
     t.match(event, { type: 'transaction.rollback', data: { status: 'SUCCESS', type: 'BET' } })
   },
 )
@@ -218,9 +234,12 @@ await t.test('a reversal of nothing, of the wrong amount or under a taken id mov
   t.match(movement, { status: 'SUCCESS', reference_transaction_id: bet.transactionId })
   t.equal((await client.place(refund)).created, false)
   t.match(await client.show(bet.transactionId), { movement: { status: 'REFUNDED' } })
-  const [event] = await until('the event is out', () => {
-    const found = suite.eventsOf(refund.transactionId)
-    return found.length > 0 ? found : null
-  })
+  const [event] = await waitFor(
+    () => {
+      const found = suite.eventsOf(refund.transactionId)
+      return found.length > 0 ? found : null
+    },
+    { what: 'the event is out', timeoutMs: 10_000 },
+  )
   t.match(event, { type: 'transaction.bet', data: { type: 'REFUND', status: 'SUCCESS' } })
 })

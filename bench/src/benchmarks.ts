@@ -1,12 +1,20 @@
+import { runAccess } from './access/run-access.ts'
 import { runEngines } from './engines/run-engines.ts'
 import type { Cleanup } from './harness/cleanup.ts'
 import type { PairPlan } from './harness/run-pairs.ts'
 import { runPlay } from './play/run-play.ts'
 import { runRead } from './read/run-read.ts'
 import { runRound } from './round/run-round.ts'
-import { runWebhooks } from './webhooks/run-webhooks.ts'
+import { runWebhooks, type WebhookPart, webhookParts } from './webhooks/run-webhooks.ts'
 
-export type BenchOptions = { seconds: number; pairs: number; history: number }
+export type BenchOptions = {
+  seconds: number
+  pairs: number
+  history: number
+  parts: readonly WebhookPart[]
+  events: number
+  deliveries: number
+}
 
 type Benchmark = {
   name: string
@@ -26,6 +34,9 @@ const warmUpShare = 0.7
 const enginesShare = 0.5
 const enginesPairsMax = 3
 const steadyShare = 10
+/** Two comparisons, three parts. */
+const accessPairsMax = 3
+const guesses = 20_000
 
 export const benchmarks: readonly Benchmark[] = [
   {
@@ -49,41 +60,55 @@ export const benchmarks: readonly Benchmark[] = [
     run: ({ seconds, history }, cleanup, say) => runPlay({ seconds, historyMax: history }, cleanup, say),
   },
   {
+    name: 'access',
+    title: 'Access: a cached token against fastify hello, logins, and an unknown key against a wrong secret',
+    about: "Requests with a cached token, argon2id logins, 20,000 refused guesses with Welch's t.",
+    run({ seconds, pairs }, cleanup, say) {
+      const plan = planOf({ seconds, pairs: Math.min(pairs, accessPairsMax) })
+      return runAccess(plan, guesses, cleanup, say)
+    },
+  },
+  {
     name: 'engines',
     title: 'The embedded database: MongoDB driver and gateway against the bare SQL functions',
     about: 'Insert, find, fenced update, page and transaction; start times; CPU and memory at rest.',
-    run({ seconds, pairs, history }, cleanup, say) {
+    run({ seconds, pairs }, cleanup, say) {
       const plan = planOf({
         seconds: seconds * enginesShare,
         pairs: Math.min(pairs, enginesPairsMax),
-        history,
       })
       return runEngines(plan, cleanup, say)
     },
   },
   {
     name: 'webhooks',
-    title: 'Webhooks: from the stream to a healthy receiver',
-    about: '200 events/s for ten times S seconds: time to arrival; then what a backlog reaches.',
-    run: ({ seconds }, cleanup, say) => runWebhooks(Math.ceil(seconds * steadyShare), cleanup, say),
+    title: 'Webhooks: from the stream to the receivers',
+    about: `Parts ${webhookParts.join(', ')}: 200 events/s for ten times S seconds and what a backlog reaches; receivers that hang beside healthy ones; a rewind; claims beside many stored deliveries.`,
+    run({ seconds, parts, events, deliveries }, cleanup, say) {
+      const steadySeconds = Math.ceil(seconds * steadyShare)
+      return runWebhooks({ parts, steadySeconds, events, deliveries }, cleanup, say)
+    },
   },
 ]
 
 export function usage(): string {
   const lines = benchmarks.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`)
-  return `Usage: npm run --silent bench -- <name> [--seconds S] [--pairs N] [--history N]
+  return `Usage: npm run --silent bench -- <name> [--seconds S] [options]
 
 ${lines.join('\n')}
 
   --seconds S   how long each measured stretch lasts (default 3)
   --pairs N     how often product and floor take turns (default 5)
   --history N   rounds behind it at the end of "play", 1000 to 1000000 (default 100000)
+  --part NAME   one part of "webhooks", several times for several (default all)
+  --events N    events that "webhooks" rewinds, 1000 to 1000000 (default 10000)
+  --deliveries N  deliveries that "webhooks" stores, 2000 to 2000000 (default 20000)
 
 Starts what it needs on free ports in a folder of its own, prints a table, writes JSON to bench/results/ and leaves nothing running.
 What the figures mean: docs/benchmarks.md.
 `
 }
 
-function planOf({ seconds, pairs }: BenchOptions): PairPlan {
+function planOf({ seconds, pairs }: Pick<BenchOptions, 'seconds' | 'pairs'>): PairPlan {
   return { pairs, durationMs: seconds * 1000, warmUpMs: seconds * 1000 * warmUpShare, concurrencies }
 }

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { createCleanup } from './harness/cleanup.ts'
 import { writeResult } from './harness/write-result.ts'
 import { benchmarks, usage } from './benchmarks.ts'
+import { webhookParts } from './webhooks/run-webhooks.ts'
 
 const { values, positionals } = readArguments()
 const benchmark = benchmarks.find(({ name }) => name === positionals[0])
@@ -13,11 +14,17 @@ if (benchmark === undefined || positionals.length > 1) fail(`there is no benchma
 const seconds = readNumber('seconds', values.seconds, 0.2, 60)
 const pairs = readNumber('pairs', values.pairs, 1, 50)
 const history = readNumber('history', values.history, 1000, 1_000_000)
+const events = Math.round(readNumber('events', values.events, 1000, 1_000_000))
+const deliveries = Math.round(readNumber('deliveries', values.deliveries, 2000, 2_000_000))
+const unknownPart = values.part.find((name) => !webhookParts.some((part) => part === name))
+if (unknownPart !== undefined) fail(`--part must be one of ${webhookParts.join(', ')}`)
+const parts = webhookParts.filter((part) => values.part.length === 0 || values.part.includes(part))
 
+const options = { seconds, pairs: Math.round(pairs), history, parts, events, deliveries }
 const cleanup = createCleanup()
 const say = (text: string) => process.stderr.write(`${text}\n`)
 try {
-  const { result, text } = await benchmark.run({ seconds, pairs: Math.round(pairs), history }, cleanup, say)
+  const { result, text } = await benchmark.run(options, cleanup, say)
   const path = writeResult(benchmark.name, { seconds, pairs, ...result })
   process.stdout.write(`\n${benchmark.title}\n\n${text}\n\nwritten to ${path}\n`)
 } finally {
@@ -34,6 +41,9 @@ function readArguments() {
         seconds: { type: 'string', default: '3' },
         pairs: { type: 'string', default: '5' },
         history: { type: 'string', default: '100000' },
+        part: { type: 'string', multiple: true, default: [] },
+        events: { type: 'string', default: '10000' },
+        deliveries: { type: 'string', default: '20000' },
       },
     })
   } catch (error) {

@@ -1,0 +1,48 @@
+import type { Bus } from '@pitboss/bus/connect-bus'
+import type { Caller } from '@pitboss/contracts/caller'
+import { createWebhook } from '@pitboss/contracts/endpoints/webhooks'
+import { until } from './until.ts'
+
+/** An endpoint for all events of an operator that never was, as the gateway would ask for it. */
+export async function addEndpoint(bus: Bus, operatorId: string, url: string): Promise<string> {
+  const { body } = await bus.call(createWebhook.call, {
+    caller: ownerOf(operatorId),
+    params: {},
+    query: {},
+    body: { url, environment: 'TEST', events: [] },
+  })
+  return body.webhook_id
+}
+
+/** As `addEndpoint`, once the service answers. */
+export async function firstEndpoint(bus: Bus, operatorId: string, url: string): Promise<string> {
+  let webhookId: string | null = null
+  await until('the webhooks service to answer', async () => {
+    webhookId = await addEndpoint(bus, operatorId, url).catch(() => null)
+    return webhookId !== null
+  })
+  return webhookId ?? ''
+}
+
+function ownerOf(operatorId: string): Caller {
+  return {
+    scope: { operatorId, environment: 'SANDBOX' },
+    eitherEnvironment: false,
+    account: {
+      operator_id: operatorId,
+      name: 'Benchmark',
+      plan: 'paid',
+      approved: true,
+      suspended: false,
+      live_play: 'on',
+      live_status: 'APPROVED',
+      platform_real_money: true,
+      currencies: ['USD'],
+      timezone: 'UTC',
+      brands: [],
+    },
+    actor: { kind: 'credential', api_key: 'benchmark', scopes: [] },
+    idempotencyKey: null,
+    clientAddress: '127.0.0.1',
+  }
+}

@@ -1,0 +1,130 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Cleanup } from '../harness/cleanup.ts'
+import { createHttpClient, expectStatus, type HttpClient } from '../harness/http-client.ts'
+import { createLatencyRecorder, type Latency } from '../harness/latency.ts'
+import { signIn } from '../harness/operator.ts'
+import { raisedLimits } from '../harness/raised-limits.ts'
+import { startEngines } from '../harness/start-engines.ts'
+import { startProduct } from '../harness/start-product.ts'
+import { latencyCells, renderTable } from '../harness/table.ts'
+import { temporaryFolder } from '../harness/temporary-folder.ts'
+import type { Measured } from './measured.ts'
+import { createPublisher, type Publisher } from './publish-events.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+import { sendOpenLoop } from './send-open-loop.ts'
+import { until } from './until.ts'
+
+const eventsPerSecond = 200
+const burstEvents = 2000
+const burstWidth = 32
+const burstEndpoints = [1, 8]
+const endpoint = z.object({ webhook_id: z.string() })
+
+type Steady = { rate: number; sent: number; latencyMs: Latency }
+type Burst = { endpoints: number; deliveries: number; perSecond: number }
+
+/** Time from the stream's acknowledgement of an event to its arrival at 200 events/s, and how many deliveries/s a backlog reaches. */
+export async function measureLive(
+  steadySeconds: number,
+  cleanup: Cleanup,
+  say: (text: string) => void,
+): Promise<Measured> {
+  const folder = temporaryFolder('bench-webhooks', cleanup)
+  say('starting engines and product')
+  const engines = await startEngines(join(folder, 'engines'), cleanup)
+  const product = await startProduct({
+    dataDir: join(folder, 'product'),
+    logPath: join(folder, 'product.log'),
+    environment: { ...raisedLimits, MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl.product },
+    cleanup,
+  })
+  const demo = product.demo()
+  const http = createHttpClient(demo.base_url, 2)
+  cleanup.add(() => http.close())
+  const receiver = await startReceiver()
+  cleanup.add(() => receiver.close())
+  const token = await signIn(http, demo)
+  await expectStatus(
+    204,
+    http.send('DELETE', `/v1/dashboard/webhooks/${demo.receiver.webhook_id}`, { token }),
+  )
+  const publisher = await createPublisher(engines.natsUrl.product, uuidOf(demo.operator_id))
+  cleanup.add(() => publisher.close())
+
+  const first = await addEndpoint(http, token, `${receiver.url}/0`)
+  say(`${eventsPerSecond} events/s for ${steadySeconds} s`)
+  const steady = await runSteady(publisher, receiver, steadySeconds)
+  const bursts: Burst[] = []
+  const ids = [first]
+  for (const endpoints of burstEndpoints) {
+    while (ids.length < endpoints) ids.push(await addEndpoint(http, token, `${receiver.url}/${ids.length}`))
+    say(`${burstEvents} events at once to ${endpoints} endpoints`)
+    bursts.push(await runBurst(publisher, receiver, endpoints))
+  }
+  return { result: { engines: engines.kinds, steady, bursts }, text: render(steady, bursts) }
+}
+
+/** An open loop: events come at their times, whether or not the ones before have arrived. */
+async function runSteady(publisher: Publisher, receiver: Receiver, seconds: number): Promise<Steady> {
+  const sentAt = new Map<string, number>()
+  const early = new Map<string, number>()
+  const latency = createLatencyRecorder()
+  receiver.onArrival((id, _path, atMs) => {
+    const from = sentAt.get(id)
+    if (from === undefined) early.set(id, atMs)
+    else latency.record(atMs - from)
+  })
+  const total = eventsPerSecond * seconds
+  const rate = await sendOpenLoop(total, eventsPerSecond, async () => {
+    const { id, atMs } = await publisher.publish()
+    sentAt.set(id, atMs)
+    // It may arrive before the acknowledgement does here.
+    const arrived = early.get(id)
+    if (arrived !== undefined) latency.record(Math.max(0, arrived - atMs))
+  })
+  await until('every event to arrive', () => latency.count() >= total)
+  return { rate, sent: total, latencyMs: latency.read() }
+}
+
+/** A backlog: all events as fast as the stream takes them, every endpoint gets each. */
+async function runBurst(publisher: Publisher, receiver: Receiver, endpoints: number): Promise<Burst> {
+  const deliveries = burstEvents * endpoints
+  const seen = new Set<string>()
+  let firstMs = 0
+  let lastMs = 0
+  receiver.onArrival((id, path, atMs) => {
+    firstMs ||= atMs
+    lastMs = atMs
+    seen.add(`${path} ${id}`)
+  })
+  let left = burstEvents
+  await Promise.all(
+    Array.from({ length: burstWidth }, async () => {
+      while (left-- > 0) await publisher.publish()
+    }),
+  )
+  await until('every delivery of the burst', () => seen.size >= deliveries)
+  return { endpoints, deliveries, perSecond: deliveries / ((lastMs - firstMs) / 1000) }
+}
+
+async function addEndpoint(http: HttpClient, token: string, url: string): Promise<string> {
+  const body = { url, environment: 'TEST', events: [], description: 'benchmark' }
+  const text = await expectStatus(201, http.send('POST', '/v1/dashboard/webhooks', { token, body }))
+  return endpoint.parse(JSON.parse(text)).webhook_id
+}
+
+function uuidOf(handle: string): string {
+  return handle.slice(3).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+function render({ rate, latencyMs }: Steady, bursts: readonly Burst[]): string {
+  const rows = bursts.map(({ endpoints, deliveries, perSecond }) => [
+    `backlog to ${endpoints} endpoints`,
+    String(deliveries),
+    perSecond.toFixed(0),
+  ])
+  return `${renderTable(['published, then arrived', 'events/s', 'p50 ms', 'p95 ms', 'p99 ms'], [['steady', rate.toFixed(0), ...latencyCells(latencyMs)]])}
+
+${renderTable(['capacity', 'deliveries', 'per s'], rows)}`
+}

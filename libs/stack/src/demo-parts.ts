@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { freePort, isFreePort } from '@pitboss/engines/life/free-port'
 import { z } from 'zod'
-import { freePortNear } from './free-port.ts'
 import { projectFile } from './stack-services.ts'
 import { readJson, writePrivateJson } from './state-file.ts'
 import type { ProcessSpec } from './supervised-process.ts'
@@ -19,9 +19,9 @@ export async function prepareDemoParts(dataDir: string): Promise<DemoParts> {
   const path = join(dataDir, 'demo-ports.json')
   const known = readJson(path, portsSchema)
   const ports = {
-    wallet: await freePortNear(known?.wallet),
-    live_wallet: await freePortNear(known?.live_wallet),
-    receiver: await freePortNear(known?.receiver),
+    wallet: await knownOrFree(known?.wallet),
+    live_wallet: await knownOrFree(known?.live_wallet),
+    receiver: await knownOrFree(known?.receiver),
   }
   writePrivateJson(path, ports)
   const folder = (name: string) => {
@@ -63,4 +63,9 @@ export async function prepareDemoParts(dataDir: string): Promise<DemoParts> {
       },
     ],
   }
+}
+
+/** The port of the last start when it is still free: addresses that somebody noted stay good. */
+async function knownOrFree(known: number | undefined): Promise<number> {
+  return known !== undefined && (await isFreePort(known)) ? known : freePort()
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { NatsUser } from '@pitboss/bus/permissions'
-import { freePort } from './free-port.ts'
+import { freePort } from '@pitboss/engines/life/free-port'
 import { type ServiceName, type StackOptions, serviceNames } from './stack-options.ts'
 import type { ProcessSpec } from './supervised-process.ts'
 

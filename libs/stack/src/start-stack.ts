@@ -4,13 +4,13 @@ import { applyTopology } from '@pitboss/bus/apply-topology'
 import { type Bus, connectBus } from '@pitboss/bus/connect-bus'
 import { natsPermissions, natsUsers } from '@pitboss/bus/permissions'
 import { claimFile } from '@pitboss/engines/life/claim-file'
+import { freePort, isFreePort } from '@pitboss/engines/life/free-port'
 import { startMongodb } from '@pitboss/engines/start-mongodb'
 import { startNats } from '@pitboss/engines/start-nats'
 import { badConfigExitCode } from '@pitboss/runtime/load-config'
 import pino from 'pino'
 import { type DemoAccount, prepareDemoAccount } from './demo-account.ts'
 import { type DemoParts, prepareDemoParts } from './demo-parts.ts'
-import { claimablePort } from './free-port.ts'
 import type { LogOutput } from './log-output.ts'
 import { loadMasterKeys } from './master-keys.ts'
 import { StackError } from './stack-error.ts'
@@ -60,8 +60,8 @@ export async function startStack(
     mkdirSync(dataDir, { recursive: true, mode: 0o755 })
     undo.push(claimDataDir(dataDir))
     if (options.fresh) dropState(dataDir)
-    const port = await claimablePort(options.port)
-    if (port === null) {
+    const port = options.port === 0 ? await freePort() : options.port
+    if (!(await isFreePort(port))) {
       throw new StackError(
         `Port ${options.port} is taken. Stop what listens there, or choose another: npm start -- --port ${options.port + 1}`,
       )

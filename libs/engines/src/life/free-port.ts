@@ -8,25 +8,29 @@ import { EngineError } from '../engine-error.ts'
 const portMin = 20_000
 const portMax = 32_000
 const attemptsMax = 100
+const handedOut = new Set<number>()
 
-/** A port of 127.0.0.1 on which nobody listens now. */
+/** A port of 127.0.0.1 on which nobody listens now, and that this process has not been given before. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const port = randomInt(portMin, portMax)
-    if (await isFree(port)) return port
+    if (handedOut.has(port) || !(await isFreePort(port))) continue
+    handedOut.add(port)
+    return port
   }
   throw new EngineError(`no free port was found between ${portMin} and ${portMax} on 127.0.0.1`)
 }
 
 /** @throws EngineError when somebody listens on the port already. */
 export async function requireFreePort(port: number, what: string): Promise<number> {
-  if (await isFree(port)) return port
+  if (await isFreePort(port)) return port
   throw new EngineError(
     `port ${port} for ${what} is taken by another process; free it or choose another port`,
   )
 }
 
-async function isFree(port: number): Promise<boolean> {
+/** Whether nobody listens on a port of 127.0.0.1 now. */
+export async function isFreePort(port: number): Promise<boolean> {
   const server = createServer()
   try {
     server.listen(port, '127.0.0.1')

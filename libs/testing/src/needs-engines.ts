@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 const startsEngines =
-  /(with-engines|with-nats-cluster|run-stack|start-test-engines|start-mongodb|start-nats|start-documentdb)(\.ts)?$/
+  /(with-engines|with-nats-cluster|run-stack|start-product|start-test-engines|start-mongodb|start-nats|start-documentdb)(\.ts)?$/
 const importOf = /(?:from|import|new URL)\s*\(?\s*['"]([^'"]+)['"]/g
 
 /**

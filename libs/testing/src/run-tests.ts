@@ -10,15 +10,17 @@ import { startTestEngines } from './start-test-engines.ts'
 
 /**
  * `npm test`: starts the engines once, runs the test files of all workspaces (or those that are named) against them,
- * two at a time, and stops the engines whatever happens.
+ * two at a time, and stops the engines whatever happens. What would disturb others, or be disturbed, is named `*.alone.test.ts`: it runs
+ * when all others have ended, by itself.
  *
  * `npm test -- libs/money/test/amount.test.ts` runs one file; `npm test -- --no-engines` only those that need no
  * engines (rule: needs-engines.ts); other options go to tap.
  */
 const root = fileURLToPath(new URL('../../../', import.meta.url))
-const globs = ['libs/*/test/**/*.test.ts', 'services/*/test/**/*.test.ts']
+const globs = ['libs/*/test/**/*.test.ts', 'services/*/test/**/*.test.ts', 'bench/test/**/*.test.ts']
 const accounts = 60
 const jobs = 2
+const interruptedExitCode = 130
 const tap = join(root, 'node_modules/tap/dist/esm/run.mjs')
 
 process.exitCode = await main(process.argv.slice(2))
@@ -75,8 +77,14 @@ async function buildTap(): Promise<number> {
   return loads ? run(['build'], {}) : 0
 }
 
-function runTap(files: string[], options: string[], env: Record<string, string>): Promise<number> {
-  return run(['run', `--jobs=${jobs}`, ...options, ...files], env)
+async function runTap(files: string[], options: string[], env: Record<string, string>): Promise<number> {
+  const isAlone = (file: string) => file.endsWith('.alone.test.ts')
+  const together = files.filter((file) => !isAlone(file))
+  const alone = files.filter(isAlone)
+  const first = together.length === 0 ? 0 : await run(['run', `--jobs=${jobs}`, ...options, ...together], env)
+  if (alone.length === 0 || first === interruptedExitCode) return first
+  const last = await run(['run', '--jobs=1', ...options, ...alone], env)
+  return first === 0 ? last : first
 }
 
 /** Signals go to tap as well, being of the same terminal; it ends its tests, then the engines are stopped here. */
@@ -89,13 +97,13 @@ async function run(args: string[], env: Record<string, string>): Promise<number>
   let signals = 0
   const onSignal = (signal: NodeJS.Signals) => {
     signals += 1
-    if (signals > 1) process.exit(130)
+    if (signals > 1) process.exit(interruptedExitCode)
     child.kill(signal)
   }
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
   try {
     const [code] = await once(child, 'exit')
-    return typeof code === 'number' ? code : 130
+    return typeof code === 'number' ? code : interruptedExitCode
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
   }

@@ -43,7 +43,7 @@ export function checkEvents(
 }
 
 /** How many events of which types each movement must have. */
-function checkFacts(movements: Movement[], events: Event[], verdict: Verdict): void {
+export function checkFacts(movements: Movement[], events: Event[], verdict: Verdict): void {
   const told = events.filter(({ type }) => type.startsWith('transaction.'))
   const own = groupBy(told, ({ data }) => String(data.transaction_id))
   const given = groupBy(

@@ -12,6 +12,7 @@ const names = {
   sum: "money: movements sum to the change of the wallet's balance",
   credit: 'money: no credit stands without its stake, or before it',
   owed: 'money: an owed credit is never given up',
+  kept: 'money: a round that is voided or refused keeps no stake',
   freeBet: 'money: a free bet takes no stake',
   live: 'money: test and live never meet',
 } as const
@@ -40,6 +41,7 @@ export function checkMoney(
     )
   }
   for (const movement of movements) checkMovement(movement, byId, verdict)
+  checkVoided(sources, verdict)
   checkReversals(movements, rollbacks, known, verdict)
   checkSums(sources, startingBalance, verdict)
   checkCredits(sources, calls, verdict)
@@ -61,6 +63,18 @@ function checkMovement(movement: Movement, byId: Map<string, LedgerEntry[]>, ver
     )
   } else {
     verdict.check(names.refusal, standing === 0, () => `${show(movement)} stands ${standing} times`)
+  }
+}
+
+function checkVoided({ rounds, movements }: Sources, verdict: Verdict): void {
+  const stakes = groupBy(
+    movements.filter(({ type }) => type === 'BET'),
+    (movement) => movement.round_id,
+  )
+  for (const { round_id, status } of rounds) {
+    if (status !== 'VOIDED' && status !== 'FAILED') continue
+    const kept = (stakes.get(round_id) ?? []).filter((stake) => stake.status === 'SUCCESS')
+    verdict.check(names.kept, kept.length === 0, () => `${round_id} ${status}: ${kept.map(show).join(', ')}`)
   }
 }
 

@@ -184,6 +184,9 @@ export function createRoundActor(deps: RoundActorDeps) {
       win !== undefined ? winSpec(round, win) : reversal !== undefined ? reversalSpec(round, reversal) : null
     if (spec === null) return null
     const placement = await wallet.place(scopeOf(round), spec, context)
+    if (placement.kind === 'not-written' && win === undefined && isOvertaken(round, placement.error)) {
+      return send(stored, { type: 'withdraw', transactionId: spec.transactionId })
+    }
     if (placement.kind !== 'placed') {
       logger.warn(
         { err: placement.error, round_id: round.id, transaction_id: spec.transactionId },
@@ -314,6 +317,21 @@ function messageOf(movement: Movement, outcome: MovementOutcome): RoundMessage |
     case 'ROLLBACK':
       return { type: status === 'FAILED' ? 'reversal-failed' : 'reversal-done', transactionId }
   }
+}
+
+const overtakenCodes: readonly string[] = [
+  'TRANSACTION_ALREADY_REVERSED',
+  'TRANSACTION_NOT_FOUND',
+  'TRANSACTION_CONFLICT',
+  'CONFLICT',
+]
+
+/**
+ * Whether a reversal that the operator's server asked for will never be: its stake was refused, or given back otherwise, before
+ * wallet-bridge heard of it. Kept, it would hold the round for ever; without it the stake says how it ended.
+ */
+function isOvertaken({ driver }: RoundState, { code }: ServiceError): boolean {
+  return driver === 'operator' && overtakenCodes.includes(code)
 }
 
 function refusal({ code, path, message }: Extract<RoundChange, { kind: 'refused' }>): ServiceError {

@@ -1,3 +1,4 @@
+import { seededBug } from '@pitboss/runtime/seeded-bug'
 import type { Logger } from 'pino'
 import type { WalletClient } from '../clients/wallet-client.ts'
 import { erringApply } from '../erring.ts'
@@ -28,6 +29,7 @@ export function createSettlement({
   metrics,
   logger,
   wake,
+  has = seededBug,
   ...deps
 }: ApplyDeps & {
   client: WalletClient
@@ -37,6 +39,7 @@ export function createSettlement({
   logger: Logger
   /** Tells every resolver that something became due. */
   wake: () => void
+  has?: typeof seededBug
 }): Settlement {
   const { clock, scaleMs } = deps
   const breakers = createBreakers({
@@ -45,7 +48,7 @@ export function createSettlement({
     onOpened: (walletKey) => logger.warn({ wallet: walletKey }, 'breaker.opened'),
     onClosed,
   })
-  const apply = erringApply(createApplyMessage(deps), deps.newId)
+  const apply = erringApply(createApplyMessage(deps), deps.newId, has)
   const runCall = createRunCall({ ...deps, client, apply, breakers, metrics, logger })
   const advance = createAdvanceDue({ ...deps, apply, runCall, wallets })
   const awaitFirstTry = createAwaitFirstTry({ ...deps, advance })

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto'
+import { seedHash } from '@pitboss/fairness/seed-hash'
+import { isUnfinished, type RoundState } from '@pitboss/rounds/domain/round'
+import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
+import { chainOf, scopeKey, scopeOf, type StoredRound } from '@pitboss/rounds/storage/round-document'
+import type { RoundsStore, RoundWrite } from '@pitboss/rounds/storage/rounds-store'
+import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import type { Machine } from './machine.ts'
+
+type Row = StoredRound & { readonly outbox: readonly OutboxEntry[] }
+
+export type ModelRounds = {
+  readonly table: ReadonlyMap<string, Row>
+  storeOf(machine: Machine): RoundsStore
+  commitmentsOf(machine: Machine): CommitmentsStore
+  takeOut(id: string, eventIds: readonly string[]): void
+  nextDueMs(): number
+}
+
+/**
+ * The collections of rounds and commitments, with the promises of storage/rounds-store.ts: one unfinished round and one round per nonce
+ * in a chain, fenced writes, claims. Lists are for people and not simulated.
+ */
+export function createModelRounds({
+  seed,
+  onWrite,
+}: {
+  seed: number
+  onWrite: (before: RoundState | null, after: RoundState) => void
+}): ModelRounds {
+  const table = new Map<string, Row>()
+  const rows = () => [...table.values()]
+
+  const put = (row: Row): StoredRound => {
+    const before = table.get(row.round.id)?.round ?? null
+    table.set(row.round.id, row)
+    onWrite(before, row.round)
+    return row
+  }
+  const written = (row: Row, { round, dueAt, events }: RoundWrite): Row => ({
+    round,
+    version: row.version + 1,
+    dueAt,
+    checks: 0,
+    outbox: [...row.outbox, ...events],
+  })
+  /** The row if nobody has changed it, or with `claim` even looked at it, since it was read. */
+  const unchanged = (stored: StoredRound, claim: boolean): Row | null => {
+    const row = table.get(stored.round.id)
+    if (row === undefined || row.version !== stored.version) return null
+    return claim && row.dueAt?.getTime() !== stored.dueAt?.getTime() ? null : row
+  }
+
+  return {
+    table,
+    storeOf(machine) {
+      const find = (what: string, is: (row: Row) => boolean) =>
+        machine.io<StoredRound | null>(what, () => rows().find(is) ?? null)
+      return {
+        insert: ({ round, dueAt, events }) =>
+          machine.io('insert round', () => {
+            const chain = chainOf(round)
+            const own = rows().filter((row) => chainOf(row.round) === chain)
+            const taken = own.some((row) => isUnfinished(row.round) || row.round.nonce === round.nonce)
+            return taken ? null : put({ round, version: 1, dueAt, checks: 0, outbox: events })
+          }),
+        update: (stored, write) =>
+          machine.io('update round', () => {
+            const row = unchanged(stored, false)
+            return row === null ? null : put(written(row, write))
+          }),
+        updateUnclaimed: (stored, write) =>
+          machine.io('withdraw intent', () => {
+            const row = unchanged(stored, true)
+            if (row !== null) put(written(row, write))
+            return row !== null
+          }),
+        remove: (stored) =>
+          machine.io('remove round', () => unchanged(stored, true) !== null && table.delete(stored.round.id)),
+        find: (scope, roundId) =>
+          find('find round', ({ round }) => round.id === roundId && scopeKey(round) === scopeKey(scope)),
+        findAnywhere: (roundId) => find('find round', ({ round }) => round.id === roundId),
+        findUnfinished: (chain) =>
+          find('find unfinished', ({ round }) => chainOf(round) === chain && isUnfinished(round)),
+        findByTransaction: (scope, id) =>
+          find(
+            'find by transaction',
+            ({ round }) => scopeKey(scopeOf(round)) === scopeKey(scope) && idsOf(round).includes(id),
+          ),
+        last: (chain) =>
+          machine.io('last round', () => {
+            const own = rows().filter(({ round }) => chainOf(round) === chain)
+            const last = own.toSorted((a, b) => b.round.nonce - a.round.nonce)[0]
+            return {
+              nonce: last?.round.nonce ?? 0,
+              unfinished: last !== undefined && isUnfinished(last.round),
+            }
+          }),
+        findDue: (now, max) =>
+          machine.io('due rounds', () =>
+            rows()
+              .filter(({ dueAt }) => dueAt !== null && dueAt <= now)
+              .slice(0, max),
+          ),
+        claim: (stored, until) =>
+          machine.io('claim round', () => {
+            const row = unchanged(stored, true)
+            if (row === null) return null
+            const claimed = { ...row, dueAt: until, checks: row.checks + 1 }
+            table.set(row.round.id, claimed)
+            return claimed
+          }),
+        endSitting: notSimulated,
+        list: notSimulated,
+        listChain: notSimulated,
+        unfinished: notSimulated,
+      }
+    },
+    commitmentsOf: (machine) => ({
+      ensure: (chain, nonce) =>
+        machine.io('ensure commitment', () => {
+          const sealedSeed = seedOf(seed, chain, nonce)
+          return { nonce, sealedSeed, serverSeedHash: seedHash(sealedSeed) }
+        }),
+      open: (_chain, _nonce, sealedSeed) => sealedSeed,
+      list: notSimulated,
+    }),
+    takeOut(id, eventIds) {
+      const row = table.get(id)
+      if (row === undefined) return
+      table.set(id, { ...row, outbox: row.outbox.filter((entry) => !eventIds.includes(entry.id)) })
+    },
+    nextDueMs: () => Math.min(...rows().map(({ dueAt }) => dueAt?.getTime() ?? Number.POSITIVE_INFINITY)),
+  }
+}
+
+async function notSimulated(): Promise<never> {
+  throw new Error('not simulated')
+}
+
+function idsOf({ stakes, wins, reversals, clientTransactionId }: RoundState): string[] {
+  const ids = [...stakes, ...wins, ...reversals].map(({ transactionId }) => transactionId)
+  return clientTransactionId === null ? ids : [...ids, clientTransactionId]
+}
+
+function seedOf(seed: number, chain: string, nonce: number): string {
+  return createHash('sha256').update(`${seed}/${chain}/${nonce}`).digest('hex')
+}

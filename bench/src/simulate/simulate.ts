@@ -1,0 +1,322 @@
+import type { SeededBug } from '@pitboss/runtime/seeded-bug'
+import { formatAmount } from '@pitboss/money/amount'
+import { ledgerRow } from '@pitboss/operator-kit/sandbox-wallet/control-routes'
+import { isUnfinished } from '@pitboss/rounds/domain/round'
+import { presentRound } from '@pitboss/rounds/present/present-round'
+import { scopeKey } from '@pitboss/rounds/storage/round-document'
+import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
+import { toMovementRecord } from '@pitboss/wallet-bridge/settlement/render-movement'
+import { movementIdOf } from '@pitboss/wallet-bridge/storage/movement-document'
+import { createAnswers } from '../chaos/answers.ts'
+import { checkAnswers } from '../chaos/check/check-answers.ts'
+import { checkFacts } from '../chaos/check/check-events.ts'
+import { checkMoney } from '../chaos/check/check-money.ts'
+import { checkRounds } from '../chaos/check/check-rounds.ts'
+import { parseSources, type Sources } from '../chaos/check/sources.ts'
+import { createVerdict } from '../chaos/check/verdict.ts'
+import { createRandom } from '../chaos/random.ts'
+import { startBridge } from './bridge-process.ts'
+import { BrokenInvariant, createStepChecks } from './check-steps.ts'
+import { type ClientDeps, driveRounds, endOpenRounds, playGame } from './clients.ts'
+import { createMachine, type Machine } from './machine.ts'
+import { createModelBus } from './model-bus.ts'
+import { createModelMovements } from './model-movements.ts'
+import { createModelRounds } from './model-rounds.ts'
+import { createModelStream } from './model-stream.ts'
+import { createModelWallet } from './model-wallet.ts'
+import { startRounds } from './rounds-process.ts'
+import { createTimeline } from './timeline.ts'
+import { createWeather } from './weather.ts'
+import { type Mistake, scope, type World } from './world.ts'
+
+export type Simulation = {
+  readonly seed: number
+  readonly steps: number
+  readonly rounds: number
+  readonly movements: number
+  /** The first promise that was broken, or null. */
+  readonly violation: string | null
+  readonly trace: readonly string[]
+}
+
+const stormMs = 15_000
+/** Longer than the envelope of a stake. */
+const outageMs = 17_000
+const healWithinMs = 3_600_000
+/** Longer than the network of the model holds a call back. */
+const lateMs = 45_000
+const stepsMax = 400_000
+const startingBalance = '30.00'
+const traceMax = 100_000
+/** Looking whether all is at rest takes longer than a step. */
+const restLookedAtEvery = 16
+
+/**
+ * One run on a time of its own: two rounds, two wallet-bridges, a wallet, players and an operator's server, with faults that the seed decides;
+ * then fair weather, in which everything must end. The promises of `check-steps.ts` are looked at in every step, those of the chaos run's
+ * checker at the end. The same seed is the same run, to the last step.
+ */
+export async function simulate(
+  seed: number,
+  { mistake = {}, withTrace = false }: { mistake?: Mistake; withTrace?: boolean } = {},
+): Promise<Simulation> {
+  const random = createRandom(seed)
+  const timeline = createTimeline()
+  const weather = createWeather(random.fork('weather'))
+  const trace: string[] = []
+  const answers = createAnswers()
+  const asked = new Set<string>()
+  let violation: string | null = null
+  let ids = 0
+  const number = () => String((ids += 1))
+
+  const note = (line: string) => {
+    if (withTrace && trace.length < traceMax) trace.push(`${timeline.now().toISOString()} ${line}`)
+  }
+  const broken = (error: unknown) => {
+    const text = error instanceof BrokenInvariant ? error.message : `unexpected: ${String(error)}`
+    note(`BROKEN ${text}`)
+    violation ??= text
+  }
+  /** A broken promise ends the run; the process that broke it is not told, as in life. */
+  const watched =
+    <Args extends unknown[], Result>(check: (...args: Args) => Result, otherwise: Result) =>
+    (...args: Args): Result => {
+      try {
+        return check(...args)
+      } catch (error) {
+        broken(error)
+        return otherwise
+      }
+    }
+
+  const checks = createStepChecks(() => world, asked)
+  const bug = mistake.bug ?? null
+  const has = (name: SeededBug) => bug === name
+  const movements = createModelMovements({
+    fenced: !has('storage.fence-lost'),
+    onWrite: (before, after) => {
+      note(`${after.type} ${after.transactionId}: ${before?.status ?? 'new'} → ${after.status}`)
+      watched(checks.movementWritten, undefined)(before, after)
+    },
+  })
+  const rounds = createModelRounds({
+    seed,
+    onWrite: (before, after) => {
+      note(`round ${after.id}: ${after.history.at(-1)?.what ?? ''} (${after.status})`)
+      watched(checks.roundWritten, undefined)(before, after)
+    },
+  })
+  const stream = createModelStream((entry) => {
+    note(`event ${entry.subject} ${entry.id}`)
+    watched(checks.eventRecorded, undefined)(entry)
+    hint(entry.body)
+  })
+  const wallet = createModelWallet({
+    timeline,
+    random: random.fork('wallet'),
+    weather,
+    trace: note,
+    startingBalance,
+    onEntry: watched(checks.walletMoved, undefined),
+    onCall: (roundId, machine) => watched(checks.callSent, () => undefined)(roundId, () => machine.isAlive()),
+  })
+  const world: World = {
+    timeline,
+    random,
+    weather,
+    movements,
+    rounds,
+    stream,
+    wallet,
+    bus: createModelBus({ timeline, random: random.fork('bus'), weather }),
+    mistake,
+    has,
+    newId: (prefix) => `${prefix}_${number().padStart(26, '0')}`,
+    newUuid: () => `00000000-0000-4000-8000-${number().padStart(12, '0')}`,
+    trace: note,
+    onError: broken,
+  }
+
+  const sessions = new Map<string, SessionDocument>()
+  const machines = new Map<string, Machine>()
+  const hints = new Map<string, (roundId: string) => void>()
+  const faults = random.fork('faults')
+  let bridgesBackAtMs = 0
+  for (const name of ['rounds-1', 'rounds-2', 'bridge-1', 'bridge-2']) start(name)
+  if (weather.crash > 0) timeline.after(faults.between(100, 2000), torment)
+
+  const endsAtMs = timeline.nowMs() + stormMs
+  const clients = startClients()
+  let clientsLeft = clients.length
+  for (const client of clients) client.then(() => clientsLeft--, broken)
+
+  let steps = 0
+  await runUntil(() => timeline.nowMs() >= endsAtMs)
+  weather.clear()
+  note('the faults are over')
+  let ending = false
+  const healedByMs = timeline.nowMs() + healWithinMs
+  await runUntil(
+    () =>
+      timeline.nowMs() >= healedByMs || (clientsLeft === 0 && steps % restLookedAtEvery === 0 && isAtRest()),
+  )
+  if (violation === null && !(isAtRest() && clientsLeft === 0))
+    broken(new BrokenInvariant(`everything ends: ${left()}`))
+  const lateUntilMs = timeline.nowMs() + lateMs
+  await runUntil(() => timeline.nowMs() >= lateUntilMs)
+  if (violation === null) compare()
+  return {
+    seed,
+    steps,
+    rounds: rounds.table.size,
+    movements: movements.table.size,
+    violation,
+    trace,
+  }
+
+  async function runUntil(isReached: () => boolean): Promise<void> {
+    while (violation === null && !isReached()) {
+      steps += 1
+      if (steps > stepsMax)
+        return broken(new BrokenInvariant(`everything ends: not in ${stepsMax} steps; ${left()}`))
+      if (!(await timeline.step())) return
+      if (weather.fair() && !ending && clientsLeft === 0) endWhatIsOpen()
+    }
+  }
+
+  function start(name: string): void {
+    const machine = createMachine(name, {
+      timeline,
+      random: random.fork(`${name}/${timeline.nowMs()}`),
+      weather,
+      trace: note,
+      onDeath: () => {
+        const outMs = name.startsWith('bridge') ? bridgesBackAtMs - timeline.nowMs() : 0
+        timeline.after(Math.max(outMs, faults.between(100, 3000)), () => start(name))
+      },
+    })
+    machines.set(name, machine)
+    if (name.startsWith('bridge')) startBridge(machine, world)
+    else hints.set(name, startRounds(machine, world, sessions).hint)
+  }
+
+  /** Kills and pauses whole processes, besides what happens to them step by step. */
+  function torment(): void {
+    if (weather.fair()) return
+    const machine = machines.get(faults.pick([...machines.keys()]))
+    if (faults.chance(weather.outage)) {
+      bridgesBackAtMs = timeline.nowMs() + outageMs
+      for (const [name, one] of machines) if (name.startsWith('bridge')) one.kill()
+    } else if (faults.chance(0.5)) machine?.kill()
+    else machine?.pause(faults.between(200, 6000))
+    timeline.after(faults.between(200, 4000), torment)
+  }
+
+  /** As the durable consumer of rounds: at least once, in some process. */
+  function hint(body: string): void {
+    const roundId = /"round_id":"([^"]+)"/.exec(body)?.[1]
+    if (roundId === undefined) return
+    for (let times = faults.between(0, 2); times > 0; times--) {
+      const take = hints.get(faults.pick(['rounds-1', 'rounds-2']))
+      timeline.after(faults.between(1, 5000), () => take?.(roundId))
+    }
+  }
+
+  function startClients(): Promise<void>[] {
+    const deps = (name: string): ClientDeps => ({
+      world,
+      random: random.fork(name),
+      answers,
+      asked,
+      endsAtMs,
+    })
+    const players = (['dice', 'mines', 'mines', 'dice'] as const).map((game, index) =>
+      playGame(deps(`player-${index}`), sit(`player-${index}`, game)),
+    )
+    const drivers = [1, 2].map((index) =>
+      driveRounds(deps(`driver-${index}`), sit(`driver-${index}`, 'dice')),
+    )
+    return [...players, ...drivers]
+  }
+
+  function sit(playerId: string, game: string): SessionDocument {
+    const now = timeline.now()
+    const session: SessionDocument = {
+      _id: world.newId('ses'),
+      version: 1,
+      scope: scopeKey(scope),
+      ...scope,
+      playerId,
+      game,
+      currency: 'USD',
+      brandId: null,
+      language: null,
+      country: null,
+      returnUrl: null,
+      metadata: [],
+      limits: null,
+      createdAt: now,
+      expiresAt: new Date(now.getTime() + healWithinMs),
+      closedAt: null,
+      outbox: [],
+      outboxAt: null,
+    }
+    sessions.set(session._id, session)
+    return session
+  }
+
+  /** The operator's server ends what it left open, again and again until nothing is. */
+  function endWhatIsOpen(): void {
+    ending = true
+    const deps = { world, random: random.fork('ending'), answers, asked, endsAtMs }
+    endOpenRounds(deps).then(() => timeline.after(1000, () => void (ending = false)), broken)
+  }
+
+  function isAtRest(): boolean {
+    return left() === ''
+  }
+
+  function left(): string {
+    const unfinished = [...rounds.table.values()].filter(
+      ({ round, outbox }) => isUnfinished(round) || outbox.length > 0,
+    )
+    const pending = [...movements.table.values()].filter(
+      ({ status, outbox, reversal }) =>
+        status === 'PENDING' ||
+        outbox.length > 0 ||
+        (reversal !== null && !movements.table.has(movementIdOf(scope, reversal.transactionId))),
+    )
+    return [
+      ...unfinished.map(({ round }) => `${round.id} ${round.status}`),
+      ...pending.map(({ type, transactionId, status }) => `${type} ${transactionId} ${status}`),
+    ].join(', ')
+  }
+
+  /** The checker of the chaos run, over the same four sources. */
+  function compare(): void {
+    const verdict = createVerdict()
+    const sources = sourcesOf()
+    checkMoney(sources, () => startingBalance, verdict)
+    checkRounds(sources, verdict)
+    checkFacts(sources.movements, sources.events, verdict)
+    checkAnswers(answers.all(), sources, verdict)
+    const first = verdict.invariants().find(({ violations }) => violations.length > 0)
+    if (first !== undefined) broken(new BrokenInvariant(`${first.name}: ${first.violations[0] ?? ''}`))
+  }
+
+  function sourcesOf(): Sources {
+    const { ledger } = wallet
+    const balances = [...ledger.balances].map(([playerId, held]): [string, Record<string, string>] => [
+      playerId,
+      Object.fromEntries([...held].map(([currency, minor]) => [currency, formatAmount(minor, currency)])),
+    ])
+    return parseSources({
+      movements: [...movements.table.values()].map(toMovementRecord),
+      rounds: [...rounds.table.values()].map(({ round }) => presentRound(round)),
+      events: stream.events.map(({ body }) => JSON.parse(body)),
+      ledger: ledger.entries.map((entry, index) => ({ seq: index + 1, ...ledgerRow(entry, ledger) })),
+      balances,
+    })
+  }
+}

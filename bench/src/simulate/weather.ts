@@ -1,0 +1,41 @@
+import type { Random } from '../chaos/random.ts'
+
+/** How bad things are in one run; decided by its seed. Probabilities from 0 to 1. */
+export type Weather = {
+  /** True once the faults are over. */
+  fair(): boolean
+  clear(): void
+  /** Of a process at each of its steps. */
+  readonly crash: number
+  /** Of a step's request or answer to get lost. */
+  readonly ioLost: number
+  readonly busLost: number
+  /** Of a process to stand still just after it has called the wallet. */
+  readonly standstill: number
+  /** Of a fault of the processes to be that all of a kind are away for longer than a stake's envelope. */
+  readonly outage: number
+  /** Of each kind of trouble with the wallet. */
+  readonly wallet: number
+  ioMs(random: Random): number
+}
+
+const slowIoMs = 3000
+
+export function createWeather(random: Random): Weather {
+  let fair = false
+  const level = random.pick([0, 0.3, 1, 1, 2])
+  const slow = random.pick([0, 0.002, 0.01])
+  return {
+    fair: () => fair,
+    clear() {
+      fair = true
+    },
+    crash: 0.002 * level,
+    ioLost: 0.003 * random.pick([0, 1, 2]),
+    standstill: random.pick([0, 0.01, 0.05]),
+    outage: random.pick([0, 0, 0.1]),
+    busLost: 0.01 * random.pick([0, 1, 3]),
+    wallet: random.pick([0.05, 0.15, 0.3, 0.5]),
+    ioMs: (own) => (!fair && own.chance(slow) ? own.between(50, slowIoMs) : own.between(1, 3)),
+  }
+}

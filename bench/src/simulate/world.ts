@@ -1,0 +1,51 @@
+import type { SeededBug } from '@pitboss/runtime/seeded-bug'
+import type { Logger } from 'pino'
+import { pino } from 'pino'
+import type { transition } from '@pitboss/rounds/domain/transition'
+import type { MovementMessage, MovementState, MovementStep } from '@pitboss/wallet-bridge/domain/movement'
+import type { Random } from '../chaos/random.ts'
+import type { ModelBus } from './model-bus.ts'
+import type { ModelMovements } from './model-movements.ts'
+import type { ModelRounds } from './model-rounds.ts'
+import type { ModelStream } from './model-stream.ts'
+import type { ModelWallet } from './model-wallet.ts'
+import type { Timeline } from './timeline.ts'
+import type { Weather } from './weather.ts'
+
+/** Rules with a mistake, or the name of a seeded bug: what a run is to find. */
+export type Mistake = {
+  readonly movementRules?: (state: MovementState, message: MovementMessage) => MovementStep
+  readonly roundRules?: typeof transition
+  readonly bug?: SeededBug
+}
+
+/** What outlives every process: the tables, the stream, the wallet, the time. */
+export type World = {
+  readonly timeline: Timeline
+  readonly random: Random
+  readonly weather: Weather
+  readonly movements: ModelMovements
+  readonly rounds: ModelRounds
+  readonly stream: ModelStream
+  readonly wallet: ModelWallet
+  readonly bus: ModelBus
+  readonly mistake: Mistake
+  readonly has: (bug: SeededBug) => boolean
+  readonly newId: (prefix: string) => string
+  readonly newUuid: () => string
+  readonly trace: (line: string) => void
+  /** Told of what nobody expected a process to throw. */
+  readonly onError: (error: unknown) => void
+}
+
+export const scope = {
+  operatorId: '00000000-0000-4000-8000-0000000000aa',
+  environment: 'SANDBOX',
+} as const
+
+export const timeScale = 120
+/** Abandonment and the ladder of credits, as `npm run chaos` scales them. */
+export const scaleMs = (ms: number) => ms / timeScale
+
+/** A log that nobody reads costs nothing. */
+export const silent: Logger = pino({ level: 'silent' })

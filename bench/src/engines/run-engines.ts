@@ -11,18 +11,21 @@ import { runLoad } from '../harness/run-load.ts'
 import { type Comparison, type PairPlan, runPairs } from '../harness/run-pairs.ts'
 import { latencyCells, renderTable } from '../harness/table.ts'
 import { temporaryFolder } from '../harness/temporary-folder.ts'
-import { newDocument, operationNames, type Operations, ownIds, seeded } from './operations.ts'
+import { newDocument, operationNames, ownIds, seeded } from './operations.ts'
 import { measureUse, type ProcessUse } from './process-use.ts'
 import { throughDriver } from './through-driver.ts'
 import { throughSql } from './through-sql.ts'
+import { throughWire } from './through-wire.ts'
+import { WireConnection } from './wire-connection.ts'
 
 const database = 'bench'
 const restMs = 3000
 const idleMs = 10_000
 
+type Compared = { operation: string; way: string; comparison: Comparison }
 type Starts = { firstMs: number; againMs: number; natsMs: number; emptyCacheMs: number | null }
 
-/** The embedded database through driver and gateway against its bare SQL functions; start times; what rest costs. */
+/** The embedded database through the gateway, with the driver and with bare commands, against its SQL functions; start times; what rest costs. */
 export async function runEngines(plan: PairPlan, cleanup: Cleanup, say: (text: string) => void) {
   const folder = temporaryFolder('bench-engines', cleanup)
   const emptyCacheMs = await timeEmptyCache(folder, say)
@@ -56,25 +59,30 @@ export async function runEngines(plan: PairPlan, cleanup: Cleanup, say: (text: s
   cleanup.add(() => {
     for (const connection of connections) connection.end()
   })
-  const comparisons: { operation: string; comparison: Comparison }[] = []
+  const sockets = await Promise.all(
+    Array.from({ length: seeded.callers }, () => WireConnection.open(Number(new URL(again.value.url).port))),
+  )
+  cleanup.add(() => {
+    for (const socket of sockets) socket.end()
+  })
+  const ways = {
+    driver: () => throughDriver(client, database),
+    'bare commands': () => throughWire(sockets, database),
+    sql: () => throughSql(connections, database),
+  }
+  // Insert ids must go on rising, so those operations are made once.
+  const inserting = { driver: ways.driver(), 'bare commands': ways['bare commands'](), sql: ways.sql() }
+  const comparisons: Compared[] = []
   for (const operation of operationNames) {
-    say(operation)
-    const side = (make: () => Operations) => (concurrency: number, durationMs: number) => {
-      const operations = make()
+    const side = (way: keyof typeof ways) => (concurrency: number, durationMs: number) => {
+      const operations = operation === 'insert' ? inserting[way] : ways[way]()
       return runLoad({ concurrency, durationMs, work: operations[operation] })
     }
-    // Insert ids must go on rising, so those operations are made once.
-    const inserting = { driver: throughDriver(client, database), sql: throughSql(connections, database) }
-    const keeps = operation === 'insert'
-    const found = await runPairs(
-      plan,
-      {
-        product: side(() => (keeps ? inserting.driver : throughDriver(client, database))),
-        floor: side(() => (keeps ? inserting.sql : throughSql(connections, database))),
-      },
-      say,
-    )
-    comparisons.push(...found.map((comparison) => ({ operation, comparison })))
+    for (const way of ['driver', 'bare commands'] as const) {
+      say(`${operation}, ${way}`)
+      const found = await runPairs(plan, { product: side(way), floor: side('sql') }, say)
+      comparisons.push(...found.map((comparison) => ({ operation, way, comparison })))
+    }
   }
   const result = { kind: 'documentdb', starts, idle, comparisons, programs: postgresFiles('').programFolder }
   return { result, text: render(starts, idle, comparisons) }
@@ -129,10 +137,10 @@ async function timed<Value>(work: () => Promise<Value>): Promise<{ value: Value;
 function render(
   { firstMs, againMs, natsMs, emptyCacheMs }: Starts,
   idle: Record<string, ProcessUse>,
-  comparisons: readonly { operation: string; comparison: Comparison }[],
+  comparisons: readonly Compared[],
 ): string {
-  const rows = comparisons.map(({ operation, comparison: { concurrency, product, floor, ratio } }) => [
-    `${operation}, ${concurrency} at once`,
+  const rows = comparisons.map(({ operation, way, comparison: { concurrency, product, floor, ratio } }) => [
+    `${operation}, ${way}, ${concurrency} at once`,
     product.rate.toFixed(0),
     ...latencyCells(product.latencyMs),
     floor.rate.toFixed(0),
@@ -140,7 +148,7 @@ function render(
     ratio.median.toFixed(2),
   ])
   const header = [
-    'driver + gateway | SQL',
+    'through the gateway | SQL',
     'per s',
     'p50',
     'p95',

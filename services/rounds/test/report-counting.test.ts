@@ -95,7 +95,6 @@ async function report(db: Db, by: ReadonlySet<ReportDimension>) {
   const rows = reportRows(
     read.flatMap(({ parts }) => parts),
     read.flatMap(({ players }) => players),
-    read.flatMap(({ playerCounts }) => playerCounts),
     by,
   )
   return rows.map(({ players, playersCounted, ...row }) => ({

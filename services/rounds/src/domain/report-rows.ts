@@ -8,6 +8,8 @@ type Place = {
 }
 type Part = Place & {
   readonly rounds: number
+  /** Distinct players where they are counted already, else 0. */
+  readonly players: number
   readonly stakes: bigint
   readonly payouts: bigint
   readonly refunds: bigint
@@ -28,27 +30,27 @@ export type ReportRow = {
   refunds: bigint
 }
 
-/** Adds parts up by the wanted dimensions; money of two currencies is never added, so every row has one. Sorted by key. */
+/** Adds parts up by the wanted dimensions; money of two currencies is never added, so every row has one. Sorted by key, plays without a brand last. */
 export function reportRows(
   parts: readonly Part[],
   players: readonly (Place & { readonly playerId: string })[],
-  playerCounts: readonly (Place & { readonly count: number })[],
   by: ReadonlySet<ReportDimension>,
 ): ReportRow[] {
+  const [byDay, byGame, byBrand] = [by.has('day'), by.has('game'), by.has('brand')]
   const rows = new Map<string, ReportRow>()
   const rowOf = (place: Place): ReportRow => {
-    const key = JSON.stringify([
-      by.has('day') ? place.unit.slice(0, 10) : null,
-      by.has('game') ? place.game : null,
-      by.has('brand') ? place.brandId : null,
+    const key = [
+      byDay ? place.unit.slice(0, 10) : '',
+      byGame ? place.game : '',
+      byBrand ? (place.brandId ?? '~') : '',
       place.currency,
-    ])
+    ].join('|')
     const present = rows.get(key)
     if (present !== undefined) return present
     const row: ReportRow = {
-      day: by.has('day') ? place.unit.slice(0, 10) : null,
-      game: by.has('game') ? place.game : null,
-      brandId: by.has('brand') ? place.brandId : null,
+      day: byDay ? place.unit.slice(0, 10) : null,
+      game: byGame ? place.game : null,
+      brandId: byBrand ? place.brandId : null,
       currency: place.currency,
       rounds: 0,
       players: new Set(),
@@ -63,11 +65,11 @@ export function reportRows(
   for (const part of parts) {
     const row = rowOf(part)
     row.rounds += part.rounds
+    row.playersCounted += part.players
     row.stakes += part.stakes
     row.payouts += part.payouts
     row.refunds += part.refunds
   }
   for (const player of players) rowOf(player).players.add(player.playerId)
-  for (const { count, ...place } of playerCounts) rowOf(place).playersCounted += count
   return [...rows.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }

@@ -39,7 +39,6 @@ export function createReportHandlers({ reports, catchUp, clock }: ReportsDeps): 
     const rows = reportRows(
       read.flatMap(({ parts }) => parts),
       read.flatMap(({ players }) => players),
-      read.flatMap(({ playerCounts }) => playerCounts),
       by,
     )
     return { status: 200, body: { data: rows.map((row) => presentRow(row, by)) } }

@@ -1,6 +1,6 @@
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { AnyBulkWriteOperation, Db } from 'mongodb'
-import { type CellPlace, countedPlaces, encodePlace } from '../domain/report-cells.ts'
+import { type CellPlace, type Grouping, groupings, placeIn, placeKey } from '../domain/report-cells.ts'
 import type { ReportDimension } from '../domain/report-rows.ts'
 import { type Grain, unitOf } from '../domain/report-segments.ts'
 import type { PendingFact, UnitGroup } from './report-facts.ts'
@@ -9,9 +9,12 @@ import type { ReportPlayer } from './reports-store.ts'
 const seenMax = 50_000
 /** A hundred years: a bound for the loop. */
 const monthsMax = 1200
+/** One trip to the database where there is no need for more. */
+const cursorBatch = 20_000
+const onlyAll: readonly Grouping[] = ['all']
 
 /**
- * A player who played in a day or an hour, once for every place in which it counts players. `by` is the fact that brought the player
+ * A player who played in a day or an hour; of days once for every grouping, since a report by day needs every count there can be. `by` is the fact that brought the player
  * there and never changes: the unit counts the player when it counts that fact, so once, whatever dies in between.
  */
 type PlayerDocument = {
@@ -19,11 +22,10 @@ type PlayerDocument = {
   scope: string
   grain: Grain
   unit: string
-  game: string | null
+  game: string
   currency: string
-  brand: string | null
-  /** Of the finest place; the others are for counts alone. */
-  finest: boolean
+  brand: string
+  grouping: Grouping
   playerId: string
   by: string
 }
@@ -44,8 +46,8 @@ type Window = { scope: string; grain: Grain; unit: { $gte: string; $lt: string }
 
 /** What is known of the players of a batch of facts. */
 export type PlayersOfUnit = {
-  /** The places of the unit into which these facts brought a new player, once for each player. */
-  broughtBy(unit: string, facts: readonly PendingFact[]): string[]
+  /** How many players these facts brought to a place of the unit. */
+  broughtTo(unit: string, grouping: Grouping, key: string, facts: readonly PendingFact[]): number
 }
 
 export const reportPlayerIndexes: Readonly<
@@ -73,15 +75,16 @@ export function createReportPlayers({ db }: { db: Db }) {
       for (const [id, { scope, grain, unit, facts }] of groups) {
         for (const fact of facts) {
           if (grain === 'month') {
-            if (fact.rounds > 0) monthly.set(documentId(id, finestPlace(fact), fact), { fact, month: unit })
+            if (fact.rounds > 0) monthly.set(documentId(id, 'all', fact), { fact, month: unit })
             continue
           }
-          for (const place of placesOf(fact, grain)) {
-            const _id = documentId(id, place, fact)
+          // A late correction brings nobody: its round's own fact has.
+          for (const grouping of fact.rounds === 0 ? [] : grain === 'day' ? groupings : onlyAll) {
+            const _id = documentId(id, grouping, fact)
             if (documents.has(_id)) continue
-            const finest = place.game !== null && place.brand !== null
             const { playerId, id: by } = fact
-            documents.set(_id, { _id, scope, grain, unit, ...place, finest, playerId, by })
+            const place = placeIn(grouping, placeOf(fact))
+            documents.set(_id, { _id, scope, grain, unit, ...place, grouping, playerId, by })
           }
         }
       }
@@ -91,13 +94,13 @@ export function createReportPlayers({ db }: { db: Db }) {
       if (unknown.length > 0) await store(unknown)
       const firsts = new Map([...documents.keys()].map((_id) => [_id, seen.get(_id)]))
       return {
-        broughtBy(unit, facts) {
-          if (groups.get(unit)?.grain !== 'day') return []
-          return facts.flatMap((fact) =>
-            placesOf(fact, 'day')
-              .filter((place) => firsts.get(documentId(unit, place, fact)) === fact.id)
-              .map(encodePlace),
-          )
+        broughtTo(unit, grouping, key, facts) {
+          if (groups.get(unit)?.grain !== 'day') return 0
+          return facts.filter(
+            (fact) =>
+              placeKey(placeIn(grouping, placeOf(fact))) === key &&
+              firsts.get(documentId(unit, grouping, fact)) === fact.id,
+          ).length
         },
       }
     },
@@ -129,7 +132,7 @@ export function createReportPlayers({ db }: { db: Db }) {
     const writes = unknown.map(([, { fact, month }]): AnyBulkWriteOperation<MonthsDocument> => {
       const { scope, game, currency, brandId, playerId } = fact
       const fields = { scope, game, currency, brand: brandId ?? '', playerId }
-      const _id = documentId(scope, finestPlace(fact), fact)
+      const _id = documentId(scope, 'all', fact)
       const update = { $setOnInsert: fields, $addToSet: { months: month } }
       return { updateOne: { filter: { _id }, update, upsert: true } }
     })
@@ -143,7 +146,10 @@ export function createReportPlayers({ db }: { db: Db }) {
     by: ReadonlySet<ReportDimension>,
   ): Promise<ReportPlayer[]> {
     const found = await months
-      .find({ scope, months: { $in: monthsFrom(unit) } }, { projection: { _id: 0, months: 0, scope: 0 } })
+      .find(
+        { scope, months: { $in: monthsFrom(unit) } },
+        { projection: { _id: 0, months: 0, scope: 0 }, batchSize: cursorBatch },
+      )
       .toArray()
     return found.map(({ playerId, currency, game, brand }) => ({
       unit: '',
@@ -163,7 +169,9 @@ export function createReportPlayers({ db }: { db: Db }) {
       ...(by.has('brand') ? { brand: '$brand' } : {}),
     }
     const found = await players
-      .aggregate<{ _id: Distinct }>([{ $match: { ...window, finest: true } }, { $group: { _id } }])
+      .aggregate<{ _id: Distinct }>([{ $match: { ...window, grouping: 'all' } }, { $group: { _id } }], {
+        batchSize: cursorBatch,
+      })
       .toArray()
     return found.map(({ _id: { playerId, currency, unit = '', game = '', brand = '' } }) => ({
       unit,
@@ -185,15 +193,10 @@ function monthsFrom({ $gte, $lt }: Window['unit']): string[] {
   }
 }
 
-/** A late correction brings nobody: its round's own fact has. */
-function placesOf(fact: PendingFact, grain: Grain): CellPlace[] {
-  return fact.rounds === 0 ? [] : countedPlaces(grain, finestPlace(fact))
-}
-
-function finestPlace({ game, currency, brandId }: PendingFact): CellPlace {
+export function placeOf({ game, currency, brandId }: PendingFact): CellPlace {
   return { game, currency, brand: brandId ?? '' }
 }
 
-function documentId(unit: string, place: CellPlace, { playerId }: PendingFact): string {
-  return `${unit}|${encodePlace(place)}|${playerId}`
+function documentId(unit: string, grouping: Grouping, fact: PendingFact): string {
+  return `${unit}|${grouping}|${placeKey(placeIn(grouping, placeOf(fact)))}|${fact.playerId}`
 }

@@ -4,23 +4,28 @@ import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { type Db } from 'mongodb'
 import {
   addSums,
+  type Cell,
   type CellPlace,
-  decodePlace,
-  decodeSums,
-  encodePlace,
-  encodeSums,
-  isCountOf,
+  decodeCells,
+  encodeCells,
+  type Grouping,
+  groupingOf,
+  groupings,
+  placeIn,
+  placeKey,
 } from '../domain/report-cells.ts'
 import type { ReportDimension } from '../domain/report-rows.ts'
 import { type Grain, type Segment, unitOf } from '../domain/report-segments.ts'
 import { roundTotals } from '../domain/round.ts'
 import { groupByUnit, type PendingFact, pendingFacts, type UnitGroup } from './report-facts.ts'
-import { createReportPlayers, type PlayersOfUnit, reportPlayerIndexes } from './report-players.ts'
+import { createReportPlayers, placeOf, type PlayersOfUnit, reportPlayerIndexes } from './report-players.ts'
 import { decodeRound, type RoundDocument, scopeKey } from './round-document.ts'
 
 const epoch = new Date(0)
 const batchMax = 200
 const fenceLossesMax = 20
+/** One trip to the database for a year of days. */
+const cursorBatch = 1000
 
 /**
  * One unit of time of an account with everything that happened in it, so that a year is a few hundred documents however many games,
@@ -33,20 +38,20 @@ type UnitDocument = {
   scope: string
   grain: Grain
   unit: string
-  /** Sums by game, currency and brand. */
-  cells: Record<string, string>
-  /** Distinct players of every grouping; of days alone. */
-  players: Record<string, number>
+  /** Sums and distinct players of every grouping, as `encodeCells` writes them. */
+  cells: Record<Grouping, string>
   applied: string[]
 }
 
-/** Sums of one day (or unit), game, currency and brand. */
+/** Sums of a unit in one place; what the report does not group by is "", or null for the brand. */
 export type ReportPart = {
   readonly unit: string
   readonly game: string
   readonly currency: string
   readonly brandId: string | null
   readonly rounds: number
+  /** Distinct players where they are counted already, else 0. */
+  readonly players: number
   readonly stakes: bigint
   readonly payouts: bigint
   readonly refunds: bigint
@@ -59,9 +64,7 @@ export type ReportPlayer = {
   readonly brandId: string | null
   readonly playerId: string
 }
-export type PlayerCount = Omit<ReportPlayer, 'playerId'> & { readonly count: number }
-
-type ReportRead = { parts: ReportPart[]; players: ReportPlayer[]; playerCounts: PlayerCount[] }
+type ReportRead = { parts: ReportPart[]; players: ReportPlayer[] }
 
 export const reportIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   report_units: [{ key: { scope: 1, grain: 1, unit: 1 }, name: 'scope_grain_unit' }],
@@ -109,8 +112,7 @@ export function createReportsStore({ db }: { db: Db }) {
         scope,
         grain,
         unit,
-        cells: withFacts(present?.cells ?? {}, fresh),
-        players: withPlayers(present?.players ?? {}, known.broughtBy(id, fresh)),
+        cells: withFacts(id, present?.cells ?? noCells, fresh, known),
         applied: [...applied.filter((one) => waiting.has(one)), ...fresh.map((fact) => fact.id)],
       }
       if (await write(present, next)) return
@@ -139,10 +141,10 @@ export function createReportsStore({ db }: { db: Db }) {
 
   async function write(present: UnitDocument | null, next: UnitDocument): Promise<boolean> {
     if (present !== null) {
-      const { version, cells, players: counts, applied } = next
+      const { version, cells, applied } = next
       const { matchedCount } = await units.updateOne(
         { _id: next._id, version: present.version },
-        { $set: { version, cells, players: counts, applied } },
+        { $set: { version, cells, applied } },
       )
       return matchedCount === 1
     }
@@ -173,10 +175,10 @@ export function createReportsStore({ db }: { db: Db }) {
       const { round } = decodeRound(document)
       const { game, currency, brandId, playerId } = round
       const place = { unit: unitOf(round.completedAt ?? from, 'hour'), game, currency, brandId }
-      parts.push({ ...place, rounds: 1, ...roundTotals(round) })
+      parts.push({ ...place, rounds: 1, players: 0, ...roundTotals(round) })
       played.push({ ...place, playerId })
     }
-    return { parts, players: played, playerCounts: [] }
+    return { parts, players: played }
   }
 
   return {
@@ -191,57 +193,56 @@ export function createReportsStore({ db }: { db: Db }) {
         grain,
         unit: { $gte: unitOf(segment.from, grain), $lt: unitOf(segment.to, grain) },
       }
+      const grouping = groupingOf(by)
       // A whole day is in no other segment, so its players are counted already.
       const isCounted = grain === 'day' && by.has('day')
+      const projection = { _id: 0, unit: 1, [`cells.${grouping}`]: 1 }
       const [found, named] = await Promise.all([
-        units
-          .find(window, { projection: { unit: 1, cells: 1, ...(isCounted ? { players: 1 } : {}) } })
-          .toArray(),
+        units.find(window, { projection, batchSize: cursorBatch }).toArray(),
         isCounted ? [] : players.distinct(window, by),
       ])
-      return {
-        parts: found.flatMap(partsOf),
-        players: named,
-        playerCounts: isCounted ? found.flatMap((unit) => countsOf(unit, by)) : [],
-      }
+      const parts = found.flatMap(({ unit, cells }) =>
+        decodeCells(cells[grouping]).map(
+          ({ brand, ...cell }): ReportPart => ({
+            unit,
+            ...cell,
+            brandId: brand || null,
+            players: isCounted ? cell.players : 0,
+          }),
+        ),
+      )
+      return { parts, players: named }
     },
   }
 }
 
-function withFacts(cells: UnitDocument['cells'], facts: readonly PendingFact[]): UnitDocument['cells'] {
-  const next = { ...cells }
-  for (const fact of facts) {
-    const place = encodePlace(placeOf(fact))
-    const present = next[place]
-    next[place] = encodeSums(present === undefined ? fact : addSums(decodeSums(present), fact))
+const noCells: UnitDocument['cells'] = { currency: '', game: '', brand: '', all: '' }
+const nothing: Cell = { rounds: 0, stakes: 0n, payouts: 0n, refunds: 0n, players: 0 }
+
+function withFacts(
+  id: string,
+  texts: UnitDocument['cells'],
+  facts: readonly PendingFact[],
+  known: PlayersOfUnit,
+): UnitDocument['cells'] {
+  const next = { ...texts }
+  for (const grouping of groupings) {
+    const cells = new Map<string, CellPlace & Cell>(
+      decodeCells(texts[grouping]).map((cell) => [placeKey(cell), cell]),
+    )
+    const touched = new Set<string>()
+    for (const fact of facts) {
+      const place = placeIn(grouping, placeOf(fact))
+      const key = placeKey(place)
+      cells.set(key, { ...place, ...addSums(cells.get(key) ?? nothing, fact) })
+      touched.add(key)
+    }
+    for (const key of touched) {
+      const cell = cells.get(key)
+      if (cell === undefined) continue
+      cells.set(key, { ...cell, players: cell.players + known.broughtTo(id, grouping, key, facts) })
+    }
+    next[grouping] = encodeCells(cells.values())
   }
   return next
-}
-
-function withPlayers(counts: UnitDocument['players'], brought: readonly string[]): UnitDocument['players'] {
-  const next = { ...counts }
-  for (const place of brought) next[place] = (next[place] ?? 0) + 1
-  return next
-}
-
-function placeOf({ game, currency, brandId }: PendingFact): CellPlace {
-  return { game, currency, brand: brandId ?? '' }
-}
-
-function partsOf({ unit, cells }: Pick<UnitDocument, 'unit' | 'cells'>): ReportPart[] {
-  return Object.entries(cells).map(([place, sums]) => {
-    const { game, currency, brand } = decodePlace(place)
-    return { unit, game: game ?? '', currency, brandId: brand || null, ...decodeSums(sums) }
-  })
-}
-
-function countsOf(
-  { unit, players }: Pick<UnitDocument, 'unit' | 'players'>,
-  by: ReadonlySet<ReportDimension>,
-): PlayerCount[] {
-  return Object.entries(players).flatMap(([text, count]) => {
-    const place = decodePlace(text)
-    const { game, currency, brand } = place
-    return isCountOf(place, by) ? [{ unit, game: game ?? '', currency, brandId: brand || null, count }] : []
-  })
 }

@@ -26,8 +26,9 @@ export function tokenHandlers(deps: AuthDeps) {
 
   return [
     handler(mintToken, async ({ api_key, api_secret, clientAddress }) => {
-      const credential = await credentials.findOne({ _id: api_key })
-      const usable = credential?.status === 'ACTIVE' ? credential : null
+      // The nearest key at or below: an unknown one reads a document too, so that time does not tell which keys exist.
+      const nearest = await credentials.findOne({ _id: { $lte: api_key } }, { sort: { _id: -1 } })
+      const usable = nearest?._id === api_key && nearest.status === 'ACTIVE' ? nearest : null
       if (usable !== null && !isAllowed(usable.ipAllowlist, clientAddress))
         throw new ServiceError('IP_NOT_ALLOWED')
       const matches = secretHash.verify(api_secret, usable?.secretHash ?? decoyHash)

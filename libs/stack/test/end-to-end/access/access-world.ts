@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Demo, runStack, type RunningStack } from '../../fixtures/run-stack.ts'
+import type { DemoFile } from '../../../src/demo-file.ts'
+import { runStack, type RunningStack } from '../../fixtures/run-stack.ts'
 import { runOps } from '../../fixtures/run-ops.ts'
 import { createWitness, proxyAddress, type Said, type Witness } from '../../fixtures/witness.ts'
 
@@ -11,7 +12,7 @@ export type Login = z.infer<typeof login>
 
 export type AccessWorld = {
   stack: RunningStack
-  demo: Demo
+  demo: DemoFile
   witness: Witness
   send: Witness['send']
   ops(...flags: string[]): Promise<Record<string, unknown>>

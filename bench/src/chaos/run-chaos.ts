@@ -34,6 +34,8 @@ export type ChaosOptions = {
   timeScale: number
   faults: boolean
   load: ChaosLoad
+  /** Where the faults are to be thickest; nowhere in particular unless told. */
+  stress?: { moods?: readonly string[]; favourite?: string }
   /** How long everything may take to heal and end. */
   healWithinMs: number
   /** What the product's processes get beyond the usual. */
@@ -75,6 +77,7 @@ export async function runChaos(
     timeScale,
     faults: withFaults,
     load: size,
+    stress = {},
     healWithinMs: healMs,
     environment,
   }: ChaosOptions,
@@ -128,8 +131,8 @@ export async function runChaos(
   const faultDeps = (name: string) => ({ random: random.fork(name), counts, stopping: torments.signal })
   const tormenting = withFaults
     ? Promise.all([
-        tormentProcesses({ product, ...faultDeps('processes') }),
-        tormentWallet({ walletUrl: demo.wallet.url, ...faultDeps('wallet') }),
+        tormentProcesses({ product, ...faultDeps('processes'), favourite: stress.favourite }),
+        tormentWallet({ walletUrl: demo.wallet.url, ...faultDeps('wallet'), moods: stress.moods }),
         tormentReceiver({ receiverUrl: demo.receiver.url, ...faultDeps('receiver') }),
       ])
     : Promise.resolve(null)

@@ -24,7 +24,14 @@ const options: Omit<ChaosOptions, 'seed' | 'environment'> = {
   timeScale: 600,
   faults: true,
   load: { players: 10, drivers: 8 },
-  healWithinMs: 40_000,
+  healWithinMs: 32_000,
+}
+
+/** Bugs that show only under faults of one kind get more of those, as a minute is short. */
+const stresses: Partial<Record<SeededBug, NonNullable<ChaosOptions['stress']>>> = {
+  'rounds.redrawn-after-restart': { favourite: 'rounds' },
+  'storage.outbox-emptied-first': { favourite: 'nats-server' },
+  'wallet-bridge.refusal-always-final': { moods: ['treacherous'] },
 }
 
 /**
@@ -73,7 +80,13 @@ export async function runSeededBugs({
       const own = join(folder, `${bug ?? 'none'}-${stormSeed}`)
       mkdirSync(own, { recursive: true, mode: 0o755 })
       const environment = bug === null ? {} : { PITBOSS_SEEDED_BUG: bug }
-      return await runChaos({ ...options, seed: stormSeed, environment }, own, cleanup, () => undefined)
+      const stress = (bug === null ? undefined : stresses[bug]) ?? {}
+      return await runChaos(
+        { ...options, stress, seed: stormSeed, environment },
+        own,
+        cleanup,
+        () => undefined,
+      )
     } finally {
       await cleanup.run()
     }

@@ -85,6 +85,30 @@ t.test('giving back the last stake voids the round', async (t) => {
   t.equal((await bet(rig, session)).status, 201, 'the next round may begin')
 })
 
+t.test(
+  'a rollback that got lost and was overtaken by the end of its stake does not hold the round for ever',
+  async (t) => {
+    const rig = await startRig(t)
+    const session = await rig.openSession()
+    const ends = [
+      ['ROLLED_BACK', { kind: 'done' }, 'VOIDED'],
+      ['FAILED', { kind: 'refused', code: 'PLAYER_BLOCKED' }, 'FAILED'],
+    ] as const
+    for (const [status, outcome, ended] of ends) {
+      const id = `overtaken-${status}`
+      rig.wallet.next({ kind: 'pending', code: 'WALLET_TIMEOUT' }, { kind: 'lost' })
+      const { resource } = await errorOf(bet(rig, session, { transaction_id: id }))
+      const lost = { type: 'ROLLBACK', reference_transaction_id: id }
+      t.equal(await codeOf(send(rig, lost)), 'WALLET_TIMEOUT')
+      rig.wallet.end(rig.scope, id, status, outcome)
+      await waitFor(async () => (await rig.round(resource?.round_id ?? '')).status === ended, {
+        timeoutMs: 30_000,
+      })
+    }
+    t.equal((await bet(rig, session)).status, 201, 'the next round may begin')
+  },
+)
+
 t.test('pending, refused and parallel stakes', async (t) => {
   const rig = await startRig(t, { replicas: 2 })
   const session = await rig.openSession()

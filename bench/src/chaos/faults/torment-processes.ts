@@ -9,7 +9,7 @@ const betweenMs = { least: 700, most: 2600 }
 const engineRestMs = 9000
 /** An engine's death this long before a kill has no part in how soon the service is back. */
 const engineBackMs = 5000
-const pauseMs = { least: 200, most: 5000, engineMost: 1800 }
+const pauseMs = { least: 200, most: 5000, engineMost: 1800, favouriteLeast: 2500 }
 const backWithinMs = 60_000
 /** So many killed services may be on their way back at once: beyond, a slow machine would do nothing but start processes. */
 const awayMax = 2
@@ -28,11 +28,14 @@ export async function tormentProcesses({
   random,
   counts,
   stopping,
+  favourite,
 }: {
   product: Product
   random: Random
   counts: FaultCounts
   stopping: AbortSignal
+  /** Half of the faults are this one's: a service is killed, an engine stands still for longer than a publish waits. */
+  favourite?: string | undefined
 }): Promise<Torment> {
   const torment: Torment = { diary: [], backMs: [] }
   const note = (text: string) => torment.diary.push(`${new Date().toISOString()} ${text}`)
@@ -82,6 +85,13 @@ export async function tormentProcesses({
     )
     if (stopping.aborted) break
     const running = findServices(product)
+    if (favourite !== undefined && random.chance(0.5)) {
+      const service = running.find(({ name }) => name === favourite)
+      const engine = findEngines(product).find(({ name }) => name === favourite)
+      if (service !== undefined) kill(service, true)
+      if (engine !== undefined) pause(engine, random.between(pauseMs.favouriteLeast, pauseMs.most))
+      continue
+    }
     const pickService = () => random.pick(running.filter(({ name }) => services.includes(name)))
     const kind = random.next()
     const enginesRested = performance.now() - engineHurtAtMs > engineRestMs

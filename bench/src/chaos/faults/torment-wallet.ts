@@ -23,15 +23,18 @@ export async function tormentWallet({
   random,
   counts,
   stopping,
+  moods,
 }: {
   walletUrl: string
   random: Random
   counts: FaultCounts
   stopping: AbortSignal
+  /** Those alone, instead of all. */
+  moods?: readonly string[] | undefined
 }): Promise<void> {
   const url = `${walletUrl}/sandbox/faults`
   while (!stopping.aborted) {
-    const mood = pickMood(random)
+    const mood = pickMood(random, moods)
     const rules = walletMoods[mood] ?? []
     const put = await send('PUT', url, { body: { seed: random.between(1, 1_000_000), rules } })
     if (put.status === 200) counts.add(`wallet mood ${mood}`)

@@ -36,6 +36,11 @@ const hanging = [any('hang', 0.05), any('hang', 0.06, { apply: true })]
 const slow = [any('delay', 0.4, { delay_ms: 250 })]
 const talkingRubbish = rubbish.map((kind) => any(kind, 0.04))
 const refusing = refusals.map(([code, http_status]) => any('refuse', 0.06, { code, http_status }))
+/** Takes the stake, says nothing, and refuses when it is asked again: what tempts a service to believe the refusal. */
+const treacherous = [
+  any('drop', 0.3, { apply: true }),
+  any('refuse', 0.4, { code: 'INSUFFICIENT_FUNDS', http_status: 402 }),
+]
 const late = [any('delay', 0.08, { delay_ms: 1600 })]
 
 /** How a wallet may behave for a few seconds. */
@@ -47,6 +52,7 @@ export const walletMoods: Readonly<Record<string, readonly WalletRule[]>> = {
   hanging,
   rubbish: talkingRubbish,
   refusing,
+  treacherous,
   late,
   dead: [any('drop', 1)],
   everything: [...lossy, ...failing, ...hanging, ...talkingRubbish, ...refusing, ...late].map((rule) => ({
@@ -66,6 +72,7 @@ const weighted = [
   'rubbish',
   'refusing',
   'refusing',
+  'treacherous',
   'late',
   'dead',
   'everything',
@@ -73,6 +80,6 @@ const weighted = [
   'everything',
 ]
 
-export function pickMood(random: Random): string {
-  return random.pick(weighted)
+export function pickMood(random: Random, moods: readonly string[] = weighted): string {
+  return random.pick(moods)
 }

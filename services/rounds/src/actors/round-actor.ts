@@ -2,7 +2,6 @@ import type { CallContext } from '@pitboss/contracts/call'
 import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import { multiplyFloor } from '@pitboss/money/rational'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
@@ -12,16 +11,18 @@ import type { Logger } from 'pino'
 import type { Catalogue } from '../catalogue.ts'
 import type { WalletClient } from '../clients/wallet.ts'
 import { dueAt, graceMs } from '../domain/due-at.ts'
-import type { RoundChange, RoundContext, RoundMessage } from '../domain/round-message.ts'
+import { movementMessage } from '../domain/movement-message.ts'
+import type { RoundChange, RoundMessage } from '../domain/round-message.ts'
 import { isUnfinished, type RoundState } from '../domain/round.ts'
 import { transition } from '../domain/transition.ts'
 import { reversalSpec, stakeSpec, winSpec } from '../present/movement-spec.ts'
 import { roundCompletedData, roundStartedData } from '../present/present-round.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
 import type { GrantsStore } from '../storage/grants-store.ts'
-import { chainOf, scopeOf, type StoredRound } from '../storage/round-document.ts'
+import { scopeOf, type StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore, RoundWrite } from '../storage/rounds-store.ts'
 import type { Mailbox } from './mailbox.ts'
+import { createRoundContext } from './round-context.ts'
 
 export type RoundActorDeps = {
   rounds: RoundsStore
@@ -52,9 +53,9 @@ export type RoundActor = ReturnType<typeof createRoundActor>
  * next, on whatever replica, goes on where a crash left it.
  */
 export function createRoundActor(deps: RoundActorDeps) {
-  const { rounds, commitments, grants, wallet, outbox, catalogue, mailbox, clock, newId, scaleMs, logger } =
-    deps
+  const { rounds, grants, wallet, outbox, mailbox, clock, newId, scaleMs, logger } = deps
   const { rules = transition } = deps
+  const contextOf = createRoundContext(deps)
   /** When this replica changed which rounds. */
   const changes = new BoundedMap<string, Date>(changesMax)
 
@@ -123,7 +124,7 @@ export function createRoundActor(deps: RoundActorDeps) {
     movement: Movement,
     outcome: MovementOutcome,
   ): Promise<StoredRound> {
-    const message = messageOf(movement, outcome)
+    const message = movementMessage(movement, outcome)
     return message === null ? stored : send(stored, message)
   }
 
@@ -228,32 +229,6 @@ export function createRoundActor(deps: RoundActorDeps) {
     return learn(stored, movement, outcome)
   }
 
-  function contextOf(round: RoundState): RoundContext {
-    const seed = () => commitments.open(chainOf(round), round.nonce, round.sealedSeed)
-    return {
-      now: clock.now(),
-      newWinId: () => newId('win'),
-      newRefundId: () => newId('ref'),
-      get serverSeed() {
-        return seed()
-      },
-      play(actions, cashOut) {
-        const entry = catalogue.find(round.game)
-        const parsed = entry?.game.parseBet(round.bet)
-        if (entry === null || parsed?.ok !== true) {
-          throw new Error(`round ${round.id} cannot be played: ${round.game} does not know its bet`)
-        }
-        return parsed.wager.play({
-          seeds: { serverSeed: seed(), clientSeed: round.clientSeed, nonce: round.nonce },
-          rtp: entry.rtp,
-          actions,
-          cashOut,
-          payoutFits: (multiplier) => multiplyFloor(round.stake, multiplier) <= round.maxPayout,
-        })
-      },
-    }
-  }
-
   function writeOf({ round, events, fact }: Extract<RoundChange, { kind: 'changed' }>): RoundWrite {
     return {
       round,
@@ -298,25 +273,6 @@ export function createRoundActor(deps: RoundActorDeps) {
   const changedAt = (roundId: string): Date | null => changes.get(roundId) ?? null
 
   return { open, send, tell, withdraw, learn, catchUp, settle, voidStake, changedAt }
-}
-
-function messageOf(movement: Movement, outcome: MovementOutcome): RoundMessage | null {
-  const { transaction_id: transactionId, type, status } = movement
-  if (status === 'PENDING') return null
-  const refusal = outcome.kind === 'refused' ? outcome.code : null
-  switch (type) {
-    case 'BET':
-      if (status === 'SUCCESS') return { type: 'stake-taken', transactionId }
-      if (status === 'FAILED') {
-        return { type: 'stake-refused', transactionId, code: refusal ?? 'WALLET_REJECTED' }
-      }
-      return { type: 'stake-returned', transactionId, refusal }
-    case 'WIN':
-      return { type: status === 'FAILED' ? 'win-failed' : 'win-paid', transactionId }
-    case 'REFUND':
-    case 'ROLLBACK':
-      return { type: status === 'FAILED' ? 'reversal-failed' : 'reversal-done', transactionId }
-  }
 }
 
 const overtakenCodes: readonly string[] = [

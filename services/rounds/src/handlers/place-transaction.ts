@@ -10,12 +10,13 @@ import type { RoundActor } from '../actors/round-actor.ts'
 import type { WalletClient } from '../clients/wallet.ts'
 import { isWithin, narrow } from '../domain/limits.ts'
 import { assertRealMoney } from '../domain/live-rules.ts'
-import { isUnfinished, type Reversal, type RoundState, type Stake, type Win } from '../domain/round.ts'
+import { isUnfinished, type Reversal, type Stake, type Win } from '../domain/round.ts'
 import { reversalSpec, winSpec } from '../present/movement-spec.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
 import { chainKey, scopeOf, type StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
 import { type SessionsStore, stakeRangeOf } from '../storage/sessions-store.ts'
+import { assertReferenceFits } from './assert-reference-fits.ts'
 import type { GameAccess } from './game-access.ts'
 import type { JoinMovement } from './join-movement.ts'
 import { newRound } from './new-round.ts'
@@ -284,22 +285,5 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
       throw invalidField('round_id', 'is a round that the service plays')
     }
     return stored
-  }
-}
-
-/** @throws ServiceError VALIDATION_ERROR for another amount than the original's, CURRENCY_MISMATCH for another currency. */
-function assertReferenceFits(round: RoundState, body: ReversalBody): void {
-  const reference = [...round.stakes, ...round.wins].find(
-    ({ transactionId }) => transactionId === body.reference_transaction_id,
-  )
-  if (reference === undefined) {
-    throw invalidField('reference_transaction_id', 'is itself a refund or a rollback')
-  }
-  if (body.currency !== undefined && body.currency !== round.currency) {
-    throw new ServiceError('CURRENCY_MISMATCH')
-  }
-  if (body.amount === undefined) return
-  if (readAmount(body.amount, round.currency, 'amount') !== reference.minor) {
-    throw invalidField('amount', 'must be the amount of the original movement')
   }
 }

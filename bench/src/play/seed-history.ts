@@ -18,13 +18,13 @@ export function createHistory({ mongodbUrl, players }: { mongodbUrl: string; pla
 
   return {
     /** Rounds that lie in the database. */
-    size: () => rounds.estimatedDocumentCount(),
+    size: () => rounds.countDocuments(),
 
     /** Adds rounds until there are `size`; nobody may play meanwhile. */
     async grow(size: number, onProgress: (text: string) => void): Promise<void> {
       const samples = await readSamples(rounds, movements)
       const nonces = new Map<string, number>()
-      let missing = size - Number(await rounds.estimatedDocumentCount())
+      let missing = size - Number(await rounds.countDocuments())
       while (missing > 0) {
         const batch: { round: Document; commitment: Document; movements: Document[] }[] = []
         for (let count = Math.min(batchSize, missing); count > 0; count--) {

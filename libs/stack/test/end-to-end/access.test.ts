@@ -6,6 +6,7 @@ import t from 'tap'
 import { findSecrets } from '../fixtures/find-secrets.ts'
 import { startAccessWorld } from './access/access-world.ts'
 import { addressesChapter } from './access/addresses-chapter.ts'
+import { docsChapter } from './access/docs-chapter.ts'
 import { errorsChapter } from './access/errors-chapter.ts'
 import { isolationChapter } from './access/isolation-chapter.ts'
 import { keysChapter } from './access/keys-chapter.ts'
@@ -29,6 +30,7 @@ t.test('access to the whole product with two gateways', { timeout }, async (t) =
   await t.test('people', (t) => peopleChapter(t, world))
   await t.test('errors', (t) => errorsChapter(t, world))
   await t.test('isolation', (t) => isolationChapter(t, world))
+  await t.test('the page about access', (t) => docsChapter(t, world))
   await t.test('readiness', (t) => readinessChapter(t, world))
 
   await t.test(
@@ -43,8 +45,13 @@ t.test('access to the whole product with two gateways', { timeout }, async (t) =
       })
       t.equal(await codeOf(forged), 'INVALID_CREDENTIALS')
       const body = { stake: '1.00', bet: { target: '50.00', direction: 'over' } }
-      const late = await send('POST', '/v1/game/rounds', { token: oldSession.playerToken, body })
-      t.equal(late.code, 'SESSION_EXPIRED', "a player's token outlives the session")
+      const late = async () =>
+        (await send('POST', '/v1/game/rounds', { token: oldSession.playerToken, body })).code
+      await waitFor(async () => (await late()) === 'SESSION_EXPIRED', {
+        timeoutMs: expiryMs,
+        everyMs: 250,
+        what: "the session to expire, which a player's token outlives",
+      })
     },
   )
 

@@ -163,7 +163,7 @@ function failures(entry: RouteEntry): Record<string, unknown> {
 function failure(codes: readonly ErrorCode[]): Record<string, unknown> {
   const waits = codes.some((code) => code === 'RATE_LIMITED' || code === 'SERVICE_UNAVAILABLE')
   return {
-    description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].message}`).join(' '),
+    description: codes.map(explained).join(' '),
     headers: {
       'x-request-id': { $ref: '#/components/headers/RequestId' },
       ...(waits ? { 'retry-after': { $ref: '#/components/headers/RetryAfter' } } : {}),
@@ -175,6 +175,11 @@ function failure(codes: readonly ErrorCode[]): Record<string, unknown> {
       },
     },
   }
+}
+
+function explained(code: ErrorCode): string {
+  const { message, remedy } = errorCatalogue[code]
+  return `\`${code}\`: ${message} ${remedy}`
 }
 
 function errorExample(code: ErrorCode): Record<string, unknown> {

@@ -7,11 +7,8 @@ import type { DeliveryStore } from '../storage/delivery-store.ts'
 import type { DeliveryStatus } from '../storage/documents.ts'
 import type { EndpointStore, EndpointTarget } from '../storage/endpoint-store.ts'
 import type { EventStore, NewEvent, RecordedEvent } from '../storage/event-store.ts'
-import { mapBounded } from '../map-bounded.ts'
 import type { Wake } from '../workers/wake.ts'
 import type { EventMessage } from './read-event-message.ts'
-
-const scopesAtOnce = 8
 
 export type RecordEvents = (messages: readonly EventMessage[]) => Promise<Set<string>>
 
@@ -35,33 +32,38 @@ export function createRecordEvents({
   wake: Wake
   clock: Clock
 }): RecordEvents {
+  /** Whether the last batch held nothing new: a rewind, whose next batch is looked up in one go. */
+  let repeating = false
+
   return async function recordEvents(messages) {
     const unique = [...new Map(messages.map((message) => [message.envelope.id, message])).values()]
     if (unique.length === 0) return new Set()
-    const [recorded, targets] = await Promise.all([
-      events.recorded(unique.map(({ envelope }) => envelope.id)),
+    const eventIds = unique.map(({ envelope }) => envelope.id)
+    const [recorded, found, targets] = await Promise.all([
+      events.recorded(eventIds),
+      repeating ? deliveries.statusesOfEvents(eventIds) : null,
       endpoints.targets([...new Set(unique.map(({ scope }) => scope.operatorId))]),
     ])
     const now = clock.now()
     const fresh = unique.filter(({ envelope }) => !recorded.has(envelope.id))
     const groups = Map.groupBy(fresh, ({ scope }) => `${scope.operatorId}/${scope.environment}`)
-    const made = await mapBounded([...groups.values()], scopesAtOnce, async (group) => {
-      const [first] = group
-      if (first === undefined) return []
-      return events.record(
-        first.scope,
-        group.map((message) => newEvent(message, targets, now)),
-      )
-    })
+    const made = await events.record(
+      [...groups.values()].flatMap((group) => {
+        const [first] = group
+        const events = group.map((message) => newEvent(message, targets, now))
+        return first === undefined ? [] : [{ scope: first.scope, fresh: events }]
+      }),
+    )
     await failpoint('webhooks.recorded')
 
-    const changed = new Set(made.flat().map(({ _id }) => _id))
+    const changed = new Set(made.map(({ _id }) => _id))
     const all = new Map<string, RecordedEvent>([
       ...recorded,
-      ...made.flat().map((event): [string, RecordedEvent] => [event._id, event]),
+      ...made.map((event): [string, RecordedEvent] => [event._id, event]),
     ])
     const wanted = unique.flatMap((message) => wantedDeliveries(message, all, targets, now))
-    const existing = await existingOf(wanted.filter(({ eventId }) => !changed.has(eventId)))
+    const existing = found ?? (await existingOf(wanted.filter(({ eventId }) => !changed.has(eventId))))
+    repeating = fresh.length === 0
     const missing = wanted.filter(({ _id }) => !existing.has(_id))
     await deliveries.create(missing)
     for (const { eventId } of missing) changed.add(eventId)

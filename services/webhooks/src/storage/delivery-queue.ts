@@ -1,12 +1,13 @@
-import { MongoBulkWriteError } from 'mongodb'
+import { type Filter, MongoBulkWriteError } from 'mongodb'
 import { lanes, type Lane } from '../domain/claim-plan.ts'
 import type { Collections } from './collections.ts'
-import { type AttemptRecord, type DeliveryDocument, never } from './documents.ts'
-import { createWriteGroups } from './write-groups.ts'
+import { type AttemptRecord, type DeliveryDocument, type DeliveryStatus, never } from './documents.ts'
+import { createGroups } from './groups.ts'
 
 const batchMax = 500
 const groupMax = 100
 export const upcomingMax = 64
+const upcomingOfMax = 1000
 /** Attempts kept with a delivery; only manual retries and replays can make more than twelve. */
 const attemptsKept = 30
 
@@ -35,8 +36,8 @@ const withoutAttempts = { attempts: 0 } as const
  */
 export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliveries'>) {
   const groups = { itemsMax: groupMax, failsByOne: (error: unknown) => error instanceof MongoBulkWriteError }
-  const claim = createWriteGroups<Claim, DueDelivery | null>({ write: writeClaims, ...groups })
-  const complete = createWriteGroups<Completion, boolean>({ write: writeCompletions, ...groups })
+  const claim = createGroups<Claim, DueDelivery | null>({ run: writeClaims, ...groups })
+  const complete = createGroups<Completion, boolean>({ run: writeCompletions, ...groups })
 
   /**
    * Stores each one's next attempt number and the worker's token. The fence names what was read of it, so that when all of a group
@@ -128,6 +129,14 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       return new Map(found.map((delivery) => [delivery._id, delivery]))
     },
 
+    /** The states of all deliveries of these events. */
+    async statusesOfEvents(eventIds: readonly string[]): Promise<Map<string, DeliveryStatus>> {
+      const found = await deliveries
+        .find({ eventId: { $in: [...eventIds] } }, { projection: { status: 1 } })
+        .toArray()
+      return new Map(found.map(({ _id, status }) => [_id, status]))
+    },
+
     /** What is pending and not in flight, due or not: all of it, or the first of each lane where one's backlog would hide another. */
     async upcoming(webhookId: string): Promise<Upcoming> {
       const found = await firstDue({ webhookId })
@@ -141,6 +150,44 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
         lanes: eachLane(inLane),
         open: new Set(lanes.filter((lane) => inLane(lane).length >= upcomingMax)),
       }
+    },
+
+    /** As `upcoming`, of several endpoints at once; those of which more waits than fits in one answer are left out. */
+    async upcomingOf(webhookIds: readonly string[]): Promise<Map<string, Upcoming>> {
+      if (webhookIds.length === 0) return new Map()
+      const found = await deliveries
+        .find(
+          { webhookId: { $in: [...webhookIds] }, status: 'PENDING', dueAt: { $lt: never } },
+          { projection: withoutAttempts },
+        )
+        .limit(upcomingOfMax)
+        .toArray()
+      if (found.length >= upcomingOfMax) return new Map()
+      const byEndpoint = Map.groupBy(
+        found.toSorted((a, b) => a.dueAt.getTime() - b.dueAt.getTime()),
+        ({ webhookId }) => webhookId,
+      )
+      return new Map(
+        webhookIds.flatMap((id): [string, Upcoming][] => {
+          const waiting = byEndpoint.get(id) ?? []
+          const inLane = (lane: Lane) => waiting.filter((delivery) => delivery.lane === lane)
+          return waiting.length > upcomingMax ? [] : [[id, { lanes: eachLane(inLane), open: new Set() }]]
+        }),
+      )
+    },
+
+    /** Those of the endpoints that have deliveries in flight or held, by whomever. */
+    async unsettledOf(webhookIds: readonly string[]): Promise<{ claimed: Set<string>; held: Set<string> }> {
+      const of = async (filter: Filter<DeliveryDocument>) => {
+        const ids = { webhookId: { $in: [...webhookIds] } }
+        const found = await deliveries
+          .find({ ...ids, ...filter }, { projection: { webhookId: 1 } })
+          .limit(upcomingOfMax)
+          .toArray()
+        return new Set(found.length < upcomingOfMax ? found.map(({ webhookId }) => webhookId) : webhookIds)
+      }
+      const [claimed, held] = await Promise.all([of({ claimToken: { $gt: 0 } }), of({ status: 'HELD' })])
+      return { claimed, held }
     },
 
     /** As `upcoming`, of one lane. */

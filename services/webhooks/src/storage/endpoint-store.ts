@@ -3,8 +3,10 @@ import { fencedUpdate } from '@pitboss/storage/fenced-update'
 import type { UpdateFilter, WithId } from 'mongodb'
 import { never, type EndpointDocument, type WorkerDocument } from './documents.ts'
 import type { Collections } from './collections.ts'
+import { createGroups } from './groups.ts'
 
 const changeAttemptsMax = 8
+const readTogetherMax = 200
 
 export type EndpointStore = ReturnType<typeof createEndpointStore>
 export type EndpointTarget = Pick<EndpointDocument, '_id' | 'operatorId' | 'environment' | 'events'>
@@ -12,9 +14,22 @@ export type EndpointTarget = Pick<EndpointDocument, '_id' | 'operatorId' | 'envi
 /** Endpoints, and the leases under which workers deliver to them. */
 export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'endpoints' | 'workers'>) {
   const read = (id: string) => endpoints.findOne({ _id: id })
+  const readTogether = createGroups<string, WithId<EndpointDocument> | null>({
+    async run(ids) {
+      const found = await endpoints.find({ _id: { $in: [...new Set(ids)] } }).toArray()
+      const byId = new Map(found.map((endpoint) => [endpoint._id, endpoint]))
+      return ids.map((id) => byId.get(id) ?? null)
+    },
+    itemsMax: readTogetherMax,
+    failsByOne: () => false,
+  })
 
   return {
     read,
+
+    /** As `read`, in one round trip with the workers of other endpoints. */
+    readTogether: async (id: string): Promise<WithId<EndpointDocument> | null> =>
+      (await readTogether([id]))[0] ?? null,
 
     insert: async (endpoint: EndpointDocument): Promise<void> => {
       await endpoints.insertOne(endpoint)
@@ -120,17 +135,21 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
       return found.map(({ _id }) => _id)
     },
 
-    /** Takes the lease unless another live worker has it (`aliveOwners`). @returns the endpoint with its new token, or null. */
+    /**
+     * Takes the leases of those that no other live worker has (`aliveOwners`), each with a new token. For endpoints alone that the
+     * owner does not run at the moment. @returns them as they are now
+     */
     async lease(
-      id: string,
+      ids: readonly string[],
       owner: string,
       aliveOwners: readonly string[],
-    ): Promise<WithId<EndpointDocument> | null> {
-      return endpoints.findOneAndUpdate(
-        { _id: id, leaseOwner: { $nin: [...aliveOwners] } },
+    ): Promise<WithId<EndpointDocument>[]> {
+      const wanted = { _id: { $in: [...ids] } }
+      await endpoints.updateMany(
+        { ...wanted, leaseOwner: { $nin: [...aliveOwners] } },
         { $set: { leaseOwner: owner }, $inc: { leaseToken: 1 } },
-        { returnDocument: 'after' },
       )
+      return endpoints.find({ ...wanted, leaseOwner: owner }).toArray()
     },
 
     /**

@@ -2,12 +2,14 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { type Filter } from 'mongodb'
+import { mapBounded } from '../map-bounded.ts'
 import type { Collections } from './collections.ts'
 import type { EventDocument } from './documents.ts'
 
 const insertAttemptsMax = 8
+const scopesAtOnce = 8
 const endsKept = 10_000
-const endKeptMs = 2000
+const endKeptMs = 60_000
 const roundEventsMax = 200
 
 export type NewEvent = Pick<
@@ -23,10 +25,14 @@ export type EventWindow = {
 }
 
 type LogEnd = { seq: number; createdHighAt: Date }
+const emptyLog: LogEnd = { seq: 0, createdHighAt: new Date(0) }
 
 export type EventStore = ReturnType<typeof createEventStore>
 
-/** The event log: each event once, in a gapless recording order per operator and environment. */
+/**
+ * The event log: each event once, in a gapless recording order per operator and environment. No counter: the unique index on (scope, seq)
+ * alone forbids doubles, and numbers are only ever given after the last one seen.
+ */
 export function createEventStore({ events }: Pick<Collections, 'events'>) {
   /** Where the log of a scope ended when this process wrote to it a moment ago. When another has written since, a race is lost. */
   const ends = new Map<string, LogEnd & { keptAtMs: number }>()
@@ -50,7 +56,37 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
       { operatorId: scope.operatorId, environment: scope.environment },
       { sort: { seq: -1 }, projection: { seq: 1, createdHighAt: 1 } },
     )
-    return found ?? { seq: 0, createdHighAt: new Date(0) }
+    return found ?? emptyLog
+  }
+
+  /** As `record`, of one scope. Whoever loses a race reads the end of the log again. */
+  async function recordOne(scope: Scope, fresh: readonly NewEvent[]): Promise<NewEvent[]> {
+    const recorded: NewEvent[] = []
+    let rest = [...fresh]
+    let end = keptEnd(scope) ?? (await last(scope))
+    for (let attempt = 1; rest.length > 0; attempt++) {
+      if (attempt > insertAttemptsMax) throw new Error('the end of the event log kept moving')
+      const next = numbered(scope, rest, end)
+      try {
+        await events.insertMany(next.documents, { ordered: true })
+        keepEnd(scope, next.end)
+        return [...recorded, ...rest]
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error
+      }
+      const mine = await events
+        .find({ _id: { $in: rest.map(({ _id }) => _id) } }, { projection: { targets: 1 } })
+        .toArray()
+      const present = new Map(mine.map(({ _id, targets }) => [_id, targets]))
+      for (const event of rest) {
+        const targets = present.get(event._id)
+        if (targets !== undefined) recorded.push({ ...event, targets })
+      }
+      rest = rest.filter(({ _id }) => !present.has(_id))
+      end = await last(scope)
+    }
+    keepEnd(scope, end)
+    return recorded
   }
 
   return {
@@ -64,42 +100,30 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
     },
 
     /**
-     * Records events of one scope in the order given, none twice. No counter: the unique index on (scope, seq) alone forbids
-     * doubles, numbers are only ever given after the last one seen, and whoever loses a race reads the end of the log again.
+     * Records events of several scopes, each scope's in the order given, none twice. All go in one ordered write: what it gets to is
+     * gapless. When it meets anything that is recorded already, each scope goes on by itself.
      * @returns the events as they are recorded now, by this call or by a faster one. @throws when it keeps losing.
      */
-    async record(scope: Scope, fresh: readonly NewEvent[]): Promise<NewEvent[]> {
-      const recorded: NewEvent[] = []
-      let rest = [...fresh]
-      let end = keptEnd(scope) ?? (await last(scope))
-      for (let attempt = 1; rest.length > 0; attempt++) {
-        if (attempt > insertAttemptsMax) throw new Error('the end of the event log kept moving')
-        const { seq, createdHighAt } = end
-        let highMs = createdHighAt.getTime()
-        const documents = rest.map((event, index) => {
-          highMs = Math.max(highMs, event.createdAt.getTime())
-          return { ...event, ...scopeFields(scope), seq: seq + 1 + index, createdHighAt: new Date(highMs) }
-        })
-        try {
-          await events.insertMany(documents, { ordered: true })
-          keepEnd(scope, { seq: seq + documents.length, createdHighAt: new Date(highMs) })
-          return [...recorded, ...rest]
-        } catch (error) {
-          if (!isDuplicateKey(error)) throw error
-        }
-        const mine = await events
-          .find({ _id: { $in: rest.map(({ _id }) => _id) } }, { projection: { targets: 1 } })
-          .toArray()
-        const present = new Map(mine.map(({ _id, targets }) => [_id, targets]))
-        for (const event of rest) {
-          const targets = present.get(event._id)
-          if (targets !== undefined) recorded.push({ ...event, targets })
-        }
-        rest = rest.filter(({ _id }) => !present.has(_id))
-        end = await last(scope)
+    async record(groups: readonly { scope: Scope; fresh: readonly NewEvent[] }[]): Promise<NewEvent[]> {
+      const logEnds = await mapBounded(
+        groups,
+        scopesAtOnce,
+        async ({ scope }) => keptEnd(scope) ?? (await last(scope)),
+      )
+      const parts = groups.map(({ scope, fresh }, index) =>
+        numbered(scope, fresh, logEnds[index] ?? emptyLog),
+      )
+      try {
+        const documents = parts.flatMap((part) => part.documents)
+        if (documents.length > 0) await events.insertMany(documents, { ordered: true })
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error
+        for (const { scope } of groups) ends.delete(endKey(scope))
+        const recorded = await mapBounded(groups, scopesAtOnce, ({ scope, fresh }) => recordOne(scope, fresh))
+        return recorded.flat()
       }
-      keepEnd(scope, end)
-      return recorded
+      for (const [index, { scope }] of groups.entries()) keepEnd(scope, parts[index]?.end ?? emptyLog)
+      return groups.flatMap(({ fresh }) => fresh)
     },
 
     /** The last recording number, 0 for an empty log. */
@@ -169,6 +193,20 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
       return found.toSorted((a, b) => a.seq - b.seq)
     },
   }
+}
+
+/** Events with the numbers after `end`, and where the log ends then. */
+function numbered(
+  scope: Scope,
+  fresh: readonly NewEvent[],
+  { seq, createdHighAt }: LogEnd,
+): { documents: EventDocument[]; end: LogEnd } {
+  let highMs = createdHighAt.getTime()
+  const documents = fresh.map((event, index) => {
+    highMs = Math.max(highMs, event.createdAt.getTime())
+    return { ...event, ...scopeFields(scope), seq: seq + 1 + index, createdHighAt: new Date(highMs) }
+  })
+  return { documents, end: { seq: seq + documents.length, createdHighAt: new Date(highMs) } }
 }
 
 function scopeFields({ operatorId, environment }: Scope) {

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import type { Logger } from 'pino'
-import { mapBounded } from '../map-bounded.ts'
 import { type EndpointRunner, type RunnerDeps, runEndpoint } from './endpoint-runner.ts'
 import { createSuccessNotes } from './success-notes.ts'
 import { readWake, wakeSubject } from './wake.ts'
@@ -15,7 +14,7 @@ const workerTtlMs = 4000
 /** Attempts get this long to end when the process is told to stop, of the ten seconds that it has. */
 const stopWithinMs = 7000
 const runnersMax = 5000
-const leasesAtOnce = 16
+const leasesTogether = 100
 const scanMax = 500
 const candidatesMax = 10_000
 /** Wake-ups of an endpoint that another worker was found to hold are left to that worker; the poll finds what nobody holds. */
@@ -39,7 +38,7 @@ export type Dispatcher = {
 export function startDispatcher(
   deps: Omit<RunnerDeps, 'successes' | 'lingerMs'> & { bus: Bus; workerId: string; logger: Logger },
 ): Dispatcher {
-  const { endpoints, clock, bus, workerId, logger } = deps
+  const { endpoints, deliveries, clock, bus, workerId, logger } = deps
   const successes = createSuccessNotes({ endpoints, logger })
   const runners = new Map<string, EndpointRunner>()
   const foreign = new Map<string, number>()
@@ -57,10 +56,10 @@ export function startDispatcher(
       if (runner === undefined) name(id)
       else runner.ring()
     }
-    for (const delivery of fresh) {
-      const runner = runners.get(delivery.webhookId)
-      if (runner === undefined) name(delivery.webhookId)
-      else runner.offer(delivery)
+    for (const [id, made] of Map.groupBy(fresh, ({ webhookId }) => webhookId)) {
+      const runner = runners.get(id)
+      if (runner === undefined) name(id)
+      else runner.offer(made)
     }
     if (candidates.size > 0) woken.abort()
   })
@@ -94,16 +93,29 @@ export function startDispatcher(
     lingerMs: () => (runners.size > runnersCrowded ? lingerCrowdedMs : lingerMs),
   }
 
-  async function take(id: string): Promise<void> {
-    if (runners.has(id) || runners.size >= runnersMax || stopping.signal.aborted) return
-    const leased = await endpoints.lease(id, workerId, alive)
-    if (leased === null) {
-      foreign.set(id, performance.now() + foreignForMs)
-      return
+  /** Takes the leases of those that are free, and reads what their work begins with, in a few round trips for all of them. */
+  async function take(ids: readonly string[]): Promise<void> {
+    // What was named while its lease was being taken may not be in what was read with it.
+    for (const id of ids) runners.get(id)?.ring()
+    const room = Math.max(0, runnersMax - runners.size)
+    const wanted = ids.filter((id) => !runners.has(id)).slice(0, room)
+    if (wanted.length === 0 || stopping.signal.aborted) return
+    const leased = await endpoints.lease(wanted, workerId, alive)
+    const taken = leased.map(({ _id }) => _id)
+    const mine = new Set(taken)
+    for (const id of wanted) if (!mine.has(id)) foreign.set(id, performance.now() + foreignForMs)
+    // Read after the lease: what an older holder wrote is seen, what it still writes misses its fence.
+    const [{ claimed, held }, upcoming] = await Promise.all([
+      deliveries.unsettledOf(taken),
+      deliveries.upcomingOf(taken),
+    ])
+    for (const endpoint of leased) {
+      const { _id: id } = endpoint
+      const look = { upcoming: upcoming.get(id) ?? null, held: held.has(id), claimed: claimed.has(id) }
+      const runner = runEndpoint(runnerDeps, endpoint, look)
+      runners.set(id, runner)
+      void runner.done.then(() => runners.delete(id))
     }
-    const runner = runEndpoint(runnerDeps, leased)
-    runners.set(id, runner)
-    void runner.done.then(() => runners.delete(id))
   }
 
   /** An endpoint that waits here for more work may have got it by a wake-up that was lost. */
@@ -132,7 +144,10 @@ export function startDispatcher(
             named.push(...(await endpoints.due(clock.now(), held, scanMax)))
             await remindIdle()
           }
-          await mapBounded([...new Set(named)], leasesAtOnce, take)
+          const ids = [...new Set(named)]
+          for (let start = 0; start < ids.length; start += leasesTogether) {
+            await take(ids.slice(start, start + leasesTogether))
+          }
         } catch (err) {
           logger.warn({ err }, 'worker.scan-failed')
         }

@@ -9,7 +9,7 @@ import type { DeliveryStore } from '../storage/delivery-store.ts'
 import { type EndpointDocument, never } from '../storage/documents.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
 import type { BodyCache } from '../storage/body-cache.ts'
-import { createEndpointView } from './endpoint-view.ts'
+import { createEndpointView, type FirstLook } from './endpoint-view.ts'
 import type { MakeAttempt } from './make-attempt.ts'
 import type { SettleAttempt, Settled } from './settle-attempt.ts'
 import { createSignal } from './signal.ts'
@@ -44,8 +44,8 @@ export type RunnerDeps = {
 export type EndpointRunner = {
   /** Something may have become due, or the endpoint has changed. */
   ring: () => void
-  /** A delivery was just made: it need not be looked for when nothing else waits unseen. */
-  offer(fresh: FreshDelivery): void
+  /** These were just made: they need not be looked for when nothing else waits unseen. */
+  offer(fresh: readonly FreshDelivery[]): void
   /** Nothing is in flight and nothing is due. */
   idle(): boolean
   /** Rings when more work was made for the endpoint (`wakes`) than has been seen. */
@@ -57,18 +57,29 @@ export type EndpointRunner = {
   readonly done: Promise<void>
 }
 
+/** What was read when the lease was taken, and whether something may be in flight under an older one. */
+export type LeaseLook = FirstLook & { readonly claimed: boolean }
+
 type Attempt = Parameters<SettleAttempt>[0]
 type Chosen = { readonly due: DueDelivery; readonly probe: boolean }
 
 /** Delivers to one endpoint for as long as there is something to deliver, under the lease of `leased`. */
-export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): EndpointRunner {
+export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument, first: LeaseLook): EndpointRunner {
   const { endpoints, deliveries, slots, clock } = deps
   const { _id: webhookId, operatorId, leaseToken: token } = leased
   const logger = deps.logger.child({ webhook_id: webhookId })
   const signal = createSignal()
   const inFlight = new Map<string, DueDelivery>()
   const work = new Set<Promise<void>>()
-  const view = createEndpointView({ endpoints, deliveries, clock, logger, leased, inFlight })
+  const view = createEndpointView({
+    endpoints,
+    deliveries,
+    clock,
+    logger,
+    leased,
+    firstLook: first,
+    inFlight,
+  })
   let stopped = false
   let abandoned = false
   let turns: Turns = { all: 0, normal: 0 }
@@ -79,8 +90,11 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
 
   /** @returns true when the lease is given back already. */
   async function run(): Promise<boolean> {
-    const orphans = await deliveries.recoverOrphans(webhookId, token, clock.now())
-    if (orphans > 0) logger.warn({ deliveries: orphans }, 'deliveries.recovered')
+    if (first.claimed) {
+      const orphans = await deliveries.recoverOrphans(webhookId, token, clock.now())
+      if (orphans > 0) logger.warn({ deliveries: orphans }, 'deliveries.recovered')
+      view.lookAgain()
+    }
     while (!stopped) {
       idle = false
       if (!(await view.refresh())) return true
@@ -293,7 +307,7 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument): Endpoin
     },
     idle: () => idle,
     remind(wakes) {
-      if (!idle || wakes === view.wakesSeen()) return
+      if (!idle || !view.hasUnseen(wakes)) return
       view.lookAgain()
       signal.ring()
     },

@@ -15,19 +15,24 @@ const lookEveryMs = 500
 export type EndpointView = {
   endpoint(): EndpointDocument
   waiting(): Upcoming['lanes']
-  /** Work made for the endpoint up to this count has been seen among what waits. */
+  /** Work made for the endpoint up to this count has been seen among what waits, without a doubt. */
   wakesSeen(): number
   /** Reads what may have changed. @returns false when the lease is lost. */
   refresh(): Promise<boolean>
   /** What was known is out of date. */
   lookAgain(): void
-  /** A delivery was just made: it need not be looked for when nothing else waits unseen. */
-  offer(fresh: FreshDelivery): void
+  /** These were just made, and counted once at the endpoint: they need not be looked for when nothing else waits unseen. */
+  offer(fresh: readonly FreshDelivery[]): void
+  /** Whether more work was made, by the endpoint's count of it, than was seen or offered. */
+  hasUnseen(wakes: number): boolean
   /** These do not wait any more. */
   remove(ids: ReadonlySet<string>): void
   /** The endpoint as this worker has just changed it. */
   changed(endpoint: EndpointDocument): void
 }
+
+/** What was read when the lease was taken; `null` where it must be read. */
+export type FirstLook = { readonly upcoming: Upcoming | null; readonly held: boolean }
 
 /** @param inFlight deliveries that this worker has claimed, by id */
 export function createEndpointView({
@@ -36,6 +41,7 @@ export function createEndpointView({
   clock,
   logger,
   leased,
+  firstLook,
   inFlight,
 }: {
   endpoints: EndpointStore
@@ -43,15 +49,20 @@ export function createEndpointView({
   clock: Clock
   logger: Logger
   leased: EndpointDocument
+  firstLook: FirstLook
   inFlight: ReadonlyMap<string, DueDelivery>
 }): EndpointView {
   const { _id: webhookId, leaseToken: token, operatorId, environment } = leased
   let current = leased
-  let upcoming: Upcoming = { lanes: { fresh: [], retry: [], replay: [], manual: [] }, open: new Set() }
+  let upcoming: Upcoming = firstLook.upcoming ?? {
+    lanes: { fresh: [], retry: [], replay: [], manual: [] },
+    open: new Set(),
+  }
   let offered: FreshDelivery[] = []
   let stale = true
   let lookedAtMs = 0
   let wakesSeen = leased.wakes
+  let wakesOffered = 0
   let heldAtVersion: number | null = null
 
   /** Reads on in lanes of which the end is in sight. */
@@ -66,12 +77,28 @@ export function createEndpointView({
 
   /** Whoever makes work counts it at the endpoint; what was offered just now is counted a moment later. */
   function hasMore({ version, health, wakes }: EndpointDocument, countsToo: boolean): boolean {
-    return version !== heldAtVersion || health.status === 'PAUSED' || (countsToo && wakes !== wakesSeen)
+    return (
+      version !== heldAtVersion ||
+      health.status === 'PAUSED' ||
+      (countsToo && wakes !== wakesSeen + wakesOffered)
+    )
+  }
+
+  // What was read with the lease is as good as a look, where nothing has to be settled first.
+  if (
+    firstLook.upcoming !== null &&
+    !firstLook.held &&
+    leased.deletedAt === null &&
+    leased.health.status === 'ACTIVE'
+  ) {
+    stale = false
+    lookedAtMs = performance.now()
+    heldAtVersion = leased.version
   }
 
   /** @returns null when the lease is lost. */
   async function readEndpoint(): Promise<EndpointDocument | null> {
-    const endpoint = await endpoints.read(webhookId)
+    const endpoint = await endpoints.readTogether(webhookId)
     if (endpoint === null || endpoint.leaseToken !== token) {
       logger.warn('endpoint.lease-lost')
       return null
@@ -87,6 +114,7 @@ export function createEndpointView({
     if (endpoint === null) return false
     // Read before what waits is: work that is made in between must keep the lease from being given back.
     wakesSeen = endpoint.wakes
+    wakesOffered = 0
     await settleHeld(endpoint)
     heldAtVersion = endpoint.version
     upcoming = await deliveries.upcoming(webhookId)
@@ -148,9 +176,12 @@ export function createEndpointView({
     },
 
     offer(fresh) {
-      if (offered.length < upcomingMax) offered.push(fresh)
+      wakesOffered += 1
+      if (offered.length + fresh.length <= upcomingMax) offered.push(...fresh)
       else stale = true
     },
+
+    hasUnseen: (wakes) => wakes !== wakesSeen + wakesOffered,
 
     remove(ids) {
       for (const lane of lanes) {

@@ -5,8 +5,10 @@ import type { NewDelivery } from '../storage/delivery-queue.ts'
 
 export const wakeSubject = 'wake.webhooks.due'
 
-/** More than this is read from the database in due order anyway. */
-const freshMax = 256
+/** Deliveries named in one message, a bit over when the last endpoint has several; a message stays far below what NATS takes. */
+const freshPerMessage = 256
+/** An endpoint that gets more at once reads them from the database in due order anyway. */
+const freshPerEndpoint = 32
 
 /** A delivery that was just made, for its endpoint's worker. */
 const freshSchema = z.object({
@@ -31,16 +33,24 @@ export function createWake(bus: Bus): Wake {
   const encoder = new TextEncoder()
   const send = (message: WakeMessage) => bus.publish(wakeSubject, encoder.encode(JSON.stringify(message)))
   return (webhookIds, fresh = []) => {
-    if (webhookIds.length === 0) return
-    if (fresh.length === 0 || fresh.length > freshMax) return send({ ids: [...webhookIds], fresh: [] })
-    const named = fresh.flatMap(({ _id, webhookId, eventId, createdAt, ...made }) =>
-      made.eventType === 'webhook.test'
-        ? []
-        : [{ _id, webhookId, eventId, eventType: made.eventType, createdAtMs: createdAt.getTime() }],
-    )
-    const known = new Set(named.map(({ webhookId }) => webhookId))
-    send({ ids: webhookIds.filter((id) => !known.has(id)), fresh: named })
+    let message: WakeMessage = { ids: [], fresh: [] }
+    const made = Map.groupBy(fresh, ({ webhookId }) => webhookId)
+    for (const id of webhookIds) {
+      // One endpoint's are never spread over two messages: each is one piece of work at its endpoint.
+      const named = (made.get(id) ?? []).flatMap(freshOf)
+      if (named.length === 0 || named.length > freshPerEndpoint) message.ids.push(id)
+      else message.fresh.push(...named)
+      if (message.fresh.length + message.ids.length < freshPerMessage) continue
+      send(message)
+      message = { ids: [], fresh: [] }
+    }
+    if (message.fresh.length + message.ids.length > 0) send(message)
   }
+}
+
+function freshOf({ _id, webhookId, eventId, eventType: type, createdAt }: NewDelivery): FreshDelivery[] {
+  if (type === 'webhook.test') return []
+  return [{ _id, webhookId, eventId, eventType: type, createdAtMs: createdAt.getTime() }]
 }
 
 /** @throws Error when it is no such message. */

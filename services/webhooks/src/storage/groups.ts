@@ -1,16 +1,16 @@
 /**
- * Gathers what callers want to write while a write is under way and gives all of it to the next: under load many share one round
- * trip, alone each goes at once. One write at a time. When a group fails by one of its items, each of them is tried by itself, so
+ * Gathers what callers want of the database while a call is under way and gives all of it to the next: under load many share one round
+ * trip, alone each goes at once. One call at a time. When a group fails by one of its items, each of them is tried by itself, so
  * that nobody fails by another's; every other failure is that of the whole group.
- * @param itemsMax most items of one write; the callers bound what waits
+ * @param itemsMax most items of one call; the callers bound what waits
  */
-export function createWriteGroups<Item, Result>({
-  write,
+export function createGroups<Item, Result>({
+  run,
   itemsMax,
   failsByOne,
 }: {
   /** Results in the order of the items. */
-  write: (items: readonly Item[]) => Promise<readonly Result[]>
+  run: (items: readonly Item[]) => Promise<readonly Result[]>
   itemsMax: number
   failsByOne: (error: unknown) => boolean
 }): (items: readonly Item[]) => Promise<Result[]> {
@@ -20,10 +20,10 @@ export function createWriteGroups<Item, Result>({
 
   async function settle(group: readonly Waiting[]): Promise<void> {
     try {
-      const results = await write(group.map(({ item }) => item))
+      const results = await run(group.map(({ item }) => item))
       for (const [index, { resolve, reject }] of group.entries()) {
         const result = results[index]
-        if (result === undefined) reject(new Error('a write of a group had no result'))
+        if (result === undefined) reject(new Error('an item of a group had no result'))
         else resolve(result)
       }
     } catch (error) {

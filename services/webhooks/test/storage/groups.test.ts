@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createWriteGroups } from '../../src/storage/write-groups.ts'
+import { createGroups } from '../../src/storage/groups.ts'
 
 const outage = new Error('the database is away')
 const bad = new Error('one of them is bad')
@@ -8,12 +8,12 @@ const failsByOne = (error: unknown) => error === bad
 t.test('what comes while a write is under way shares the next one, at most itemsMax of it', async (t) => {
   const groups: number[][] = []
   const first = Promise.withResolvers<void>()
-  const write = async (items: readonly number[]) => {
+  const run = async (items: readonly number[]) => {
     groups.push([...items])
     if (groups.length === 1) await first.promise
     return items.map((item) => item * 10)
   }
-  const add = createWriteGroups({ write, itemsMax: 3, failsByOne })
+  const add = createGroups({ run, itemsMax: 3, failsByOne })
   const results = [add([1, 2])]
   while (groups.length === 0) await new Promise(setImmediate)
   results.push(add([3]), add([4, 5]), add([6]))
@@ -25,11 +25,11 @@ t.test('what comes while a write is under way shares the next one, at most items
 })
 
 t.test('an item that cannot be written fails alone', async (t) => {
-  const write = async (items: readonly number[]) => {
+  const run = async (items: readonly number[]) => {
     if (items.includes(2)) throw bad
     return items
   }
-  const add = createWriteGroups({ write, itemsMax: 10, failsByOne })
+  const add = createGroups({ run, itemsMax: 10, failsByOne })
   const results = await Promise.allSettled([add([1]), add([2]), add([3])])
   t.strictSame(
     results.map(({ status }) => status),
@@ -39,12 +39,12 @@ t.test('an item that cannot be written fails alone', async (t) => {
 
 t.test('an outage fails the whole group at once and the next write is tried again', async (t) => {
   let writes = 0
-  const write = async (items: readonly number[]) => {
+  const run = async (items: readonly number[]) => {
     writes += 1
     if (writes === 1) throw outage
     return items
   }
-  const add = createWriteGroups({ write, itemsMax: 10, failsByOne })
+  const add = createGroups({ run, itemsMax: 10, failsByOne })
   const results = await Promise.allSettled([add([1]), add([2])])
   t.strictSame(
     results.map(({ status }) => status),

@@ -16,7 +16,7 @@ import { z } from 'zod'
 import type { RoundActor } from '../actors/round-actor.ts'
 import type { WalletClient } from '../clients/wallet.ts'
 import type { RoundMessage } from '../domain/round-message.ts'
-import { presentRound } from '../present/present-round.ts'
+import { presentRound, roundBytes } from '../present/present-round.ts'
 import { presentSession } from '../present/present-session.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
 import type { GrantsStore } from '../storage/grants-store.ts'
@@ -98,6 +98,7 @@ export function createPlayerHandlers(deps: PlayerDeps): CallHandler[] {
       position: nonceSchema,
       read: (below, max) => rounds.listChain(chain, { below, max }),
       positionOf: ({ nonce }) => nonce,
+      bytesOf: roundBytes,
     })
     return { status: 200, body: { data: items.map(presentRound), next_cursor: nextCursor } }
   }

@@ -14,7 +14,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { RoundActor } from '../actors/round-actor.ts'
 import type { RoundState } from '../domain/round.ts'
-import { presentRound } from '../present/present-round.ts'
+import { presentRound, roundBytes } from '../present/present-round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
 import { readPage, readWindow } from './page.ts'
@@ -57,6 +57,7 @@ export function createRoundHandlers({ rounds, actor, cursors }: RoundsDeps): Cal
           { before, max },
         ),
       positionOf: ({ id }) => id,
+      bytesOf: roundBytes,
     })
     return { status: 200, body: { data: items.map(presentRound), next_cursor: nextCursor } }
   }

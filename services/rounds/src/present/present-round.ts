@@ -3,6 +3,8 @@ import type { RoundCompletedData, RoundStartedData } from '@pitboss/contracts/ev
 import { formatAmount } from '@pitboss/money/amount'
 import type { RoundState } from '../domain/round.ts'
 
+const usualBytes = 2000
+
 /** The public record of a round. The outcome is shown from SETTLING on, the seed of a terminal round. Contract section 4. */
 export function presentRound(round: RoundState): Round {
   return {
@@ -86,4 +88,9 @@ function commitment(round: RoundState) {
 
 function shownOutcome({ status, outcome }: RoundState): Record<string, unknown> | null {
   return outcome !== null && (status === 'SETTLING' || status === 'SETTLED') ? { ...outcome } : null
+}
+
+/** About how many bytes a presented round takes: an operator's own outcome may have tens of thousands. */
+export function roundBytes({ outcome }: Pick<RoundState, 'outcome'>): number {
+  return usualBytes + (outcome === null ? 0 : Buffer.byteLength(JSON.stringify(outcome)))
 }

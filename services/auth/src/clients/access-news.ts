@@ -18,7 +18,7 @@ export function createAccessNews({
   collections: AuthCollections
   logger: Logger
 }) {
-  const { operators, credentials, users, platform, refreshTokens } = collections
+  const { operators, credentials, users, platform, refreshTokens, requestLogs } = collections
 
   const put = async (key: string) => {
     try {
@@ -37,11 +37,18 @@ export function createAccessNews({
       await put('platform')
       await platform.updateOne({ _id: 'platform' }, { $set: { accessPending: false } })
     },
-    /** Also ends a deletion: the record goes once the gateways know. */
+    /** Also ends a deletion: the link from past requests and then the record go once the gateways know. */
     async credential(apiKey: string): Promise<void> {
       await put(`credential.${apiKey}`)
-      const { deletedCount } = await credentials.deleteOne({ _id: apiKey, status: 'DELETED' })
-      if (deletedCount === 0) await credentials.updateOne({ _id: apiKey }, { $set: { accessPending: false } })
+      const deleted = await credentials.findOne({ _id: apiKey, status: 'DELETED' })
+      if (deleted === null) {
+        const present = { _id: apiKey, status: { $ne: 'DELETED' as const } }
+        await credentials.updateOne(present, { $set: { accessPending: false } })
+        return
+      }
+      const { operatorId } = deleted
+      await requestLogs.updateMany({ operatorId, apiKey }, { $set: { apiKey: null } })
+      await credentials.deleteOne({ _id: apiKey, status: 'DELETED' })
     },
     /** Also ends a removal. */
     async user(userId: string): Promise<void> {

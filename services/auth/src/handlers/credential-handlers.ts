@@ -19,7 +19,7 @@ type Credential = z.infer<typeof credentialSchema>
 /** Key pairs of the account. Source: contract sections 3 and 11. */
 export function credentialHandlers(deps: AuthDeps): CallHandler[] {
   const { collections, news, secretHash, cursors, clock, newId, random, db } = deps
-  const { credentials, operators, requestLogs } = collections
+  const { credentials, operators } = collections
 
   const operatorOf = async ({ scope }: Caller) => {
     const operator = await operators.findOne({ _id: scope.operatorId })
@@ -155,11 +155,7 @@ export function credentialHandlers(deps: AuthDeps): CallHandler[] {
     }),
 
     handler(endpoints.deleteCredential.call, async ({ caller, params }) => {
-      const removed = await change(caller, params.api_key, { status: 'DELETED', revokedAt: clock.now() })
-      await requestLogs.updateMany(
-        { operatorId: removed.operatorId, apiKey: removed._id },
-        { $set: { apiKey: null } },
-      )
+      await change(caller, params.api_key, { status: 'DELETED', revokedAt: clock.now() })
       return { status: 204, body: null }
     }),
   ]

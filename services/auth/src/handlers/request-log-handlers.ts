@@ -13,14 +13,29 @@ const duplicateKey = 11_000
 /** Requests of the last 30 days. Source: contract section 3. */
 export function requestLogHandlers({ collections, cursors }: AuthDeps): CallHandler[] {
   const { requestLogs, credentials } = collections
+
+  async function presentOf(keys: readonly string[]): Promise<Set<string>> {
+    const present = await credentials
+      .find({ _id: { $in: [...keys] }, status: { $ne: 'DELETED' } }, { projection: { _id: 1 } })
+      .toArray()
+    return new Set(present.map(({ _id }) => _id))
+  }
+
+  /** Rows that are there already, from a try before, are passed over. */
+  async function insert(documents: readonly RequestLogDocument[]): Promise<number> {
+    try {
+      return (await requestLogs.insertMany([...documents], { ordered: false })).insertedCount
+    } catch (error) {
+      if (!(error instanceof MongoBulkWriteError) || error.code !== duplicateKey) throw error
+      return error.insertedCount
+    }
+  }
+
   return [
     handler(appendRequestLog, async ({ rows }) => {
       if (rows.length === 0) return { written: 0 }
       const keys = [...new Set(rows.map((row) => row.api_key).filter((key) => key !== null))]
-      const present = await credentials
-        .find({ _id: { $in: keys }, status: { $ne: 'DELETED' } }, { projection: { _id: 1 } })
-        .toArray()
-      const known = new Set(present.map(({ _id }) => _id))
+      const known = await presentOf(keys)
       const documents = rows.map((row): RequestLogDocument => {
         const hash = createHash('sha256').update(canonicalJson(row)).digest('hex').slice(0, 32)
         return {
@@ -39,12 +54,16 @@ export function requestLogHandlers({ collections, cursors }: AuthDeps): CallHand
           clientAddress: row.client_address,
         }
       })
-      try {
-        return { written: (await requestLogs.insertMany(documents, { ordered: false })).insertedCount }
-      } catch (error) {
-        if (!(error instanceof MongoBulkWriteError) || error.code !== duplicateKey) throw error
-        return { written: error.insertedCount }
+      const written = await insert(documents)
+      // A key that was deleted meanwhile: its deletion may have come too early to see these rows.
+      const after = await presentOf([...known])
+      const gone = [...known].filter((key) => !after.has(key))
+      if (gone.length > 0) {
+        const operatorIds = [...new Set(rows.map((row) => row.operatorId))]
+        const linked = { operatorId: { $in: operatorIds }, apiKey: { $in: gone } }
+        await requestLogs.updateMany(linked, { $set: { apiKey: null } })
       }
+      return { written }
     }),
 
     handler(listRequestLogs.call, async ({ caller, query }) => {

@@ -7,8 +7,8 @@ import { createWitness, proxyAddress, type Said, type Witness } from '../../fixt
 const login = z.object({ email: z.string(), password: z.string() })
 const keyPair = z.object({ api_key: z.string(), api_secret: z.string() })
 
-export type KeyPair = z.infer<typeof keyPair>
-export type Login = z.infer<typeof login>
+type KeyPair = z.infer<typeof keyPair>
+type Login = z.infer<typeof login>
 
 export type AccessWorld = {
   stack: RunningStack

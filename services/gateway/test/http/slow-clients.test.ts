@@ -23,6 +23,29 @@ await t.test('a body that never ends is answered', async (t) => {
   socket.destroy()
 })
 
+await t.test('a client that says nothing at all is cut off', async (t) => {
+  const startedAtMs = performance.now()
+  await askRaw(port, '')
+  t.ok(performance.now() - startedAtMs < 10_000)
+})
+
+await t.test('a header or a body that drips goes on for no longer than one that stands still', async (t) => {
+  const beginnings = [
+    'GET /v1/sessions HTTP/1.1\r\nhost: x\r\nx-slow: ',
+    `POST /v1/sessions HTTP/1.1\r\n${head}content-length: 10000\r\n\r\n`,
+  ]
+  for (const beginning of beginnings) {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => undefined)
+    socket.write(beginning)
+    const dripping = setInterval(() => socket.write(' '), 20)
+    const [first] = await once(socket, 'data')
+    clearInterval(dripping)
+    t.match(String(first), /^HTTP\/1.1 422 /)
+    socket.destroy()
+  }
+})
+
 await t.test('a client that goes away in the middle of its body harms nobody', async (t) => {
   for (const path of [
     '/v1/sessions',

@@ -7,7 +7,7 @@ import type { Mistake } from '../src/simulate/world.ts'
 
 /** More by hand: npm run simulate -- --seeds 10000. */
 const seeds = 30
-const seedsMax = 120
+const seedsMax = 400
 
 /** A busy machine runs it many times slower than a free one, on which each takes a few seconds at most. */
 const testTimeoutMs = 300_000

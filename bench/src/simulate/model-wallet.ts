@@ -39,6 +39,7 @@ const troubles = [
   'refused',
   'refused',
 ] as const
+const treacherous = ['refused', 'answer lost', 'late'] as const
 type Trouble = (typeof troubles)[number]
 
 const refusals = [
@@ -49,6 +50,8 @@ const refusals = [
   'TEMPORARY_ERROR',
 ]
 const lateMsMax = 40_000
+/** About as long as a call is held before others give it up. */
+const leaseMs = { least: 4000, most: 5000 }
 
 /**
  * The sandbox wallet's own rules and ledger behind a network that loses, doubles, delays and garbles.
@@ -138,13 +141,18 @@ export function createModelWallet({
   function send(machine: Machine, request: WalletRequest): Promise<WalletCallResult> {
     return new Promise((resolve) => {
       const sentAt = timeline.now()
-      const trouble = !weather.fair() && random.chance(weather.wallet) ? random.pick(troubles) : null
+      const kinds = random.chance(weather.treachery) ? treacherous : troubles
+      const trouble = !weather.fair() && random.chance(weather.wallet) ? random.pick(kinds) : null
       const { roundId, transactionId } = readIds(request.body)
       const ended = onCall(roundId, machine)
       // Also when its holder stands still: others may call it lost only long after.
       timeline.after(request.timeoutMs, ended)
       // The worst moment to stand still: the call is out, and its answer comes after others have given it up.
-      if (!weather.fair() && random.chance(weather.standstill)) machine.pause(random.between(500, 9000))
+      if (!weather.fair() && random.chance(weather.standstill)) {
+        machine.pause(
+          random.chance(0.5) ? random.between(500, 9000) : random.between(leaseMs.least, leaseMs.most),
+        )
+      }
       trace(
         `${machine.name} calls ${request.operation} ${transactionId}${trouble === null ? '' : `: ${trouble}`}`,
       )

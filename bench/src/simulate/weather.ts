@@ -14,6 +14,8 @@ export type Weather = {
   readonly standstill: number
   /** Of a fault of the processes to be that all of a kind are away for longer than a stake's envelope. */
   readonly outage: number
+  /** Of trouble with the wallet to be of the kind that tempts: it takes and says nothing, and refuses when it is asked again. */
+  readonly treachery: number
   /** Of each kind of trouble with the wallet. */
   readonly wallet: number
   ioMs(random: Random): number
@@ -24,7 +26,9 @@ const slowIoMs = 3000
 export function createWeather(random: Random): Weather {
   let fair = false
   const level = random.pick([0, 0.3, 1, 1, 2])
-  const slow = random.pick([0, 0.002, 0.01])
+  /** Wallet and processes fail together: what one alone hides, the other shows. */
+  const harsh = random.chance(0.25)
+  const slow = random.pick([0, 0.002, 0.01, 0.05])
   return {
     fair: () => fair,
     clear() {
@@ -32,10 +36,11 @@ export function createWeather(random: Random): Weather {
     },
     crash: 0.002 * level,
     ioLost: 0.003 * random.pick([0, 1, 2]),
-    standstill: random.pick([0, 0.01, 0.05]),
+    standstill: harsh ? 0.25 : random.pick([0, 0.01, 0.05]),
+    treachery: harsh ? 0.8 : 0,
     outage: random.pick([0, 0, 0.1]),
     busLost: 0.01 * random.pick([0, 1, 3]),
-    wallet: random.pick([0.05, 0.15, 0.3, 0.5]),
+    wallet: harsh ? 0.6 : random.pick([0.05, 0.15, 0.3, 0.5]),
     ioMs: (own) => (!fair && own.chance(slow) ? own.between(50, slowIoMs) : own.between(1, 3)),
   }
 }

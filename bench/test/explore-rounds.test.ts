@@ -23,7 +23,7 @@ await t.test(
 
 /** Of a round that is abandoned, or told again what it knows: this search has none, the simulation does. */
 const elsewhere = [
-  'a late refusal ends an open round',
+  'a stake that is told again fails an open round',
   'a round left behind is never ended',
   'a round left behind keeps its stake',
 ]

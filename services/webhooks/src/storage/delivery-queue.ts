@@ -28,6 +28,9 @@ export type NewDelivery = Pick<
 /** What waits in each lane, in due order, and the lanes in which more waits than that. */
 export type Upcoming = { lanes: Record<Lane, DueDelivery[]>; open: Set<Lane> }
 
+type Write = Claim | Completion
+type Written = { readonly claimed: DueDelivery | null } | { readonly completed: boolean }
+
 const withoutAttempts = { attempts: 0 } as const
 
 /**
@@ -35,66 +38,39 @@ const withoutAttempts = { attempts: 0 } as const
  * endpoints of this process share their round trips, each under its own fence.
  */
 export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliveries'>) {
-  const groups = { itemsMax: groupMax, failsByOne: (error: unknown) => error instanceof MongoBulkWriteError }
-  const claim = createGroups<Claim, DueDelivery | null>({ run: writeClaims, ...groups })
-  const complete = createGroups<Completion, boolean>({ run: writeCompletions, ...groups })
+  const write = createGroups<Write, Written>({
+    run: writeTogether,
+    itemsMax: groupMax,
+    failsByOne: (error) => error instanceof MongoBulkWriteError,
+  })
 
   /**
-   * Stores each one's next attempt number and the worker's token. The fence names what was read of it, so that when all of a group
-   * match, what was read is what is claimed; else the group is read again.
+   * Claims and completions in one write, each under a fence that names what was read of it. When all of them match, what was read is what
+   * is written; else they are read again. A claim waits for every completion that was asked for before it.
    */
-  async function writeClaims(claims: readonly Claim[]): Promise<(DueDelivery | null)[]> {
-    const claimed = claims.map(({ due, token, now }) => ({
-      ...due,
-      claimToken: token,
-      claimedAt: now,
-      dueAt: never,
-      attemptCount: due.attemptCount + 1,
-    }))
-    const operations = claims.map(({ due: { _id, dueAt, attemptCount }, token, now }) => ({
-      updateOne: {
-        filter: { _id, status: 'PENDING' as const, claimToken: 0, dueAt, attemptCount },
-        update: {
-          $set: { claimToken: token, claimedAt: now, dueAt: never, attemptCount: attemptCount + 1 },
-        },
-      },
+  async function writeTogether(writes: readonly Write[]): Promise<Written[]> {
+    const operations = writes.map((one) => ({
+      updateOne: 'due' in one ? claimOperation(one) : completionOperation(one),
     }))
     const { matchedCount } = await deliveries.bulkWrite(operations, { ordered: false })
-    if (matchedCount === claims.length) return claimed
-    const found = await deliveries
-      .find({ _id: { $in: claimed.map(({ _id }) => _id) } }, { projection: withoutAttempts })
-      .toArray()
+    if (matchedCount === writes.length) {
+      return writes.map((one) => ('due' in one ? { claimed: claimedOf(one) } : { completed: true }))
+    }
+    const ids = writes.map((one) => ('due' in one ? one.due._id : one.claimed._id))
+    const found = await deliveries.find({ _id: { $in: ids } }).toArray()
     const byId = new Map(found.map((delivery) => [delivery._id, delivery]))
-    return claimed.map(({ _id, claimToken, claimedAt, attemptCount }) => {
-      const now = byId.get(_id)
+    return writes.map((one, index) => {
+      const now = byId.get(ids[index] ?? '')
+      if (!('due' in one)) {
+        return { completed: (now?.attempts ?? []).some((stored) => isSameAttempt(stored, one.attempt)) }
+      }
+      const claimed = claimedOf(one)
       const mine =
-        now?.claimToken === claimToken &&
-        now.attemptCount === attemptCount &&
-        now.claimedAt?.getTime() === claimedAt.getTime()
-      return mine ? now : null
+        now?.claimToken === claimed.claimToken &&
+        now.attemptCount === claimed.attemptCount &&
+        now.claimedAt?.getTime() === one.now.getTime()
+      return { claimed: mine ? now : null }
     })
-  }
-
-  /** Whether each was written; that is read again where not all of them were. */
-  async function writeCompletions(completions: readonly Completion[]): Promise<boolean[]> {
-    const operations = completions.map(({ claimed: { _id, claimToken, attemptCount }, fields, attempt }) => ({
-      updateOne: {
-        filter: { _id, claimToken, attemptCount },
-        update: {
-          $set: { ...fields, claimToken: 0, claimedAt: null },
-          $push: { attempts: { $each: [attempt], $slice: -attemptsKept } },
-        },
-      },
-    }))
-    const { matchedCount } = await deliveries.bulkWrite(operations, { ordered: false })
-    if (matchedCount === completions.length) return completions.map(() => true)
-    const found = await deliveries
-      .find({ _id: { $in: completions.map(({ claimed }) => claimed._id) } }, { projection: { attempts: 1 } })
-      .toArray()
-    const byId = new Map(found.map(({ _id, attempts }) => [_id, attempts]))
-    return completions.map(({ claimed, attempt }) =>
-      (byId.get(claimed._id) ?? []).some((stored) => isSameAttempt(stored, attempt)),
-    )
   }
 
   const firstDue = (filter: { webhookId: string; lane?: Lane }): Promise<DueDelivery[]> =>
@@ -209,8 +185,8 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
      * was read, is left out.
      */
     async claim(dues: readonly DueDelivery[], token: number, now: Date): Promise<DueDelivery[]> {
-      const claimed = await claim(dues.map((due) => ({ due, token, now })))
-      return claimed.filter((delivery) => delivery !== null)
+      const written = await write(dues.map((due) => ({ due, token, now })))
+      return written.flatMap((one) => ('claimed' in one && one.claimed !== null ? [one.claimed] : []))
     },
 
     /** Writes the result of the attempt, if the claim still stands. False when it was lost. */
@@ -219,8 +195,8 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       fields: Partial<DeliveryDocument>,
       attempt: AttemptRecord,
     ): Promise<boolean> {
-      const [written] = await complete([{ claimed, fields, attempt }])
-      return written === true
+      const [written] = await write([{ claimed, fields, attempt }])
+      return written !== undefined && 'completed' in written && written.completed
     },
 
     /** What dead workers left in flight for this endpoint becomes due; the attempt stays on record with an unknown outcome. */
@@ -268,6 +244,28 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
         { sort: { dueAt: 1 }, projection: { dueAt: 1 } },
       )
       return found?.dueAt ?? null
+    },
+  }
+}
+
+/** The delivery as a claim of it leaves it. */
+function claimedOf({ due, token, now }: Claim): DueDelivery {
+  return { ...due, claimToken: token, claimedAt: now, dueAt: never, attemptCount: due.attemptCount + 1 }
+}
+
+function claimOperation({ due: { _id, dueAt, attemptCount }, token, now }: Claim) {
+  return {
+    filter: { _id, status: 'PENDING' as const, claimToken: 0, dueAt, attemptCount },
+    update: { $set: { claimToken: token, claimedAt: now, dueAt: never, attemptCount: attemptCount + 1 } },
+  }
+}
+
+function completionOperation({ claimed: { _id, claimToken, attemptCount }, fields, attempt }: Completion) {
+  return {
+    filter: { _id, claimToken, attemptCount },
+    update: {
+      $set: { ...fields, claimToken: 0, claimedAt: null },
+      $push: { attempts: { $each: [attempt], $slice: -attemptsKept } },
     },
   }
 }

@@ -103,7 +103,7 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument, first: L
       if (starved && inFlight.size === 0) slots.await(signal.ring)
       const untilNextMs = nextAt === null ? recheckMs : Math.max(0, nextAt.getTime() - clock.now().getTime())
       const lingerMs = deps.lingerMs()
-      idle = inFlight.size === 0 && !starved
+      idle = inFlight.size === 0 && work.size === 0 && !starved
       const rung = await signal.wait(
         idle
           ? Math.min(lingerMs, nextAt === null ? lingerMs : untilNextMs)
@@ -179,7 +179,10 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument, first: L
         const body = delivery.testBody ?? bodies.get(delivery.eventId) ?? null
         const sending = send(endpoint, delivery, body, one)
         work.add(sending)
-        void sending.finally(() => work.delete(sending))
+        void sending.finally(() => {
+          work.delete(sending)
+          if (work.size === 0) signal.ring()
+        })
       }
     } catch (err) {
       // Which of them are claimed is unknown; the next holder of the lease recovers those.
@@ -200,7 +203,12 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument, first: L
       const outcome = await deps.makeAttempt(endpoint, delivery, body)
       if (abandoned) return
       await failpoint('webhooks.posted')
-      const settled = await settleInTurn({ delivery, outcome, probe: chosen.probe })
+      // A success that changes nothing else gives its slot away while it is written: the next one is sent when both are.
+      const early = outcome.ok && isAtEase(view.endpoint().health)
+      const onWriting = () => {
+        if (early) finish(chosen)
+      }
+      const settled = await settleInTurn({ delivery, outcome, probe: chosen.probe, onWriting })
       await failpoint('webhooks.settled')
       if (settled.status !== 'DELIVERED' || settled.endpoint !== null) view.lookAgain()
       const { sentAt, durationMs } = outcome.record
@@ -248,7 +256,9 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument, first: L
   }
 
   /** Results that change the endpoint's health are settled one after another: they would only lose to each other. */
-  async function settleInTurn(result: Pick<Attempt, 'delivery' | 'outcome' | 'probe'>): Promise<Settled> {
+  async function settleInTurn(
+    result: Pick<Attempt, 'delivery' | 'outcome' | 'probe' | 'onWriting'>,
+  ): Promise<Settled> {
     const settle = async () => {
       const settled = await settleStubbornly(() => ({
         ...result,
@@ -277,7 +287,9 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument, first: L
     }
   }
 
+  /** Gives the slot back, once. */
   function finish({ due, probe }: Chosen): void {
+    if (inFlight.get(due._id) !== due) return
     inFlight.delete(due._id)
     if (probe) probeInFlight = false
     slots.give(operatorId)

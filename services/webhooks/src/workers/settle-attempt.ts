@@ -16,6 +16,8 @@ export type SettleAttempt = (attempt: {
   /** A success changes nothing about the endpoint but the time of it, which the caller keeps. */
   atEase: boolean
   lastSuccessAt: Date | null
+  /** Called when the delivery is being written: what is claimed from now on is claimed by the same write or by a later one. */
+  onWriting: () => void
 }) => Promise<Settled>
 
 export type Settled = {
@@ -43,7 +45,7 @@ export function createSettleAttempt({
   scaleMs: (ms: number) => number
   random: () => number
 }): SettleAttempt {
-  return async function settleAttempt({ delivery, outcome, probe, atEase, lastSuccessAt }) {
+  return async function settleAttempt({ delivery, outcome, probe, atEase, lastSuccessAt, onWriting }) {
     const { at, ok } = outcome
     const isTest = delivery.eventType === 'webhook.test'
     const firstAttemptAt = delivery.firstAttemptAt ?? outcome.record.sentAt
@@ -86,7 +88,9 @@ export function createSettleAttempt({
       firstAttemptAt,
       failedInStreak: streakNumber,
     }
-    const written = await deliveries.complete(delivery, fields, outcome.record)
+    const writing = deliveries.complete(delivery, fields, outcome.record)
+    onWriting()
+    const written = await writing
     if (backlogDue) await deliveries.backlogDue(delivery.webhookId, clock.now())
     return { endpoint, status: fields.status, written }
   }

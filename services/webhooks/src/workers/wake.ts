@@ -29,7 +29,7 @@ export type Wake = (webhookIds: readonly string[], fresh?: readonly NewDelivery[
  * Tells every worker which endpoints have something to do. At most once: the poll finds what a lost message named, and a worker that
  * trusts a message still claims under the database's fence.
  */
-export function createWake(bus: Bus): Wake {
+export function createWake(bus: Pick<Bus, 'publish'>): Wake {
   const encoder = new TextEncoder()
   const send = (message: WakeMessage) => bus.publish(wakeSubject, encoder.encode(JSON.stringify(message)))
   return (webhookIds, fresh = []) => {

@@ -17,6 +17,7 @@ const databasePrefix = 'bench'
 export type WebhooksWorld = {
   kinds: object
   natsUrl: string
+  mongodbUrl: string
   bus: Bus
   /** The database of the webhooks service. */
   storage: Storage
@@ -42,6 +43,7 @@ export async function createWorld(cleanup: Cleanup): Promise<WebhooksWorld> {
   return {
     kinds: engines.kinds,
     natsUrl,
+    mongodbUrl: engines.mongodbUrl,
     bus,
     storage,
     startService() {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -55,6 +56,7 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
       ['operator', 'set', demo.operator_id],
       ['consumer', 'rewind', consumer],
       ['movement', 'resolve', 'txn_x', '--as', 'success'],
+      ['movement', 'diff', '-', '--operator', demo.operator_id],
       ['operator', 'list', '--data-dir', join(stack.dataDir, 'nowhere')],
     ]
     await Promise.all(
@@ -181,6 +183,28 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
     t.match(movement, { movement: {}, attempts: Array })
     t.match(delivery, { attempts: Array })
     t.match(dossier, { operator_id: demo.operator_id, round: { stake: '1.00' }, movements: Array })
+    const ledger = join(stack.dataDir, 'ledger.csv')
+    const { round } = z.looseObject({ round: record }).parse(dossier)
+    const own = z
+      .array(z.looseObject({ movement: record }))
+      .parse(dossier.movements)
+      .map(({ movement }) => movement)
+    const rows = own.map((row) => [row.transaction_id, row.type, row.amount, row.currency].join(','))
+    writeFileSync(
+      ledger,
+      ['transaction_id,type,amount,currency', ...rows, 'foreign-1,WIN,5.00,USD'].join('\n'),
+    )
+    const window = ['--from', String(round.created_at), '--to', new Date().toISOString()]
+    const account = ['--operator', demo.operator_id, '--environment', 'TEST']
+    const { differences, summary } = z
+      .strictObject({ differences: records, summary: record })
+      .parse(await json('movement', 'diff', ledger, ...account, ...window))
+    t.match(
+      differences.filter(({ kind }) => kind !== 'missing'),
+      [{ kind: 'extra', transaction_id: 'foreign-1' }],
+      'missing are the movements of rounds that are played meanwhile',
+    )
+    t.match(summary, { lines: own.length + 1, matched: own.length })
     const timeline = z.array(z.looseObject({ at: z.string(), what: z.string() })).parse(dossier.timeline)
     t.strictSame(
       timeline.map(({ at }) => at),

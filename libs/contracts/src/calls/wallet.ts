@@ -185,7 +185,18 @@ export const reconcileChunk = defineCall({
     from: z.string(),
     to: z.string(),
   }),
-  reply: z.strictObject({ differences: z.array(z.record(z.string(), z.unknown())), matched: z.int() }),
+  reply: z.strictObject({
+    differences: z.array(
+      z.strictObject({
+        kind: z.enum(['extra', 'different', 'duplicate']),
+        transaction_id: z.string(),
+        fields: z.array(
+          z.strictObject({ field: z.string(), ours: z.string().nullable(), theirs: z.string().nullable() }),
+        ),
+      }),
+    ),
+    matched: z.int(),
+  }),
   budgetMs: 15_000,
 })
 /** Our movements of the window that moved money, in pages, so that the gateway can tell which the operator lacks. */

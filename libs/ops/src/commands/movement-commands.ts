@@ -1,11 +1,17 @@
+import { createReadStream } from 'node:fs'
+import { opsShowOperator } from '@pitboss/contracts/calls/auth'
 import { opsListMovements, opsResolveMovement, opsShowMovement } from '@pitboss/contracts/calls/wallet'
+import { operatorIdOf } from '@pitboss/contracts/operator-handle'
+import { type Difference, diffLedger, type Finding, type LedgerSummary } from '@pitboss/ledger/diff-ledger'
+import { readLedger } from '@pitboss/ledger/ledger-lines'
+import { newId } from '@pitboss/runtime/new-id'
 import { type Command, Option } from 'commander'
 import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
-import { readCount, readDuration } from '../read-flags.ts'
+import { readCount, readDuration, readInstant } from '../read-flags.ts'
 import { textTable } from '../text-table.ts'
 import { UsageError } from '../usage-error.ts'
 
-/** `movement list|show|resolve`. Source: contract section 10. */
+/** `movement list|show|resolve`, contract section 10; `movement diff` is ours. */
 export function movementCommands(program: Command): void {
   const noun = program.command('movement').description('money on its way')
   withCommonFlags(noun.command('list'))
@@ -68,4 +74,63 @@ export function movementCommands(program: Command): void {
         show(record, `${record.reference}: ${record.status}`)
       })
     })
+  withCommonFlags(
+    noun
+      .command('diff <ledger>')
+      .description(
+        "compare an operator's wallet ledger, a file of JSON lines or CSV (.csv) or - for stdin, with ours",
+      ),
+  )
+    .requiredOption('--operator <operator>', 'op_… handle or uuid')
+    .addOption(
+      new Option('--environment <environment>').choices(['TEST', 'LIVE'] as const).default('LIVE' as const),
+    )
+    .requiredOption('--from <time>', 'of our movements, inclusive', readInstant)
+    .requiredOption('--to <time>', 'of our movements, inclusive', readInstant)
+    .addOption(new Option('--format <format>', 'unless told by .csv').choices(['json-lines', 'csv'] as const))
+    .action(async (path: string, flags, command: Command) => {
+      await runOps(command, async ({ bus, show, note }) => {
+        const operatorId = operatorIdOf(flags.operator)
+        if (operatorId === null) throw new UsageError('--operator must be an op_… handle or a uuid')
+        await bus.call(opsShowOperator, { operator: flags.operator })
+        const scope = { operatorId, environment: flags.environment === 'LIVE' ? 'LIVE' : 'SANDBOX' } as const
+        const lines = readLedger(
+          path === '-' ? process.stdin : createReadStream(path),
+          flags.format ?? (path.endsWith('.csv') ? 'csv' : 'json-lines'),
+        )
+        const window = { scope, from: flags.from, to: flags.to, requestId: newId('req') }
+        const { differences, summary } = await collect(diffLedger(bus, window, lines), note)
+        show({ summary, differences }, describe(differences, summary))
+      })
+    })
+}
+
+/** Kept in memory and printed at most; all are counted. */
+const differencesMax = 10_000
+const noteEveryMs = 5_000
+
+async function collect(findings: AsyncIterable<Finding>, note: (text: string) => void) {
+  const differences: Difference[] = []
+  let summary: LedgerSummary | null = null
+  let notedAtMs = performance.now()
+  for await (const finding of findings) {
+    if ('summary' in finding) summary = finding.summary
+    else if (differences.length < differencesMax) differences.push(finding)
+    if (performance.now() - notedAtMs < noteEveryMs) continue
+    notedAtMs = performance.now()
+    note(`${differences.length} differences so far`)
+  }
+  if (summary === null) throw new Error('the comparison ended without a summary')
+  return { differences, summary }
+}
+
+function describe(differences: readonly Difference[], summary: LedgerSummary): string {
+  const rows = differences.map(({ kind, transaction_id, line, fields }) => ({
+    kind,
+    movement: transaction_id ?? `line ${String(line)}`,
+    fields: JSON.stringify(fields ?? []),
+  }))
+  const cut = summary.differences > rows.length ? `, the first ${rows.length} are shown` : ''
+  const total = `${summary.lines} lines, ${summary.matched} match, ${summary.differences} differ${cut}`
+  return rows.length === 0 ? total : `${textTable(rows)}\n\n${total}`
 }

@@ -1,10 +1,10 @@
 import { mintToken as mintCall } from '@pitboss/contracts/calls/auth'
+import { operatorIdOf } from '@pitboss/contracts/operator-handle'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { limiterAddress } from '../access/client-address.ts'
 import type { Answer, Inbound } from '../http/inbound.ts'
 import { mintBody } from '../routes/own-shapes.ts'
 import type { HandlerDeps } from './handler-deps.ts'
-import { operatorUuid } from './operator-uuid.ts'
 
 /**
  * `POST /v1/auth/token`. The address was counted before the body. Two limits follow, each the key's: every try counts for the key from this
@@ -20,7 +20,7 @@ export async function mintToken(deps: HandlerDeps, inbound: Inbound): Promise<An
   const request = { api_key, api_secret, clientAddress: inbound.clientAddress }
   const token = await bus.call(mintCall, request, inbound.context)
   inbound.admit({ ...limiters.take('mintKey', api_key), allowed: true })
-  const operatorId = operatorUuid(token.operator.id)
+  const operatorId = operatorIdOf(token.operator.id)
   if (operatorId === null) throw new ServiceError('INTERNAL_ERROR', { cause: 'the operator has no handle' })
   inbound.attribute({ operatorId, mode: token.operator.mode, apiKey: api_key })
   return { status: 200, json: token }

@@ -1,23 +1,20 @@
+import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { reconcileChunk, reconcileOurs } from '@pitboss/contracts/calls/wallet'
 import { toErrorEnvelope } from '@pitboss/errors/envelope'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { diffLedger, type Finding } from '@pitboss/ledger/diff-ledger'
+import { type LedgerFormat, readLedger } from '@pitboss/ledger/ledger-lines'
 import type { Answer, Inbound } from '../http/inbound.ts'
 import { requirePlainEncoding } from '../input/read-body.ts'
 import { singleHeader } from '../input/single-header.ts'
 import { reconcileQuery } from '../routes/own-shapes.ts'
 import { callerOf } from './forward.ts'
 import type { HandlerDeps } from './handler-deps.ts'
-import { IdSet } from './id-set.ts'
-import { bodyChunks, ledgerFormat, type LedgerRow, readLedger } from './ledger-lines.ts'
 
-const rowsPerCallMax = 500
 /** Findings kept until the ledger has been read, since many clients read no answer before they have sent all. */
 const heldMax = 10_000
 /** Each holds a set of ids in memory. */
 const atOnceMax = 2
-
-type Finding = Record<string, unknown>
 
 /**
  * `POST /v1/reports/reconciliation?from&to`: reads the operator's ledger as JSON lines or CSV and answers, as JSON lines, what differs by `kind`:
@@ -38,11 +35,8 @@ export function createReconcile(deps: HandlerDeps): (inbound: Inbound) => Promis
     })
     const { from, to } = reconcileQuery.parse(inbound.query)
     const { scope } = callerOf(inbound)
-    const findings = compare(
-      deps,
-      { scope, from, to, requestId: context.requestId },
-      readLedger(bodyChunks(raw), format),
-    )
+    const window = { scope, from, to, requestId: context.requestId }
+    const findings = diffLedger(deps.bus, window, readLedger(bodyChunks(raw), format))
     try {
       const { held, ended } = await holdFirst(findings)
       const data = Readable.from(toLines(held, ended ? none() : findings, context.requestId))
@@ -53,57 +47,6 @@ export function createReconcile(deps: HandlerDeps): (inbound: Inbound) => Promis
       throw error
     }
   }
-}
-
-type Window = {
-  scope: { operatorId: string; environment: 'SANDBOX' | 'LIVE' }
-  from: string
-  to: string
-  requestId: string
-}
-
-async function* compare(
-  { bus }: HandlerDeps,
-  { scope, from, to, requestId }: Window,
-  lines: ReturnType<typeof readLedger>,
-): AsyncGenerator<Finding> {
-  const theirs = new IdSet()
-  const count = { lines: 0, matched: 0, differences: 0 }
-  let rows: LedgerRow[] = []
-  const compareRows = async () => {
-    const { differences, matched } = await bus.call(reconcileChunk, { scope, rows, from, to }, { requestId })
-    rows = []
-    count.matched += matched
-    return differences
-  }
-  const found = (finding: Finding) => {
-    count.differences += 1
-    return finding
-  }
-  for await (const line of lines) {
-    count.lines += 1
-    if (!line.ok) yield found({ kind: 'unreadable', line: line.line, message: line.message })
-    else if (!theirs.add(line.row.transaction_id)) {
-      yield found({ kind: 'duplicate', line: line.line, transaction_id: line.row.transaction_id, fields: [] })
-    } else rows.push(line.row)
-    if (rows.length >= rowsPerCallMax) for (const finding of await compareRows()) yield found(finding)
-  }
-  if (rows.length > 0) for (const finding of await compareRows()) yield found(finding)
-
-  let after: string | null = null
-  do {
-    const page: { rows: LedgerRow[]; next: string | null } = await bus.call(
-      reconcileOurs,
-      { scope, from, to, after },
-      { requestId },
-    )
-    for (const ours of page.rows) {
-      const { transaction_id } = ours
-      if (!theirs.has(transaction_id)) yield found({ kind: 'missing', transaction_id, fields: [], ours })
-    }
-    after = page.next
-  } while (after !== null)
-  yield { summary: { from, to, ...count } }
 }
 
 async function holdFirst(findings: AsyncGenerator<Finding>): Promise<{ held: Finding[]; ended: boolean }> {
@@ -138,3 +81,27 @@ function once(fn: () => void): () => void {
 }
 
 async function* none(): AsyncGenerator<Finding> {}
+
+/** The format by content type; null for any other. */
+function ledgerFormat(contentType: string | null): LedgerFormat | null {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase()
+  if (type === 'text/csv') return 'csv'
+  const jsonLines = [
+    'application/x-ndjson',
+    'application/ndjson',
+    'application/jsonl',
+    'application/x-jsonlines',
+  ]
+  return type !== undefined && jsonLines.includes(type) ? 'json-lines' : null
+}
+
+/** The chunks of a request's body. @throws ServiceError VALIDATION_ERROR when it breaks off. */
+async function* bodyChunks(request: IncomingMessage): AsyncGenerator<Buffer> {
+  const chunks = request.iterator({ destroyOnReturn: false })
+  for (;;) {
+    const next = await chunks.next().catch(() => null)
+    if (next === null) throw invalidField('body', 'was broken off')
+    if (next.done === true) return
+    if (Buffer.isBuffer(next.value)) yield next.value
+  }
+}

@@ -1,3 +1,4 @@
+import { operatorIdOf } from '@pitboss/contracts/operator-handle'
 import { walletCallback } from '@pitboss/contracts/calls/wallet'
 import type { Scope } from '@pitboss/contracts/caller'
 import { transactionId } from '@pitboss/contracts/primitives'
@@ -98,12 +99,9 @@ export function callbackCalls({
 }
 
 function scopeOfPath(operator: string, environment: string): Scope | null {
-  const hex = /^op_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(operator)
-  if (hex === null || (environment !== 'TEST' && environment !== 'LIVE')) return null
-  return {
-    operatorId: hex.slice(1).join('-'),
-    environment: environment === 'LIVE' ? 'LIVE' : 'SANDBOX',
-  }
+  const operatorId = operator.startsWith('op_') ? operatorIdOf(operator) : null
+  if (operatorId === null || (environment !== 'TEST' && environment !== 'LIVE')) return null
+  return { operatorId, environment: environment === 'LIVE' ? 'LIVE' : 'SANDBOX' }
 }
 
 function readBody(rawBody: Uint8Array): z.infer<typeof callbackBody> {

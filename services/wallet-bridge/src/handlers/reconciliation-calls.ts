@@ -15,7 +15,10 @@ export function reconciliationCalls({ lists }: { lists: MovementLists }): CallHa
       const found = await lists.byTransactionIds(scope, ids)
       const ours = new Map(found.map((document) => [document.transactionId, toOurs(document)]))
       const { differences, matched } = compareLedger(rows, ours, normalise)
-      return { differences: differences.map((difference) => ({ ...difference })), matched }
+      return {
+        differences: differences.map((difference) => ({ ...difference, fields: [...difference.fields] })),
+        matched,
+      }
     }),
     handler(reconcileOurs, async ({ scope, from, to, after }) => {
       const window = { from: new Date(from), to: new Date(to) }

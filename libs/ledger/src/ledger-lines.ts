@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { invalidField } from '@pitboss/errors/service-error'
 import { z } from 'zod'
 
@@ -26,30 +25,17 @@ const rowSchema = z.object({
 
 export type LedgerFormat = 'json-lines' | 'csv'
 
-/** The format by content type; null for any other. */
-export function ledgerFormat(contentType: string | null): LedgerFormat | null {
-  const type = contentType?.split(';')[0]?.trim().toLowerCase()
-  if (type === 'text/csv') return 'csv'
-  const jsonLines = [
-    'application/x-ndjson',
-    'application/ndjson',
-    'application/jsonl',
-    'application/x-jsonlines',
-  ]
-  return type !== undefined && jsonLines.includes(type) ? 'json-lines' : null
-}
-
 /**
  * Reads a ledger line by line in bounded memory; empty lines are passed over.
  * @throws ServiceError VALIDATION_ERROR path `body`: a CSV without the wanted heading, a line or a body that is too long.
  */
 export async function* readLedger(
-  request: AsyncIterable<Buffer>,
+  bytes: AsyncIterable<Uint8Array>,
   format: LedgerFormat,
 ): AsyncGenerator<LedgerLine> {
   let heading: readonly string[] | null = null
   let line = 0
-  for await (const text of readLines(request)) {
+  for await (const text of readLines(bytes)) {
     line += 1
     if (line > linesMax) throw invalidField('body', `must not have more than ${linesMax} lines`)
     if (text.trim() === '') continue
@@ -59,18 +45,7 @@ export async function* readLedger(
   }
 }
 
-/** The chunks of a request's body. @throws ServiceError VALIDATION_ERROR when it breaks off. */
-export async function* bodyChunks(request: IncomingMessage): AsyncGenerator<Buffer> {
-  const chunks = request.iterator({ destroyOnReturn: false })
-  for (;;) {
-    const next = await chunks.next().catch(() => null)
-    if (next === null) throw invalidField('body', 'was broken off')
-    if (next.done === true) return
-    if (Buffer.isBuffer(next.value)) yield next.value
-  }
-}
-
-async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8')
   let rest = ''
   for await (const chunk of chunks) {

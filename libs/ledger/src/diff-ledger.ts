@@ -1,0 +1,87 @@
+import type { Bus } from '@pitboss/bus/connect-bus'
+import { reconcileChunk, reconcileOurs } from '@pitboss/contracts/calls/wallet'
+import type { Scope } from '@pitboss/contracts/caller'
+import { IdSet } from './id-set.ts'
+import type { LedgerLine, LedgerRow } from './ledger-lines.ts'
+
+/** A line of the ledger that differs from ours, or a movement of ours that the ledger lacks. */
+export type Difference = {
+  readonly kind: 'extra' | 'different' | 'duplicate' | 'unreadable' | 'missing'
+  /** Of the ledger, counted from 1. */
+  readonly line?: number
+  readonly message?: string
+  readonly transaction_id?: string
+  readonly fields?: readonly {
+    readonly field: string
+    readonly ours: string | null
+    readonly theirs: string | null
+  }[]
+  readonly ours?: LedgerRow
+}
+export type Finding = Difference | { readonly summary: LedgerSummary }
+export type LedgerSummary = {
+  readonly from: string
+  readonly to: string
+  readonly lines: number
+  readonly matched: number
+  readonly differences: number
+}
+
+/** Of the movements, `from` and `to` inclusive; of the ledger all lines are compared. ISO 8601. */
+export type LedgerWindow = {
+  readonly scope: Scope
+  readonly from: string
+  readonly to: string
+  readonly requestId: string
+}
+
+const rowsPerCallMax = 500
+
+/**
+ * Compares an operator's ledger with our movements, in memory that grows by 8 bytes per line: `extra` and `different` as the wallet
+ * service judges rows, `unreadable` lines, `duplicate` ids, and `missing`: movements of ours that the ledger lacks. The summary comes last.
+ * @throws ServiceError of the calls to wallet-bridge, and of reading the lines. Source: ours.
+ */
+export async function* diffLedger(
+  bus: Pick<Bus, 'call'>,
+  { scope, from, to, requestId }: LedgerWindow,
+  lines: AsyncIterable<LedgerLine>,
+): AsyncGenerator<Finding> {
+  const theirs = new IdSet()
+  const count = { lines: 0, matched: 0, differences: 0 }
+  let rows: LedgerRow[] = []
+  const compareRows = async () => {
+    const { differences, matched } = await bus.call(reconcileChunk, { scope, rows, from, to }, { requestId })
+    rows = []
+    count.matched += matched
+    return differences
+  }
+  const found = (finding: Difference) => {
+    count.differences += 1
+    return finding
+  }
+  for await (const line of lines) {
+    count.lines += 1
+    if (!line.ok) yield found({ kind: 'unreadable', line: line.line, message: line.message })
+    else if (!theirs.add(line.row.transaction_id)) {
+      yield found({ kind: 'duplicate', line: line.line, transaction_id: line.row.transaction_id, fields: [] })
+    } else rows.push(line.row)
+    if (rows.length >= rowsPerCallMax) for (const finding of await compareRows()) yield found(finding)
+  }
+  if (rows.length > 0) for (const finding of await compareRows()) yield found(finding)
+
+  let after: string | null = null
+  do {
+    const page: { rows: LedgerRow[]; next: string | null } = await bus.call(
+      reconcileOurs,
+      { scope, from, to, after },
+      { requestId },
+    )
+    for (const ours of page.rows) {
+      const { transaction_id } = ours
+      if (!theirs.has(transaction_id)) yield found({ kind: 'missing', transaction_id, fields: [], ours })
+    }
+    after = page.next
+  } while (after !== null)
+  yield { summary: { from, to, ...count } }
+}

@@ -44,6 +44,7 @@ const depths = ['', '*', '*.*', '*.*.*']
 
 /**
  * JSON lines on stdout, or to `destination`. One line per unit of work, message `noun.past`; errors go under `err`, with their causes.
+ * Each line is written before the call returns: so the last lines of a process that is killed are there, and all are in order.
  */
 export function createLogger({
   service,
@@ -62,7 +63,7 @@ export function createLogger({
     serializers: { err: (error: unknown) => describeError(error) },
     redact: { paths: redactedFields.flatMap(pathsOf), censor: '[redacted]' },
   }
-  return destination === undefined ? pino(options) : pino(options, destination)
+  return pino(options, destination ?? pino.destination({ dest: 1, sync: true }))
 }
 
 function pathsOf(field: string): string[] {

@@ -115,6 +115,8 @@ await t.test('the outbox', async (t) => {
       t.match(left, [{ _id: 'g07', outbox: [{ id: 'evt_g07b' }], outboxAt: Date }])
       t.equal(left.length, 1)
       t.equal(await collection.countDocuments({ _id: { $in: ids }, ...empty }), ids.length - 1)
+      await outbox.relay('g07')
+      t.match(await collection.findOne({ _id: 'g07' }), empty)
     },
   )
 

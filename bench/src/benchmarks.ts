@@ -5,15 +5,18 @@ import type { PairPlan } from './harness/run-pairs.ts'
 import { runPlay } from './play/run-play.ts'
 import { runRead } from './read/run-read.ts'
 import { runRound } from './round/run-round.ts'
-import { runWebhooks, type WebhookPart, webhookParts } from './webhooks/run-webhooks.ts'
+import { runSettlement, settlementParts } from './settlement/run-settlement.ts'
+import { runWebhooks, webhookParts } from './webhooks/run-webhooks.ts'
 
 export type BenchOptions = {
   seconds: number
   pairs: number
   history: number
-  parts: readonly WebhookPart[]
+  /** Names of the benchmark's own parts; none means all. */
+  parts: readonly string[]
   events: number
   deliveries: number
+  pending: number
 }
 
 type Benchmark = {
@@ -21,6 +24,8 @@ type Benchmark = {
   title: string
   /** One or two lines for `--help`. */
   about: string
+  /** What `--part` may name. */
+  parts?: readonly string[]
   run(
     options: BenchOptions,
     cleanup: Cleanup,
@@ -37,6 +42,11 @@ const steadyShare = 10
 /** Two comparisons, three parts. */
 const accessPairsMax = 3
 const guesses = 20_000
+/** Movements arrive one by one, by a few and by many. */
+const settlementConcurrencies = [1, 8, 32]
+/** Long enough for the time-outs, the breaker and the retries of a wallet that hangs. */
+const neighboursShare = 5
+const neighboursTurnsMax = 3
 
 export const benchmarks: readonly Benchmark[] = [
   {
@@ -84,9 +94,27 @@ export const benchmarks: readonly Benchmark[] = [
     name: 'webhooks',
     title: 'Webhooks: from the stream to the receivers',
     about: `Parts ${webhookParts.join(', ')}: 200 events/s for ten times S seconds and what a backlog reaches; receivers that hang beside healthy ones; a rewind; claims beside many stored deliveries.`,
+    parts: webhookParts,
     run({ seconds, parts, events, deliveries }, cleanup, say) {
       const steadySeconds = Math.ceil(seconds * steadyShare)
-      return runWebhooks({ parts, steadySeconds, events, deliveries }, cleanup, say)
+      const chosen = chooseParts(webhookParts, parts)
+      return runWebhooks({ parts: chosen, steadySeconds, events, deliveries }, cleanup, say)
+    },
+  },
+  {
+    name: 'settlement',
+    title: 'Settlement: movements, the backlog of a wallet that was down, and a neighbour whose wallet hangs',
+    about: `Parts ${settlementParts.join(', ')}: stakes and wins against a bare script at 1, 8 and 32 at once; --pending credits once their wallet answers; one operator's p99 while another's wallet hangs.`,
+    parts: settlementParts,
+    run(options, cleanup, say) {
+      const plan = {
+        parts: chooseParts(settlementParts, options.parts),
+        pairs: { ...planOf(options), concurrencies: settlementConcurrencies },
+        pending: options.pending,
+        steadySeconds: Math.ceil(options.seconds * neighboursShare),
+        turns: Math.min(options.pairs, neighboursTurnsMax),
+      }
+      return runSettlement(plan, cleanup, say)
     },
   },
 ]
@@ -100,13 +128,18 @@ ${lines.join('\n')}
   --seconds S   how long each measured stretch lasts (default 3)
   --pairs N     how often product and floor take turns (default 5)
   --history N   rounds behind it at the end of "play", 1000 to 1000000 (default 100000)
-  --part NAME   one part of "webhooks", several times for several (default all)
+  --part NAME   one part of "webhooks" or "settlement", several times for several (default all)
   --events N    events that "webhooks" rewinds, 1000 to 1000000 (default 10000)
   --deliveries N  deliveries that "webhooks" stores, 2000 to 2000000 (default 20000)
+  --pending N   credits that wait for their wallet in "settlement", 100 to 10000 (default 2000)
 
 Starts what it needs on free ports in a folder of its own, prints a table, writes JSON to bench/results/ and leaves nothing running.
 What the figures mean: docs/benchmarks.md.
 `
+}
+
+function chooseParts<Part extends string>(all: readonly Part[], names: readonly string[]): Part[] {
+  return all.filter((part) => names.length === 0 || names.includes(part))
 }
 
 function planOf({ seconds, pairs }: Pick<BenchOptions, 'seconds' | 'pairs'>): PairPlan {

@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util'
 import { createCleanup } from './harness/cleanup.ts'
 import { writeResult } from './harness/write-result.ts'
 import { benchmarks, usage } from './benchmarks.ts'
-import { webhookParts } from './webhooks/run-webhooks.ts'
 
 const { values, positionals } = readArguments()
 const benchmark = benchmarks.find(({ name }) => name === positionals[0])
@@ -16,11 +15,23 @@ const pairs = readNumber('pairs', values.pairs, 1, 50)
 const history = readNumber('history', values.history, 1000, 1_000_000)
 const events = Math.round(readNumber('events', values.events, 1000, 1_000_000))
 const deliveries = Math.round(readNumber('deliveries', values.deliveries, 2000, 2_000_000))
-const unknownPart = values.part.find((name) => !webhookParts.some((part) => part === name))
-if (unknownPart !== undefined) fail(`--part must be one of ${webhookParts.join(', ')}`)
-const parts = webhookParts.filter((part) => values.part.length === 0 || values.part.includes(part))
+const pending = Math.round(readNumber('pending', values.pending, 100, 10_000))
+const knownParts = benchmark.parts ?? []
+if (values.part.some((name) => !knownParts.includes(name))) {
+  const known =
+    knownParts.length === 0 ? 'is not for this benchmark' : `must be one of ${knownParts.join(', ')}`
+  fail(`--part ${known}`)
+}
 
-const options = { seconds, pairs: Math.round(pairs), history, parts, events, deliveries }
+const options = {
+  seconds,
+  pairs: Math.round(pairs),
+  history,
+  parts: values.part,
+  events,
+  deliveries,
+  pending,
+}
 const cleanup = createCleanup()
 const say = (text: string) => process.stderr.write(`${text}\n`)
 try {
@@ -44,6 +55,7 @@ function readArguments() {
         part: { type: 'string', multiple: true, default: [] },
         events: { type: 'string', default: '10000' },
         deliveries: { type: 'string', default: '20000' },
+        pending: { type: 'string', default: '2000' },
       },
     })
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
-import type { Caller } from '@pitboss/contracts/caller'
 import { createWebhook } from '@pitboss/contracts/endpoints/webhooks'
-import { until } from './until.ts'
+import { ownerOf } from '../harness/owner-of.ts'
+import { until } from '../harness/until.ts'
 
 /** An endpoint for all events of an operator that never was, as the gateway would ask for it. */
 export async function addEndpoint(bus: Bus, operatorId: string, url: string): Promise<string> {
@@ -22,27 +22,4 @@ export async function firstEndpoint(bus: Bus, operatorId: string, url: string): 
     return webhookId !== null
   })
   return webhookId ?? ''
-}
-
-function ownerOf(operatorId: string): Caller {
-  return {
-    scope: { operatorId, environment: 'SANDBOX' },
-    eitherEnvironment: false,
-    account: {
-      operator_id: operatorId,
-      name: 'Benchmark',
-      plan: 'paid',
-      approved: true,
-      suspended: false,
-      live_play: 'on',
-      live_status: 'APPROVED',
-      platform_real_money: true,
-      currencies: ['USD'],
-      timezone: 'UTC',
-      brands: [],
-    },
-    actor: { kind: 'credential', api_key: 'benchmark', scopes: [] },
-    idempotencyKey: null,
-    clientAddress: '127.0.0.1',
-  }
 }

@@ -9,11 +9,11 @@ import { startEngines } from '../harness/start-engines.ts'
 import { startProduct } from '../harness/start-product.ts'
 import { latencyCells, renderTable } from '../harness/table.ts'
 import { temporaryFolder } from '../harness/temporary-folder.ts'
-import type { Measured } from './measured.ts'
+import type { Measured } from '../harness/measured.ts'
 import { createPublisher, type Publisher } from './publish-events.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
-import { sendOpenLoop } from './send-open-loop.ts'
-import { until } from './until.ts'
+import { sendOpenLoop } from '../harness/send-open-loop.ts'
+import { until } from '../harness/until.ts'
 
 const eventsPerSecond = 200
 const burstEvents = 2000

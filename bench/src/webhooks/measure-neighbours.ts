@@ -3,12 +3,12 @@ import type { Cleanup } from '../harness/cleanup.ts'
 import { createLatencyRecorder, type Latency } from '../harness/latency.ts'
 import { latencyCells, renderTable } from '../harness/table.ts'
 import { addEndpoint, firstEndpoint } from './add-endpoint.ts'
-import type { Measured } from './measured.ts'
+import type { Measured } from '../harness/measured.ts'
 import { createPublisher, type Publisher } from './publish-events.ts'
 import { type Behaviour, type Receiver, startReceiver } from './receiver.ts'
-import { sendOpenLoop } from './send-open-loop.ts'
+import { sendOpenLoop } from '../harness/send-open-loop.ts'
 import { createWorld } from './start-service.ts'
-import { until } from './until.ts'
+import { until } from '../harness/until.ts'
 
 const endpointCount = 500
 const createdAtOnce = 8
@@ -35,7 +35,7 @@ export async function measureNeighbours(
   const receiver = await startReceiver()
   cleanup.add(() => receiver.close())
   const operators = Array.from({ length: endpointCount }, () => randomUUID())
-  const publisher = await createPublisher(world.natsUrl, operators[0] ?? '')
+  const publisher = await createPublisher(world.engines.natsUrl.product, operators[0] ?? '')
   cleanup.add(() => publisher.close())
   say(`${endpointCount} endpoints, each of its own operator`)
   await firstEndpoint(world.bus, randomUUID(), `${receiver.url}/first`)
@@ -66,7 +66,7 @@ export async function measureNeighbours(
     [row('all healthy', alone), row('10 % hang, 10 % take 5 s', beside)],
   )
   return {
-    result: { engines: world.kinds, endpoints: endpointCount, capacity, alone, beside, ratio },
+    result: { engines: world.engines.kinds, endpoints: endpointCount, capacity, alone, beside, ratio },
     text: `${endpointCount} endpoints, capacity ${capacity.toFixed(0)} deliveries/s, load ${loadShare * 100} % of it for ${seconds} s
 
 ${table}

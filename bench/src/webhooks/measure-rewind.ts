@@ -12,10 +12,11 @@ import { never } from '@pitboss/webhooks/storage/documents'
 import type { Cleanup } from '../harness/cleanup.ts'
 import { renderTable } from '../harness/table.ts'
 import { firstEndpoint } from './add-endpoint.ts'
-import type { Measured } from './measured.ts'
+import type { Measured } from '../harness/measured.ts'
 import { sessionEvent } from './publish-events.ts'
-import { createWorld, type WebhooksWorld } from './start-service.ts'
-import { until } from './until.ts'
+import type { ServiceWorld } from '../harness/service-world.ts'
+import { createWorld } from './start-service.ts'
+import { until } from '../harness/until.ts'
 
 const stream = 'EVENTS'
 const consumer = 'webhooks-fanout'
@@ -58,14 +59,14 @@ export async function measureRewind(
   }
   const row = [String(events), pass.perSecond.toFixed(0), String(pass.repaired), String(pass.unchanged)]
   return {
-    result: { engines: world.kinds, ...pass },
+    result: { engines: world.engines.kinds, ...pass },
     text: renderTable(['rewind over events', 'per s', 'repaired', 'unchanged'], [row]),
   }
 }
 
 /** As `ops consumer rewind` does it. The rate is that from the first counted batch on: before, the service waits for its consumer. */
 async function rewind(
-  { bus, storage }: WebhooksWorld,
+  { bus, storage }: ServiceWorld,
   manager: JetStreamManager,
   events: number,
 ): Promise<Pass> {

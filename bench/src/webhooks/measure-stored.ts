@@ -7,7 +7,7 @@ import { type Db, MongoClient } from 'mongodb'
 import type { Cleanup } from '../harness/cleanup.ts'
 import { createLatencyRecorder, type Latency, type LatencyRecorder } from '../harness/latency.ts'
 import { latencyCells, renderTable } from '../harness/table.ts'
-import type { Measured } from './measured.ts'
+import type { Measured } from '../harness/measured.ts'
 import { createWorld } from './start-service.ts'
 
 const storedFew = 1000
@@ -32,9 +32,11 @@ export async function measureStored(
   cleanup: Cleanup,
   say: (text: string) => void,
 ): Promise<Measured> {
-  const { mongodbUrl, kinds } = await createWorld(cleanup)
+  const { engines } = await createWorld(cleanup)
   // Without the services' time-outs: an index over a million documents takes its time.
-  const client = await MongoClient.connect(mongodbUrl, { writeConcern: { w: 'majority', journal: true } })
+  const client = await MongoClient.connect(engines.mongodbUrl, {
+    writeConcern: { w: 'majority', journal: true },
+  })
   cleanup.add(() => client.close())
   const endpoints = Array.from({ length: endpointCount }, () => `whe_${randomBytes(13).toString('hex')}`)
   say(`storing ${storedFew} and ${stored} deliveries`)
@@ -49,7 +51,7 @@ export async function measureStored(
   const ratio = most.p50 / least.p50
   const row = (count: number, latency: Latency) => [String(count), ...latencyCells(latency)]
   return {
-    result: { engines: kinds, stored, few: least, many: most, ratio },
+    result: { engines: engines.kinds, stored, few: least, many: most, ratio },
     text: `${renderTable(['claim of 8 beside', 'p50 ms', 'p95 ms', 'p99 ms'], [row(storedFew, least), row(stored, most)])}
 
 ratio of the medians: ${ratio.toFixed(2)} (goal: at most 1.3)`,

@@ -3,7 +3,7 @@ import { measureLive } from './measure-live.ts'
 import { measureNeighbours } from './measure-neighbours.ts'
 import { measureRewind } from './measure-rewind.ts'
 import { measureStored } from './measure-stored.ts'
-import type { Measured } from './measured.ts'
+import type { Measured } from '../harness/measured.ts'
 
 /** Parts of the benchmark, each with engines of its own. */
 export const webhookParts = ['live', 'neighbours', 'rewind', 'stored'] as const

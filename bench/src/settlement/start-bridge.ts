@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import type { Bus } from '@pitboss/bus/connect-bus'
+import type { Scope } from '@pitboss/contracts/caller'
+import { putWallet } from '@pitboss/contracts/endpoints/wallet'
+import { walletKeyOf, type MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
+import type { Collection } from 'mongodb'
+import { z } from 'zod'
+import type { Cleanup } from '../harness/cleanup.ts'
+import { ownerOf } from '../harness/owner-of.ts'
+import { createServiceWorld } from '../harness/service-world.ts'
+import type { BenchEngines } from '../harness/start-engines.ts'
+import { startPart } from '../harness/start-part.ts'
+import { until } from '../harness/until.ts'
+import type { WalletMood } from './wallet-mood.ts'
+
+const walletReady = z.object({ url: z.string() })
+const walletTimeoutMs = 5000
+/** Seldom, so as not to be part of the load, and for long: what missed the recovery waits for its place on the ladder. */
+const resolvedWait = { everyMs: 200, withinMs: 600_000 } as const
+const epoch = new Date(0)
+
+/** An operator whose wallet is registered. */
+export type BridgeOperator = {
+  scope: Scope
+  walletUrl: string
+  /** Tells the wallet how to behave from now on. */
+  behave(mood: WalletMood): Promise<void>
+  pending(): Promise<number>
+  /** Waits until nothing of the operator is pending. */
+  resolved(): Promise<void>
+}
+
+export type Bridge = {
+  engines: BenchEngines
+  bus: Bus
+  walletUrl: string
+  movements: Collection<MovementDocument>
+  addOperator(name: string): Promise<BridgeOperator>
+  /** Waits until every event is in the stream and out of its outbox. */
+  published(): Promise<void>
+}
+
+/** wallet-bridge as a process of its own on new engines, and a wallet beside it. */
+export async function startBridge(cleanup: Cleanup): Promise<Bridge> {
+  const { engines, bus, storage, startService } = await createServiceWorld({
+    service: 'wallet-bridge',
+    environment: { PITBOSS_ALLOW_LOOPBACK_WALLETS: 'yes' },
+    cleanup,
+  })
+  const wallet = await startPart('settlement/wallet-main.ts', {})
+  cleanup.add(() => wallet.part.stop())
+  const walletUrl = walletReady.parse(wallet.ready).url
+  startService()
+  const movements = storage.db.collection<MovementDocument>('movements')
+
+  async function register(operatorId: string, url: string): Promise<void> {
+    await bus.call(putWallet.call, {
+      caller: ownerOf(operatorId),
+      params: { environment: 'TEST' },
+      query: {},
+      body: { url, timeout_ms: walletTimeoutMs, settle_losses: 'none' },
+    })
+  }
+
+  await until('wallet-bridge to answer', () =>
+    register(randomUUID(), walletUrl).then(
+      () => true,
+      () => false,
+    ),
+  )
+  return {
+    engines,
+    bus,
+    walletUrl,
+    movements,
+    async addOperator(name) {
+      const scope: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
+      const url = `${walletUrl}/${name}`
+      await register(scope.operatorId, url)
+      const pending = { walletKey: walletKeyOf(scope), status: 'PENDING' as const }
+      return {
+        scope,
+        walletUrl: url,
+        async behave(mood) {
+          await wallet.part.ask({ name, mood })
+        },
+        pending: () => movements.countDocuments(pending),
+        resolved: () =>
+          until(
+            `every movement of ${name}`,
+            async () => (await movements.findOne(pending, { projection: { _id: 1 } })) === null,
+            resolvedWait,
+          ),
+      }
+    },
+    published: () =>
+      until(
+        'the outboxes to be empty',
+        async () =>
+          (await movements.findOne({ outboxAt: { $gt: epoch } }, { projection: { _id: 1 } })) === null,
+      ),
+  }
+}

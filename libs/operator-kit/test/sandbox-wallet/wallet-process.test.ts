@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -62,6 +63,16 @@ await t.test('kill -9 under load loses no answered movement and applies no repea
   t.ok(answered.size >= 180)
   const question = JSON.stringify({ playerId: 'p1', currency: 'USD' })
   t.match(await postSigned(`${url}/balance`, question), { balance: `${100_000 - sent.length}.00` })
+})
+
+await t.test('it ends in good order when its supervisor is gone', async (t) => {
+  const env = { ...process.env, WALLET_DATA_DIR: t.testdir(), WALLET_SECRET: 'wallet-secret' }
+  const child = fork(MAIN, { env, silent: true })
+  t.teardown(() => child.kill('SIGKILL'))
+  const ended = once(child, 'exit')
+  if (child.stdout !== null) await once(child.stdout, 'data')
+  child.disconnect()
+  t.strictSame(await ended, [0, null])
 })
 
 await t.test('a bad environment ends the process with code 78 and names the variable', async (t) => {

@@ -1,50 +1,36 @@
 import type { AnyBulkWriteOperation, Collection } from 'mongodb'
+import { createGroups } from './groups.ts'
 import type { OutboxEntry, WithOutbox } from './outbox-entry.ts'
 
 export type OutboxDocument = WithOutbox & { _id: string }
 
 type Sent = { documentId: string; entries: readonly OutboxEntry[] }
-type Waiting = { sent: Sent; done: () => void; failed: (error: unknown) => void }
 
 const batchMax = 200
 
 /**
- * Removes what was published from outboxes. While one write is under way what is asked for meanwhile gathers, so that a busy relay empties
- * many outboxes with one command, and an idle one waits for nobody. A crash before it leaves events that are published once more, which the
- * stream drops by their ids.
+ * Removes what was published from outboxes, many with one command while the relay is busy. A crash before it leaves events that are published
+ * once more, which the stream drops by their ids.
  */
 export function createOutboxClearing(
   collection: Collection<OutboxDocument>,
 ): (documentId: string, entries: readonly OutboxEntry[]) => Promise<void> {
-  const queue: Waiting[] = []
-  let working = false
-
-  async function work(): Promise<void> {
-    working = true
-    while (queue.length > 0) {
-      const batch = queue.splice(0, batchMax)
-      try {
-        await clear(batch.map(({ sent }) => sent))
-        for (const { done } of batch) done()
-      } catch (error) {
-        for (const { failed } of batch) failed(error)
-      }
-    }
-    working = false
-  }
+  const clearTogether = createGroups<Sent, true>({
+    run: clear,
+    itemsMax: batchMax,
+    failsByOne: () => false,
+  })
 
   /** One command when nothing was appended meanwhile, which a list of equal length and equal last event shows; two otherwise. */
-  async function clear(batch: readonly Sent[]): Promise<void> {
+  async function clear(batch: readonly Sent[]): Promise<true[]> {
     const cleared = await collection.bulkWrite(batch.map(clearUnchanged), { ordered: false })
-    if (cleared.matchedCount === batch.length) return
-    await collection.bulkWrite(batch.flatMap(removeSent))
+    if (cleared.matchedCount !== batch.length) await collection.bulkWrite(batch.flatMap(removeSent))
+    return batch.map(() => true)
   }
 
-  return (documentId, entries) =>
-    new Promise((done, failed) => {
-      queue.push({ sent: { documentId, entries }, done, failed })
-      if (!working) void work()
-    })
+  return async (documentId, entries) => {
+    await clearTogether([{ documentId, entries }])
+  }
 }
 
 function clearUnchanged({ documentId, entries }: Sent): AnyBulkWriteOperation<OutboxDocument> {

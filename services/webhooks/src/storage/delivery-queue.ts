@@ -1,8 +1,8 @@
+import { createGroups } from '@pitboss/storage/groups'
 import { type Filter, MongoBulkWriteError } from 'mongodb'
 import { lanes, type Lane } from '../domain/claim-plan.ts'
 import type { Collections } from './collections.ts'
 import { type AttemptRecord, type DeliveryDocument, type DeliveryStatus, never } from './documents.ts'
-import { createGroups } from './groups.ts'
 
 const batchMax = 500
 const groupMax = 100

@@ -1,9 +1,9 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { fencedUpdate } from '@pitboss/storage/fenced-update'
+import { createGroups } from '@pitboss/storage/groups'
 import type { UpdateFilter, WithId } from 'mongodb'
 import { never, type EndpointDocument, type WorkerDocument } from './documents.ts'
 import type { Collections } from './collections.ts'
-import { createGroups } from './groups.ts'
 
 const changeAttemptsMax = 8
 const readTogetherMax = 200

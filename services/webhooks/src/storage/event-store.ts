@@ -1,7 +1,8 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
-import { type Filter } from 'mongodb'
+import type { Filter } from 'mongodb'
 import { mapBounded } from '../map-bounded.ts'
 import type { Collections } from './collections.ts'
 import type { EventDocument } from './documents.ts'
@@ -35,7 +36,7 @@ export type EventStore = ReturnType<typeof createEventStore>
  */
 export function createEventStore({ events }: Pick<Collections, 'events'>) {
   /** Where the log of a scope ended when this process wrote to it a moment ago. When another has written since, a race is lost. */
-  const ends = new Map<string, LogEnd & { keptAtMs: number }>()
+  const ends = new BoundedMap<string, LogEnd & { keptAtMs: number }>(endsKept)
   const endKey = ({ operatorId, environment }: Scope) => `${operatorId}/${environment}`
 
   function keptEnd(scope: Scope): LogEnd | null {
@@ -44,11 +45,7 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
   }
 
   function keepEnd(scope: Scope, end: LogEnd): void {
-    const key = endKey(scope)
-    ends.delete(key)
-    ends.set(key, { ...end, keptAtMs: performance.now() })
-    const [oldest] = ends.keys()
-    if (ends.size > endsKept && oldest !== undefined) ends.delete(oldest)
+    ends.set(endKey(scope), { ...end, keptAtMs: performance.now() })
   }
 
   async function last(scope: Scope): Promise<LogEnd> {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createGroups } from '../../src/storage/groups.ts'
+import { createGroups } from '../src/groups.ts'
 
 const outage = new Error('the database is away')
 const bad = new Error('one of them is bad')

@@ -112,6 +112,7 @@ export function createModelMovements({
               one.walletKey === walletKey &&
               one.dueAt !== null &&
               one.dueAt > now &&
+              one.updatedAt <= now &&
               one.status === 'PENDING' &&
               one.type !== 'BET' &&
               one.call === null,

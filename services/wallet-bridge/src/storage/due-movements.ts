@@ -2,6 +2,7 @@ import type { Movements } from './movements.ts'
 import type { MovementDocument } from './movement-document.ts'
 
 const epoch = new Date(0)
+const pullPage = 500
 
 /** What the resolver reads: who has work that is due. */
 export type DueMovements = {
@@ -9,7 +10,7 @@ export type DueMovements = {
   nextWallet(after: string, now: Date): Promise<string | null>
   /** A wallet's due movements, longest due first. */
   ofWallet(walletKey: string, now: Date, limit: number): Promise<MovementDocument[]>
-  /** Makes a wallet's waiting credits and rollbacks due at once: it answers again. @returns how many. */
+  /** Makes a wallet's waiting credits and rollbacks due at once, a page at a time, the earliest first: it answers again. @returns how many. */
   pullForward(walletKey: string, now: Date): Promise<number>
 }
 
@@ -31,11 +32,30 @@ export function createDueMovements({ collection }: Movements): DueMovements {
         .limit(limit)
         .toArray(),
     async pullForward(walletKey, now) {
-      const { modifiedCount } = await collection.updateMany(
-        { walletKey, dueAt: { $gt: now }, status: 'PENDING', type: { $ne: 'BET' }, call: null },
-        { $set: { dueAt: now } },
-      )
-      return modifiedCount
+      const waiting = {
+        walletKey,
+        dueAt: { $gt: now },
+        // What was tried since then has its new place on the ladder.
+        updatedAt: { $lte: now },
+        status: 'PENDING',
+        type: { $ne: 'BET' },
+        call: null,
+      } as const
+      for (let pulled = 0; ; ) {
+        const page = await collection
+          .find(waiting)
+          .project<{ _id: string }>({ _id: 1 })
+          .sort({ dueAt: 1 })
+          .limit(pullPage)
+          .toArray()
+        const ids = page.map(({ _id }) => _id)
+        const { modifiedCount } = await collection.updateMany(
+          { ...waiting, _id: { $in: ids } },
+          { $set: { dueAt: now } },
+        )
+        pulled += modifiedCount
+        if (page.length < pullPage) return pulled
+      }
     },
   }
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { admitStake, type BreakerState, closedBreaker, recordOutcome } from '../domain/circuit-breaker.ts'
 import type { ScaleMs } from '../domain/advance-movement.ts'
 
@@ -27,30 +28,23 @@ export function createBreakers({
   onOpened: (walletKey: string) => void
   onClosed: (walletKey: string) => void
 }): Breakers {
-  const states = new Map<string, BreakerState>()
+  const states = new BoundedMap<string, BreakerState>(walletsMax)
   const stateOf = (key: string) => states.get(key) ?? closedBreaker
-
-  function set(key: string, state: BreakerState): void {
-    states.delete(key)
-    states.set(key, state)
-    const oldest = states.keys().next().value
-    if (states.size > walletsMax && oldest !== undefined) states.delete(oldest)
-  }
 
   return {
     admit(key) {
       const { admitted, state } = admitStake(stateOf(key), nowMs(), scaleMs)
-      if (states.has(key)) set(key, state)
+      if (state !== closedBreaker) states.set(key, state)
       return admitted
     },
     isOpen: (key) => stateOf(key).probeAtMs !== null,
     record(key, answered) {
       const before = stateOf(key)
       const after = recordOutcome(before, answered, nowMs(), scaleMs)
-      set(key, after)
+      states.set(key, after)
       if (before.probeAtMs === null && after.probeAtMs !== null) onOpened(key)
       if (before.probeAtMs !== null && after.probeAtMs === null) onClosed(key)
     },
-    open: () => [...states].filter(([, state]) => state.probeAtMs !== null).map(([key]) => key),
+    open: () => [...states.entries()].filter(([, state]) => state.probeAtMs !== null).map(([key]) => key),
   }
 }

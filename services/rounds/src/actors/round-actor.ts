@@ -173,7 +173,7 @@ export function createRoundActor(deps: RoundActorDeps) {
       return send(stored, { type: used ? 'grant-used' : 'grant-denied' })
     }
     if (round.grantReturn === 'OWED' && round.grantId !== null) {
-      await grants.giveBack(round.grantId, round.id)
+      await grants.giveBack(scopeOf(round), round.grantId, round.id)
       return send(stored, { type: 'grant-returned' })
     }
     const stake = round.stakes.find(({ state }) => state === 'ASKED')

@@ -76,13 +76,14 @@ export function createGrantsStore({ db }: { db: Db }) {
         { $inc: { remaining: -1 }, $push: { uses: roundId } },
       )
       if (matchedCount === 1) return true
-      return (await grants.countDocuments({ _id: grantId, uses: roundId })) > 0
+      const mine = { _id: grantId, scope: scopeKey(scope), uses: roundId }
+      return (await grants.countDocuments(mine)) > 0
     },
 
     /** Gives back the free bet of a round that ended without a play. Repeating it changes nothing. */
-    async giveBack(grantId: string, roundId: string): Promise<void> {
+    async giveBack(scope: Scope, grantId: string, roundId: string): Promise<void> {
       await grants.updateOne(
-        { _id: grantId, uses: roundId },
+        { _id: grantId, scope: scopeKey(scope), uses: roundId },
         { $inc: { remaining: 1 }, $pull: { uses: roundId } },
       )
     },

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto'
+import { globSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
+import type { Db } from 'mongodb'
+import type { Test } from 'tap'
+import { type Snapshot, snapshotOf } from './database-snapshot.ts'
+
+export type TenantScope = { readonly operatorId: string; readonly environment: 'SANDBOX' | 'LIVE' }
+
+/** How a method of a repository keeps tenants apart, or why it need not. */
+export type Line<Ids> =
+  | {
+      /** Whose it is: of one environment, or of the account in both. */
+      readonly reach: 'environment' | 'account'
+      readonly call: (scope: TenantScope, ids: Ids) => unknown
+    }
+  | { readonly internal: string }
+
+export type StoreTable<Ids> = { readonly store: object; readonly lines: Readonly<Record<string, Line<Ids>>> }
+
+/** The ways to write a table's lines for things that are named as `Ids` says. */
+export function linesFor<Ids>() {
+  return {
+    /** Of one account and environment. */
+    scoped: (call: (scope: TenantScope, ids: Ids) => unknown): Line<Ids> => ({ reach: 'environment', call }),
+    /** Of one account, the same in both environments. */
+    accountWide: (call: (scope: TenantScope, ids: Ids) => unknown): Line<Ids> => ({ reach: 'account', call }),
+    /** Reached by nobody from outside; says why. */
+    internal: (why: string): Line<Ids> => ({ internal: why }),
+    /** A store with one line for each of its methods. */
+    table: <Store extends object>(
+      store: Store,
+      lines: Record<keyof Store & string, Line<Ids>>,
+    ): StoreTable<Ids> => ({ store, lines }),
+  }
+}
+
+/**
+ * Holds every function that `folder` exports, and every method of every store, against the tables. A method that no table names fails.
+ *
+ * Of each scoped method, a stranger who names the owner's things must be answered as if he had named what was never made, and as if the
+ * owner had nothing at all; nothing of the owner's may change by it. That the owner's own call has another effect shows that there
+ * was something to hide.
+ * @param stores by the name of the function that makes them
+ * @param others functions of the folder that reach no database by themselves
+ */
+export async function holdIsolation<Ids>(
+  t: Test,
+  given: {
+    db: Db
+    folder: URL
+    owner: TenantScope
+    ids: Ids
+    neverMade: Ids
+    stores: Readonly<Record<string, StoreTable<Ids>>>
+    others: readonly string[]
+  },
+): Promise<void> {
+  const { db, folder, stores, others } = given
+  await t.test("one tenant never sees or touches what is another's", async (t) => {
+    const named = [...Object.keys(stores), ...others].toSorted()
+    t.strictSame(await functionsOf(folder), named, 'every function of the folder is considered')
+    const seeded = await snapshotOf(db)
+    for (const [factory, { store, lines }] of Object.entries(stores)) {
+      await t.test(factory, async (t) => {
+        t.strictSame(
+          Object.keys(store).toSorted(),
+          Object.keys(lines).toSorted(),
+          'every method is considered',
+        )
+        for (const [method, line] of Object.entries(lines)) {
+          if ('internal' in line) t.match(line.internal, /\w+ \w+ \w+/, `${method} says why it has no scope`)
+          else await holdLine(t, method, line, given, seeded)
+        }
+      })
+    }
+  })
+}
+
+async function holdLine<Ids>(
+  t: Test,
+  method: string,
+  { reach, call }: Extract<Line<Ids>, { reach: unknown }>,
+  { db, owner, ids, neverMade }: { db: Db; owner: TenantScope; ids: Ids; neverMade: Ids },
+  seeded: Snapshot,
+): Promise<void> {
+  /** What a call says and what it changes; everything is as it was afterwards. */
+  const effectOf = async (scope: TenantScope, named: Ids) => {
+    const answer = await answerOf(() => call(scope, named))
+    const after = await snapshotOf(db)
+    if (!after.equals(seeded)) await seeded.restore()
+    return { answer, changed: after.changedSince(seeded), all: after.differencesFrom(seeded) }
+  }
+  const own = await effectOf(owner, ids)
+  for (const { name, scope } of strangersTo(owner, reach)) {
+    const foreign = await effectOf(scope, ids)
+    const unknown = await effectOf(scope, neverMade)
+    await seeded.empty()
+    const alone = await answerOf(() => call(scope, ids))
+    await seeded.restore()
+    t.equal(
+      foreign.answer,
+      unknown.answer,
+      `${method}, ${name}: what is foreign and what is unknown look alike`,
+    )
+    t.equal(foreign.answer, alone, `${method}, ${name}: as if there were nobody else`)
+    t.strictSame(
+      [...foreign.changed, ...unknown.changed],
+      [],
+      `${method}, ${name}: nothing of the owner's changes`,
+    )
+    t.not(inspect(own), inspect(foreign), `${method}, ${name}: for the owner there is something`)
+  }
+}
+
+function strangersTo(owner: TenantScope, reach: 'environment' | 'account') {
+  const { operatorId, environment } = owner
+  const other: TenantScope = { operatorId, environment: environment === 'LIVE' ? 'SANDBOX' : 'LIVE' }
+  return [
+    { name: 'another account', scope: { operatorId: randomUUID(), environment } },
+    ...(reach === 'account' ? [] : [{ name: 'the other environment', scope: other }]),
+  ]
+}
+
+/** An answer, or an error's message, byte for byte. */
+async function answerOf(call: () => unknown): Promise<string> {
+  const text = (value: unknown) =>
+    inspect(value, { depth: null, sorted: true, maxArrayLength: null, maxStringLength: null })
+  try {
+    return text(await call())
+  } catch (error) {
+    return `throws ${error instanceof Error ? `${error.name}: ${error.message}` : text(error)}`
+  }
+}
+
+/** The names of all functions that the modules of a folder export. */
+async function functionsOf(folder: URL): Promise<string[]> {
+  const names: string[] = []
+  for (const file of globSync('**/*.ts', { cwd: fileURLToPath(folder) })) {
+    const exported: Record<string, unknown> = await import(new URL(file, folder).href)
+    names.push(...Object.keys(exported).filter((name) => typeof exported[name] === 'function'))
+  }
+  return names.toSorted()
+}

@@ -1,0 +1,218 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Scope } from '@pitboss/contracts/caller'
+import { newId } from '@pitboss/runtime/new-id'
+import { connectStorage } from '@pitboss/storage/connect-storage'
+import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { parseKeyring } from '@pitboss/storage/keyring'
+import { outboxEntry } from '@pitboss/storage/outbox-entry'
+import { createSecretBox } from '@pitboss/storage/secret-box'
+import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
+import { withEngines } from '@pitboss/testing/with-engines'
+import { type Db } from 'mongodb'
+import pino from 'pino'
+import t from 'tap'
+import { newRound } from '../../src/handlers/new-round.ts'
+import { commitmentIndexes, createCommitmentsStore } from '../../src/storage/commitments-store.ts'
+import { createGamesStore } from '../../src/storage/games-store.ts'
+import { createGrantsStore, grantIndexes } from '../../src/storage/grants-store.ts'
+import { createReportPlayers } from '../../src/storage/report-players.ts'
+import { createReportsStore, reportIndexes } from '../../src/storage/reports-store.ts'
+import { chainKey, scopeKey } from '../../src/storage/round-document.ts'
+import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
+import { createSessionsStore, sessionIndexes } from '../../src/storage/sessions-store.ts'
+
+const owner: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
+const game = 'dice'
+const currency = 'USD'
+const [now, later] = [new Date('2026-11-20T09:10:00.000Z'), new Date('2026-11-20T10:10:00.000Z')]
+const [dayStart, dayEnd] = [new Date('2026-11-20T00:00:00.000Z'), new Date('2026-11-21T00:00:00.000Z')]
+
+const engines = await withEngines(t)
+const storage = await connectStorage({
+  url: engines.mongodbUrl,
+  database: `${engines.databasePrefix}_rounds`,
+  logger: pino({ level: 'silent' }),
+})
+t.teardown(() => storage.close())
+const { db } = storage
+await ensureIndexes(db, {
+  rounds: roundIndexes,
+  commitments: commitmentIndexes,
+  sessions: sessionIndexes,
+  grants: grantIndexes,
+  ...reportIndexes,
+})
+const stores = storesOf(db)
+const { commitments, games, grants, players, reports, rounds, sessions } = stores
+const ids = await makeThings()
+
+type Ids = typeof ids
+const { scoped, accountWide, internal, table } = linesFor<Ids>()
+const chainIn = (scope: Scope, { playerId }: Ids) => chainKey(scope, game, playerId)
+const window = (scope: Scope, grain: 'day' | 'month', from: string, to: string) =>
+  ({ scope: scopeKey(scope), grain, unit: { $gte: from, $lt: to } }) as const
+const page = { before: null, max: 10 }
+const ownRecord = 'writes a record as it was read under its scope'
+const relayed = 'the collection itself, for the relay of the outbox'
+
+await holdIsolation(t, {
+  db,
+  owner,
+  ids,
+  neverMade: {
+    playerId: 'nobody',
+    sessionId: newId('ses'),
+    openId: newId('rnd'),
+    transactionId: newId('bet'),
+    grantId: newId('grt'),
+    sealedSeed: ids.sealedSeed,
+    nonce: 7,
+  },
+  folder: new URL('../../src/storage/', import.meta.url),
+  stores: {
+    createCommitmentsStore: table(commitments, {
+      ensure: scoped(async (scope, ids) => (await commitments.ensure(chainIn(scope, ids), 1, now)).nonce),
+      list: scoped((scope, ids) => commitments.list(chainIn(scope, ids), { below: null, max: 10 })),
+      open: scoped((scope, ids) => commitments.open(chainIn(scope, ids), ids.nonce, ids.sealedSeed)),
+    }),
+    createGamesStore: table(games, {
+      settings: accountWide(({ operatorId }) => games.settings(operatorId, game)),
+      change: accountWide(({ operatorId }) =>
+        games.change(operatorId, game, { enabled: undefined, limits: [] }, later),
+      ),
+      status: internal("the platform's word on a game, the same for every account"),
+      setStatus: internal("the platform's word on a game, set by operations"),
+    }),
+    createGrantsStore: table(grants, {
+      insert: internal('makes a record with a scope; its id is ours, or of an idempotency key of that scope'),
+      find: scoped((scope, { grantId }) => grants.find(scope, grantId)),
+      open: scoped((scope, { playerId }) => grants.open(scope, { playerId, game, currency }, now)),
+      use: scoped((scope, { grantId, openId }) => grants.use(scope, grantId, openId, now)),
+      giveBack: scoped((scope, { grantId, openId }) => grants.giveBack(scope, grantId, openId)),
+      cancel: scoped((scope, { grantId }) => grants.cancel(scope, grantId, later)),
+      list: scoped((scope, { playerId }) => grants.list(scope, { playerId }, { ...page, now })),
+    }),
+    createReportPlayers: table(players, {
+      record: internal('writes down the players of facts, each with the scope of its round'),
+      distinct: scoped(async (scope) => [
+        await players.distinct(window(scope, 'day', '2026-11-20', '2026-11-21'), new Set(['game'])),
+        await players.distinct(window(scope, 'month', '2026-11', '2026-12'), new Set(['game'])),
+      ]),
+    }),
+    createReportsStore: table(reports, {
+      applyFacts: internal('the projector, which counts for every account under a lease'),
+      read: scoped(async (scope) => [
+        await reports.read(scope, { grain: 'day', from: dayStart, to: dayEnd }, new Set(['game'])),
+        await reports.read(scope, { grain: 'raw', from: dayStart, to: dayEnd }, new Set(['game'])),
+      ]),
+    }),
+    createRoundsStore: table(rounds, {
+      collection: internal(relayed),
+      insert: internal('makes a record with a scope; its id is ours'),
+      update: internal(ownRecord),
+      updateUnclaimed: internal(ownRecord),
+      remove: internal(ownRecord),
+      claim: internal('the sweeper takes a record that it has just read'),
+      find: scoped((scope, { openId }) => rounds.find(scope, openId)),
+      findAnywhere: internal('for operations, and for hints of wallet-bridge that name a round'),
+      findUnfinished: scoped((scope, ids) => rounds.findUnfinished(chainIn(scope, ids))),
+      findByTransaction: scoped((scope, ids) => rounds.findByTransaction(scope, ids.transactionId)),
+      last: scoped((scope, ids) => rounds.last(chainIn(scope, ids))),
+      findDue: internal('the sweeper, which looks over every account'),
+      endSitting: scoped((scope, ids) => rounds.endSitting(chainIn(scope, ids), ids.sessionId, now, now)),
+      list: scoped((scope, { playerId }) => rounds.list(scope, { playerId }, page)),
+      listChain: scoped((scope, ids) => rounds.listChain(chainIn(scope, ids), { below: null, max: 10 })),
+      unfinished: internal('a figure over every account, for operations'),
+    }),
+    createSessionsStore: table(sessions, {
+      collection: internal(relayed),
+      insert: internal('makes a record with a scope; its id is ours, or of an idempotency key of that scope'),
+      find: scoped((scope, { sessionId }) => sessions.find(scope, sessionId)),
+      close: scoped((scope, { sessionId }) => sessions.close(scope, sessionId, later)),
+      list: scoped((scope, { playerId }) => sessions.list(scope, { playerId }, { ...page, now })),
+      currenciesInUse: accountWide(({ operatorId }) => sessions.currenciesInUse(operatorId, now)),
+    }),
+  },
+  others: [
+    ...['scopeKey', 'scopeOf', 'chainKey', 'chainOf', 'encodeRound', 'decodeRound', 'stakeRangeOf'],
+    ...['pendingFacts', 'groupByUnit', 'unitId', 'placeOf'],
+  ],
+})
+
+function storesOf(db: Db) {
+  const secretBox = createSecretBox(parseKeyring(`k1:${randomBytes(32).toString('base64')}`), 'server-seeds')
+  const seeds = { newSeed: () => randomBytes(32).toString('hex'), hashSeed: (seed: string) => seed }
+  return {
+    commitments: createCommitmentsStore({ db, secretBox, ...seeds }),
+    games: createGamesStore({ db }),
+    grants: createGrantsStore({ db }),
+    players: createReportPlayers({ db }),
+    reports: createReportsStore({ db }),
+    rounds: createRoundsStore({ db }),
+    sessions: createSessionsStore({ db }),
+  }
+}
+
+/** A sitting of the owner with a round that is over and counted, one that is played, and a grant that this one uses. */
+async function makeThings() {
+  const { commitments, games, grants, reports, rounds, sessions } = stores
+  const playerId = 'player-of-the-owner'
+  const scope = scopeKey(owner)
+  const chain = chainKey(owner, game, playerId)
+  const sitting = {
+    _id: newId('ses'),
+    scope,
+    ...owner,
+    ...{ playerId, game, currency, brandId: null, language: null, country: null, returnUrl: null },
+    ...{ metadata: [], limits: null, createdAt: now, expiresAt: dayEnd, closedAt: null },
+  }
+  const event = outboxEntry({
+    id: newId('evt'),
+    type: 'session.created',
+    createdAt: now,
+    scope: owner,
+    data: {},
+  })
+  const session = await sessions.insert(sitting, event)
+  const begun = async (nonce: number) =>
+    newRound({
+      ...{
+        session,
+        driver: 'game',
+        gameId: randomUUID(),
+        clientSeed: null,
+        bet: null,
+        stake: 100n,
+        maxPayout: 200n,
+      },
+      ...{ grantId: null, settleLosses: 'none', requestHash: '', clientTransactionId: null, now, newId },
+      commitment: await commitments.ensure(chain, nonce, now),
+      newUuid: randomUUID,
+    })
+  const fact = { id: newId('fct'), rounds: 1, stakes: 100n, payouts: 0n, refunds: 0n } as const
+  const over = { ...(await begun(1)), status: 'SETTLED', started: true, completedAt: now } as const
+  await rounds.insert({ round: over, dueAt: null, events: [], fact }, now)
+  await reports.applyFacts()
+  const open = await begun(2)
+  await rounds.insert({ round: open, dueAt: later, events: [], fact: null }, now)
+  const grantId = newId('grt')
+  await grants.insert({
+    ...{
+      _id: grantId,
+      scope,
+      environment: owner.environment,
+      playerId,
+      game,
+      currency,
+      stake: '100',
+      count: 2,
+    },
+    ...{ remaining: 2, uses: [], createdAt: now, endsAt: dayEnd, expiresAt: null, cancelledAt: null },
+  })
+  await grants.use(owner, grantId, open.id, now)
+  await games.change(owner.operatorId, game, { enabled: false, limits: [] }, now)
+  return {
+    ...{ playerId, sessionId: session._id, openId: open.id, grantId, sealedSeed: open.sealedSeed, nonce: 2 },
+    transactionId: open.stakes[0]?.transactionId ?? '',
+  }
+}

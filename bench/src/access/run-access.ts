@@ -1,17 +1,13 @@
-import { join } from 'node:path'
 import { z } from 'zod'
 import type { Cleanup } from '../harness/cleanup.ts'
 import type { DemoFile } from '@pitboss/stack/demo-file'
 import { createHttpClient, expectStatus, type HttpClient } from '../harness/http-client.ts'
 import { mintToken, signIn } from '../harness/operator.ts'
-import { raisedLimits } from '../harness/raised-limits.ts'
+import { createProductWorld } from '../harness/product-world.ts'
 import { runLoad } from '../harness/run-load.ts'
 import { type PairPlan, runPairs, type Side } from '../harness/run-pairs.ts'
-import { startEngines } from '../harness/start-engines.ts'
 import { startPart } from '../harness/start-part.ts'
-import { startProduct } from '../harness/start-product.ts'
 import { latencyCells, renderComparisons, renderTable } from '../harness/table.ts'
-import { temporaryFolder } from '../harness/temporary-folder.ts'
 import { type GuessTimes, timeGuesses, welchLimit } from './time-guesses.ts'
 
 const floorReady = z.object({ url: z.string() })
@@ -27,19 +23,8 @@ export async function runAccess(
   cleanup: Cleanup,
   say: (text: string) => void,
 ) {
-  const folder = temporaryFolder('bench-access', cleanup)
-  say('starting engines and product')
-  const engines = await startEngines(join(folder, 'engines'), cleanup)
-  const product = await startProduct({
-    dataDir: join(folder, 'product'),
-    logPath: join(folder, 'product.log'),
-    environment: { ...raisedLimits, MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl.product },
-    cleanup,
-  })
-  const demo = product.demo()
   const connections = Math.max(...plan.concurrencies)
-  const http = createHttpClient(demo.base_url, connections)
-  cleanup.add(() => http.close())
+  const { engines, demo, http } = await createProductWorld({ name: 'access', connections, cleanup, say })
   const hello = await startPart('access/floor-hello-main.ts', {})
   cleanup.add(() => hello.part.stop())
   const floorHttp = createHttpClient(floorReady.parse(hello.ready).url, connections)

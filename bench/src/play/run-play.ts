@@ -1,15 +1,10 @@
-import { join } from 'node:path'
 import { z } from 'zod'
 import type { Cleanup } from '../harness/cleanup.ts'
-import { createHttpClient } from '../harness/http-client.ts'
 import { mintToken, registerWallet } from '../harness/operator.ts'
-import { raisedLimits } from '../harness/raised-limits.ts'
+import { createProductWorld } from '../harness/product-world.ts'
 import { runLoad, type Sample } from '../harness/run-load.ts'
-import { startEngines } from '../harness/start-engines.ts'
 import { startPart } from '../harness/start-part.ts'
-import { startProduct } from '../harness/start-product.ts'
 import { latencyCells, renderTable } from '../harness/table.ts'
-import { temporaryFolder } from '../harness/temporary-folder.ts'
 import { measureDraws } from './measure-draws.ts'
 import { gamesPlayed, seatPlayers } from './players.ts'
 import { createHistory } from './seed-history.ts'
@@ -32,21 +27,15 @@ export async function runPlay(
   say: (text: string) => void,
 ) {
   const draws = measureDraws(drawMs)
-  const folder = temporaryFolder('bench-play', cleanup)
-  say('starting engines and product')
-  const engines = await startEngines(join(folder, 'engines'), cleanup)
   const wallet = await startPart('round/wallet-main.ts', {})
   cleanup.add(() => wallet.part.stop())
-  const product = await startProduct({
-    dataDir: join(folder, 'product'),
-    logPath: join(folder, 'product.log'),
-    environment: { ...raisedLimits, MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl.product },
-    cleanup,
-  })
-  const demo = product.demo()
   const players = Math.max(...concurrencies)
-  const http = createHttpClient(demo.base_url, players)
-  cleanup.add(() => http.close())
+  const { engines, demo, http } = await createProductWorld({
+    name: 'play',
+    connections: players,
+    cleanup,
+    say,
+  })
   await registerWallet(http, demo, walletReady.parse(wallet.ready).url)
   const token = await mintToken(http, demo)
   const durationMs = seconds * 1000

@@ -1,17 +1,13 @@
-import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
 import { z } from 'zod'
 import type { Cleanup } from '../harness/cleanup.ts'
 import { createHttpClient, expectStatus } from '../harness/http-client.ts'
 import { mintToken, openSession } from '../harness/operator.ts'
-import { raisedLimits } from '../harness/raised-limits.ts'
+import { createProductWorld } from '../harness/product-world.ts'
 import { runLoad } from '../harness/run-load.ts'
 import { type PairPlan, runPairs, type Side } from '../harness/run-pairs.ts'
-import { startEngines } from '../harness/start-engines.ts'
 import { startPart } from '../harness/start-part.ts'
-import { startProduct } from '../harness/start-product.ts'
 import { renderComparisons } from '../harness/table.ts'
-import { temporaryFolder } from '../harness/temporary-folder.ts'
 import { floorDatabase } from './floor-names.ts'
 
 const sessionsRead = 64
@@ -19,19 +15,8 @@ const floorReady = z.object({ url: z.string() })
 
 /** `GET /v1/sessions/{id}` with one token against fastify, a NATS request and one findOne on the same documents. */
 export async function runRead(plan: PairPlan, cleanup: Cleanup, say: (text: string) => void) {
-  const folder = temporaryFolder('bench-read', cleanup)
-  say('starting engines and product')
-  const engines = await startEngines(join(folder, 'engines'), cleanup)
-  const product = await startProduct({
-    dataDir: join(folder, 'product'),
-    logPath: join(folder, 'product.log'),
-    environment: { ...raisedLimits, MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl.product },
-    cleanup,
-  })
-  const demo = product.demo()
   const connections = Math.max(...plan.concurrencies)
-  const http = createHttpClient(demo.base_url, connections)
-  cleanup.add(() => http.close())
+  const { engines, demo, http } = await createProductWorld({ name: 'read', connections, cleanup, say })
   const token = await mintToken(http, demo)
   const ids: string[] = []
   for (let index = 0; index < sessionsRead; index++) {

@@ -1,17 +1,13 @@
-import { join } from 'node:path'
 import { z } from 'zod'
 import type { Cleanup } from '../harness/cleanup.ts'
-import { createHttpClient, expectStatus } from '../harness/http-client.ts'
+import { expectStatus } from '../harness/http-client.ts'
 import { mintToken, openSession, registerWallet } from '../harness/operator.ts'
-import { raisedLimits } from '../harness/raised-limits.ts'
+import { createProductWorld } from '../harness/product-world.ts'
 import { runLoad } from '../harness/run-load.ts'
 import { type PairPlan, runPairs } from '../harness/run-pairs.ts'
 import { sampleSchema } from '../harness/sample-schema.ts'
-import { startEngines } from '../harness/start-engines.ts'
 import { startPart } from '../harness/start-part.ts'
-import { startProduct } from '../harness/start-product.ts'
 import { renderComparisons } from '../harness/table.ts'
-import { temporaryFolder } from '../harness/temporary-folder.ts'
 
 const walletReady = z.object({ url: z.string() })
 const played = z.object({ status: z.literal('SETTLED') })
@@ -19,22 +15,16 @@ const answerMarginMs = 60_000
 
 /** A round of dice, half of them won, against one process that does the same writes, calls and publishes. */
 export async function runRound(plan: PairPlan, cleanup: Cleanup, say: (text: string) => void) {
-  const folder = temporaryFolder('bench-round', cleanup)
-  say('starting engines and product')
-  const engines = await startEngines(join(folder, 'engines'), cleanup)
   const wallet = await startPart('round/wallet-main.ts', {})
   cleanup.add(() => wallet.part.stop())
   const walletUrl = walletReady.parse(wallet.ready).url
-  const product = await startProduct({
-    dataDir: join(folder, 'product'),
-    logPath: join(folder, 'product.log'),
-    environment: { ...raisedLimits, MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl.product },
-    cleanup,
-  })
-  const demo = product.demo()
   const callers = Math.max(...plan.concurrencies)
-  const http = createHttpClient(demo.base_url, callers)
-  cleanup.add(() => http.close())
+  const { engines, demo, http } = await createProductWorld({
+    name: 'round',
+    connections: callers,
+    cleanup,
+    say,
+  })
   await registerWallet(http, demo, walletUrl)
   const token = await mintToken(http, demo)
   const players: string[] = []

@@ -1,14 +1,10 @@
-import { join } from 'node:path'
 import { z } from 'zod'
 import type { Cleanup } from '../harness/cleanup.ts'
-import { createHttpClient, expectStatus, type HttpClient } from '../harness/http-client.ts'
+import { expectStatus, type HttpClient } from '../harness/http-client.ts'
 import { createLatencyRecorder, type Latency } from '../harness/latency.ts'
 import { signIn } from '../harness/operator.ts'
-import { raisedLimits } from '../harness/raised-limits.ts'
-import { startEngines } from '../harness/start-engines.ts'
-import { startProduct } from '../harness/start-product.ts'
+import { createProductWorld } from '../harness/product-world.ts'
 import { latencyCells, renderTable } from '../harness/table.ts'
-import { temporaryFolder } from '../harness/temporary-folder.ts'
 import type { Measured } from '../harness/measured.ts'
 import { createPublisher, type Publisher } from './publish-events.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
@@ -30,18 +26,12 @@ export async function measureLive(
   cleanup: Cleanup,
   say: (text: string) => void,
 ): Promise<Measured> {
-  const folder = temporaryFolder('bench-webhooks', cleanup)
-  say('starting engines and product')
-  const engines = await startEngines(join(folder, 'engines'), cleanup)
-  const product = await startProduct({
-    dataDir: join(folder, 'product'),
-    logPath: join(folder, 'product.log'),
-    environment: { ...raisedLimits, MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl.product },
+  const { engines, demo, http } = await createProductWorld({
+    name: 'webhooks',
+    connections: 2,
     cleanup,
+    say,
   })
-  const demo = product.demo()
-  const http = createHttpClient(demo.base_url, 2)
-  cleanup.add(() => http.close())
   const receiver = await startReceiver()
   cleanup.add(() => receiver.close())
   const token = await signIn(http, demo)

@@ -11,7 +11,7 @@ import { z } from 'zod'
 import { parseJsonObject } from '../domain/parse-json-object.ts'
 import type { ApplyMessage } from '../settlement/apply-message.ts'
 import type { CallbackSignatures } from '../storage/callback-signatures.ts'
-import { type MovementDocument, movementIdOf, walletKeyOf } from '../storage/movement-document.ts'
+import { type MovementDocument, walletKeyOf } from '../storage/movement-document.ts'
 import type { MovementStore } from '../storage/movements.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
 
@@ -91,8 +91,7 @@ export function callbackCalls({
     const at = clock.now()
     await apply(movement, { kind: 'hinted', at })
     const { reversal } = movement
-    const owed =
-      reversal === null ? null : await movements.findById(movementIdOf(scope, reversal.transactionId))
+    const owed = reversal === null ? null : await movements.find(scope, reversal.transactionId)
     if (owed !== null) await apply(owed, { kind: 'hinted', at })
     wake()
   }

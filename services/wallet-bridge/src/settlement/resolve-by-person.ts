@@ -1,7 +1,7 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { advanceMovement } from '../domain/advance-movement.ts'
-import { type MovementDocument, movementIdOf, scopeOf } from '../storage/movement-document.ts'
+import { type MovementDocument, scopeOf } from '../storage/movement-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
 
 export type ResolveByPerson = (
@@ -38,7 +38,7 @@ export function createResolveByPerson({
   async function endOriginal(document: MovementDocument, as: 'success' | 'failed'): Promise<void> {
     const { referenceTransactionId, transactionId, type } = document
     if (referenceTransactionId === null || (type !== 'REFUND' && type !== 'ROLLBACK')) return
-    const original = await movements.findById(movementIdOf(scopeOf(document), referenceTransactionId))
+    const original = await movements.find(scopeOf(document), referenceTransactionId)
     if (original === null) return
     const kind = as === 'success' ? 'reversal-acknowledged' : 'reversal-given-up'
     await apply(original, { kind, at: clock.now(), transactionId })

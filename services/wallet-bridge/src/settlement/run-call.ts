@@ -4,12 +4,7 @@ import type { WalletCallResult, WalletClient } from '../clients/wallet-client.ts
 import type { Judgement, WalletCall } from '../domain/movement.ts'
 import { callTimeoutMs } from '../domain/retry-ladder.ts'
 import { judgeExchange } from '../domain/wallet-answers.ts'
-import {
-  type AttemptRecord,
-  type MovementDocument,
-  movementIdOf,
-  scopeOf,
-} from '../storage/movement-document.ts'
+import { type AttemptRecord, type MovementDocument, scopeOf } from '../storage/movement-document.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
 import type { Breakers } from './breakers.ts'
@@ -107,7 +102,7 @@ export function createRunCall({
     if (document.type !== 'REFUND' && document.type !== 'ROLLBACK') return
     const { referenceTransactionId } = document
     if (referenceTransactionId === null) return
-    const original = await movements.findById(movementIdOf(scopeOf(document), referenceTransactionId))
+    const original = await movements.find(scopeOf(document), referenceTransactionId)
     if (original === null) return
     await apply(original, {
       kind: 'reversal-acknowledged',

@@ -3,7 +3,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { advanceMovement } from '../domain/advance-movement.ts'
-import { type MovementDocument, movementIdOf, scopeOf } from '../storage/movement-document.ts'
+import { type MovementDocument, scopeOf } from '../storage/movement-document.ts'
 import { documentOf, initialState } from './new-movement.ts'
 import type { PlaceContext, PlaceDeps } from './place-movement.ts'
 
@@ -57,6 +57,6 @@ export function createVoidStake(deps: PlaceDeps): VoidStake {
     const { reversal } = stake
     if (reversal === null) return null
     if (!reversal.placed) return advance.placeReversal(stake)
-    return movements.findById(movementIdOf(scopeOf(stake), reversal.transactionId))
+    return movements.find(scopeOf(stake), reversal.transactionId)
   }
 }

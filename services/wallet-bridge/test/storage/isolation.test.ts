@@ -1,0 +1,135 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Scope } from '@pitboss/contracts/caller'
+import { newId } from '@pitboss/runtime/new-id'
+import { connectStorage } from '@pitboss/storage/connect-storage'
+import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { parseKeyring } from '@pitboss/storage/keyring'
+import { createSecretBox } from '@pitboss/storage/secret-box'
+import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
+import { withEngines } from '@pitboss/testing/with-engines'
+import pino from 'pino'
+import t from 'tap'
+import { documentOf, initialState } from '../../src/settlement/new-movement.ts'
+import { callbackIndexes, createCallbackSignatures } from '../../src/storage/callback-signatures.ts'
+import { createDueMovements } from '../../src/storage/due-movements.ts'
+import {
+  callingRoundOf,
+  movementIdOf,
+  movementIndexes,
+  walletKeyOf,
+} from '../../src/storage/movement-document.ts'
+import { createMovementLists } from '../../src/storage/movement-lists.ts'
+import { createMovements } from '../../src/storage/movements.ts'
+import { createPendingMovements } from '../../src/storage/pending-movements.ts'
+import { createWallets } from '../../src/storage/wallet-document.ts'
+
+type Ids = { transactionId: string; roundId: string; playerId: string; signature: string }
+
+const owner: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
+const now = new Date()
+const hourMs = 60 * 60 * 1000
+const window = { from: new Date(now.getTime() - hourMs), to: new Date(now.getTime() + hourMs) }
+const settings = { url: 'https://wallet.example/', timeoutMs: 2000, settleLosses: 'none' } as const
+const otherSettings = { ...settings, timeoutMs: 3000 }
+
+const engines = await withEngines(t)
+const storage = await connectStorage({
+  url: engines.mongodbUrl,
+  database: `${engines.databasePrefix}_wallet_bridge`,
+  logger: pino({ level: 'silent' }),
+})
+t.teardown(() => storage.close())
+const { db } = storage
+await ensureIndexes(db, { ...movementIndexes, ...callbackIndexes })
+const movements = createMovements(db)
+const lists = createMovementLists(movements)
+const wallets = createWallets(db, createSecretBox(parseKeyring(`k1:${randomBytes(32).toString('base64')}`)))
+const signatures = createCallbackSignatures(db)
+
+const ids: Ids = named('the-owners')
+await wallets.create(owner, settings, 'the secret', now)
+await signatures.use(walletKeyOf(owner), '1', ids.signature, now)
+await movements.insert(stakeIn(owner, ids))
+
+const { scoped, internal, table } = linesFor<Ids>()
+const perWallet = 'the resolver works wallet by wallet over every account'
+const operations = 'for operations, which look over every account'
+
+await holdIsolation(t, {
+  db,
+  owner,
+  ids,
+  neverMade: named('nobodys'),
+  folder: new URL('../../src/storage/', import.meta.url),
+  stores: {
+    createCallbackSignatures: table(signatures, {
+      use: scoped((scope, { signature }) => signatures.use(walletKeyOf(scope), '1', signature, now)),
+    }),
+    createDueMovements: table(createDueMovements(movements), {
+      nextWallet: internal(perWallet),
+      ofWallet: internal(perWallet),
+      pullForward: internal('a wallet that has just answered, by its own key'),
+    }),
+    createMovementLists: table(lists, {
+      newestFirst: scoped((scope, { playerId, roundId }) =>
+        lists.newestFirst(scope, { playerId, roundId }, { before: null, limit: 10 }),
+      ),
+      oldestFirst: scoped((scope) => lists.oldestFirst(scope, window, { after: null, limit: 10 })),
+      byTransactionIds: scoped((scope, { transactionId }) => lists.byTransactionIds(scope, [transactionId])),
+      overall: internal(operations),
+      byReference: internal(operations),
+      ofRound: internal(operations),
+    }),
+    createMovements: table(movements, {
+      collection: internal('the collection itself, for the relay of the outbox and the lists beside it'),
+      insert: scoped((scope, ids) => movements.insert(stakeIn(scope, ids))),
+      find: scoped((scope, { transactionId }) => movements.find(scope, transactionId)),
+      findById: scoped((scope, { transactionId }) => movements.findById(movementIdOf(scope, transactionId))),
+      findCalling: scoped((scope, { roundId }) =>
+        movements.findCalling(callingRoundOf({ walletKey: walletKeyOf(scope), roundId })),
+      ),
+      ofRound: scoped((scope, { roundId }) => movements.ofRound(scope, roundId, 10)),
+      hasPendingStake: scoped((scope, { roundId }) => movements.hasPendingStake(scope, roundId)),
+      write: internal('writes a record as it was read under its scope'),
+    }),
+    createPendingMovements: table(createPendingMovements(movements), {
+      figures: internal('figures over every account, for operations and their alarms'),
+    }),
+    createWallets: table(wallets, {
+      find: scoped((scope) => wallets.find(scope)),
+      open: scoped((scope) => wallets.open(scope)),
+      openDocument: internal('opens the secret of a record that is at hand; no other key opens it'),
+      change: scoped((scope) => wallets.change(scope, otherSettings, now)),
+      create: scoped(async (scope) => (await wallets.create(scope, otherSettings, 'another', now)) === null),
+      replaceSecret: scoped((scope) => wallets.replaceSecret(scope, 'another', now)),
+      keysAfter: internal(operations),
+    }),
+  },
+  others: ['callingRoundOf', 'movementIdOf', 'referenceBefore', 'scopeOf', 'walletKeyOf'],
+})
+
+/** Things whose names begin alike; only what the wallets and players chose can be the same for two accounts. */
+function named(whose: string): Ids {
+  return {
+    transactionId: `${whose}-bet`,
+    roundId: newId('rnd'),
+    playerId: `${whose}-player`,
+    signature: `${whose}-signature`,
+  }
+}
+
+/** A stake whose call is in flight. */
+function stakeIn(scope: Scope, { transactionId, roundId, playerId }: Ids) {
+  const document = documentOf({
+    scope,
+    spec: {
+      ...{ transactionId, roundId, playerId, type: 'BET', amount: '1.00', currency: 'USD', game: 'dice' },
+      ...{ sessionId: newId('ses'), walletRoundId: randomUUID(), walletGameId: randomUUID(), brandId: null },
+      ...{ freeBet: false, roundClosed: false, driver: 'game', referenceTransactionId: null },
+      ...{ callWallet: null, requestHash: '' },
+    },
+    reference: newId('txn'),
+    state: initialState('BET', now),
+  })
+  return { ...document, callingRound: callingRoundOf(document) }
+}

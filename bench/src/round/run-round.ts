@@ -5,13 +5,12 @@ import { mintToken, openSession, registerWallet } from '../harness/operator.ts'
 import { createProductWorld } from '../harness/product-world.ts'
 import { runLoad } from '../harness/run-load.ts'
 import { type PairPlan, runPairs } from '../harness/run-pairs.ts'
-import { sampleSchema } from '../harness/sample-schema.ts'
+import { startFloor } from '../harness/start-floor.ts'
 import { startPart } from '../harness/start-part.ts'
 import { renderComparisons } from '../harness/table.ts'
 
 const walletReady = z.object({ url: z.string() })
 const played = z.object({ status: z.literal('SETTLED') })
-const answerMarginMs = 60_000
 
 /** A round of dice, half of them won, against one process that does the same writes, calls and publishes. */
 export async function runRound(plan: PairPlan, cleanup: Cleanup, say: (text: string) => void) {
@@ -32,12 +31,7 @@ export async function runRound(plan: PairPlan, cleanup: Cleanup, say: (text: str
     const player = { player_id: `dicer-${index}`, game: 'dice', currency: 'USD' }
     players.push((await openSession(http, token, player)).launchToken)
   }
-  const { part: floor } = await startPart('round/floor-round-main.ts', {
-    MONGODB_URL: engines.mongodbUrl,
-    NATS_URL: engines.natsUrl.floor,
-    WALLET_URL: walletUrl,
-  })
-  cleanup.add(() => floor.stop())
+  const floor = await startFloor('round/floor-round-main.ts', { engines, walletUrl }, cleanup)
 
   const body = { stake: '1.00', bet: { target: '50.00', direction: 'over' }, client_seed: 'bench' }
   const play = async (caller: number) => {
@@ -48,8 +42,7 @@ export async function runRound(plan: PairPlan, cleanup: Cleanup, say: (text: str
     plan,
     {
       product: (concurrency, durationMs) => runLoad({ concurrency, durationMs, work: play }),
-      floor: async (concurrency, durationMs) =>
-        sampleSchema.parse(await floor.ask({ concurrency, durationMs }, durationMs + answerMarginMs)),
+      floor,
     },
     say,
   )

@@ -2,14 +2,11 @@ import { placeMovement } from '@pitboss/contracts/calls/wallet'
 import type { Cleanup } from '../harness/cleanup.ts'
 import { runLoad } from '../harness/run-load.ts'
 import { type PairPlan, runPairs } from '../harness/run-pairs.ts'
-import { sampleSchema } from '../harness/sample-schema.ts'
-import { startPart } from '../harness/start-part.ts'
+import { startFloor } from '../harness/start-floor.ts'
 import { renderComparisons } from '../harness/table.ts'
 import type { Measured } from '../harness/measured.ts'
 import { byTurns } from './make-movement.ts'
 import { startBridge } from './start-bridge.ts'
-
-const answerMarginMs = 60_000
 
 /**
  * Stakes and wins by turns through wallet-bridge over NATS, with a wallet that answers at once, against one process that does the same
@@ -23,12 +20,7 @@ export async function measureMovements(
   say('movements: starting engines and wallet-bridge')
   const { engines, bus, walletUrl, addOperator, published } = await startBridge(cleanup)
   const { scope } = await addOperator('mover')
-  const { part: floor } = await startPart('settlement/floor-movement-main.ts', {
-    MONGODB_URL: engines.mongodbUrl,
-    NATS_URL: engines.natsUrl.floor,
-    WALLET_URL: walletUrl,
-  })
-  cleanup.add(() => floor.stop())
+  const floor = await startFloor('settlement/floor-movement-main.ts', { engines, walletUrl }, cleanup)
   const comparisons = await runPairs(
     plan,
     {
@@ -39,8 +31,7 @@ export async function measureMovements(
         })
         return runLoad({ concurrency, durationMs, work, finish: published })
       },
-      floor: async (concurrency, durationMs) =>
-        sampleSchema.parse(await floor.ask({ concurrency, durationMs }, durationMs + answerMarginMs)),
+      floor,
     },
     say,
   )

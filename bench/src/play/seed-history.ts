@@ -1,4 +1,5 @@
 import { newId } from '@pitboss/runtime/new-id'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { type Collection, type Document, MongoClient } from 'mongodb'
 import { playerName } from './players.ts'
 
@@ -30,10 +31,11 @@ export function createHistory({ mongodbUrl, players }: { mongodbUrl: string; pla
         for (let count = Math.min(batchSize, missing); count > 0; count--) {
           const sample = samples[made % samples.length]
           if (sample === undefined) throw new Error('there is no finished round to copy')
-          const playerId = made % 2 === 0 ? playerName('dice', (made / 2) % players) : `passer-by-${made}`
+          const stays = made % 2 === 0
+          const playerId = stays ? playerName('dice', (made / 2) % players) : `passer-by-${made}`
           const chain = `${sample.round.scope}/dice/${playerId}`
-          const nonce = (nonces.get(chain) ?? (await lastNonce(rounds, chain))) + 1
-          nonces.set(chain, nonce)
+          const nonce = stays ? (nonces.get(chain) ?? (await lastNonce(rounds, chain))) + 1 : 1
+          if (stays) nonces.set(chain, nonce)
           batch.push(copy(sample, { playerId, chain, nonce }))
           made++
         }
@@ -42,12 +44,9 @@ export function createHistory({ mongodbUrl, players }: { mongodbUrl: string; pla
             batch.map(({ round }) => round),
             { ordered: false },
           ),
-          // The next commitment of a chain may have been shown already; it stays, whatever round it gets.
-          commitments.bulkWrite(
-            batch.map(({ commitment: { _id, ...fields } }) => ({
-              updateOne: { filter: { _id }, update: { $setOnInsert: fields }, upsert: true },
-            })),
-            { ordered: false },
+          insertMissing(
+            commitments,
+            batch.map(({ commitment }) => commitment),
           ),
           movements.insertMany(
             batch.flatMap((one) => one.movements),
@@ -73,6 +72,15 @@ async function readSamples(rounds: Collection, movements: Collection): Promise<S
       movements: await movements.find({ roundId: String(round._id) }).toArray(),
     })),
   )
+}
+
+/** The next commitment of a chain may have been shown already; it stays, whatever round it gets. */
+async function insertMissing(commitments: Collection, documents: Document[]): Promise<void> {
+  try {
+    await commitments.insertMany(documents, { ordered: false })
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error
+  }
 }
 
 async function lastNonce(rounds: Collection, chain: string): Promise<number> {

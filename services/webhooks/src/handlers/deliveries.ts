@@ -75,7 +75,7 @@ export async function detailView(
   async function explain(): Promise<string | null> {
     if (delivery.status !== 'PENDING' && delivery.status !== 'HELD') return null
     const now = clock.now()
-    const endpoint = await endpoints.read(delivery.webhookId)
+    const endpoint = await endpoints.known(delivery, delivery.webhookId)
     if (endpoint === null) return null
     const open = endpoint.health.breaker.probeAt !== null
     const [inFlight, probe] = await Promise.all([
@@ -109,7 +109,7 @@ export async function retry(
   { endpoints, deliveries, clock, wake }: DeliveriesDeps,
   delivery: DeliveryDocument,
 ): Promise<DeliveryDocument> {
-  const endpoint = await endpoints.read(delivery.webhookId)
+  const endpoint = await endpoints.known(delivery, delivery.webhookId)
   if (endpoint === null || endpoint.deletedAt !== null) {
     throw new ServiceError('CONFLICT', { message: 'The endpoint of this delivery is deleted.' })
   }
@@ -119,13 +119,13 @@ export async function retry(
   const now = clock.now()
   const again =
     delivery.status === 'PENDING' || delivery.status === 'HELD'
-      ? await deliveries.pullForward(delivery._id, now)
-      : await deliveries.reopen(delivery, now)
+      ? await deliveries.pullForward(delivery, delivery._id, now)
+      : await deliveries.reopen(delivery, delivery, now)
   await endpoints.lowerDue([delivery.webhookId], now)
   wake([delivery.webhookId])
   if (again !== null) return again
   // It is being sent at this moment, which is what was asked for.
-  return (await deliveries.read(delivery._id)) ?? delivery
+  return (await deliveries.find(delivery, delivery._id)) ?? delivery
 }
 
 async function findDelivery(
@@ -152,15 +152,13 @@ async function listPage({ deliveries, cursors }: DeliveriesDeps, scope: Scope, q
   ]
   const before = query.cursor === undefined ? null : readBefore(cursors.decode(binding, query.cursor))
   const filter: Filter<DeliveryDocument> = {
-    operatorId: scope.operatorId,
-    environment: scope.environment,
     ...(webhook_id === undefined ? {} : { webhookId: webhook_id }),
     ...(status === undefined ? {} : { status }),
     ...(event_type === undefined ? {} : { eventType: event_type }),
     ...(event_id === undefined ? {} : { eventId: event_id }),
     ...orderBounds(query.from, query.to, before),
   }
-  const found = await deliveries.list(filter, query.limit + 1)
+  const found = await deliveries.list(scope, filter, query.limit + 1)
   const page = found.slice(0, query.limit)
   const last = page.at(-1)
   const more = found.length > query.limit && last !== undefined

@@ -75,7 +75,7 @@ export function endpointHandlers(deps: EndpointsDeps): CallHandler[] {
       await checkUrl(body.url, scope.environment, deps.allowLoopback)
       const now = clock.now()
       const id = await claimId(deps, caller, scope, body, now)
-      const present = id.fresh ? null : await endpoints.read(id.objectId)
+      const present = id.fresh ? null : await endpoints.known(scope, id.objectId)
       if (present !== null) return { status: 201, body: endpointView(present) }
       if ((await endpoints.count(scope)) >= endpointsMax) {
         throw new ServiceError('CONFLICT', { message: `An account can have ${endpointsMax} endpoints.` })
@@ -102,7 +102,7 @@ export function endpointHandlers(deps: EndpointsDeps): CallHandler[] {
         await endpoints.insert(endpoint)
       } catch (error) {
         if (!isDuplicateKey(error)) throw error
-        const first = await endpoints.read(id.objectId)
+        const first = await endpoints.known(scope, id.objectId)
         if (first === null) throw error
         return { status: 201, body: endpointView(first) }
       }
@@ -133,21 +133,25 @@ export function endpointHandlers(deps: EndpointsDeps): CallHandler[] {
     }),
 
     handler(patchWebhook.call, async ({ caller, params, query, body }) => {
-      const { _id, environment } = await findEndpoint(endpoints, caller, params.webhook_id, query.environment)
+      const found = await findEndpoint(endpoints, caller, params.webhook_id, query.environment)
+      const { _id, environment } = found
       if (body.url !== undefined) await checkUrl(body.url, environment, deps.allowLoopback)
       const fields = {
         ...(body.url === undefined ? {} : { url: body.url }),
         ...(body.events === undefined ? {} : { events: [...new Set(body.events)] }),
         ...(body.description === undefined ? {} : { description: body.description }),
       }
-      const endpoint = await changed(_id, () => (Object.keys(fields).length === 0 ? null : { $set: fields }))
+      const endpoint = await changed(found, _id, () =>
+        Object.keys(fields).length === 0 ? null : { $set: fields },
+      )
       await stir(_id)
       return { status: 200, body: endpointView(endpoint) }
     }),
 
     handler(deleteWebhook.call, async ({ caller, params, query }) => {
-      const { _id } = await findEndpoint(endpoints, caller, params.webhook_id, query.environment)
-      await endpoints.change(_id, ({ deletedAt }) =>
+      const found = await findEndpoint(endpoints, caller, params.webhook_id, query.environment)
+      const { _id } = found
+      await endpoints.change(found, _id, ({ deletedAt }) =>
         deletedAt === null ? { $set: { deletedAt: clock.now(), secrets: [] } } : null,
       )
       await deliveries.cancelAll(_id)
@@ -160,7 +164,7 @@ export function endpointHandlers(deps: EndpointsDeps): CallHandler[] {
       const secret = newWebhookSecret()
       const sealed = seal(found, secret)
       let previousValidUntil: Date | null = null
-      await changed(found._id, ({ secrets }) => {
+      await changed(found, found._id, ({ secrets }) => {
         const rotated = rotateSecrets(secrets, { sealed, now: clock.now(), overlapS: body.overlap_s })
         previousValidUntil = rotated.previousValidUntil
         return { $set: { secrets: rotated.secrets } }
@@ -196,8 +200,9 @@ export function endpointHandlers(deps: EndpointsDeps): CallHandler[] {
     }),
 
     handler(pauseWebhook.call, async ({ caller, params, query }) => {
-      const { _id } = await findEndpoint(endpoints, caller, params.webhook_id, query.environment)
-      const endpoint = await changed(_id, ({ health }) =>
+      const found = await findEndpoint(endpoints, caller, params.webhook_id, query.environment)
+      const { _id } = found
+      const endpoint = await changed(found, _id, ({ health }) =>
         health.status === 'PAUSED' ? null : { $set: { health: paused(health) } },
       )
       await deliveries.hold(_id)
@@ -206,9 +211,10 @@ export function endpointHandlers(deps: EndpointsDeps): CallHandler[] {
     }),
 
     handler(resumeWebhook.call, async ({ caller, params, query, body }) => {
-      const { _id } = await findEndpoint(endpoints, caller, params.webhook_id, query.environment)
+      const found = await findEndpoint(endpoints, caller, params.webhook_id, query.environment)
+      const { _id } = found
       const now = clock.now()
-      const endpoint = await changed(_id, ({ health }) =>
+      const endpoint = await changed(found, _id, ({ health }) =>
         health.status === 'ACTIVE'
           ? null
           : { $set: { health: resumed(health), heldRule: { action: body.held, at: now } } },

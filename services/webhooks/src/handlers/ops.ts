@@ -70,7 +70,7 @@ export function opsHandlers(deps: OpsDeps): CallHandler[] {
         ...(status === null ? {} : { status }),
         ...(eventId === null ? {} : { eventId }),
       }
-      return { data: (await deliveries.list(filter, limit)).map(opsDeliveryView) }
+      return { data: (await deliveries.listAnywhere(filter, limit)).map(opsDeliveryView) }
     }),
 
     handler(opsShowDelivery, async ({ deliveryId }) => {
@@ -171,7 +171,9 @@ export function opsHandlers(deps: OpsDeps): CallHandler[] {
       const data = await Promise.all(
         found.map(async ({ _id, body }) => ({
           event: recordOf(JSON.parse(body)),
-          deliveries: (await deliveries.list({ eventId: _id }, deliveriesOfEventMax)).map(opsDeliveryView),
+          deliveries: (await deliveries.listAnywhere({ eventId: _id }, deliveriesOfEventMax)).map(
+            opsDeliveryView,
+          ),
         })),
       )
       return { data }

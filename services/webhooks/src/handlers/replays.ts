@@ -52,11 +52,11 @@ export function replayHandlers(deps: ReplaysDeps): CallHandler[] {
     }),
 
     handler(listReplays.call, async ({ caller, params, query }) => {
-      const { _id } = await findEndpoint(endpoints, caller, params.webhook_id, query.environment)
-      const binding = ['replays', _id]
+      const endpoint = await findEndpoint(endpoints, caller, params.webhook_id, query.environment)
+      const binding = ['replays', endpoint._id]
       const before = query.cursor === undefined ? null : cursors.decode(binding, query.cursor)
       if (before !== null && typeof before !== 'string') throw invalidField('cursor', 'is damaged')
-      const found = await replays.list(_id, before, query.limit + 1)
+      const found = await replays.list(endpoint, endpoint._id, before, query.limit + 1)
       const page = found.slice(0, query.limit)
       const last = page.at(-1)
       const more = found.length > query.limit && last !== undefined
@@ -70,18 +70,18 @@ export function replayHandlers(deps: ReplaysDeps): CallHandler[] {
     }),
 
     handler(getReplay.call, async ({ caller, params, query }) => {
-      const { _id } = await findEndpoint(endpoints, caller, params.webhook_id, query.environment)
-      const job = await replays.find(_id, params.replay_id)
+      const endpoint = await findEndpoint(endpoints, caller, params.webhook_id, query.environment)
+      const job = await replays.find(endpoint, endpoint._id, params.replay_id)
       if (job === null) throw new ServiceError('NOT_FOUND')
       return { status: 200, body: await replayView(deliveries, job) }
     }),
 
     handler(cancelReplay.call, async ({ caller, params, query }) => {
-      const { _id } = await findEndpoint(endpoints, caller, params.webhook_id, query.environment)
-      const job = await replays.find(_id, params.replay_id)
+      const endpoint = await findEndpoint(endpoints, caller, params.webhook_id, query.environment)
+      const job = await replays.find(endpoint, endpoint._id, params.replay_id)
       if (job === null) throw new ServiceError('NOT_FOUND')
       const { open: _, ...counts } = await replayCounts(deliveries, job)
-      const cancelled = await replays.change(job._id, {
+      const cancelled = await replays.change(job, job._id, {
         ...counts,
         status: 'CANCELLED',
         finishedAt: clock.now(),

@@ -1,3 +1,4 @@
+import type { Scope } from '@pitboss/contracts/caller'
 import type { Filter, UpdateFilter, WithId } from 'mongodb'
 import type { Collections } from './collections.ts'
 import { type DeliveryDocument, type DeliveryStatus, never } from './documents.ts'
@@ -61,13 +62,14 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       await move({ webhookId, status: 'HELD' }, cancelled)
     },
 
-    /** Sends an ended delivery once more. Null when it has changed meanwhile. */
+    /** Sends an ended delivery once more. Null when it is foreign or has changed meanwhile. */
     async reopen(
+      { operatorId, environment }: Scope,
       { _id, status, attemptCount }: Pick<DeliveryDocument, '_id' | 'status' | 'attemptCount'>,
       now: Date,
     ): Promise<WithId<DeliveryDocument> | null> {
       return deliveries.findOneAndUpdate(
-        { _id, status, attemptCount },
+        { _id, operatorId, environment, status, attemptCount },
         {
           $set: {
             status: 'PENDING',
@@ -85,9 +87,13 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
     },
 
     /** Pulls a pending delivery forward; one in flight stays as it is. */
-    async pullForward(id: string, now: Date): Promise<WithId<DeliveryDocument> | null> {
+    async pullForward(
+      { operatorId, environment }: Scope,
+      id: string,
+      now: Date,
+    ): Promise<WithId<DeliveryDocument> | null> {
       return deliveries.findOneAndUpdate(
-        { _id: id, status: 'PENDING', claimToken: 0 },
+        { _id: id, operatorId, environment, status: 'PENDING', claimToken: 0 },
         { $set: { lane: 'manual', dueAt: now, nextAttemptAt: now } },
         { returnDocument: 'after' },
       )

@@ -10,6 +10,8 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 /** The delivery ledger, which is also the retry clock. */
 export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>) {
   const { deliveries } = collections
+  const newestFirst = (filter: Filter<DeliveryDocument>, limit: number) =>
+    deliveries.find(filter).sort({ order: -1 }).limit(limit).toArray()
   return {
     ...createDeliveryQueue(collections),
     ...createDeliveryMoves(collections),
@@ -20,9 +22,15 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
     /** For operations: whoever it belongs to. */
     read: (id: string): Promise<WithId<DeliveryDocument> | null> => deliveries.findOne({ _id: id }),
 
-    /** Newest first, before `beforeOrder`; the scope is part of `filter` where there is one. */
-    list: (filter: Filter<DeliveryDocument>, limit: number): Promise<WithId<DeliveryDocument>[]> =>
-      deliveries.find(filter).sort({ order: -1 }).limit(limit).toArray(),
+    /** Newest first. */
+    list: (
+      { operatorId, environment }: Scope,
+      filter: Filter<DeliveryDocument>,
+      limit: number,
+    ): Promise<WithId<DeliveryDocument>[]> => newestFirst({ ...filter, operatorId, environment }, limit),
+
+    /** For operations: as `list`, of every account. */
+    listAnywhere: newestFirst,
 
     async statusCounts(): Promise<{ pending: number; held: number }> {
       const [pending, held] = await Promise.all([

@@ -13,7 +13,7 @@ export type EndpointTarget = Pick<EndpointDocument, '_id' | 'operatorId' | 'envi
 
 /** Endpoints, and the leases under which workers deliver to them. */
 export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'endpoints' | 'workers'>) {
-  const read = (id: string) => endpoints.findOne({ _id: id })
+  const known = (scope: Scope, id: string) => endpoints.findOne({ _id: id, ...scopeFields(scope) })
   const readTogether = createGroups<string, WithId<EndpointDocument> | null>({
     async run(ids) {
       const found = await endpoints.find({ _id: { $in: [...new Set(ids)] } }).toArray()
@@ -25,15 +25,19 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
   })
 
   return {
-    read,
+    /** For operations: whoever it belongs to. */
+    read: (id: string): Promise<WithId<EndpointDocument> | null> => endpoints.findOne({ _id: id }),
 
-    /** As `read`, in one round trip with the workers of other endpoints. */
+    /** The endpoint of a leased delivery, in one round trip with the workers of other endpoints. */
     readTogether: async (id: string): Promise<WithId<EndpointDocument> | null> =>
       (await readTogether([id]))[0] ?? null,
 
     insert: async (endpoint: EndpointDocument): Promise<void> => {
       await endpoints.insertOne(endpoint)
     },
+
+    /** The endpoint unless it is foreign, also when it is deleted. */
+    known,
 
     /** The endpoint unless it is foreign or deleted. */
     find: (scope: Scope, id: string): Promise<WithId<EndpointDocument> | null> =>
@@ -63,25 +67,17 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
         )
         .toArray(),
 
-    /** Those of `ids` that are not deleted. */
-    async present(ids: readonly string[]): Promise<Set<string>> {
-      if (ids.length === 0) return new Set()
-      const found = await endpoints
-        .find({ _id: { $in: [...ids] }, deletedAt: null }, { projection: { _id: 1 } })
-        .toArray()
-      return new Set(found.map(({ _id }) => _id))
-    },
-
     /**
      * Reads the endpoint, lets `decide` make an update of it and applies that if nobody was faster, else again.
-     * `decide` returns null to leave it as it is. @returns the endpoint afterwards, null when it is gone.
+     * `decide` returns null to leave it as it is. @returns the endpoint afterwards, null when it is gone or foreign.
      */
     async change(
+      scope: Scope,
       id: string,
       decide: (endpoint: EndpointDocument) => UpdateFilter<EndpointDocument> | null,
     ): Promise<EndpointDocument | null> {
       for (let attempt = 1; attempt <= changeAttemptsMax; attempt++) {
-        const endpoint = await read(id)
+        const endpoint = await known(scope, id)
         if (endpoint === null) return null
         const update = decide(endpoint)
         if (update === null) return endpoint

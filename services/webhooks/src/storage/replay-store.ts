@@ -1,3 +1,4 @@
+import type { Scope } from '@pitboss/contracts/caller'
 import type { WithId } from 'mongodb'
 import type { Collections } from './collections.ts'
 import type { ReplayDocument } from './documents.ts'
@@ -13,15 +14,21 @@ export function createReplayStore({ replays }: Pick<Collections, 'replays'>) {
       await replays.insertOne(job)
     },
 
+    /** For operations: whoever it belongs to. */
     read: (id: string): Promise<WithId<ReplayDocument> | null> => replays.findOne({ _id: id }),
 
-    find: (webhookId: string, id: string): Promise<WithId<ReplayDocument> | null> =>
-      replays.findOne({ _id: id, webhookId }),
+    find: (scope: Scope, webhookId: string, id: string): Promise<WithId<ReplayDocument> | null> =>
+      replays.findOne({ _id: id, webhookId, ...scopeFields(scope) }),
 
     /** Newest first, before `beforeId`. */
-    list: (webhookId: string, beforeId: string | null, limit: number): Promise<WithId<ReplayDocument>[]> =>
+    list: (
+      scope: Scope,
+      webhookId: string,
+      beforeId: string | null,
+      limit: number,
+    ): Promise<WithId<ReplayDocument>[]> =>
       replays
-        .find({ webhookId, ...(beforeId === null ? {} : { _id: { $lt: beforeId } }) })
+        .find({ webhookId, ...scopeFields(scope), ...(beforeId === null ? {} : { _id: { $lt: beforeId } }) })
         .sort({ _id: -1 })
         .limit(limit)
         .toArray(),
@@ -30,8 +37,20 @@ export function createReplayStore({ replays }: Pick<Collections, 'replays'>) {
     running: (): Promise<WithId<ReplayDocument>[]> =>
       replays.find({ status: 'RUNNING' }).sort({ _id: 1 }).limit(runningMax).toArray(),
 
-    /** Changes a job that is still under way. Null when it has ended meanwhile. */
-    change: (id: string, fields: Partial<ReplayDocument>): Promise<WithId<ReplayDocument> | null> =>
-      replays.findOneAndUpdate({ _id: id, status: 'RUNNING' }, { $set: fields }, { returnDocument: 'after' }),
+    /** Changes a job that is still under way. Null when it is foreign or has ended meanwhile. */
+    change: (
+      scope: Scope,
+      id: string,
+      fields: Partial<ReplayDocument>,
+    ): Promise<WithId<ReplayDocument> | null> =>
+      replays.findOneAndUpdate(
+        { _id: id, ...scopeFields(scope), status: 'RUNNING' },
+        { $set: fields },
+        { returnDocument: 'after' },
+      ),
   }
+}
+
+function scopeFields({ operatorId, environment }: Scope) {
+  return { operatorId, environment }
 }

@@ -44,9 +44,9 @@ export async function replayCounts(
 export async function stepReplay(deps: ReplayWorkerDeps, job: ReplayDocument): Promise<boolean> {
   const { replays, deliveries, endpoints, clock, logger } = deps
   const now = clock.now()
-  const endpoint = await endpoints.read(job.webhookId)
+  const endpoint = await endpoints.known(job, job.webhookId)
   if (endpoint === null || endpoint.deletedAt !== null) {
-    await replays.change(job._id, { status: 'CANCELLED', finishedAt: now })
+    await replays.change(job, job._id, { status: 'CANCELLED', finishedAt: now })
     return false
   }
   if (!job.selected) {
@@ -65,14 +65,14 @@ export async function stepReplay(deps: ReplayWorkerDeps, job: ReplayDocument): P
     )
     await deliveries.replayAgain(page.again, againStatuses[job.only], job._id, now)
     await failpoint('webhooks.replay-page')
-    const still = await replays.change(job._id, { doneSeq: page.doneSeq, selected: page.end })
+    const still = await replays.change(job, job._id, { doneSeq: page.doneSeq, selected: page.end })
     if (still === null) await deliveries.cancelReplay(job._id)
     await endpoints.lowerDue([webhookId], now)
     deps.wake([webhookId])
     return still !== null
   }
   const { open, ...counts } = await replayCounts(deliveries, job)
-  await replays.change(job._id, !open ? { ...counts, status: 'DONE', finishedAt: now } : counts)
+  await replays.change(job, job._id, !open ? { ...counts, status: 'DONE', finishedAt: now } : counts)
   if (!open) logger.info({ replay_id: job._id, ...counts }, 'replay.done')
   return false
 }

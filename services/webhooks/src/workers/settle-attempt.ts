@@ -63,7 +63,7 @@ export function createSettleAttempt({
     let streakNumber: number | null = delivery.failedInStreak
     let endpoint: EndpointDocument | null = null
     if (!isTest && !(ok && atEase)) {
-      endpoint = await endpoints.change(delivery.webhookId, (current) => {
+      endpoint = await endpoints.change(delivery, delivery.webhookId, (current) => {
         const change = afterAttempt(
           withLastSuccess(current.health, lastSuccessAt),
           {

@@ -1,6 +1,7 @@
 import { runAccess } from './access/run-access.ts'
 import { runEngines } from './engines/run-engines.ts'
 import type { Cleanup } from './harness/cleanup.ts'
+import type { Measured } from './harness/measured.ts'
 import type { PairPlan } from './harness/run-pairs.ts'
 import { runPlay } from './play/run-play.ts'
 import { runRead } from './read/run-read.ts'
@@ -26,11 +27,7 @@ type Benchmark = {
   about: string
   /** What `--part` may name. */
   parts?: readonly string[]
-  run(
-    options: BenchOptions,
-    cleanup: Cleanup,
-    say: (text: string) => void,
-  ): Promise<{ result: object; text: string }>
+  run(options: BenchOptions, cleanup: Cleanup, say: (text: string) => void): Promise<Measured>
 }
 
 const concurrencies = [1, 32]

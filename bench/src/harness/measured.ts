@@ -1,2 +1,2 @@
-/** What one part of the benchmark gave: for the JSON, and as text. */
+/** What a benchmark or one part of it gave: for the JSON, and as text. */
 export type Measured = { result: object; text: string }

@@ -1,6 +1,7 @@
-import { createCleanup, type Cleanup } from '../harness/cleanup.ts'
+import type { Cleanup } from '../harness/cleanup.ts'
 import type { Measured } from '../harness/measured.ts'
 import type { PairPlan } from '../harness/run-pairs.ts'
+import { runParts } from '../harness/run-parts.ts'
 import { measureMovements } from './measure-movements.ts'
 import { measureNeighbours } from './measure-neighbours.ts'
 import { measureRecovery } from './measure-recovery.ts'
@@ -21,28 +22,17 @@ export type SettlementPlan = {
   turns: number
 }
 
-/** Runs the chosen parts one after another, each on an empty pair of engines. */
+/** Measures the chosen parts. */
 export async function runSettlement(
   { parts, pairs, pending, steadySeconds, turns }: SettlementPlan,
   cleanup: Cleanup,
   say: (text: string) => void,
-): Promise<{ result: object; text: string }> {
-  const measures: Readonly<Record<SettlementPart, (own: Cleanup) => Promise<Measured>>> = {
-    movements: (own) => measureMovements(pairs, own, say),
-    recovery: (own) => measureRecovery(pending, own, say),
-    neighbours: (own) => measureNeighbours({ seconds: steadySeconds, turns }, own, say),
+): Promise<Measured> {
+  const measures = {
+    movements: (own: Cleanup) => measureMovements(pairs, own, say),
+    recovery: (own: Cleanup) => measureRecovery(pending, own, say),
+    neighbours: (own: Cleanup) => measureNeighbours({ seconds: steadySeconds, turns }, own, say),
   }
-  const results: Partial<Record<SettlementPart, object>> = {}
-  const texts: string[] = []
-  for (const part of parts) {
-    const own = createCleanup(cleanup)
-    try {
-      const { result, text } = await measures[part](own)
-      results[part] = result
-      texts.push(text)
-    } finally {
-      await own.run()
-    }
-  }
-  return { result: { pending, ...results }, text: texts.join('\n\n') }
+  const { results, text } = await runParts(parts, measures, cleanup)
+  return { result: { pending, ...results }, text }
 }

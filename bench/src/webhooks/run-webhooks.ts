@@ -1,9 +1,10 @@
-import { createCleanup, type Cleanup } from '../harness/cleanup.ts'
+import type { Cleanup } from '../harness/cleanup.ts'
 import { measureLive } from './measure-live.ts'
 import { measureNeighbours } from './measure-neighbours.ts'
 import { measureRewind } from './measure-rewind.ts'
 import { measureStored } from './measure-stored.ts'
 import type { Measured } from '../harness/measured.ts'
+import { runParts } from '../harness/run-parts.ts'
 
 /** Parts of the benchmark, each with engines of its own. */
 export const webhookParts = ['live', 'neighbours', 'rewind', 'stored'] as const
@@ -19,29 +20,18 @@ export type WebhooksPlan = {
   deliveries: number
 }
 
-/** Runs the chosen parts one after another, each on an empty pair of engines. */
+/** Measures the chosen parts. */
 export async function runWebhooks(
   { parts, steadySeconds, events, deliveries }: WebhooksPlan,
   cleanup: Cleanup,
   say: (text: string) => void,
-): Promise<{ result: object; text: string }> {
-  const measures: Readonly<Record<WebhookPart, (own: Cleanup) => Promise<Measured>>> = {
-    live: (own) => measureLive(steadySeconds, own, say),
-    neighbours: (own) => measureNeighbours(steadySeconds, own, say),
-    rewind: (own) => measureRewind(events, own, say),
-    stored: (own) => measureStored(deliveries, own, say),
+): Promise<Measured> {
+  const measures = {
+    live: (own: Cleanup) => measureLive(steadySeconds, own, say),
+    neighbours: (own: Cleanup) => measureNeighbours(steadySeconds, own, say),
+    rewind: (own: Cleanup) => measureRewind(events, own, say),
+    stored: (own: Cleanup) => measureStored(deliveries, own, say),
   }
-  const results: Partial<Record<WebhookPart, object>> = {}
-  const texts: string[] = []
-  for (const part of parts) {
-    const own = createCleanup(cleanup)
-    try {
-      const { result, text } = await measures[part](own)
-      results[part] = result
-      texts.push(text)
-    } finally {
-      await own.run()
-    }
-  }
-  return { result: { events, deliveries, ...results }, text: texts.join('\n\n') }
+  const { results, text } = await runParts(parts, measures, cleanup)
+  return { result: { events, deliveries, ...results }, text }
 }

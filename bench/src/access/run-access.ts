@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { Cleanup } from '../harness/cleanup.ts'
 import type { DemoFile } from '@pitboss/stack/demo-file'
 import { createHttpClient, expectStatus, type HttpClient } from '../harness/http-client.ts'
@@ -6,11 +5,10 @@ import { mintToken, signIn } from '../harness/operator.ts'
 import { createProductWorld } from '../harness/product-world.ts'
 import { runLoad } from '../harness/run-load.ts'
 import { type PairPlan, runPairs, type Side } from '../harness/run-pairs.ts'
-import { startPart } from '../harness/start-part.ts'
+import { startServer } from '../harness/start-part.ts'
 import { latencyCells, renderComparisons, renderTable } from '../harness/table.ts'
 import { type GuessTimes, timeGuesses, welchLimit } from './time-guesses.ts'
 
-const floorReady = z.object({ url: z.string() })
 const loginsAtOnce = [1, 4]
 
 /**
@@ -25,9 +23,8 @@ export async function runAccess(
 ) {
   const connections = Math.max(...plan.concurrencies)
   const { engines, demo, http } = await createProductWorld({ name: 'access', connections, cleanup, say })
-  const hello = await startPart('access/floor-hello-main.ts', {})
-  cleanup.add(() => hello.part.stop())
-  const floorHttp = createHttpClient(floorReady.parse(hello.ready).url, connections)
+  const hello = await startServer('access/floor-hello-main.ts', {}, cleanup)
+  const floorHttp = createHttpClient(hello.url, connections)
   cleanup.add(() => floorHttp.close())
 
   say(`refusing ${guesses} guesses`)

@@ -12,12 +12,12 @@ export async function startFloor(
   { engines, walletUrl }: { engines: BenchEngines; walletUrl: string },
   cleanup: Cleanup,
 ): Promise<Side> {
-  const { part } = await startPart(entry, {
+  const environment = {
     MONGODB_URL: engines.mongodbUrl,
     NATS_URL: engines.natsUrl.floor,
     WALLET_URL: walletUrl,
-  })
-  cleanup.add(() => part.stop())
+  }
+  const { part } = await startPart(entry, environment, cleanup)
   return async (concurrency, durationMs) =>
     sampleSchema.parse(await part.ask({ concurrency, durationMs }, durationMs + answerMarginMs))
 }

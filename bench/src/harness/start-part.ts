@@ -1,14 +1,26 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import type { Cleanup } from './cleanup.ts'
 
 /** A process of the benchmark's own, asked by messages. */
 export type Part = {
   ask(message: object, withinMs?: number): Promise<unknown>
-  stop(): Promise<void>
 }
 
 const answerWithinMs = 60_000
+const served = z.object({ url: z.string() })
+
+/** As `startPart`, for one that is a server and says where when it is ready. */
+export async function startServer(
+  entry: string,
+  environment: Readonly<Record<string, string>>,
+  cleanup: Cleanup,
+): Promise<{ part: Part; url: string }> {
+  const { part, ready } = await startPart(entry, environment, cleanup)
+  return { part, url: served.parse(ready).url }
+}
 
 /**
  * Starts a TypeScript file of `bench/src` as a process; it sends one message when it is ready, and then one for each that it gets.
@@ -17,12 +29,19 @@ const answerWithinMs = 60_000
 export async function startPart(
   entry: string,
   environment: Readonly<Record<string, string>>,
+  cleanup: Cleanup,
 ): Promise<{ part: Part; ready: unknown }> {
   const child = fork(fileURLToPath(new URL(`../${entry}`, import.meta.url)), [], {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   let over: string | null = null
+  cleanup.add(async () => {
+    if (over !== null) return
+    const exited = once(child, 'exit')
+    child.kill('SIGTERM')
+    await exited
+  })
   const waiting: { resolve: (value: unknown) => void; reject: (error: Error) => void }[] = []
   child.on('message', (message) => waiting.shift()?.resolve(message))
   child.once('exit', (code, signal) => {
@@ -45,12 +64,6 @@ export async function startPart(
       const answer = next(withinMs)
       child.send(message)
       return answer
-    },
-    async stop() {
-      if (over !== null) return
-      const exited = once(child, 'exit')
-      child.kill('SIGTERM')
-      await exited
     },
   }
   return { part, ready }

@@ -1,15 +1,13 @@
-import { z } from 'zod'
 import type { Cleanup } from '../harness/cleanup.ts'
 import { mintToken, registerWallet } from '../harness/operator.ts'
 import { createProductWorld } from '../harness/product-world.ts'
 import { runLoad, type Sample } from '../harness/run-load.ts'
-import { startPart } from '../harness/start-part.ts'
+import { startServer } from '../harness/start-part.ts'
 import { latencyCells, renderTable } from '../harness/table.ts'
 import { measureDraws } from './measure-draws.ts'
 import { gamesPlayed, seatPlayers } from './players.ts'
 import { createHistory } from './seed-history.ts'
 
-const walletReady = z.object({ url: z.string() })
 const concurrencies = [1, 8, 32]
 const historyConcurrency = 8
 const historyStep = 10
@@ -27,8 +25,7 @@ export async function runPlay(
   say: (text: string) => void,
 ) {
   const draws = measureDraws(drawMs)
-  const wallet = await startPart('round/wallet-main.ts', {})
-  cleanup.add(() => wallet.part.stop())
+  const wallet = await startServer('round/wallet-main.ts', {}, cleanup)
   const players = Math.max(...concurrencies)
   const { engines, demo, http } = await createProductWorld({
     name: 'play',
@@ -36,7 +33,7 @@ export async function runPlay(
     cleanup,
     say,
   })
-  await registerWallet(http, demo, walletReady.parse(wallet.ready).url)
+  await registerWallet(http, demo, wallet.url)
   const token = await mintToken(http, demo)
   const durationMs = seconds * 1000
 

@@ -1,17 +1,15 @@
 import { MongoClient } from 'mongodb'
-import { z } from 'zod'
 import type { Cleanup } from '../harness/cleanup.ts'
 import { createHttpClient, expectStatus } from '../harness/http-client.ts'
 import { mintToken, openSession } from '../harness/operator.ts'
 import { createProductWorld } from '../harness/product-world.ts'
 import { runLoad } from '../harness/run-load.ts'
 import { type PairPlan, runPairs, type Side } from '../harness/run-pairs.ts'
-import { startPart } from '../harness/start-part.ts'
+import { startPart, startServer } from '../harness/start-part.ts'
 import { renderComparisons } from '../harness/table.ts'
 import { floorDatabase } from './floor-names.ts'
 
 const sessionsRead = 64
-const floorReady = z.object({ url: z.string() })
 
 /** `GET /v1/sessions/{id}` with one token against fastify, a NATS request and one findOne on the same documents. */
 export async function runRead(plan: PairPlan, cleanup: Cleanup, say: (text: string) => void) {
@@ -26,14 +24,10 @@ export async function runRead(plan: PairPlan, cleanup: Cleanup, say: (text: stri
   const scope = await copySessions(engines.mongodbUrl)
 
   const service = { MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl.floor }
-  const { part: floorService } = await startPart('read/floor-service-main.ts', service)
-  cleanup.add(() => floorService.stop())
-  const edge = await startPart('read/floor-http-main.ts', {
-    NATS_URL: engines.natsUrl.floor,
-    FLOOR_SCOPE: scope,
-  })
-  cleanup.add(() => edge.part.stop())
-  const floorHttp = createHttpClient(floorReady.parse(edge.ready).url, connections)
+  await startPart('read/floor-service-main.ts', service, cleanup)
+  const atEdge = { NATS_URL: engines.natsUrl.floor, FLOOR_SCOPE: scope }
+  const edge = await startServer('read/floor-http-main.ts', atEdge, cleanup)
+  const floorHttp = createHttpClient(edge.url, connections)
   cleanup.add(() => floorHttp.close())
 
   const side = (read: (id: string) => Promise<string>): Side => {

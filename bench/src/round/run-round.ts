@@ -6,17 +6,14 @@ import { createProductWorld } from '../harness/product-world.ts'
 import { runLoad } from '../harness/run-load.ts'
 import { type PairPlan, runPairs } from '../harness/run-pairs.ts'
 import { startFloor } from '../harness/start-floor.ts'
-import { startPart } from '../harness/start-part.ts'
+import { startServer } from '../harness/start-part.ts'
 import { renderComparisons } from '../harness/table.ts'
 
-const walletReady = z.object({ url: z.string() })
 const played = z.object({ status: z.literal('SETTLED') })
 
 /** A round of dice, half of them won, against one process that does the same writes, calls and publishes. */
 export async function runRound(plan: PairPlan, cleanup: Cleanup, say: (text: string) => void) {
-  const wallet = await startPart('round/wallet-main.ts', {})
-  cleanup.add(() => wallet.part.stop())
-  const walletUrl = walletReady.parse(wallet.ready).url
+  const { url: walletUrl } = await startServer('round/wallet-main.ts', {}, cleanup)
   const callers = Math.max(...plan.concurrencies)
   const { engines, demo, http } = await createProductWorld({
     name: 'round',

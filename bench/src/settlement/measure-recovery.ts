@@ -45,8 +45,7 @@ export async function measureRecovery(
 ): Promise<Measured> {
   say('recovery: starting engines and wallet-bridge')
   const bridge = await startBridge(cleanup)
-  const { part: bare } = await startPart('settlement/bare-calls-main.ts', {})
-  cleanup.add(() => bare.stop())
+  const { part: bare } = await startPart('settlement/bare-calls-main.ts', {}, cleanup)
   const recoveries: Recovery[] = []
   for (const afterMs of answersAfterMs) {
     const operator = await bridge.addOperator(`after-${afterMs}`)

@@ -4,16 +4,14 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { putWallet } from '@pitboss/contracts/endpoints/wallet'
 import { walletKeyOf, type MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
 import type { Collection } from 'mongodb'
-import { z } from 'zod'
 import type { Cleanup } from '../harness/cleanup.ts'
 import { ownerOf } from '../harness/owner-of.ts'
 import { createServiceWorld } from '../harness/service-world.ts'
 import type { BenchEngines } from '../harness/start-engines.ts'
-import { startPart } from '../harness/start-part.ts'
+import { startServer } from '../harness/start-part.ts'
 import { until } from '../harness/until.ts'
 import type { WalletMood } from './wallet-mood.ts'
 
-const walletReady = z.object({ url: z.string() })
 const walletTimeoutMs = 5000
 /** Seldom, so as not to be part of the load, and for long: what missed the recovery waits for its place on the ladder. */
 const resolvedWait = { everyMs: 200, withinMs: 600_000 } as const
@@ -47,9 +45,7 @@ export async function startBridge(cleanup: Cleanup): Promise<Bridge> {
     environment: { PITBOSS_ALLOW_LOOPBACK_WALLETS: 'yes' },
     cleanup,
   })
-  const wallet = await startPart('settlement/wallet-main.ts', {})
-  cleanup.add(() => wallet.part.stop())
-  const walletUrl = walletReady.parse(wallet.ready).url
+  const { part: wallet, url: walletUrl } = await startServer('settlement/wallet-main.ts', {}, cleanup)
   startService()
   const movements = storage.db.collection<MovementDocument>('movements')
 
@@ -82,7 +78,7 @@ export async function startBridge(cleanup: Cleanup): Promise<Bridge> {
         scope,
         walletUrl: url,
         async behave(mood) {
-          await wallet.part.ask({ name, mood })
+          await wallet.ask({ name, mood })
         },
         pending: () => movements.countDocuments(pending),
         resolved: () =>

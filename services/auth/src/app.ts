@@ -24,6 +24,7 @@ import { opsHandlers } from './handlers/ops-handlers.ts'
 import { peopleHandlers } from './handlers/people-handlers.ts'
 import { requestLogHandlers } from './handlers/request-log-handlers.ts'
 import { tokenHandlers } from './handlers/token-handlers.ts'
+import { authStores } from './storage/auth-stores.ts'
 import { authCollections } from './storage/collections.ts'
 import { authIndexes } from './storage/indexes.ts'
 import { everySecond } from './workers/every-second.ts'
@@ -58,14 +59,17 @@ export async function startAuth({
   const bucket = await createAccessBucket({ bus })
   const keyring = parseKeyring(config.PITBOSS_MASTER_KEYS)
   const collections = authCollections(storage.db)
+  const cursors = createCursorCodec({ keyring })
+  const stores = authStores({ db: storage.db, cursors })
   const box = createSecretBox(keyring, 'auth')
   const clock = systemClock
   const random = (size: number): Uint8Array => randomBytes(size)
-  const news = createAccessNews({ bucket, collections, logger })
+  const news = createAccessNews({ bucket, collections, stores, logger })
   const tokenHash = createKeyedHash(keyring, 'token')
   const deps: AuthDeps = {
     db: storage.db,
     collections,
+    stores,
     bus,
     news,
     passwords: await createPasswords(),
@@ -73,14 +77,14 @@ export async function startAuth({
     secretHash: createKeyedHash(keyring, 'api-secret'),
     tokenHash,
     box,
-    cursors: createCursorCodec({ keyring }),
+    cursors,
     clock,
     newId,
     random,
     baseUrl: config.PITBOSS_BASE_URL,
     tokenTtlS: config.PITBOSS_TOKEN_TTL_S,
   }
-  const secondFactor = createSecondFactor({ collections, box, tokenHash, clock, random })
+  const secondFactor = createSecondFactor({ people: stores.people, box, tokenHash, clock, random })
   await deps.signer.keys()
   const workers = [
     everySecond({ name: 'heartbeat', work: () => bucket.heartbeat(), logger }),

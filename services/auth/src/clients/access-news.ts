@@ -1,6 +1,7 @@
 import type { AccessBucket } from '@pitboss/bus/access-bucket'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Logger } from 'pino'
+import type { AuthStores } from '../storage/auth-stores.ts'
 import type { AuthCollections } from '../storage/collections.ts'
 
 const batchMax = 200
@@ -12,13 +13,16 @@ const batchMax = 200
 export function createAccessNews({
   bucket,
   collections,
+  stores,
   logger,
 }: {
   bucket: AccessBucket
   collections: AuthCollections
+  stores: AuthStores
   logger: Logger
 }) {
-  const { operators, credentials, users, platform, refreshTokens, requestLogs } = collections
+  const { operators, platform, refreshTokens } = collections
+  const { credentials, people, requestLogs } = stores
 
   const put = async (key: string) => {
     try {
@@ -40,22 +44,16 @@ export function createAccessNews({
     /** Also ends a deletion: the link from past requests and then the record go once the gateways know. */
     async credential(apiKey: string): Promise<void> {
       await put(`credential.${apiKey}`)
-      const deleted = await credentials.findOne({ _id: apiKey, status: 'DELETED' })
-      if (deleted === null) {
-        const present = { _id: apiKey, status: { $ne: 'DELETED' as const } }
-        await credentials.updateOne(present, { $set: { accessPending: false } })
-        return
-      }
-      const { operatorId } = deleted
-      await requestLogs.updateMany({ operatorId, apiKey }, { $set: { apiKey: null } })
-      await credentials.deleteOne({ _id: apiKey, status: 'DELETED' })
+      const deleted = await credentials.deleted(apiKey)
+      if (deleted === null) return credentials.told(apiKey)
+      await requestLogs.unlink(deleted, [apiKey])
+      await credentials.removeDeleted(apiKey)
     },
     /** Also ends a removal. */
     async user(userId: string): Promise<void> {
       await put(`user.${userId}`)
-      const { deletedCount } = await users.deleteOne({ _id: userId, status: 'REMOVED' })
-      if (deletedCount === 0) await users.updateOne({ _id: userId }, { $set: { accessPending: false } })
-      else await refreshTokens.deleteMany({ userId })
+      if (await people.removeGone(userId)) await refreshTokens.deleteMany({ userId })
+      else await people.told(userId)
     },
     async keys(): Promise<void> {
       await put('keys')
@@ -66,9 +64,8 @@ export function createAccessNews({
       const only = { projection: { _id: 1 } }
       for (const { _id } of await operators.find(due, only).limit(batchMax).toArray())
         await news.operator(_id)
-      for (const { _id } of await credentials.find(due, only).limit(batchMax).toArray())
-        await news.credential(_id)
-      for (const { _id } of await users.find(due, only).limit(batchMax).toArray()) await news.user(_id)
+      for (const apiKey of await credentials.untold(batchMax)) await news.credential(apiKey)
+      for (const userId of await people.untold(batchMax)) await news.user(userId)
       if ((await platform.findOne({ _id: 'platform', ...due })) !== null) await news.platform()
       logger.trace('access-news.swept')
     },

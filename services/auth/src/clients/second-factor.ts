@@ -3,8 +3,8 @@ import type { KeyedHash } from '@pitboss/storage/keyed-hash'
 import type { SecretBox } from '@pitboss/storage/secret-box'
 import type { Clock } from '@pitboss/runtime/clock'
 import { randomBase62 } from '../domain/key-pair.ts'
-import type { AuthCollections } from '../storage/collections.ts'
 import type { UserDocument } from '../storage/documents.ts'
+import type { PeopleStore } from '../storage/people-store.ts'
 
 const stepS = 30
 const recoveryCodes = 10
@@ -12,19 +12,18 @@ const recoveryCharacters = 12
 
 /** TOTP and recovery codes; each code works once, also with two replicas asked at the same time. Source: contract section 11. */
 export function createSecondFactor({
-  collections,
+  people,
   box,
   tokenHash,
   clock,
   random,
 }: {
-  collections: AuthCollections
+  people: PeopleStore
   box: SecretBox
   tokenHash: KeyedHash
   clock: Clock
   random: (size: number) => Uint8Array
 }) {
-  const { users } = collections
   const totpOf = (email: string, secret: string) =>
     new TOTP({ issuer: 'Pitboss', label: email, secret: Secret.fromBase32(secret), period: stepS })
   const aad = (userId: string) => `totp/${userId}`
@@ -44,11 +43,8 @@ export function createSecondFactor({
     })
     if (delta === null) return false
     const step = Math.floor(timestamp / 1000 / stepS) + delta
-    const { matchedCount } = await users.updateOne(
-      { _id: user._id, 'totp.lastStep': { $lt: step }, 'totp.sealedSecret': user.totp.sealedSecret },
-      { $set: { 'totp.lastStep': step, 'totp.confirmed': true, ...set } },
-    )
-    return matchedCount === 1
+    const { sealedSecret } = user.totp
+    return people.takeTotpStep(user, user._id, { sealedSecret, step }, set)
   }
 
   return {
@@ -71,12 +67,7 @@ export function createSecondFactor({
     /** A code of the app or a recovery code. */
     async use(user: UserDocument, code: string): Promise<boolean> {
       if (await useTotpCode(user, code)) return true
-      const candidates = tokenHash.candidates(code)
-      const { modifiedCount } = await users.updateOne(
-        { _id: user._id, recoveryHashes: { $in: candidates } },
-        { $pull: { recoveryHashes: { $in: candidates } } },
-      )
-      return modifiedCount === 1
+      return people.takeRecoveryCode(user, user._id, tokenHash.candidates(code))
     },
   }
 }

@@ -7,8 +7,6 @@ import { currencyDigits } from '@pitboss/money/currencies'
 import { claimIdempotencyKey, hashBody } from '@pitboss/storage/idempotency-keys'
 import { liveStatusOf } from '../domain/account-view.ts'
 import type { BrandDocument, OperatorDocument } from '../storage/documents.ts'
-import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
-import { readPage } from '../storage/page.ts'
 import type { AuthDeps } from './deps.ts'
 
 const brandsMax = 1000
@@ -16,14 +14,15 @@ const brandsMax = 1000
 /** Settings and brands of the account. Source: contract section 11. */
 export function businessHandlers({
   collections,
+  stores,
   bus,
   news,
-  cursors,
   clock,
   newId,
   db,
 }: AuthDeps): CallHandler[] {
-  const { operators, brands } = collections
+  const { operators } = collections
+  const { brands } = stores
   const operatorOf = async (operatorId: string) => {
     const operator = await operators.findOne({ _id: operatorId })
     if (operator === null) throw new ServiceError('NOT_FOUND')
@@ -33,19 +32,6 @@ export function businessHandlers({
   const touch = async (operatorId: string, set: Partial<OperatorDocument> = {}) => {
     await operators.updateOne({ _id: operatorId }, { $set: { ...set, accessPending: true } })
     await news.operator(operatorId)
-  }
-
-  /** Stores a brand once: a creation repeated under its key finds the first one. */
-  const insertBrand = async (brand: BrandDocument): Promise<BrandDocument> => {
-    try {
-      await brands.insertOne(brand)
-      return brand
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error
-      const first = await brands.findOne({ _id: brand._id, operatorId: brand.operatorId })
-      if (first !== null) return first
-      throw new ServiceError('CONFLICT', { message: 'There is a brand of this name already.' })
-    }
   }
 
   return [
@@ -88,16 +74,7 @@ export function businessHandlers({
     }),
 
     handler(endpoints.listBrands.call, async ({ caller, query }) => {
-      const { operatorId } = caller.scope
-      const { rows, nextCursor } = await readPage({
-        collection: brands,
-        filter: { operatorId },
-        order: '_id',
-        limit: query.limit,
-        cursor: query.cursor,
-        cursors,
-        binding: ['brands', operatorId],
-      })
+      const { rows, nextCursor } = await brands.page(caller.scope, query)
       return { status: 200, body: { data: rows.map(toPublicBrand), next_cursor: nextCursor } }
     }),
     handler(endpoints.createBrand.call, async ({ caller, body }) => {
@@ -116,18 +93,19 @@ export function businessHandlers({
               newId: makeId,
               now,
             })
-      if ((await brands.countDocuments({ operatorId })) >= brandsMax)
+      if ((await brands.count(caller.scope)) >= brandsMax)
         throw new ServiceError('CONFLICT', { message: `An account has at most ${brandsMax} brands.` })
       const brand = { _id: claim.objectId, operatorId, name: body.name, createdAt: now }
-      const stored = await insertBrand(brand)
+      const stored = await brands.insert(brand)
+      if (stored === null)
+        throw new ServiceError('CONFLICT', { message: 'There is a brand of this name already.' })
       await touch(operatorId)
       return { status: 201, body: toPublicBrand(stored) }
     }),
     handler(endpoints.deleteBrand.call, async ({ caller, params }) => {
-      const { operatorId } = caller.scope
-      const { deletedCount } = await brands.deleteOne({ _id: params.brand_id ?? '', operatorId })
-      if (deletedCount === 0) throw new ServiceError('BRAND_NOT_FOUND')
-      await touch(operatorId)
+      if (!(await brands.remove(caller.scope, params.brand_id ?? '')))
+        throw new ServiceError('BRAND_NOT_FOUND')
+      await touch(caller.scope.operatorId)
       return { status: 204, body: null }
     }),
   ]

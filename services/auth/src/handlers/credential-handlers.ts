@@ -1,7 +1,7 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
-import type { Caller } from '@pitboss/contracts/caller'
+import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import * as endpoints from '@pitboss/contracts/endpoints/auth'
-import { toSetup } from '@pitboss/contracts/environments'
+import { toHappening } from '@pitboss/contracts/environments'
 import type { credentialSchema } from '@pitboss/contracts/objects/credential'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { claimIdempotencyKey, hashBody } from '@pitboss/storage/idempotency-keys'
@@ -11,34 +11,32 @@ import { newApiKey, newApiSecret } from '../domain/key-pair.ts'
 import { requireAllowlistPlan, requireLivePlan } from '../domain/plan-rules.ts'
 import type { CredentialDocument } from '../storage/documents.ts'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
-import { readPage } from '../storage/page.ts'
 import type { AuthDeps } from './deps.ts'
 
 type Credential = z.infer<typeof credentialSchema>
 
 /** Key pairs of the account. Source: contract sections 3 and 11. */
 export function credentialHandlers(deps: AuthDeps): CallHandler[] {
-  const { collections, news, secretHash, cursors, clock, newId, random, db } = deps
-  const { credentials, operators } = collections
+  const { collections, stores, news, secretHash, clock, newId, random, db } = deps
+  const { operators } = collections
+  const { credentials } = stores
 
   const operatorOf = async ({ scope }: Caller) => {
     const operator = await operators.findOne({ _id: scope.operatorId })
     if (operator === null) throw new ServiceError('NOT_FOUND')
     return operator
   }
-  const within = (caller: Caller, apiKey: string) => ({
-    _id: apiKey,
-    operatorId: caller.scope.operatorId,
-    status: { $ne: 'DELETED' as const },
-    ...(caller.eitherEnvironment ? {} : { environment: toSetup(caller.scope.environment) }),
-  })
+  /** The key and where it is. */
+  const find = async (caller: Caller, apiKey: string) => {
+    for (const scope of lookupScopes(caller)) {
+      const found = await credentials.find(scope, apiKey)
+      if (found !== null) return { scope, found }
+    }
+    throw new ServiceError('NOT_FOUND')
+  }
   /** Changes one credential and tells the gateways before it answers. */
-  const change = async (caller: Caller, apiKey: string, set: Partial<CredentialDocument>) => {
-    const changed = await credentials.findOneAndUpdate(
-      within(caller, apiKey),
-      { $set: { ...set, accessPending: true } },
-      { returnDocument: 'after' },
-    )
+  const change = async (scope: Scope, apiKey: string, set: Partial<CredentialDocument>) => {
+    const changed = await credentials.change(scope, apiKey, set)
     if (changed === null) throw new ServiceError('NOT_FOUND')
     await news.credential(apiKey)
     return changed
@@ -46,17 +44,7 @@ export function credentialHandlers(deps: AuthDeps): CallHandler[] {
 
   return [
     handler(endpoints.listCredentials.call, async ({ caller, query }) => {
-      const environment = toSetup(caller.scope.environment)
-      const { operatorId } = caller.scope
-      const { rows, nextCursor } = await readPage({
-        collection: credentials,
-        filter: { operatorId, environment, status: { $ne: 'DELETED' } },
-        order: 'order',
-        limit: query.limit,
-        cursor: query.cursor,
-        cursors,
-        binding: ['credentials', operatorId, environment],
-      })
+      const { rows, nextCursor } = await credentials.page(caller.scope, query)
       return { status: 200, body: { data: rows.map(toPublic), next_cursor: nextCursor } }
     }),
 
@@ -66,6 +54,7 @@ export function credentialHandlers(deps: AuthDeps): CallHandler[] {
       const ipAllowlist = parseAllowlist(body.ip_allowlist)
       if (ipAllowlist.length > 0) requireAllowlistPlan(operator)
       const now = clock.now()
+      const scope = { operatorId: operator._id, environment: toHappening(body.environment) }
       const makeKey = () => newApiKey(body.environment, random)
       const claim =
         caller.idempotencyKey === null
@@ -80,7 +69,7 @@ export function credentialHandlers(deps: AuthDeps): CallHandler[] {
               now,
             })
       if (!claim.fresh) {
-        const known = await credentials.findOne({ _id: claim.objectId })
+        const known = await credentials.known(scope, claim.objectId)
         if (known !== null) return { status: 201, body: toPublic(known) }
       }
       const api_secret = newApiSecret(body.environment, random)
@@ -101,9 +90,9 @@ export function credentialHandlers(deps: AuthDeps): CallHandler[] {
         accessPending: false,
       }
       try {
-        await credentials.insertOne(document)
+        await credentials.insert(document)
       } catch (error) {
-        const known = isDuplicateKey(error) ? await credentials.findOne({ _id: claim.objectId }) : null
+        const known = isDuplicateKey(error) ? await credentials.known(scope, claim.objectId) : null
         if (known === null) throw error
         return { status: 201, body: toPublic(known) }
       }
@@ -111,15 +100,15 @@ export function credentialHandlers(deps: AuthDeps): CallHandler[] {
     }),
 
     handler(endpoints.getCredential.call, async ({ caller, params }) => {
-      const found = await credentials.findOne(within(caller, params.api_key))
-      if (found === null) throw new ServiceError('NOT_FOUND')
+      const { found } = await find(caller, params.api_key)
       return { status: 200, body: toPublic(found) }
     }),
 
     handler(endpoints.patchCredential.call, async ({ caller, params, body }) => {
       const ipAllowlist = body.ip_allowlist === undefined ? undefined : parseAllowlist(body.ip_allowlist)
       if (ipAllowlist !== undefined && ipAllowlist.length > 0) requireAllowlistPlan(await operatorOf(caller))
-      const changed = await change(caller, params.api_key, {
+      const { scope } = await find(caller, params.api_key)
+      const changed = await change(scope, params.api_key, {
         ...(body.name === undefined ? {} : { name: body.name }),
         ...(body.scopes === undefined ? {} : { scopes: [...new Set(body.scopes)] }),
         ...(ipAllowlist === undefined ? {} : { ipAllowlist }),
@@ -128,34 +117,30 @@ export function credentialHandlers(deps: AuthDeps): CallHandler[] {
     }),
 
     handler(endpoints.rotateCredential.call, async ({ caller, params }) => {
-      const present = await credentials.findOne(within(caller, params.api_key))
-      if (present === null) throw new ServiceError('NOT_FOUND')
+      const { scope, found: present } = await find(caller, params.api_key)
       if (present.status === 'REVOKED')
         throw new ServiceError('CONFLICT', {
           message: 'A revoked key pair cannot be rotated; create a new one.',
         })
       const api_secret = newApiSecret(present.environment, random)
-      const changed = await credentials.findOneAndUpdate(
-        { _id: present._id, status: 'ACTIVE' },
-        { $set: { secretHash: secretHash.hash(api_secret), rotatedAt: clock.now() } },
-        { returnDocument: 'after' },
-      )
+      const newHash = secretHash.hash(api_secret)
+      const changed = await credentials.rotate(scope, present._id, newHash, clock.now())
       if (changed === null) throw new ServiceError('NOT_FOUND')
       return { status: 200, body: { ...toPublic(changed), api_secret } }
     }),
 
     handler(endpoints.revokeCredential.call, async ({ caller, params }) => {
-      const present = await credentials.findOne(within(caller, params.api_key))
-      if (present === null) throw new ServiceError('NOT_FOUND')
+      const { scope, found: present } = await find(caller, params.api_key)
       const revokedAt = present.revokedAt ?? clock.now()
       return {
         status: 200,
-        body: toPublic(await change(caller, params.api_key, { status: 'REVOKED', revokedAt })),
+        body: toPublic(await change(scope, params.api_key, { status: 'REVOKED', revokedAt })),
       }
     }),
 
     handler(endpoints.deleteCredential.call, async ({ caller, params }) => {
-      await change(caller, params.api_key, { status: 'DELETED', revokedAt: clock.now() })
+      const { scope } = await find(caller, params.api_key)
+      await change(scope, params.api_key, { status: 'DELETED', revokedAt: clock.now() })
       return { status: 204, body: null }
     }),
   ]

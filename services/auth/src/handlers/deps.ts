@@ -7,12 +7,14 @@ import type { Db } from 'mongodb'
 import type { AccessNews } from '../clients/access-news.ts'
 import type { Passwords } from '../clients/passwords.ts'
 import type { TokenSigner } from '../clients/token-signer.ts'
+import type { AuthStores } from '../storage/auth-stores.ts'
 import type { AuthCollections } from '../storage/collections.ts'
 
 /** What the handlers of auth work with. */
 export type AuthDeps = {
   db: Db
   collections: AuthCollections
+  stores: AuthStores
   bus: Bus
   news: AccessNews
   passwords: Passwords

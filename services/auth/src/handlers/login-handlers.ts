@@ -11,8 +11,9 @@ const refreshLifetimeS = 14 * 24 * 60 * 60
 
 /** How people sign in and stay signed in. Source: contract sections 3 and 11. */
 export function loginHandlers(deps: AuthDeps, secondFactor: SecondFactor): CallHandler[] {
-  const { collections, passwords, signer, tokenHash, clock, newId, random, tokenTtlS } = deps
-  const { users, operators, refreshTokens } = collections
+  const { collections, stores, passwords, signer, tokenHash, clock, newId, random, tokenTtlS } = deps
+  const { operators, refreshTokens } = collections
+  const { people } = stores
 
   const randomToken = () => Buffer.from(random(32)).toString('base64url')
 
@@ -48,7 +49,7 @@ export function loginHandlers(deps: AuthDeps, secondFactor: SecondFactor): CallH
 
   return [
     handler(login, async ({ email, password, totp }) => {
-      const user = await users.findOne({ email: email.toLowerCase(), status: 'ACTIVE' })
+      const user = await people.activeByEmail(email.toLowerCase())
       const matches = await passwords.verify(password, user?.passwordHash ?? null)
       if (user === null || !matches) throw new ServiceError('INVALID_CREDENTIALS')
       if (user.totp?.confirmed === true) {
@@ -56,7 +57,7 @@ export function loginHandlers(deps: AuthDeps, secondFactor: SecondFactor): CallH
         if (!(await secondFactor.use(user, totp))) throw codeWanted('is wrong or was used already')
       }
       const now = clock.now()
-      await users.updateOne({ _id: user._id }, { $set: { lastLoginAt: now } })
+      await people.noteLogin(user, user._id, now)
       return await signIn({ ...user, lastLoginAt: now }, newId('fam'))
     }),
 
@@ -73,7 +74,7 @@ export function loginHandlers(deps: AuthDeps, secondFactor: SecondFactor): CallH
         if (reused !== null) await refreshTokens.deleteMany({ family: reused.family })
         throw new ServiceError('INVALID_CREDENTIALS')
       }
-      const user = await users.findOne({ _id: taken.userId, status: 'ACTIVE' })
+      const user = await people.activeById(taken.userId)
       if (user === null) throw new ServiceError('INVALID_CREDENTIALS')
       return await signIn(user, taken.family)
     }),
@@ -88,18 +89,10 @@ export function loginHandlers(deps: AuthDeps, secondFactor: SecondFactor): CallH
       const parsed = passwordSchema.safeParse(password)
       if (!parsed.success) throw invalidField('password', 'must have 12 to 128 characters')
       const now = clock.now()
-      const invited = {
-        status: 'INVITED' as const,
-        'invitation.hash': { $in: tokenHash.candidates(token) },
-        'invitation.expiresAt': { $gt: now },
-      }
-      if ((await users.findOne(invited)) === null) throw new ServiceError('INVALID_CREDENTIALS')
+      const invitation = tokenHash.candidates(token)
+      if ((await people.byInvitation(invitation, now)) === null) throw new ServiceError('INVALID_CREDENTIALS')
       const passwordHash = await passwords.hash(parsed.data)
-      const user = await users.findOneAndUpdate(
-        invited,
-        { $set: { status: 'ACTIVE', passwordHash, invitation: null } },
-        { returnDocument: 'after' },
-      )
+      const user = await people.accept(invitation, passwordHash, now)
       if (user === null) throw new ServiceError('INVALID_CREDENTIALS')
       if (user.role === 'OWNER')
         await operators.updateOne({ _id: user.operatorId }, { $addToSet: { owners: user._id } })

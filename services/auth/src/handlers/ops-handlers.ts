@@ -19,6 +19,7 @@ type Order = { by: string; reason: string | null; dryRun: boolean }
 /** What operations people order: accounts, switches, keys and the audit log. Source: contract section 10. */
 export function opsHandlers({
   collections,
+  stores,
   passwords,
   signer,
   news,
@@ -27,7 +28,8 @@ export function opsHandlers({
   newId,
   random,
 }: AuthDeps): CallHandler[] {
-  const { operators, users, platform, audits } = collections
+  const { operators, platform, audits } = collections
+  const { people } = stores
 
   const audit = async (
     order: Order,
@@ -61,7 +63,7 @@ export function opsHandlers({
         if (currencyDigits(code) === null)
           throw invalidField(`currencies.${index}`, 'is not a currency we know')
       const address = email.toLowerCase()
-      if ((await users.findOne({ email: address })) !== null) throw emailTaken()
+      if ((await people.byEmail(address)) !== null) throw emailTaken()
       const operatorId = randomUUID()
       const ownerId = newId('usr')
       const chosen = password ?? randomBase62(passwordCharacters, random)
@@ -87,7 +89,7 @@ export function opsHandlers({
         accessPending: false,
       })
       try {
-        await users.insertOne({
+        await people.insert({
           _id: ownerId,
           operatorId,
           email: address,

@@ -7,22 +7,19 @@ import type { SecondFactor } from '../clients/second-factor.ts'
 import { roleOf, toPublicUser } from '../domain/user-view.ts'
 import type { UserDocument } from '../storage/documents.ts'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
-import { readPage } from '../storage/page.ts'
 import type { AuthDeps } from './deps.ts'
 
 const invitationMs = 72 * 60 * 60 * 1000
 
 /** One's own account and the people of the account. Source: contract section 11. */
 export function peopleHandlers(deps: AuthDeps, secondFactor: SecondFactor): CallHandler[] {
-  const { collections, passwords, news, tokenHash, cursors, clock, newId, random, baseUrl, db } = deps
-  const { users, operators, refreshTokens } = collections
+  const { collections, stores, passwords, news, tokenHash, clock, newId, random, baseUrl, db } = deps
+  const { operators, refreshTokens } = collections
+  const { people } = stores
 
   const ownersOf = async (operatorId: string) => (await operators.findOne({ _id: operatorId }))?.owners ?? []
   const self = async ({ actor, scope }: Caller): Promise<UserDocument> => {
-    const user =
-      actor.kind === 'user'
-        ? await users.findOne({ _id: actor.user_id, operatorId: scope.operatorId, status: 'ACTIVE' })
-        : null
+    const user = actor.kind === 'user' ? await people.active(scope, actor.user_id) : null
     if (user === null) throw new ServiceError('INVALID_CREDENTIALS')
     return user
   }
@@ -32,11 +29,7 @@ export function peopleHandlers(deps: AuthDeps, secondFactor: SecondFactor): Call
     throw new ServiceError('INVALID_CREDENTIALS', { details: [{ path, message: 'is wrong' }] })
   }
   const member = async ({ scope }: Caller, userId: string) => {
-    const user = await users.findOne({
-      _id: userId,
-      operatorId: scope.operatorId,
-      status: { $ne: 'REMOVED' },
-    })
+    const user = await people.find(scope, userId)
     if (user === null) throw new ServiceError('NOT_FOUND')
     return user
   }
@@ -58,10 +51,7 @@ export function peopleHandlers(deps: AuthDeps, secondFactor: SecondFactor): Call
     }),
     handler(endpoints.changePassword.call, async ({ caller, body }) => {
       const user = await selfWithPassword(caller, body.current_password, 'current_password')
-      await users.updateOne(
-        { _id: user._id },
-        { $set: { passwordHash: await passwords.hash(body.new_password) } },
-      )
+      await people.setPassword(user, user._id, await passwords.hash(body.new_password))
       await refreshTokens.deleteMany({ userId: user._id })
       return { status: 200, body: toPublicUser(user, await ownersOf(user.operatorId)) }
     }),
@@ -70,10 +60,7 @@ export function peopleHandlers(deps: AuthDeps, secondFactor: SecondFactor): Call
       if (user.totp?.confirmed === true)
         throw new ServiceError('CONFLICT', { message: 'A second factor is in use already; remove it first.' })
       const { secret, otpauthUrl, sealedSecret } = secondFactor.enrol(user)
-      await users.updateOne(
-        { _id: user._id, 'totp.confirmed': { $ne: true } },
-        { $set: { totp: { sealedSecret, confirmed: false, lastStep: 0 } } },
-      )
+      await people.enrolTotp(user, user._id, sealedSecret)
       return { status: 200, body: { secret, otpauth_url: otpauthUrl } }
     }),
     handler(endpoints.confirmTotp.call, async ({ caller, body }) => {
@@ -89,22 +76,13 @@ export function peopleHandlers(deps: AuthDeps, secondFactor: SecondFactor): Call
     }),
     handler(endpoints.removeTotp.call, async ({ caller, body }) => {
       const user = await selfWithPassword(caller, body.password, 'password')
-      await users.updateOne({ _id: user._id }, { $set: { totp: null, recoveryHashes: [] } })
+      await people.removeTotp(user, user._id)
       return { status: 204, body: null }
     }),
 
     handler(endpoints.listUsers.call, async ({ caller, query }) => {
-      const { operatorId } = caller.scope
-      const { rows, nextCursor } = await readPage({
-        collection: users,
-        filter: { operatorId, status: { $ne: 'REMOVED' } },
-        order: '_id',
-        limit: query.limit,
-        cursor: query.cursor,
-        cursors,
-        binding: ['users', operatorId],
-      })
-      const owners = await ownersOf(operatorId)
+      const { rows, nextCursor } = await people.page(caller.scope, query)
+      const owners = await ownersOf(caller.scope.operatorId)
       return {
         status: 200,
         body: { data: rows.map((user) => toPublicUser(user, owners)), next_cursor: nextCursor },
@@ -127,7 +105,7 @@ export function peopleHandlers(deps: AuthDeps, secondFactor: SecondFactor): Call
               newId: makeId,
               now,
             })
-      const known = claim.fresh ? null : await users.findOne({ _id: claim.objectId })
+      const known = claim.fresh ? null : await people.known(caller.scope, claim.objectId)
       if (known !== null) return { status: 201, body: toPublicUser(known, await ownersOf(operatorId)) }
       const invitation = Buffer.from(random(32)).toString('base64url')
       const document: UserDocument = {
@@ -149,7 +127,7 @@ export function peopleHandlers(deps: AuthDeps, secondFactor: SecondFactor): Call
         accessPending: false,
       }
       try {
-        await users.insertOne(document)
+        await people.insert(document)
       } catch (error) {
         if (!isDuplicateKey(error)) throw error
         throw new ServiceError('CONFLICT', { message: 'There is a user with this e-mail address already.' })
@@ -170,11 +148,7 @@ export function peopleHandlers(deps: AuthDeps, secondFactor: SecondFactor): Call
       const user = await member(caller, params.user_id ?? '')
       const { operatorId } = user
       if (body.role !== 'OWNER') await dropOwner(operatorId, user._id)
-      const changed = await users.findOneAndUpdate(
-        { _id: user._id },
-        { $set: { role: body.role, accessPending: true } },
-        { returnDocument: 'after' },
-      )
+      const changed = await people.setRole(user, user._id, body.role)
       if (changed === null) throw new ServiceError('NOT_FOUND')
       if (body.role === 'OWNER' && changed.status === 'ACTIVE')
         await operators.updateOne({ _id: operatorId }, { $addToSet: { owners: user._id } })
@@ -186,7 +160,7 @@ export function peopleHandlers(deps: AuthDeps, secondFactor: SecondFactor): Call
       const user = await member(caller, params.user_id ?? '')
       const owners = await ownersOf(user.operatorId)
       if (roleOf(user, owners) === 'OWNER') await dropOwner(user.operatorId, user._id)
-      await users.updateOne({ _id: user._id }, { $set: { status: 'REMOVED', accessPending: true } })
+      await people.remove(user, user._id)
       await news.user(user._id)
       return { status: 204, body: null }
     }),

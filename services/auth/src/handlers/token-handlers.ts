@@ -19,15 +19,15 @@ const lastUsedStepMs = 60_000
 
 /** Minting, the gateway's look-ups and signing. Source: contract sections 3 and 11 ("Access"). */
 export function tokenHandlers(deps: AuthDeps) {
-  const { collections, signer, secretHash, clock, tokenTtlS, random } = deps
-  const { credentials, operators, brands, platform, users } = collections
+  const { collections, stores, signer, secretHash, clock, tokenTtlS, random } = deps
+  const { operators, platform } = collections
+  const { brands, credentials, people } = stores
   // Verified for an unknown key, so that it costs the same as a wrong secret.
   const decoyHash = secretHash.hash(Buffer.from(random(32)).toString('hex'))
 
   return [
     handler(mintToken, async ({ api_key, api_secret, clientAddress }) => {
-      // The nearest key at or below: an unknown one reads a document too, so that time does not tell which keys exist.
-      const nearest = await credentials.findOne({ _id: { $lte: api_key } }, { sort: { _id: -1 } })
+      const nearest = await credentials.nearest(api_key)
       const usable = nearest?._id === api_key && nearest.status === 'ACTIVE' ? nearest : null
       if (usable !== null && !isAllowed(usable.ipAllowlist, clientAddress))
         throw new ServiceError('IP_NOT_ALLOWED')
@@ -47,11 +47,10 @@ export function tokenHandlers(deps: AuthDeps) {
         expiresAtS: Math.floor(now.getTime() / 1000) + tokenTtlS,
       })
       if (usable.lastUsedAt === null || now.getTime() - usable.lastUsedAt.getTime() > lastUsedStepMs) {
-        await credentials.updateOne({ _id: api_key }, { $set: { lastUsedAt: now } })
+        await credentials.noteUse(api_key, now)
       }
       // A rotation or revocation that ended while the token was made wins.
-      const after = await credentials.findOne({ _id: api_key }, { projection: { secretHash: 1, status: 1 } })
-      if (after?.status !== 'ACTIVE' || after.secretHash !== usable.secretHash)
+      if (!(await credentials.isCurrent(api_key, usable.secretHash)))
         throw new ServiceError('INVALID_CREDENTIALS')
       return {
         access_token,
@@ -76,7 +75,7 @@ export function tokenHandlers(deps: AuthDeps) {
       const { operatorId } = request
       const [operator, operatorBrands, switches] = await Promise.all([
         operators.findOne({ _id: operatorId }),
-        brands.find({ operatorId }).sort({ _id: 1 }).limit(brandsMax).toArray(),
+        brands.first(request, brandsMax),
         platform.findOne({ _id: 'platform' }),
       ])
       const account =
@@ -84,12 +83,12 @@ export function tokenHandlers(deps: AuthDeps) {
       const answer = { active: operator !== null, account, credential: null, user: null }
       if (operator === null || request.kind === 'session') return answer
       if (request.kind === 'credential') {
-        const found = await credentials.findOne({ _id: request.apiKey, operatorId, status: 'ACTIVE' })
+        const found = await credentials.active(request, request.apiKey)
         if (found === null) return { ...answer, active: false }
         const { scopes, ipAllowlist, environment } = found
         return { ...answer, credential: { scopes, ip_allowlist: ipAllowlist, environment } }
       }
-      const found = await users.findOne({ _id: request.userId, operatorId, status: 'ACTIVE' })
+      const found = await people.active(request, request.userId)
       if (found === null) return { ...answer, active: false }
       const role = operator.owners.includes(found._id)
         ? ('OWNER' as const)

@@ -1,27 +1,19 @@
 import type { Db } from 'mongodb'
 import type {
   AuditDocument,
-  BrandDocument,
-  CredentialDocument,
   OperatorDocument,
   PlatformDocument,
   RefreshDocument,
-  RequestLogDocument,
   SigningKeyDocument,
-  UserDocument,
 } from './documents.ts'
 
-/** The typed collections of auth's database. */
+/** What has no tenant: accounts themselves, and what the platform keeps. What accounts have is in `authStores`. */
 export function authCollections(db: Db) {
   return {
     operators: db.collection<OperatorDocument>('operators'),
     platform: db.collection<PlatformDocument>('platform'),
-    brands: db.collection<BrandDocument>('brands'),
-    credentials: db.collection<CredentialDocument>('credentials'),
-    users: db.collection<UserDocument>('users'),
     refreshTokens: db.collection<RefreshDocument>('refresh_tokens'),
     signingKeys: db.collection<SigningKeyDocument>('signing_keys'),
-    requestLogs: db.collection<RequestLogDocument>('request_logs'),
     audits: db.collection<AuditDocument>('audits'),
   }
 }

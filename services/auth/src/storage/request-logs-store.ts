@@ -1,0 +1,69 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type { CursorCodec } from '@pitboss/storage/cursor'
+import { type Db, MongoBulkWriteError } from 'mongodb'
+import type { AccountScope, PageQuery } from './account.ts'
+import type { RequestLogDocument } from './documents.ts'
+import { readPage } from './page.ts'
+
+const duplicateKey = 11_000
+
+export type RequestLogFilters = {
+  readonly api_key?: string | undefined
+  readonly status?: string | undefined
+  readonly method?: string | undefined
+  readonly code?: string | undefined
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+}
+
+export type RequestLogsStore = ReturnType<typeof createRequestLogsStore>
+
+/** Requests of the last 30 days. */
+export function createRequestLogsStore({ db, cursors }: { db: Db; cursors: CursorCodec }) {
+  const requestLogs = db.collection<RequestLogDocument>('request_logs')
+  return {
+    /** Rows that are there already, from a try before, are passed over. @returns how many are new. */
+    async append(rows: readonly RequestLogDocument[]): Promise<number> {
+      try {
+        return (await requestLogs.insertMany([...rows], { ordered: false })).insertedCount
+      } catch (error) {
+        if (!(error instanceof MongoBulkWriteError) || error.code !== duplicateKey) throw error
+        return error.insertedCount
+      }
+    },
+
+    /** Takes deleted keys out of an account's requests. */
+    async unlink({ operatorId }: AccountScope, apiKeys: readonly string[]): Promise<void> {
+      await requestLogs.updateMany({ operatorId, apiKey: { $in: [...apiKeys] } }, { $set: { apiKey: null } })
+    },
+
+    /** Newest first. */
+    page(
+      { operatorId, environment }: Scope,
+      { from, to, ...filters }: RequestLogFilters,
+      { limit, cursor }: PageQuery,
+    ) {
+      const window = {
+        ...(from === undefined ? {} : { $gte: new Date(from) }),
+        ...(to === undefined ? {} : { $lte: new Date(to) }),
+      }
+      return readPage({
+        collection: requestLogs,
+        filter: {
+          operatorId,
+          environment,
+          ...(filters.api_key === undefined ? {} : { apiKey: filters.api_key }),
+          ...(filters.status === undefined ? {} : { status: Number.parseInt(filters.status, 10) }),
+          ...(filters.method === undefined ? {} : { method: filters.method }),
+          ...(filters.code === undefined ? {} : { code: filters.code }),
+          ...(Object.keys(window).length === 0 ? {} : { at: window }),
+        },
+        order: 'order',
+        limit,
+        cursor,
+        cursors,
+        binding: ['request-logs', operatorId, environment, filters, from ?? null, to ?? null],
+      })
+    },
+  }
+}

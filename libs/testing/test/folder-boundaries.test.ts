@@ -70,6 +70,18 @@ t.test('only config.ts and main.ts of a service read the environment', async (t)
   )
 })
 
+t.test('only storage folders open collections, and each is held to its tenants', async (t) => {
+  const files = globSync('services/*/src/**/*.ts', { cwd: root })
+  const openers = files.filter((file) => /\.collection\s*[<(]/.test(readFileSync(join(root, file), 'utf8')))
+  t.strictSame(
+    openers.filter((file) => !/src\/storage\//.test(file)),
+    [],
+  )
+  const services = new Set(openers.map((file) => file.split('/')[1] ?? ''))
+  const held = globSync('services/*/test/storage/isolation.test.ts', { cwd: root })
+  t.strictSame(held.map((file) => file.split('/')[1]).toSorted(), [...services].toSorted())
+})
+
 function isTypeOnly(file: string, specifier: string): boolean {
   const text = readFileSync(join(root, file), 'utf8')
   const statements = text.split('\n').filter((line) => line.includes(`'${specifier}'`))

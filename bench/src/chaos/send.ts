@@ -1,3 +1,4 @@
+import { exchange } from '@pitboss/stack/exchange'
 import { z } from 'zod'
 
 export type Answer = { status: number; body: Record<string, unknown> }
@@ -9,20 +10,11 @@ const timeoutMs = 25_000
 export async function send(
   method: string,
   url: string,
-  { token, body }: { token?: string; body?: unknown } = {},
+  options: { token?: string; body?: unknown } = {},
 ): Promise<Answer> {
   try {
-    const response = await fetch(url, {
-      method,
-      headers: {
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(timeoutMs),
-    })
-    const text = await response.text()
-    return { status: response.status, body: text === '' ? {} : object.parse(JSON.parse(text)) }
+    const answer = await exchange(method, url, { ...options, timeoutMs })
+    return { status: answer.status, body: object.parse(answer.body ?? {}) }
   } catch (error) {
     return { status: 0, body: { error: String(error) } }
   }

@@ -1,30 +1,8 @@
 import { z } from 'zod'
+import { exchange } from '../exchange.ts'
 
 /** Why the tour stopped: what was expected of which step. */
 export class DemoError extends Error {}
-
-const timeoutMs = 30_000
-
-export type Answer = { status: number; body: unknown }
-
-/** One HTTP exchange with a JSON body. Never throws for a status. */
-export async function exchange(
-  method: string,
-  url: string,
-  { token, body }: { token?: string; body?: unknown } = {},
-): Promise<Answer> {
-  const response = await fetch(url, {
-    method,
-    headers: {
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(timeoutMs),
-  })
-  const text = await response.text()
-  return { status: response.status, body: text === '' ? null : JSON.parse(text) }
-}
 
 /** As `exchange`, for an answer that must have `status` and the shape of `schema`. @throws DemoError */
 export async function expectAnswer<Body>(

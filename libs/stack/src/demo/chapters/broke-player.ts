@@ -1,5 +1,6 @@
 import { failure, movementAnswer, page } from '../demo-answers.ts'
-import { DemoError, exchange, expectAnswer } from '../demo-http.ts'
+import { exchange } from '../../exchange.ts'
+import { DemoError, expectAnswer } from '../demo-http.ts'
 import type { Chapter } from '../tour.ts'
 
 /** The wallet's own refusal reaches the player as a clear answer and leaves no round to settle. */

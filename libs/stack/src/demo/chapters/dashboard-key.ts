@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { failure, tokenAnswer } from '../demo-answers.ts'
-import { anything, DemoError, eventually, exchange, expectAnswer } from '../demo-http.ts'
+import { exchange } from '../../exchange.ts'
+import { anything, DemoError, eventually, expectAnswer } from '../demo-http.ts'
 import { dashboardToken } from '../dashboard-token.ts'
 import type { Chapter } from '../tour.ts'
 

@@ -1,5 +1,6 @@
 import { failure, movementAnswer } from '../demo-answers.ts'
-import { anything, DemoError, eventually, exchange, expectAnswer } from '../demo-http.ts'
+import { exchange } from '../../exchange.ts'
+import { anything, DemoError, eventually, expectAnswer } from '../demo-http.ts'
 import type { Chapter } from '../tour.ts'
 
 /** A stake whose outcome is unknown at first, and how it ends without anybody's help. */

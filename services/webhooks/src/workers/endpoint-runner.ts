@@ -10,16 +10,16 @@ import { type EndpointDocument, never } from '../storage/documents.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
 import type { BodyCache } from '../storage/body-cache.ts'
 import { createEndpointView, type FirstLook } from './endpoint-view.ts'
+import { failWithoutBody } from './fail-without-body.ts'
 import type { MakeAttempt } from './make-attempt.ts'
-import type { SettleAttempt, Settled } from './settle-attempt.ts'
+import type { SettleAttempt } from './settle-attempt.ts'
+import { createSettleInTurn } from './settle-in-turn.ts'
 import { createSignal } from './signal.ts'
 import type { Slots } from './slots.ts'
 import type { SuccessNotes } from './success-notes.ts'
 import type { FreshDelivery } from './wake.ts'
 
 const recheckMs = 5000
-const settleTriesMax = 6
-const settleRetryMs = 100
 
 export type RunnerDeps = {
   readonly endpoints: EndpointStore
@@ -60,7 +60,6 @@ export type EndpointRunner = {
 /** What was read when the lease was taken, and whether something may be in flight under an older one. */
 export type LeaseLook = FirstLook & { readonly claimed: boolean }
 
-type Attempt = Parameters<SettleAttempt>[0]
 type Chosen = { readonly due: DueDelivery; readonly probe: boolean }
 
 /** Delivers to one endpoint for as long as there is something to deliver, under the lease of `leased`. */
@@ -86,7 +85,12 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument, first: L
   let probeInFlight = false
   let lastSuccessAt: Date | null = null
   let idle = false
-  let healthTurn: Promise<unknown> = Promise.resolve()
+  const settleInTurn = createSettleInTurn({
+    settleAttempt: deps.settleAttempt,
+    view,
+    logger,
+    lastSuccessAt: () => lastSuccessAt,
+  })
 
   /** @returns true when the lease is given back already. */
   async function run(): Promise<boolean> {
@@ -199,7 +203,7 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument, first: L
   ): Promise<void> {
     try {
       await failpoint('webhooks.claimed')
-      if (body === null) return await failWithoutBody(delivery)
+      if (body === null) return await failWithoutBody({ deliveries, clock, logger }, delivery)
       const outcome = await deps.makeAttempt(endpoint, delivery, body)
       if (abandoned) return
       await failpoint('webhooks.posted')
@@ -236,54 +240,6 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument, first: L
       stopped = true
     } finally {
       finish(chosen)
-    }
-  }
-
-  /** Only a database restored to an earlier day can lack an event that it has a delivery of. */
-  async function failWithoutBody(delivery: DueDelivery): Promise<void> {
-    logger.error({ delivery_id: delivery._id, event_id: delivery.eventId }, 'delivery.without-event')
-    const attempt = {
-      attempt: delivery.attemptCount,
-      sentAt: clock.now(),
-      durationMs: null,
-      httpStatus: null,
-      error: 'the event is not in the log any more',
-      responseExcerpt: null,
-      timings: null,
-      hint: null,
-    }
-    await deliveries.complete(delivery, { status: 'FAILED', dueAt: never, nextAttemptAt: null }, attempt)
-  }
-
-  /** Results that change the endpoint's health are settled one after another: they would only lose to each other. */
-  async function settleInTurn(
-    result: Pick<Attempt, 'delivery' | 'outcome' | 'probe' | 'onWriting'>,
-  ): Promise<Settled> {
-    const settle = async () => {
-      const settled = await settleStubbornly(() => ({
-        ...result,
-        atEase: isAtEase(view.endpoint().health),
-        lastSuccessAt,
-      }))
-      if (settled.endpoint !== null) view.changed(settled.endpoint)
-      return settled
-    }
-    if (result.outcome.ok && isAtEase(view.endpoint().health)) return settle()
-    const settled = healthTurn.then(settle)
-    healthTurn = settled.catch(() => undefined)
-    return settled
-  }
-
-  /** The receiver has been asked; a database that is away for a moment must not make us ask again. */
-  async function settleStubbornly(attempt: () => Attempt): Promise<Settled> {
-    for (let tried = 1; ; tried++) {
-      try {
-        return await deps.settleAttempt(attempt())
-      } catch (err) {
-        if (tried >= settleTriesMax) throw err
-        logger.warn({ err, delivery_id: attempt().delivery._id }, 'delivery.not-settled')
-        await createSignal().wait(settleRetryMs * 2 ** tried)
-      }
     }
   }
 

@@ -1,23 +1,12 @@
 import type { SeededBug } from '@pitboss/runtime/seeded-bug'
-import { formatAmount } from '@pitboss/money/amount'
-import { ledgerRow } from '@pitboss/operator-kit/sandbox-wallet/control-routes'
-import { isUnfinished } from '@pitboss/rounds/domain/round'
-import { presentRound } from '@pitboss/rounds/present/present-round'
 import { scopeKey } from '@pitboss/rounds/storage/round-document'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
-import { toMovementRecord } from '@pitboss/wallet-bridge/settlement/render-movement'
-import { movementIdOf } from '@pitboss/wallet-bridge/storage/movement-document'
 import { createAnswers } from '../chaos/answers.ts'
-import { checkAnswers } from '../chaos/check/check-answers.ts'
-import { checkFacts } from '../chaos/check/check-events.ts'
-import { checkMoney } from '../chaos/check/check-money.ts'
-import { checkRounds } from '../chaos/check/check-rounds.ts'
-import { parseSources, type Sources } from '../chaos/check/sources.ts'
-import { createVerdict } from '../chaos/check/verdict.ts'
 import { createRandom } from '../chaos/random.ts'
 import { startBridge } from './bridge-process.ts'
 import { BrokenInvariant, createStepChecks } from './check-steps.ts'
 import { type ClientDeps, driveRounds, endOpenRounds, playGame } from './clients.ts'
+import { compareSources } from './compare-sources.ts'
 import { createMachine, type Machine } from './machine.ts'
 import { createModelBus } from './model-bus.ts'
 import { createModelMovements } from './model-movements.ts'
@@ -27,6 +16,7 @@ import { createModelWallet } from './model-wallet.ts'
 import { startRounds } from './rounds-process.ts'
 import { createTimeline } from './timeline.ts'
 import { createWeather } from './weather.ts'
+import { whatIsLeft } from './what-is-left.ts'
 import { type Mistake, scope, type World } from './world.ts'
 
 export type Simulation = {
@@ -159,13 +149,18 @@ export async function simulate(
   const healedByMs = timeline.nowMs() + healWithinMs
   await runUntil(
     () =>
-      timeline.nowMs() >= healedByMs || (clientsLeft === 0 && steps % restLookedAtEvery === 0 && isAtRest()),
+      timeline.nowMs() >= healedByMs ||
+      (clientsLeft === 0 && steps % restLookedAtEvery === 0 && whatIsLeft(world) === ''),
   )
-  if (violation === null && !(isAtRest() && clientsLeft === 0))
-    broken(new BrokenInvariant(`everything ends: ${left()}`))
+  const left = whatIsLeft(world)
+  if (violation === null && !(left === '' && clientsLeft === 0))
+    broken(new BrokenInvariant(`everything ends: ${left}`))
   const lateUntilMs = timeline.nowMs() + lateMs
   await runUntil(() => timeline.nowMs() >= lateUntilMs)
-  if (violation === null) compare()
+  if (violation === null) {
+    const different = compareSources(world, answers, startingBalance)
+    if (different !== null) broken(new BrokenInvariant(different))
+  }
   return {
     seed,
     steps,
@@ -179,7 +174,7 @@ export async function simulate(
     while (violation === null && !isReached()) {
       steps += 1
       if (steps > stepsMax)
-        return broken(new BrokenInvariant(`everything ends: not in ${stepsMax} steps; ${left()}`))
+        return broken(new BrokenInvariant(`everything ends: not in ${stepsMax} steps; ${whatIsLeft(world)}`))
       if (!(await timeline.step())) return
       if (weather.fair() && !ending && clientsLeft === 0) endWhatIsOpen()
     }
@@ -271,52 +266,5 @@ export async function simulate(
     ending = true
     const deps = { world, random: random.fork('ending'), answers, asked, endsAtMs }
     endOpenRounds(deps).then(() => timeline.after(1000, () => void (ending = false)), broken)
-  }
-
-  function isAtRest(): boolean {
-    return left() === ''
-  }
-
-  function left(): string {
-    const unfinished = [...rounds.table.values()].filter(
-      ({ round, outbox }) => isUnfinished(round) || outbox.length > 0,
-    )
-    const pending = [...movements.table.values()].filter(
-      ({ status, outbox, reversal }) =>
-        status === 'PENDING' ||
-        outbox.length > 0 ||
-        (reversal !== null && !movements.table.has(movementIdOf(scope, reversal.transactionId))),
-    )
-    return [
-      ...unfinished.map(({ round }) => `${round.id} ${round.status}`),
-      ...pending.map(({ type, transactionId, status }) => `${type} ${transactionId} ${status}`),
-    ].join(', ')
-  }
-
-  /** The checker of the chaos run, over the same four sources. */
-  function compare(): void {
-    const verdict = createVerdict()
-    const sources = sourcesOf()
-    checkMoney(sources, () => startingBalance, verdict)
-    checkRounds(sources, verdict)
-    checkFacts(sources.movements, sources.events, verdict)
-    checkAnswers(answers.all(), sources, verdict)
-    const first = verdict.invariants().find(({ violations }) => violations.length > 0)
-    if (first !== undefined) broken(new BrokenInvariant(`${first.name}: ${first.violations[0] ?? ''}`))
-  }
-
-  function sourcesOf(): Sources {
-    const { ledger } = wallet
-    const balances = [...ledger.balances].map(([playerId, held]): [string, Record<string, string>] => [
-      playerId,
-      Object.fromEntries([...held].map(([currency, minor]) => [currency, formatAmount(minor, currency)])),
-    ])
-    return parseSources({
-      movements: [...movements.table.values()].map(toMovementRecord),
-      rounds: [...rounds.table.values()].map(({ round }) => presentRound(round)),
-      events: stream.events.map(({ body }) => JSON.parse(body)),
-      ledger: ledger.entries.map((entry, index) => ({ seq: index + 1, ...ledgerRow(entry, ledger) })),
-      balances,
-    })
   }
 }

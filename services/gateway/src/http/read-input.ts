@@ -69,7 +69,7 @@ async function readJson(raw: IncomingMessage, timeoutMs: number): Promise<unknow
  */
 function validateBody({ shapes, method }: RouteEntry, body: unknown): ReturnType<typeof validatePart> {
   if (shapes.body === null || shapes.body === 'raw') {
-    const part = validatePart(nothing, body ?? {}, 'body')
+    const part = validatePart(nothing, body === undefined ? {} : body, 'body')
     return part.ok ? { ok: true, value: undefined } : part
   }
   if (body !== undefined) return validatePart(shapes.body, body, 'body')

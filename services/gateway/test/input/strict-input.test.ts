@@ -145,6 +145,11 @@ await t.test('a route without a body takes none or {} and nothing else', async (
     paths: ['x'],
   })
   t.match(await ask(path, { method: 'POST', token, body: [] }), { code: 'VALIDATION_ERROR', paths: ['body'] })
+  const nothing = { raw: 'null', headers: { 'content-type': 'application/json' } }
+  t.match(await ask(path, { method: 'POST', token, ...nothing }), {
+    code: 'VALIDATION_ERROR',
+    paths: ['body'],
+  })
   t.match(await ask(`${url}/v1/sessions`, { method: 'POST', token }), {
     code: 'VALIDATION_ERROR',
     paths: ['body'],

@@ -6,6 +6,8 @@ import { canonicalJson } from '@pitboss/storage/canonical-json'
 import type { RequestLogDocument } from '../storage/documents.ts'
 import type { AuthDeps } from './deps.ts'
 
+const defaultWindowMs = 7 * 24 * 60 * 60 * 1000
+
 /** Requests of the last 30 days. Source: contract section 3. */
 export function requestLogHandlers({ stores }: AuthDeps): CallHandler[] {
   const { requestLogs, credentials } = stores
@@ -43,11 +45,17 @@ export function requestLogHandlers({ stores }: AuthDeps): CallHandler[] {
     }),
 
     handler(listRequestLogs.call, async ({ caller, query }) => {
-      const { limit, cursor, environment: _, ...filters } = query
-      const { rows, nextCursor } = await requestLogs.page(caller.scope, filters, { limit, cursor })
+      const { limit, cursor, environment: _, from, ...filters } = query
+      const window = { ...filters, from: from ?? windowStart(filters.to) }
+      const { rows, nextCursor } = await requestLogs.page(caller.scope, window, { limit, cursor })
       return { status: 200, body: { data: rows.map(toPublic), next_cursor: nextCursor } }
     }),
   ]
+}
+
+/** A list of which only the end is given begins 7 days before it. Source: contract section 11. */
+function windowStart(to: string | undefined): string | undefined {
+  return to === undefined ? undefined : new Date(new Date(to).getTime() - defaultWindowMs).toISOString()
 }
 
 function toPublic(row: RequestLogDocument) {

@@ -48,3 +48,39 @@ t.test("a deleted key's requests stay in the log without it, those that are writ
   t.equal(Object.keys(rest).length, 22)
   t.same(new Set(Object.values(rest)), new Set([null]))
 })
+
+t.test('a window of which only the end is given begins 7 days before it', async (t) => {
+  const { bus, callerAs, operatorId } = await startTestAuth(t)
+  const caller = await callerAs(nobody)
+  const end = Date.now()
+  const day = 24 * 60 * 60 * 1000
+  const at = (daysBefore: number, ms = 0) => new Date(end - daysBefore * day + ms).toISOString()
+  const ages: [id: string, at: string][] = [
+    ['older', at(7, -1)],
+    ['start', at(7)],
+    ['end', at(0)],
+    ['later', at(0, 1)],
+  ]
+  const rows = ages.map(([request_id, at]) => ({
+    operatorId,
+    environment: 'SANDBOX' as const,
+    request_id,
+    at,
+    method: 'GET',
+    path: '/v1/games',
+    status: 200,
+    code: null,
+    latency_ms: 3,
+    api_key: null,
+    client_address: '192.0.2.1',
+  }))
+  t.same(await bus.call(appendRequestLog, { rows }), { written: 4 })
+  const listed = async (window: { from?: string; to?: string }) => {
+    const query = { limit: 50, ...window }
+    const { body } = await bus.call(endpoints.listRequestLogs.call, { caller, ...none, query })
+    return body.data.map(({ request_id }) => request_id)
+  }
+  t.same(await listed({ to: at(0) }), ['end', 'start'])
+  t.same(await listed({ from: at(8), to: at(0) }), ['end', 'start', 'older'])
+  t.same(await listed({}), ['later', 'end', 'start', 'older'])
+})

@@ -6,6 +6,7 @@ import { renderReport } from './chaos/render-report.ts'
 import { fullLoad, healWithinMs, runChaos } from './chaos/run-chaos.ts'
 import { allCaught, renderCatches, runSeededBugs } from './chaos/run-seeded-bugs.ts'
 import { createCleanup } from './harness/cleanup.ts'
+import { exitAfterOutput } from './harness/exit-after-output.ts'
 import { temporaryFolder } from './harness/temporary-folder.ts'
 import { writeResult } from './harness/write-result.ts'
 
@@ -41,7 +42,7 @@ try {
 } finally {
   await cleanup.run()
 }
-process.exit(broken ? 1 : 0)
+exitAfterOutput(broken ? 1 : 0)
 
 async function storm(folder: string): Promise<boolean> {
   const { seconds, seed, replicas, timeScale, faults } = options

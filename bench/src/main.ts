@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { createCleanup } from './harness/cleanup.ts'
+import { exitAfterOutput } from './harness/exit-after-output.ts'
 import { writeResult } from './harness/write-result.ts'
 import { benchmarks, usage } from './benchmarks.ts'
 
@@ -41,7 +42,7 @@ try {
 } finally {
   await cleanup.run()
 }
-process.exit(0)
+exitAfterOutput(0)
 
 function readArguments() {
   try {

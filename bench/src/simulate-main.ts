@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { isSeededBug } from '@pitboss/runtime/seeded-bug'
+import { exitAfterOutput } from './harness/exit-after-output.ts'
 import { simulate } from './simulate/simulate.ts'
 
 const usage = `Usage: npm run --silent simulate -- [--seeds N] [--from SEED] [--seed SEED] [--bug NAME]
@@ -59,4 +60,4 @@ const seconds = (performance.now() - startedAtMs) / 1000
 process.stdout.write(
   `${steps} steps, ${rounds} rounds, ${movements} movements in ${seconds.toFixed(1)} s (${((count / seconds) * 60).toFixed(0)} seeds a minute)\n`,
 )
-process.exit((violation === null) === (bug === undefined) ? 0 : 1)
+exitAfterOutput((violation === null) === (bug === undefined) ? 0 : 1)

@@ -143,17 +143,27 @@ await t.test('every wallet call is told, without its signature', async (t) => {
     },
     { what: 'the win is credited', timeoutMs: 10_000 },
   )
-  const { body } = await suite.bus.call(getTransactionAttempts.call, {
-    caller: callerOf(scope),
-    params: { transaction_id: win.transactionId },
-    query: {},
-    body: undefined,
-  })
+  const attempts = (query: { limit: number; cursor?: string }) =>
+    suite.bus.call(getTransactionAttempts.call, {
+      caller: callerOf(scope),
+      params: { transaction_id: win.transactionId },
+      query,
+      body: undefined,
+    })
+  const { body } = await attempts({ limit: 50 })
   t.match(body.data, [
     { attempt: 1, operation: 'credit', classification: 'UNKNOWN', http_status: 200, next_attempt_at: /Z$/ },
     { attempt: 2, classification: 'SUCCESS', wallet_code: 'OK', next_attempt_at: null },
   ])
   t.notMatch(JSON.stringify(body), /signature/)
+  t.equal(body.next_cursor, null)
+
+  const first = (await attempts({ limit: 1 })).body
+  t.same(first.data, body.data.slice(0, 1), 'the calls are paged like every list')
+  const cursor = first.next_cursor ?? ''
+  t.same((await attempts({ limit: 1, cursor })).body, { data: body.data.slice(1), next_cursor: null })
+  await t.rejects(attempts({ limit: 1, cursor: 'damaged' }), { code: 'VALIDATION_ERROR' })
+  await t.rejects(list({ cursor }), { code: 'VALIDATION_ERROR' }, 'a cursor belongs to its list')
 })
 
 await t.test('a person ends an owed movement, and its original with it', async (t) => {

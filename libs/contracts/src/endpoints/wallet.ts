@@ -20,7 +20,7 @@ const filters = {
   ...windowQuery,
   ...pageQuery,
 }
-const attempts = z.strictObject({ data: z.array(movementAttemptSchema), next_cursor: z.null() })
+const attempts = pageOf(movementAttemptSchema)
 
 export const listTransactions = defineEndpoint({
   route: 'GET /v1/transactions',
@@ -44,6 +44,7 @@ export const getTransactionAttempts = defineEndpoint({
   name: 'transaction.attempts',
   summary: 'Every wallet call of a movement',
   params: transactionParam,
+  query: z.strictObject(pageQuery),
   reply: attempts,
 })
 export const dashboardListTransactions = defineEndpoint({
@@ -69,7 +70,7 @@ export const dashboardGetTransactionAttempts = defineEndpoint({
   name: 'transaction.attempts-for-dashboard',
   summary: 'Every wallet call of a movement',
   params: transactionParam,
-  query: z.strictObject({ ...dashboardEnvironment }),
+  query: z.strictObject({ ...dashboardEnvironment, ...pageQuery }),
   reply: attempts,
 })
 

@@ -14,12 +14,13 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import { z } from 'zod'
 import { toAttemptRecord, toMovementRecord } from '../settlement/render-movement.ts'
-import type { MovementDocument } from '../storage/movement-document.ts'
+import { type MovementDocument, scopeOf } from '../storage/movement-document.ts'
 import type { MovementFilters, MovementLists } from '../storage/movement-lists.ts'
 import type { MovementStore } from '../storage/movements.ts'
 
 const defaultWindowMs = 7 * 24 * 60 * 60 * 1000
 const positionSchema = z.string().regex(/^txn_[0-9a-z]{26}$/)
+const attemptSchema = z.int().min(1)
 
 /** Reads of movements for operators' servers and for the dashboard. Source: contract section 5. */
 export function transactionRoutes({
@@ -48,13 +49,13 @@ export function transactionRoutes({
       status: 200,
       body: toMovementRecord(await find(scopesOf(caller, query.environment), params.transaction_id)),
     })),
-    handler(getTransactionAttempts.call, async ({ caller, params }) => ({
+    handler(getTransactionAttempts.call, async ({ caller, params, query }) => ({
       status: 200,
-      body: attemptsOf(await find([caller.scope], params.transaction_id)),
+      body: attemptsPage(await find([caller.scope], params.transaction_id), query),
     })),
     handler(dashboardGetTransactionAttempts.call, async ({ caller, params, query }) => ({
       status: 200,
-      body: attemptsOf(await find(scopesOf(caller, query.environment), params.transaction_id)),
+      body: attemptsPage(await find(scopesOf(caller, query.environment), params.transaction_id), query),
     })),
   ]
 
@@ -68,7 +69,7 @@ export function transactionRoutes({
 
   async function page(scope: Scope, { limit, cursor, ...query }: ListQuery) {
     const binding = { list: 'transactions', scope, ...query }
-    const before = cursor === undefined ? null : positionOf(cursors.decode(binding, cursor))
+    const before = cursor === undefined ? null : positionOf(positionSchema, cursors.decode(binding, cursor))
     const found = await lists.newestFirst(scope, filtersOf(query), { before, limit: limit + 1 })
     const data = found.slice(0, limit)
     const last = data.at(-1)
@@ -78,9 +79,24 @@ export function transactionRoutes({
       next_cursor: more ? cursors.encode(binding, last.reference) : null,
     }
   }
+
+  /** Attempts are read in the order in which they were made. */
+  function attemptsPage(document: MovementDocument, { limit, cursor }: PageQuery) {
+    const binding = { list: 'attempts', scope: scopeOf(document), reference: document.reference }
+    const after = cursor === undefined ? 0 : positionOf(attemptSchema, cursors.decode(binding, cursor))
+    const rest = document.attempts.filter(({ attempt }) => attempt > after)
+    const data = rest.slice(0, limit)
+    const last = data.at(-1)
+    const more = rest.length > limit && last !== undefined
+    return {
+      data: data.map(toAttemptRecord),
+      next_cursor: more ? cursors.encode(binding, last.attempt) : null,
+    }
+  }
 }
 
 type ListQuery = z.infer<typeof listTransactions.call.request>['query']
+type PageQuery = Pick<ListQuery, 'limit' | 'cursor'>
 
 function filtersOf(query: Omit<ListQuery, 'limit' | 'cursor'>): MovementFilters {
   const to = query.to === undefined ? undefined : new Date(query.to)
@@ -99,14 +115,10 @@ function filtersOf(query: Omit<ListQuery, 'limit' | 'cursor'>): MovementFilters 
   }
 }
 
-function positionOf(decoded: unknown): string {
-  const position = positionSchema.safeParse(decoded)
+function positionOf<T>(schema: z.ZodType<T>, decoded: unknown): T {
+  const position = schema.safeParse(decoded)
   if (!position.success) throw invalidField('cursor', 'is damaged or belongs to another list')
   return position.data
-}
-
-function attemptsOf(document: MovementDocument) {
-  return { data: document.attempts.map(toAttemptRecord), next_cursor: null }
 }
 
 function dashboardScope(caller: Caller, environment: SetupEnvironment): Scope {

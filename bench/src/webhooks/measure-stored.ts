@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { type Collections, collectionsOf, indexes } from '@pitboss/webhooks/storage/collections'
-import { createDeliveryQueue, type NewDelivery, newDocument } from '@pitboss/webhooks/storage/delivery-queue'
+import { type NewDelivery, newDocument } from '@pitboss/webhooks/storage/delivery-queue'
+import { createDeliveryStore, type DeliveryStore } from '@pitboss/webhooks/storage/delivery-store'
 import { never } from '@pitboss/webhooks/storage/documents'
 import { type Db, MongoClient } from 'mongodb'
 import type { Cleanup } from '../harness/cleanup.ts'
@@ -19,7 +20,7 @@ const claimed = 8
 const warmUpRounds = 20
 
 type Side = Pick<Collections, 'deliveries'> & {
-  queue: ReturnType<typeof createDeliveryQueue>
+  store: DeliveryStore
   latency: LatencyRecorder
 }
 
@@ -65,7 +66,7 @@ async function filled(db: Db, endpoints: readonly string[], count: number): Prom
   await ensureIndexes(db, indexes)
   return {
     deliveries: collections.deliveries,
-    queue: createDeliveryQueue(collections),
+    store: createDeliveryStore(collections),
     latency: createLatencyRecorder(),
   }
 }
@@ -114,15 +115,15 @@ async function fill({ deliveries }: Collections, endpoints: readonly string[], c
 
 /** What a worker does when it looks for work and takes it, of eight due deliveries made just before. */
 async function claimOnce(
-  { deliveries, queue, latency }: Side,
+  { deliveries, store, latency }: Side,
   webhookId: string,
   counted: boolean,
 ): Promise<void> {
   const at = new Date(Date.now() - 1000)
-  await queue.create(Array.from({ length: claimed }, () => made(webhookId, at)))
+  await store.create(Array.from({ length: claimed }, () => made(webhookId, at)))
   const fromMs = performance.now()
-  const { lanes } = await queue.upcoming(webhookId)
-  const taken = await queue.claim(lanes.fresh.slice(0, claimed), 1, new Date())
+  const { lanes } = await store.upcoming(webhookId)
+  const taken = await store.claim(lanes.fresh.slice(0, claimed), 1, new Date())
   if (counted) latency.record(performance.now() - fromMs)
   if (taken.length !== claimed) throw new Error(`claimed ${taken.length} of ${claimed}`)
   await deliveries.updateMany(

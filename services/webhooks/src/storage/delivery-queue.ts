@@ -1,24 +1,12 @@
-import { createGroups } from '@pitboss/storage/groups'
-import { type Filter, MongoBulkWriteError } from 'mongodb'
+import type { Filter } from 'mongodb'
 import { lanes, type Lane } from '../domain/claim-plan.ts'
 import type { Collections } from './collections.ts'
-import { type AttemptRecord, type DeliveryDocument, type DeliveryStatus, never } from './documents.ts'
+import { type DeliveryDocument, type DeliveryStatus, type DueDelivery, never } from './documents.ts'
 
 const batchMax = 500
-const groupMax = 100
 export const upcomingMax = 64
 const upcomingOfMax = 1000
-/** Attempts kept with a delivery; only manual retries and replays can make more than twelve. */
-const attemptsKept = 30
 
-/** A delivery as the workers have it: all but the record of its attempts. */
-export type DueDelivery = Omit<DeliveryDocument, 'attempts'>
-type Claim = { readonly due: DueDelivery; readonly token: number; readonly now: Date }
-type Completion = {
-  readonly claimed: Pick<DeliveryDocument, '_id' | 'claimToken' | 'attemptCount'>
-  readonly fields: Partial<DeliveryDocument>
-  readonly attempt: AttemptRecord
-}
 export type NewDelivery = Pick<
   DeliveryDocument,
   '_id' | 'operatorId' | 'environment' | 'webhookId' | 'eventId' | 'eventType' | 'lane' | 'createdAt'
@@ -28,51 +16,10 @@ export type NewDelivery = Pick<
 /** What waits in each lane, in due order, and the lanes in which more waits than that. */
 export type Upcoming = { lanes: Record<Lane, DueDelivery[]>; open: Set<Lane> }
 
-type Write = Claim | Completion
-type Written = { readonly claimed: DueDelivery | null } | { readonly completed: boolean }
-
 const withoutAttempts = { attempts: 0 } as const
 
-/**
- * Deliveries as a queue: made, claimed in due order, completed, and recovered from workers that died. Claims and completions of all
- * endpoints of this process share their round trips, each under its own fence.
- */
+/** Deliveries as a queue: made, and looked for in due order. */
 export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliveries'>) {
-  const write = createGroups<Write, Written>({
-    run: writeTogether,
-    itemsMax: groupMax,
-    failsByOne: (error) => error instanceof MongoBulkWriteError,
-  })
-
-  /**
-   * Claims and completions in one write, each under a fence that names what was read of it. When all of them match, what was read is what
-   * is written; else they are read again. A claim waits for every completion that was asked for before it.
-   */
-  async function writeTogether(writes: readonly Write[]): Promise<Written[]> {
-    const operations = writes.map((one) => ({
-      updateOne: 'due' in one ? claimOperation(one) : completionOperation(one),
-    }))
-    const { matchedCount } = await deliveries.bulkWrite(operations, { ordered: false })
-    if (matchedCount === writes.length) {
-      return writes.map((one) => ('due' in one ? { claimed: claimedOf(one) } : { completed: true }))
-    }
-    const ids = writes.map((one) => ('due' in one ? one.due._id : one.claimed._id))
-    const found = await deliveries.find({ _id: { $in: ids } }).toArray()
-    const byId = new Map(found.map((delivery) => [delivery._id, delivery]))
-    return writes.map((one, index) => {
-      const now = byId.get(ids[index] ?? '')
-      if (!('due' in one)) {
-        return { completed: (now?.attempts ?? []).some((stored) => isSameAttempt(stored, one.attempt)) }
-      }
-      const claimed = claimedOf(one)
-      const mine =
-        now?.claimToken === claimed.claimToken &&
-        now.attemptCount === claimed.attemptCount &&
-        now.claimedAt?.getTime() === one.now.getTime()
-      return { claimed: mine ? now : null }
-    })
-  }
-
   const firstDue = (filter: { webhookId: string; lane?: Lane }): Promise<DueDelivery[]> =>
     deliveries
       .find({ ...filter, status: 'PENDING', dueAt: { $lt: never } }, { projection: withoutAttempts })
@@ -180,54 +127,6 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       )
     },
 
-    /**
-     * Stores the next attempt's number and the worker's token with each. What somebody else has taken, or what has changed since it
-     * was read, is left out.
-     */
-    async claim(dues: readonly DueDelivery[], token: number, now: Date): Promise<DueDelivery[]> {
-      const written = await write(dues.map((due) => ({ due, token, now })))
-      return written.flatMap((one) => ('claimed' in one && one.claimed !== null ? [one.claimed] : []))
-    },
-
-    /** Writes the result of the attempt, if the claim still stands. False when it was lost. */
-    async complete(
-      claimed: Completion['claimed'],
-      fields: Partial<DeliveryDocument>,
-      attempt: AttemptRecord,
-    ): Promise<boolean> {
-      const [written] = await write([{ claimed, fields, attempt }])
-      return written !== undefined && 'completed' in written && written.completed
-    },
-
-    /** What dead workers left in flight for this endpoint becomes due; the attempt stays on record with an unknown outcome. */
-    async recoverOrphans(webhookId: string, token: number, now: Date): Promise<number> {
-      const orphans = await deliveries
-        .find(
-          { webhookId, claimToken: { $gt: 0, $lt: token } },
-          { projection: { claimToken: 1, attemptCount: 1, claimedAt: 1, lane: 1, firstAttemptAt: 1 } },
-        )
-        .toArray()
-      for (const { _id, claimToken, attemptCount, claimedAt, lane, firstAttemptAt } of orphans) {
-        const sentAt = claimedAt ?? now
-        await deliveries.updateOne(
-          { _id, claimToken },
-          {
-            $set: {
-              claimToken: 0,
-              claimedAt: null,
-              dueAt: now,
-              lane: lane === 'fresh' ? 'retry' : lane,
-              firstAttemptAt: firstAttemptAt ?? sentAt,
-            },
-            $push: {
-              attempts: { $each: [interruptedAttempt(attemptCount, sentAt)], $slice: -attemptsKept },
-            },
-          },
-        )
-      }
-      return orphans.length
-    },
-
     /** How many are in flight to the endpoint now, and how many of them in the replay lane. */
     async inFlight(webhookId: string): Promise<{ all: number; replay: number }> {
       const found = await deliveries
@@ -244,28 +143,6 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
         { sort: { dueAt: 1 }, projection: { dueAt: 1 } },
       )
       return found?.dueAt ?? null
-    },
-  }
-}
-
-/** The delivery as a claim of it leaves it. */
-function claimedOf({ due, token, now }: Claim): DueDelivery {
-  return { ...due, claimToken: token, claimedAt: now, dueAt: never, attemptCount: due.attemptCount + 1 }
-}
-
-function claimOperation({ due: { _id, dueAt, attemptCount }, token, now }: Claim) {
-  return {
-    filter: { _id, status: 'PENDING' as const, claimToken: 0, dueAt, attemptCount },
-    update: { $set: { claimToken: token, claimedAt: now, dueAt: never, attemptCount: attemptCount + 1 } },
-  }
-}
-
-function completionOperation({ claimed: { _id, claimToken, attemptCount }, fields, attempt }: Completion) {
-  return {
-    filter: { _id, claimToken, attemptCount },
-    update: {
-      $set: { ...fields, claimToken: 0, claimedAt: null },
-      $push: { attempts: { $each: [attempt], $slice: -attemptsKept } },
     },
   }
 }
@@ -304,23 +181,5 @@ export function newDocument(delivery: NewDelivery): DeliveryDocument {
     previousStatus: null,
     testBody: null,
     ...delivery,
-  }
-}
-
-/** An attempt number is given once per claim; the times tell a worker's own record from what its successor noted in its place. */
-function isSameAttempt(a: AttemptRecord, b: AttemptRecord): boolean {
-  return a.attempt === b.attempt && a.sentAt.getTime() === b.sentAt.getTime() && a.durationMs === b.durationMs
-}
-
-function interruptedAttempt(attempt: number, sentAt: Date): AttemptRecord {
-  return {
-    attempt,
-    sentAt,
-    durationMs: null,
-    httpStatus: null,
-    error: 'interrupted: the worker went away, the outcome is unknown',
-    responseExcerpt: null,
-    timings: null,
-    hint: null,
   }
 }

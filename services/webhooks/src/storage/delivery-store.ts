@@ -1,6 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Filter, WithId } from 'mongodb'
 import type { Collections } from './collections.ts'
+import { createDeliveryClaims } from './delivery-claims.ts'
 import { createDeliveryMoves } from './delivery-moves.ts'
 import { createDeliveryQueue } from './delivery-queue.ts'
 import type { DeliveryDocument } from './documents.ts'
@@ -14,6 +15,7 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
     deliveries.find(filter).sort({ order: -1 }).limit(limit).toArray()
   return {
     ...createDeliveryQueue(collections),
+    ...createDeliveryClaims(collections),
     ...createDeliveryMoves(collections),
 
     find: (scope: Scope, id: string): Promise<WithId<DeliveryDocument> | null> =>

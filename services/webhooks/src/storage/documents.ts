@@ -103,6 +103,9 @@ export type DeliveryDocument = Tenant & {
   testBody: string | null
 }
 
+/** A delivery as the workers have it: all but the record of its attempts. */
+export type DueDelivery = Omit<DeliveryDocument, 'attempts'>
+
 export type ReplayDocument = Tenant & {
   _id: string
   webhookId: string

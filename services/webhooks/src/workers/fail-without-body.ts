@@ -1,8 +1,7 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import type { Logger } from 'pino'
-import type { DueDelivery } from '../storage/delivery-queue.ts'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
-import { never } from '../storage/documents.ts'
+import { type DueDelivery, never } from '../storage/documents.ts'
 
 /** Only a database restored to an earlier day can lack an event that it has a delivery of. */
 export async function failWithoutBody(

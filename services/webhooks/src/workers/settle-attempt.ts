@@ -2,9 +2,13 @@ import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { judgeAttempt, type DeliveryOutcome } from '../domain/delivery-outcome.ts'
 import { afterAttempt, type EndpointHealth } from '../domain/endpoint-health.ts'
-import type { DueDelivery } from '../storage/delivery-queue.ts'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
-import { type DeliveryDocument, type EndpointDocument, never } from '../storage/documents.ts'
+import {
+  type DeliveryDocument,
+  type DueDelivery,
+  type EndpointDocument,
+  never,
+} from '../storage/documents.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
 import type { AttemptOutcome } from './make-attempt.ts'
 

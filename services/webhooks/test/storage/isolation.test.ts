@@ -10,6 +10,7 @@ import t from 'tap'
 import { freshHealth } from '../../src/domain/endpoint-health.ts'
 import { createBodyCache } from '../../src/storage/body-cache.ts'
 import { collectionsOf, indexes } from '../../src/storage/collections.ts'
+import { createDeliveryClaims } from '../../src/storage/delivery-claims.ts'
 import { createDeliveryMoves } from '../../src/storage/delivery-moves.ts'
 import { createDeliveryQueue } from '../../src/storage/delivery-queue.ts'
 import { createDeliveryStore } from '../../src/storage/delivery-store.ts'
@@ -63,11 +64,13 @@ const queueLines = {
   unsettledOf: internal(worker),
   upcomingIn: internal(worker),
   oldestDue: internal(found),
+  inFlight: internal(found),
+  firstDueAt: internal(operations),
+}
+const claimLines = {
   claim: internal(worker),
   complete: internal(worker),
   recoverOrphans: internal(worker),
-  inFlight: internal(found),
-  firstDueAt: internal(operations),
 }
 const moveLines = {
   backlogDue: internal(worker),
@@ -104,10 +107,12 @@ await holdIsolation(t, {
       put: internal(fanout),
       of: internal('bodies of events that are about to be sent to endpoints they are for'),
     }),
+    createDeliveryClaims: table(createDeliveryClaims(collections), claimLines),
     createDeliveryMoves: table(createDeliveryMoves(collections), moveLines),
     createDeliveryQueue: table(createDeliveryQueue(collections), queueLines),
     createDeliveryStore: table(deliveries, {
       ...queueLines,
+      ...claimLines,
       ...moveLines,
       find: scoped((scope, { endedId }) => deliveries.find(scope, endedId)),
       read: internal(operations),

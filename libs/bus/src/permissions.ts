@@ -76,9 +76,15 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
   },
   'wallet-bridge': {
     publish: {
-      allow: ['_INBOX.>', 'wake.wallet.>', 'events.v1.*.*.transaction.>', streamInfo(eventsStream.name)],
+      allow: [
+        '_INBOX.>',
+        'wake.wallet.>',
+        'wb.breakers.>',
+        'events.v1.*.*.transaction.>',
+        streamInfo(eventsStream.name),
+      ],
     },
-    subscribe: { allow: [...serves('wallet.v1.>', 'wallet-bridge'), 'wake.wallet.>'] },
+    subscribe: { allow: [...serves('wallet.v1.>', 'wallet-bridge'), 'wake.wallet.>', 'wb.breakers.>'] },
   },
   webhooks: {
     publish: { allow: ['_INBOX.>', 'wake.webhooks.>', ...fanout] },

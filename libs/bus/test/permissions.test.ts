@@ -159,12 +159,13 @@ await t.test('each NATS user may do its work and nothing else', async (t) => {
     t.ok(watch.aliveWithinMs() < 5000)
   })
 
-  await t.test('wake-ups and shared rate counts go where they are heard', async () => {
+  await t.test('wake-ups, shared rate counts and breakers go where they are heard', async () => {
     for (const [user, subject] of [
       ['webhooks', 'wake.webhooks.due'],
       ['rounds', 'wake.rounds.due'],
       ['wallet-bridge', 'wake.wallet.due'],
       ['gateway', 'gw.limits.counts'],
+      ['wallet-bridge', 'wb.breakers.v1'],
     ] as const) {
       let heard = false
       const subscription = bus[user].subscribe(subject, () => void (heard = true))

@@ -24,6 +24,7 @@ import { walletRoutes } from './handlers/wallet-routes.ts'
 import { createCheckWallet } from './settlement/check-wallet.ts'
 import { createSettlement } from './settlement/create-settlement.ts'
 import { createResolveByPerson } from './settlement/resolve-by-person.ts'
+import { shareBreakers } from './settlement/share-breakers.ts'
 import { createWalletMetrics } from './settlement/wallet-metrics.ts'
 import { callbackIndexes, createCallbackSignatures } from './storage/callback-signatures.ts'
 import { createDueMovements } from './storage/due-movements.ts'
@@ -83,6 +84,7 @@ export async function startWalletBridge({
   const client = erringClient(createWalletClient({ allowLoopback, clock }), newId)
   const outbox = createOutbox({ collection: stored.collection, bus, clock, logger })
   const deps = { movements, outbox, clock, scaleMs, newId }
+  const shared = shareBreakers({ bus, replicaId: newId('rep') })
   const settlement = createSettlement({
     ...deps,
     wallets,
@@ -91,7 +93,9 @@ export async function startWalletBridge({
     metrics,
     logger,
     wake: wakeAll,
+    tellBreakers: shared.tell,
   })
+  const heard = shared.listen(settlement.breakers.hear)
   const resolver = startResolver({
     due,
     advance: settlement.advance,
@@ -153,6 +157,7 @@ export async function startWalletBridge({
   return {
     async stop() {
       wakeUps.unsubscribe()
+      heard.unsubscribe()
       const idle = Promise.all([served.stop(), resolver.stop(), alarms.stop()])
       await Promise.race([idle, delay(drainMaxMs, null, { ref: false })])
       await stopOutbox()

@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { applyTopology } from '@pitboss/bus/apply-topology'
 import { opsWalletStatus } from '@pitboss/contracts/calls/wallet'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
+import { z } from 'zod'
+import { breakersSubject } from '../src/settlement/share-breakers.ts'
 import { clientOf, configureWallet, newScope, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
 import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
 
@@ -44,6 +47,35 @@ await t.test('ten unknown outcomes in a row stop new stakes, and nothing else', 
   }
   t.ok((await suite.bus.call(opsWalletStatus, {})).breakers_open.includes(`${scope.operatorId}/SANDBOX`))
 })
+
+await t.test(
+  'what other replicas hear of a wallet counts here, and they are told what is heard here',
+  async (t) => {
+    const { client, scope } = await tenant(nobodyListens)
+    const wallet = `${scope.operatorId}/${scope.environment}`
+    const told: unknown[] = []
+    const subscription = suite.bus.subscribe(breakersSubject, ({ data }) => {
+      told.push(JSON.parse(Buffer.from(data).toString('utf8')))
+    })
+    t.teardown(() => subscription.unsubscribe())
+    const note = JSON.stringify({ from: 'another', wallet, news: 'unknown' })
+    for (let call = 0; call < 10; call++) suite.bus.publish(breakersSubject, Buffer.from(note))
+    await waitFor(async () => (await suite.bus.call(opsWalletStatus, {})).breakers_open.includes(wallet), {
+      what: 'the breaker is open here',
+      timeoutMs: 10_000,
+    })
+    await client.place(specOf({ type: 'WIN' }))
+    await waitFor(() => told.some((one) => isNews(one, wallet)), {
+      what: 'the others are told of the win that got no answer',
+      timeoutMs: 10_000,
+    })
+  },
+)
+
+function isNews(note: unknown, wallet: string): boolean {
+  const { from, ...rest } = z.looseObject({ from: z.string() }).parse(note)
+  return from !== 'another' && isDeepStrictEqual(rest, { wallet, news: 'unknown' })
+}
 
 await t.test('a wallet that hangs delays no credit of another', async (t) => {
   const dead = await startSandboxWallet(t, 'x')

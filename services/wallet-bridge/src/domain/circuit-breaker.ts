@@ -51,5 +51,10 @@ export function admitStake(
 ): { readonly admitted: boolean; readonly state: BreakerState } {
   if (state.probeAtMs === null) return { admitted: true, state }
   if (nowMs < state.probeAtMs) return { admitted: false, state }
-  return { admitted: true, state: { ...state, probeAtMs: nowMs + scaleMs(probeEveryMs) } }
+  return { admitted: true, state: deferProbe(state, nowMs, scaleMs) }
+}
+
+/** A probe goes to the wallet now, from here or from another process: the next one may in 5 s. */
+export function deferProbe(state: BreakerState, nowMs: number, scaleMs: ScaleMs): BreakerState {
+  return state.probeAtMs === null ? state : { ...state, probeAtMs: nowMs + scaleMs(probeEveryMs) }
 }

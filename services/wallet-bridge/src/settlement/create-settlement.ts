@@ -7,7 +7,7 @@ import type { Wallets } from '../storage/wallet-document.ts'
 import { type AdvanceDue, createAdvanceDue } from './advance-due.ts'
 import { type ApplyDeps, type ApplyMessage, createApplyMessage } from './apply-message.ts'
 import { createAwaitFirstTry } from './await-first-try.ts'
-import { type Breakers, createBreakers } from './breakers.ts'
+import { type BreakerNote, type Breakers, createBreakers } from './breakers.ts'
 import { createPlaceMovement, type PlaceMovement } from './place-movement.ts'
 import { createRunCall } from './run-call.ts'
 import { createVoidStake, type VoidStake } from './void-stake.ts'
@@ -29,6 +29,7 @@ export function createSettlement({
   metrics,
   logger,
   wake,
+  tellBreakers = () => undefined,
   has = seededBug,
   ...deps
 }: ApplyDeps & {
@@ -39,12 +40,15 @@ export function createSettlement({
   logger: Logger
   /** Tells every resolver that something became due. */
   wake: () => void
+  /** Tells the other processes about a wallet. */
+  tellBreakers?: (note: BreakerNote) => void
   has?: typeof seededBug
 }): Settlement {
   const { clock, scaleMs } = deps
   const breakers = createBreakers({
     scaleMs,
     nowMs: () => clock.now().getTime(),
+    tell: tellBreakers,
     onOpened: (walletKey) => logger.warn({ wallet: walletKey }, 'breaker.opened'),
     onClosed,
   })

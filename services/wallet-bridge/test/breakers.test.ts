@@ -1,0 +1,77 @@
+import t from 'tap'
+import { type BreakerNote, type Breakers, createBreakers } from '../src/settlement/breakers.ts'
+
+const wallet = 'acme/SANDBOX'
+
+/** Breakers of several processes that hear each other at once, on one clock. */
+function processes(names: readonly string[]) {
+  let nowMs = 0
+  const said: string[] = []
+  const all = new Map<string, Breakers>()
+  for (const name of names) {
+    const tell = (note: BreakerNote) => {
+      for (const [other, breakers] of all) if (other !== name) breakers.hear(note)
+    }
+    const breakers = createBreakers({
+      scaleMs: (ms) => ms,
+      nowMs: () => nowMs,
+      tell,
+      onOpened: () => said.push(`${name} opened`),
+      onClosed: () => said.push(`${name} closed`),
+    })
+    all.set(name, breakers)
+  }
+  const of = (name: string): Breakers => {
+    const found = all.get(name)
+    if (found === undefined) throw new Error(`there is no process ${name}`)
+    return found
+  }
+  return {
+    of,
+    said,
+    pass: (ms: number) => {
+      nowMs += ms
+    },
+  }
+}
+
+await t.test(
+  'ten unknown outcomes in a row open the breaker of every process, whoever made the calls',
+  async (t) => {
+    const { of, said } = processes(['a', 'b'])
+    for (let call = 0; call < 9; call++) of(call % 2 === 0 ? 'a' : 'b').record(wallet, false)
+    t.ok(of('a').admit(wallet) && of('b').admit(wallet), 'nine do not')
+    of('b').record(wallet, false)
+    t.notOk(of('a').admit(wallet) || of('b').admit(wallet))
+    t.same(said.toSorted(), ['a opened', 'b opened'])
+    t.same([of('a').open(), of('b').open()], [[wallet], [wallet]])
+    t.ok(of('a').admit('other/SANDBOX'), "another's wallet is none of it")
+  },
+)
+
+await t.test('an answer to one process breaks the row of the other', async (t) => {
+  const { of } = processes(['a', 'b'])
+  for (let call = 0; call < 9; call++) of('a').record(wallet, false)
+  of('b').record(wallet, true)
+  of('a').record(wallet, false)
+  t.ok(of('a').admit(wallet))
+})
+
+await t.test(
+  'one probe every 5 s over all processes; the first answer closes all, and one goes on with the backlog',
+  async (t) => {
+    const { of, said, pass } = processes(['a', 'b'])
+    for (let call = 0; call < 10; call++) of('a').record(wallet, false)
+    pass(5000)
+    t.same([of('b').admit(wallet), of('a').admit(wallet), of('b').admit(wallet)], [true, false, false])
+    of('b').record(wallet, false)
+    pass(5000)
+    t.same([of('a').admit(wallet), of('b').admit(wallet)], [true, false])
+    of('a').record(wallet, true)
+    t.ok(of('a').admit(wallet) && of('b').admit(wallet))
+    t.same(
+      said.filter((line) => line.endsWith('closed')),
+      ['a closed'],
+    )
+  },
+)

@@ -42,10 +42,17 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
     if (spec.type === 'REFUND' || spec.type === 'ROLLBACK') {
       return placeReversal(scope, { ...spec, type: spec.type }, context)
     }
-    const wallet = await wallets.open(scope)
+    const [wallet, isTooEarly] = await Promise.all([
+      wallets.open(scope),
+      endsRound(spec) ? movements.hasPendingStake(scope, spec.roundId) : false,
+    ])
     if (isUncalled(spec, wallet)) return record(scope, spec)
     if (wallet === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
+    if (isTooEarly) return joinOrThrow(scope, spec, context, stakePending())
     if (spec.type === 'WIN') return send(scope, spec, wallet, context)
+    if (!breakers.admit(wallet.key)) {
+      return joinOrThrow(scope, spec, context, new ServiceError('WALLET_UNAVAILABLE'))
+    }
     return boundStakes(wallet.key, () => send(scope, spec, wallet, context))
   }
 
@@ -55,12 +62,6 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
     wallet: Wallet,
     context: PlaceContext,
   ): Promise<Placed> {
-    const held = await reasonToHold(scope, spec, wallet)
-    if (held !== null) {
-      const present = await movements.find(scope, spec.transactionId)
-      if (present === null) throw held
-      return join(present, spec, context)
-    }
     const at = clock.now()
     const idle = initialState(spec.type, at)
     const begin = { kind: 'call-begun', at, token: newId('call'), leaseMs: callLeaseMs(wallet) } as const
@@ -84,18 +85,16 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
     return join(present, spec, context)
   }
 
-  /** Why something new must not be sent now; what exists already is joined all the same. */
-  async function reasonToHold(
+  /** What is new must not be sent now; what exists already is joined all the same. */
+  async function joinOrThrow(
     scope: Scope,
     spec: MovementSpec,
-    wallet: Wallet,
-  ): Promise<ServiceError | null> {
-    if (spec.type === 'BET' && !breakers.admit(wallet.key)) return new ServiceError('WALLET_UNAVAILABLE')
-    const final = spec.type === 'WIN' && spec.roundClosed && !spec.freeBet
-    if (final && (await movements.hasPendingStake(scope, spec.roundId))) {
-      return new ServiceError('ROUND_IN_PROGRESS', { message: 'A stake of this round is still pending.' })
-    }
-    return null
+    context: PlaceContext,
+    held: ServiceError,
+  ): Promise<Placed> {
+    const present = await movements.find(scope, spec.transactionId)
+    if (present === null) throw held
+    return join(present, spec, context)
   }
 
   async function join(present: MovementDocument, spec: MovementSpec, context: PlaceContext): Promise<Placed> {
@@ -171,6 +170,14 @@ function createPlaceReversal({ movements, apply, advance, awaitFirstTry, clock, 
       created: asked.kind === 'applied',
     }
   }
+}
+
+function endsRound({ type, roundClosed, freeBet }: MovementSpec): boolean {
+  return type === 'WIN' && roundClosed && !freeBet
+}
+
+function stakePending(): ServiceError {
+  return new ServiceError('ROUND_IN_PROGRESS', { message: 'A stake of this round is still pending.' })
 }
 
 function isUncalled(spec: MovementSpec, wallet: Wallet | null): boolean {

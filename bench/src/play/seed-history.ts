@@ -4,6 +4,7 @@ import { type Collection, type Document, MongoClient } from 'mongodb'
 import { playerName } from './players.ts'
 
 const batchSize = 1000
+const batchesPerReport = 50
 
 /**
  * Makes a history as if it had been played: copies of finished rounds with their commitments and movements, straight into the
@@ -25,6 +26,7 @@ export function createHistory({ mongodbUrl, players }: { mongodbUrl: string; pla
     async grow(size: number, onProgress: (text: string) => void): Promise<void> {
       const samples = await readSamples(rounds, movements)
       const nonces = new Map<string, number>()
+      let batches = 0
       let missing = size - Number(await rounds.countDocuments())
       while (missing > 0) {
         const batch: { round: Document; commitment: Document; movements: Document[] }[] = []
@@ -54,7 +56,8 @@ export function createHistory({ mongodbUrl, players }: { mongodbUrl: string; pla
           ),
         ])
         missing -= batch.length
-        if (made % (batchSize * 20) === 0) onProgress(`history: ${size - missing} rounds`)
+        batches += 1
+        if (batches % batchesPerReport === 0) onProgress(`history: ${size - missing} of ${size} rounds`)
       }
     },
 

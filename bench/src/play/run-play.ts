@@ -4,6 +4,7 @@ import { createProductWorld } from '../harness/product-world.ts'
 import { runLoad, type Sample } from '../harness/run-load.ts'
 import { startServer } from '../harness/start-part.ts'
 import { latencyCells, renderTable } from '../harness/table.ts'
+import { waitUntilIdle } from '../harness/wait-until-idle.ts'
 import { measureDraws } from './measure-draws.ts'
 import { gamesPlayed, seatPlayers } from './players.ts'
 import { createHistory } from './seed-history.ts'
@@ -15,6 +16,7 @@ const historyFrom = 1000
 /** A percentile needs more rounds than a rate does. */
 const historyShare = 3
 const drawMs = 500
+const tidyUpMsMax = 300_000
 
 type HistoryPoint = { rounds: number; sample: Sample }
 
@@ -54,6 +56,7 @@ export async function runPlay(
   const points: HistoryPoint[] = []
   for (let rounds = historyFrom; rounds <= historyMax; rounds *= historyStep) {
     await history.grow(rounds, say)
+    await waitUntilIdle({ busyMax: 0.15, withinMs: tidyUpMsMax }, say)
     await runLoad({ concurrency: historyConcurrency, durationMs, work: play })
     const load = { concurrency: historyConcurrency, durationMs: durationMs * historyShare, work: play }
     const sample = await runLoad(load)

@@ -117,6 +117,7 @@ export function createOutbox<Doc extends OutboxDocument>({
       .find({ outboxAt: { $gt: new Date(0), $lte: before } })
       .project<{ _id: string }>({ _id: 1 })
       .sort({ outboxAt: 1 })
+      .hint(outboxIndex.name)
       .limit(sweepPageSize)
       .toArray()
     for (let from = 0; from < due.length && !stopping.aborted; from += sweepWidth) {

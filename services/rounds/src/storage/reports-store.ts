@@ -84,6 +84,7 @@ export function createReportsStore({ db }: { db: Db }) {
     const waiting = await rounds
       .find({ factsAt: { $gt: epoch } })
       .sort({ factsAt: 1 })
+      .hint('facts_at')
       .limit(batchMax)
       .toArray()
     const facts = waiting.flatMap(pendingFacts)
@@ -125,18 +126,17 @@ export function createReportsStore({ db }: { db: Db }) {
     facts: readonly PendingFact[],
     applied: readonly string[],
   ): Promise<ReadonlySet<string>> {
-    const documents = await rounds
-      .find(
-        {
-          $or: [
-            { _id: { $in: facts.map(({ roundId }) => roundId) } },
-            ...(applied.length === 0 ? [] : [{ factsAt: { $gt: epoch }, 'facts.id': { $in: [...applied] } }]),
-          ],
-        },
-        { projection: { facts: 1 } },
-      )
-      .toArray()
-    return new Set(documents.flatMap((document) => document.facts.map(({ id }) => id)))
+    const projection = { facts: 1 }
+    const found = await Promise.all([
+      rounds.find({ _id: { $in: facts.map(({ roundId }) => roundId) } }, { projection }).toArray(),
+      applied.length === 0
+        ? []
+        : rounds
+            .find({ factsAt: { $gt: epoch }, 'facts.id': { $in: [...applied] } }, { projection })
+            .hint('facts_at')
+            .toArray(),
+    ])
+    return new Set(found.flat().flatMap((document) => document.facts.map(({ id }) => id)))
   }
 
   async function write(present: UnitDocument | null, next: UnitDocument): Promise<boolean> {

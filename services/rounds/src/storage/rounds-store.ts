@@ -133,7 +133,7 @@ export function createRoundsStore({ db }: { db: Db }) {
     /** Rounds that are due, longest due first; `claim` decides who works on which. */
     async findDue(now: Date, max: number): Promise<StoredRound[]> {
       const due = { dueAt: { $gt: epoch, $lte: now } }
-      const documents = await rounds.find(due).sort({ dueAt: 1 }).limit(max).toArray()
+      const documents = await rounds.find(due).sort({ dueAt: 1 }).hint('due_at').limit(max).toArray()
       return documents.map(decodeRound)
     },
 
@@ -203,10 +203,11 @@ export function createRoundsStore({ db }: { db: Db }) {
 
     /** For `ops status`. */
     async unfinished(): Promise<{ count: number; oldestAt: Date | null }> {
-      const count = await rounds.countDocuments({ unfinished: true })
+      const count = await rounds.countDocuments({ unfinished: true }, { hint: 'one_unfinished' })
       const [oldest] = await rounds
         .find({ dueAt: { $gt: epoch }, unfinished: true }, { projection: { createdAt: 1 } })
         .sort({ dueAt: 1 })
+        .hint('due_at')
         .limit(1)
         .toArray()
       return { count: Number(count), oldestAt: oldest?.createdAt ?? null }

@@ -21,6 +21,7 @@ export function createDueMovements({ collection }: Movements): DueMovements {
         .find({ walletKey: { $gt: after }, dueAt: { $gt: epoch, $lte: now } })
         .project<{ walletKey: string }>({ walletKey: 1 })
         .sort({ walletKey: 1, dueAt: 1 })
+        .hint('due')
         .limit(1)
         .next()
       return found?.walletKey ?? null
@@ -29,6 +30,7 @@ export function createDueMovements({ collection }: Movements): DueMovements {
       collection
         .find({ walletKey, dueAt: { $gt: epoch, $lte: now } })
         .sort({ dueAt: 1 })
+        .hint('due')
         .limit(limit)
         .toArray(),
     async pullForward(walletKey, now) {
@@ -46,6 +48,7 @@ export function createDueMovements({ collection }: Movements): DueMovements {
           .find(waiting)
           .project<{ _id: string }>({ _id: 1 })
           .sort({ dueAt: 1 })
+          .hint('due')
           .limit(pullPage)
           .toArray()
         const ids = page.map(({ _id }) => _id)

@@ -22,7 +22,7 @@ export function createPendingMovements({ collection }: Movements): PendingMoveme
     const since: Filter<MovementDocument> =
       olderThanMs === 0 ? {} : { createdAt: { $lte: new Date(now.getTime() - olderThanMs) } }
     const older: Filter<MovementDocument> = { status: 'PENDING', ...since }
-    return collection.countDocuments(older, { limit: countMax })
+    return collection.countDocuments(older, { limit: countMax, hint: 'pending' })
   }
   return {
     async figures(now) {
@@ -34,6 +34,7 @@ export function createPendingMovements({ collection }: Movements): PendingMoveme
           operatorId: 1,
         })
         .sort({ reference: 1 })
+        .hint('pending')
         .limit(1)
         .next()
       if (oldest === null) return { all: 0, over5m: 0, over1h: 0, over24h: 0, oldest: null }

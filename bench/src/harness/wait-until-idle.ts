@@ -1,11 +1,13 @@
+import { execFile } from 'node:child_process'
 import { cpus } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 
 const lookMs = 3000
 
 /**
- * Waits until the machine has little to do: after a bulk load the database tidies up for a while, which no history that grew by being
- * played would show. Gives up after `withinMs`, and says so.
+ * Waits until what was written is on the disk and the machine has little to do: a bulk load leaves gigabytes to write and to tidy up, which
+ * a history that grew by being played does not. Gives up after `withinMs`, and says so.
  * @param busyMax share of all cores, from 0 to 1
  */
 export async function waitUntilIdle(
@@ -13,6 +15,7 @@ export async function waitUntilIdle(
   say: (text: string) => void,
 ): Promise<void> {
   const untilMs = performance.now() + withinMs
+  await promisify(execFile)('sync')
   let before = processorTime()
   while (performance.now() < untilMs) {
     await delay(lookMs)

@@ -83,6 +83,7 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
           { webhookId, claimToken: { $gt: 0, $lt: token } },
           { projection: { claimToken: 1, attemptCount: 1, claimedAt: 1, lane: 1, firstAttemptAt: 1 } },
         )
+        .hint('claimed')
         .toArray()
       for (const { _id, claimToken, attemptCount, claimedAt, lane, firstAttemptAt } of orphans) {
         const sentAt = claimedAt ?? now

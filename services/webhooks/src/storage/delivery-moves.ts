@@ -53,7 +53,8 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
     },
 
     hasHeld: async (webhookId: string): Promise<boolean> =>
-      (await deliveries.findOne({ webhookId, status: 'HELD' }, { projection: { _id: 1 } })) !== null,
+      (await deliveries.findOne({ webhookId, status: 'HELD' }, { hint: 'held', projection: { _id: 1 } })) !==
+      null,
 
     /** Cancels all that waits for an endpoint which is going away. */
     async cancelAll(webhookId: string): Promise<void> {

@@ -24,6 +24,7 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
     deliveries
       .find({ ...filter, status: 'PENDING', dueAt: { $lt: never } }, { projection: withoutAttempts })
       .sort({ dueAt: 1 })
+      .hint(filter.lane === undefined ? 'due' : 'lane_due')
       .limit(upcomingMax)
       .toArray()
 
@@ -83,6 +84,7 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
           { webhookId: { $in: [...webhookIds] }, status: 'PENDING', dueAt: { $lt: never } },
           { projection: withoutAttempts },
         )
+        .hint('due')
         .limit(upcomingOfMax)
         .toArray()
       if (found.length >= upcomingOfMax) return new Map()
@@ -101,15 +103,19 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
 
     /** Those of the endpoints that have deliveries in flight or held, by whomever. */
     async unsettledOf(webhookIds: readonly string[]): Promise<{ claimed: Set<string>; held: Set<string> }> {
-      const of = async (filter: Filter<DeliveryDocument>) => {
+      const of = async (filter: Filter<DeliveryDocument>, index: string) => {
         const ids = { webhookId: { $in: [...webhookIds] } }
         const found = await deliveries
           .find({ ...ids, ...filter }, { projection: { webhookId: 1 } })
+          .hint(index)
           .limit(upcomingOfMax)
           .toArray()
         return new Set(found.length < upcomingOfMax ? found.map(({ webhookId }) => webhookId) : webhookIds)
       }
-      const [claimed, held] = await Promise.all([of({ claimToken: { $gt: 0 } }), of({ status: 'HELD' })])
+      const [claimed, held] = await Promise.all([
+        of({ claimToken: { $gt: 0 } }, 'claimed'),
+        of({ status: 'HELD' }, 'held'),
+      ])
       return { claimed, held }
     },
 
@@ -123,7 +129,7 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
     async oldestDue(webhookId: string, now: Date): Promise<DueDelivery | null> {
       return deliveries.findOne(
         { webhookId, status: 'PENDING', lane: { $ne: 'manual' }, dueAt: { $lte: now } },
-        { sort: { order: 1 }, projection: withoutAttempts },
+        { sort: { order: 1 }, hint: 'oldest', projection: withoutAttempts },
       )
     },
 
@@ -131,6 +137,7 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
     async inFlight(webhookId: string): Promise<{ all: number; replay: number }> {
       const found = await deliveries
         .find({ webhookId, claimToken: { $gt: 0 } }, { projection: { lane: 1 } })
+        .hint('claimed')
         .limit(64)
         .toArray()
       return { all: found.length, replay: found.filter(({ lane }) => lane === 'replay').length }
@@ -140,7 +147,7 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
     async firstDueAt(webhookId: string): Promise<Date | null> {
       const found = await deliveries.findOne(
         { webhookId, status: 'PENDING', dueAt: { $lt: never } },
-        { sort: { dueAt: 1 }, projection: { dueAt: 1 } },
+        { sort: { dueAt: 1 }, hint: 'due', projection: { dueAt: 1 } },
       )
       return found?.dueAt ?? null
     },

@@ -83,6 +83,12 @@ async function runTap(files: string[], options: string[], env: Record<string, st
   const alone = files.filter(isAlone)
   const first = together.length === 0 ? 0 : await run(['run', `--jobs=${jobs}`, ...options, ...together], env)
   if (alone.length === 0 || first === interruptedExitCode) return first
+  const saved = options.find((option) => option.startsWith('--save='))?.slice('--save='.length)
+  if (first !== 0 && saved !== undefined) {
+    // Once there is a list of what failed tap runs nothing else: what was to run alone joins the list.
+    appendFileSync(saved, alone.map((file) => `${file}\n`).join(''))
+    return first
+  }
   const last = await run(['run', '--jobs=1', ...options, ...alone], env)
   return first === 0 ? last : first
 }

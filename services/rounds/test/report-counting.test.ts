@@ -8,6 +8,7 @@ import t from 'tap'
 import { reportRows, type ReportDimension } from '../src/domain/report-rows.ts'
 import { type Grain, reportSegments } from '../src/domain/report-segments.ts'
 import { createReportsStore, reportIndexes } from '../src/storage/reports-store.ts'
+import { roundIndexes } from '../src/storage/rounds-store.ts'
 
 t.setTimeout(120_000)
 
@@ -68,7 +69,7 @@ function dyingAt(db: Db, dies: number): Db {
 
 async function seed(db: Db, rounds: readonly Played[]): Promise<void> {
   await db.dropDatabase()
-  await ensureIndexes(db, reportIndexes)
+  await ensureIndexes(db, { ...reportIndexes, rounds: roundIndexes })
   const key = `${scope.operatorId}/${scope.environment}`
   await db.collection<{ _id: string }>('rounds').insertMany(
     rounds.map(({ player, game, currency, brandId, at, stake }, index) => ({

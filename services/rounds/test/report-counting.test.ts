@@ -75,6 +75,8 @@ async function seed(db: Db, rounds: readonly Played[]): Promise<void> {
     rounds.map(({ player, game, currency, brandId, at, stake }, index) => ({
       _id: `rnd_${index}`,
       scope: key,
+      chain: `${key}/${index}`,
+      nonce: 1,
       game,
       currency,
       brandId,

@@ -48,9 +48,14 @@ export function loadConfig<Config>(
     return parseConfig(schema, environment)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    process.stderr.write(`Bad configuration.\n${error.message}\n`)
-    process.exit(badConfigExitCode)
+    return endBadConfig(error)
   }
+}
+
+/** Says what is wrong with the configuration and ends the process with exit code 78. */
+export function endBadConfig(error: ConfigError): never {
+  process.stderr.write(`Bad configuration.\n${error.message}\n`)
+  process.exit(badConfigExitCode)
 }
 
 function describe(path: readonly PropertyKey[], message: string, given: Environment) {

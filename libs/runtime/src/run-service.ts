@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { collectDefaultMetrics, Registry } from 'prom-client'
+import { ConfigError, endBadConfig } from './load-config.ts'
 import { startProbeServer } from './probe-server.ts'
 import { createReadiness, type ReadinessCheck } from './readiness.ts'
 
@@ -22,7 +23,7 @@ const stopTimeoutMs = 10_000
 /**
  * Runs a service as a process: probes on `probePort` (0 = any free one) before `start` begins, `/readyz` red until it has
  * resolved. SIGTERM or SIGINT stops it within 10 s and exits 0 (1 when stopping failed or took longer); a second signal ends it at once. What nobody
- * caught is logged and ends the process with exit code 1.
+ * caught is logged and ends the process with exit code 1; a ConfigError with 78.
  */
 export async function runService({
   name,
@@ -44,6 +45,7 @@ export async function runService({
   let running: RunningService | null = null
 
   const fail = (err: unknown) => {
+    if (err instanceof ConfigError) endBadConfig(err)
     logger.fatal({ err }, 'service.failed')
     process.exit(1)
   }

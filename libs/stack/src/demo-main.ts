@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { EngineError } from '@pitboss/engines/engine-error'
 import { Command } from 'commander'
 import { DemoError } from './demo/demo-http.ts'
 import { createDemoLog } from './demo/demo-log.ts'
@@ -6,6 +7,7 @@ import { runTour } from './demo/demo-tour.ts'
 import { readDemoFile } from './demo-file.ts'
 import { createLogOutput } from './log-output.ts'
 import { readStackOptions } from './stack-options.ts'
+import { StackError } from './stack-error.ts'
 import { type Stack, startStack } from './start-stack.ts'
 
 /** `npm run demo`: the guided tour against the running stack, or one that it starts for itself. Source: contract section 9. */
@@ -37,11 +39,16 @@ try {
 } catch (error) {
   log.end()
   process.stderr.write(
-    `\nThe tour stopped: ${error instanceof DemoError ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    `\nThe tour stopped: ${isExplained(error) ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
   )
   process.exitCode = 1
 } finally {
   await own?.stop()
+}
+
+/** Whether the error's own sentence says what is wrong and what to do. */
+function isExplained(error: unknown): error is Error {
+  return error instanceof DemoError || error instanceof StackError || error instanceof EngineError
 }
 
 async function isRunning(): Promise<boolean> {

@@ -31,6 +31,7 @@ const environmentSchema = z.object({
   NODE_ENV: commonConfig.NODE_ENV,
   NATS_URL: commonConfig.NATS_URL.optional(),
   MONGODB_URL: storageConfig.MONGODB_URL.optional(),
+  PITBOSS_DATABASE_PREFIX: storageConfig.PITBOSS_DATABASE_PREFIX,
   PITBOSS_LOG_LEVEL: commonConfig.PITBOSS_LOG_LEVEL,
   PITBOSS_DATA_DIR: z.string().default('.pitboss'),
   PORT: portNumber.default(8080),

@@ -22,6 +22,7 @@ t.test('a bad value ends the start with 78 and names its variable or flag', asyn
     ['PITBOSS_TOKEN_TTL_S', '59'],
     ['PITBOSS_LOG_LEVEL', 'loud'],
     ['MONGODB_URL', 'elsewhere'],
+    ['PITBOSS_DATABASE_PREFIX', 'Casino'],
   ] as const) {
     const { status, stderr } = start({ [variable]: value })
     t.equal(status, 78, `${variable}=${value}`)

@@ -9,7 +9,7 @@ import { connectStorage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { createKeyedHash } from '@pitboss/storage/keyed-hash'
-import { parseKeyring } from '@pitboss/storage/keyring'
+import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createSecretBox } from '@pitboss/storage/secret-box'
 import { createAccessNews } from './clients/access-news.ts'
 import { createPasswords } from './clients/passwords.ts'
@@ -45,6 +45,7 @@ export async function startAuth({
   })
   host.check('database', () => storage.ping())
   await ensureIndexes(storage.db, authIndexes)
+  const keyring = await openKeyring(storage.db, config.PITBOSS_MASTER_KEYS)
   const bus = await connectBus({
     url: config.NATS_URL,
     service: 'auth',
@@ -57,7 +58,6 @@ export async function startAuth({
   }, host.fail)
 
   const bucket = await createAccessBucket({ bus })
-  const keyring = parseKeyring(config.PITBOSS_MASTER_KEYS)
   const collections = authCollections(storage.db)
   const cursors = createCursorCodec({ keyring })
   const stores = authStores({ db: storage.db, cursors })

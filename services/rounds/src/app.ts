@@ -10,7 +10,7 @@ import type { Storage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
-import { parseKeyring } from '@pitboss/storage/keyring'
+import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createLease, leaseIndexes } from '@pitboss/storage/lease'
 import { createOutbox } from '@pitboss/storage/outbox'
 import { createSecretBox } from '@pitboss/storage/secret-box'
@@ -85,7 +85,7 @@ export async function startRounds({
     ...idempotencyKeyIndexes,
     ...leaseIndexes,
   })
-  const keyring = parseKeyring(masterKeys)
+  const keyring = await openKeyring(db, masterKeys)
   const cursors = createCursorCodec({ keyring })
   const secretBox = createSecretBox(keyring, 'server-seeds')
   const { scaleMs } = createTimeScale(timeScale)

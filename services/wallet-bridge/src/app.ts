@@ -8,7 +8,7 @@ import { createTimeScale } from '@pitboss/runtime/time-scale'
 import { connectStorage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
-import { parseKeyring } from '@pitboss/storage/keyring'
+import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createOutbox } from '@pitboss/storage/outbox'
 import { createSecretBox } from '@pitboss/storage/secret-box'
 import { createWalletClient } from './clients/wallet-client.ts'
@@ -56,7 +56,6 @@ export async function startWalletBridge({
   const clock = systemClock
   const allowLoopback = config.PITBOSS_ALLOW_LOOPBACK_WALLETS
   const { scaleMs } = createTimeScale(config.PITBOSS_TIME_SCALE)
-  const keyring = parseKeyring(config.PITBOSS_MASTER_KEYS)
   const bus = await connectBus({
     url: config.NATS_URL,
     nkeySeed: config.NATS_NKEY_SEED,
@@ -73,6 +72,7 @@ export async function startWalletBridge({
   })
   const { db } = storage
   await ensureIndexes(db, { ...movementIndexes, ...callbackIndexes, wallets: [] })
+  const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
 
   const stored = createMovements(db)
   const movements = erringMovements(stored, newId)

@@ -9,7 +9,7 @@ import { createTimeScale } from '@pitboss/runtime/time-scale'
 import { connectStorage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
-import { parseKeyring } from '@pitboss/storage/keyring'
+import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createLease } from '@pitboss/storage/lease'
 import { createSecretBox } from '@pitboss/storage/secret-box'
 import { createPostWebhook } from './clients/post-webhook.ts'
@@ -69,6 +69,7 @@ export async function startWebhooks({
   host.check('database', () => storage.ping())
   const { db } = storage
   await ensureIndexes(db, indexes)
+  const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
   await waitForTopology({
     bus,
     streams: ['EVENTS'],
@@ -86,7 +87,6 @@ export async function startWebhooks({
     parked: createParkedStore(collections),
     rewinds: createRewindStore(collections),
   }
-  const keyring = parseKeyring(config.PITBOSS_MASTER_KEYS)
   const secretBox = createSecretBox(keyring, 'webhook-secret')
   const allowLoopback = config.PITBOSS_ALLOW_LOOPBACK_WEBHOOKS
   const timeScale = createTimeScale(config.PITBOSS_TIME_SCALE)

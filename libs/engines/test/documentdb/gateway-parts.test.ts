@@ -148,29 +148,33 @@ await t.test('an error reply carries code, name, labels and details', async (t) 
 await t.test('the gate lets writers share, and a loner in only when it is empty', async (t) => {
   const gate = new CollectionGate()
   const order: string[] = []
-  const first = await gate.enter('a', false)
-  const second = await gate.enter('a', false)
-  const alone = gate.enter('a', true).then((leave) => {
-    order.push('alone')
-    return leave
-  })
-  const later = gate.enter('a', false).then((leave) => {
-    order.push('later')
-    return leave
-  })
-  const elsewhere = await gate.enter('b', true)
-  elsewhere()
-  first()
-  await Promise.resolve()
-  t.same(order, [], 'waits for the second')
-  second()
-  const leaveAlone = await alone
+  const enter = (namespace: string, alone: boolean, name: string) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const done = gate.inside(namespace, alone, () => {
+      order.push(name)
+      return promise
+    })
+    return { done, leave: resolve }
+  }
+  const first = enter('a', false, 'first')
+  const second = enter('a', false, 'second')
+  t.same(order, ['first', 'second'], 'writers go in at once')
+  const alone = enter('a', true, 'alone')
+  const later = enter('a', false, 'later')
+  const elsewhere = enter('b', true, 'elsewhere')
+  first.leave()
+  elsewhere.leave()
+  await Promise.all([first.done, elsewhere.done])
+  t.same(order.splice(0), ['first', 'second', 'elsewhere'], 'the loner waits for the second')
+  second.leave()
+  await second.done
   await Promise.resolve()
   t.same(order, ['alone'], 'those behind wait')
-  leaveAlone()
-  const leaveLater = await later
+  alone.leave()
+  await alone.done
+  later.leave()
+  await later.done
   t.same(order, ['alone', 'later'])
-  leaveLater()
   t.equal(gate.size, 0, 'nothing is kept')
 })
 

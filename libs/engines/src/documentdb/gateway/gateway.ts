@@ -96,12 +96,13 @@ export async function startGateway({ socketDir, user, port, log }: GatewayOption
   })
   server.maxConnections = connectionsMax
 
+  const onInternalError = (command: string, error: Parameters<typeof describeInternalError>[1]) =>
+    log(describeInternalError(command, error))
+
   async function answer(message: Message, client: { id: number; address: string }): Promise<Buffer[]> {
     inFlight++
     info.bytesIn += message.bytes
     try {
-      const onInternalError = (command: string, error: Parameters<typeof describeInternalError>[1]) =>
-        log(describeInternalError(command, error))
       const reply = await runCommand({ message, client, engine, onInternalError })
       if (!message.wantsReply) return []
       info.bytesOut += reply.length

@@ -28,9 +28,11 @@ export class BsonView {
   constructor(bytes: Buffer) {
     this.bytes = bytes
     let first: Field | null = null
-    for (const field of fieldsOf(bytes)) {
+    for (let at = firstAt, end = bytes.length - 1; at < end; ) {
+      const field = fieldAt(bytes, at, end)
       first ??= field
       if (!this.#fields.has(field.name)) this.#fields.set(field.name, field)
+      at = field.end
     }
     this.first = first
   }
@@ -99,16 +101,26 @@ export class BsonView {
 /** Walks the elements of a document or array. @throws MongoError InvalidBSON when lengths do not fit. */
 export function* fieldsOf(bytes: Buffer): Generator<Field> {
   const end = bytes.length - 1
-  for (let at = 4; at < end; ) {
-    const nameEnd = bytes.indexOf(0, at + 1)
-    if (nameEnd < 0 || nameEnd >= end) throw invalid()
-    const type = bytes.readUInt8(at)
-    const valueAt = nameEnd + 1
-    const next = valueAt + valueBytes(bytes, type, valueAt, end)
-    if (next > end) throw invalid()
-    yield { name: bytes.toString('latin1', at + 1, nameEnd), type, elementAt: at, valueAt, end: next }
-    at = next
+  for (let at = firstAt; at < end; ) {
+    const field = fieldAt(bytes, at, end)
+    yield field
+    at = field.end
   }
+}
+
+/** After the document's length. */
+const firstAt = 4
+
+/** @param end where the document ends with its zero */
+function fieldAt(bytes: Buffer, elementAt: number, end: number): Field {
+  let nameEnd = elementAt + 1
+  while (nameEnd < end && bytes[nameEnd] !== 0) nameEnd++
+  if (nameEnd >= end) throw invalid()
+  const type = bytes.readUInt8(elementAt)
+  const valueAt = nameEnd + 1
+  const next = valueAt + valueBytes(bytes, type, valueAt, end)
+  if (next > end) throw invalid()
+  return { name: bytes.toString('latin1', elementAt + 1, nameEnd), type, elementAt, valueAt, end: next }
 }
 
 const fixedBytes = new Map([

@@ -47,7 +47,7 @@ export type Engine = {
 export const ok = { ok: 1 }
 
 /** Runs one statement of a command: in its transaction if it has one, within its `maxTimeMS` if it gave one. */
-export async function query(
+export function query(
   command: Command,
   engine: Engine,
   text: string,
@@ -55,13 +55,13 @@ export async function query(
   pool: 'reads' | 'writes' = 'writes',
 ): Promise<Row[]> {
   const statements = timed(command, { text, parameters })
-  const run = (connection: PostgresConnection) => connection.batch(statements)
+  const run = async (connection: PostgresConnection) => {
+    const results = await connection.batch(statements)
+    return (statements.length === 1 ? results[0] : results[1]) ?? []
+  }
   const { transaction } = command
-  const results =
-    transaction === null
-      ? await engine[pool].use(run)
-      : await engine.transactions.run(transaction, () => run(transaction.connection))
-  return (statements.length === 1 ? results[0] : results[1]) ?? []
+  if (transaction === null) return engine[pool].use(run)
+  return engine.transactions.run(transaction, () => run(transaction.connection))
 }
 
 /** One round trip: the time-out, the statement, and the time-out taken back for what else a transaction does. */

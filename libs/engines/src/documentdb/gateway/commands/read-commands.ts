@@ -4,7 +4,7 @@ import type { Row } from '../postgres/postgres-connection.ts'
 import { type Answer, bare, type Command, type Engine, firstValue, type Handler, query } from './command.ts'
 import { explainReply } from './explain.ts'
 
-const columns = 'select cursorpage, continuation, persistconnection, cursorid'
+const columns = 'select cursorpage, continuation, cursorid'
 const findText = `${columns} from documentdb_api.find_cursor_first_page($1, $2)`
 const aggregateText = `${columns} from documentdb_api.aggregate_cursor_first_page($1, $2)`
 const listCollectionsText = `${columns} from documentdb_api.list_collections_cursor_first_page($1, $2)`
@@ -71,7 +71,7 @@ export async function deleteInEngine(engine: Engine, ids: readonly bigint[]): Pr
 async function firstPage(command: Command, engine: Engine, rows: readonly Row[]): Promise<Answer> {
   const [row] = rows
   const continuation = row?.[1]
-  const id = row?.[3]?.readBigInt64BE(0)
+  const id = row?.[2]?.readBigInt64BE(0)
   if (continuation && id !== undefined) {
     const evicted = engine.cursors.add(id, continuation, command.session, Date.now())
     if (evicted !== null) await deleteInEngine(engine, [evicted])

@@ -5,9 +5,9 @@ import { MongoError } from '../errors/mongo-error.ts'
 import { errorReply, translateError } from '../errors/translate-error.ts'
 import type { Message } from '../wire/decode-message.ts'
 import { commandBytesMax } from '../wire/limits.ts'
-import type { Answer, Command, Engine } from './command.ts'
+import type { Answer, Command, Engine, Handler } from './command.ts'
 import { aliases, handlers } from './handlers.ts'
-import { joinTransaction } from './session-commands.ts'
+import { isInTransaction, joinTransaction } from './session-commands.ts'
 import { withDuplicateDetails } from './write-commands.ts'
 
 export type RunCommandOptions = {
@@ -54,7 +54,7 @@ export async function runCommand({
   }
 }
 
-async function dispatch(command: Command, message: Message, engine: Engine): Promise<Answer> {
+function dispatch(command: Command, message: Message, engine: Engine): Promise<Answer> | Answer {
   const handler = handlers.get(command.name)
   if (handler === undefined) {
     throw new MongoError(mongoCode.commandNotFound, `no such command: '${command.name}'`)
@@ -62,8 +62,15 @@ async function dispatch(command: Command, message: Message, engine: Engine): Pro
   if (message.longestDocumentBytes > commandBytesMax) {
     throw new MongoError(mongoCode.objectTooLarge, `BSONObj size: ${message.longestDocumentBytes} is invalid`)
   }
-  if (!handshakes.has(command.name)) await engine.availability.ready()
-  await joinTransaction(command, engine)
+  if (handshakes.has(command.name)) return handler(command, engine)
+  // most commands need not wait here, and each wait costs
+  if (engine.availability.isUp && !isInTransaction(command)) return handler(command, engine)
+  return dispatchLater(handler, command, engine)
+}
+
+async function dispatchLater(handler: Handler, command: Command, engine: Engine): Promise<Answer> {
+  await engine.availability.ready()
+  if (isInTransaction(command)) await joinTransaction(command, engine)
   return handler(command, engine)
 }
 

@@ -28,9 +28,13 @@ export const endSessions: Handler = async (command, engine) => {
 /** Sessions need no refreshing here: what the gateway remembers of one outlives the drivers' half hour. */
 export const refreshSessions: Handler = () => ok
 
+/** Whether a command says that it is part of a transaction, as all but those that end one do. */
+export function isInTransaction({ name, view }: Command): boolean {
+  return view.boolean('autocommit') === false && !isEnd(name)
+}
+
 /** Finds or begins the transaction that a command says it is part of. */
 export async function joinTransaction(command: Command, engine: Engine): Promise<void> {
-  if (command.view.boolean('autocommit') !== false || isEnd(command.name)) return
   const { session, number } = identity(command)
   command.transaction =
     command.view.boolean('startTransaction') === true

@@ -7,81 +7,91 @@ const copyBytesMax = 32 * 1024
 const execute = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0])
 const sync = Buffer.from([0x53, 0, 0, 0, 4])
 
-export type Prepared = { name: string; text: string; fresh: boolean; parameters: readonly (Buffer | null)[] }
+/** A statement by the name, ended by a zero, that it has in PostgreSQL; `parse` gives it that name where it is new. */
+export type Prepared = { name: Buffer; parse: Buffer | null; parameters: readonly Parameter[] }
 
-/** Parameters in PostgreSQL's binary form: text as UTF-8, integers as int8. */
-export function encodeParameters(parameters: readonly Parameter[]): (Buffer | null)[] {
-  return parameters.map((value) => {
-    if (value === null || Buffer.isBuffer(value)) return value
-    if (typeof value === 'string') return Buffer.from(value)
-    const bytes = Buffer.allocUnsafe(8)
-    bytes.writeBigInt64BE(value)
-    return bytes
-  })
-}
+/** Between the length and the parameters: the unnamed portal, the name, one format code for all parameters (binary). */
+const bindFixedBytes = 1 + 4 + 1 + 2 + 2 + 2
+const integerBytes = 8
 
-/** Parse (where fresh), Bind and Execute of each statement and one Sync, as the buffers to write. */
+/**
+ * Parse (where new), Bind and Execute of each statement and one Sync, as the buffers to write: one, but for long
+ * parameters, which are written from where they are. Parameters go in PostgreSQL's binary form: text as UTF-8, integers
+ * as int8.
+ */
 export function encodeRequest(statements: readonly Prepared[]): Buffer[] {
-  const pieces: Buffer[] = []
-  for (const statement of statements) {
-    if (statement.fresh) pieces.push(encodeParse(statement))
-    pieces.push(...encodeBind(statement), execute)
+  let length = sync.length
+  for (const { name, parse, parameters } of statements) {
+    length += (parse?.length ?? 0) + bindFixedBytes + name.length + allBinary.length + execute.length
+    for (const parameter of parameters) length += 4 + copiedBytes(parameter)
   }
-  pieces.push(sync)
-  return joinShort(pieces)
+  const bytes = Buffer.allocUnsafe(length)
+  const buffers: Buffer[] = []
+  let from = 0
+  let at = 0
+  for (const { name, parse, parameters } of statements) {
+    at += parse?.copy(bytes, at) ?? 0
+    at = writeBind(bytes, at, name, parameters)
+    for (const parameter of parameters) {
+      const size = bytesOf(parameter)
+      at = bytes.writeInt32BE(parameter === null ? -1 : size, at)
+      if (Buffer.isBuffer(parameter) && size > copyBytesMax) {
+        buffers.push(bytes.subarray(from, at), parameter)
+        from = at
+      } else at = writeParameter(bytes, at, parameter)
+    }
+    at += allBinary.copy(bytes, at)
+    at += execute.copy(bytes, at)
+  }
+  sync.copy(bytes, at)
+  buffers.push(from === 0 ? bytes : bytes.subarray(from))
+  return buffers
 }
 
-function encodeParse({ name, text }: Prepared): Buffer {
-  const body = Buffer.from(`${name}\0${text}\0\0\0`)
-  const bytes = Buffer.allocUnsafe(5 + body.length)
+/** @param name ended by a zero */
+export function encodeParse(name: Buffer, text: string): Buffer {
+  const body = Buffer.from(`${text}\0\0\0`)
+  const bytes = Buffer.allocUnsafe(5 + name.length + body.length)
   bytes.writeUInt8(0x50, 0)
-  bytes.writeInt32BE(4 + body.length, 1)
-  body.copy(bytes, 5)
+  bytes.writeInt32BE(bytes.length - 1, 1)
+  name.copy(bytes, 5)
+  body.copy(bytes, 5 + name.length)
   return bytes
 }
 
-function encodeBind({ name, parameters }: Prepared): Buffer[] {
-  const pieces: Buffer[] = []
-  const nameBytes = Buffer.byteLength(name)
-  let length = 4 + 1 + nameBytes + 1 + 4 + 2 + 4
-  for (const parameter of parameters) length += 4 + (parameter?.length ?? 0)
-  const head = Buffer.allocUnsafe(1 + 4 + 1 + nameBytes + 1 + 6)
-  let at = head.writeUInt8(0x42, 0)
-  at = head.writeInt32BE(length, at)
-  at = head.writeUInt8(0, at)
-  at += head.write(name, at)
-  at = head.writeUInt8(0, at)
-  at = head.writeInt16BE(1, at)
-  at = head.writeInt16BE(1, at)
-  head.writeInt16BE(parameters.length, at)
-  pieces.push(head)
-  for (const parameter of parameters) {
-    const prefix = Buffer.allocUnsafe(4)
-    prefix.writeInt32BE(parameter?.length ?? -1)
-    pieces.push(prefix)
-    if (parameter !== null) pieces.push(parameter)
-  }
-  pieces.push(allBinary)
-  return pieces
+/** Bind up to its parameters. */
+function writeBind(bytes: Buffer, start: number, name: Buffer, parameters: readonly Parameter[]): number {
+  let length = bindFixedBytes - 1 + name.length + allBinary.length
+  for (const parameter of parameters) length += 4 + bytesOf(parameter)
+  let at = bytes.writeUInt8(0x42, start)
+  at = bytes.writeInt32BE(length, at)
+  at = bytes.writeUInt8(0, at)
+  at += name.copy(bytes, at)
+  at = bytes.writeInt16BE(1, at)
+  at = bytes.writeInt16BE(1, at)
+  return bytes.writeInt16BE(parameters.length, at)
+}
+
+function writeParameter(bytes: Buffer, at: number, parameter: Parameter): number {
+  if (parameter === null) return at
+  if (typeof parameter === 'string') return at + bytes.write(parameter, at)
+  if (typeof parameter === 'bigint') return bytes.writeBigInt64BE(parameter, at)
+  return at + parameter.copy(bytes, at)
+}
+
+function bytesOf(parameter: Parameter): number {
+  if (parameter === null) return 0
+  if (typeof parameter === 'string') return Buffer.byteLength(parameter)
+  return typeof parameter === 'bigint' ? integerBytes : parameter.length
+}
+
+/** What of a parameter lies in the request's own buffer: nothing of a long one. */
+function copiedBytes(parameter: Parameter): number {
+  const size = bytesOf(parameter)
+  return Buffer.isBuffer(parameter) && size > copyBytesMax ? 0 : size
 }
 
 const allBinary = Buffer.from([0, 1, 0, 1])
-
-function joinShort(pieces: readonly Buffer[]): Buffer[] {
-  const joined: Buffer[] = []
-  let short: Buffer[] = []
-  for (const piece of pieces) {
-    if (piece.length <= copyBytesMax) {
-      short.push(piece)
-      continue
-    }
-    if (short.length > 0) joined.push(Buffer.concat(short))
-    joined.push(piece)
-    short = []
-  }
-  if (short.length > 0) joined.push(Buffer.concat(short))
-  return joined
-}
 
 /** A query in the simple protocol: several commands without parameters. */
 export function encodeSimple(text: string): Buffer {

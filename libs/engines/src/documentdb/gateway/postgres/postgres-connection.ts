@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { ConnectionLost } from '../errors/mongo-error.ts'
 import { ByteQueue } from '../wire/byte-queue.ts'
 import {
-  encodeParameters,
+  encodeParse,
   encodeRequest,
   encodeSimple,
   encodeStartup,
+  type Prepared,
   type Statement,
 } from './encode-request.ts'
 import { PostgresError } from './postgres-error.ts'
@@ -24,6 +25,8 @@ type Request = {
 }
 
 const messageBytesMax = 1024 * 1024 * 1024
+/** Kind and length. */
+const headerBytes = 5
 
 /**
  * One connection to PostgreSQL over its Unix socket: binary parameters and results, named prepared statements, requests
@@ -36,7 +39,7 @@ const messageBytesMax = 1024 * 1024 * 1024
 export class PostgresConnection {
   readonly #socket: Socket
   readonly #requests: Request[] = []
-  readonly #names = new Map<string, string>()
+  readonly #names = new Map<string, Buffer>()
   readonly #queue = new ByteQueue()
   #named = 0
   #lost: ConnectionLost | null = null
@@ -93,15 +96,18 @@ export class PostgresConnection {
   /** Runs several statements in one round trip; outside a transaction they are one. Gives the rows of each. */
   batch(statements: readonly Statement[]): Promise<Row[][]> {
     const fresh: string[] = []
-    const prepared = statements.map(({ text, parameters }) => {
-      const known = this.#names.get(text)
-      if (known === undefined) {
+    const prepared: Prepared[] = []
+    for (const { text, parameters } of statements) {
+      let name = this.#names.get(text)
+      let parse: Buffer | null = null
+      if (name === undefined) {
+        name = Buffer.from(`s${this.#named++}\0`)
         fresh.push(text)
-        this.#names.set(text, `s${this.#named++}`)
+        this.#names.set(text, name)
+        parse = encodeParse(name, text)
       }
-      const name = this.#names.get(text) ?? ''
-      return { name, text, fresh: known === undefined, parameters: encodeParameters(parameters) }
-    })
+      prepared.push({ name, parse, parameters })
+    }
     const sent = this.#send(encodeRequest(prepared))
     if (fresh.length === 0) return sent
     return sent.catch((error: unknown) => {
@@ -132,6 +138,11 @@ export class PostgresConnection {
       return promise
     }
     this.#requests.push({ results: [], rows: [], error: null, resolve, reject })
+    const [only] = buffers
+    if (only !== undefined && buffers.length === 1) {
+      this.#socket.write(only)
+      return promise
+    }
     this.#socket.cork()
     for (const buffer of buffers) this.#socket.write(buffer)
     this.#socket.uncork()
@@ -145,25 +156,43 @@ export class PostgresConnection {
     this.#socket.destroy()
   }
 
+  /** Messages that lie in one piece, as nearly all do, are read where they are; the rest waits for its other pieces. */
   #receive(chunk: Buffer): void {
-    this.#queue.push(chunk)
-    for (;;) {
-      const header = this.#queue.peek(5)
-      if (header === null) return
-      const length = header.readInt32BE(1)
-      if (length < 4 || length > messageBytesMax) return this.#lose(new Error(`message of ${length} bytes`))
-      const kind = header.readUInt8(0)
-      const message = this.#queue.take(length + 1)
-      if (message === null) return
-      this.#message(kind, message.subarray(5))
+    let at = 0
+    while (this.#queue.length === 0 && chunk.length - at >= headerBytes) {
+      const end = at + this.#frameBytes(chunk, at)
+      if (end > chunk.length) break
+      if (this.#lost !== null) return
+      this.#message(chunk, at, end)
+      at = end
+    }
+    if (at === chunk.length) return
+    this.#queue.push(at === 0 ? chunk : chunk.subarray(at))
+    for (
+      let header = this.#queue.peek(headerBytes);
+      header !== null;
+      header = this.#queue.peek(headerBytes)
+    ) {
+      const message = this.#queue.take(this.#frameBytes(header, 0))
+      if (message === null || this.#lost !== null) return
+      this.#message(message, 0, message.length)
     }
   }
 
-  #message(kind: number, body: Buffer): void {
+  /** Of the message that begins at `at`, its kind included. A length that cannot be ends the connection. */
+  #frameBytes(bytes: Buffer, at: number): number {
+    const length = bytes.readInt32BE(at + 1)
+    if (length >= 4 && length <= messageBytesMax) return length + 1
+    this.#lose(new Error(`message of ${length} bytes`))
+    return headerBytes
+  }
+
+  /** @param start where the message begins, with its kind and its length */
+  #message(bytes: Buffer, start: number, end: number): void {
     const request = this.#requests[0]
-    switch (kind) {
+    switch (bytes[start]) {
       case 0x44: // DataRow
-        request?.rows.push(parseRow(body))
+        request?.rows.push(parseRow(bytes, start + headerBytes))
         return
       case 0x43: // CommandComplete
       case 0x49: // EmptyQueryResponse
@@ -173,7 +202,7 @@ export class PostgresConnection {
         }
         return
       case 0x45: // ErrorResponse
-        this.#failed(new PostgresError(parseFields(body)), request)
+        this.#failed(new PostgresError(parseFields(bytes.subarray(start + headerBytes, end))), request)
         return
       case 0x5a: // ReadyForQuery
         this.#requests.shift()
@@ -181,7 +210,8 @@ export class PostgresConnection {
         else request?.resolve(request.results)
         return
       case 0x52: // Authentication
-        if (body.readInt32BE(0) !== 0) this.#lose(new Error('PostgreSQL asks for a password'))
+        if (bytes.readInt32BE(start + headerBytes) !== 0)
+          this.#lose(new Error('PostgreSQL asks for a password'))
         return
       default: // ParameterStatus, BackendKeyData, ParseComplete, BindComplete, NoticeResponse
         return
@@ -195,10 +225,11 @@ export class PostgresConnection {
   }
 }
 
-function parseRow(body: Buffer): Row {
+/** @param start where the number of columns lies */
+function parseRow(body: Buffer, start: number): Row {
   const row: Row = []
-  let at = 2
-  for (let left = body.readInt16BE(0); left > 0; left--) {
+  let at = start + 2
+  for (let left = body.readInt16BE(start); left > 0; left--) {
     const length = body.readInt32BE(at)
     at += 4
     if (length < 0) row.push(null)

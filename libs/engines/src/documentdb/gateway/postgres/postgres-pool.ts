@@ -37,9 +37,8 @@ export class PostgresPool {
    * @throws ConnectionLost when PostgreSQL is away; MongoError ExceededTimeLimit when none came free in time.
    */
   acquire(): Promise<PostgresConnection> {
-    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
-      if (!idle.isLost) return Promise.resolve(idle)
-    }
+    const idle = this.#takeIdle()
+    if (idle !== null) return Promise.resolve(idle)
     const { promise, resolve, reject } = Promise.withResolvers<PostgresConnection>()
     const timer = setTimeout(() => {
       this.#waiting.delete(waiter)
@@ -60,7 +59,7 @@ export class PostgresPool {
 
   /** Lends a connection for the time of `work`. */
   async use<Result>(work: (connection: PostgresConnection) => Promise<Result>): Promise<Result> {
-    const connection = await this.acquire()
+    const connection = this.#takeIdle() ?? (await this.acquire())
     try {
       return await work(connection)
     } finally {
@@ -74,6 +73,13 @@ export class PostgresPool {
     for (let waiter = this.#nextWaiter(); waiter !== null; waiter = this.#nextWaiter()) {
       waiter.reject(new ConnectionLost('PostgreSQL is away'))
     }
+  }
+
+  #takeIdle(): PostgresConnection | null {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      if (!idle.isLost) return idle
+    }
+    return null
   }
 
   #nextWaiter(): Waiter | null {

@@ -1,4 +1,4 @@
-type Entrant = { alone: boolean; admit: (leave: () => void) => void }
+type Entrant = { alone: boolean; admit: () => void }
 type Gate = { inside: number; occupied: boolean; waiting: Entrant[] }
 
 /**
@@ -9,23 +9,15 @@ type Gate = { inside: number; occupied: boolean; waiting: Entrant[] }
 export class CollectionGate {
   readonly #gates = new Map<string, Gate>()
 
-  /** Resolves when the caller may go in; it must call the function it gets exactly once when it is done. */
-  enter(namespace: string, alone: boolean): Promise<() => void> {
-    const gate = this.#gates.get(namespace) ?? { inside: 0, occupied: false, waiting: [] }
-    this.#gates.set(namespace, gate)
-    return new Promise((admit) => {
-      gate.waiting.push({ alone, admit })
-      this.#admit(namespace, gate)
-    })
-  }
-
-  /** Runs `work` inside the gate. */
+  /** Runs `work` inside the gate, at once if nothing forbids it. */
   async inside<Result>(namespace: string, alone: boolean, work: () => Promise<Result>): Promise<Result> {
-    const leave = await this.enter(namespace, alone)
+    const gate = this.#gateOf(namespace)
+    if (!mayEnter(gate, alone)) await waitAt(gate, alone)
+    else goIn(gate, alone)
     try {
       return await work()
     } finally {
-      leave()
+      this.#leave(namespace, gate, alone)
     }
   }
 
@@ -33,19 +25,39 @@ export class CollectionGate {
     return this.#gates.size
   }
 
-  #admit(namespace: string, gate: Gate): void {
-    for (let next = gate.waiting[0]; next !== undefined; next = gate.waiting[0]) {
-      if (gate.occupied || (next.alone && gate.inside > 0)) return
+  #gateOf(namespace: string): Gate {
+    const known = this.#gates.get(namespace)
+    if (known !== undefined) return known
+    const gate = { inside: 0, occupied: false, waiting: [] }
+    this.#gates.set(namespace, gate)
+    return gate
+  }
+
+  #leave(namespace: string, gate: Gate, alone: boolean): void {
+    if (alone) gate.occupied = false
+    else gate.inside--
+    for (let next = gate.waiting[0]; next !== undefined && isFree(gate, next.alone); next = gate.waiting[0]) {
       gate.waiting.shift()
-      const { alone } = next
-      if (alone) gate.occupied = true
-      else gate.inside++
-      next.admit(() => {
-        if (alone) gate.occupied = false
-        else gate.inside--
-        this.#admit(namespace, gate)
-      })
+      goIn(gate, next.alone)
+      next.admit()
     }
     if (gate.inside === 0 && !gate.occupied) this.#gates.delete(namespace)
   }
+}
+
+function isFree(gate: Gate, alone: boolean): boolean {
+  return !gate.occupied && (!alone || gate.inside === 0)
+}
+
+function mayEnter(gate: Gate, alone: boolean): boolean {
+  return gate.waiting.length === 0 && isFree(gate, alone)
+}
+
+function goIn(gate: Gate, alone: boolean): void {
+  if (alone) gate.occupied = true
+  else gate.inside++
+}
+
+function waitAt(gate: Gate, alone: boolean): Promise<void> {
+  return new Promise((admit) => gate.waiting.push({ alone, admit }))
 }

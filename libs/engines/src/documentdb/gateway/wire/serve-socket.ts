@@ -25,46 +25,56 @@ const stalledAfterMs = 60_000
 export function serveSocket({ socket, budget, handle, onError }: ServeSocketOptions): void {
   const queue = new ByteQueue()
   let running = false
+  let stalling = false
   let reserved = 0
 
   socket.setNoDelay(true)
   socket.on('data', (chunk) => {
     queue.push(chunk)
-    if (running && queue.length > aheadBytesMax) socket.pause()
-    else void pump()
+    if (!running) next()
+    else if (queue.length > aheadBytesMax) socket.pause()
   })
   socket.on('timeout', () => socket.destroy(new WireError('message left unfinished')))
   socket.on('error', onError)
   socket.on('close', giveBack)
 
-  async function pump(): Promise<void> {
-    if (running) return
-    running = true
+  /** Has the first message answered, if it is all there, and then those behind it. */
+  function next(): void {
     try {
-      while (await step());
-      socket.setTimeout(queue.length > 0 ? stalledAfterMs : 0)
-      socket.resume()
+      const length = queue.peek(4)?.readInt32LE(0)
+      if (length === undefined || socket.destroyed) return waitForMore()
+      if (length < 16 || length > messageBytesMax) throw new WireError(`message of ${length} bytes`)
+      if (length > largeBytes && reserved === 0) {
+        running = true
+        void reserve(length).then(next, fail)
+        return
+      }
+      const bytes = queue.take(length)
+      if (bytes === null) return waitForMore()
+      running = true
+      watchForStall(false)
+      handle(decodeMessage(bytes)).then(answer, fail)
     } catch (error) {
-      onError(error)
-      // why not destroy(): see drop() in gateway.ts
-      socket.resetAndDestroy()
-    } finally {
-      running = false
+      fail(error)
     }
   }
 
-  /** One message, if it is there; false when more bytes must come first. */
-  async function step(): Promise<boolean> {
-    const length = queue.peek(4)?.readInt32LE(0)
-    if (length === undefined || socket.destroyed) return false
-    if (length < 16 || length > messageBytesMax) throw new WireError(`message of ${length} bytes`)
-    if (length > largeBytes && reserved === 0) await reserve(length)
-    const bytes = queue.take(length)
-    if (bytes === null) return false
-    socket.setTimeout(0)
-    await answer(await handle(decodeMessage(bytes)))
-    giveBack()
-    return true
+  function waitForMore(): void {
+    running = false
+    watchForStall(queue.length > 0)
+    if (socket.isPaused()) socket.resume()
+  }
+
+  function watchForStall(on: boolean): void {
+    if (on || stalling) socket.setTimeout(on ? stalledAfterMs : 0)
+    stalling = on
+  }
+
+  function fail(error: unknown): void {
+    running = false
+    onError(error)
+    // a reset reaches the client at once, whatever it is sending
+    socket.resetAndDestroy()
   }
 
   async function reserve(bytes: number): Promise<void> {
@@ -81,13 +91,26 @@ export function serveSocket({ socket, budget, handle, onError }: ServeSocketOpti
     reserved = 0
   }
 
-  async function answer(buffers: Buffer[]): Promise<void> {
-    if (buffers.length === 0 || socket.destroyed) return
+  function answer(buffers: Buffer[]): void {
+    if (!write(buffers) && socket.writableNeedDrain) void drained().then(answered)
+    else answered()
+  }
+
+  function answered(): void {
+    giveBack()
+    next()
+  }
+
+  /** @returns whether the client takes its answers as fast as they come */
+  function write(buffers: Buffer[]): boolean {
+    const [first] = buffers
+    if (first === undefined || socket.destroyed) return true
+    if (buffers.length === 1) return socket.write(first)
     socket.cork()
     let flushed = true
     for (const buffer of buffers) flushed = socket.write(buffer)
     socket.uncork()
-    if (!flushed && socket.writableNeedDrain) await drained()
+    return flushed
   }
 
   function drained(): Promise<void> {

@@ -46,7 +46,7 @@ export function serveSocket({ socket, budget, handle, onError }: ServeSocketOpti
       if (length < 16 || length > messageBytesMax) throw new WireError(`message of ${length} bytes`)
       if (length > largeBytes && reserved === 0) {
         running = true
-        void reserve(length).then(next, fail)
+        void nextWithin(length)
         return
       }
       const bytes = queue.take(length)
@@ -77,12 +77,14 @@ export function serveSocket({ socket, budget, handle, onError }: ServeSocketOpti
     socket.resetAndDestroy()
   }
 
-  async function reserve(bytes: number): Promise<void> {
+  /** Goes on when a message of so many bytes may be held. */
+  async function nextWithin(bytes: number): Promise<void> {
     socket.pause()
     await budget.reserve(bytes)
     reserved = bytes
     if (socket.destroyed) giveBack()
     socket.resume()
+    next()
   }
 
   function giveBack(): void {

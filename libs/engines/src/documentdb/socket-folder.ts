@@ -8,10 +8,13 @@ import { socketName } from './postgres-files.ts'
 /** The longest path of a Unix socket that every system we run on takes (macOS: 104 bytes with the end mark). */
 const socketPathBytesMax = 103
 
-/** Below the data folder if the path is short enough, else in the temporary folder under a name made from it. */
+/** What needs no quoting in lists of folders and of hosts; PostgreSQL and DocumentDB read the path in both. */
+const plainPath = /^[A-Za-z0-9/._-]+$/
+
+/** Below the data folder if the path is short and plain enough, else in the temporary folder under a name made from it. */
 export function socketFolderFor(dataDir: string): string {
   const inside = join(resolve(dataDir), 'sock')
-  if (Buffer.byteLength(join(inside, socketName)) <= socketPathBytesMax) return inside
+  if (join(inside, socketName).length <= socketPathBytesMax && plainPath.test(inside)) return inside
   const name = createHash('sha256').update(resolve(dataDir)).digest('hex').slice(0, 16)
   return join(tmpdir(), `pitboss-${name}`)
 }

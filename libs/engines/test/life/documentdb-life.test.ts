@@ -109,15 +109,20 @@ await t.test(
   },
 )
 
-await t.test(
-  'a data folder with a path too long for a socket works, and its socket folder goes, too',
-  async (t) => {
-    const dataDir = join(temporaryFolder(t), 'a-long-name-'.repeat(5), 'another-long-name-'.repeat(5))
-    const socketFolder = socketFolderFor(dataDir)
-    t.notOk(socketFolder.startsWith(dirname(dataDir)))
-    const engine = await startDocumentDb({ dataDir, cacheDir })
-    t.equal(await write(engine.url, 1), 1)
-    await engine.stop()
-    t.notOk(existsSync(socketFolder))
-  },
-)
+for (const [what, names] of [
+  ['too long', ['a-long-name-'.repeat(5), 'another-long-name-'.repeat(5)]],
+  ['with spaces and signs', [`it's "a", $HOME & ü=1;`]],
+] as const) {
+  await t.test(
+    `a data folder with a path ${what} for a socket works, and its socket folder goes, too`,
+    async (t) => {
+      const dataDir = join(temporaryFolder(t), ...names)
+      const socketFolder = socketFolderFor(dataDir)
+      t.notOk(socketFolder.startsWith(dirname(dataDir)))
+      const engine = await startDocumentDb({ dataDir, cacheDir })
+      t.equal(await write(engine.url, 1), 1)
+      await engine.stop()
+      t.notOk(existsSync(socketFolder))
+    },
+  )
+}

@@ -97,8 +97,14 @@ export function createOutbox<Doc extends OutboxDocument>({
   }
 
   async function read(documentId: string): Promise<readonly OutboxEntry[]> {
-    const document = await collection.findOne({ _id: documentId }, { projection: { outbox: 1 } })
-    return document?.outbox ?? []
+    const projection = { outbox: 1, outboxAt: 1 }
+    const document = await collection.findOne({ _id: documentId }, { projection })
+    if (document === null) return []
+    // A crash after the removal and before the mark's: unless it goes, the sweeper would look here first for ever.
+    if (document.outbox.length === 0 && document.outboxAt !== null) {
+      await collection.updateOne({ _id: documentId, outbox: { $size: 0 } }, { $set: { outboxAt: null } })
+    }
+    return document.outbox
   }
 
   async function publish(documentId: string, waiting: readonly OutboxEntry[]): Promise<void> {

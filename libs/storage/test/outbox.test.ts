@@ -188,4 +188,17 @@ await t.test('the outbox', async (t) => {
       t.match(await collection.findOne({ _id: 'f' }), { outbox: [{ id: 'evt_41' }] })
     },
   )
+
+  await t.test(
+    'what a crash left emptied and still marked is unmarked: else it would be looked at for ever, before what waits',
+    async () => {
+      await insert('i', [], new Date(clock.now().getTime() - 60_000))
+      const stop = createOutbox({ collection, bus, clock, logger: silentLogger }).start()
+      await waitFor(async () => (await collection.findOne({ _id: 'i' }))?.outboxAt === null, {
+        what: 'the mark is gone',
+        timeoutMs: 10_000,
+      })
+      await stop()
+    },
+  )
 })

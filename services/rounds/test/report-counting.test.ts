@@ -180,5 +180,19 @@ t.test('every round and player is counted once, whatever dies, however many coun
     await drain(db)
     await check(`dead before write ${dies}`)
     t.equal(Number(await db.collection('rounds').countDocuments({ 'facts.0': { $exists: true } })), 0)
+    t.equal(
+      Number(await db.collection('rounds').countDocuments({ factsAt: { $ne: null } })),
+      0,
+      'none is marked',
+    )
   }
+
+  const roundsAfter = db.collection<{ _id: string; facts: unknown[]; factsAt: Date | null }>('rounds')
+  await roundsAfter.updateOne({ _id: 'rnd_0' }, { $set: { facts: [], factsAt: new Date(1) } })
+  await drain(db)
+  t.match(
+    await roundsAfter.findOne({ _id: 'rnd_0' }),
+    { facts: [], factsAt: null },
+    'dead between the removal of the facts and that of their mark',
+  )
 })

@@ -91,7 +91,7 @@ export function createReportsStore({ db }: { db: Db }) {
     const groups = groupByUnit(facts)
     const known = await players.record(groups)
     for (const [id, group] of groups) await applyToUnit(id, group, known)
-    await removeApplied(facts)
+    await removeApplied(waiting, facts)
     return waiting.length
   }
 
@@ -157,10 +157,14 @@ export function createReportsStore({ db }: { db: Db }) {
     }
   }
 
-  async function removeApplied(facts: readonly PendingFact[]): Promise<void> {
-    if (facts.length === 0) return
+  /** Also unmarks a round that a crash left without facts: else it would be read first, before what waits, for ever. */
+  async function removeApplied(
+    waiting: readonly Pick<RoundDocument, '_id'>[],
+    facts: readonly PendingFact[],
+  ): Promise<void> {
+    if (waiting.length === 0) return
     const ids = facts.map(({ id }) => id)
-    const roundIds = [...new Set(facts.map(({ roundId }) => roundId))]
+    const roundIds = waiting.map(({ _id }) => _id)
     await rounds.updateMany({ _id: { $in: roundIds } }, { $pull: { facts: { id: { $in: ids } } } })
     await rounds.updateMany({ _id: { $in: roundIds }, facts: { $size: 0 } }, { $set: { factsAt: null } })
   }

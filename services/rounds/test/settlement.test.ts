@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto'
+import { placeMovement } from '@pitboss/contracts/calls/wallet'
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
 import { verifyRound } from '@pitboss/fairness/verify-round'
+import { newId } from '@pitboss/runtime/new-id'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { codeOf, errorOf, safeTile, act, cashOut, startRig } from './fixtures/rounds-rig.ts'
@@ -106,4 +109,45 @@ t.test('a round left behind ends in favour of its player', async (t) => {
   )
   t.match(paid, { payout: '1.03', end_reason: 'abandoned' })
   t.equal(await codeOf(rig.play(session)), 'SESSION_CLOSED')
+})
+
+t.test("a round never lives on another round's stake that has the same id", async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession()
+  rig.wallet.next({ kind: 'lost' })
+  const { resource } = await errorOf(rig.play(session, { transaction_id: 'twin' }))
+  const roundId = resource?.round_id ?? ''
+  await rig.bus.call(placeMovement, {
+    scope: rig.scope,
+    spec: {
+      transactionId: 'twin',
+      type: 'BET',
+      amount: '1.00',
+      currency: 'USD',
+      playerId: 'somebody else',
+      sessionId: newId('ses'),
+      roundId: newId('rnd'),
+      walletRoundId: randomUUID(),
+      walletGameId: randomUUID(),
+      game: 'dice',
+      brandId: null,
+      freeBet: false,
+      roundClosed: false,
+      driver: 'game',
+      referenceTransactionId: null,
+      callWallet: null,
+      requestHash: 'the same',
+    },
+  })
+  t.equal(await codeOf(rig.play(session, { transaction_id: 'twin' })), 'TRANSACTION_CONFLICT')
+  const ended = await waitFor(
+    async () => {
+      const now = await rig.round(roundId)
+      return now.status === 'PENDING' ? null : now
+    },
+    { timeoutMs: 15_000 },
+  )
+  t.match(ended, { status: 'VOIDED', payout: '0.00', outcome: null, end_reason: 'stake_not_taken' })
+  t.notOk(rig.wallet.asked.some(({ type }) => type === 'WIN'))
+  t.equal((await rig.play(session)).status, 'SETTLED', 'the next round may begin')
 })

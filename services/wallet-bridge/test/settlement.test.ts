@@ -1,3 +1,4 @@
+import { newId } from '@pitboss/runtime/new-id'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import {
@@ -48,6 +49,22 @@ await t.test('the same id with another request moves nothing', async (t) => {
   const spec = specOf()
   await client.place(spec)
   await t.rejects(client.place({ ...spec, requestHash: 'other' }), { code: 'TRANSACTION_CONFLICT' })
+})
+
+await t.test('one id and one bet of two rounds are one debit, and the other round gets none', async (t) => {
+  const spec = specOf({ playerId: 'twin-a' })
+  const twin = { ...spec, roundId: newId('rnd'), playerId: 'twin-b' }
+  const results = await Promise.allSettled([client.place(spec), client.place(twin)])
+  t.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
+  t.match(
+    results.find(({ status }) => status === 'rejected'),
+    { reason: { code: 'TRANSACTION_CONFLICT' } },
+  )
+  t.equal((await wallet.ledger({ transaction_id: spec.transactionId })).length, 1)
+  await t.rejects(
+    client.place(twin).then(() => client.place(spec)),
+    { code: 'TRANSACTION_CONFLICT' },
+  )
 })
 
 await t.test('a definite refusal on the first try is final, and is repeated without a call', async (t) => {

@@ -118,13 +118,13 @@ export function createRoundActor(deps: RoundActorDeps) {
     return rounds.insert({ round, dueAt: due, events: [], fact: null }, round.createdAt)
   }
 
-  /** Tells the round how one of its movements stands. */
+  /** Tells the round how one of its movements stands. Clients choose ids: a movement of another round tells this one nothing. */
   async function learn(
     stored: StoredRound,
     movement: Movement,
     outcome: MovementOutcome,
   ): Promise<StoredRound> {
-    const message = movementMessage(movement, outcome)
+    const message = isOf(stored.round, movement) ? movementMessage(movement, outcome) : null
     return message === null ? stored : send(stored, message)
   }
 
@@ -199,7 +199,7 @@ export function createRoundActor(deps: RoundActorDeps) {
     return learn(stored, placement.placed.movement, placement.placed.outcome)
   }
 
-  /** A stake whose asker may be gone: learn its result, or void it when it was never asked for. */
+  /** A stake whose asker may be gone: learn its result, or void it when it was never asked for, or never can be. */
   async function recoverStake(
     stored: StoredRound,
     transactionId: string,
@@ -207,6 +207,9 @@ export function createRoundActor(deps: RoundActorDeps) {
   ): Promise<StoredRound> {
     const { round } = stored
     const shown = await wallet.show(scopeOf(round), transactionId, context)
+    if (shown !== null && !isOf(round, shown.movement)) {
+      return send(stored, { type: 'stake-returned', transactionId, refusal: null })
+    }
     if (shown !== null) return learn(stored, shown.movement, shown.outcome)
     if (clock.now().getTime() - round.updatedAt.getTime() < graceMs) return stored
     return voidStake(stored, transactionId, context)
@@ -273,6 +276,10 @@ export function createRoundActor(deps: RoundActorDeps) {
   const changedAt = (roundId: string): Date | null => changes.get(roundId) ?? null
 
   return { open, send, tell, withdraw, learn, catchUp, settle, voidStake, changedAt }
+}
+
+function isOf({ id }: RoundState, { round_id }: Movement): boolean {
+  return round_id === id
 }
 
 const overtakenCodes: readonly string[] = [

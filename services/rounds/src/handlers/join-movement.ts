@@ -25,7 +25,8 @@ export type JoinMovement = (
 /**
  * Waits with a repeated request for what the first one waits for: the end of the movement's first try. Past the deadline the
  * movement is answered as it stands. Contract section 5: "a caller's retry joins the same record".
- * @throws ServiceError WALLET_TIMEOUT for an intent whose movement does not come, SERVICE_UNAVAILABLE for one that was taken back.
+ * @throws ServiceError WALLET_TIMEOUT for an intent whose movement does not come, SERVICE_UNAVAILABLE for one that was taken back,
+ * TRANSACTION_CONFLICT when the id is that of another round's movement.
  */
 export function createJoinMovement({
   wallet,
@@ -44,6 +45,9 @@ export function createJoinMovement({
     const startMs = clock.now().getTime()
     for (let pollMs = pollFirstMs; ; pollMs = Math.min(pollMs * 2, pollLastMs)) {
       const shown = await wallet.show(scope, transactionId, context)
+      if (shown !== null && shown.movement.round_id !== round.id) {
+        throw new ServiceError('TRANSACTION_CONFLICT')
+      }
       const nowMs = clock.now().getTime()
       const isLate = nowMs + pollMs >= context.deadlineAtMs - reserveMs
       if (shown !== null && (shown.answered || isLate)) return shown

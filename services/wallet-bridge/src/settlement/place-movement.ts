@@ -185,8 +185,10 @@ function isUncalled(spec: MovementSpec, wallet: Wallet | null): boolean {
   return !(spec.callWallet ?? wallet?.settleLosses === 'zero_credit')
 }
 
+/** The round counts too: two players may choose the same id for the same bet, and one debit must not serve both. */
 function refuseOtherRequest(present: MovementDocument, spec: MovementSpec): void {
-  if (present.requestHash !== spec.requestHash || present.type !== spec.type) {
+  const { requestHash, type, roundId } = spec
+  if (present.requestHash !== requestHash || present.type !== type || present.roundId !== roundId) {
     throw new ServiceError('TRANSACTION_CONFLICT')
   }
 }

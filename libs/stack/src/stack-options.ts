@@ -6,7 +6,7 @@ import {
   timeScaleConfig,
   tokenTtlConfig,
 } from '@pitboss/runtime/config-pieces'
-import { badConfigExitCode, loadConfig } from '@pitboss/runtime/load-config'
+import { badConfigExitCode, ConfigError, endBadConfig, loadConfig } from '@pitboss/runtime/load-config'
 import { Command, type CommanderError, InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 
@@ -38,6 +38,11 @@ const environmentSchema = z.object({
 })
 
 const replicasMax = 8
+const noDemo = {
+  variable: 'NODE_ENV',
+  problem:
+    'production refuses the loopback addresses of the demo wallets and receiver; add --no-demo (npm start -- --no-demo)',
+}
 const wrongUsageExitCode = 2
 
 /**
@@ -70,6 +75,7 @@ export function readStackOptions(
     .exitOverride((error) => process.exit(exitCodeOf(error)))
     .parse([...argv], { from: 'user' })
   const { port, dataDir, replicas, demo, fresh, log } = command.opts()
+  if (demo && settings.NODE_ENV === 'production') endBadConfig(new ConfigError([noDemo]))
   return { port, dataDir: resolve(dataDir), replicas, demo, fresh, log, logLevel: settings.PITBOSS_LOG_LEVEL }
 }
 

@@ -32,6 +32,7 @@ t.test('a bad value ends the start with 78 and names its variable or flag', asyn
     status: 78,
     stderr: /PITBOSS_TIME_SCALE/,
   })
+  t.match(start({ NODE_ENV: 'production' }), { status: 78, stderr: /NODE_ENV.*--no-demo/ })
   t.match(start({}, ['--port', 'x']), { status: 78, stderr: /--port/ })
   t.match(start({}, ['--replicas', 'gateway=0']), { status: 78, stderr: /--replicas/ })
 })

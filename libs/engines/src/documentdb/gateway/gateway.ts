@@ -12,7 +12,7 @@ import { Availability } from './state/availability.ts'
 import { CollectionGate } from './state/collection-gate.ts'
 import { CursorRegistry } from './state/cursor-registry.ts'
 import { connectionsMax, type ServerInfo } from './state/server-info.ts'
-import { Transactions } from './state/transactions.ts'
+import { Transactions, transactionSettings } from './state/transactions.ts'
 import { ByteBudget } from './wire/byte-budget.ts'
 import type { Message } from './wire/decode-message.ts'
 import { encodeLegacyReply, encodeMsgReply } from './wire/encode-reply.ts'
@@ -49,15 +49,17 @@ const forgetSessionsMs = 60_000
  * that drivers try again; what arrives meanwhile waits for it.
  */
 export async function startGateway({ socketDir, user, port, log }: GatewayOptions): Promise<Gateway> {
-  const open = () =>
+  const open = (settings: Record<string, string> = {}) =>
     PostgresConnection.open({
       socketPath: `${socketDir}/.s.PGSQL.5432`,
       user,
       database: 'postgres',
       applicationName,
+      settings,
     })
-  const pool = (size: number) => new PostgresPool({ open, size, waitMsMax })
-  const transactionPool = pool(transactionConnections)
+  const pool = (size: number, settings: Record<string, string> = {}) =>
+    new PostgresPool({ open: () => open(settings), size, waitMsMax })
+  const transactionPool = pool(transactionConnections, transactionSettings)
   const reads = pool(readConnections)
   const info = createServerInfo()
   const engine: Engine = {

@@ -1,6 +1,6 @@
 import type { BsonView } from '../bson/bson-view.ts'
 import type { Parameter, Statement } from '../postgres/encode-request.ts'
-import type { PostgresConnection, Row } from '../postgres/postgres-connection.ts'
+import type { Row } from '../postgres/postgres-connection.ts'
 import type { PostgresPool } from '../postgres/postgres-pool.ts'
 import type { Availability } from '../state/availability.ts'
 import type { CollectionGate } from '../state/collection-gate.ts'
@@ -47,7 +47,7 @@ export type Engine = {
 export const ok = { ok: 1 }
 
 /** Runs one statement of a command: in its transaction if it has one, within its `maxTimeMS` if it gave one. */
-export function query(
+export async function query(
   command: Command,
   engine: Engine,
   text: string,
@@ -55,13 +55,12 @@ export function query(
   pool: 'reads' | 'writes' = 'writes',
 ): Promise<Row[]> {
   const statements = timed(command, { text, parameters })
-  const run = async (connection: PostgresConnection) => {
-    const results = await connection.batch(statements)
-    return (statements.length === 1 ? results[0] : results[1]) ?? []
-  }
   const { transaction } = command
-  if (transaction === null) return engine[pool].use(run)
-  return engine.transactions.run(transaction, () => run(transaction.connection))
+  const results =
+    transaction === null
+      ? await engine[pool].use((connection) => connection.batch(statements))
+      : await engine.transactions.run(transaction, statements)
+  return (statements.length === 1 ? results[0] : results[1]) ?? []
 }
 
 /** One round trip: the time-out, the statement, and the time-out taken back for what else a transaction does. */

@@ -13,7 +13,14 @@ import {
 import { PostgresError } from './postgres-error.ts'
 
 export type Row = (Buffer | null)[]
-export type PostgresOptions = { socketPath: string; user: string; database: string; applicationName: string }
+export type PostgresOptions = {
+  socketPath: string
+  user: string
+  database: string
+  applicationName: string
+  /** PostgreSQL's settings for this connection. */
+  settings?: Record<string, string>
+}
 
 type Request = {
   /** The rows of each statement of the request. */
@@ -64,6 +71,7 @@ export class PostgresConnection {
     user,
     database,
     applicationName,
+    settings = {},
   }: PostgresOptions): Promise<PostgresConnection> {
     const socket = connect(socketPath)
     try {
@@ -72,14 +80,15 @@ export class PostgresConnection {
       throw new ConnectionLost('PostgreSQL does not listen', { cause: error })
     }
     const connection = new PostgresConnection(socket)
-    const settings = {
+    const startup = {
       user,
       database,
       client_encoding: 'UTF8',
       application_name: applicationName,
       'documentdb.throwDeadlockOnCRUD': 'on',
+      ...settings,
     }
-    await connection.#send([encodeStartup(settings)])
+    await connection.#send([encodeStartup(startup)])
     return connection
   }
 

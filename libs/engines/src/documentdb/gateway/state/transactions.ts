@@ -1,7 +1,8 @@
 import { mongoCode } from '../errors/error-codes.ts'
 import { ConnectionLost, MongoError } from '../errors/mongo-error.ts'
 import { translateError } from '../errors/translate-error.ts'
-import type { PostgresConnection } from '../postgres/postgres-connection.ts'
+import type { Statement } from '../postgres/encode-request.ts'
+import type { PostgresConnection, Row } from '../postgres/postgres-connection.ts'
 import type { PostgresPool } from '../postgres/postgres-pool.ts'
 
 export type Transaction = {
@@ -9,6 +10,8 @@ export type Transaction = {
   number: bigint
   connection: PostgresConnection
   startedAtMs: number
+  /** Whether PostgreSQL has been told: the first statement takes BEGIN along. */
+  begun: boolean
   /** The statements of a transaction run one after the other; this is the last of them. */
   last: Promise<unknown>
 }
@@ -19,8 +22,13 @@ const transient = ['TransientTransactionError']
 /** MongoDB's transactionLifetimeLimitSeconds. */
 const lifetimeMsMax = 60_000
 const outcomesMax = 20_000
-/** Waiting longer for a row would let two transactions hold each other up; the driver tries the loser again. */
-const begin = 'begin isolation level repeatable read; set local lock_timeout = 25'
+const begin = { text: 'begin', parameters: [] }
+
+/**
+ * The settings of connections that serve transactions. Waiting longer for a row would let two transactions hold each
+ * other up; the driver tries the loser again.
+ */
+export const transactionSettings = { default_transaction_isolation: 'repeatable read', lock_timeout: '25' }
 
 /** Open transactions: each one session's, on a PostgreSQL connection of its own. */
 export class Transactions {
@@ -43,11 +51,8 @@ export class Transactions {
     const older = this.#open.get(session)
     if (older !== undefined) await this.#rollback(older)
     const connection = await this.#pool.acquire()
-    const begun = connection.simple(begin)
-    begun.catch(() => {
-      // reported by `run`, which waits for `last`
-    })
-    const transaction = { session, number, connection, startedAtMs: nowMs, last: begun }
+    const last = Promise.resolve()
+    const transaction = { session, number, connection, startedAtMs: nowMs, begun: false, last }
     this.#open.set(session, transaction)
     return transaction
   }
@@ -59,16 +64,20 @@ export class Transactions {
     return transaction
   }
 
-  /** Runs one statement of a transaction after those before it; any failure ends the transaction, as in MongoDB. */
-  async run<Result>(transaction: Transaction, work: () => Promise<Result>): Promise<Result> {
-    const before = transaction.last
-    // Sent at once: PostgreSQL keeps the order, and the first statement need not wait for the answer to BEGIN.
-    const running = Promise.all([before, work()]).then(([, result]) => result)
+  /**
+   * Runs statements of a transaction after those before them, in one round trip: PostgreSQL keeps the order. Any failure
+   * ends the transaction, as in MongoDB.
+   */
+  async run(transaction: Transaction, statements: readonly Statement[]): Promise<Row[][]> {
+    const first = !transaction.begun
+    transaction.begun = true
+    const running = transaction.connection.batch(first ? [begin, ...statements] : statements)
     transaction.last = running.catch(() => {
       // reported to the caller below
     })
     try {
-      return await running
+      const results = await running
+      return first ? results.slice(1) : results
     } catch (error) {
       await this.fail(transaction)
       throw error

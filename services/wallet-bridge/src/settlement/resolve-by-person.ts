@@ -1,5 +1,4 @@
 import { ServiceError } from '@pitboss/errors/service-error'
-import { failpoint } from '@pitboss/runtime/failpoint'
 import { advanceMovement } from '../domain/advance-movement.ts'
 import { type MovementDocument, scopeOf } from '../storage/movement-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
@@ -11,8 +10,9 @@ export type ResolveByPerson = (
 ) => Promise<MovementDocument>
 
 /**
- * The only way in which a person ends an owed movement. A refund or rollback ends its original first, as the wallet's answer would: `success`
- * gives it back, `failed` frees a taken original for another reversal and fails a pending stake.
+ * The only way in which a person ends an owed movement. With a refund or rollback its original ends: `success` gives it back, and first, as
+ * the wallet's answer would; `failed` frees a taken original for another reversal and fails a pending stake, but only when this one
+ * can certainly not be sent any more. Repeating `failed` finishes what a crash left half done.
  * @throws ServiceError CONFLICT when the movement is not one that waits for the wallet.
  */
 export function createResolveByPerson({
@@ -23,24 +23,40 @@ export function createResolveByPerson({
 }: ApplyDeps & { apply: ApplyMessage }): ResolveByPerson {
   return async function resolveByPerson(document, as, dryRun) {
     const message = { kind: 'resolved', at: clock.now(), as } as const
+    if (as === 'failed' && document.status === 'FAILED' && (await holdsOriginal(document))) {
+      if (!dryRun) await endOriginal(document, 'reversal-given-up')
+      return document
+    }
     const step = advanceMovement(document, message, scaleMs)
     if (step.kind === 'refused') throw new ServiceError('CONFLICT', { message: step.message })
     if (dryRun) return document
-    await endOriginal(document, as)
-    await failpoint('wallet.original-resolved')
+    if (as === 'success') await endOriginal(document, 'reversal-acknowledged')
     const resolved = await apply(document, message)
     if (resolved.step.kind === 'refused') {
       throw new ServiceError('CONFLICT', { message: resolved.step.message })
     }
+    if (as === 'failed') await endOriginal(document, 'reversal-given-up')
     return resolved.document
   }
 
-  async function endOriginal(document: MovementDocument, as: 'success' | 'failed'): Promise<void> {
-    const { referenceTransactionId, transactionId, type } = document
-    if (referenceTransactionId === null || (type !== 'REFUND' && type !== 'ROLLBACK')) return
-    const original = await movements.find(scopeOf(document), referenceTransactionId)
-    if (original === null) return
-    const kind = as === 'success' ? 'reversal-acknowledged' : 'reversal-given-up'
-    await apply(original, { kind, at: clock.now(), transactionId })
+  async function originalOf(document: MovementDocument): Promise<MovementDocument | null> {
+    const { referenceTransactionId, type } = document
+    if (referenceTransactionId === null || (type !== 'REFUND' && type !== 'ROLLBACK')) return null
+    return movements.find(scopeOf(document), referenceTransactionId)
+  }
+
+  async function holdsOriginal(document: MovementDocument): Promise<boolean> {
+    const original = await originalOf(document)
+    const isOpen = original?.status === 'SUCCESS' || original?.status === 'PENDING'
+    return isOpen && original.reversal?.transactionId === document.transactionId
+  }
+
+  async function endOriginal(
+    document: MovementDocument,
+    kind: 'reversal-acknowledged' | 'reversal-given-up',
+  ): Promise<void> {
+    const original = await originalOf(document)
+    const { transactionId } = document
+    if (original !== null) await apply(original, { kind, at: clock.now(), transactionId })
   }
 }

@@ -1,0 +1,99 @@
+import { newId } from '@pitboss/runtime/new-id'
+import t from 'tap'
+import { advanceMovement } from '../src/domain/advance-movement.ts'
+import type { MovementMessage, MovementState } from '../src/domain/movement.ts'
+import { type ApplyMessage, createApplyMessage } from '../src/settlement/apply-message.ts'
+import { documentOf, initialState, reversalDocumentOf } from '../src/settlement/new-movement.ts'
+import { createResolveByPerson } from '../src/settlement/resolve-by-person.ts'
+import type { MovementDocument } from '../src/storage/movement-document.ts'
+import type { MovementStore } from '../src/storage/movements.ts'
+import { newScope, reversalOf, specOf } from './fixtures/bridge.ts'
+
+const at = new Date('2026-11-20T09:30:00.000Z')
+const clock = { now: () => at }
+const scaleMs = (ms: number) => ms
+const isOf = (document: MovementDocument, id: string) => document.transactionId === id
+
+/** A taken bet with a refund that the wallet has not acknowledged, in a store that fences as the real one does. */
+function owedRefund() {
+  const scope = newScope()
+  const bet = specOf()
+  const refund = reversalOf(bet, 'REFUND')
+  const asked: MovementMessage = {
+    kind: 'reversal-asked',
+    at,
+    type: 'REFUND',
+    reversal: { transactionId: refund.transactionId, reference: newId('txn') },
+    requestHash: 'hash',
+    roundClosed: true,
+  }
+  const taken: MovementState = { ...initialState('BET', at), status: 'SUCCESS', dueAt: null }
+  const { state } = advanceMovement(taken, asked, scaleMs)
+  const original = documentOf({ scope, spec: bet, reference: newId('txn'), state })
+  if (state.reversal === null) throw new Error('the bet cannot be refunded')
+  const documents = new Map<string, MovementDocument>()
+  for (const one of [original, reversalDocumentOf(original, state.reversal)]) documents.set(one._id, one)
+  const of = (id: string) => [...documents.values()].find((document) => isOf(document, id)) ?? original
+  const movements: MovementStore = {
+    insert: async () => 'taken',
+    find: async (_scope, id) => of(id),
+    findById: async (id) => documents.get(id) ?? null,
+    findCalling: async () => null,
+    ofRound: async () => [...documents.values()],
+    hasPendingStake: async () => false,
+    async write(document, { state }) {
+      if (documents.get(document._id)?.version !== document.version) return null
+      const written = { ...document, ...state, version: document.version + 1 }
+      documents.set(document._id, written)
+      return written
+    },
+  }
+  const deps = { movements, outbox: { relay: async () => undefined }, clock, scaleMs, newId }
+  const apply = createApplyMessage(deps)
+  return {
+    apply,
+    bet: () => of(bet.transactionId),
+    refund: () => of(refund.transactionId),
+    /** What a person does, with `meddled` in place of the real application of messages. */
+    resolve: (as: 'success' | 'failed', meddled: ApplyMessage = apply) =>
+      createResolveByPerson({ ...deps, apply: meddled })(of(refund.transactionId), as, false),
+  }
+}
+
+t.test('a refund that is being sent just now frees its bet for no other refund', async (t) => {
+  const { apply, bet, refund, resolve } = owedRefund()
+  const sentMeanwhile: ApplyMessage = async (document, message) => {
+    if (message.kind === 'resolved') {
+      await apply(refund(), { kind: 'call-begun', at, token: 'resolver', leaseMs: 4000 })
+    }
+    return apply(document, message)
+  }
+  await t.rejects(resolve('failed', sentMeanwhile), { code: 'CONFLICT' })
+  t.match(refund(), { status: 'PENDING', call: { token: 'resolver' } })
+  t.equal(bet().reversal?.transactionId, refund().transactionId, 'the bet is still being given back')
+})
+
+t.test('a death between refund and bet frees the bet when the person repeats it, and once', async (t) => {
+  const { apply, bet, refund, resolve } = owedRefund()
+  const dying: ApplyMessage = async (document, message) => {
+    if (message.kind === 'reversal-given-up') throw new Error('the process died')
+    return apply(document, message)
+  }
+  await t.rejects(resolve('failed', dying), { message: 'the process died' })
+  t.equal(refund().status, 'FAILED', 'it is certainly not sent any more')
+  await t.rejects(resolve('success'), { code: 'CONFLICT' })
+  t.equal((await resolve('failed')).status, 'FAILED')
+  t.match(bet(), { status: 'SUCCESS', reversal: null })
+  await t.rejects(resolve('failed'), { code: 'CONFLICT' })
+})
+
+t.test('a refund that a person knows to be done ends its bet first', async (t) => {
+  const { apply, bet, refund, resolve } = owedRefund()
+  const dying: ApplyMessage = async (document, message) => {
+    if (message.kind === 'resolved') throw new Error('the process died')
+    return apply(document, message)
+  }
+  await t.rejects(resolve('success', dying), { message: 'the process died' })
+  t.match([bet().status, refund().status], ['REFUNDED', 'PENDING'])
+  t.equal((await resolve('success')).status, 'SUCCESS')
+})

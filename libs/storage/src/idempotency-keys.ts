@@ -97,6 +97,11 @@ export async function claimIdempotencyKey({
   })
 }
 
+/** Forgets that a key was claimed for `objectId`: for an object that is gone and must not be made a second time under its id. */
+export async function forgetIdempotencyKeyOf(db: Db, objectId: string): Promise<void> {
+  await db.collection<KeyDocument>('idempotency_keys').deleteMany({ objectId })
+}
+
 async function insertedFirst(insert: () => Promise<unknown>): Promise<boolean> {
   try {
     await insert()

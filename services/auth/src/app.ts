@@ -64,7 +64,7 @@ export async function startAuth({
   const box = createSecretBox(keyring, 'auth')
   const clock = systemClock
   const random = (size: number): Uint8Array => randomBytes(size)
-  const news = createAccessNews({ bucket, collections, stores, logger })
+  const news = createAccessNews({ db: storage.db, bucket, collections, stores, logger })
   const tokenHash = createKeyedHash(keyring, 'token')
   const deps: AuthDeps = {
     db: storage.db,

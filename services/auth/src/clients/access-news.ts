@@ -1,5 +1,7 @@
 import type { AccessBucket } from '@pitboss/bus/access-bucket'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { forgetIdempotencyKeyOf } from '@pitboss/storage/idempotency-keys'
+import type { Db } from 'mongodb'
 import type { Logger } from 'pino'
 import type { AuthStores } from '../storage/auth-stores.ts'
 import type { AuthCollections } from '../storage/collections.ts'
@@ -8,14 +10,17 @@ const batchMax = 200
 
 /**
  * Tells every gateway that something about a subject changed. Each method is called after the write that set `accessPending`
- * and before the answer; a change that could not be told is told by `sweep`. Source: flows.md, flow 4.
+ * and before the answer; a change that could not be told is told by `sweep`. What is told is the record as it was before the entry was
+ * put: a change that came after stays pending. Source: flows.md, flow 4.
  */
 export function createAccessNews({
+  db,
   bucket,
   collections,
   stores,
   logger,
 }: {
+  db: Db
   bucket: AccessBucket
   collections: AuthCollections
   stores: AuthStores
@@ -34,26 +39,38 @@ export function createAccessNews({
 
   const news = {
     async operator(operatorId: string): Promise<void> {
+      const present = await operators.findOne({ _id: operatorId })
       await put(`operator.${operatorId}`)
-      await operators.updateOne({ _id: operatorId }, { $set: { accessPending: false } })
+      const same = { _id: operatorId, accessChange: present?.accessChange ?? null }
+      await operators.updateOne(same, { $set: { accessPending: false } })
     },
     async platform(): Promise<void> {
+      const present = await platform.findOne({ _id: 'platform' })
       await put('platform')
-      await platform.updateOne({ _id: 'platform' }, { $set: { accessPending: false } })
+      const same = { _id: 'platform' as const, accessChange: present?.accessChange ?? null }
+      await platform.updateOne(same, { $set: { accessPending: false } })
     },
-    /** Also ends a deletion: the link from past requests and then the record go once the gateways know. */
+    /**
+     * Also ends a deletion: once the gateways know, the link from past requests goes, the claim under which a repeated creation would
+     * make the same key again, and then the record.
+     */
     async credential(apiKey: string): Promise<void> {
+      const present = await credentials.latest(apiKey)
       await put(`credential.${apiKey}`)
-      const deleted = await credentials.deleted(apiKey)
-      if (deleted === null) return credentials.told(apiKey)
-      await requestLogs.unlink(deleted, [apiKey])
+      if (present === null) return
+      if (present.status !== 'DELETED') return credentials.told(present)
+      await requestLogs.unlink(present, [apiKey])
+      await forgetIdempotencyKeyOf(db, apiKey)
       await credentials.removeDeleted(apiKey)
     },
     /** Also ends a removal. */
     async user(userId: string): Promise<void> {
+      const present = await people.latest(userId)
       await put(`user.${userId}`)
-      if (await people.removeGone(userId)) await refreshTokens.deleteMany({ userId })
-      else await people.told(userId)
+      if (present === null) return
+      if (present.status !== 'REMOVED') return people.told(present)
+      await people.removeGone(userId)
+      await refreshTokens.deleteMany({ userId })
     },
     async keys(): Promise<void> {
       await put('keys')

@@ -6,7 +6,7 @@ import { ServiceError, invalidField } from '@pitboss/errors/service-error'
 import { currencyDigits } from '@pitboss/money/currencies'
 import { claimIdempotencyKey, hashBody } from '@pitboss/storage/idempotency-keys'
 import { liveStatusOf } from '../domain/account-view.ts'
-import type { BrandDocument, OperatorDocument } from '../storage/documents.ts'
+import { type BrandDocument, type OperatorDocument, untoldChange } from '../storage/documents.ts'
 import type { AuthDeps } from './deps.ts'
 
 const brandsMax = 1000
@@ -30,7 +30,7 @@ export function businessHandlers({
   }
   /** An account-wide change: the gateways carry brands and currencies along with every call. */
   const touch = async (operatorId: string, set: Partial<OperatorDocument> = {}) => {
-    await operators.updateOne({ _id: operatorId }, { $set: { ...set, accessPending: true } })
+    await operators.updateOne({ _id: operatorId }, { $set: { ...set, ...untoldChange() } })
     await news.operator(operatorId)
   }
 

@@ -5,6 +5,7 @@ import { ServiceError, invalidField } from '@pitboss/errors/service-error'
 import { type SecondFactor } from '../clients/second-factor.ts'
 import { toPublicUser } from '../domain/user-view.ts'
 import type { UserDocument } from '../storage/documents.ts'
+import { endChains } from '../storage/end-chains.ts'
 import type { AuthDeps } from './deps.ts'
 
 const refreshLifetimeS = 14 * 24 * 60 * 60
@@ -58,7 +59,14 @@ export function loginHandlers(deps: AuthDeps, secondFactor: SecondFactor): CallH
       }
       const now = clock.now()
       await people.noteLogin(user, user._id, now)
-      return await signIn({ ...user, lastLoginAt: now }, newId('fam'))
+      const family = newId('fam')
+      const session = await signIn({ ...user, lastLoginAt: now }, family)
+      // A change of the password or a removal that ended while the token was made wins.
+      if (user.passwordHash === null || !(await people.hasPassword(user, user._id, user.passwordHash))) {
+        await endChains(refreshTokens, { family })
+        throw new ServiceError('INVALID_CREDENTIALS')
+      }
+      return session
     }),
 
     handler(refreshLogin, async ({ refreshToken }) => {
@@ -71,17 +79,21 @@ export function loginHandlers(deps: AuthDeps, secondFactor: SecondFactor): CallH
       if (taken === null) {
         // A used token that comes back was copied: whoever holds the newest of this chain is signed out too.
         const reused = await refreshTokens.findOne({ _id: { $in: candidates } })
-        if (reused !== null) await refreshTokens.deleteMany({ family: reused.family })
+        if (reused !== null) await endChains(refreshTokens, { family: reused.family })
         throw new ServiceError('INVALID_CREDENTIALS')
       }
       const user = await people.activeById(taken.userId)
       if (user === null) throw new ServiceError('INVALID_CREDENTIALS')
-      return await signIn(user, taken.family)
+      const session = await signIn(user, taken.family)
+      // What ended the chain while this link was made ends the link, too.
+      if ((await refreshTokens.findOne({ _id: taken._id })) === null)
+        await endChains(refreshTokens, { family: taken.family })
+      return session
     }),
 
     handler(logout, async ({ refreshToken }) => {
       const found = await refreshTokens.findOne({ _id: { $in: tokenHash.candidates(refreshToken) } })
-      if (found !== null) await refreshTokens.deleteMany({ family: found.family })
+      if (found !== null) await endChains(refreshTokens, { family: found.family })
       return null
     }),
 

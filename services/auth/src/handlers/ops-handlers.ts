@@ -6,11 +6,18 @@ import { ServiceError, invalidField } from '@pitboss/errors/service-error'
 import { currencyDigits } from '@pitboss/money/currencies'
 import { liveStatusOf } from '../domain/account-view.ts'
 import { randomBase62 } from '../domain/key-pair.ts'
-import type { AuditDocument, OperatorDocument, SigningKeyDocument } from '../storage/documents.ts'
+import {
+  type AuditDocument,
+  type OperatorDocument,
+  type SigningKeyDocument,
+  untoldChange,
+} from '../storage/documents.ts'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { readPage } from '../storage/page.ts'
+import { z } from 'zod'
 import type { AuthDeps } from './deps.ts'
 
+const buildInfo = z.looseObject({ version: z.string() })
 const startCurrencies = ['FUN', 'USD', 'EUR']
 const passwordCharacters = 20
 
@@ -18,6 +25,7 @@ type Order = { by: string; reason: string | null; dryRun: boolean }
 
 /** What operations people order: accounts, switches, keys and the audit log. Source: contract section 10. */
 export function opsHandlers({
+  db,
   collections,
   stores,
   passwords,
@@ -136,7 +144,7 @@ export function opsHandlers({
       if (Object.keys(set).length === 0)
         throw new ServiceError('VALIDATION_ERROR', { message: 'Name at least one switch to set.' })
       if (order.dryRun) return toRecord({ ...operator, ...set })
-      await operators.updateOne({ _id: operator._id }, { $set: { ...set, accessPending: true } })
+      await operators.updateOne({ _id: operator._id }, { $set: { ...set, ...untoldChange() } })
       await audit(order, 'operator.set', operatorHandleOf(operator._id), set)
       await news.operator(operator._id)
       return toRecord(await find(text))
@@ -149,7 +157,7 @@ export function opsHandlers({
       if (order.dryRun) return { real_money }
       await platform.updateOne(
         { _id: 'platform' },
-        { $set: { realMoney: real_money, accessPending: true } },
+        { $set: { realMoney: real_money, ...untoldChange() } },
         { upsert: true },
       )
       await audit(order, 'platform.set', null, { real_money })
@@ -170,6 +178,11 @@ export function opsHandlers({
     handler(calls.opsAppendAudit, async ({ by, what, target, reason, details }) =>
       toAuditRecord(await audit({ by, reason, dryRun: false }, what, target, details)),
     ),
+    handler(calls.opsAuthStatus, async () => {
+      const askedAtMs = performance.now()
+      const { version } = buildInfo.parse(await db.command({ buildInfo: 1 }))
+      return { mongodb: { version, ping_ms: Math.round((performance.now() - askedAtMs) * 10) / 10 } }
+    }),
     handler(calls.opsListAudit, async ({ cursor, limit }) => {
       const { rows, nextCursor } = await readPage({
         collection: audits,

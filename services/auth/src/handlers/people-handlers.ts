@@ -5,7 +5,8 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { claimIdempotencyKey, hashBody } from '@pitboss/storage/idempotency-keys'
 import type { SecondFactor } from '../clients/second-factor.ts'
 import { roleOf, toPublicUser } from '../domain/user-view.ts'
-import type { UserDocument } from '../storage/documents.ts'
+import { type UserDocument, untoldChange } from '../storage/documents.ts'
+import { endChains } from '../storage/end-chains.ts'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import type { AuthDeps } from './deps.ts'
 
@@ -33,11 +34,21 @@ export function peopleHandlers(deps: AuthDeps, secondFactor: SecondFactor): Call
     if (user === null) throw new ServiceError('NOT_FOUND')
     return user
   }
-  /** Takes ownership from a person unless nobody else has it; one write decides between two such requests. */
+  /** What is kept to know a repeated body by must not be a quick hash of its password. */
+  const withoutPassword = <Body extends { password?: string | undefined }>(body: Body) =>
+    body.password === undefined ? body : { ...body, password: tokenHash.hash(body.password) }
+  /** Takes ownership from a person unless no other active one has it; one write decides between two such requests. */
   const dropOwner = async (operatorId: string, userId: string) => {
+    const owners = await ownersOf(operatorId)
+    if (!owners.includes(userId)) return
+    // Somebody may have been removed in the very moment in which he became an owner.
+    const others = owners.filter((id) => id !== userId)
+    const active = await people.activeAmong({ operatorId }, others)
+    const gone = others.filter((id) => !active.has(id))
+    if (gone.length > 0) await operators.updateOne({ _id: operatorId }, { $pull: { owners: { $in: gone } } })
     const { matchedCount } = await operators.updateOne(
       { _id: operatorId, owners: userId, 'owners.1': { $exists: true } },
-      { $pull: { owners: userId } },
+      { $pull: { owners: userId }, $set: untoldChange() },
     )
     if (matchedCount === 0 && (await ownersOf(operatorId)).includes(userId)) {
       throw new ServiceError('CONFLICT', { message: 'The last owner can be neither removed nor demoted.' })
@@ -52,7 +63,7 @@ export function peopleHandlers(deps: AuthDeps, secondFactor: SecondFactor): Call
     handler(endpoints.changePassword.call, async ({ caller, body }) => {
       const user = await selfWithPassword(caller, body.current_password, 'current_password')
       await people.setPassword(user, user._id, await passwords.hash(body.new_password))
-      await refreshTokens.deleteMany({ userId: user._id })
+      await endChains(refreshTokens, { userId: user._id })
       return { status: 200, body: toPublicUser(user, await ownersOf(user.operatorId)) }
     }),
     handler(endpoints.enrolTotp.call, async ({ caller }) => {
@@ -101,7 +112,7 @@ export function peopleHandlers(deps: AuthDeps, secondFactor: SecondFactor): Call
               scope: caller.scope,
               list: 'users',
               key: caller.idempotencyKey,
-              bodyHash: hashBody(body),
+              bodyHash: hashBody(withoutPassword(body)),
               newId: makeId,
               now,
             })
@@ -130,6 +141,8 @@ export function peopleHandlers(deps: AuthDeps, secondFactor: SecondFactor): Call
         await people.insert(document)
       } catch (error) {
         if (!isDuplicateKey(error)) throw error
+        const first = await people.known(caller.scope, claim.objectId)
+        if (first !== null) return { status: 201, body: toPublicUser(first, await ownersOf(operatorId)) }
         throw new ServiceError('CONFLICT', { message: 'There is a user with this e-mail address already.' })
       }
       if (document.status === 'ACTIVE' && document.role === 'OWNER')

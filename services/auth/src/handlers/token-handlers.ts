@@ -12,6 +12,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { toAccount } from '../domain/account-view.ts'
 import { isAllowed } from '../domain/address-list.ts'
 import { requireLivePlan } from '../domain/plan-rules.ts'
+import { roleOf } from '../domain/user-view.ts'
 import type { AuthDeps } from './deps.ts'
 
 const brandsMax = 1000
@@ -90,12 +91,7 @@ export function tokenHandlers(deps: AuthDeps) {
       }
       const found = await people.active(request, request.userId)
       if (found === null) return { ...answer, active: false }
-      const role = operator.owners.includes(found._id)
-        ? ('OWNER' as const)
-        : found.role === 'OWNER'
-          ? ('ADMIN' as const)
-          : found.role
-      return { ...answer, user: { role, email: found.email } }
+      return { ...answer, user: { role: roleOf(found, operator.owners), email: found.email } }
     }),
 
     handler(listPublicKeys, async () => ({ keys: (await signer.keys()).map((key) => key.publicJwk) })),

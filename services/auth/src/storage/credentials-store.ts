@@ -3,7 +3,7 @@ import { toSetup } from '@pitboss/contracts/environments'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { Db } from 'mongodb'
 import type { AccountScope, PageQuery } from './account.ts'
-import type { CredentialDocument } from './documents.ts'
+import { type CredentialDocument, untoldChange } from './documents.ts'
 import { readPage } from './page.ts'
 
 export type CredentialsStore = ReturnType<typeof createCredentialsStore>
@@ -45,7 +45,7 @@ export function createCredentialsStore({ db, cursors }: { db: Db; cursors: Curso
     change: (scope: Scope, apiKey: string, set: Partial<CredentialDocument>) =>
       credentials.findOneAndUpdate(
         { _id: apiKey, ...owned(scope), ...notDeleted },
-        { $set: { ...set, accessPending: true } },
+        { $set: { ...set, ...untoldChange() } },
         { returnDocument: 'after' },
       ),
 
@@ -91,11 +91,15 @@ export function createCredentialsStore({ db, cursors }: { db: Db; cursors: Curso
       return found.map(({ _id }) => _id)
     },
 
-    /** Null unless it is deleted and its record is still there. */
-    deleted: (apiKey: string) => credentials.findOne({ _id: apiKey, status: 'DELETED' }),
+    /** The record as it stands, of whichever account and status. */
+    latest: (apiKey: string) => credentials.findOne({ _id: apiKey }),
 
-    told: async (apiKey: string): Promise<void> => {
-      await credentials.updateOne({ _id: apiKey, ...notDeleted }, { $set: { accessPending: false } })
+    /** To be called with the record as it was before it was told. */
+    told: async ({ _id, accessChange }: CredentialDocument): Promise<void> => {
+      await credentials.updateOne(
+        { _id, accessChange: accessChange ?? null },
+        { $set: { accessPending: false } },
+      )
     },
 
     removeDeleted: async (apiKey: string): Promise<void> => {

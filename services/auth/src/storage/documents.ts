@@ -1,10 +1,17 @@
+import { randomUUID } from 'node:crypto'
 import type { Role } from '@pitboss/contracts/caller'
 import type { HappeningEnvironment, SetupEnvironment } from '@pitboss/contracts/primitives'
 
 /**
  * The documents of auth. `accessPending` marks a change that the gateways must be told of over the access bucket; it is set by
- * the very write that makes the change, so that no crash can swallow the news.
+ * the very write that makes the change, so that no crash can swallow the news. `accessChange` names the latest such change: news of one
+ * do not end what the next has pending.
  */
+
+/** What a write sets that changes something the gateways must be told of. */
+export function untoldChange(): { accessPending: true; accessChange: string } {
+  return { accessPending: true, accessChange: randomUUID() }
+}
 
 export type OperatorDocument = {
   _id: string
@@ -19,11 +26,17 @@ export type OperatorDocument = {
   owners: string[]
   createdAt: Date
   accessPending: boolean
+  accessChange?: string | null
 }
 
 export type BrandDocument = { _id: string; operatorId: string; name: string; createdAt: Date }
 
-export type PlatformDocument = { _id: 'platform'; realMoney: boolean; accessPending: boolean }
+export type PlatformDocument = {
+  _id: 'platform'
+  realMoney: boolean
+  accessPending: boolean
+  accessChange?: string | null
+}
 
 export type CredentialDocument = {
   /** The api_key. */
@@ -42,6 +55,7 @@ export type CredentialDocument = {
   revokedAt: Date | null
   lastUsedAt: Date | null
   accessPending: boolean
+  accessChange?: string | null
 }
 
 export type UserDocument = {
@@ -60,6 +74,7 @@ export type UserDocument = {
   createdAt: Date
   lastLoginAt: Date | null
   accessPending: boolean
+  accessChange?: string | null
 }
 
 export type RefreshDocument = {

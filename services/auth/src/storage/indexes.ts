@@ -40,5 +40,5 @@ export const authIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> 
     { key: { at: 1 }, name: 'thirty_days', expireAfterSeconds: thirtyDaysS },
   ],
   audits: [],
-  ...idempotencyKeyIndexes,
+  idempotency_keys: [...idempotencyKeyIndexes.idempotency_keys, { key: { objectId: 1 }, name: 'object' }],
 }

@@ -2,7 +2,7 @@ import type { Role } from '@pitboss/contracts/caller'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { Db } from 'mongodb'
 import type { AccountScope, PageQuery } from './account.ts'
-import type { UserDocument } from './documents.ts'
+import { type UserDocument, untoldChange } from './documents.ts'
 import { readPage } from './page.ts'
 
 export type PeopleStore = ReturnType<typeof createPeopleStore>
@@ -41,6 +41,14 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
     active: ({ operatorId }: AccountScope, userId: string) =>
       users.findOne({ _id: userId, operatorId, status: 'ACTIVE' }),
 
+    /** Those of `userIds` who are active. */
+    async activeAmong({ operatorId }: AccountScope, userIds: readonly string[]): Promise<Set<string>> {
+      const found = await users
+        .find({ _id: { $in: [...userIds] }, operatorId, status: 'ACTIVE' }, { projection: { _id: 1 } })
+        .toArray()
+      return new Set(found.map(({ _id }) => _id))
+    },
+
     /** Newest first. */
     page: ({ operatorId }: AccountScope, { limit, cursor }: PageQuery) =>
       readPage({
@@ -59,17 +67,23 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
     noteLogin: (account: AccountScope, userId: string, lastLoginAt: Date) =>
       set(account, userId, { lastLoginAt }),
 
-    /** The gateways have to be told. Null for somebody foreign. */
+    /** Whether this still is an active person's password. */
+    async hasPassword({ operatorId }: AccountScope, userId: string, passwordHash: string): Promise<boolean> {
+      const found = await users.findOne({ _id: userId, operatorId, status: 'ACTIVE', passwordHash })
+      return found !== null
+    },
+
+    /** The gateways have to be told. Null for somebody foreign or removed. */
     setRole: ({ operatorId }: AccountScope, userId: string, role: Role) =>
       users.findOneAndUpdate(
-        { _id: userId, operatorId },
-        { $set: { role, accessPending: true } },
+        { _id: userId, operatorId, ...notRemoved },
+        { $set: { role, ...untoldChange() } },
         { returnDocument: 'after' },
       ),
 
     /** The gateways have to be told; `removeGone` ends it. */
     remove: (account: AccountScope, userId: string) =>
-      set(account, userId, { status: 'REMOVED', accessPending: true }),
+      set(account, userId, { status: 'REMOVED', ...untoldChange() }),
 
     /** Begins with a second factor unless one is in use. */
     enrolTotp: async ({ operatorId }: AccountScope, userId: string, sealedSecret: string): Promise<void> => {
@@ -133,14 +147,17 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
       return found.map(({ _id }) => _id)
     },
 
-    /** Ends a removal; false when nobody is being removed. */
-    async removeGone(userId: string): Promise<boolean> {
-      const { deletedCount } = await users.deleteOne({ _id: userId, status: 'REMOVED' })
-      return deletedCount === 1
+    /** Ends a removal. */
+    removeGone: async (userId: string): Promise<void> => {
+      await users.deleteOne({ _id: userId, status: 'REMOVED' })
     },
 
-    told: async (userId: string): Promise<void> => {
-      await users.updateOne({ _id: userId }, { $set: { accessPending: false } })
+    /** The record as it stands, of whichever account and status. */
+    latest: (userId: string) => users.findOne({ _id: userId }),
+
+    /** To be called with the record as it was before it was told. */
+    told: async ({ _id, accessChange }: UserDocument): Promise<void> => {
+      await users.updateOne({ _id, accessChange: accessChange ?? null }, { $set: { accessPending: false } })
     },
   }
 }

@@ -82,7 +82,7 @@ await holdIsolation(t, {
       present: internal('whether keys that were used are deleted by now, for the request log'),
       ...{
         untold: internal(news),
-        deleted: internal(news),
+        latest: internal(news),
         told: internal(news),
         removeDeleted: internal(news),
       },
@@ -93,6 +93,8 @@ await holdIsolation(t, {
       known: accountWide((account, { userId }) => people.known(account, userId)),
       active: accountWide((account, { userId }) => people.active(account, userId)),
       page: accountWide((account) => people.page(account, page)),
+      activeAmong: accountWide((account, { userId }) => people.activeAmong(account, [userId])),
+      hasPassword: accountWide((account, { userId }) => people.hasPassword(account, userId, 'hash')),
       setPassword: accountWide((account, { userId }) => people.setPassword(account, userId, 'another hash')),
       noteLogin: accountWide((account, { userId }) => people.noteLogin(account, userId, later)),
       setRole: accountWide((account, { userId }) => people.setRole(account, userId, 'VIEWER')),
@@ -107,7 +109,7 @@ await holdIsolation(t, {
       ),
       ...{ byEmail: internal(signIn), activeByEmail: internal(signIn), activeById: internal(signIn) },
       ...{ byInvitation: internal(signIn), accept: internal(signIn) },
-      ...{ untold: internal(news), removeGone: internal(news), told: internal(news) },
+      ...{ untold: internal(news), latest: internal(news), removeGone: internal(news), told: internal(news) },
     }),
     createRequestLogsStore: table(requestLogs, {
       append: internal('rows of the gateways, each with the scope of its request'),
@@ -115,7 +117,7 @@ await holdIsolation(t, {
       page: scoped((scope, { apiKey }) => requestLogs.page(scope, { api_key: apiKey }, page)),
     }),
   },
-  others: ['readPage'],
+  others: ['endChains', 'readPage', 'untoldChange'],
 })
 
 function newIds(): Ids {

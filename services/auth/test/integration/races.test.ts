@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto'
+import {
+  mintToken,
+  opsCreateOperator,
+  login,
+  refreshLogin,
+  resolvePrincipal,
+} from '@pitboss/contracts/calls/auth'
+import * as endpoints from '@pitboss/contracts/endpoints/auth'
+import { operatorIdOf } from '@pitboss/contracts/operator-handle'
+import { hashBody } from '@pitboss/storage/idempotency-keys'
+import t from 'tap'
+import { authOnDatabase } from '../fixtures/auth-deps.ts'
+
+const none = { params: {}, query: {}, body: undefined }
+const order = { by: 'test', reason: null, dryRun: false }
+const password = 'a long enough password'
+const otherPassword = 'another long password'
+
+/** An account with one owner who is signed in. */
+async function account(t: Parameters<typeof authOnDatabase>[0]) {
+  const auth = await authOnDatabase(t)
+  const email = `owner-${randomUUID()}@casino.example`
+  const made = await auth.call(opsCreateOperator, {
+    order,
+    name: 'Casino',
+    email,
+    password,
+    plan: 'paid',
+    approved: true,
+    currencies: null,
+  })
+  const operatorId = operatorIdOf(made.operator_id) ?? ''
+  const signedIn = await auth.call(login, { email, password, totp: null })
+  const ownerId = signedIn.body.user.user_id
+  const caller = auth.callerAs(operatorId, ownerId)
+  const withKey = (key: string) => auth.callerAs(operatorId, ownerId, key)
+  const addUser = async (role: 'OWNER' | 'ADMIN') => {
+    const body = { email: `second-${email}`, name: 'Second', role, password }
+    return (await auth.call(endpoints.inviteUser.call, { caller, ...none, body })).body.user_id
+  }
+  const createKey = async (idempotencyKey: string | null = null) => {
+    const body = { name: 'Key', environment: 'TEST' as const, scopes: [], ip_allowlist: [] }
+    const from = { ...caller, idempotencyKey }
+    return (await auth.call(endpoints.createCredential.call, { caller: from, ...none, body })).body
+  }
+  return { ...auth, email, operatorId, ownerId, caller, withKey, addUser, createKey, signedIn }
+}
+
+t.test('a change during the news of another is told too, even when whoever made it died', async (t) => {
+  const { call, caller, createKey, stores, collections, addUser, news, told, afterPut, operatorId } =
+    await account(t)
+  const { api_key } = await createKey()
+  const scope = { operatorId, environment: 'SANDBOX' as const }
+  const rename = () =>
+    call(endpoints.patchCredential.call, { caller, ...none, params: { api_key }, body: { name: 'New' } })
+  const userId = await addUser('ADMIN')
+  const toDeveloper = () =>
+    call(endpoints.patchUser.call, {
+      caller,
+      ...none,
+      params: { user_id: userId },
+      body: { role: 'DEVELOPER' },
+    })
+  const cases: [what: string, key: string, first: () => Promise<unknown>, second: () => Promise<unknown>][] =
+    [
+      [
+        'revocation of a key',
+        `credential.${api_key}`,
+        rename,
+        () => stores.credentials.change(scope, api_key, { status: 'REVOKED' }),
+      ],
+      [
+        'deletion of a key',
+        `credential.${api_key}`,
+        rename,
+        () => stores.credentials.change(scope, api_key, { status: 'DELETED' }),
+      ],
+      [
+        'demotion of a person',
+        `user.${userId}`,
+        toDeveloper,
+        () => stores.people.setRole({ operatorId }, userId, 'VIEWER'),
+      ],
+      [
+        'removal of a person',
+        `user.${userId}`,
+        toDeveloper,
+        () => stores.people.remove({ operatorId }, userId),
+      ],
+    ]
+  for (const [what, key, first, second] of cases) {
+    afterPut.fn = async () => {
+      await second()
+    }
+    await first()
+    told.length = 0
+    await news.sweep()
+    t.strictSame(told, [key], `the ${what} is told`)
+    await news.sweep()
+    t.strictSame(told, [key], 'once')
+  }
+  t.equal(await collections.operators.countDocuments({ accessPending: true }), 0)
+})
+
+t.test('who is no longer an owner is told by the very write that decides it', async (t) => {
+  const { addUser, caller, call, ownerId, news, told, operatorId, afterRole } = await account(t)
+  await addUser('OWNER')
+  await news.sweep()
+  told.length = 0
+  afterRole.fn = async () => {
+    throw new Error('the process died')
+  }
+  const params = { user_id: ownerId }
+  await t.rejects(call(endpoints.patchUser.call, { caller, ...none, params, body: { role: 'VIEWER' } }))
+  await news.sweep()
+  t.ok(told.includes(`operator.${operatorId}`) || told.includes(`user.${ownerId}`))
+})
+
+t.test('somebody who was removed while he was made an owner does not count as one', async (t) => {
+  const { addUser, caller, call, ownerId, afterRole } = await account(t)
+  const secondId = await addUser('ADMIN')
+  const second = { user_id: secondId }
+  afterRole.fn = async () => {
+    await call(endpoints.removeUser.call, { caller, ...none, params: second })
+  }
+  const promoted = call(endpoints.patchUser.call, {
+    caller,
+    ...none,
+    params: second,
+    body: { role: 'OWNER' },
+  })
+  await promoted.catch(() => undefined)
+  await t.rejects(
+    call(endpoints.patchUser.call, {
+      caller,
+      ...none,
+      params: { user_id: ownerId },
+      body: { role: 'VIEWER' },
+    }),
+    { code: 'CONFLICT' },
+    'the only person left stays the owner',
+  )
+})
+
+t.test('a login under way does not outlive a change of the password', async (t) => {
+  const { call, email, caller, afterPassword, collections } = await account(t)
+  afterPassword.fn = async () => {
+    const body = { current_password: password, new_password: otherPassword }
+    await call(endpoints.changePassword.call, { caller, ...none, body })
+  }
+  await t.rejects(call(login, { email, password, totp: null }), { code: 'INVALID_CREDENTIALS' })
+  t.equal(await collections.refreshTokens.countDocuments({}), 0, 'no cookie of it is left')
+})
+
+t.test('a link that is made while its chain ends, ends too', async (t) => {
+  const { call, signedIn, afterPerson, caller } = await account(t)
+  const { refreshToken } = signedIn
+  afterPerson.fn = async () => {
+    await t.rejects(call(refreshLogin, { refreshToken }), { code: 'INVALID_CREDENTIALS' })
+  }
+  const second = await call(refreshLogin, { refreshToken })
+  await t.rejects(
+    call(refreshLogin, { refreshToken: second.refreshToken }),
+    { code: 'INVALID_CREDENTIALS' },
+    'a cookie that was used twice at once',
+  )
+
+  const email = signedIn.body.user.email
+  const third = await call(login, { email, password, totp: null })
+  afterPerson.fn = async () => {
+    const body = { current_password: password, new_password: otherPassword }
+    await call(endpoints.changePassword.call, { caller, ...none, body })
+  }
+  const fourth = await call(refreshLogin, { refreshToken: third.refreshToken })
+  await t.rejects(
+    call(refreshLogin, { refreshToken: fourth.refreshToken }),
+    { code: 'INVALID_CREDENTIALS' },
+    'a cookie renewed while the password changed',
+  )
+})
+
+t.test('a person invited twice at once under one key is one person, and both are told so', async (t) => {
+  const { call, withKey, db, email } = await account(t)
+  const body = { email: `new-${email}`, name: 'New', role: 'VIEWER' as const, password }
+  const invite = () => call(endpoints.inviteUser.call, { caller: withKey('once'), ...none, body })
+  const answers = await Promise.all([invite(), invite(), invite()])
+  t.equal(new Set(answers.map((answer) => answer.body.user_id)).size, 1)
+  const claims = await db.collection('idempotency_keys').find({}).toArray()
+  t.equal(claims.length, 1)
+  t.not(claims[0]?.bodyHash, hashBody(body), 'what is kept of the body is no quick hash of the password')
+})
+
+t.test('a deleted key does not come back by a repeated creation', async (t) => {
+  const { call, caller, createKey, operatorId } = await account(t)
+  const { api_key, api_secret = '' } = await createKey('once')
+  t.ok(await call(mintToken, { api_key, api_secret, clientAddress: '127.0.0.1' }))
+  await call(endpoints.deleteCredential.call, { caller, ...none, params: { api_key } })
+  const again = await createKey('once')
+  t.not(again.api_key, api_key)
+  const old = await call(resolvePrincipal, { kind: 'credential', operatorId, apiKey: api_key })
+  t.equal(old.active, false, 'tokens minted from it stay dead')
+})

@@ -58,6 +58,8 @@ export function startResolver({
   let stopped = false
   let wakeUp: (() => void) | null = null
   let woken = false
+  /** Where the last sweep ended: the next goes on behind it, so that no wallet comes too late for every sweep. */
+  let sweptTo = ''
 
   function wake(): void {
     woken = true
@@ -89,11 +91,10 @@ export function startResolver({
   }
 
   async function sweep(): Promise<void> {
-    let after = ''
     for (let seen = 0; seen < walletsPerSweepMax && !stopped; seen++) {
-      const key = await due.nextWallet(after, clock.now())
+      const key = await due.nextWallet(sweptTo, clock.now())
+      sweptTo = key ?? ''
       if (key === null) break
-      after = key
       const lane = lanes.get(key) ?? { key, queue: [], running: 0, mayHaveMore: false }
       if (lane.queue.length < refillBelow) await refill(lane)
       if (lane.queue.length > 0) lanes.set(key, lane)
@@ -119,27 +120,36 @@ export function startResolver({
   }
 
   function pump(lane: Lane): void {
-    const max = breakers.isOpen(lane.key) ? runningPerSilentWalletMax : runningPerWalletMax
-    while (lane.running < max && atWork.size < runningMax && !stopped) {
-      const document = lane.queue.shift()
-      if (document === undefined) break
-      queued.delete(document._id)
-      lane.running += 1
-      const work = run(document).finally(() => {
-        lane.running -= 1
-        atWork.delete(document._id)
-        afterRun(lane)
-      })
-      atWork.set(document._id, work)
-    }
+    while (mayStart(lane)) startNext(lane)
     if (lane.queue.length === 0 && lane.running === 0) lanes.delete(lane.key)
   }
 
-  /** Keeps the lane going, and the others when this one gave back one of the last places. */
+  function mayStart(lane: Lane): boolean {
+    const max = breakers.isOpen(lane.key) ? runningPerSilentWalletMax : runningPerWalletMax
+    return lane.queue.length > 0 && lane.running < max && atWork.size < runningMax && !stopped
+  }
+
+  function startNext(lane: Lane): void {
+    const document = lane.queue.shift()
+    if (document === undefined) return
+    queued.delete(document._id)
+    lane.running += 1
+    const work = run(document).finally(() => {
+      lane.running -= 1
+      atWork.delete(document._id)
+      afterRun(lane)
+    })
+    atWork.set(document._id, work)
+  }
+
+  /** Keeps the lane going. When every place was taken, the free one is for whoever has fewest, not for who just gave it back. */
   function afterRun(lane: Lane): void {
     if (stopped) return
+    if (atWork.size === runningMax - 1) {
+      const [first, ...others] = [...lanes.values()].filter(mayStart)
+      if (first !== undefined) startNext(others.reduce(fewestRunning, first))
+    }
     pump(lane)
-    if (atWork.size === runningMax - 1) for (const other of lanes.values()) pump(other)
     if (!lane.mayHaveMore || lane.queue.length >= refillBelow) return
     lane.mayHaveMore = false
     wake()
@@ -173,6 +183,10 @@ export function startResolver({
       await Promise.allSettled(atWork.values())
     },
   }
+}
+
+function fewestRunning(a: Lane, b: Lane): Lane {
+  return b.running < a.running ? b : a
 }
 
 /** In no order, so that two replicas that read the same page seldom meet. */

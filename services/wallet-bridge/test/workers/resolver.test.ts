@@ -1,0 +1,79 @@
+import { waitFor } from '@pitboss/testing/wait-for'
+import t from 'tap'
+import { documentOf, initialState } from '../../src/settlement/new-movement.ts'
+import type { MovementDocument } from '../../src/storage/movement-document.ts'
+import { startResolver } from '../../src/workers/resolver.ts'
+import { newScope, silentLogger, specOf } from '../fixtures/bridge.ts'
+
+const clock = { now: () => new Date() }
+const scope = newScope()
+const limit = { timeoutMs: 10_000 }
+
+function owed(walletKey: string, number: number): MovementDocument {
+  const spec = specOf({ type: 'WIN', transactionId: `${walletKey}-${number}` })
+  const state = initialState('WIN', new Date(number))
+  return { ...documentOf({ scope, spec, reference: spec.transactionId, state }), walletKey }
+}
+
+/** A resolver over movements in memory, of which `advance` ends what `end` is called for. */
+function start(t: { teardown(fn: () => Promise<void>): void }, backlog: Map<string, MovementDocument[]>) {
+  const begun: string[] = []
+  const ends = new Map<string, () => void>()
+  const keys = () => [...backlog].filter(([, due]) => due.length > 0).map(([key]) => key)
+  const resolver = startResolver({
+    due: {
+      nextWallet: async (after) =>
+        keys()
+          .toSorted()
+          .find((key) => key > after) ?? null,
+      ofWallet: async (key, _now, max) => (backlog.get(key) ?? []).slice(0, max),
+      pullForward: async () => 0,
+    },
+    advance: {
+      async advance(document) {
+        begun.push(document.walletKey)
+        await new Promise<void>((resolve) => ends.set(document.transactionId, resolve))
+        const rest = (backlog.get(document.walletKey) ?? []).filter(({ _id }) => _id !== document._id)
+        backlog.set(document.walletKey, rest)
+        return { kind: 'advanced', document: { ...document, status: 'SUCCESS', dueAt: null } }
+      },
+      runBegun: async (document) => document,
+      placeReversal: async () => null,
+      idle: async () => undefined,
+    },
+    breakers: { isOpen: () => false },
+    clock,
+    newRequestId: () => 'req_1',
+    logger: silentLogger,
+  })
+  t.teardown(async () => {
+    const stopped = resolver.stop()
+    for (const end of ends.values()) end()
+    await stopped
+  })
+  return { begun, ends, resolver }
+}
+
+t.test('wallets whose long backlogs take every place make room for one that comes later', async (t) => {
+  const slow = Array.from({ length: 10 }, (_, wallet) => `slow${wallet}`)
+  const backlog = new Map(
+    slow.map((key) => [key, Array.from({ length: 400 }, (_, number) => owed(key, number))]),
+  )
+  const { begun, ends, resolver } = start(t, backlog)
+  await waitFor(() => begun.length >= 256, { what: 'every place is taken', ...limit })
+  backlog.set('late', [owed('late', 0)])
+  resolver.wake()
+  let ended = 0
+  await waitFor(
+    () => {
+      const [id, end] = [...ends][0] ?? []
+      if (id === undefined || end === undefined || begun.includes('late')) return begun.includes('late')
+      ends.delete(id)
+      end()
+      ended += 1
+      return false
+    },
+    { what: 'the late one is begun', ...limit },
+  )
+  t.ok(ended < 128, `it waited for ${ended} others, not for a backlog to end`)
+})

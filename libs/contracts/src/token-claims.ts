@@ -18,7 +18,7 @@ export const tokenTypes = {
 } as const satisfies Record<Audience, string>
 
 /** The `typ` header of the signed events manifest. */
-export const manifestType = 'pitboss-manifest+jws'
+export const manifestType = 'pitboss-manifest+jws' as const
 
 /** Exactly these; a header that brings a key or an extension of its own is refused. */
 export const tokenHeaderSchema = z.strictObject({

@@ -27,6 +27,8 @@ export const commonConfig = {
   NATS_URL: url(['nats', 'tls'], 'nats://user:password@host:4222'),
   NATS_NKEY_SEED: z.string().startsWith('SU', 'must be the seed of a user nkey').optional(),
   PITBOSS_PROBE_PORT: port.default(0),
+  /** The address on which probes are answered. */
+  PITBOSS_PROBE_HOST: z.string().min(1).default('0.0.0.0'),
   PITBOSS_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 } as const
 

@@ -10,12 +10,12 @@ export type ProbeServer = { readonly port: number; close(): Promise<void> }
  */
 export async function startProbeServer({
   port,
-  host = '0.0.0.0',
+  host,
   missing,
   registry,
 }: {
   port: number
-  host?: string
+  host: string
   missing: () => Promise<string[]>
   registry: Registry
 }): Promise<ProbeServer> {

@@ -21,18 +21,20 @@ export type RunningService = { stop(): Promise<void> }
 const stopTimeoutMs = 10_000
 
 /**
- * Runs a service as a process: probes on `probePort` (0 = any free one) before `start` begins, `/readyz` red until it has
+ * Runs a service as a process: probes on `probeHost` and `probePort` (0 = any free one) before `start` begins, `/readyz` red until it has
  * resolved. SIGTERM or SIGINT stops it within 10 s and exits 0 (1 when stopping failed or took longer); a second signal ends it at once. What nobody
  * caught is logged and ends the process with exit code 1; a ConfigError with 78.
  */
 export async function runService({
   name,
   logger,
+  probeHost,
   probePort,
   start,
 }: {
   name: string
   logger: Logger
+  probeHost: string
   probePort: number
   start: (host: ServiceHost) => Promise<RunningService>
 }): Promise<void> {
@@ -52,7 +54,12 @@ export async function runService({
   process.on('uncaughtException', fail)
   process.on('unhandledRejection', fail)
   readiness.check('started', () => started && !stopping.signal.aborted)
-  const probes = await startProbeServer({ port: probePort, missing: readiness.missing, registry })
+  const probes = await startProbeServer({
+    host: probeHost,
+    port: probePort,
+    missing: readiness.missing,
+    registry,
+  })
   logger.info({ probe_port: probes.port }, 'service.starting')
 
   const stop = async (signal: string) => {

@@ -63,6 +63,16 @@ await t.test(
   },
 )
 
+await t.test('probes are answered on the given address alone', async (t) => {
+  const service = start('good', { PITBOSS_PROBE_HOST: '127.0.0.1' })
+  await service.logged('service.started')
+  t.match(await service.get('/healthz'), { status: 200 })
+  const { probe_port } = await service.logged('service.starting')
+  await t.rejects(fetch(`http://127.0.0.2:${probe_port}/healthz`))
+  service.child.kill('SIGTERM')
+  await service.ended
+})
+
 await t.test('/readyz names what is missing', async (t) => {
   const unready = start('unready')
   await unready.logged('service.started')

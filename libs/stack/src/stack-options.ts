@@ -21,8 +21,14 @@ export type StackOptions = {
   demo: boolean
   fresh: boolean
   log: 'pretty' | 'json'
+  /** Whether the table of addresses and logins is printed: always, unless nothing but JSON lines is asked for. */
+  table: boolean
+  /** Whether TEST endpoints and wallets may be on this machine: unless told otherwise, outside production. */
+  allowLoopback: { webhooks: boolean; wallets: boolean }
   logLevel: string
 }
+
+const loopback = z.enum(['yes', 'no'], 'must be yes or no').optional()
 
 /** What the runner and several of its children read; each child checks the rest of its own. */
 const environmentSchema = z.object({
@@ -34,6 +40,8 @@ const environmentSchema = z.object({
   PITBOSS_DATABASE_PREFIX: storageConfig.PITBOSS_DATABASE_PREFIX,
   PITBOSS_LOG_LEVEL: commonConfig.PITBOSS_LOG_LEVEL,
   PITBOSS_DATA_DIR: z.string().default('.pitboss'),
+  PITBOSS_ALLOW_LOOPBACK_WEBHOOKS: loopback,
+  PITBOSS_ALLOW_LOOPBACK_WALLETS: loopback,
   PORT: portNumber.default(8080),
 })
 
@@ -43,6 +51,7 @@ const noDemo = {
   problem:
     'production refuses the loopback addresses of the demo wallets and receiver; add --no-demo (npm start -- --no-demo)',
 }
+const needsLoopback = (variable: string) => ({ variable, problem: 'the demo needs yes; or add --no-demo' })
 const wrongUsageExitCode = 2
 
 /**
@@ -76,7 +85,17 @@ export function readStackOptions(
     .parse([...argv], { from: 'user' })
   const { port, dataDir, replicas, demo, fresh, log } = command.opts()
   if (demo && settings.NODE_ENV === 'production') endBadConfig(new ConfigError([noDemo]))
-  return { port, dataDir: resolve(dataDir), replicas, demo, fresh, log, logLevel: settings.PITBOSS_LOG_LEVEL }
+  const table = log === 'pretty' || command.getOptionValueSource('log') !== 'cli'
+  const unlessTold = settings.NODE_ENV === 'production' ? 'no' : 'yes'
+  const webhooks = (settings.PITBOSS_ALLOW_LOOPBACK_WEBHOOKS ?? unlessTold) === 'yes'
+  const wallets = (settings.PITBOSS_ALLOW_LOOPBACK_WALLETS ?? unlessTold) === 'yes'
+  if (demo && !webhooks) endBadConfig(new ConfigError([needsLoopback('PITBOSS_ALLOW_LOOPBACK_WEBHOOKS')]))
+  if (demo && !wallets) endBadConfig(new ConfigError([needsLoopback('PITBOSS_ALLOW_LOOPBACK_WALLETS')]))
+  return {
+    ...{ port, dataDir: resolve(dataDir), replicas, demo, fresh, log, table },
+    allowLoopback: { webhooks, wallets },
+    logLevel: settings.PITBOSS_LOG_LEVEL,
+  }
 }
 
 function exitCodeOf({ exitCode, code }: CommanderError): number {

@@ -41,12 +41,13 @@ export async function serviceSpecs({
         environment: {
           NATS_URL: natsUrl,
           ...(seeds[name] === undefined ? {} : { NATS_NKEY_SEED: seeds[name] }),
+          PITBOSS_PROBE_HOST: '127.0.0.1',
           PITBOSS_PROBE_PORT: String(probePort),
           PITBOSS_BASE_URL: baseUrl,
           ...(name === 'gateway'
             ? { PORT: String(port), HOST: '127.0.0.1' }
             : { MONGODB_URL: mongodbUrl, PITBOSS_MASTER_KEYS: masterKeys }),
-          ...extrasOf(name),
+          ...extrasOf(name, options.allowLoopback),
         },
       })
     }
@@ -55,9 +56,8 @@ export async function serviceSpecs({
 }
 
 /** The runner allows loopback for test endpoints and wallets: everything here is on this machine. Contract section 9. */
-function extrasOf(name: ServiceName): Record<string, string> {
-  if (process.env.NODE_ENV === 'production') return {}
-  if (name === 'webhooks') return { PITBOSS_ALLOW_LOOPBACK_WEBHOOKS: 'yes' }
-  if (name === 'wallet-bridge') return { PITBOSS_ALLOW_LOOPBACK_WALLETS: 'yes' }
+function extrasOf(name: ServiceName, allow: StackOptions['allowLoopback']): Record<string, string> {
+  if (name === 'webhooks') return { PITBOSS_ALLOW_LOOPBACK_WEBHOOKS: allow.webhooks ? 'yes' : 'no' }
+  if (name === 'wallet-bridge') return { PITBOSS_ALLOW_LOOPBACK_WALLETS: allow.wallets ? 'yes' : 'no' }
   return {}
 }

@@ -9,6 +9,7 @@ const logger = createLogger({ service: 'auth', level: config.PITBOSS_LOG_LEVEL }
 await runService({
   name: 'auth',
   logger,
+  probeHost: config.PITBOSS_PROBE_HOST,
   probePort: config.PITBOSS_PROBE_PORT,
   start: (host) => startAuth({ config, host }),
 })

@@ -1,6 +1,6 @@
+import { parseRange } from '@pitboss/runtime/address-range'
 import { baseUrlConfig, commonConfig, port } from '@pitboss/runtime/config-pieces'
 import { z } from 'zod'
-import { parseRange } from './access/client-address.ts'
 import type { LimiterRules } from './limits/limiters.ts'
 
 /** Everything the gateway reads from its environment. */

@@ -12,6 +12,7 @@ const logger = createLogger({ service: 'gateway', level: config.PITBOSS_LOG_LEVE
 await runService({
   name: 'gateway',
   logger,
+  probeHost: config.PITBOSS_PROBE_HOST,
   probePort: config.PITBOSS_PROBE_PORT,
   async start(host) {
     const bus = await connectBus({

@@ -29,7 +29,7 @@ export type Gateway = {
 
 /**
  * Starts a gateway on a connected bus. Several on one machine may listen on the same port: the kernel spreads connections
- * over them (SO_REUSEPORT). `nowMs` is the clock of tokens and limits.
+ * over them (SO_REUSEPORT). `nowMs` is the clock of tokens.
  * @throws when the port cannot be had.
  */
 export async function startGateway({
@@ -51,7 +51,8 @@ export async function startGateway({
     rules: limiterRules(config),
     replicaId: newId('gw'),
     publish: (data) => bus.publish(limitsSubject, data),
-    nowMs,
+    // Not `nowMs`: a clock that is set back would keep what was counted for as long.
+    nowMs: () => performance.now(),
   })
   const exchange = bus.subscribe(limitsSubject, ({ data }) => limiters.receive(data))
   const gauge = createLoadGauge({

@@ -12,6 +12,7 @@ const logger = createLogger({ service: name, level: config.PITBOSS_LOG_LEVEL })
 await runService({
   name,
   logger,
+  probeHost: config.PITBOSS_PROBE_HOST,
   probePort: config.PITBOSS_PROBE_PORT,
   start: async (host) => {
     const storage = await connectStorage({

@@ -9,6 +9,7 @@ const logger = createLogger({ service: 'wallet-bridge', level: config.PITBOSS_LO
 await runService({
   name: 'wallet-bridge',
   logger,
+  probeHost: config.PITBOSS_PROBE_HOST,
   probePort: config.PITBOSS_PROBE_PORT,
   start: (host) => startWalletBridge({ config, host }),
 })

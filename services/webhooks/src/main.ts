@@ -9,6 +9,7 @@ const logger = createLogger({ service: 'webhooks', level: config.PITBOSS_LOG_LEV
 await runService({
   name: 'webhooks',
   logger,
+  probeHost: config.PITBOSS_PROBE_HOST,
   probePort: config.PITBOSS_PROBE_PORT,
   start: (host) => startWebhooks({ config, host }),
 })

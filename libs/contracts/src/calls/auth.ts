@@ -8,6 +8,7 @@ import {
   scopeSchema,
 } from '../caller.ts'
 import { defineCall } from '../call.ts'
+import { manifestType } from '../token-claims.ts'
 import { userSchema } from '../objects/user.ts'
 import { happeningEnvironment, pageOf, sessionId, userId } from '../primitives.ts'
 
@@ -108,10 +109,10 @@ export const listPublicKeys = defineCall({
   budgetMs: 2000,
 })
 
-/** Signs a document (the events manifest) as a compact JWS with the current token key. */
+/** Signs a document (the events manifest) as a compact JWS with the current token key; never a token, whoever asks. */
 export const signDocument = defineCall({
   subject: 'auth.v1.document.sign',
-  request: z.strictObject({ typ: z.string(), payload: z.record(z.string(), z.unknown()) }),
+  request: z.strictObject({ typ: z.literal(manifestType), payload: z.record(z.string(), z.unknown()) }),
   reply: z.strictObject({ jws: z.string() }),
   budgetMs: 2000,
 })
@@ -232,6 +233,14 @@ export const opsRotateKeys = defineCall({
   subject: 'auth.v1.ops.key-rotate',
   request: z.strictObject({ order: opsOrder }),
   reply: z.strictObject({ data: z.array(keyRecord) }),
+  budgetMs: 5000,
+})
+
+/** How the database that answers auth is; the other services have theirs on the same server. */
+export const opsAuthStatus = defineCall({
+  subject: 'auth.v1.ops.status',
+  request: z.strictObject({}),
+  reply: z.strictObject({ mongodb: z.strictObject({ version: z.string(), ping_ms: z.number() }) }),
   budgetMs: 5000,
 })
 

@@ -8,6 +8,8 @@ const cases: [list: string[], address: string, allowed: boolean][] = [
   [['203.0.113.0/24'], '203.0.113.255', true],
   [['203.0.113.0/24'], '203.0.114.0', false],
   [['203.0.113.0/24'], '::ffff:203.0.113.7', true],
+  [['::ffff:203.0.113.0/120'], '203.0.113.7', true],
+  [['::ffff:203.0.113.9'], '203.0.113.9', true],
   [['2001:db8::/32'], '2001:db8:ffff::1', true],
   [['2001:db8::/32'], '2001:db9::1', false],
   [['2001:db8::1'], '2001:0db8:0:0:0:0:0:1', true],
@@ -20,6 +22,7 @@ t.test('an address is held against v4, v6 and ranges', async (t) => {
     t.equal(isAllowed(parseAllowlist(list), address), allowed, `${address} on [${list.join(', ')}]`)
   for (const bad of [
     '',
+    ' 1.2.3.4',
     'localhost',
     '1.2.3',
     '1.2.3.4/33',
@@ -27,6 +30,7 @@ t.test('an address is held against v4, v6 and ranges', async (t) => {
     '010.1.1.1',
     '1.2.3.4/',
     '::/129',
+    '::ffff:203.0.113.0/64',
   ]) {
     t.throws(() => parseAllowlist([bad]), { code: 'VALIDATION_ERROR' }, `"${bad}" is refused`)
   }

@@ -1,36 +1,8 @@
 import type { IncomingMessage } from 'node:http'
+import { type AddressRange, isWithin, parseAddress } from '@pitboss/runtime/address-range'
 import ipaddr from 'ipaddr.js'
 
-/** An address with the length of its prefix; a single address has its full length. */
-export type AddressRange = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
-
 const forwardedMax = 32
-
-/**
- * Reads an address or CIDR range, v4 or v6; a v4 address mapped into v6 is the v4 one. Null for anything else,
- * octal, hex or short spellings included.
- */
-export function parseRange(text: string): AddressRange | null {
-  const [address, bits, ...rest] = text.trim().split('/')
-  const parsed = parseAddress(address ?? '')
-  if (parsed === null || rest.length > 0) return null
-  const mapped = parsed.kind() === 'ipv4' && (address ?? '').includes(':')
-  const most = parsed.kind() === 'ipv4' ? 32 : 128
-  if (bits === undefined) return [parsed, most]
-  if (!/^(0|[1-9][0-9]{0,2})$/.test(bits)) return null
-  const length = Number(bits) - (mapped ? 96 : 0)
-  return length >= 0 && length <= most ? [parsed, length] : null
-}
-
-/** Whether `address` lies in one of `ranges`; unreadable ranges hold nothing. */
-export function isWithin(address: string, ranges: readonly (AddressRange | string)[]): boolean {
-  const parsed = parseAddress(address)
-  if (parsed === null) return false
-  return ranges.some((entry) => {
-    const range = typeof entry === 'string' ? parseRange(entry) : entry
-    return range !== null && contains(range, parsed)
-  })
-}
 
 /**
  * The client's address: the socket's, or behind a trusted proxy the last one in X-Forwarded-For that is no trusted proxy.
@@ -59,17 +31,4 @@ export function limiterAddress(address: string): string {
 
 function canonical(text: string): string | null {
   return parseAddress(text)?.toString() ?? null
-}
-
-function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
-  if (text.includes(':')) {
-    if (text.includes('%')) return parseAddress(text.split('%')[0] ?? '')
-    return ipaddr.IPv6.isValid(text) ? ipaddr.process(text) : null
-  }
-  return ipaddr.IPv4.isValidFourPartDecimal(text) ? ipaddr.IPv4.parse(text) : null
-}
-
-function contains([range, bits]: AddressRange, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  if (range instanceof ipaddr.IPv4) return address instanceof ipaddr.IPv4 && address.match(range, bits)
-  return address instanceof ipaddr.IPv6 && address.match(range, bits)
 }

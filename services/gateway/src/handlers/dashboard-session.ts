@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import {
   acceptInvitation as acceptCall,
   login as loginCall,
@@ -7,6 +6,7 @@ import {
 } from '@pitboss/contracts/calls/auth'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Answer, Inbound } from '../http/inbound.ts'
+import { hashedKey } from '../limits/hashed-key.ts'
 import { acceptBody, loginBody } from '../routes/own-shapes.ts'
 import type { HandlerDeps } from './handler-deps.ts'
 import { readRefreshCookie, setRefreshCookie } from './refresh-cookie.ts'
@@ -14,8 +14,7 @@ import { readRefreshCookie, setRefreshCookie } from './refresh-cookie.ts'
 /** `POST /v1/dashboard/login`. The address was counted before the body, the e-mail is counted here, right or wrong. */
 export async function login(deps: HandlerDeps, inbound: Inbound): Promise<Answer> {
   const { email, password, totp } = loginBody.parse(inbound.body)
-  const emailKey = createHash('sha256').update(email.toLowerCase()).digest('base64url')
-  inbound.admit(deps.limiters.take('loginEmail', emailKey))
+  inbound.admit(deps.limiters.take('loginEmail', hashedKey(email.toLowerCase())))
   const request = { email, password, totp: totp ?? null }
   return signedIn(deps, await deps.bus.call(loginCall, request, inbound.context))
 }

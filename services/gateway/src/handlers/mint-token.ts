@@ -3,6 +3,7 @@ import { operatorIdOf } from '@pitboss/contracts/operator-handle'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { limiterAddress } from '../access/client-address.ts'
 import type { Answer, Inbound } from '../http/inbound.ts'
+import { hashedKey } from '../limits/hashed-key.ts'
 import { mintBody } from '../routes/own-shapes.ts'
 import type { HandlerDeps } from './handler-deps.ts'
 
@@ -14,12 +15,13 @@ export async function mintToken(deps: HandlerDeps, inbound: Inbound): Promise<An
   const { api_key, api_secret } = mintBody.parse(inbound.body)
   const { limiters, bus } = deps
   const address = limiterAddress(inbound.clientAddress)
-  const ofKey = limiters.peek('mintKey', api_key)
+  const key = hashedKey(api_key)
+  const ofKey = limiters.peek('mintKey', key)
   if (!ofKey.allowed) inbound.admit(ofKey)
-  inbound.admit(limiters.take('mintPair', `${api_key} ${address}`))
+  inbound.admit(limiters.take('mintPair', `${key} ${address}`))
   const request = { api_key, api_secret, clientAddress: inbound.clientAddress }
   const token = await bus.call(mintCall, request, inbound.context)
-  inbound.admit({ ...limiters.take('mintKey', api_key), allowed: true })
+  inbound.admit({ ...limiters.take('mintKey', key), allowed: true })
   const operatorId = operatorIdOf(token.operator.id)
   if (operatorId === null) throw new ServiceError('INTERNAL_ERROR', { cause: 'the operator has no handle' })
   inbound.attribute({ operatorId, mode: token.operator.mode, apiKey: api_key })

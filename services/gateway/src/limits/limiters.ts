@@ -23,12 +23,16 @@ export type LimiterRules = Readonly<Record<LimiterName, BucketRule | WindowRule>
 const exchangeMs = 10
 const keysMax = 50_000
 const pairsPerMessageMax = 500
+/** So that a full message is far below what NATS takes: names that clients choose come in as hashes. */
+const keyCharactersMax = 128
 
 export const limitsSubject = 'gw.limits.v1'
 
 const messageSchema = z.strictObject({
   from: z.string().max(64),
-  let: z.array(z.tuple([z.enum(limiterNames), z.string().max(600), z.int().min(1)])).max(pairsPerMessageMax),
+  let: z
+    .array(z.tuple([z.enum(limiterNames), z.string().max(keyCharactersMax), z.int().min(1)]))
+    .max(pairsPerMessageMax),
 })
 
 export type Limiters = {

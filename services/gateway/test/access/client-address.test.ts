@@ -1,7 +1,8 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import t from 'tap'
-import { clientAddress, isWithin, limiterAddress, parseRange } from '../../src/access/client-address.ts'
+import { isWithin, parseRange } from '@pitboss/runtime/address-range'
+import { clientAddress, limiterAddress } from '../../src/access/client-address.ts'
 
 const inside: [address: string, ranges: string[], expected: boolean][] = [
   ['192.0.2.1', ['192.0.2.1'], true],

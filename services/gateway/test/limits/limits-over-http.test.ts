@@ -126,6 +126,33 @@ await t.test('guesses at one key from one address stop, its owner elsewhere stil
   t.equal((await mint('192.0.2.2', ids.testKey)).status, 200)
 })
 
+await t.test('what gateways tell one another stays small, whatever keys clients choose', async (t) => {
+  const longest: number[] = []
+  const told = world.services.subscribe('gw.limits.v1', ({ data }) => longest.push(data.length))
+  await world.services.nc.flush()
+  // 500 of these in one exchange would be more than NATS takes, and the gateway would die of it.
+  t.equal((await mint('192.0.2.3', '\u0001'.repeat(512))).status, 200)
+  await waitFor(async () => longest.length >= 1)
+  told.unsubscribe()
+  t.ok(Math.max(...longest) < 500, `${Math.max(...longest)} bytes`)
+})
+
+await t.test('a clock that is set back locks nobody out', async (t) => {
+  let behindMs = 0
+  const { url: own } = await world.addGateway({}, () => Date.now() - behindMs)
+  const login = () =>
+    ask(`${own}/v1/dashboard/login`, {
+      method: 'POST',
+      body: { email: 'clock@casino.example', password: 'wrong' },
+      ...from('192.0.2.4'),
+    })
+  for (let times = 0; times < 10; times++) await login()
+  behindMs = 3_600_000
+  const refused = await login()
+  t.equal(refused.code, 'RATE_LIMITED')
+  t.ok(Number(refused.headers.get('retry-after')) <= 60, refused.headers.get('retry-after') ?? '')
+})
+
 await t.test('tokens of one key are limited wherever they are minted from', async (t) => {
   const codes: (string | null)[] = []
   for (let times = 0; times < 40; times++) codes.push((await mint(`198.51.100.${times}`, ids.liveKey)).code)

@@ -1,14 +1,17 @@
-import {
-  type ConsumerInfo,
-  type JetStreamManager,
-  JetStreamApiError,
-  jetstreamManager,
-} from '@nats-io/jetstream'
+import { type JetStreamManager, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from 'nats'
 import { type ConsumerDeclaration, type StreamDeclaration, topology } from './topology.ts'
 
-const streamNotFound = 10_059
-const consumerNotFound = 10_014
+const streamNotFound = [10_059]
+/** In a dry run the stream of a consumer may not be there yet either. */
+const absentConsumerCodes = [10_014, 10_059]
+
+/** What was, or in a dry run would be, done about a stream, a bucket's stream or a consumer; `differences` names the fields that were not as declared. */
+export type TopologyChange = {
+  readonly what: string
+  readonly change: 'created' | 'updated' | 'none'
+  readonly differences: readonly string[]
+}
 
 /**
  * Creates or updates every stream, bucket and durable consumer with the rights of the ops user, reads each back and
@@ -17,47 +20,62 @@ const consumerNotFound = 10_014
  */
 export async function applyTopology(
   nc: NatsConnection,
-  { replicas, streams = topology.streams, consumers = topology.consumers }: ApplyOptions,
-): Promise<void> {
+  { replicas, dryRun = false, streams = topology.streams, consumers = topology.consumers }: ApplyOptions,
+): Promise<TopologyChange[]> {
   const manager = await jetstreamManager(nc)
-  for (const stream of streams) await applyStream(manager, { ...stream, num_replicas: replicas })
-  for (const consumer of consumers) await applyConsumer(manager, consumer)
+  const changes: TopologyChange[] = []
+  for (const stream of streams) {
+    changes.push(await applyStream(manager, { ...stream, num_replicas: replicas }, dryRun))
+  }
+  for (const consumer of consumers) changes.push(await applyConsumer(manager, consumer, dryRun))
+  return changes
 }
 
 type ApplyOptions = {
+  /** Of each stream: 1, or 3 or 5 in a cluster of at least as many servers. */
   replicas: number
+  dryRun?: boolean
   streams?: readonly StreamDeclaration[]
   consumers?: readonly ConsumerDeclaration[]
 }
 
-async function applyStream(manager: JetStreamManager, declared: StreamDeclaration): Promise<void> {
+async function applyStream(
+  manager: JetStreamManager,
+  declared: StreamDeclaration,
+  dryRun: boolean,
+): Promise<TopologyChange> {
+  const what = `stream ${declared.name}`
   const present = await orNull(manager.streams.info(declared.name), streamNotFound)
-  if (present === null) await manager.streams.add({ ...declared })
-  else if (differences(declared, present.config).length > 0) {
-    await manager.streams.update(declared.name, { ...present.config, ...declared })
-  }
-  const applied = await manager.streams.info(declared.name)
-  refuseDifferences(`stream ${declared.name}`, declared, applied.config)
+  const planned = plan(what, declared, present?.config)
+  if (dryRun || planned.change === 'none') return planned
+  await (present === null
+    ? manager.streams.add({ ...declared })
+    : manager.streams.update(declared.name, { ...present.config, ...declared }))
+  refuseDifferences(what, declared, (await manager.streams.info(declared.name)).config)
+  return planned
 }
 
 async function applyConsumer(
   manager: JetStreamManager,
   { stream, config }: ConsumerDeclaration,
-): Promise<void> {
+  dryRun: boolean,
+): Promise<TopologyChange> {
   const name = config.durable_name ?? ''
-  const present = await orNull(manager.consumers.info(stream, name), consumerNotFound)
-  if (present === null) await manager.consumers.add(stream, { ...config })
-  else if (differences(config, present.config).length > 0) await updateConsumer(manager, present, config)
-  const applied = await manager.consumers.info(stream, name)
-  refuseDifferences(`consumer ${name}`, config, applied.config)
+  const what = `consumer ${name}`
+  const present = await orNull(manager.consumers.info(stream, name), absentConsumerCodes)
+  const planned = plan(what, config, present?.config)
+  if (dryRun || planned.change === 'none') return planned
+  await (present === null
+    ? manager.consumers.add(stream, { ...config })
+    : manager.consumers.update(stream, name, { ...present.config, ...config }))
+  refuseDifferences(what, config, (await manager.consumers.info(stream, name)).config)
+  return planned
 }
 
-async function updateConsumer(
-  manager: JetStreamManager,
-  present: ConsumerInfo,
-  config: ConsumerDeclaration['config'],
-): Promise<void> {
-  await manager.consumers.update(present.stream_name, present.name, { ...present.config, ...config })
+function plan(what: string, declared: object, present: object | undefined): TopologyChange {
+  if (present === undefined) return { what, change: 'created', differences: [] }
+  const found = differences(declared, present)
+  return { what, change: found.length === 0 ? 'none' : 'updated', differences: found }
 }
 
 function refuseDifferences(what: string, declared: object, applied: object): void {
@@ -79,11 +97,11 @@ function differences(declared: object, applied: object): string[] {
     )
 }
 
-async function orNull<Info>(promise: Promise<Info>, absentCode: number): Promise<Info | null> {
+async function orNull<Info>(promise: Promise<Info>, absentCodes: readonly number[]): Promise<Info | null> {
   try {
     return await promise
   } catch (error) {
-    if (error instanceof JetStreamApiError && error.code === absentCode) return null
+    if (error instanceof JetStreamApiError && absentCodes.includes(error.code)) return null
     throw error
   }
 }

@@ -40,19 +40,24 @@ export type Bus = {
   close(): Promise<void>
 }
 
-/** Connects a service to NATS, waiting for the first server. Source: design notes on NATS, "Client". */
+/**
+ * Connects to NATS. A service waits for the first server for as long as it takes; what a person waits for is not `patient`.
+ * Source: design notes on NATS, "Client". @throws when not patient and no server answers within its time-out
+ */
 export async function connectBus({
   url,
   nkeySeed,
   service,
   logger,
+  patient = true,
 }: {
   url: string
   nkeySeed?: string | undefined
   service: string
   logger: Logger
+  patient?: boolean
 }): Promise<Bus> {
-  const nc = await connect(connectionOptions({ url, nkeySeed, service }))
+  const nc = await connect(connectionOptions({ url, nkeySeed, service, patient }))
   const link = watchLink(nc, logger)
   const js = jetstream(nc, { timeout: publishTimeoutMs })
 

@@ -11,10 +11,12 @@ export function connectionOptions({
   url,
   nkeySeed,
   service,
+  patient = true,
 }: {
   url: string
   nkeySeed?: string | undefined
   service: string
+  patient?: boolean
 }): NodeConnectionOptions {
   const urls = url.split(',').map((text) => parseServerUrl(text.trim()))
   const withUser = urls.find((server) => server.username !== '')
@@ -28,7 +30,7 @@ export function connectionOptions({
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
     reconnectJitter: 250,
-    waitOnFirstConnect: true,
+    waitOnFirstConnect: patient,
     timeout: 3000,
     pingInterval: 5000,
     maxPingOut: 2,

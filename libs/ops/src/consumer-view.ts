@@ -17,8 +17,7 @@ const parkedMax = 1000
 
 /** Every durable consumer of every stream that holds events. Source: contract section 11. */
 export async function viewConsumers(bus: Bus): Promise<ConsumerView[]> {
-  const manager = await jetstreamManager(bus.nc)
-  const errors = await lastErrors(bus)
+  const [manager, errors] = await Promise.all([jetstreamManager(bus.nc), lastErrors(bus)])
   const views: ConsumerView[] = []
   for await (const stream of manager.streams.list()) {
     if (stream.config.name.startsWith('KV_')) continue

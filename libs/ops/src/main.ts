@@ -9,6 +9,7 @@ import { parkedCommands } from './commands/parked-commands.ts'
 import { platformCommands } from './commands/platform-commands.ts'
 import { roundCommands } from './commands/round-commands.ts'
 import { statusCommand } from './commands/status-command.ts'
+import { topologyCommands } from './commands/topology-commands.ts'
 import { reportFailure } from './report-failure.ts'
 
 const program = new Command('pitboss-ops').description(
@@ -25,6 +26,7 @@ for (const add of [
   roundCommands,
   auditCommands,
   statusCommand,
+  topologyCommands,
 ]) {
   add(program)
 }

@@ -8,6 +8,8 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { Command } from 'commander'
 import pino from 'pino'
 import { z } from 'zod'
+import { createProgress, type Progress } from './progress.ts'
+import { readReason } from './read-flags.ts'
 import { UsageError } from './usage-error.ts'
 
 const connection = z.looseObject({ nats_url: z.string(), nats_nkey_seed: z.string().optional() })
@@ -16,7 +18,7 @@ const common = z.looseObject({
   dataDir: z.string().optional(),
   yes: z.boolean().default(false),
   dryRun: z.boolean().default(false),
-  reason: z.string().max(512).optional(),
+  reason: z.string().optional(),
 })
 
 export type Order = { by: string; reason: string | null; dryRun: boolean }
@@ -28,8 +30,10 @@ export type OpsRun = {
   order: Order
   /** The result: one JSON value with `--json`, else the text. */
   show(value: unknown, text: string): void
-  /** Progress, on stderr. */
+  /** A remark, on stderr. */
   note(text: string): void
+  /** Shows on stderr how `work` gets on, of `total` steps if that is known. */
+  follow<Result>(total: number | null, work: (progress: Progress) => Promise<Result>): Promise<Result>
   /** Asks on a terminal unless `--yes`; does nothing in a dry run. @throws ServiceError CONFLICT when the person says no. */
   confirm(question: string): Promise<void>
   /** Leaves an audit record unless it is a dry run. */
@@ -48,7 +52,7 @@ export function withChangeFlags(command: Command): Command {
   return withCommonFlags(command)
     .option('--dry-run', 'say what would happen and change nothing')
     .option('--yes', 'do not ask')
-    .option('--reason <text>', 'why; goes into the audit log')
+    .option('--reason <text>', 'why; goes into the audit log', readReason)
 }
 
 /** Connects with the rights of the ops user, runs `work` and hangs up. */
@@ -56,12 +60,15 @@ export async function runOps(command: Command, work: (run: OpsRun) => Promise<vo
   const { json, dataDir, yes, dryRun, reason } = common.parse(command.opts())
   const { nats_url: url, nats_nkey_seed: nkeySeed } = findConnection(dataDir)
   const logger = pino({ level: 'error' }, pino.destination(2))
-  const bus = await connectBus({
-    url,
-    service: 'ops',
-    logger,
-    ...(nkeySeed === undefined ? {} : { nkeySeed }),
-  })
+  const bus = await connectBus({ url, nkeySeed, service: 'ops', logger, patient: false }).catch(
+    (cause: unknown) => {
+      throw new ServiceError('SERVICE_UNAVAILABLE', {
+        message:
+          'NATS does not answer. Is the stack running? Start it (npm start), or name its folder with --data-dir.',
+        cause,
+      })
+    },
+  )
   const order = { by: userInfo().username, reason: reason ?? null, dryRun }
   try {
     await work({
@@ -70,9 +77,18 @@ export async function runOps(command: Command, work: (run: OpsRun) => Promise<vo
       order,
       show: (value, text) => process.stdout.write(json ? `${JSON.stringify(value)}\n` : `${text}\n`),
       note: (text) => process.stderr.write(`${text}\n`),
+      async follow(total, work) {
+        const progress = createProgress(total)
+        try {
+          return await work(progress)
+        } finally {
+          progress.end()
+        }
+      },
       async confirm(question) {
-        if (dryRun || yes || process.stdin.isTTY !== true || process.stdout.isTTY !== true) return
-        const answer = await confirm({ message: question })
+        if (dryRun || yes || process.stdin.isTTY !== true || process.stderr.isTTY !== true) return
+        // On stderr: stdout holds the result alone.
+        const answer = await confirm({ message: question, output: process.stderr })
         if (isCancel(answer) || !answer)
           throw new ServiceError('CONFLICT', { message: 'Nothing was changed.' })
       },
@@ -101,5 +117,9 @@ function findConnection(dataDir: string | undefined): z.infer<typeof connection>
       `${path} cannot be read. Start the stack (npm start), name its folder with --data-dir, or set NATS_URL and NATS_NKEY_SEED.`,
     )
   }
-  return connection.parse(JSON.parse(text))
+  try {
+    return connection.parse(JSON.parse(text))
+  } catch {
+    throw new UsageError(`${path} does not say where NATS is; "npm start" writes it anew.`)
+  }
 }

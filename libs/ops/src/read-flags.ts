@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 
+const reasonCharactersMax = 512
 const unitsS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
 /** Reads a whole number from 1 to `most`. */
@@ -19,10 +20,24 @@ export function readDuration(text: string): number {
   return Number(count) * (unitsS[unit] ?? 1)
 }
 
-/** Reads an ISO 8601 time. @returns it in UTC with milliseconds */
+/** Reads an ISO 8601 time, or a date (its midnight, UTC). Dates that do not exist are refused. @returns it in UTC with milliseconds */
 export function readInstant(text: string): string {
+  const [, year, month, day] =
+    /^(\d{4})-(\d{2})-(\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/.exec(text) ?? []
   const instant = new Date(text)
-  if (Number.isNaN(instant.getTime()))
+  const exists =
+    day === undefined
+      ? false
+      : new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day)
+  if (!exists || Number.isNaN(instant.getTime()))
     throw new InvalidArgumentError('must be an ISO 8601 time such as 2026-11-20T09:30:00Z')
   return instant.toISOString()
+}
+
+/** Reads why something is done: some words, for the audit log. */
+export function readReason(text: string): string {
+  const reason = text.trim()
+  if (reason === '' || reason.length > reasonCharactersMax)
+    throw new InvalidArgumentError(`must have 1 to ${reasonCharactersMax} characters`)
+  return reason
 }

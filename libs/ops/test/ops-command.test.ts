@@ -57,6 +57,13 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
       ['consumer', 'rewind', consumer],
       ['movement', 'resolve', 'txn_x', '--as', 'success'],
       ['movement', 'diff', '-', '--operator', demo.operator_id],
+      ['movement', 'resolve', 'txn_x', '--as', 'success', '--reason', ' '],
+      ['keys', 'rotate', '--reason', 'x'.repeat(513)],
+      ['consumer', 'rewind', consumer, '--from-time', '2026-02-30T00:00:00Z'],
+      [
+        ...['movement', 'diff', join(stack.dataDir, 'nowhere.csv'), '--operator', demo.operator_id],
+        ...['--from', '2026-11-20', '--to', '2026-11-21'],
+      ],
       ['operator', 'list', '--data-dir', join(stack.dataDir, 'nowhere')],
     ]
     await Promise.all(
@@ -83,6 +90,15 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
         t.match(JSON.parse(stderr), { code: /NOT_FOUND$/, message: String, retryable: false })
       }),
     )
+  })
+
+  const nobody = t.test('a stack that does not run is said to be so at once', side, async (t) => {
+    const folder = t.testdir({ 'connection.json': JSON.stringify({ nats_url: 'nats://127.0.0.1:1' }) })
+    const { code, stdout, stderr } = await run('status', '--json', '--data-dir', folder)
+    t.match({ code, stdout }, { code: 1, stdout: '' })
+    t.match(JSON.parse(stderr), { code: 'SERVICE_UNAVAILABLE', retryable: true })
+    const torn = t.testdir({ 'connection.json': '{' })
+    t.match(await run('status', '--json', '--data-dir', torn), { code: 2, stdout: '' })
   })
 
   const operators = t.test('operators are made, shown and switched', side, async (t) => {
@@ -213,7 +229,7 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
     )
   })
 
-  await Promise.all([usage, refusal, operators, switches, consumers])
+  await Promise.all([usage, refusal, nobody, operators, switches, consumers])
 
   await t.test(
     'status shows the services; the audit log shows what was done and why',
@@ -221,8 +237,10 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
     async (t) => {
       const status = await one('status')
       const services = records.parse(status.services).map(({ name }) => String(name))
-      for (const name of ['auth', 'rounds', 'wallet-bridge', 'webhooks']) t.ok(services.includes(name), name)
-      t.match(status, { movements: { pending: Number }, deliveries: { parked: 0 }, rounds: {} })
+      for (const name of ['auth', 'gateway', 'rounds', 'wallet-bridge', 'webhooks'])
+        t.ok(services.includes(name), name)
+      t.match(status, { movements: { pending: Number }, deliveries: { parked: 0 }, rounds: {}, problems: [] })
+      t.match(status.engines, { mongodb: { version: String, ping_ms: Number }, nats: { version: String } })
 
       const audit = await many('audit', 'list')
       const done = new Set(audit.map(({ what }) => String(what)))

@@ -6,13 +6,13 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { Command } from 'commander'
 import { type ConsumerView, viewConsumers } from '../consumer-view.ts'
 import { type OpsRun, runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
+import type { Progress } from '../progress.ts'
 import { readCount, readInstant } from '../read-flags.ts'
 import { textTable } from '../text-table.ts'
 import { UsageError } from '../usage-error.ts'
 
 const pausedUntil = new Date('2999-12-31T00:00:00Z')
 const askEveryMs = 250
-const progressEveryMs = 5000
 const countedConsumer = 'webhooks-fanout'
 
 /** `consumer list|show|pause|resume|rewind`. Source: contract section 10. */
@@ -74,7 +74,7 @@ async function rewind(
   name: string,
   from: { fromSeq?: number; fromTime?: string },
 ): Promise<void> {
-  const { bus, order, show, note, confirm, audit } = run
+  const { bus, order, show, note, follow, confirm, audit } = run
   const view = await find(bus, name)
   const manager = await jetstreamManager(bus.nc)
   const { state } = await manager.streams.info(view.stream)
@@ -92,7 +92,7 @@ async function rewind(
   await audit('consumer.rewind', name, { from_seq: fromSeq, to_seq: toSeq })
   if (name !== countedConsumer) {
     await recreateAt(manager, view.stream, name, fromSeq)
-    await passed(run, manager, view, toSeq)
+    await follow(count, (progress) => passed(progress, manager, view, { toSeq, count }))
     return show(
       { ...nothing, seen: count, repaired: null, unchanged: null },
       `${name} has seen ${count} messages again`,
@@ -100,18 +100,18 @@ async function rewind(
   }
   const started = await bus.call(opsStartRewind, { order, fromSeq, toSeq })
   await recreateAt(manager, view.stream, name, fromSeq)
-  let progress = started
-  let saidAtMs = performance.now()
-  while (!progress.done) {
-    await delay(askEveryMs)
-    progress = await bus.call(opsShowRewind, { rewindId: started.rewind_id })
-    if (performance.now() - saidAtMs < progressEveryMs) continue
-    saidAtMs = performance.now()
-    note(
-      `${progress.seen} of ${count} seen, ${progress.repaired} repaired, ${progress.unchanged} unchanged, ${progress.parked} parked`,
-    )
-  }
-  const { seen, repaired, unchanged, parked } = progress
+  const { seen, repaired, unchanged, parked } = await follow(count, async (progress) => {
+    let state = started
+    while (!state.done) {
+      await delay(askEveryMs)
+      state = await bus.call(opsShowRewind, { rewindId: started.rewind_id })
+      progress.tell(
+        state.seen,
+        `${state.seen} of ${count} seen, ${state.repaired} repaired, ${state.unchanged} unchanged, ${state.parked} parked`,
+      )
+    }
+    return state
+  })
   show(
     { consumer: name, from: fromSeq, seen, repaired, unchanged, parked },
     `${seen} seen, ${repaired} repaired, ${unchanged} unchanged, ${parked} parked`,
@@ -136,20 +136,16 @@ async function recreateAt(
 }
 
 async function passed(
-  { note }: OpsRun,
+  progress: Progress,
   manager: JetStreamManager,
   view: ConsumerView,
-  toSeq: number,
+  { toSeq, count }: { toSeq: number; count: number },
 ): Promise<void> {
-  let saidAtMs = performance.now()
   for (;;) {
     const info = await manager.consumers.info(view.stream, view.name)
     if (info.num_pending === 0 && info.num_ack_pending === 0) return
     if (info.ack_floor.stream_seq >= toSeq) return
-    if (performance.now() - saidAtMs > progressEveryMs) {
-      saidAtMs = performance.now()
-      note(`${info.num_pending} to go`)
-    }
+    progress.tell(count - info.num_pending, `${info.num_pending} to go`)
     await delay(askEveryMs)
   }
 }

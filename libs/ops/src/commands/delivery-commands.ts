@@ -11,7 +11,6 @@ import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { readCount, readInstant } from '../read-flags.ts'
 import { textTable } from '../text-table.ts'
 
-const progressEveryMs = 5000
 const askEveryMs = 250
 
 /** `delivery list|why|retry` and `endpoint replay`, for every operator. Source: contract section 10. */
@@ -68,7 +67,8 @@ export function deliveryCommands(program: Command): void {
     })
   })
   withChangeFlags(noun.command('retry <id>')).action(async (deliveryId: string, _flags, command: Command) => {
-    await runOps(command, async ({ bus, order, show, audit }) => {
+    await runOps(command, async ({ bus, order, show, confirm, audit }) => {
+      await confirm(`Send ${deliveryId} again?`)
       const record = await bus.call(opsRetryDelivery, { order, deliveryId })
       await audit('delivery.retry', deliveryId, {})
       show(record, `${record.delivery_id}  ${record.status}`)
@@ -83,22 +83,24 @@ export function deliveryCommands(program: Command): void {
       new Option('--only <which>').choices(['failed', 'missing', 'all'] as const).default('missing' as const),
     )
     .action(async (webhookId: string, flags, command: Command) => {
-      await runOps(command, async ({ bus, order, show, note, confirm, audit }) => {
+      await runOps(command, async ({ bus, order, show, note, follow, confirm, audit }) => {
         const request = { webhookId, from: flags.from, to: flags.to, only: flags.only }
         const preview = await bus.call(opsReplayEndpoint, { ...request, order: { ...order, dryRun: true } })
         note(`${preview.matched} events match`)
         if (order.dryRun) return show(preview, `${preview.matched} events would be sent`)
         await confirm(`Send them to ${webhookId}?`)
-        let job = await bus.call(opsReplayEndpoint, { ...request, order })
-        await audit('endpoint.replay', webhookId, { ...request, replay_id: job.replay_id })
-        let saidAtMs = performance.now()
-        while (job.status === 'RUNNING' && job.replay_id !== null) {
-          await delay(askEveryMs)
-          job = await bus.call(opsShowReplay, { replayId: job.replay_id })
-          if (performance.now() - saidAtMs < progressEveryMs) continue
-          saidAtMs = performance.now()
-          note(`${job.delivered} delivered, ${job.failed} failed of ${job.created}`)
-        }
+        const started = await bus.call(opsReplayEndpoint, { ...request, order })
+        await audit('endpoint.replay', webhookId, { ...request, replay_id: started.replay_id })
+        const job = await follow(started.matched, async (progress) => {
+          let state = started
+          while (state.status === 'RUNNING' && state.replay_id !== null) {
+            await delay(askEveryMs)
+            state = await bus.call(opsShowReplay, { replayId: state.replay_id })
+            const { delivered, failed, created } = state
+            progress.tell(delivered + failed, `${delivered} delivered, ${failed} failed of ${created}`)
+          }
+          return state
+        })
         show(job, `${job.status}: ${job.delivered} delivered, ${job.failed} failed of ${job.created}`)
       })
     })

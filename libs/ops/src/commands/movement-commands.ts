@@ -1,12 +1,14 @@
 import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { opsShowOperator } from '@pitboss/contracts/calls/auth'
 import { opsListMovements, opsResolveMovement, opsShowMovement } from '@pitboss/contracts/calls/wallet'
 import { operatorIdOf } from '@pitboss/contracts/operator-handle'
 import { type Difference, diffLedger, type Finding, type LedgerSummary } from '@pitboss/ledger/diff-ledger'
-import { readLedger } from '@pitboss/ledger/ledger-lines'
+import { type LedgerLine, readLedger } from '@pitboss/ledger/ledger-lines'
 import { newId } from '@pitboss/runtime/new-id'
 import { type Command, Option } from 'commander'
 import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
+import type { Progress } from '../progress.ts'
 import { readCount, readDuration, readInstant } from '../read-flags.ts'
 import { textTable } from '../text-table.ts'
 import { UsageError } from '../usage-error.ts'
@@ -89,9 +91,11 @@ export function movementCommands(program: Command): void {
     .requiredOption('--to <time>', 'of our movements, inclusive', readInstant)
     .addOption(new Option('--format <format>', 'unless told by .csv').choices(['json-lines', 'csv'] as const))
     .action(async (path: string, flags, command: Command) => {
-      await runOps(command, async ({ bus, show, note }) => {
+      await runOps(command, async ({ bus, show, follow }) => {
         const operatorId = operatorIdOf(flags.operator)
         if (operatorId === null) throw new UsageError('--operator must be an op_… handle or a uuid')
+        if (flags.from > flags.to) throw new UsageError('--from must not be after --to')
+        if (path !== '-') await readable(path)
         await bus.call(opsShowOperator, { operator: flags.operator })
         const scope = { operatorId, environment: flags.environment === 'LIVE' ? 'LIVE' : 'SANDBOX' } as const
         const lines = readLedger(
@@ -99,7 +103,9 @@ export function movementCommands(program: Command): void {
           flags.format ?? (path.endsWith('.csv') ? 'csv' : 'json-lines'),
         )
         const window = { scope, from: flags.from, to: flags.to, requestId: newId('req') }
-        const { differences, summary } = await collect(diffLedger(bus, window, lines), note)
+        const { differences, summary } = await follow(null, (progress) =>
+          collect(diffLedger(bus, window, counted(lines, progress))),
+        )
         show({ summary, differences }, describe(differences, summary))
       })
     })
@@ -107,18 +113,29 @@ export function movementCommands(program: Command): void {
 
 /** Kept in memory and printed at most; all are counted. */
 const differencesMax = 10_000
-const noteEveryMs = 5_000
+const linesPerTell = 1000
 
-async function collect(findings: AsyncIterable<Finding>, note: (text: string) => void) {
+async function readable(path: string): Promise<void> {
+  if (!(await stat(path).catch(() => null))?.isFile())
+    throw new UsageError(`${path} is no file that can be read`)
+}
+
+/** The same lines; tells how many went by. */
+async function* counted(lines: AsyncIterable<LedgerLine>, progress: Progress): AsyncGenerator<LedgerLine> {
+  let read = 0
+  for await (const line of lines) {
+    read += 1
+    if (read % linesPerTell === 0) progress.tell(read, `${read} lines read`)
+    yield line
+  }
+}
+
+async function collect(findings: AsyncIterable<Finding>) {
   const differences: Difference[] = []
   let summary: LedgerSummary | null = null
-  let notedAtMs = performance.now()
   for await (const finding of findings) {
     if ('summary' in finding) summary = finding.summary
     else if (differences.length < differencesMax) differences.push(finding)
-    if (performance.now() - notedAtMs < noteEveryMs) continue
-    notedAtMs = performance.now()
-    note(`${differences.length} differences so far`)
   }
   if (summary === null) throw new Error('the comparison ended without a summary')
   return { differences, summary }

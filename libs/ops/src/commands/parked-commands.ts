@@ -22,7 +22,8 @@ export function parkedCommands(program: Command): void {
     })
   })
   withChangeFlags(noun.command('retry <id>')).action(async (parkedId: string, _flags, command: Command) => {
-    await runOps(command, async ({ bus, order, show, audit }) => {
+    await runOps(command, async ({ bus, order, show, confirm, audit }) => {
+      await confirm(`Try ${parkedId} again?`)
       const result = await bus.call(opsRetryParked, { order, parkedId })
       await audit('parked.retry', parkedId, { handled: result.handled })
       if (!result.handled && !order.dryRun)

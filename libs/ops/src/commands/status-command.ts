@@ -1,4 +1,5 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
+import { opsAuthStatus } from '@pitboss/contracts/calls/auth'
 import { opsRoundsStatus } from '@pitboss/contracts/calls/rounds'
 import { opsWalletStatus } from '@pitboss/contracts/calls/wallet'
 import { opsWebhooksStatus } from '@pitboss/contracts/calls/webhooks'
@@ -17,26 +18,43 @@ export function statusCommand(program: Command): void {
   withCommonFlags(program.command('status').description('how everything stands')).action(
     async (_flags, command: Command) => {
       await runOps(command, async ({ bus, show }) => {
-        const [services, consumers, movements, deliveries, rounds] = await Promise.all([
+        const problems: string[] = []
+        /** What cannot be found out is null and named: a status is wanted most when something is down. */
+        const ask = <Answer>(what: string, answer: Promise<Answer>): Promise<Answer | null> =>
+          answer.catch((error: unknown) => {
+            problems.push(`${what}: ${error instanceof Error ? error.message : String(error)}`)
+            return null
+          })
+        const [services, consumers, movements, deliveries, rounds, database] = await Promise.all([
           pingServices(bus),
-          viewConsumers(bus),
-          bus.call(opsWalletStatus, {}),
-          bus.call(opsWebhooksStatus, {}),
-          bus.call(opsRoundsStatus, {}),
+          ask('consumers', viewConsumers(bus)),
+          ask('wallet-bridge', bus.call(opsWalletStatus, {})),
+          ask('webhooks', bus.call(opsWebhooksStatus, {})),
+          ask('rounds', bus.call(opsRoundsStatus, {})),
+          ask('auth', bus.call(opsAuthStatus, {})),
         ])
         const nats = {
           version: bus.nc.info?.version ?? null,
           server: bus.nc.info?.server_name ?? null,
           cluster: bus.nc.info?.cluster ?? null,
         }
-        const record = { services, engines: { nats }, consumers, movements, deliveries, rounds }
+        const mongodb = database?.mongodb ?? null
+        const engines = { mongodb, nats }
+        const record = { services, engines, consumers, movements, deliveries, rounds, problems }
         const text = [
           textTable(services),
-          textTable(consumers),
-          `movements: ${movements.pending} pending, oldest ${movements.oldest_pending_at ?? '-'}; alarms ${JSON.stringify(movements.alarms)}; breakers open: ${movements.breakers_open.join(', ') || 'none'}`,
-          `deliveries: ${deliveries.pending} pending, oldest due ${deliveries.oldest_due_at ?? '-'}, ${deliveries.held} held, ${deliveries.parked} messages parked, ${deliveries.paused_endpoints} endpoints paused`,
-          `rounds: ${rounds.unfinished} unfinished, oldest ${rounds.oldest_unfinished_at ?? '-'}`,
-          `NATS ${nats.version ?? '?'}`,
+          consumers === null ? 'consumers: unknown' : textTable(consumers),
+          movements === null
+            ? 'movements: unknown'
+            : `movements: ${movements.pending} pending, oldest ${movements.oldest_pending_at ?? '-'}; alarms ${JSON.stringify(movements.alarms)}; breakers open: ${movements.breakers_open.join(', ') || 'none'}`,
+          deliveries === null
+            ? 'deliveries: unknown'
+            : `deliveries: ${deliveries.pending} pending, oldest due ${deliveries.oldest_due_at ?? '-'}, ${deliveries.held} held, ${deliveries.parked} messages parked, ${deliveries.paused_endpoints} endpoints paused`,
+          rounds === null
+            ? 'rounds: unknown'
+            : `rounds: ${rounds.unfinished} unfinished, oldest ${rounds.oldest_unfinished_at ?? '-'}`,
+          `engines: MongoDB ${mongodb === null ? 'unknown' : `${mongodb.version} (answers in ${mongodb.ping_ms} ms)`}, NATS ${nats.version ?? '?'}`,
+          ...(problems.length === 0 ? [] : [`PROBLEMS\n${problems.toSorted().join('\n')}`]),
         ]
         show(record, text.join('\n\n'))
       })

@@ -1,0 +1,45 @@
+import type { WriteStream } from 'node:tty'
+
+const lineEveryMs = 5000
+const barCharacters = 24
+
+export type Progress = {
+  /** How many of the total are done, and what else there is to say. Called as often as one likes. */
+  tell(done: number, text: string): void
+  /** Leaves the terminal clean. */
+  end(): void
+}
+
+/**
+ * Progress on stderr: a bar on a terminal, a line every 5 s elsewhere. Without a known `total` the terminal shows the text alone.
+ * Source: contract section 10.
+ */
+export function createProgress(
+  total: number | null,
+  stream: Pick<WriteStream, 'write'> & { isTTY?: boolean } = process.stderr,
+  now: () => number = () => performance.now(),
+): Progress {
+  const isTerminal = stream.isTTY === true
+  let saidAtMs = now()
+  return {
+    tell(done, text) {
+      if (isTerminal) {
+        stream.write(`\r\u001b[K${total === null ? '' : `${barOf(done, total)} `}${text}`)
+        return
+      }
+      if (now() - saidAtMs < lineEveryMs) return
+      saidAtMs = now()
+      stream.write(`${text}\n`)
+    },
+    end() {
+      if (isTerminal) stream.write('\r\u001b[K')
+    },
+  }
+}
+
+function barOf(done: number, total: number): string {
+  const share = total <= 0 ? 1 : Math.min(1, Math.max(0, done / total))
+  const filled = Math.round(share * barCharacters)
+  const percent = `${Math.floor(share * 100)}%`.padStart(4)
+  return `${'█'.repeat(filled)}${'░'.repeat(barCharacters - filled)}${percent}`
+}

@@ -27,8 +27,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 try {
   stack = await startStack(options, output, stopping.signal)
-  if (options.log === 'pretty') process.stdout.write(stackTable(stack))
-  else output.say('stack.ready', { base_url: stack.baseUrl, data_dir: stack.dataDir, engines: stack.engines })
+  if (options.log === 'json')
+    output.say('stack.ready', { base_url: stack.baseUrl, data_dir: stack.dataDir, engines: stack.engines })
+  if (options.table) process.stdout.write(stackTable(stack))
 } catch (error) {
   if (stopping.signal.aborted) process.exit(0)
   fail(error)

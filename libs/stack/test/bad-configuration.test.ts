@@ -33,6 +33,12 @@ t.test('a bad value ends the start with 78 and names its variable or flag', asyn
     stderr: /PITBOSS_TIME_SCALE/,
   })
   t.match(start({ NODE_ENV: 'production' }), { status: 78, stderr: /NODE_ENV.*--no-demo/ })
+  for (const variable of ['PITBOSS_ALLOW_LOOPBACK_WEBHOOKS', 'PITBOSS_ALLOW_LOOPBACK_WALLETS']) {
+    const refused = { status: 78, stderr: new RegExp(variable) }
+    t.match(start({ NODE_ENV: 'production', [variable]: 'yes' }, ['--no-demo']), refused)
+    t.match(start({ [variable]: 'maybe' }), refused)
+    t.match(start({ [variable]: 'no' }), refused, 'the demo needs addresses on this machine')
+  }
   t.match(start({}, ['--port', 'x']), { status: 78, stderr: /--port/ })
   t.match(start({}, ['--replicas', 'gateway=0']), { status: 78, stderr: /--replicas/ })
 })

@@ -24,7 +24,9 @@ await t.test('topology', async (t) => {
       consumers: [{ stream: 'EVENTS', name: 'webhooks-fanout' }],
       logger,
     })
-    await applyTopology(bus.nc, { replicas: 1 })
+    const planned = await applyTopology(bus.nc, { replicas: 1, dryRun: true })
+    t.ok(planned.length >= 4 && planned.every(({ change }) => change === 'created'))
+    t.strictSame(await applyTopology(bus.nc, { replicas: 1 }), planned)
     await waiting
     t.ok(lines.some((line) => line.msg === 'topology.awaited'))
   })
@@ -33,7 +35,8 @@ await t.test('topology', async (t) => {
     'what is declared is what the server holds, and applying it again changes nothing',
     async (t) => {
       const before = await manager.streams.info('EVENTS')
-      await applyTopology(bus.nc, { replicas: 1 })
+      const changes = await applyTopology(bus.nc, { replicas: 1 })
+      t.ok(changes.every(({ change }) => change === 'none'))
       const events = await manager.streams.info('EVENTS')
       t.strictSame(events.config, before.config)
       t.match(events.config, eventsStream)
@@ -52,6 +55,20 @@ await t.test('topology', async (t) => {
     })
     await manager.streams.update('EVENTS', { max_age: nanos(3_600_000) })
     await manager.consumers.update('EVENTS', 'webhooks-fanout', { max_ack_pending: 5 })
+    const planned = await applyTopology(bus.nc, { replicas: 1, dryRun: true })
+    t.strictSame(
+      planned.filter(({ change }) => change !== 'none').map(({ what, change }) => [what, change]),
+      [
+        ['stream EVENTS', 'updated'],
+        ['consumer webhooks-fanout', 'updated'],
+      ],
+    )
+    t.match(planned[0]?.differences, [/^max_age: wanted \d+, got 3600000000000$/])
+    t.equal(
+      (await manager.streams.info('EVENTS')).config.max_age,
+      nanos(3_600_000),
+      'a dry run changes nothing',
+    )
     await applyTopology(bus.nc, { replicas: 1 })
     const info = await manager.streams.info('EVENTS')
     t.equal(info.config.max_age, eventsStream.max_age)

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { withEngines } from '@pitboss/testing/with-engines'
+import t from 'tap'
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const { natsUrl } = await withEngines(t)
+
+async function apply(...flags: string[]) {
+  const child = spawn(process.execPath, [main, 'topology', 'apply', '--json', ...flags], {
+    env: { ...process.env, NATS_URL: natsUrl },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ])
+  return { code, stdout, stderr, value: stdout === '' ? null : JSON.parse(stdout) }
+}
+
+const everything = (change: string) =>
+  ['stream EVENTS', 'stream KV_access', 'consumer webhooks-fanout', 'consumer rounds-movements'].map(
+    (what) => ({ what, change }),
+  )
+
+await t.test('a NATS of one’s own is prepared before any service runs, and only once', async (t) => {
+  t.match(await apply('--replicas', '1', '--dry-run'), { code: 0, value: everything('created') })
+  const first = await apply('--replicas', '1')
+  t.match(first, { code: 0, value: everything('created') }, 'the dry run made nothing')
+  t.match(first.stderr, 'no audit record')
+  t.match(await apply('--replicas', '1'), { code: 0, value: everything('none'), stderr: '' })
+})
+
+await t.test('what the server refuses is said in its words', async (t) => {
+  const { code, stdout, stderr } = await apply('--replicas', '3')
+  t.match({ code, stdout }, { code: 1, stdout: '' })
+  t.match(JSON.parse(stderr), { code: 'CONFLICT', message: /NATS refuses it: .*replicas/, retryable: false })
+})
+
+await t.test('the number of replicas has to be given', async (t) => {
+  for (const flags of [[], ['--replicas', '2']]) {
+    const { code, stdout, stderr } = await apply(...flags)
+    t.match({ code, stdout }, { code: 2, stdout: '' })
+    t.match(stderr, '--replicas')
+  }
+})

@@ -19,11 +19,14 @@ export type CallHandler = {
   readonly subject: string
   readonly service: string
   readonly budgetMs: number
+  readonly neverShed: boolean
   /** Request bytes to reply bytes. */
   readonly run: (data: Uint8Array, context: HandlerContext) => Promise<Uint8Array>
 }
 
 const stopTimeoutMs = 10_000
+/** How many times `concurrencyMax` of what is never shed are taken: a bound for the memory's sake, far above what comes. */
+const neverShedShare = 8
 
 /** Binds `fn` to `call`: the request is parsed before, the reply after it (unknown fields of a plain object are cut). */
 export function handler<Request, Reply>(
@@ -34,6 +37,7 @@ export function handler<Request, Reply>(
     subject: call.subject,
     service: call.service,
     budgetMs: call.budgetMs,
+    neverShed: call.neverShed ?? false,
     run: async (data, context) => encodeJson(call.reply.parse(await fn(parseRequest(call, data), context))),
   }
 }
@@ -41,7 +45,7 @@ export function handler<Request, Reply>(
 /**
  * Answers calls in the queue group of the service. Every message is answered: with the reply, the handler's ServiceError,
  * SERVICE_UNAVAILABLE while the database is away, or INTERNAL_ERROR for anything else thrown (logged with its cause). Beyond `concurrencyMax` handlers at work the
- * answer is SERVICE_UNAVAILABLE at once. `stop()` takes no more work and waits for what is in flight, at most 10 s.
+ * answer is SERVICE_UNAVAILABLE at once, but for calls that are never shed. `stop()` takes no more work and waits for what is in flight, at most 10 s.
  */
 export async function serveCalls({
   bus,
@@ -80,7 +84,8 @@ export async function serveCalls({
       logger.warn({ subject: message.subject }, 'call.without-inbox')
       return
     }
-    if (inFlight.size >= concurrencyMax) {
+    const most = callHandler.neverShed ? concurrencyMax * neverShedShare : concurrencyMax
+    if (inFlight.size >= most) {
       stats.record(0, 'SERVICE_UNAVAILABLE')
       logger.warn({ subject: message.subject, in_flight: inFlight.size }, 'call.shed')
       respondError(message, new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 }))

@@ -35,6 +35,13 @@ const slow = defineCall({
   reply: z.strictObject({}),
   budgetMs: 300,
 })
+const settle = defineCall({
+  subject: 'rounds.v1.test.settle',
+  request: z.strictObject({}),
+  reply: z.strictObject({}),
+  budgetMs: 5000,
+  neverShed: true,
+})
 const unserved = defineCall({
   subject: 'rounds.v1.test.unserved',
   request: z.strictObject({}),
@@ -87,6 +94,7 @@ await t.test('calls', async (t) => {
         return JSON.parse('{"text":5}')
       }),
       handler(large, async () => ({ text: rowsOfYears() })),
+      handler(settle, async () => ({})),
       handler(slow, async () => {
         await new Promise<void>((resolve) => releases.push(resolve))
         return {}
@@ -192,6 +200,7 @@ await t.test('calls', async (t) => {
       await waitFor(() => releases.length === 4, { what: 'four handlers are at work', timeoutMs: 10_000 })
       const error = await rejected(client.call(echo, { amount: '1', limit: 1 }))
       t.match(error, { code: 'SERVICE_UNAVAILABLE', cause: undefined })
+      t.strictSame(await client.call(settle, {}), {}, 'but what settles money is')
       releases.splice(0).forEach((release) => release())
       await Promise.all(held)
       t.strictSame(await client.call(echo, { amount: '1', limit: 1 }), { amount: '1', limit: 1 })

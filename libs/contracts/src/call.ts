@@ -8,6 +8,8 @@ export type Call<Request, Reply> = {
   readonly reply: z.ZodType<Reply>
   /** Longest time the caller waits, in milliseconds; the deadline on the wire is never later. */
   readonly budgetMs: number
+  /** What settles money, or stands behind it: a busy service goes on to take it when it turns all else away. */
+  readonly neverShed?: boolean
 }
 
 const serviceBySubjectRoot = {
@@ -32,6 +34,7 @@ export function defineCall<Request, Reply>(call: {
   request: z.ZodType<Request>
   reply: z.ZodType<Reply>
   budgetMs: number
+  neverShed?: boolean
 }): Call<Request, Reply> {
   const root = subjectPattern.exec(call.subject)?.[1]
   if (root === undefined || !isSubjectRoot(root)) throw new RangeError(`bad call subject: ${call.subject}`)

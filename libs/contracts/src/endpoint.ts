@@ -26,6 +26,8 @@ type EndpointDefinition<
   readonly statuses?: readonly number[]
   /** Milliseconds that the service has to answer; default 5000. */
   readonly budgetMs?: number
+  /** As of a call. */
+  readonly neverShed?: boolean
   /** Answers without a body (204). */
   readonly empty?: boolean
 }
@@ -57,6 +59,7 @@ export function defineEndpoint<
       request,
       reply,
       budgetMs: definition.budgetMs ?? 5000,
+      neverShed: definition.neverShed ?? false,
     }),
   }
 }

@@ -61,6 +61,7 @@ export const resolvePrincipal = defineCall({
     user: z.strictObject({ role: roleSchema, email: z.string() }).nullable(),
   }),
   budgetMs: 2000,
+  neverShed: true,
 })
 
 const dashboardSession = z.strictObject({
@@ -107,6 +108,7 @@ export const listPublicKeys = defineCall({
   request: z.strictObject({}),
   reply: z.strictObject({ keys: z.array(z.record(z.string(), z.unknown())) }),
   budgetMs: 2000,
+  neverShed: true,
 })
 
 /** Signs a document (the events manifest) as a compact JWS with the current token key; never a token, whoever asks. */

@@ -84,6 +84,7 @@ export const placeMovement = defineCall({
   request: z.strictObject({ scope: scopeSchema, spec: movementSpec }),
   reply: placed,
   budgetMs: 17_000,
+  neverShed: true,
 })
 
 /**
@@ -99,6 +100,7 @@ export const voidStake = defineCall({
     outcome: movementOutcome,
   }),
   budgetMs: 17_000,
+  neverShed: true,
 })
 
 /** The movement and how it stands; `null` when there is none. */

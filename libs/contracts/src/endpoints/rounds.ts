@@ -168,6 +168,7 @@ export const voidRound = defineEndpoint({
   reply: roundSchema,
   statuses: [200, 202],
   budgetMs: walletBudgetMs,
+  neverShed: true,
 })
 export const dashboardListRounds = defineEndpoint({
   route: 'GET /v1/dashboard/rounds',
@@ -197,6 +198,7 @@ export const placeTransaction = defineEndpoint({
   reply: movementSchema,
   statuses: [201, 200],
   budgetMs: walletBudgetMs,
+  neverShed: true,
 })
 
 // Free bets
@@ -347,6 +349,7 @@ export const revealTile = defineEndpoint({
   body: z.strictObject({ tile: z.int().min(0).max(24) }),
   reply: roundSchema,
   budgetMs: walletBudgetMs,
+  neverShed: true,
 })
 export const cashOut = defineEndpoint({
   route: 'POST /v1/game/rounds/{round_id}/cashout',
@@ -356,6 +359,7 @@ export const cashOut = defineEndpoint({
   params: roundParam,
   reply: roundSchema,
   budgetMs: walletBudgetMs,
+  neverShed: true,
 })
 export const fairnessBookEntry = z.strictObject({
   nonce: z.int(),

@@ -86,7 +86,7 @@ type AnyEndpoint = {
   readonly reply: z.ZodType
   readonly statuses: readonly number[]
   readonly empty?: boolean | undefined
-  readonly call: Pick<Call<never, unknown>, 'subject' | 'service' | 'budgetMs'> & {
+  readonly call: Pick<Call<never, unknown>, 'subject' | 'service' | 'budgetMs' | 'neverShed'> & {
     readonly reply: z.ZodType<ForwardedReply>
   }
 }
@@ -107,7 +107,7 @@ const nothing = z.strictObject({})
 /** A route that a service answers. */
 export function forwarded(endpoint: AnyEndpoint, rules: Rules): RouteEntry {
   const { method, path } = splitRoute(endpoint.route)
-  const { subject, service, budgetMs, reply } = endpoint.call
+  const { subject, service, budgetMs, neverShed = false, reply } = endpoint.call
   return {
     method,
     path,
@@ -127,7 +127,7 @@ export function forwarded(endpoint: AnyEndpoint, rules: Rules): RouteEntry {
     },
     action: {
       kind: 'forward',
-      call: { subject, service, budgetMs, reply, request: forwardedSchema },
+      call: { subject, service, budgetMs, neverShed, reply, request: forwardedSchema },
       then: rules.then ?? 'answer',
     },
   }

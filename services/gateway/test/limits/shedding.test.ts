@@ -60,6 +60,16 @@ await t.test('the routes that settle are never shed or limited', (t) => {
   t.end()
 })
 
+await t.test('services shed what the gateway sheds, and nothing else', (t) => {
+  for (const { method, path, shed, limit, action } of routeTable) {
+    if (action.kind !== 'forward') continue
+    // A movement's type is in its body: the service, which has not read it yet, takes it for one that settles.
+    const mayShed = shed !== 'never' && limit !== 'body'
+    t.equal(action.call.neverShed ?? false, !mayShed, `${method} ${path}`)
+  }
+  t.end()
+})
+
 await t.test('a saturated gateway still settles', async (t) => {
   const world = await startWorld(t, { PITBOSS_SHED_READ_IN_FLIGHT: '1', PITBOSS_SHED_STAKE_IN_FLIGHT: '1' })
   const [token, player] = [await world.operatorToken(), await world.playerToken()]

@@ -10,6 +10,8 @@ const updateText = 'select p_result, p_success from documentdb_api.update($1, $2
 const modifyText = 'select p_result, p_success from documentdb_api.find_and_modify($1, $2)'
 const findText = 'select cursorpage from documentdb_api.find_cursor_first_page($1, $2)'
 
+const writeConcern = { w: 'majority', j: true }
+
 /** The same operations by the extension's SQL functions over the gateway's own PostgreSQL client: what is left without wire and gateway. */
 export function throughSql(connections: readonly PostgresConnection[], database: string): Operations {
   const versions = new Map<number, number>()
@@ -19,7 +21,7 @@ export function throughSql(connections: readonly PostgresConnection[], database:
     if (connection === undefined) throw new Error('there is no connection')
     return connection
   }
-  const bytes = (command: Document) => Buffer.from(serialize(command))
+  const bytes = (command: Document) => Buffer.from(serialize({ ...command, $db: database }))
   const first = (rows: readonly Row[]): Document => {
     const value = rows[0]?.[0]
     if (!value) throw new Error('the function gave nothing')
@@ -39,7 +41,11 @@ export function throughSql(connections: readonly PostgresConnection[], database:
       const number = next++
       const documents = [newDocument(`sql-${number}`, 2_000_000 + number)]
       const answer = first(
-        await of(caller).query(insertText, [database, bytes({ insert: 'items', documents }), null]),
+        await of(caller).query(insertText, [
+          database,
+          bytes({ insert: 'items', documents, ordered: true, writeConcern }),
+          null,
+        ]),
       )
       if (Number(answer.n) !== 1) throw new Error('nothing was inserted')
     },
@@ -59,6 +65,7 @@ export function throughSql(connections: readonly PostgresConnection[], database:
             query: { _id, version },
             update: { $set: { at: new Date() }, $inc: { version: 1 } },
             new: true,
+            writeConcern,
           }),
         ]),
       )
@@ -75,8 +82,10 @@ export function throughSql(connections: readonly PostgresConnection[], database:
     },
     async transaction(caller) {
       const connection = of(caller)
-      await connection.simple('begin isolation level repeatable read')
-      for (const _id of ownIds(caller)) await update(caller, _id)
+      const [first, ...rest] = ownIds(caller)
+      // the first update need not wait for the answer to BEGIN, and with the gateway it does not
+      await Promise.all([connection.simple('begin isolation level repeatable read'), update(caller, first)])
+      for (const _id of rest) await update(caller, _id)
       await connection.simple('commit')
     },
   }

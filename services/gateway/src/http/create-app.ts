@@ -99,6 +99,8 @@ async function answerRequest(
     return reply
   }
   const problem = requestProblem(request)
+  // Another reader may see the end of such a request elsewhere: what follows on its connection is nobody's request.
+  if (problem !== null) reply.header('connection', 'close')
   const served =
     problem === null
       ? await serveRequest(deps, {
@@ -163,6 +165,9 @@ function requestProblem(request: FastifyRequest): ServiceError | null {
   if (httpVersion === '1.1' && headers.host === undefined) return invalidField('host', 'is required')
   if (isRepeatedHeader(request.raw, 'host')) return invalidField('host', 'must not appear twice')
   const encoding = headers['transfer-encoding']
+  if (encoding !== undefined && httpVersion !== '1.1') {
+    return invalidField('transfer-encoding', 'is for HTTP/1.1 alone')
+  }
   if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
     return invalidField('transfer-encoding', 'must be chunked or absent')
   }

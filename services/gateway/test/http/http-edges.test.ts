@@ -65,6 +65,11 @@ const rawRequests: [name: string, text: string, code: string][] = [
     'VALIDATION_ERROR',
   ],
   [
+    'chunks before HTTP had them',
+    `POST /v1/auth/token HTTP/1.0\r\n${head}connection: close\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+    'VALIDATION_ERROR',
+  ],
+  [
     'the same length twice',
     `POST /v1/auth/token HTTP/1.1\r\n${head}content-length: 2\r\ncontent-length: 2\r\n\r\n{}`,
     'VALIDATION_ERROR',
@@ -105,6 +110,13 @@ const rawRequests: [name: string, text: string, code: string][] = [
     'VALIDATION_ERROR',
   ],
 ]
+
+await t.test('a request whose end a proxy may see elsewhere ends its connection', async (t) => {
+  const chunks = `transfer-encoding: chunked\r\n\r\n0\r\n\r\n`
+  const old = await askRaw(port, `GET /healthz HTTP/1.0\r\n${head}connection: keep-alive\r\n${chunks}`)
+  t.match(old, /^HTTP\/1.1 422 /)
+  t.match(old.toLowerCase(), /\r\nconnection: close\r\n/)
+})
 
 await t.test('what no route can answer gets the envelope of every error', async (t) => {
   for (const [name, text, code] of rawRequests) {

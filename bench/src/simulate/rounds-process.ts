@@ -20,6 +20,7 @@ import { createTransactionHandlers } from '@pitboss/rounds/handlers/transactions
 import { presentRound } from '@pitboss/rounds/present/present-round'
 import { chainKey } from '@pitboss/rounds/storage/round-document'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
+import { createAttendRound } from '@pitboss/rounds/workers/attend-round'
 import { createSweep } from '@pitboss/rounds/workers/sweeper'
 import { isExpected } from './is-expected.ts'
 import type { Machine } from './machine.ts'
@@ -97,7 +98,8 @@ export function startRounds(
       act(caller, params.round_id, { type: 'cash-out' }, context),
     ),
   ])
-  const sweep = createSweep({ rounds, actor, clock, scaleMs, logger: silent })
+  const attend = createAttendRound({ rounds, actor, clock, newId, scaleMs, logger: silent })
+  const sweep = createSweep({ rounds, attend, clock })
   const never = new AbortController().signal
   poll({ machine, timeline, everyMs: 500, nextMs: model.nextDueMs, work: () => sweep(never) })
   poll({ machine, timeline, everyMs: 1000, nextMs: oldestEventMs, work: relayAll })
@@ -117,7 +119,7 @@ export function startRounds(
     const stored = await rounds.findAnywhere(roundId)
     if (stored === null || !owesSomething(stored.round)) return
     if (timeline.nowMs() - stored.round.updatedAt.getTime() < freshMs) return
-    await actor.settle(stored, { recover: true })
+    await attend(stored)
   }
 
   /** As handlers/player.ts. */

@@ -16,7 +16,7 @@ const publishTimeoutMs = 2000
 export type Bus = {
   /**
    * Asks the service that answers `call`, for at most the call's budget or until the context's deadline.
-   * @throws ServiceError the callee's own, or SERVICE_UNAVAILABLE whose cause is `disconnected` or `no-responders`
+   * @throws ServiceError the callee's own, or SERVICE_UNAVAILABLE whose cause is `disconnected`, `no-responders` or `shed`
    * (nothing was started) or `timeout` (the outcome is unknown).
    */
   call<Request, Reply>(

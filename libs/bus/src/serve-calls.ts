@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { z } from 'zod'
 import { isOutage } from './is-outage.ts'
 import { respond } from './large-reply.ts'
+import { notStarted } from './call-failure.ts'
 import type { Bus } from './connect-bus.ts'
 import { type EndpointStats, answerMicroProtocol, newEndpointStats } from './micro-protocol.ts'
 import { readCallContext } from './read-call-context.ts'
@@ -88,7 +89,7 @@ export async function serveCalls({
     if (inFlight.size >= most) {
       stats.record(0, 'SERVICE_UNAVAILABLE')
       logger.warn({ subject: message.subject, in_flight: inFlight.size }, 'call.shed')
-      respondError(message, new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 }))
+      respondError(message, new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: notStarted }))
       return
     }
     const work = answer({ callHandler, stats, message, logger })

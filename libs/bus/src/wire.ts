@@ -2,6 +2,7 @@ import type { ErrorDetail, ErrorResource } from '@pitboss/errors/service-error'
 import { isErrorCode } from '@pitboss/errors/catalogue'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { z } from 'zod'
+import { notStarted, shedByCallee } from './call-failure.ts'
 
 /** Header names of calls and their answers. The two `Nats-Service-*` are the micro protocol's (ADR-32). */
 export const callHeaders = {
@@ -21,9 +22,10 @@ const wireErrorSchema = z.object({
   details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
   resource: z.object({ round_id: z.string().optional(), transaction_id: z.string() }).optional(),
   retryAfterS: z.number().optional(),
+  notStarted: z.boolean().optional(),
 })
 
-/** What of a service error crosses the wire: everything public, never the cause. */
+/** What of a service error crosses the wire: everything public, and of the cause whether anything was begun at all. */
 export function encodeServiceError(error: ServiceError): Uint8Array {
   return encodeJson({
     code: error.code,
@@ -31,6 +33,7 @@ export function encodeServiceError(error: ServiceError): Uint8Array {
     details: error.details,
     resource: error.resource,
     retryAfterS: error.retryAfterS,
+    notStarted: error.cause === notStarted ? true : undefined,
   })
 }
 
@@ -45,6 +48,7 @@ export function decodeServiceError(data: Uint8Array): ServiceError {
       ...(details === undefined ? {} : { details }),
       ...(wire.resource === undefined ? {} : { resource: toResource(wire.resource) }),
       ...(wire.retryAfterS === undefined ? {} : { retryAfterS: wire.retryAfterS }),
+      ...(wire.notStarted === true ? { cause: shedByCallee } : {}),
     })
   } catch (cause) {
     return new ServiceError('INTERNAL_ERROR', { cause })

@@ -199,7 +199,7 @@ await t.test('calls', async (t) => {
       const held = Array.from({ length: 4 }, () => client.call(slow, {}))
       await waitFor(() => releases.length === 4, { what: 'four handlers are at work', timeoutMs: 10_000 })
       const error = await rejected(client.call(echo, { amount: '1', limit: 1 }))
-      t.match(error, { code: 'SERVICE_UNAVAILABLE', cause: undefined })
+      t.match(error, { code: 'SERVICE_UNAVAILABLE', cause: 'shed' }, 'and known not to have been begun')
       t.strictSame(await client.call(settle, {}), {}, 'but what settles money is')
       releases.splice(0).forEach((release) => release())
       await Promise.all(held)

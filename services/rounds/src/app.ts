@@ -42,6 +42,7 @@ import { createGrantsStore, grantIndexes } from './storage/grants-store.ts'
 import { createReportsStore, reportIndexes } from './storage/reports-store.ts'
 import { createRoundsStore, roundIndexes, type RoundsStore } from './storage/rounds-store.ts'
 import { createSessionsStore, sessionIndexes } from './storage/sessions-store.ts'
+import { createAttendRound } from './workers/attend-round.ts'
 import { startReportProjector } from './workers/report-projector.ts'
 import { startSweeper } from './workers/sweeper.ts'
 
@@ -131,8 +132,9 @@ export async function startRounds({
   const lease = createLease({ db, name: 'reports', owner, ttlMs: reportLeaseMs, clock })
   const projector = startReportProjector({ reports, lease, logger })
   const stopOutboxes = [roundOutbox.start(), sessionOutbox.start()]
-  const stopSweeper = startSweeper({ rounds, actor, clock, scaleMs, logger })
-  const consumer = consumeMovements({ bus, rounds, actor, clock, logger })
+  const attend = createAttendRound({ rounds, actor, clock, newId, scaleMs, logger })
+  const stopSweeper = startSweeper({ rounds, attend, clock, logger })
+  const consumer = consumeMovements({ bus, rounds, actor, attend, clock, logger })
   if (registry !== undefined) registerMetrics(registry, rounds)
 
   const calls = await serveCalls({

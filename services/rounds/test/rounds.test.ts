@@ -65,6 +65,8 @@ t.test('a refusal before the wallet is asked takes no nonce and leaves no round'
   const refused = await errorOf(rig.play(session))
   t.equal(refused.code, 'WALLET_UNAVAILABLE')
   t.equal(refused.resource, undefined)
+  rig.wallet.next({ kind: 'unwritten', code: 'SERVICE_UNAVAILABLE' })
+  t.match(await errorOf(rig.play(session)), { code: 'SERVICE_UNAVAILABLE', resource: undefined })
   rig.wallet.state.configured = false
   t.equal(await codeOf(rig.openSession().then((other) => rig.play(other))), 'WALLET_NOT_CONFIGURED')
   rig.wallet.state.configured = true

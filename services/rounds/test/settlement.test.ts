@@ -76,6 +76,21 @@ t.test('an owed credit is paid in the end, whatever the answer was', async (t) =
   t.equal(await codeOf(act(rig, session, opened.round_id, 24)), 'ROUND_ALREADY_SETTLED')
 })
 
+t.test('a credit that takes longer than its caller waits is answered as owed', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession({ game: 'mines' })
+  const { round_id } = await rig.play(session, { bet: { mines: 1 } })
+  await act(rig, session, round_id, await safeTile(rig, round_id))
+  const hanging = Promise.withResolvers<void>()
+  rig.wallet.next({ kind: 'hold', until: hanging.promise })
+  const request = { caller: rig.playerOf(session), params: { round_id }, query: {}, body: undefined }
+  const context = { requestId: 'req_impatient', deadlineAtMs: Date.now() + 2500 }
+  const { body } = await rig.bus.call(endpoints.cashOut.call, request, context)
+  t.equal(body.status, 'SETTLING')
+  hanging.resolve()
+  await waitFor(async () => (await rig.round(round_id)).status === 'SETTLED', { timeoutMs: 15_000 })
+})
+
 t.test('a round left behind ends in favour of its player', async (t) => {
   const rig = await startRig(t, { timeScale: 600 })
   const session = await rig.openSession({ game: 'mines' })

@@ -109,6 +109,21 @@ t.test(
   },
 )
 
+t.test('a win that the wallet does not acknowledge holds up no refund of its round', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession()
+  const placed = await bet(rig, session, { transaction_id: 'kept' })
+  const round_id = placed.body.round_id
+  await bet(rig, session, { transaction_id: 'returned', round_id })
+  rig.wallet.next({ kind: 'pending', code: 'WALLET_TIMEOUT' }, { kind: 'lost' })
+  const win = { type: 'WIN', round_id, amount: '3.00', currency: 'USD', final: false }
+  t.equal(await codeOf(send(rig, win)), 'WALLET_TIMEOUT')
+  const refund = { type: 'REFUND', reference_transaction_id: 'returned' }
+  t.equal(await codeOf(send(rig, refund)), 'WALLET_TIMEOUT', 'nobody knows whether it was written')
+  await waitFor(() => rig.wallet.asked.some(({ type }) => type === 'REFUND'), { timeoutMs: 15_000 })
+  await waitFor(async () => (await rig.round(round_id)).stake === '10.00', { timeoutMs: 15_000 })
+})
+
 t.test('pending, refused and parallel stakes', async (t) => {
   const rig = await startRig(t, { replicas: 2 })
   const session = await rig.openSession()

@@ -1,5 +1,5 @@
 import type { CallContext } from '@pitboss/contracts/call'
-import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
+import type { MovementOutcome, MovementSpec } from '@pitboss/contracts/calls/wallet'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
@@ -12,6 +12,7 @@ import type { Catalogue } from '../catalogue.ts'
 import type { WalletClient } from '../clients/wallet.ts'
 import { dueAt, graceMs } from '../domain/due-at.ts'
 import { movementMessage } from '../domain/movement-message.ts'
+import { nextOwed, type Owed } from '../domain/next-owed.ts'
 import type { RoundChange, RoundMessage } from '../domain/round-message.ts'
 import { isUnfinished, type RoundState } from '../domain/round.ts'
 import { transition } from '../domain/transition.ts'
@@ -143,7 +144,8 @@ export function createRoundActor(deps: RoundActorDeps) {
   }
 
   /**
-   * Does what the round owes until nothing more can be done now. What fails stays owed and is the sweeper's.
+   * Does what the round owes until nothing more can be done now. What fails or waits for the wallet stays owed and is the sweeper's; it does
+   * not hold up what else the round owes.
    * @param recover also looks after stakes whose asker is gone; otherwise they are left to whoever asked.
    */
   async function settle(
@@ -151,46 +153,56 @@ export function createRoundActor(deps: RoundActorDeps) {
     { recover, context }: { recover: boolean; context?: CallContext },
   ): Promise<StoredRound> {
     let current = stored
+    const stuck = new Set<string>()
     for (let step = 0; step < stepsMax; step++) {
-      const next = await settleStep(current, recover, context)
-      if (next === null) return current
-      if (next.version === current.version) return next
+      const owed = nextOwed(current.round, (id) => stuck.has(id), recover)
+      if (owed === null) return current
+      const next = await settleOne(current, owed, context)
+      if (next.version === current.version) stuck.add(owed.id)
       current = next
     }
     return current
   }
 
-  /** One thing that is owed; null when there is none, the same version when it could not be done now. */
-  async function settleStep(
+  /** The round as it was when this could not be done now. */
+  async function settleOne(
     stored: StoredRound,
-    recover: boolean,
+    owed: Owed,
     context: CallContext | undefined,
-  ): Promise<StoredRound | null> {
+  ): Promise<StoredRound> {
     const { round } = stored
-    if (round.freeBet && round.status === 'PENDING' && round.grantId !== null) {
-      const used = await grants.use(scopeOf(round), round.grantId, round.id, clock.now())
-      await failpoint('rounds.grant-used')
-      return send(stored, { type: used ? 'grant-used' : 'grant-denied' })
+    switch (owed.kind) {
+      case 'grant-use': {
+        const used = await grants.use(scopeOf(round), owed.grantId, round.id, clock.now())
+        await failpoint('rounds.grant-used')
+        return send(stored, { type: used ? 'grant-used' : 'grant-denied' })
+      }
+      case 'grant-return':
+        await grants.giveBack(scopeOf(round), owed.grantId, round.id)
+        return send(stored, { type: 'grant-returned' })
+      case 'stake':
+        return recoverStake(stored, owed.id, context)
+      case 'win':
+        return settleMovement(stored, winSpec(round, owed.win), context)
+      case 'reversal':
+        return settleMovement(stored, reversalSpec(round, owed.reversal), context)
     }
-    if (round.grantReturn === 'OWED' && round.grantId !== null) {
-      await grants.giveBack(scopeOf(round), round.grantId, round.id)
-      return send(stored, { type: 'grant-returned' })
-    }
-    const stake = round.stakes.find(({ state }) => state === 'ASKED')
-    if (stake !== undefined && recover) return recoverStake(stored, stake.transactionId, context)
-    const win = round.wins.find(({ state }) => state === 'OWED')
-    const reversal = round.reversals.find(({ state }) => state === 'OWED')
-    if (win === undefined && reversal === undefined) return null
-    const spec =
-      win !== undefined ? winSpec(round, win) : reversal !== undefined ? reversalSpec(round, reversal) : null
-    if (spec === null) return null
+  }
+
+  async function settleMovement(
+    stored: StoredRound,
+    spec: MovementSpec,
+    context: CallContext | undefined,
+  ): Promise<StoredRound> {
+    const { round } = stored
+    const { transactionId } = spec
     const placement = await wallet.place(scopeOf(round), spec, context)
-    if (placement.kind === 'not-written' && win === undefined && isOvertaken(round, placement.error)) {
-      return send(stored, { type: 'withdraw', transactionId: spec.transactionId })
+    if (placement.kind === 'not-written' && isOvertaken(round, spec, placement.error)) {
+      return send(stored, { type: 'withdraw', transactionId })
     }
     if (placement.kind !== 'placed') {
       logger.warn(
-        { err: placement.error, round_id: round.id, transaction_id: spec.transactionId },
+        { err: placement.error, round_id: round.id, transaction_id: transactionId },
         'settlement.deferred',
       )
       return stored
@@ -290,11 +302,12 @@ const overtakenCodes: readonly string[] = [
 ]
 
 /**
- * Whether a reversal that the operator's server asked for will never be: its stake was refused, or given back otherwise, before
- * wallet-bridge heard of it. Kept, it would hold the round for ever; without it the stake says how it ended.
+ * Whether what the operator's server asked for will never be: its id belongs to another movement; or the stake of a reversal was
+ * refused, or given back otherwise, before wallet-bridge heard of it. Kept, it would hold the round for ever.
  */
-function isOvertaken({ driver }: RoundState, { code }: ServiceError): boolean {
-  return driver === 'operator' && overtakenCodes.includes(code)
+function isOvertaken({ driver }: RoundState, { type }: MovementSpec, { code }: ServiceError): boolean {
+  if (driver !== 'operator') return false
+  return type === 'WIN' ? code === 'TRANSACTION_CONFLICT' : overtakenCodes.includes(code)
 }
 
 function refusal({ code, path, message }: Extract<RoundChange, { kind: 'refused' }>): ServiceError {

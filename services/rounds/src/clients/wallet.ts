@@ -1,3 +1,4 @@
+import { shedByCallee } from '@pitboss/bus/call-failure'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import type { CallContext } from '@pitboss/contracts/call'
 import {
@@ -34,6 +35,8 @@ type WalletState = {
 }
 
 const balanceBudgetMs = 2500
+/** What is left for the way back when wallet-bridge has not answered in time. */
+const answerReserveMs = 400
 const statusFreshMs = 500
 const statusesMax = 1000
 
@@ -70,7 +73,7 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
 
     async place(scope: Scope, spec: MovementSpec, context?: CallContext): Promise<Placement> {
       try {
-        return { kind: 'placed', placed: await bus.call(placeMovement, { scope, spec }, context) }
+        return { kind: 'placed', placed: await bus.call(placeMovement, { scope, spec }, inTime(context)) }
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
         return { kind: isRefusedUnwritten(error) ? 'not-written' : 'unknown', error }
@@ -78,7 +81,7 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
     },
 
     void: (scope: Scope, stake: MovementSpec, rollbackTransactionId: string, context?: CallContext) =>
-      bus.call(voidStake, { scope, stake, rollbackTransactionId }, context),
+      bus.call(voidStake, { scope, stake, rollbackTransactionId }, inTime(context)),
 
     show: (scope: Scope, transactionId: string, context?: CallContext) =>
       bus.call(showMovement, { scope, transactionId }, context),
@@ -101,8 +104,17 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
   }
 }
 
-/** INTERNAL_ERROR and SERVICE_UNAVAILABLE may come after a write, unless the call never reached anybody. */
+/** The caller must hear of a movement of unknown outcome before it gives us up, too. */
+function inTime(context: CallContext | undefined): CallContext | undefined {
+  return context?.deadlineAtMs === undefined
+    ? context
+    : { ...context, deadlineAtMs: context.deadlineAtMs - answerReserveMs }
+}
+
+/** INTERNAL_ERROR and SERVICE_UNAVAILABLE may come after a write, unless the call never reached anybody, or was not begun. */
 function isRefusedUnwritten({ code, cause, resource }: ServiceError): boolean {
-  if (code === 'SERVICE_UNAVAILABLE') return cause === 'disconnected' || cause === 'no-responders'
+  if (code === 'SERVICE_UNAVAILABLE') {
+    return cause === 'disconnected' || cause === 'no-responders' || cause === shedByCallee
+  }
   return code !== 'INTERNAL_ERROR' && resource === undefined
 }

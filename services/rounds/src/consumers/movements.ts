@@ -7,6 +7,7 @@ import { z } from 'zod'
 import type { RoundActor } from '../actors/round-actor.ts'
 import { owesSomething } from '../domain/round.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
+import type { AttendRound } from '../workers/attend-round.ts'
 
 const batchMax = 64
 
@@ -16,13 +17,20 @@ const freshMs = 2000
 /** All that is read of a movement's event: it is a hint, wallet-bridge is asked for the truth. */
 const hintSchema = z.object({ data: z.object({ round_id: z.string() }) })
 
-type MovementsDeps = { bus: Bus; rounds: RoundsStore; actor: RoundActor; clock: Clock; logger: Logger }
+type MovementsDeps = {
+  bus: Bus
+  rounds: RoundsStore
+  actor: RoundActor
+  attend: AttendRound
+  clock: Clock
+  logger: Logger
+}
 
 /**
  * Hears of movements that ended later than the call that began them. Replaying it changes nothing that is right already; without it
  * (JetStream down) the sweeper does the same a little later.
  */
-export function consumeMovements({ bus, rounds, actor, clock, logger }: MovementsDeps): {
+export function consumeMovements({ bus, rounds, actor, attend, clock, logger }: MovementsDeps): {
   stop(): Promise<void>
 } {
   async function handle(message: DurableMessage): Promise<void> {
@@ -37,7 +45,7 @@ export function consumeMovements({ bus, rounds, actor, clock, logger }: Movement
     if (changedAt === null || !isFresh(changedAt)) {
       const stored = await rounds.findAnywhere(roundId)
       if (stored !== null && owesSomething(stored.round) && !isFresh(stored.round.updatedAt)) {
-        await actor.settle(stored, { recover: true })
+        await attend(stored)
       }
     }
     message.ack()

@@ -1,30 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '@pitboss/runtime/clock'
-import { ServiceError } from '@pitboss/errors/service-error'
 import type { Logger } from 'pino'
-import type { RoundActor } from '../actors/round-actor.ts'
-import { abandonedAt, dueAt, graceMs } from '../domain/due-at.ts'
-import type { StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
+import type { AttendRound } from './attend-round.ts'
 
 const sweepEveryMs = 500
 const pageSize = 100
-const width = 16
+const width = 32
 
-type SweeperDeps = {
-  rounds: RoundsStore
-  actor: RoundActor
-  clock: Clock
-  scaleMs: (ms: number) => number
-  logger: Logger
-}
+type SweepDeps = { rounds: Pick<RoundsStore, 'findDue'>; attend: AttendRound; clock: Clock }
 
 /**
  * Owns every round that is due: what a crash left, what waits for the wallet, what its player has left. Each replica sweeps; a claim decides who
  * works on which round, and needs no broker. Returns the function that stops it.
  */
-export function startSweeper(deps: SweeperDeps): () => Promise<void> {
-  const { logger } = deps
+export function startSweeper({ logger, ...deps }: SweepDeps & { logger: Logger }): () => Promise<void> {
   const stopping = new AbortController()
   const sweep = createSweep(deps)
   const loop = async () => {
@@ -45,32 +35,7 @@ export function startSweeper(deps: SweeperDeps): () => Promise<void> {
 }
 
 /** One look at everything that is due. */
-export function createSweep({
-  rounds,
-  actor,
-  clock,
-  scaleMs,
-  logger,
-}: SweeperDeps): (stopping: AbortSignal) => Promise<void> {
-  async function attend(stored: StoredRound): Promise<void> {
-    const { round, checks } = stored
-    const now = clock.now()
-    const later = dueAt(round, { now, checks: checks + 1, scaleMs })
-    const until = later !== null && later > now ? later : new Date(now.getTime() + graceMs)
-    try {
-      const claimed = await rounds.claim(stored, until)
-      if (claimed === null) return
-      const left = round.status === 'OPEN' && abandonedAt(round, scaleMs) <= now
-      const current = left ? await actor.send(claimed, { type: 'abandon' }) : claimed
-      await actor.settle(current, { recover: true })
-    } catch (err) {
-      const expected = err instanceof ServiceError && err.code !== 'INTERNAL_ERROR'
-      const line = { err, round_id: round.id, checks }
-      if (expected) logger.warn(line, 'round.deferred')
-      else logger.error(line, 'round.deferred')
-    }
-  }
-
+export function createSweep({ rounds, attend, clock }: SweepDeps): (stopping: AbortSignal) => Promise<void> {
   return async function sweep(stopping) {
     const due = await rounds.findDue(clock.now(), pageSize)
     for (let from = 0; from < due.length && !stopping.aborted; from += width) {

@@ -1,3 +1,4 @@
+import { notStarted } from '@pitboss/bus/call-failure'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import type { Scope } from '@pitboss/contracts/caller'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
@@ -116,7 +117,9 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
   /** A wallet that hangs must not fill this process with stakes that wait for it. */
   async function boundStakes<Result>(walletKey: string, work: () => Promise<Result>): Promise<Result> {
     const inFlight = stakesInFlight.get(walletKey) ?? 0
-    if (inFlight >= stakesPerWalletMax) throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
+    if (inFlight >= stakesPerWalletMax) {
+      throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: notStarted })
+    }
     stakesInFlight.set(walletKey, inFlight + 1)
     try {
       return await work()

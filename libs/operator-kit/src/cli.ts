@@ -1,11 +1,14 @@
 #!/usr/bin/env node
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { certifyReceiver } from './certify-receiver/certify-receiver.ts'
 import { certifyWallet } from './certify-wallet/certify-wallet.ts'
 import { reportCertification } from './commands/certification-output.ts'
 import { listenCommand } from './commands/listen-command.ts'
 import { type ReconcileOptions, reconcileCommand } from './commands/reconcile-command.ts'
 import { verifyCommand } from './commands/verify-command.ts'
+
+/** Apart from what 1 means to the commands: a wallet that is not certified, a round that is not valid. */
+const wrongUsageExitCode = 2
 
 const program = new Command('pitboss')
   .description(
@@ -58,7 +61,7 @@ program
   .command('listen')
   .description('receive events on this machine, print and verify them, and forward them to your receiver')
   .requiredOption('--secret <secret...>', 'signing secret of the endpoint; several during a rotation')
-  .option('--port <port>', 'port on 127.0.0.1, 0 for a free one', wholeNumber, 4040)
+  .option('--port <port>', 'port on 127.0.0.1, 0 for a free one', portNumber, 4040)
   .option('--forward-to <url>', 'your receiver; gets the exact bytes and headers', httpUrl)
   .option('--save <folder>', 'keep what verifies in events.jsonl of this folder, for `pitboss reconcile`')
   .option('--json', 'print JSON lines', false)
@@ -88,7 +91,17 @@ program
     process.exitCode = await reconcileCommand(options)
   })
 
-await program.parseAsync()
+for (const command of [program, ...program.commands]) command.exitOverride()
+try {
+  await program.parseAsync()
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : wrongUsageExitCode
+  else if (error instanceof Error && 'code' in error && 'syscall' in error) {
+    // A file that cannot be written, a port that is taken.
+    process.stderr.write(`error: ${error.message}\n`)
+    process.exitCode = wrongUsageExitCode
+  } else throw error
+}
 
 type ListenArguments = {
   secret: string[]
@@ -119,6 +132,12 @@ function httpUrl(text: string): string {
 function instant(text: string): string {
   if (/^\d{4}-\d{2}-\d{2}T/.test(text) && !Number.isNaN(Date.parse(text))) return new Date(text).toISOString()
   throw new InvalidArgumentError('It must be a time such as 2026-11-20T00:00:00Z.')
+}
+
+function portNumber(text: string): number {
+  const port = wholeNumber(text)
+  if (port > 65_535) throw new InvalidArgumentError('It must be a port from 0 to 65535.')
+  return port
 }
 
 function wholeNumber(text: string): number {

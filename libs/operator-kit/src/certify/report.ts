@@ -27,7 +27,8 @@ export function junitText(report: CertificationReport): string {
       return `${head}><skipped message=${attribute(one.message ?? '')}/></testcase>`
     return `${head}><failure message=${attribute(one.message ?? '')}>${escapeXml(one.hint ?? '')}</failure></testcase>`
   })
-  const counts = `tests="${report.cases.length}" failures="${report.failed}" skipped="${report.skipped}"`
+  const seconds = report.cases.reduce((sum, { duration_ms: ms }) => sum + ms, 0) / 1000
+  const counts = `tests="${report.cases.length}" failures="${report.failed}" errors="0" skipped="${report.skipped}" time="${seconds}"`
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites ${counts}>`,

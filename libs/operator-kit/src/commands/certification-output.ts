@@ -12,6 +12,8 @@ export async function reportCertification(
   { json, junit }: CertificationOutput,
   certify: (onResult: (result: CaseResult) => void) => Promise<CertificationReport>,
 ): Promise<number> {
+  // Before minutes of work, not after them.
+  if (junit !== undefined) await writeFile(junit, '')
   let group = ''
   const report = await certify((result) => {
     if (json) return

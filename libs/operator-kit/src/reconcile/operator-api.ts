@@ -4,7 +4,7 @@ const timeoutMs = 30_000
 const pageLimit = 200
 const pagesMax = 100_000
 const tokenSchema = z.object({ access_token: z.string() })
-const errorSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) })
+const errorSchema = z.object({ code: z.string(), message: z.string() })
 const signedSchema = z.object({ signature: z.string() })
 const pageSchema = z.object({ data: z.array(z.object({ id: z.string() })), next_cursor: z.string() })
 
@@ -70,8 +70,6 @@ async function ask(url: string, init: RequestInit): Promise<unknown> {
   const body: unknown = await response.json().catch(() => null)
   if (response.ok) return body
   const parsed = errorSchema.safeParse(body)
-  const words = parsed.success
-    ? `${parsed.data.error.code}: ${parsed.data.error.message}`
-    : 'no error envelope'
+  const words = parsed.success ? `${parsed.data.code}: ${parsed.data.message}` : 'no error envelope'
   throw new Error(`${pathname}: ${response.status} ${words}`)
 }

@@ -46,6 +46,24 @@ await t.test('pitboss verify answers by its exit code and in words', async (t) =
   t.match(await runCli(['verify', join(dir, 'absent.json')]), { code: 2, err: /ENOENT/ })
 })
 
+await t.test('wrong usage ends with 2, says why and prints nothing on stdout', async (t) => {
+  for (const args of [
+    [],
+    ['nonsense'],
+    ['verify'],
+    ['verify', 'a.json', 'b.json'],
+    ['certify-wallet', '--url', 'wallet', '--secret', 's'],
+    ['certify-wallet', '--url', 'http://127.0.0.1:1', '--secret', 's', '--junit', '/nowhere/at/all.xml'],
+    ['listen', '--secret', 's', '--port', '65536'],
+    ['reconcile', '--api-url', 'http://127.0.0.1:1', '--key', 'k', '--from', '2026-11-20T00:00:00Z'],
+  ]) {
+    const { code, out, err } = await runCli(args)
+    t.match({ code, out }, { code: 2, out: '' }, args.join(' '))
+    t.match(err, /\S/)
+  }
+  t.match(await runCli(['--help']), { code: 0, out: /certify-wallet/ })
+})
+
 await t.test('pitboss certify-wallet writes a report, JSON and JUnit', async (t) => {
   const dataDir = t.testdir({})
   const app = await createWalletApp({ dataDir, secret: 'wallet-secret', startingBalance: '1000.00', seed: 1 })
@@ -62,7 +80,7 @@ await t.test('pitboss certify-wallet writes a report, JSON and JUnit', async (t)
   t.equal(bad.code, 1)
   t.match(JSON.parse(bad.out), { certified: false })
   t.match(await runCli(['certify-wallet', '--url', 'ftp://x', '--secret', 's']), {
-    code: 1,
+    code: 2,
     err: /http:\/\//,
   })
 })

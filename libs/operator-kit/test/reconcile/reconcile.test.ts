@@ -1,5 +1,8 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
+import { z } from 'zod'
 import { compareEvents } from '../../src/reconcile/compare-events.ts'
 import { readLocalEvents } from '../../src/reconcile/local-events.ts'
 import { openManifest } from '../../src/reconcile/signed-manifest.ts'
@@ -161,5 +164,19 @@ await t.test('what cannot be found out is exit code 2 with the reason', async (t
   t.match(await reconcile(url, t.testdir({})), { code: 2, err: /no \.jsonl/ })
   const dir = t.testdir({ 'a.jsonl': '' })
   t.match(await reconcile('http://127.0.0.1:9', dir), { code: 2, err: /\/v1\/auth\/token: no answer/ })
-  t.match(await reconcile(url, dir, ['--from', 'yesterday']), { code: 1, err: /It must be a time/ })
+  const envelope = {
+    code: 'INVALID_CREDENTIALS',
+    message: 'No such key.',
+    retryable: false,
+    request_id: 'req_1',
+  }
+  const refusing = createServer((_request, response) => response.writeHead(401).end(JSON.stringify(envelope)))
+  await once(refusing.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => refusing.close())
+  const { port } = z.object({ port: z.int() }).parse(refusing.address())
+  t.match(await reconcile(`http://127.0.0.1:${port}`, dir), {
+    code: 2,
+    err: /\/v1\/auth\/token: 401 INVALID_CREDENTIALS: No such key\./,
+  })
+  t.match(await reconcile(url, dir, ['--from', 'yesterday']), { code: 2, err: /It must be a time/ })
 })

@@ -8,6 +8,8 @@ import {
 import { opsReplayEndpoint, opsShowReplay } from '@pitboss/contracts/calls/webhooks'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
+import { newDocument } from '../src/storage/delivery-queue.ts'
+import { never } from '../src/storage/documents.ts'
 import { startReceiver, status } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 
@@ -133,6 +135,37 @@ t.test(
     await t.rejects(replay.create(), { code: 'CONFLICT' })
   },
 )
+
+t.test('jobs that wait for ever at a paused endpoint hold up no other', async (t) => {
+  const rig = await startRig(t)
+  const receiver = await startReceiver(t)
+  const { webhook_id } = await rig.createEndpoint(receiver.url)
+  const { operatorId, environment } = rig.scope
+  const now = new Date()
+  const ids = Array.from({ length: 200 }, (_, index) => `rpl_${String(index).padStart(26, '0')}`)
+  await rig.collections.deliveries.insertMany(
+    ids.map((replayId) => ({
+      ...newDocument({
+        ...{ _id: `dlv_${replayId}`, operatorId, environment, webhookId: 'whe_paused', eventId: 'evt_1' },
+        ...{ eventType: 'round.started', lane: 'replay', createdAt: now, replayId },
+      }),
+      status: 'HELD' as const,
+    })),
+  )
+  const endpoint = await rig.collections.endpoints.findOne({ _id: webhook_id })
+  if (endpoint === null) throw new Error('there is no endpoint')
+  await rig.collections.endpoints.insertOne({ ...endpoint, _id: 'whe_paused', dueAt: never })
+  await rig.collections.replays.insertMany(
+    ids.map((_id) => ({
+      ...{ _id, operatorId, environment, webhookId: 'whe_paused', status: 'RUNNING' as const },
+      ...{ from: now, to: now, types: [], only: 'missing' as const, selected: true, doneSeq: 0, endSeq: 0 },
+      ...{ matched: 1, created: 1, delivered: 0, failed: 0, createdAt: now, finishedAt: null },
+    })),
+  )
+  const replay = replayCalls(rig, webhook_id)
+  const { body } = await replay.create()
+  t.match(await replay.done(body.replay_id), { status: 'DONE' })
+})
 
 t.test(
   'operations replay for every operator; a failing receiver ends a job with its failures counted',

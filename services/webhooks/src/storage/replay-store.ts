@@ -3,7 +3,8 @@ import type { WithId } from 'mongodb'
 import type { Collections } from './collections.ts'
 import type { ReplayDocument } from './documents.ts'
 
-const runningMax = 200
+/** How many jobs under way are read at once. */
+export const runningMax = 200
 
 export type ReplayStore = ReturnType<typeof createReplayStore>
 
@@ -33,9 +34,13 @@ export function createReplayStore({ replays }: Pick<Collections, 'replays'>) {
         .limit(limit)
         .toArray(),
 
-    /** Jobs under way, oldest first. */
-    running: (): Promise<WithId<ReplayDocument>[]> =>
-      replays.find({ status: 'RUNNING' }).sort({ _id: 1 }).limit(runningMax).toArray(),
+    /** Jobs under way, oldest first, at most `runningMax` after `afterId`. */
+    running: (afterId: string): Promise<WithId<ReplayDocument>[]> =>
+      replays
+        .find({ status: 'RUNNING', _id: { $gt: afterId } })
+        .sort({ _id: 1 })
+        .limit(runningMax)
+        .toArray(),
 
     /** Changes a job that is still under way. Null when it is foreign or has ended meanwhile. */
     change: (

@@ -7,7 +7,7 @@ import type { DeliveryStore } from '../storage/delivery-store.ts'
 import type { ReplayDocument } from '../storage/documents.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
 import type { EventStore } from '../storage/event-store.ts'
-import type { ReplayStore } from '../storage/replay-store.ts'
+import { type ReplayStore, runningMax } from '../storage/replay-store.ts'
 import { againStatuses, selectPage } from './replay-selection.ts'
 
 export const replayLeaseTtlMs = 5000
@@ -85,6 +85,7 @@ export function startReplayWorker(deps: ReplayWorkerDeps & { lease: Lease }): {
   const { lease, logger } = deps
   const stopping = new AbortController()
   let rung = new AbortController()
+  let workedTo = ''
   const pause = async () => {
     await delay(idleMs, undefined, { signal: AbortSignal.any([stopping.signal, rung.signal]) }).catch(
       () => undefined,
@@ -92,9 +93,12 @@ export function startReplayWorker(deps: ReplayWorkerDeps & { lease: Lease }): {
     rung = new AbortController()
   }
 
+  /** Goes on behind a full page: jobs of paused endpoints may wait for ever, and must not hold up the later ones. */
   async function work(): Promise<boolean> {
-    let more = false
-    for (const job of await deps.replays.running()) {
+    const jobs = await deps.replays.running(workedTo)
+    workedTo = jobs.length < runningMax ? '' : (jobs.at(-1)?._id ?? '')
+    let more = workedTo !== ''
+    for (const job of jobs) {
       if (stopping.signal.aborted) return false
       if (await stepReplay(deps, job)) more = true
     }

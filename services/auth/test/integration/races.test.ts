@@ -103,6 +103,17 @@ t.test('a change during the news of another is told too, even when whoever made 
   t.equal(await collections.operators.countDocuments({ accessPending: true }), 0)
 })
 
+t.test('what an older version left pending, without a name of the change, is told once', async (t) => {
+  const { collections, operatorId, news, told } = await account(t)
+  await collections.operators.updateOne(
+    { _id: operatorId },
+    { $set: { accessPending: true }, $unset: { accessChange: '' } },
+  )
+  await news.sweep()
+  await news.sweep()
+  t.strictSame(told, [`operator.${operatorId}`])
+})
+
 t.test('who is no longer an owner is told by the very write that decides it', async (t) => {
   const { addUser, caller, call, ownerId, news, told, operatorId, afterRole } = await account(t)
   await addUser('OWNER')

@@ -72,6 +72,46 @@ await t.test(
   },
 )
 
+await t.test('repeats of a stake use up no probe of an open breaker', async (t) => {
+  const { client, scope } = await tenant(nobodyListens)
+  const wallet = `${scope.operatorId}/${scope.environment}`
+  const spec = specOf()
+  await client.place(spec)
+  await Promise.all(Array.from({ length: 9 }, () => client.place(specOf())))
+  await waitFor(async () => (await suite.bus.call(opsWalletStatus, {})).breakers_open.includes(wallet), {
+    what: 'the breaker is open',
+    timeoutMs: 10_000,
+  })
+  const probes: unknown[] = []
+  const subscription = suite.bus.subscribe(breakersSubject, ({ data }) => {
+    const note: unknown = JSON.parse(Buffer.from(data).toString('utf8'))
+    if (
+      isDeepStrictEqual({ ...z.looseObject({}).parse(note), from: '' }, { from: '', wallet, news: 'probed' })
+    ) {
+      probes.push(note)
+    }
+  })
+  t.teardown(() => subscription.unsubscribe())
+  const until = performance.now() + 1200
+  await waitFor(
+    async () => {
+      await client.place(spec)
+      return performance.now() > until
+    },
+    { what: 'two intervals of probes are over', timeoutMs: 10_000 },
+  )
+  t.same(probes, [])
+  const stakes = () =>
+    client.place(specOf()).then(
+      () => true,
+      () => false,
+    )
+  await waitFor(async () => (await stakes()) && probes.length > 0, {
+    what: 'a new stake is the probe',
+    timeoutMs: 10_000,
+  })
+})
+
 function isNews(note: unknown, wallet: string): boolean {
   const { from, ...rest } = z.looseObject({ from: z.string() }).parse(note)
   return from !== 'another' && isDeepStrictEqual(rest, { wallet, news: 'unknown' })

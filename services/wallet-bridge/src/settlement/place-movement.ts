@@ -51,6 +51,9 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
     if (wallet === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
     if (isTooEarly) return joinOrThrow(scope, spec, context, stakePending())
     if (spec.type === 'WIN') return send(scope, spec, wallet, context)
+    // A repeat sends nothing, so it must not use up the one probe that may go now.
+    const present = breakers.isOpen(wallet.key) ? await movements.find(scope, spec.transactionId) : null
+    if (present !== null) return join(present, spec, context)
     if (!breakers.admit(wallet.key)) {
       return joinOrThrow(scope, spec, context, new ServiceError('WALLET_UNAVAILABLE'))
     }

@@ -28,12 +28,12 @@ export function createReconcile(deps: HandlerDeps): (inbound: Inbound) => Promis
     const format = ledgerFormat(singleHeader(raw, 'content-type'))
     if (format === null) throw invalidField('content-type', 'must be application/x-ndjson or text/csv')
     requirePlainEncoding(raw)
+    const { from, to } = reconcileQuery.parse(inbound.query)
     if (atWork >= atOnceMax) throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 10 })
     atWork += 1
     const leave = once(() => {
       atWork -= 1
     })
-    const { from, to } = reconcileQuery.parse(inbound.query)
     const { scope } = callerOf(inbound)
     const window = { scope, from, to, requestId: context.requestId }
     const findings = diffLedger(deps.bus, window, readLedger(bodyChunks(raw), format))

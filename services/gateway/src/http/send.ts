@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { errorCatalogue } from '@pitboss/errors/catalogue'
 import { toErrorEnvelope } from '@pitboss/errors/envelope'
 import { ServiceError } from '@pitboss/errors/service-error'
@@ -18,7 +19,10 @@ export const commonHeaders = {
 const unreadBodyMs = 10_000
 
 export function sendAnswer(reply: FastifyReply, answer: Answer): void {
-  finishUnreadBody(reply)
+  const data = answer.content?.data
+  // An answer that streams may still be reading the body that it is about.
+  if (data instanceof Readable) data.once('close', () => finishUnreadBody(reply))
+  else finishUnreadBody(reply)
   reply.code(answer.status)
   if (answer.headers !== undefined) reply.headers(answer.headers)
   if (answer.content !== undefined) {

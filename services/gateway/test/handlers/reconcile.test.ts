@@ -1,3 +1,5 @@
+import http from 'node:http'
+import { mock } from 'node:test'
 import t from 'tap'
 import { ask } from '../fixtures/ask.ts'
 import { newCredential, startWorld } from '../fixtures/start-world.ts'
@@ -60,6 +62,37 @@ await t.test('a large ledger streams through, and an empty one lacks everything'
   t.equal((await reconcile(wrong)).lines.length, count + 3, 'more findings than are held')
   t.match((await reconcile('')).lines.at(-1), { summary: { lines: 0, differences: 3 } })
 })
+
+await t.test(
+  'a ledger that is sent slowly is read to its end, however early the answer begins',
+  async (t) => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    t.teardown(() => mock.timers.reset())
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' }
+    const request = http.request(path, { method: 'POST', headers })
+    const half = 15_000
+    const lines = (first: number) =>
+      Array.from(
+        { length: half },
+        (_, index) => `${JSON.stringify(row(`s-${first + index}`, '9.00'))}\n`,
+      ).join('')
+    request.write(lines(0))
+    const response: http.IncomingMessage = await new Promise((resolve, reject) =>
+      request.once('response', resolve).once('error', reject),
+    )
+    let text = ''
+    let isLate = false
+    for await (const chunk of response) {
+      text += String(chunk)
+      // All that was sent is judged: nothing but the deadline of an unread body is waited for.
+      if (isLate || text.split('\n').length <= half) continue
+      isLate = true
+      mock.timers.tick(60_000)
+      request.end(lines(half))
+    }
+    t.match(JSON.parse(text.trim().split('\n').at(-1) ?? ''), { summary: { lines: 2 * half } })
+  },
+)
 
 await t.test('what is no ledger is refused', async (t) => {
   t.match((await reconcile('{}', 'application/json')).answer, { status: 422, paths: ['content-type'] })

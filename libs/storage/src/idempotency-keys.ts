@@ -9,6 +9,8 @@ import { isDuplicateKey } from './is-duplicate-key.ts'
 type KeyDocument = { _id: string; bodyHash: string; objectId: string; createdAt: Date }
 
 const lifetimeS = 24 * 60 * 60
+/** How long a claimed key keeps the id of the object that may still be made under it. */
+export const idempotencyKeyLifetimeMs = lifetimeS * 1000
 const attemptsMax = 3
 
 /** Declare it with the service's collections. Keys are forgotten after 24 h. Contract section 1. */
@@ -46,7 +48,7 @@ export async function peekIdempotencyKey({
   const present = await db
     .collection<KeyDocument>('idempotency_keys')
     .findOne({ _id: keyId(scope, list, key) })
-  if (present === null || now.getTime() - present.createdAt.getTime() >= lifetimeS * 1000) return null
+  if (present === null || now.getTime() - present.createdAt.getTime() >= idempotencyKeyLifetimeMs) return null
   if (present.bodyHash === bodyHash) return present.objectId
   throw new ServiceError('CONFLICT', { message: 'This Idempotency-Key was used with a different body.' })
 }
@@ -83,7 +85,7 @@ export async function claimIdempotencyKey({
         return { objectId: claim.objectId, fresh: true }
       continue
     }
-    if (now.getTime() - present.createdAt.getTime() < lifetimeS * 1000) {
+    if (now.getTime() - present.createdAt.getTime() < idempotencyKeyLifetimeMs) {
       if (present.bodyHash === bodyHash) return { objectId: present.objectId, fresh: false }
       throw new ServiceError('CONFLICT', { message: 'This Idempotency-Key was used with a different body.' })
     }

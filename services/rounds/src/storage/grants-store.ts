@@ -1,5 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { createdWithin } from '@pitboss/storage/created-within'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { type Db } from 'mongodb'
 import { scopeKey } from './round-document.ts'
@@ -102,18 +104,21 @@ export function createGrantsStore({ db }: { db: Db }) {
       { playerId, game, status, from, to }: GrantFilters,
       { before, max, now }: { before: string | null; max: number; now: Date },
     ): Promise<GrantDocument[]> {
-      const window = {
-        ...(from === undefined ? {} : { $gte: from }),
-        ...(to === undefined ? {} : { $lte: to }),
-      }
+      const { ids, createdAt } = createdWithin({
+        prefix: 'frb',
+        from,
+        to,
+        before,
+        earlyMs: idempotencyKeyLifetimeMs,
+      })
       return grants
         .find({
           scope: scopeKey(scope),
           ...(playerId === undefined ? {} : { playerId }),
           ...(game === undefined ? {} : { game }),
-          ...(Object.keys(window).length === 0 ? {} : { createdAt: window }),
+          ...(createdAt === null ? {} : { createdAt }),
           ...statusFilter(status, now),
-          ...(before === null ? {} : { _id: { $lt: before } }),
+          ...(ids === null ? {} : { _id: ids }),
         })
         .sort({ _id: -1 })
         .limit(max)

@@ -1,4 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { createdWithin } from '@pitboss/storage/created-within'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { fencedUpdate } from '@pitboss/storage/fenced-update'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
@@ -168,23 +169,17 @@ export function createRoundsStore({ db }: { db: Db }) {
       { before, max }: { before: string | null; max: number },
     ): Promise<RoundState[]> {
       const { from, to, ...equal } = filters
-      const documents = await rounds
-        .find({
-          scope: scopeKey(scope),
-          ...withoutUndefined(equal),
-          ...(from === undefined && to === undefined
-            ? {}
-            : {
-                createdAt: {
-                  ...(from === undefined ? {} : { $gte: from }),
-                  ...(to === undefined ? {} : { $lte: to }),
-                },
-              }),
-          ...(before === null ? {} : { _id: { $lt: before } }),
-        })
-        .sort({ _id: -1 })
-        .limit(max)
-        .toArray()
+      const { ids, createdAt } = createdWithin({ prefix: 'rnd', from, to, before })
+      const filter = {
+        scope: scopeKey(scope),
+        ...withoutUndefined(equal),
+        ...(createdAt === null ? {} : { createdAt }),
+        ...(ids === null ? {} : { _id: ids }),
+      }
+      const found = isUnfinishedOfAll(filters)
+        ? rounds.find({ ...filter, unfinished: true, chain: chainsOf(scope) }).hint('one_unfinished')
+        : rounds.find(filter)
+      const documents = await found.sort({ _id: -1 }).limit(max).toArray()
       return documents.map((document) => decodeRound(document).round)
     },
 
@@ -238,6 +233,16 @@ function factEntries(fact: RoundWrite['fact']): FactEntry[] {
   if (fact === null) return []
   const { id, rounds, stakes, payouts, refunds } = fact
   return [{ id, rounds, stakes: String(stakes), payouts: String(payouts), refunds: String(refunds) }]
+}
+
+/** Few rounds are unfinished among very many: they have an index of their own, which nothing but its name makes the database take. */
+function isUnfinishedOfAll({ status, playerId, sessionId }: RoundFilters): boolean {
+  return status !== undefined && isUnfinished({ status }) && playerId === undefined && sessionId === undefined
+}
+
+/** All chains of one tenant: they begin with its scope and a slash, which '0' follows in ASCII. */
+function chainsOf(scope: Scope): { $gt: string; $lt: string } {
+  return { $gt: `${scopeKey(scope)}/`, $lt: `${scopeKey(scope)}0` }
 }
 
 function withoutUndefined(fields: Record<string, unknown>): Record<string, unknown> {

@@ -1,5 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { createdWithin } from '@pitboss/storage/created-within'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { outboxIndex } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
@@ -86,17 +88,20 @@ export function createSessionsStore({ db }: { db: Db }) {
       { playerId, status, from, to }: SessionFilters,
       { before, max, now }: { before: string | null; max: number; now: Date },
     ): Promise<SessionDocument[]> {
-      const window = {
-        ...(from === undefined ? {} : { $gte: from }),
-        ...(to === undefined ? {} : { $lte: to }),
-      }
+      const { ids, createdAt } = createdWithin({
+        prefix: 'ses',
+        from,
+        to,
+        before,
+        earlyMs: idempotencyKeyLifetimeMs,
+      })
       return sessions
         .find({
           scope: scopeKey(scope),
           ...(playerId === undefined ? {} : { playerId }),
-          ...(Object.keys(window).length === 0 ? {} : { createdAt: window }),
+          ...(createdAt === null ? {} : { createdAt }),
           ...statusFilter(status, now),
-          ...(before === null ? {} : { _id: { $lt: before } }),
+          ...(ids === null ? {} : { _id: ids }),
         })
         .sort({ _id: -1 })
         .limit(max)

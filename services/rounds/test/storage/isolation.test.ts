@@ -120,7 +120,10 @@ await holdIsolation(t, {
       last: scoped((scope, ids) => rounds.last(chainIn(scope, ids))),
       findDue: internal('the sweeper, which looks over every account'),
       endSitting: scoped((scope, ids) => rounds.endSitting(chainIn(scope, ids), ids.sessionId, now, now)),
-      list: scoped((scope, { playerId }) => rounds.list(scope, { playerId }, page)),
+      list: scoped(async (scope, { playerId }) => [
+        await rounds.list(scope, { playerId }, page),
+        await rounds.list(scope, { status: 'PENDING' }, page),
+      ]),
       listChain: scoped((scope, ids) => rounds.listChain(chainIn(scope, ids), { below: null, max: 10 })),
       unfinished: internal('a figure over every account, for operations'),
     }),

@@ -1,9 +1,9 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { createdWithin } from '@pitboss/storage/created-within'
 import type { Filter } from 'mongodb'
 import type { MovementStatus, MovementType } from '../domain/movement.ts'
 import { type MovementDocument, walletKeyOf } from './movement-document.ts'
 import type { Movements } from './movements.ts'
-import { referenceBefore } from './reference-bound.ts'
 
 export type MovementFilters = {
   readonly playerId?: string | undefined
@@ -47,14 +47,15 @@ export function createMovementLists({ collection }: Movements): MovementLists {
       const filter: Filter<MovementDocument> = {
         walletKey: walletKeyOf(scope),
         ...withoutUndefined(filters),
-        ...within(from, to, { before, after: null }),
+        ...within({ from, to }, { before }),
       }
-      return collection.find(filter).sort({ reference: -1 }).limit(limit).toArray()
+      const found = collection.find(filter).sort({ reference: -1 }).limit(limit)
+      return (isPendingOfAll(filters) ? found.hint('pending') : found).toArray()
     },
     oldestFirst(scope, { from, to }, { after, limit }) {
       const filter: Filter<MovementDocument> = {
         walletKey: walletKeyOf(scope),
-        ...within(from, to, { before: null, after }),
+        ...within({ from, to }, { after }),
       }
       return collection.find(filter).sort({ reference: 1 }).limit(limit).toArray()
     },
@@ -67,7 +68,8 @@ export function createMovementLists({ collection }: Movements): MovementLists {
         ...(status === null ? {} : { status }),
         ...(createdBefore === null ? {} : { createdAt: { $lte: createdBefore } }),
       }
-      return collection.find(filter).sort({ reference: 1 }).limit(limit).toArray()
+      const found = collection.find(filter).sort({ reference: 1 }).limit(limit)
+      return (status === 'PENDING' ? found.hint('pending') : found).toArray()
     },
     async byReference(reference, walletKeys) {
       if (/^txn_/.test(reference)) {
@@ -80,35 +82,20 @@ export function createMovementLists({ collection }: Movements): MovementLists {
   }
 }
 
-/** The window on `createdAt`, and on the time-ordered reference too, so that the index on it does the work. */
+/** Few are pending among very many: they have an index of their own, which nothing but its name makes the database take. */
+function isPendingOfAll({ status, playerId, roundId, sessionId }: MovementFilters): boolean {
+  return status === 'PENDING' && playerId === undefined && roundId === undefined && sessionId === undefined
+}
+
+/** The condition on time and reference, which is the order of every list here. */
 function within(
-  from: Date | undefined,
-  to: Date | undefined,
-  { before, after }: { before: string | null; after: string | null },
+  window: { from?: Date | undefined; to?: Date | undefined },
+  page: { before?: string | null; after?: string | null },
 ): Filter<MovementDocument> {
-  const lowest = [after, from === undefined ? null : referenceBefore(from)].filter((text) => text !== null)
-  const highest = [before, to === undefined ? null : referenceBefore(new Date(to.getTime() + 1), true)]
-    .filter((text) => text !== null)
-    .toSorted()
-  const above = lowest.toSorted().at(-1)
-  const below = highest[0]
+  const { ids, createdAt } = createdWithin({ prefix: 'txn', ...window, ...page })
   return {
-    ...(above === undefined && below === undefined
-      ? {}
-      : {
-          reference: {
-            ...(above === undefined ? {} : { $gt: above }),
-            ...(below === undefined ? {} : { $lt: below }),
-          },
-        }),
-    ...(from === undefined && to === undefined
-      ? {}
-      : {
-          createdAt: {
-            ...(from === undefined ? {} : { $gte: from }),
-            ...(to === undefined ? {} : { $lte: to }),
-          },
-        }),
+    ...(ids === null ? {} : { reference: ids }),
+    ...(createdAt === null ? {} : { createdAt }),
   }
 }
 

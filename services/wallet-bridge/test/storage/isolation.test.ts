@@ -71,9 +71,11 @@ await holdIsolation(t, {
       pullForward: internal('a wallet that has just answered, by its own key'),
     }),
     createMovementLists: table(lists, {
-      newestFirst: scoped((scope, { playerId, roundId }) =>
-        lists.newestFirst(scope, { playerId, roundId }, { before: null, limit: 10 }),
-      ),
+      newestFirst: scoped(async (scope, { playerId, roundId }) => {
+        const page = { before: null, limit: 10 }
+        const named = await lists.newestFirst(scope, { playerId, roundId }, page)
+        return [named, await lists.newestFirst(scope, { status: 'PENDING' }, page)]
+      }),
       oldestFirst: scoped((scope) => lists.oldestFirst(scope, window, { after: null, limit: 10 })),
       byTransactionIds: scoped((scope, { transactionId }) => lists.byTransactionIds(scope, [transactionId])),
       overall: internal(operations),
@@ -105,7 +107,7 @@ await holdIsolation(t, {
       keysAfter: internal(operations),
     }),
   },
-  others: ['callingRoundOf', 'movementIdOf', 'referenceBefore', 'scopeOf', 'walletKeyOf'],
+  others: ['callingRoundOf', 'movementIdOf', 'scopeOf', 'walletKeyOf'],
 })
 
 /** Things whose names begin alike; only what the wallets and players chose can be the same for two accounts. */

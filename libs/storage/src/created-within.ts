@@ -1,0 +1,62 @@
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const characters = 26
+/** An id is made within this much of its object's creation time, on whichever replica. */
+const slackMs = 60_000
+
+/** What a page of a list asks of the ids and of the creation times; null asks nothing. */
+export type CreatedWithin = {
+  readonly ids: { readonly $gt?: string; readonly $lt?: string } | null
+  readonly createdAt: { readonly $gte?: Date; readonly $lte?: Date } | null
+}
+
+/**
+ * A window of a list in the order of its time-ordered ids: created from `from` to `to`, both inclusive, above `after` and below `before`.
+ * It bounds the ids as well as the times, so that an index on the ids finds an old window without reading all that is newer.
+ * @param earlyMs how much earlier than its object an id may have been made: a claimed idempotency key keeps one for up to 24 h
+ */
+export function createdWithin({
+  prefix,
+  from,
+  to,
+  before = null,
+  after = null,
+  earlyMs = 0,
+}: {
+  prefix: string
+  from?: Date | undefined
+  to?: Date | undefined
+  before?: string | null
+  after?: string | null
+  earlyMs?: number
+}): CreatedWithin {
+  const lowest = from === undefined ? null : firstIdAt(prefix, from.getTime() - slackMs - earlyMs)
+  const highest = to === undefined ? null : firstIdAt(prefix, to.getTime() + slackMs + 1)
+  const [above] = present(lowest, after).toReversed()
+  const [below] = present(highest, before)
+  return {
+    ids:
+      above === undefined && below === undefined
+        ? null
+        : { ...(above === undefined ? {} : { $gt: above }), ...(below === undefined ? {} : { $lt: below }) },
+    createdAt:
+      from === undefined && to === undefined
+        ? null
+        : { ...(from === undefined ? {} : { $gte: from }), ...(to === undefined ? {} : { $lte: to }) },
+  }
+}
+
+/** What is there of the two, the lower one first. */
+function present(...bounds: readonly (string | null)[]): string[] {
+  return bounds.filter((bound) => bound !== null).toSorted()
+}
+
+/** Lower than every id with this prefix that is made at `ms` or later: the milliseconds, and nothing but zeros behind them. */
+function firstIdAt(prefix: string, ms: number): string {
+  let rest = BigInt(Math.max(0, Math.floor(ms))) << 80n
+  let text = ''
+  for (let position = 0; position < characters; position++) {
+    text = alphabet.charAt(Number(rest & 31n)) + text
+    rest >>= 5n
+  }
+  return `${prefix}_${text}`
+}

@@ -53,9 +53,6 @@ export function createDocs(): (inbound: Inbound) => Promise<Answer> {
       return { status: 200, headers, content: { type: 'text/javascript; charset=utf-8', data: start } }
     }
     if (!assets.has(name)) throw new ServiceError('NOT_FOUND')
-    return fileAnswer(files, name, {
-      frameAncestors: "'none'",
-      ifNoneMatch: raw.headers['if-none-match'],
-    })
+    return fileAnswer(files, name, { frameAncestors: "'none'", headers: raw.headers })
   }
 }

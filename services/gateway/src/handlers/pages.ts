@@ -9,7 +9,7 @@ const slugPattern = /^[a-z0-9][a-z0-9-]{0,63}$/
 /** `/play/{game}`: the game's own page or the common one; `/play/assets/*`: their files. May be framed by operators. */
 export async function playPage(files: StaticFiles | null, { params, raw }: PageRequest): Promise<Answer> {
   const rest = params['*'] ?? ''
-  const options = { frameAncestors: '*', ifNoneMatch: raw.headers['if-none-match'] } as const
+  const options = { frameAncestors: '*', headers: raw.headers } as const
   if (slugPattern.test(rest)) {
     const page = `play/${rest}.html`
     const known = files !== null && (await files.read(page)) !== null
@@ -24,7 +24,7 @@ export async function dashboardPage(
   { params, raw }: PageRequest,
 ): Promise<Answer> {
   const rest = params['*'] ?? ''
-  const options = { frameAncestors: "'none'", ifNoneMatch: raw.headers['if-none-match'] } as const
+  const options = { frameAncestors: "'none'", headers: raw.headers } as const
   if (rest.startsWith('assets/')) return fileAnswer(files, `dashboard/${assetPath(rest)}`, options)
   return fileAnswer(files, 'dashboard/index.html', options)
 }
@@ -32,7 +32,7 @@ export async function dashboardPage(
 /** `GET /v1/public/verify` and `/v1/public/verify/assets/*`. */
 export async function verifyPage(files: StaticFiles | null, { params, raw }: PageRequest): Promise<Answer> {
   const rest = params['*'] ?? ''
-  const options = { frameAncestors: "'none'", ifNoneMatch: raw.headers['if-none-match'] } as const
+  const options = { frameAncestors: "'none'", headers: raw.headers } as const
   if (rest === '') return fileAnswer(files, 'verify/index.html', options)
   return fileAnswer(files, `verify/${assetPath(rest)}`, options)
 }

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { dashboardPage, playPage, verifyPage } from '../../src/handlers/pages.ts'
 import { createStaticFiles } from '../../src/handlers/static-files.ts'
@@ -15,10 +16,13 @@ writeFileSync(join(folder, 'dashboard/index.html'), 'dashboard')
 writeFileSync(join(folder, 'secret.json'), 'secret')
 const files = createStaticFiles(folder)
 
-const inbound = (rest: string, ifNoneMatch?: string): Pick<Inbound, 'params' | 'raw'> => {
-  const headers = ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }
-  return { params: { '*': rest }, raw: Object.assign(Object.create(null), { headers }) }
-}
+const script = 'console.log("a script that is long enough to be worth it")\n'.repeat(40)
+writeFileSync(join(folder, 'play/assets/long-Bx3kQ9aZ.js'), script)
+
+const inbound = (rest: string, headers: Record<string, string> = {}): Pick<Inbound, 'params' | 'raw'> => ({
+  params: { '*': rest },
+  raw: Object.assign(Object.create(null), { headers }),
+})
 
 await t.test('a game has its own page or the common one', async (t) => {
   t.match(await playPage(files, inbound('mines')), { status: 200, content: { data: Buffer.from('mines') } })
@@ -28,8 +32,36 @@ await t.test('a game has its own page or the common one', async (t) => {
   t.equal(dice.headers?.['cache-control'], 'no-cache')
   const asset = await playPage(files, inbound('assets/mines-Bx3kQ9aZ.js'))
   t.match(asset.headers?.['cache-control'], /immutable/)
-  t.equal((await playPage(files, inbound('dice', dice.headers?.etag))).status, 304)
+  t.equal((await playPage(files, inbound('dice', { 'if-none-match': dice.headers?.etag ?? '' }))).status, 304)
 })
+
+await t.test(
+  'what shrinks goes out compressed to those who take it, each form under its own etag',
+  async (t) => {
+    const asset = 'assets/long-Bx3kQ9aZ.js'
+    const plain = await playPage(files, inbound(asset))
+    t.match(plain, {
+      status: 200,
+      headers: { vary: 'accept-encoding' },
+      content: { data: Buffer.from(script) },
+    })
+    for (const accepted of ['gzip', 'br, gzip;q=0.5', 'GZIP', 'deflate, *', 'gzip; q=1.0']) {
+      const { headers, content } = await playPage(files, inbound(asset, { 'accept-encoding': accepted }))
+      t.match(headers, { 'content-encoding': 'gzip', vary: 'accept-encoding' }, accepted)
+      t.ok(Buffer.isBuffer(content?.data) && gunzipSync(content.data).equals(Buffer.from(script)))
+      t.not(headers?.etag, plain.headers?.etag)
+      const again = { 'accept-encoding': accepted, 'if-none-match': headers?.etag ?? '' }
+      t.equal((await playPage(files, inbound(asset, again))).status, 304)
+      t.equal((await playPage(files, inbound(asset, { 'if-none-match': headers?.etag ?? '' }))).status, 200)
+    }
+    for (const refused of ['', 'br', 'gzip;q=0', 'gzip;q=0.000, *', 'x-gzipped', 'identity']) {
+      const { headers } = await playPage(files, inbound(asset, { 'accept-encoding': refused }))
+      t.equal(headers?.['content-encoding'], undefined, refused)
+    }
+    const short = await playPage(files, inbound('mines', { 'accept-encoding': 'gzip' }))
+    t.strictSame([short.headers?.['content-encoding'], short.headers?.vary], [undefined, undefined])
+  },
+)
 
 await t.test('the dashboard has one page for all of its addresses', async (t) => {
   for (const rest of ['', 'rounds/rnd_1', 'invitation']) {

@@ -13,8 +13,11 @@ import type { HandlerDeps } from './handler-deps.ts'
 
 /** Findings kept until the ledger has been read, since many clients read no answer before they have sent all. */
 const heldMax = 10_000
-/** Each holds a set of ids in memory. */
-const atOnceMax = 2
+/** Each holds a set of ids in memory; one account alone can't take all places. */
+const atOnceMax = 6
+const atOncePerAccountMax = 2
+/** A ledger of which nothing comes for so long is given up. */
+const silenceMs = 30_000
 
 /**
  * `POST /v1/reports/reconciliation?from&to`: reads the operator's ledger as JSON lines or CSV and answers, as JSON lines, what differs by `kind`:
@@ -22,19 +25,22 @@ const atOnceMax = 2
  * The last line is `{ "summary": … }`, or `{ "error": … }` when the comparison broke off after it had begun to answer.
  */
 export function createReconcile(deps: HandlerDeps): (inbound: Inbound) => Promise<Answer> {
-  let atWork = 0
+  const atWork: string[] = []
   return async (inbound) => {
     const { raw, context } = inbound
     const format = ledgerFormat(singleHeader(raw, 'content-type'))
     if (format === null) throw invalidField('content-type', 'must be application/x-ndjson or text/csv')
     requirePlainEncoding(raw)
     const { from, to } = reconcileQuery.parse(inbound.query)
-    if (atWork >= atOnceMax) throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 10 })
-    atWork += 1
-    const leave = once(() => {
-      atWork -= 1
-    })
     const { scope } = callerOf(inbound)
+    const { operatorId } = scope
+    const ofAccount = atWork.filter((account) => account === operatorId).length
+    if (atWork.length >= atOnceMax || ofAccount >= atOncePerAccountMax) {
+      const message = 'Too many ledgers are being compared at the moment.'
+      throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: 10 })
+    }
+    atWork.push(operatorId)
+    const leave = once(() => atWork.splice(atWork.indexOf(operatorId), 1))
     const window = { scope, from, to, requestId: context.requestId }
     const findings = diffLedger(deps.bus, window, readLedger(bodyChunks(raw), format))
     try {
@@ -72,7 +78,7 @@ async function* toLines(
   }
 }
 
-function once(fn: () => void): () => void {
+function once(fn: () => unknown): () => void {
   let done = false
   return () => {
     if (!done) fn()
@@ -95,13 +101,24 @@ function ledgerFormat(contentType: string | null): LedgerFormat | null {
   return type !== undefined && jsonLines.includes(type) ? 'json-lines' : null
 }
 
-/** The chunks of a request's body. @throws ServiceError VALIDATION_ERROR when it breaks off. */
+/** The chunks of a request's body. @throws ServiceError VALIDATION_ERROR when it breaks off, or nothing comes for 30 s. */
 async function* bodyChunks(request: IncomingMessage): AsyncGenerator<Buffer> {
   const chunks = request.iterator({ destroyOnReturn: false })
   for (;;) {
-    const next = await chunks.next().catch(() => null)
-    if (next === null) throw invalidField('body', 'was broken off')
+    const next = await withinSilence(chunks.next().catch(() => 'broken-off' as const))
+    if (next === 'broken-off') throw invalidField('body', 'was broken off')
+    if (next === 'silent') throw invalidField('body', `nothing more came for ${silenceMs / 1000} s`)
     if (next.done === true) return
     if (Buffer.isBuffer(next.value)) yield next.value
+  }
+}
+
+async function withinSilence<Value>(value: Promise<Value>): Promise<Value | 'silent'> {
+  const { promise, resolve } = Promise.withResolvers<'silent'>()
+  const timer = setTimeout(() => resolve('silent'), silenceMs)
+  try {
+    return await Promise.race([value, promise])
+  } finally {
+    clearTimeout(timer)
   }
 }

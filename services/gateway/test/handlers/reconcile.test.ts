@@ -87,12 +87,34 @@ await t.test(
       // All that was sent is judged: nothing but the deadline of an unread body is waited for.
       if (isLate || text.split('\n').length <= half) continue
       isLate = true
-      mock.timers.tick(60_000)
+      mock.timers.tick(20_000)
       request.end(lines(half))
     }
     t.match(JSON.parse(text.trim().split('\n').at(-1) ?? ''), { summary: { lines: 2 * half } })
   },
 )
+
+await t.test('a ledger that stops coming is given up and leaves its place', async (t) => {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' }
+  const begin = () => {
+    const request = http.request(path, { method: 'POST', headers })
+    request.write(`${JSON.stringify(row('begun'))}\n`)
+    const answered = new Promise<http.IncomingMessage>((resolve, reject) =>
+      request.once('response', resolve).once('error', reject),
+    )
+    return { request, answered }
+  }
+  mock.timers.enable({ apis: ['setTimeout'] })
+  const begun = [begin(), begin(), begin()]
+  const [first] = await Promise.race(begun.map(async ({ answered }) => [await answered]))
+  t.match(first, { statusCode: 503 }, 'one account has two places')
+  mock.timers.tick(30_000)
+  const statuses = await Promise.all(begun.map(async ({ answered }) => (await answered).statusCode))
+  t.strictSame(statuses.toSorted(), [422, 422, 503])
+  mock.timers.reset()
+  for (const { request } of begun) request.destroy()
+  t.equal((await reconcile('')).answer.status, 200, 'the places are free again')
+})
 
 await t.test('what is no ledger is refused', async (t) => {
   t.match((await reconcile('{}', 'application/json')).answer, { status: 422, paths: ['content-type'] })

@@ -1,4 +1,4 @@
-import { parseRange } from '@pitboss/runtime/address-range'
+import { parseRange } from '@pitboss/contracts/address-range'
 import { baseUrlConfig, commonConfig, port } from '@pitboss/runtime/config-pieces'
 import { z } from 'zod'
 import type { LimiterRules } from './limits/limiters.ts'

@@ -1,5 +1,5 @@
 import { invalidField } from '@pitboss/errors/service-error'
-import { isWithin, parseRange } from '@pitboss/runtime/address-range'
+import { isWithin, parseRange } from '@pitboss/contracts/address-range'
 
 /** Checks an allowlist's entries. @throws ServiceError VALIDATION_ERROR at `ip_allowlist.<index>`. Source: contract section 3. */
 export function parseAllowlist(entries: readonly string[]): string[] {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type AddressRange, isWithin, parseAddress } from '@pitboss/runtime/address-range'
+import { type AddressRange, isWithin, parseAddress } from '@pitboss/contracts/address-range'
 import ipaddr from 'ipaddr.js'
 
 const forwardedMax = 32

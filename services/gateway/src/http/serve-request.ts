@@ -1,5 +1,5 @@
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { AddressRange } from '@pitboss/runtime/address-range'
+import type { AddressRange } from '@pitboss/contracts/address-range'
 import type { IncomingMessage } from 'node:http'
 import type { AccessState } from '../access/access-state.ts'
 import { clientAddress, limiterAddress } from '../access/client-address.ts'

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import t from 'tap'
-import { isWithin, parseRange } from '@pitboss/runtime/address-range'
+import { isWithin, parseRange } from '@pitboss/contracts/address-range'
 import { clientAddress, limiterAddress } from '../../src/access/client-address.ts'
 
 const inside: [address: string, ranges: string[], expected: boolean][] = [

@@ -75,17 +75,34 @@ export function createAccessNews({
     async keys(): Promise<void> {
       await put('keys')
     },
-    /** Tells what a crash or an outage left untold. */
+    /** Tells what a crash or an outage left untold. What can't be told by itself holds up nothing else; an outage ends the sweep. */
     async sweep(): Promise<void> {
       const due = { accessPending: true }
       const only = { projection: { _id: 1 } }
-      for (const { _id } of await operators.find(due, only).limit(batchMax).toArray())
-        await news.operator(_id)
-      for (const apiKey of await credentials.untold(batchMax)) await news.credential(apiKey)
-      for (const userId of await people.untold(batchMax)) await news.user(userId)
+      const accounts = await operators.find(due, only).limit(batchMax).toArray()
+      await tellEach(
+        accounts.map(({ _id }) => _id),
+        news.operator,
+      )
+      await tellEach(await credentials.untold(batchMax), news.credential)
+      await tellEach(await people.untold(batchMax), news.user)
       if ((await platform.findOne({ _id: 'platform', ...due })) !== null) await news.platform()
       logger.trace('access-news.swept')
     },
+  }
+
+  async function tellEach(
+    subjects: readonly string[],
+    tell: (subject: string) => Promise<void>,
+  ): Promise<void> {
+    for (const subject of subjects) {
+      try {
+        await tell(subject)
+      } catch (err) {
+        if (err instanceof ServiceError) throw err
+        logger.error({ err, subject }, 'access-news.stuck')
+      }
+    }
   }
   return news
 }

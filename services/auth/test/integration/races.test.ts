@@ -9,7 +9,9 @@ import {
 import * as endpoints from '@pitboss/contracts/endpoints/auth'
 import { operatorIdOf } from '@pitboss/contracts/operator-handle'
 import { hashBody } from '@pitboss/storage/idempotency-keys'
+import pino from 'pino'
 import t from 'tap'
+import { createAccessNews } from '../../src/clients/access-news.ts'
 import { authOnDatabase } from '../fixtures/auth-deps.ts'
 
 const none = { params: {}, query: {}, body: undefined }
@@ -112,6 +114,28 @@ t.test('what an older version left pending, without a name of the change, is tol
   await news.sweep()
   await news.sweep()
   t.strictSame(told, [`operator.${operatorId}`])
+})
+
+t.test('a change that cannot be told holds up no other', async (t) => {
+  const { db, stores, collections, createKey, operatorId } = await account(t)
+  const [first, second] = [await createKey(), await createKey()]
+  const scope = { operatorId, environment: 'SANDBOX' as const }
+  for (const { api_key } of [first, second]) await stores.credentials.change(scope, api_key, { name: 'New' })
+  const told: string[] = []
+  const latest = async (apiKey: string) => {
+    if (apiKey === first.api_key) throw new Error('this one is broken')
+    return stores.credentials.latest(apiKey)
+  }
+  const news = createAccessNews({
+    db,
+    collections,
+    stores: { ...stores, credentials: { ...stores.credentials, latest } },
+    bucket: { put: async (key) => told.push(key), heartbeat: async () => undefined },
+    logger: pino({ level: 'silent' }),
+  })
+  await news.sweep()
+  t.ok(told.includes(`credential.${second.api_key}`))
+  t.strictSame(await stores.credentials.untold(10), [first.api_key], 'the broken one stays to be told')
 })
 
 t.test('who is no longer an owner is told by the very write that decides it', async (t) => {

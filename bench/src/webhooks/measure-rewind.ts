@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { DeliverPolicy, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { opsStartRewind } from '@pitboss/contracts/calls/webhooks'
+import { opsShowRewind, opsStartRewind } from '@pitboss/contracts/calls/webhooks'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import { deliveryIdOf } from '@pitboss/webhooks/domain/delivery-id'
 import { type Collections, collectionsOf } from '@pitboss/webhooks/storage/collections'
@@ -65,11 +65,7 @@ export async function measureRewind(
 }
 
 /** As `ops consumer rewind` does it. The rate is that from the first counted batch on: before, the service waits for its consumer. */
-async function rewind(
-  { bus, storage }: ServiceWorld,
-  manager: JetStreamManager,
-  events: number,
-): Promise<Pass> {
+async function rewind({ bus }: ServiceWorld, manager: JetStreamManager, events: number): Promise<Pass> {
   const order = { by: 'benchmark', reason: 'measuring', dryRun: false }
   const { rewind_id: id } = await bus.call(opsStartRewind, { order, fromSeq: 1, toSeq: events })
   const { config } = await manager.consumers.info(stream, consumer)
@@ -79,11 +75,9 @@ async function rewind(
     deliver_policy: DeliverPolicy.StartSequence,
     opt_start_seq: 1,
   })
-  const { rewinds } = collectionsOf(storage.db)
   let first: { seen: number; atMs: number } | null = null
   for (;;) {
-    const now = await rewinds.findOne({ _id: id })
-    if (now === null) throw new Error(`the rewind ${id} is gone`)
+    const now = await bus.call(opsShowRewind, { rewindId: id })
     const atMs = performance.now()
     if (now.seen > 0) first ??= { seen: now.seen, atMs }
     if (now.done) {

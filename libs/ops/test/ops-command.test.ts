@@ -177,6 +177,22 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
     t.match(rewound, { consumer, from: 1, repaired: 0, parked: 0 }, 'all of it was right already')
     t.equal(rewound.seen, rewound.unchanged)
     t.not(rewound.seen, 0)
+    const movementsRewind = ['consumer', 'rewind', 'rounds-movements', '--from-seq', '1', '--yes']
+    t.match(await one(...movementsRewind, '--dry-run'), { seen: 0, would_see: Number })
+    const heard = await one(...movementsRewind)
+    t.strictSame(
+      heard,
+      {
+        consumer: 'rounds-movements',
+        from: 1,
+        seen: heard.seen,
+        repaired: 0,
+        unchanged: heard.seen,
+        parked: 0,
+      },
+      'rounds counts as webhooks does',
+    )
+    t.ok(Number(heard.seen) > 0 && Number(heard.seen) < Number(rewound.seen), 'what its filter lets through')
 
     const [movements, owed, deliveries, parked, dossier] = await Promise.all([
       many('movement', 'list', '--limit', '10'),
@@ -247,7 +263,7 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
       for (const what of ['consumer.pause', 'consumer.resume', 'consumer.rewind', 'game.set'])
         t.ok(done.has(what), what)
       t.ok(audit.some(({ reason }) => reason === 'signed'))
-      t.equal(audit.filter(({ what }) => what === 'consumer.rewind').length, 1, 'the dry run left no record')
+      t.equal(audit.filter(({ what }) => what === 'consumer.rewind').length, 2, 'dry runs left no record')
     },
   )
 })

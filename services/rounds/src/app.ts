@@ -13,6 +13,7 @@ import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createLease, leaseIndexes } from '@pitboss/storage/lease'
 import { createOutbox } from '@pitboss/storage/outbox'
+import { createRewindStore, rewindIndexes } from '@pitboss/storage/rewind-store'
 import { createSecretBox } from '@pitboss/storage/secret-box'
 import type { Logger } from 'pino'
 import { Gauge, type Registry } from 'prom-client'
@@ -33,6 +34,7 @@ import { createPlayRound } from './handlers/play-round.ts'
 import { createPlayerAccess } from './handlers/player-session.ts'
 import { createPlayerHandlers } from './handlers/player.ts'
 import { createReportHandlers } from './handlers/reports.ts'
+import { createRewindHandlers } from './handlers/rewinds.ts'
 import { createRoundHandlers } from './handlers/rounds.ts'
 import { createSessionHandlers } from './handlers/sessions.ts'
 import { createTransactionHandlers } from './handlers/transactions.ts'
@@ -85,6 +87,7 @@ export async function startRounds({
     ...reportIndexes,
     ...idempotencyKeyIndexes,
     ...leaseIndexes,
+    ...rewindIndexes,
   })
   const keyring = await openKeyring(db, masterKeys)
   const cursors = createCursorCodec({ keyring })
@@ -134,7 +137,8 @@ export async function startRounds({
   const stopOutboxes = [roundOutbox.start(), sessionOutbox.start()]
   const attend = createAttendRound({ rounds, actor, clock, newId, scaleMs, logger })
   const stopSweeper = startSweeper({ rounds, attend, clock, logger })
-  const consumer = consumeMovements({ bus, rounds, actor, attend, clock, logger })
+  const rewinds = createRewindStore({ db, clock, newId })
+  const consumer = consumeMovements({ bus, rounds, actor, attend, rewinds, clock, logger })
   if (registry !== undefined) registerMetrics(registry, rounds)
 
   const calls = await serveCalls({
@@ -147,6 +151,7 @@ export async function startRounds({
       ...createGameHandlers({ catalogue, games, access, showGame, cursors, clock }),
       ...createSessionHandlers({ sessions, rounds, openSession, cursors, clock, scaleMs }),
       ...createRoundHandlers({ rounds, actor, cursors }),
+      ...createRewindHandlers({ rewinds, bus }),
       ...createTransactionHandlers({ placeTransaction }),
       ...createFreeBetHandlers({ db, grants, access, cursors, clock, newId }),
       ...createReportHandlers({ reports, catchUp: () => projector.catchUp(), clock }),

@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { opsRoundsStatus } from '@pitboss/contracts/calls/rounds'
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
+import { caughtUp, rewindMovements, tellOfMovement } from './fixtures/rewind-movements.ts'
 import { masterKeys, type Rig, startRig } from './fixtures/rounds-rig.ts'
 
 t.setTimeout(180_000)
@@ -114,5 +116,30 @@ t.test('a process that dies at any step loses, repeats and re-rolls nothing', as
     } finally {
       child.kill('SIGKILL')
     }
+  }
+})
+
+t.test('a rewind outlives a replica that dies in it, and counts nothing twice', async (t) => {
+  const rig = await startRig(t, { running: false })
+  const stop = await rig.start()
+  const session = await rig.openSession()
+  const told = 100
+  for (let count = 0; count < told / 4; count++) {
+    const { round_id: roundId } = await rig.play(session)
+    for (let times = 0; times < 4; times++) await tellOfMovement(rig, roundId)
+  }
+  await caughtUp(rig)
+  await stop()
+  const child = spawnService(rig, 'rounds.rewind-counted')
+  try {
+    await waitFor(() => rig.bus.call(opsRoundsStatus, {}), { what: 'the service answers', everyMs: 100 })
+    const rewinding = rewindMovements(rig)
+    await waitFor(() => child.signalCode === 'SIGKILL', {
+      what: 'its death between counting and acknowledging',
+    })
+    await rig.start()
+    t.match(await rewinding, { seen: told, repaired: 0, unchanged: told, parked: 0 })
+  } finally {
+    child.kill('SIGKILL')
   }
 })

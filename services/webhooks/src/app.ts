@@ -11,6 +11,7 @@ import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createLease } from '@pitboss/storage/lease'
+import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createSecretBox } from '@pitboss/storage/secret-box'
 import { createPostWebhook } from './clients/post-webhook.ts'
 import type { Config } from './config.ts'
@@ -31,7 +32,6 @@ import { createEndpointStore } from './storage/endpoint-store.ts'
 import { createEventStore } from './storage/event-store.ts'
 import { createParkedStore } from './storage/parked-store.ts'
 import { createReplayStore } from './storage/replay-store.ts'
-import { createRewindStore } from './storage/rewind-store.ts'
 import { startDispatcher } from './workers/dispatcher.ts'
 import { createMakeAttempt } from './workers/make-attempt.ts'
 import { createOpenSecret } from './workers/open-secret.ts'
@@ -85,7 +85,7 @@ export async function startWebhooks({
     deliveries: createDeliveryStore(collections),
     replays: createReplayStore(collections),
     parked: createParkedStore(collections),
-    rewinds: createRewindStore(collections),
+    rewinds: createRewindStore({ db, clock, newId }),
   }
   const secretBox = createSecretBox(keyring, 'webhook-secret')
   const allowLoopback = config.PITBOSS_ALLOW_LOOPBACK_WEBHOOKS
@@ -130,6 +130,7 @@ export async function startWebhooks({
   })
   const deps = {
     ...stores,
+    bus,
     db,
     secretBox,
     cursors: createCursorCodec({ keyring }),

@@ -4,6 +4,7 @@ import { gameStatus } from '../objects/game.ts'
 import { roundSchema } from '../objects/round.ts'
 import { uuid } from '../primitives.ts'
 import { opsOrder } from './auth.ts'
+import { rewindQuery, rewindStart, rewindView } from './rewind.ts'
 
 /** Calls that auth and operations make to rounds. */
 
@@ -35,5 +36,18 @@ export const opsRoundsStatus = defineCall({
   subject: 'rounds.v1.ops.status',
   request: z.strictObject({}),
   reply: z.strictObject({ unfinished: z.int(), oldest_unfinished_at: z.string().nullable() }),
+  budgetMs: 5000,
+})
+/** Rewinds of the consumer of movements' late results. */
+export const opsStartMovementsRewind = defineCall({
+  subject: 'rounds.v1.ops.rewind-start',
+  request: rewindStart,
+  reply: rewindView,
+  budgetMs: 5000,
+})
+export const opsShowMovementsRewind = defineCall({
+  subject: 'rounds.v1.ops.rewind-show',
+  request: rewindQuery,
+  reply: rewindView,
   budgetMs: 5000,
 })

@@ -3,6 +3,7 @@ import { defineCall } from '../call.ts'
 import { deliveryDetailSchema, deliverySchema, deliveryStatus } from '../objects/delivery.ts'
 import { replayJobSchema, replayOnly } from '../objects/webhook-endpoint.ts'
 import { opsOrder } from './auth.ts'
+import { rewindQuery, rewindStart, rewindView } from './rewind.ts'
 
 /** Calls that operations make to webhooks. Source: contract section 10. */
 
@@ -77,29 +78,17 @@ export const opsRetryParked = defineCall({
   budgetMs: 15_000,
 })
 
-/**
- * Rewinds of the fan-out consumer count here what they repaired. `startRewind` marks the beginning, `show` tells how far it is.
- */
-const rewind = z.strictObject({
-  rewind_id: z.string(),
-  from_seq: z.int(),
-  to_seq: z.int(),
-  seen: z.int(),
-  repaired: z.int(),
-  unchanged: z.int(),
-  parked: z.int(),
-  done: z.boolean(),
-})
+/** Rewinds of the fan-out consumer. */
 export const opsStartRewind = defineCall({
   subject: 'webhooks.v1.ops.rewind-start',
-  request: z.strictObject({ order: opsOrder, fromSeq: z.int(), toSeq: z.int() }),
-  reply: rewind,
+  request: rewindStart,
+  reply: rewindView,
   budgetMs: 5000,
 })
 export const opsShowRewind = defineCall({
   subject: 'webhooks.v1.ops.rewind-show',
-  request: z.strictObject({ rewindId: z.string().max(64) }),
-  reply: rewind,
+  request: rewindQuery,
+  reply: rewindView,
   budgetMs: 5000,
 })
 

@@ -1,19 +1,30 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { DeliverPolicy, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream'
+import {
+  type ConsumerConfig,
+  DeliverPolicy,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+} from '@nats-io/jetstream'
 import type { Bus } from '@pitboss/bus/connect-bus'
+import { opsShowMovementsRewind, opsStartMovementsRewind } from '@pitboss/contracts/calls/rounds'
 import { opsShowRewind, opsStartRewind } from '@pitboss/contracts/calls/webhooks'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Command } from 'commander'
 import { type ConsumerView, viewConsumers } from '../consumer-view.ts'
 import { type OpsRun, runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
-import type { Progress } from '../progress.ts'
 import { readCount, readInstant } from '../read-flags.ts'
 import { textTable } from '../text-table.ts'
 import { UsageError } from '../usage-error.ts'
 
 const pausedUntil = new Date('2999-12-31T00:00:00Z')
 const askEveryMs = 250
-const countedConsumer = 'webhooks-fanout'
+
+/** How the service that works a consumer is asked to count a rewind of it. */
+const counted = new Map([
+  ['webhooks-fanout', { start: opsStartRewind, show: opsShowRewind }],
+  ['rounds-movements', { start: opsStartMovementsRewind, show: opsShowMovementsRewind }],
+])
 
 /** `consumer list|show|pause|resume|rewind`. Source: contract section 10. */
 export function consumerCommands(program: Command): void {
@@ -77,34 +88,31 @@ async function rewind(
   const { bus, order, show, note, follow, confirm, audit } = run
   const view = await find(bus, name)
   const manager = await jetstreamManager(bus.nc)
+  const calls = counted.get(name)
+  if (calls === undefined)
+    throw new ServiceError('CONFLICT', {
+      message: `${name} belongs to no service that could count a rewind.`,
+    })
   const { state } = await manager.streams.info(view.stream)
   const fromSeq = Math.max(
     state.first_seq,
     from.fromSeq ?? (await seqAt(bus, view.stream, from.fromTime ?? '', state.last_seq)),
   )
   const toSeq = state.last_seq
-  const count = Math.max(0, toSeq - fromSeq + 1)
+  const count = fromSeq > toSeq ? 0 : await countFrom(bus, manager, view, fromSeq)
   note(`${name} would see ${count} messages of ${view.stream} again, sequence ${fromSeq} to ${toSeq}`)
   const nothing = { consumer: name, from: fromSeq, seen: 0, repaired: 0, unchanged: 0, parked: 0 }
   if (order.dryRun || count === 0)
     return show({ ...nothing, would_see: count }, `${count} messages would be replayed`)
   await confirm(`Replay them?`)
   await audit('consumer.rewind', name, { from_seq: fromSeq, to_seq: toSeq })
-  if (name !== countedConsumer) {
-    await recreateAt(manager, view.stream, name, fromSeq)
-    await follow(count, (progress) => passed(progress, manager, view, { toSeq, count }))
-    return show(
-      { ...nothing, seen: count, repaired: null, unchanged: null },
-      `${name} has seen ${count} messages again`,
-    )
-  }
-  const started = await bus.call(opsStartRewind, { order, fromSeq, toSeq })
+  const started = await bus.call(calls.start, { order, fromSeq, toSeq })
   await recreateAt(manager, view.stream, name, fromSeq)
   const { seen, repaired, unchanged, parked } = await follow(count, async (progress) => {
     let state = started
     while (!state.done) {
       await delay(askEveryMs)
-      state = await bus.call(opsShowRewind, { rewindId: started.rewind_id })
+      state = await bus.call(calls.show, { rewindId: started.rewind_id })
       progress.tell(
         state.seen,
         `${state.seen} of ${count} seen, ${state.repaired} repaired, ${state.unchanged} unchanged, ${state.parked} parked`,
@@ -135,19 +143,27 @@ async function recreateAt(
   })
 }
 
-async function passed(
-  progress: Progress,
+/** How many messages the consumer's filter lets through from `fromSeq` on. */
+async function countFrom(
+  bus: Bus,
   manager: JetStreamManager,
-  view: ConsumerView,
-  { toSeq, count }: { toSeq: number; count: number },
-): Promise<void> {
-  for (;;) {
-    const info = await manager.consumers.info(view.stream, view.name)
-    if (info.num_pending === 0 && info.num_ack_pending === 0) return
-    if (info.ack_floor.stream_seq >= toSeq) return
-    progress.tell(count - info.num_pending, `${info.num_pending} to go`)
-    await delay(askEveryMs)
-  }
+  { stream, name }: ConsumerView,
+  fromSeq: number,
+): Promise<number> {
+  const { config } = await manager.consumers.info(stream, name)
+  const like = await jetstream(bus.nc).consumers.get(stream, {
+    deliver_policy: DeliverPolicy.StartSequence,
+    opt_start_seq: fromSeq,
+    ...filterOf(config),
+  })
+  const { num_pending: count } = await like.info()
+  await like.delete()
+  return count
+}
+
+function filterOf({ filter_subject: one, filter_subjects: many }: ConsumerConfig) {
+  if (one !== undefined) return { filter_subjects: one }
+  return many === undefined ? {} : { filter_subjects: many }
 }
 
 /** The first sequence at or after `time`, or one past the end. */

@@ -18,8 +18,10 @@ export type AttendRoundDeps = {
   logger: Logger
 }
 
-/** Does what can be done about a round now, unless another worker was first to claim it. Never rejects: the round stays due. */
-export type AttendRound = (stored: StoredRound) => Promise<void>
+/**
+ * Does what can be done about a round now, unless another worker was first to claim it: false then. Never rejects: the round stays due.
+ */
+export type AttendRound = (stored: StoredRound) => Promise<boolean>
 
 /**
  * For everybody who works on rounds that nobody waits for. The claim tells whoever still waits for an answer of wallet-bridge that the
@@ -40,7 +42,7 @@ export function createAttendRound({
     const until = later !== null && later > now ? later : new Date(now.getTime() + graceMs)
     try {
       const claimed = await rounds.claim(stored, until)
-      if (claimed === null) return
+      if (claimed === null) return false
       const left = round.status === 'OPEN' && abandonedAt(round, scaleMs) <= now
       const current = left ? await actor.send(claimed, { type: 'abandon' }) : claimed
       const context = { requestId: newId('req'), deadlineAtMs: clock.now().getTime() + patienceMs }
@@ -51,5 +53,6 @@ export function createAttendRound({
       if (expected) logger.warn(line, 'round.deferred')
       else logger.error(line, 'round.deferred')
     }
+    return true
   }
 }

@@ -1,9 +1,10 @@
 import type { DurableMessage } from '@pitboss/bus/consume-durable'
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import type { RewindStore } from '@pitboss/storage/rewind-store'
+import type { HandledMessage } from '@pitboss/storage/rewind-tally'
 import type { Logger } from 'pino'
 import type { ParkedStore } from '../storage/parked-store.ts'
-import type { HandledMessage, RewindStore } from '../storage/rewind-store.ts'
 import { type EventMessage, readEventMessage } from './read-event-message.ts'
 import type { RecordEvents } from './record-events.ts'
 
@@ -49,10 +50,12 @@ export function createHandleFanoutBatch({
       seq: message.seq,
       result: changed.has(event.envelope.id) ? 'repaired' : 'unchanged',
     }))
-    for (const one of poison) results.push(await parkOrRepeat(one))
+    const parkedNow: DurableMessage[] = []
+    for (const one of poison) if (await parkOrRepeat(one)) parkedNow.push(one.message)
+    for (const { seq } of parkedNow) results.push({ seq, result: 'parked' })
     await rewinds.count(openRewinds, results)
     await failpoint('webhooks.before-ack')
-    for (const { message } of readable) message.ack()
+    for (const message of [...readable.map(({ message }) => message), ...parkedNow]) message.ack()
     logger.info(
       {
         messages: messages.length,
@@ -64,11 +67,12 @@ export function createHandleFanoutBatch({
     )
   }
 
-  async function parkOrRepeat({ message, error }: Poison): Promise<HandledMessage> {
+  /** Whether the message is parked; else it comes again. */
+  async function parkOrRepeat({ message, error }: Poison): Promise<boolean> {
     const { seq, subject, deliveryCount } = message
     if (deliveryCount < failuresMax) {
       message.nak(poisonDelayMs * deliveryCount)
-      return { seq, result: 'again' }
+      return false
     }
     await parked.park({
       consumer: fanoutConsumer,
@@ -80,8 +84,7 @@ export function createHandleFanoutBatch({
       deliveries: deliveryCount,
       parkedAt: clock.now(),
     })
-    message.ack()
     logger.error({ stream_seq: seq, subject, error }, 'message.parked')
-    return { seq, result: 'parked' }
+    return true
   }
 }

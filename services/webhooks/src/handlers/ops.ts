@@ -1,3 +1,5 @@
+import type { Bus } from '@pitboss/bus/connect-bus'
+import { passedSeq } from '@pitboss/bus/passed-seq'
 import { handler, type CallHandler } from '@pitboss/bus/serve-calls'
 import {
   opsEventsOfRound,
@@ -15,19 +17,21 @@ import {
 } from '@pitboss/contracts/calls/webhooks'
 import { operatorHandleOf } from '@pitboss/contracts/operator-handle'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import type { RewindStore } from '@pitboss/storage/rewind-store'
 import type { Logger } from 'pino'
+import { fanoutConsumer } from '../consumers/handle-fanout-batch.ts'
 import { readEventMessage } from '../consumers/read-event-message.ts'
 import type { RecordEvents } from '../consumers/record-events.ts'
 import { mapBounded } from '../map-bounded.ts'
-import type { DeliveryDocument, ParkedDocument, RewindDocument } from '../storage/documents.ts'
+import type { DeliveryDocument, ParkedDocument } from '../storage/documents.ts'
 import type { ParkedStore } from '../storage/parked-store.ts'
-import type { RewindStore } from '../storage/rewind-store.ts'
 import { type DeliveriesDeps, detailView, retry } from './deliveries.ts'
 import { beginReplay, type ReplaysDeps, replayView } from './replays.ts'
 import { deliveryView, instantText } from './views.ts'
 
 export type OpsDeps = DeliveriesDeps &
   ReplaysDeps & {
+    bus: Bus
     parked: ParkedStore
     rewinds: RewindStore
     recordEvents: RecordEvents
@@ -40,7 +44,7 @@ const lookupsAtOnce = 8
 
 /** What operations do here, for every operator. Source: contract section 10. */
 export function opsHandlers(deps: OpsDeps): CallHandler[] {
-  const { endpoints, deliveries, events, replays, parked, rewinds, clock, newId, logger } = deps
+  const { endpoints, deliveries, events, replays, parked, rewinds, bus, clock, logger } = deps
 
   async function delivery(id: string): Promise<DeliveryDocument> {
     const found = await deliveries.read(id)
@@ -124,32 +128,11 @@ export function opsHandlers(deps: OpsDeps): CallHandler[] {
       }
     }),
 
-    handler(opsStartRewind, async ({ order, fromSeq, toSeq }) => {
-      if (fromSeq < 1 || toSeq < fromSeq) throw invalidField('fromSeq', 'must lie between 1 and toSeq')
-      const rewind: RewindDocument = {
-        _id: newId('rwd'),
-        by: order.by,
-        reason: order.reason,
-        fromSeq,
-        toSeq,
-        countedSeq: fromSeq - 1,
-        openSeqs: [],
-        seen: 0,
-        repaired: 0,
-        unchanged: 0,
-        parked: 0,
-        done: false,
-        createdAt: clock.now(),
-      }
-      if (!order.dryRun) await rewinds.start(rewind)
-      return rewindView(rewind)
-    }),
+    handler(opsStartRewind, (request) => rewinds.start(request)),
 
-    handler(opsShowRewind, async ({ rewindId }) => {
-      const rewind = await rewinds.read(rewindId)
-      if (rewind === null) throw new ServiceError('NOT_FOUND', { message: `There is no rewind ${rewindId}.` })
-      return rewindView(rewind)
-    }),
+    handler(opsShowRewind, async ({ rewindId }) =>
+      rewinds.progress(rewindId, await passedSeq(bus, 'EVENTS', fanoutConsumer)),
+    ),
 
     handler(opsWebhooksStatus, async () => {
       const [counts, oldest, parkedCount, pausedEndpoints] = await Promise.all([
@@ -196,11 +179,6 @@ function parkedView(message: ParkedDocument) {
     error: message.error,
     payload: Buffer.from(message.payload, 'base64').toString('utf8'),
   }
-}
-
-function rewindView(rewind: RewindDocument) {
-  const { fromSeq, toSeq, seen, repaired, unchanged, parked, done } = rewind
-  return { rewind_id: rewind._id, from_seq: fromSeq, to_seq: toSeq, seen, repaired, unchanged, parked, done }
 }
 
 function recordOf(value: unknown): Record<string, unknown> {

@@ -1,6 +1,7 @@
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
 import { leaseIndexes } from '@pitboss/storage/lease'
+import { rewindIndexes } from '@pitboss/storage/rewind-store'
 import type { Collection, Db } from 'mongodb'
 import type {
   DeliveryDocument,
@@ -8,7 +9,6 @@ import type {
   EventDocument,
   ParkedDocument,
   ReplayDocument,
-  RewindDocument,
   WorkerDocument,
 } from './documents.ts'
 
@@ -18,7 +18,6 @@ export type Collections = {
   readonly deliveries: Collection<DeliveryDocument>
   readonly replays: Collection<ReplayDocument>
   readonly parked: Collection<ParkedDocument>
-  readonly rewinds: Collection<RewindDocument>
   readonly workers: Collection<WorkerDocument>
 }
 
@@ -29,7 +28,6 @@ export function collectionsOf(db: Db): Collections {
     deliveries: db.collection('deliveries'),
     replays: db.collection('replays'),
     parked: db.collection('parked'),
-    rewinds: db.collection('rewinds'),
     workers: db.collection('workers'),
   }
 }
@@ -40,6 +38,7 @@ const pending = { status: 'PENDING' }
 export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   ...leaseIndexes,
   ...idempotencyKeyIndexes,
+  ...rewindIndexes,
   events: [
     { name: 'recording_order', key: { operatorId: 1, environment: 1, seq: 1 }, unique: true },
     { name: 'type_order', key: { operatorId: 1, environment: 1, type: 1, seq: 1 } },
@@ -75,6 +74,5 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
     { name: 'running', key: { _id: 1, status: 1 }, partialFilterExpression: { status: 'RUNNING' } },
   ],
   parked: [{ name: 'parked_at', key: { parkedAt: 1 } }],
-  rewinds: [{ name: 'open', key: { done: 1 } }],
   workers: [{ name: 'alive', key: { aliveUntil: 1 }, expireAfterSeconds: 3600 }],
 }

@@ -140,22 +140,4 @@ export type ParkedDocument = {
   parkedAt: Date
 }
 
-export type RewindDocument = {
-  _id: string
-  by: string
-  reason: string | null
-  fromSeq: number
-  toSeq: number
-  /** Stream sequence up to which messages have been counted. */
-  countedSeq: number
-  /** Messages that could not be read and are tried again, at most as many as the consumer has under way. */
-  openSeqs: number[]
-  seen: number
-  repaired: number
-  unchanged: number
-  parked: number
-  done: boolean
-  createdAt: Date
-}
-
 export type WorkerDocument = { _id: string; aliveUntil: Date }

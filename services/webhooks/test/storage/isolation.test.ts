@@ -19,7 +19,6 @@ import { createEndpointStore } from '../../src/storage/endpoint-store.ts'
 import { createEventStore } from '../../src/storage/event-store.ts'
 import { createParkedStore } from '../../src/storage/parked-store.ts'
 import { createReplayStore } from '../../src/storage/replay-store.ts'
-import { createRewindStore } from '../../src/storage/rewind-store.ts'
 
 type Ids = { webhookId: string; endedId: string; waitingId: string; eventId: string; replayId: string }
 
@@ -101,7 +100,7 @@ await holdIsolation(t, {
         deliveries: internal(raw),
         replays: internal(raw),
       },
-      ...{ parked: internal(raw), rewinds: internal(raw), workers: internal(raw) },
+      ...{ parked: internal(raw), workers: internal(raw) },
     }),
     createBodyCache: table(createBodyCache(events, 1000), {
       put: internal(fanout),
@@ -168,14 +167,8 @@ await holdIsolation(t, {
       running: internal('the worker of replay jobs, which works for every account'),
       change: scoped((scope, { replayId }) => replays.change(scope, replayId, { status: 'CANCELLED' })),
     }),
-    createRewindStore: table(createRewindStore(collections), {
-      start: internal(operations),
-      read: internal(operations),
-      open: internal(fanout),
-      count: internal(fanout),
-    }),
   },
-  others: ['countInto', 'newDocument', 'orderOf'],
+  others: ['newDocument', 'orderOf'],
 })
 
 function newIds(): Ids {

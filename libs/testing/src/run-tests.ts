@@ -22,6 +22,7 @@ const accounts = 60
 const jobs = 2
 const interruptedExitCode = 130
 const tap = join(root, 'node_modules/tap/dist/esm/run.mjs')
+const plainChildren = fileURLToPath(new URL('./plain-children.cts', import.meta.url))
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -81,7 +82,13 @@ async function runTap(files: string[], options: string[], env: Record<string, st
   const isAlone = (file: string) => file.endsWith('.alone.test.ts')
   const together = files.filter((file) => !isAlone(file))
   const alone = files.filter(isAlone)
-  const first = together.length === 0 ? 0 : await run(['run', `--jobs=${jobs}`, ...options, ...together], env)
+  const tapRun = (atOnce: number) => [
+    'run',
+    `--node-arg=--require=${plainChildren}`,
+    `--jobs=${atOnce}`,
+    ...options,
+  ]
+  const first = together.length === 0 ? 0 : await run([...tapRun(jobs), ...together], env)
   if (alone.length === 0 || first === interruptedExitCode) return first
   const saved = options.find((option) => option.startsWith('--save='))?.slice('--save='.length)
   if (first !== 0 && saved !== undefined) {
@@ -89,7 +96,7 @@ async function runTap(files: string[], options: string[], env: Record<string, st
     appendFileSync(saved, alone.map((file) => `${file}\n`).join(''))
     return first
   }
-  const last = await run(['run', '--jobs=1', ...options, ...alone], env)
+  const last = await run([...tapRun(1), ...alone], env)
   return first === 0 ? last : first
 }
 

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import pc from 'picocolors'
 import { cacheFolder } from './cache-folder.ts'
+import { checkEngineSettings } from './check-engine-settings.ts'
 import { documentDbFolderName } from './documentdb/fetch-documentdb.ts'
-import { reasonOf } from './engine-error.ts'
+import { EngineError, reasonOf } from './engine-error.ts'
 import { aptObstacle } from './fetch/private-apt.ts'
 import { createProgress } from './fetch/progress.ts'
 import { findProgram } from './find-program.ts'
@@ -19,6 +20,7 @@ const cacheDir = cacheFolder(process.env)
 const program = new Command('npm run engines --')
   .description('The database and the broker that npm start and npm test bring along.')
   .showHelpAfterError()
+  .hook('preAction', () => checkEngineSettings(process.env))
 program.command('status').description('what would run, and what is in the cache').action(status)
 program
   .command('fetch')
@@ -30,7 +32,7 @@ try {
   await program.parseAsync()
 } catch (error) {
   console.error(`${pc.red('engines:')} ${reasonOf(error)}`)
-  process.exitCode = 1
+  process.exitCode = error instanceof EngineError ? error.exitCode : 1
 }
 
 async function status(): Promise<void> {

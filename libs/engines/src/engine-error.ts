@@ -1,6 +1,16 @@
+/** The exit code of what a person has set wrongly (`EX_CONFIG`). Contract section 9. */
+export const badSettingExitCode = 78
+
 /** An engine cannot run; the message is one a person can act on, without reading our source. */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
+  /** What a process ends with that cannot go on without the engine. */
+  readonly exitCode: number
+
+  constructor(message: string, { exitCode = 1, ...options }: ErrorOptions & { exitCode?: number } = {}) {
+    super(message, options)
+    this.exitCode = exitCode
+  }
 }
 
 /** What went wrong in the words of its cause, for a sentence. */

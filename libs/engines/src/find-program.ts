@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
-import { EngineError } from './engine-error.ts'
+import { badSettingExitCode, EngineError } from './engine-error.ts'
 
 /**
  * The server program that a person named by an environment variable, or that is on the PATH; null when there is none.
@@ -14,7 +14,9 @@ export function findProgram(
   const named = env[variable]
   if (named) {
     if (isProgram(named)) return { path: resolve(named), from: variable }
-    throw new EngineError(`${variable} is set to ${named}, which is no program that can be run`)
+    throw new EngineError(`${variable} is set to ${named}, which is no program that can be run`, {
+      exitCode: badSettingExitCode,
+    })
   }
   const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
   const found = folders.map((folder) => join(folder, name)).find(isProgram)

@@ -41,7 +41,7 @@ try {
   process.stderr.write(
     `\nThe tour stopped: ${isExplained(error) ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
   )
-  process.exitCode = 1
+  process.exitCode = error instanceof StackError || error instanceof EngineError ? error.exitCode : 1
 } finally {
   await own?.stop()
 }

@@ -42,5 +42,5 @@ function fail(error: unknown): never {
       ? `${error.message}\n`
       : `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
   )
-  process.exit(error instanceof StackError ? error.exitCode : 1)
+  process.exit(known ? error.exitCode : 1)
 }

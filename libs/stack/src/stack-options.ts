@@ -46,6 +46,13 @@ const environmentSchema = z.object({
 })
 
 const replicasMax = 8
+const oneOfEach: Readonly<Record<ServiceName, number>> = {
+  auth: 1,
+  rounds: 1,
+  'wallet-bridge': 1,
+  webhooks: 1,
+  gateway: 1,
+}
 const noDemo = {
   variable: 'NODE_ENV',
   problem:
@@ -72,12 +79,7 @@ export function readStackOptions(
       'where state lives (environment: PITBOSS_DATA_DIR)',
       settings.PITBOSS_DATA_DIR,
     )
-    .option(
-      '--replicas <list>',
-      'several of a service, e.g. gateway=2,rounds=2',
-      parseReplicas,
-      parseReplicas(''),
-    )
+    .option('--replicas <list>', 'several of a service, e.g. gateway=2,rounds=2', parseReplicas, oneOfEach)
     .option('--no-demo', 'start without demo operator, wallet and receiver')
     .option('--fresh', 'drop the state of earlier runs first', false)
     .option('--log <format>', 'pretty or json', parseLog, isTerminal ? 'pretty' : 'json')
@@ -115,21 +117,19 @@ function parseLog(text: string): 'pretty' | 'json' {
 }
 
 function parseReplicas(text: string): Record<ServiceName, number> {
-  const counts: Record<ServiceName, number> = {
-    auth: 1,
-    rounds: 1,
-    'wallet-bridge': 1,
-    webhooks: 1,
-    gateway: 1,
-  }
-  for (const part of text.split(',').filter((each) => each !== '')) {
-    const [name = '', count = ''] = part.split('=')
+  const counts: Record<ServiceName, number> = { ...oneOfEach }
+  const named = new Set<ServiceName>()
+  for (const part of text.split(',')) {
+    const [name = '', ...counted] = part.split('=')
+    const count = counted.join('=')
     const service = serviceNames.find((each) => each === name)
     if (service === undefined || !/^[1-9]$/.test(count) || Number(count) > replicasMax) {
       throw new InvalidArgumentError(
         `"${part}" must be one of ${serviceNames.join(', ')}, "=" and 1 to ${replicasMax}`,
       )
     }
+    if (named.has(service)) throw new InvalidArgumentError(`${service} is named twice`)
+    named.add(service)
     counts[service] = Number(count)
   }
   return counts

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { applyTopology } from '@pitboss/bus/apply-topology'
 import { type Bus, connectBus } from '@pitboss/bus/connect-bus'
 import { natsPermissions, natsUsers } from '@pitboss/bus/permissions'
-import { claimFile } from '@pitboss/engines/life/claim-file'
+import { checkEngineSettings } from '@pitboss/engines/check-engine-settings'
+import { reasonOf } from '@pitboss/engines/engine-error'
+import { type ClaimResult, claimFile } from '@pitboss/engines/life/claim-file'
 import { freePort, isFreePort } from '@pitboss/engines/life/free-port'
 import { startMongodb } from '@pitboss/engines/start-mongodb'
 import { startNats } from '@pitboss/engines/start-nats'
@@ -57,7 +59,7 @@ export async function startStack(
     for (const end of undo.splice(0).reverse()) await end()
   }
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o755 })
+    checkEngineSettings(process.env)
     undo.push(claimDataDir(dataDir))
     if (options.fresh) dropState(dataDir)
     const port = options.port === 0 ? await freePort() : options.port
@@ -166,7 +168,16 @@ export async function startStack(
 }
 
 function claimDataDir(dataDir: string): Ended {
-  const result = claimFile(join(dataDir, 'stack.lock'))
+  let result: ClaimResult
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o755 })
+    result = claimFile(join(dataDir, 'stack.lock'))
+  } catch (cause) {
+    throw new StackError(
+      `PITBOSS_DATA_DIR or --data-dir names ${dataDir}, which cannot be used as the data folder: ${reasonOf(cause)}`,
+      { exitCode: badConfigExitCode, cause },
+    )
+  }
   if ('heldBy' in result) {
     throw new StackError(
       `The data folder ${dataDir} is in use by another stack (process ${result.heldBy}). Stop that one, or choose another folder: npm start -- --data-dir <folder>`,

@@ -14,7 +14,9 @@ export function readJson<Value>(path: string, schema: z.ZodType<Value>): Value |
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    const code = error instanceof Error && 'code' in error ? error.code : null
+    // ENOTDIR: what should be the folder is a file
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
     throw error
   }
   return schema.parse(JSON.parse(text))

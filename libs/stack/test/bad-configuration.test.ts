@@ -1,12 +1,20 @@
 import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const tour = fileURLToPath(new URL('../src/demo-main.ts', import.meta.url))
+const engines = fileURLToPath(new URL('../../engines/src/cli.ts', import.meta.url))
 
 /** What `npm start` says and how it ends; nothing may be started before the configuration is known to be good. */
 function start(environment: NodeJS.ProcessEnv, flags: readonly string[] = []) {
-  const { status, stderr } = spawnSync(process.execPath, [main, '--data-dir', t.testdirName, ...flags], {
+  return run(main, environment, ['--data-dir', t.testdirName, ...flags])
+}
+
+function run(program: string, environment: NodeJS.ProcessEnv, flags: readonly string[]) {
+  const { status, stderr } = spawnSync(process.execPath, [program, ...flags], {
     env: { ...process.env, ...environment },
     encoding: 'utf8',
     timeout: 30_000,
@@ -40,7 +48,34 @@ t.test('a bad value ends the start with 78 and names its variable or flag', asyn
     t.match(start({ [variable]: 'no' }), refused, 'the demo needs addresses on this machine')
   }
   t.match(start({}, ['--port', 'x']), { status: 78, stderr: /--port/ })
-  t.match(start({}, ['--replicas', 'gateway=0']), { status: 78, stderr: /--replicas/ })
+  for (const replicas of ['gateway=0', 'gateway=2,gateway=3', '', 'gateway=2,', 'gateway=2=3'])
+    t.match(start({}, ['--replicas', replicas]), { status: 78, stderr: /--replicas/ }, replicas)
+})
+
+t.test('so does an engine or a folder that cannot be one, and nothing is started', async (t) => {
+  const folder = t.testdir({ file: '', data: {} })
+  const [file, data] = [join(folder, 'file'), join(folder, 'data')]
+  const unset = { MONGODB_URL: '', NATS_URL: '' }
+  for (const [variable, value] of [
+    ['MONGOD_BIN', join(folder, 'nowhere')],
+    ['NATS_SERVER_BIN', file],
+    ['PITBOSS_CACHE_DIR', file],
+    ['PITBOSS_CACHE_DIR', join(file, 'below')],
+  ] as const) {
+    const refused = { status: 78, stderr: new RegExp(`${variable} is set to ${value}`) }
+    t.match(run(main, { ...unset, [variable]: value }, ['--data-dir', data, '--port', '0']), refused)
+  }
+  t.strictSame(readdirSync(data), [])
+  const noFolder = {
+    status: 78,
+    stderr: /^PITBOSS_DATA_DIR or --data-dir names .*file, which cannot be used/m,
+  }
+  t.match(run(main, { PITBOSS_DATA_DIR: file }, ['--port', '0']), noFolder)
+  t.match(run(main, {}, ['--port', '0', '--data-dir', file]), noFolder)
+  const noTour = { status: 78, stderr: /The tour stopped: PITBOSS_DATA_DIR or --data-dir names .*file/ }
+  t.match(run(tour, { PITBOSS_DATA_DIR: file }, ['--port', '0']), noTour, 'npm run demo')
+  const noStatus = { status: 78, stderr: /^engines: .*PITBOSS_CACHE_DIR/ }
+  t.match(run(engines, { PITBOSS_CACHE_DIR: file }, ['status']), noStatus, 'npm run engines')
 })
 
 t.test('an unknown flag is wrong usage', async (t) => {

@@ -1,4 +1,4 @@
-import { reasonOf } from '../engine-error.ts'
+import { badSettingExitCode, EngineError, reasonOf } from '../engine-error.ts'
 import type { Progress } from '../fetch/progress.ts'
 import { findProgram } from '../find-program.ts'
 import { type Attempt, firstThatWorks } from '../remedies.ts'
@@ -31,7 +31,12 @@ export async function chooseNats(options: {
       requireNatsVersion(version, found.path)
       return { kind: 'nats-server', program: found.path, reason: `${found.path} (${found.from})` }
     } catch (error) {
-      if (found.from === 'NATS_SERVER_BIN') throw error
+      if (found.from === 'NATS_SERVER_BIN') {
+        throw new EngineError(`NATS_SERVER_BIN cannot be used: ${reasonOf(error)}`, {
+          exitCode: badSettingExitCode,
+          cause: error,
+        })
+      }
       progress.step(reasonOf(error))
       attempts.push({ way: 'nats-server on the PATH', outcome: reasonOf(error) })
     }

@@ -49,14 +49,15 @@ await t.test('one that is too old is refused with a sentence, and what was fetch
 await t.test('a program that was named is used or is an error, never replaced', async (t) => {
   const { PATH, cacheDir, folder } = machine(t, '2.9.10')
   const named = join(folder, 'bin/nats-server')
-  await t.rejects(
-    chooseNats({ env: { PATH, NATS_SERVER_BIN: named }, cacheDir, progress: noProgress }),
-    /is version 2.9.10/,
-  )
+  await t.rejects(chooseNats({ env: { PATH, NATS_SERVER_BIN: named }, cacheDir, progress: noProgress }), {
+    message: /^NATS_SERVER_BIN cannot be used: .*is version 2.9.10/,
+    exitCode: 78,
+  })
   const gone = join(folder, 'gone')
   await t.rejects(chooseNats({ env: { PATH, NATS_SERVER_BIN: gone }, cacheDir, progress: noProgress }), {
     name: 'EngineError',
     message: /NATS_SERVER_BIN is set to .*gone, which is no program/,
+    exitCode: 78,
   })
 })
 

@@ -34,6 +34,11 @@ export const amount = z
   .string('must be a decimal string such as "10.00"')
   .regex(/^(0|[1-9][0-9]{0,14})(\.[0-9]{1,18})?$/, 'must be a decimal string such as "10.00"')
 
+/** What a wallet says that a player has: it may be below zero, and more than one movement can have. */
+export const balance = z
+  .string()
+  .regex(/^-?(0|[1-9][0-9]{0,29})(\.[0-9]{1,18})?$/, 'must be a decimal string such as "10.00"')
+
 export const currency = z.string().regex(/^[A-Z]{3,5}$/, 'must be a currency code such as "USD"')
 
 /** An instant in UTC, with or without milliseconds; impossible dates are refused. */

@@ -1,6 +1,8 @@
 import { currencyDigits } from './currencies.ts'
 
 const AMOUNT_PATTERN = /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,18})?$/
+const wholeDigitsMax = 15
+const BALANCE_PATTERN = /^-?[0-9]{1,30}(\.[0-9]{1,30})?$/
 
 /** Why a value is no amount. */
 export type AmountErrorReason = 'NOT_A_STRING' | 'NOT_A_DECIMAL' | 'TOO_MANY_DECIMALS' | 'UNKNOWN_CURRENCY'
@@ -42,9 +44,26 @@ export function parseAmount(value: unknown, currency: string): bigint {
   return BigInt(whole + decimals.padEnd(digits, '0'))
 }
 
+/** Whether a sum still has at most 15 digits before the point, so that it is an amount like any other. @throws AmountError with UNKNOWN_CURRENCY. */
+export function isAmount(minor: bigint, currency: string): boolean {
+  return minor >= 0n && minor < 10n ** BigInt(wholeDigitsMax + digitsOf(currency))
+}
+
+/**
+ * Minor units of a balance as a wallet tells it: it may be below zero and larger than any amount, and decimals that the currency does not
+ * have are cut. Null for what is no decimal string of at most 30 digits on either side. @throws AmountError with UNKNOWN_CURRENCY.
+ */
+export function readBalance(value: unknown, currency: string): bigint | null {
+  const digits = digitsOf(currency)
+  if (typeof value !== 'string' || !BALANCE_PATTERN.test(value)) return null
+  const [whole = '', decimals = ''] = value.replace('-', '').split('.')
+  const minor = BigInt(whole + decimals.slice(0, digits).padEnd(digits, '0'))
+  return value.startsWith('-') ? -minor : minor
+}
+
 /**
  * The decimal string of minor units with all decimals of the currency: 1000n USD is "10.00", 100n JPY is "100".
- * Negative sums (reports may have them) get a leading "-".
+ * Negative sums (reports and balances may have them) get a leading "-".
  * @throws AmountError with UNKNOWN_CURRENCY.
  */
 export function formatAmount(minor: bigint, currency: string): string {

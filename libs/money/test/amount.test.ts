@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
-import { AmountError, formatAmount, parseAmount } from '../src/amount.ts'
+import { AmountError, formatAmount, isAmount, parseAmount, readBalance } from '../src/amount.ts'
 
 function reasonOf(value: unknown, currency: string): string {
   try {
@@ -19,6 +19,24 @@ await t.test('a decimal string becomes minor units of its currency', async (t) =
   t.equal(parseAmount('0', 'JPY'), 0n)
   t.equal(parseAmount('0.00010000', 'BTC'), 10000n)
   t.equal(parseAmount('999999999999999.999999999999999999', 'ETH'), 999999999999999999999999999999999n)
+})
+
+await t.test('a balance may be what no amount can be', async (t) => {
+  t.equal(readBalance('10.5', 'USD'), 1050n)
+  t.equal(readBalance('-10.5', 'USD'), -1050n)
+  t.equal(readBalance('-0.00', 'USD'), 0n)
+  t.equal(readBalance('-0.009', 'USD'), 0n, 'what the currency does not have is cut')
+  t.equal(readBalance('990.00', 'JPY'), 990n)
+  t.equal(readBalance('1234567890123456789.01', 'USD'), 123456789012345678901n)
+  for (const none of ['', '-', '1e3', '+1', ' 1', '1.', '.5', '--1', 'NaN', 1, null, undefined, {}])
+    t.equal(readBalance(none, 'USD'), null, inspect(none))
+})
+
+await t.test('an amount has at most 15 digits before the point', async (t) => {
+  t.equal(isAmount(99_999_999_999_999_999n, 'USD'), true)
+  t.equal(isAmount(100_000_000_000_000_000n, 'USD'), false)
+  t.equal(isAmount(-1n, 'USD'), false)
+  t.equal(isAmount(parseAmount('999999999999999', 'JPY') + 1n, 'JPY'), false)
 })
 
 await t.test('output always shows all decimals of the currency', async (t) => {

@@ -8,7 +8,8 @@ import { codeOf, errorOf, startRig } from './fixtures/rounds-rig.ts'
 t.setTimeout(120_000)
 
 const rounds = 40
-const lateBy = 3000
+/** When a movement is tried for the second time. */
+const lateBy = 1000
 
 t.test('a rewind of the movements counts what it repairs and changes nothing else', async (t) => {
   let aheadMs = 0

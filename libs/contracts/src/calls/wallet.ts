@@ -5,6 +5,7 @@ import { settleLosses } from '../objects/wallet.ts'
 import { movementAttemptSchema, movementSchema, movementStatus, movementType } from '../objects/movement.ts'
 import {
   amount,
+  balance,
   brandId,
   currency,
   playerId,
@@ -134,7 +135,7 @@ export const roundMovements = defineCall({
 export const playerBalance = defineCall({
   subject: 'wallet.v1.balance.show',
   request: z.strictObject({ scope: scopeSchema, playerId, currency, sessionId, walletGameId: uuid }),
-  reply: z.strictObject({ balance: z.strictObject({ amount, currency }).nullable() }),
+  reply: z.strictObject({ balance: z.strictObject({ amount: balance, currency }).nullable() }),
   budgetMs: 6000,
 })
 

@@ -7,6 +7,7 @@ import { roundSchema, roundStatus } from '../objects/round.ts'
 import { sessionCreateSchema, sessionSchema, sessionStatus } from '../objects/session.ts'
 import {
   amount,
+  balance,
   clientSeed,
   currency,
   pageOf,
@@ -288,7 +289,7 @@ export const dashboardGetReport = defineEndpoint({
 export const playerSessionSchema = z.strictObject({
   session: sessionSchema,
   game: gameSchema,
-  balance: z.strictObject({ amount, currency }).nullable(),
+  balance: z.strictObject({ amount: balance, currency }).nullable(),
   open_round: roundSchema.nullable(),
   next_round: z.strictObject({ server_seed_hash: z.string(), nonce: z.int() }),
   free_bets: z.array(

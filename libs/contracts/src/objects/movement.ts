@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   amount,
+  balance,
   currency,
   happeningEnvironment,
   playerId,
@@ -28,7 +29,7 @@ export const movementSchema = z.strictObject({
   reference_transaction_id: transactionId.nullable(),
   wallet_transaction_id: z.string().nullable(),
   wallet_code: z.string().nullable(),
-  balance_after: amount.nullable(),
+  balance_after: balance.nullable(),
   environment: happeningEnvironment,
   created_at: z.string(),
   updated_at: z.string(),

@@ -1,7 +1,7 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 
-/** Work that may wait for one key; more than any honest player can cause. */
-const waitingMax = 256
+/** Work that may wait for one key: bounds memory alone, since settlement is never shed. Each waits as long as its caller does. */
+const waitingMax = 10_000
 
 export type Mailbox = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>
 

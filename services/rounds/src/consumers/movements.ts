@@ -16,8 +16,11 @@ export const movementsStream = roundsMovements.stream
 export const movementsConsumer = roundsMovements.config.durable_name ?? ''
 const batchMax = 64
 
-/** A round changed within this time has somebody at work on it, or is the sweeper's within seconds. */
-const freshMs = 2000
+/**
+ * A round changed within this time has somebody at work on it, or is the sweeper's within seconds. Less than the second after which a
+ * movement is tried again: nobody waits for what ends then.
+ */
+const freshMs = 800
 
 /** All that is read of a movement's event: it is a hint, wallet-bridge is asked for the truth. */
 const hintSchema = z.object({ data: z.object({ round_id: z.string() }) })

@@ -1,3 +1,4 @@
+import { isAmount } from '@pitboss/money/amount'
 import { releaseReversal } from './reversal.ts'
 import type { RoundMessage, Step } from './round-message.ts'
 import { type RoundState, sum } from './round.ts'
@@ -35,7 +36,12 @@ function intended(message: Exclude<OperatorMessage, { type: 'withdraw' }>): { tr
 function addStake(round: RoundState, { stake }: Extract<OperatorMessage, { type: 'add-stake' }>): Step {
   if (round.status === 'PENDING') return refusal('ROUND_IN_PROGRESS')
   if (round.status !== 'OPEN') return refusal('ROUND_ALREADY_SETTLED')
-  return { ...round, stakes: [...round.stakes, stake] }
+  // The last stake is on its way back: the wallet was told that this closes the round.
+  if (!round.stakes.some(({ state }) => state === 'TAKEN' || state === 'ASKED'))
+    return refusal('ROUND_IN_PROGRESS')
+  const stakes = [...round.stakes, stake]
+  if (!isAmount(sum(stakes), round.currency)) return tooMuch('stakes')
+  return { ...round, stakes }
 }
 
 function addWin(round: RoundState, { win, outcome }: Extract<OperatorMessage, { type: 'add-win' }>): Step {
@@ -45,8 +51,9 @@ function addWin(round: RoundState, { win, outcome }: Extract<OperatorMessage, { 
   const held = round.stakes.some(({ state }) => state === 'TAKEN')
   if ((win.final && pending) || !held) return refusal('ROUND_IN_PROGRESS')
   const wins = [...round.wins, win]
-  if (!win.final) return { ...round, wins, outcome: outcome ?? round.outcome }
   const payout = sum(wins.filter(({ state }) => state === 'OWED' || state === 'PAID'))
+  if (!isAmount(payout, round.currency)) return tooMuch('wins')
+  if (!win.final) return { ...round, wins, outcome: outcome ?? round.outcome }
   return {
     ...round,
     wins,
@@ -105,6 +112,11 @@ function withdraw(round: RoundState, transactionId: string): Step {
     return releaseReversal(round, transactionId, 'REMOVED')
   }
   return 'unchanged'
+}
+
+function tooMuch(what: 'stakes' | 'wins'): Step {
+  const message = `must not bring the ${what} of the round above 15 digits before the point`
+  return refusal('VALIDATION_ERROR', { path: 'amount', message })
 }
 
 function refusal(

@@ -258,6 +258,53 @@ t.test('a bet and its win, driven by the operator', async (t) => {
   t.equal(settled.status, 'SETTLED')
 })
 
+t.test('stakes and wins of a round together stay amounts', async (t) => {
+  const open = apply(newState({ driver: 'operator', bet: null }), {
+    type: 'stake-taken',
+    transactionId: 't0',
+  })
+  const big = { minor: 60_000_000_000_000_000n, requestHash: 'h' }
+  const tooMuch = { kind: 'refused', code: 'VALIDATION_ERROR', path: 'amount' }
+  const winOf = (transactionId: string, final: boolean) =>
+    ({ type: 'add-win', win: { ...big, transactionId, final, state: 'OWED' }, outcome: null }) as const
+  const won = apply(open, winOf('t1', false))
+  for (const final of [false, true])
+    t.match(transition(won, winOf('t2', final), contextFor(won)), tooMuch, `final: ${final}`)
+  const stakeOf = (transactionId: string) => {
+    const stake = { ...big, transactionId, state: 'ASKED', wasTaken: false, refusal: null } as const
+    return { type: 'add-stake', stake } as const
+  }
+  const staked = apply(open, stakeOf('t3'))
+  t.match(transition(staked, stakeOf('t4'), contextFor(staked)), tooMuch)
+})
+
+t.test('no stake joins a round whose last one is on its way back', async (t) => {
+  const open = apply(newState({ driver: 'operator', bet: null }), {
+    type: 'stake-taken',
+    transactionId: 't0',
+  })
+  const reversal = {
+    transactionId: 't1',
+    referenceTransactionId: 't0',
+    type: 'REFUND',
+    requestHash: 'h',
+    closes: false,
+    state: 'OWED',
+  } as const
+  const returning = apply(open, { type: 'add-reversal', reversal })
+  t.match(returning.reversals, [{ closes: true }])
+  const next = {
+    transactionId: 't2',
+    minor: 100n,
+    requestHash: 'h',
+    state: 'ASKED',
+    wasTaken: false,
+    refusal: null,
+  } as const
+  const step = transition(returning, { type: 'add-stake', stake: next }, contextFor(returning))
+  t.match(step, { kind: 'refused', code: 'ROUND_IN_PROGRESS' })
+})
+
 function apply(round: RoundState, one: RoundMessage): RoundState {
   const change = transition(round, one, contextFor(round))
   if (change.kind !== 'changed') throw new Error(`${one.type} in ${round.status}: ${change.kind}`)

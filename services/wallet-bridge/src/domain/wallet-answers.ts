@@ -1,4 +1,4 @@
-import { formatAmount, parseAmount } from '@pitboss/money/amount'
+import { formatAmount, readBalance } from '@pitboss/money/amount'
 import type { Judgement, RefusalCode, WalletOperation } from './movement.ts'
 import { type JsonObject, parseJsonObject } from './parse-json-object.ts'
 
@@ -40,7 +40,6 @@ const operationMeanings: Readonly<Record<WalletOperation, ReadonlyMap<string, Me
 }
 
 const walletCodeCharactersMax = 128
-const malformed = Symbol('malformed')
 
 /**
  * Judges one exchange. Whatever is not a clear yes or a clear no is `unknown`: the wallet may have moved money.
@@ -86,21 +85,24 @@ function judgeCode({
   if (accepted && typeof body.balance === 'number') {
     return unknown('the balance is a JSON number', 'WALLET_UNAVAILABLE', walletCode)
   }
+  const isSure = accepted || meaning === 'success'
+  if (isSure && meaning !== 'CURRENCY_MISMATCH' && isOther(body.currency, currency)) {
+    return unknown('the answer is in another currency', 'WALLET_UNAVAILABLE', walletCode)
+  }
   if (meaning === 'rolled-back') return { kind: 'rolled-back', walletCode }
   if (meaning !== 'success') return { kind: 'refused', code: meaning, walletCode }
   if (!accepted && walletCode === 'OK') {
     return unknown(`status OK under http status ${httpStatus}`, 'WALLET_UNAVAILABLE', walletCode)
   }
-  if (body.currency !== undefined && body.currency !== null && body.currency !== currency) {
-    return unknown('the answer is in another currency', 'WALLET_UNAVAILABLE', walletCode)
+  if (typeof (body.balance ?? '') !== 'string') {
+    return unknown('the balance is no string', 'WALLET_UNAVAILABLE', walletCode)
   }
   const balance = readBalance(body.balance, currency)
-  if (balance === malformed) return unknown('the balance is malformed', 'WALLET_UNAVAILABLE', walletCode)
   return {
     kind: 'success',
     walletCode,
     walletTransactionId: readText(body.transactionId),
-    balanceAfter: balance,
+    balanceAfter: balance === null ? null : formatAmount(balance, currency),
   }
 }
 
@@ -110,12 +112,13 @@ export type BalanceReading =
   | { readonly kind: 'refused'; readonly walletCode: string }
   | { readonly kind: 'unusable'; readonly reason: string }
 
-/** Reads the answer to a balance call. A balance that is missing is as unusable as one that is malformed. Never throws. */
+/** Reads the answer to a balance call. Without a balance that can be read it is unusable. Never throws. */
 export function readBalanceAnswer(currency: string, exchange: WalletExchange): BalanceReading {
   const judged = judgeExchange('credit', currency, exchange)
   if (judged.kind === 'unknown') return { kind: 'unusable', reason: judged.reason }
   if (judged.kind !== 'success') return { kind: 'refused', walletCode: judged.walletCode }
-  if (judged.balanceAfter === null) return { kind: 'unusable', reason: 'the answer has no balance' }
+  if (judged.balanceAfter === null)
+    return { kind: 'unusable', reason: 'the answer has no balance that can be read' }
   return { kind: 'balance', amount: judged.balanceAfter }
 }
 
@@ -137,11 +140,6 @@ function readText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value.slice(0, walletCodeCharactersMax) : null
 }
 
-function readBalance(value: unknown, currency: string): string | null | typeof malformed {
-  if (value === undefined || value === null) return null
-  try {
-    return formatAmount(parseAmount(value, currency), currency)
-  } catch {
-    return malformed
-  }
+function isOther(told: unknown, currency: string): boolean {
+  return told !== undefined && told !== null && told !== currency
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { AccessState } from '../access/access-state.ts'
@@ -24,7 +25,8 @@ export function createReadinessProbe({ bus, access }: { bus: Bus; access: Access
     const bucket = access.alive()
       ? []
       : [{ name: 'revocation-bucket', problem: 'no heartbeat for 5 s; tokens are refused' }]
-    return [...bucket, ...(await Promise.all(pings)).flat()]
+    const broker = (await brokerAnswers(bus)) ? [] : [{ name: 'nats', problem: 'does not answer' }]
+    return [...broker, ...bucket, ...(await Promise.all(pings)).flat()]
   }
 
   return () => {
@@ -43,6 +45,21 @@ export async function readyz(probe: ReadinessProbe, requestId: string): Promise<
     details: missing.map(({ name, problem }) => ({ path: name, message: problem })),
   })
   return errorAnswer(error, requestId)
+}
+
+/** A server that hangs keeps its connections; the bus takes them for lost only after several seconds. */
+async function brokerAnswers(bus: Bus): Promise<boolean> {
+  const answered = new AbortController()
+  const silence = delay(pingTimeoutMs, false, { signal: answered.signal }).catch(() => false)
+  const pong = bus.nc.flush().then(
+    () => true,
+    () => false,
+  )
+  try {
+    return await Promise.race([pong, silence])
+  } finally {
+    answered.abort()
+  }
 }
 
 async function answers(bus: Bus, service: string): Promise<boolean> {

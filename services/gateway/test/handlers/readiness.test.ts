@@ -23,6 +23,20 @@ await t.test('a gateway that has lost NATS says so and nothing else', async (t) 
   t.same(await missing(world.url), [], 'the other gateway serves on')
 })
 
+await t.test('a NATS that hangs is named long before its connection counts as lost', async (t) => {
+  const proxy = await cuttableProxy(world.natsUrl)
+  const far = await world.addGateway({ NATS_URL: proxy.url })
+  proxy.cut()
+  await waitFor(async () => (await missing(far.url)).includes('nats'), { timeoutMs: 4000 })
+  t.equal(far.bus.connected(), true)
+  const answer = await ask(`${far.url}/readyz`)
+  t.match(answer, { status: 503, code: 'SERVICE_UNAVAILABLE', message: /^Not ready: nats,/ })
+  t.strictSame(answer.paths, [...new Set(answer.paths)], 'each is named once')
+  proxy.mend()
+  await waitFor(async () => (await missing(far.url)).length === 0, { timeoutMs: 10_000 })
+  await proxy.close()
+})
+
 await t.test('each service that does not answer is named, one after the other', async (t) => {
   const names = ['rounds', 'wallet-bridge', 'webhooks', 'auth']
   for (const [index, name] of names.entries()) {

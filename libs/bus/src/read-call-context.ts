@@ -1,5 +1,6 @@
 import { type CallContext, callContextSchema } from '@pitboss/contracts/call'
-import { nuid, type MsgHdrs } from 'nats'
+import { newId } from '@pitboss/runtime/new-id'
+import type { MsgHdrs } from 'nats'
 import { callHeaders } from './wire.ts'
 
 /**
@@ -16,7 +17,7 @@ export function readCallContext(
   const trace = traceparent.safeParse(head?.get(callHeaders.traceparent))
   const deadline = deadlineAtMs.safeParse(Number(head?.get(callHeaders.deadline) || Number.NaN))
   return {
-    requestId: id.success ? id.data : `req_${nuid.next().toLowerCase()}`,
+    requestId: id.success ? id.data : newId('req'),
     ...(trace.success && trace.data !== undefined ? { traceparent: trace.data } : {}),
     deadlineAtMs: Math.min(deadline.data ?? Infinity, nowMs + budgetMs),
   }

@@ -123,6 +123,11 @@ await t.test('calls', async (t) => {
     },
   )
 
+  await t.test('a call that begins inside the product gets a request id as HTTP gives it', async (t) => {
+    await client.call(echo, { amount: '10.00', limit: 5 })
+    t.match(contexts.at(-1)?.requestId, /^req_[0-9a-hjkmnp-tv-z]{26}$/)
+  })
+
   await t.test(
     'a ServiceError arrives with code, message, details, resource and retryAfterS, and without its cause',
     async (t) => {

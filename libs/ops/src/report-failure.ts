@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { toErrorEnvelope } from '@pitboss/errors/envelope'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { newId } from '@pitboss/runtime/new-id'
 import { UsageError } from './usage-error.ts'
 
 /** Says on stderr why a command failed: the error envelope, or how to use it. @returns the exit code, 1 or 2. */
@@ -16,6 +16,6 @@ export function reportFailure(error: unknown): 1 | 2 {
           message: error instanceof Error ? error.message : String(error),
           cause: error,
         })
-  process.stderr.write(`${JSON.stringify(toErrorEnvelope(known, randomUUID()))}\n`)
+  process.stderr.write(`${JSON.stringify(toErrorEnvelope(known, newId('req')))}\n`)
   return 1
 }

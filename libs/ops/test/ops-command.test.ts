@@ -87,7 +87,12 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
         const { code, stdout, stderr } = await run(...flags, '--json')
         t.equal(code, 1, flags.join(' '))
         t.equal(stdout, '')
-        t.match(JSON.parse(stderr), { code: /NOT_FOUND$/, message: String, retryable: false })
+        t.match(JSON.parse(stderr), {
+          code: /NOT_FOUND$/,
+          message: String,
+          retryable: false,
+          request_id: /^req_[0-9a-hjkmnp-tv-z]{26}$/,
+        })
       }),
     )
   })
@@ -157,6 +162,14 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
     t.match(await one('consumer', 'show', consumer), { paused: false }, 'a dry run pauses nothing')
     t.match(await one('consumer', 'pause', consumer), { paused: true })
     t.match(await one('consumer', 'show', consumer), { paused: true })
+    const rewind = ['consumer', 'rewind', consumer, '--from-seq', '1', '--yes']
+    const paused = await run(...rewind, '--json')
+    t.match(paused, { code: 1, stdout: '' })
+    t.match(JSON.parse(paused.stderr), {
+      code: 'CONFLICT',
+      message: `${consumer} is paused; resume it first: consumer resume ${consumer}`,
+    })
+    t.match(await one(...rewind, '--dry-run'), { seen: 0, would_see: Number }, 'a dry run may look')
     t.match(await one('consumer', 'resume', consumer), { paused: false })
 
     const shown = await waitFor(
@@ -166,7 +179,6 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
       },
       { timeoutMs: 60_000, what: 'the consumer to have caught up', everyMs: 100 },
     )
-    const rewind = ['consumer', 'rewind', consumer, '--from-seq', '1', '--yes']
     t.match(await one(...rewind, '--dry-run'), { seen: 0, would_see: Number })
     t.strictSame(
       (await one('consumer', 'show', consumer)).config,
@@ -215,6 +227,16 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
     t.match(movement, { movement: {}, attempts: Array })
     t.match(delivery, { attempts: Array })
     t.match(dossier, { operator_id: demo.operator_id, round: { stake: '1.00' }, movements: Array })
+    const { transaction_id } = z
+      .looseObject({ movement: record })
+      .parse(z.array(z.unknown()).parse(dossier.movements)[0]).movement
+    t.match(records.parse(dossier.attempts)[0], { transaction_id, classification: String })
+    const events = z.array(z.looseObject({ event: record, deliveries: records })).parse(dossier.events)
+    t.strictSame(
+      dossier.deliveries,
+      events.flatMap(({ deliveries }) => deliveries),
+    )
+    t.match(records.parse(dossier.deliveries)[0], { event_id: events[0]?.event.id, status: String })
     const ledger = join(stack.dataDir, 'ledger.csv')
     const { round } = z.looseObject({ round: record }).parse(dossier)
     const own = z

@@ -93,6 +93,10 @@ async function rewind(
     throw new ServiceError('CONFLICT', {
       message: `${name} belongs to no service that could count a rewind.`,
     })
+  if (view.paused && !order.dryRun)
+    throw new ServiceError('CONFLICT', {
+      message: `${name} is paused; resume it first: consumer resume ${name}`,
+    })
   const { state } = await manager.streams.info(view.stream)
   const fromSeq = Math.max(
     state.first_seq,

@@ -51,7 +51,11 @@ export function roundCommands(program: Command): void {
         operator_id,
         round,
         movements: movements.data,
+        attempts: movements.data.flatMap(({ movement: { transaction_id }, attempts }) =>
+          attempts.map((attempt) => ({ transaction_id, ...attempt })),
+        ),
         events: events.data,
+        deliveries: events.data.flatMap(({ deliveries }) => deliveries),
         verification,
         timeline,
       }

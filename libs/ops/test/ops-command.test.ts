@@ -28,7 +28,6 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
       env: {
         ...process.env,
         PITBOSS_DATA_DIR: stack.dataDir,
-        NODE_COMPILE_CACHE: join(stack.dataDir, 'compile-cache'),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

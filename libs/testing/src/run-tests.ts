@@ -22,6 +22,8 @@ const accounts = 60
 const jobs = 2
 const interruptedExitCode = 130
 const tap = join(root, 'node_modules/tap/dist/esm/run.mjs')
+/** What Node has compiled: a run starts hundreds of processes that load the same files. */
+const compileCache = join(root, 'node_modules/.cache/node-compile')
 const plainChildren = fileURLToPath(new URL('./plain-children.cts', import.meta.url))
 
 process.exitCode = await main(process.argv.slice(2))
@@ -105,7 +107,7 @@ async function run(args: string[], env: Record<string, string>): Promise<number>
   const child = spawn(process.execPath, [tap, ...args], {
     cwd: root,
     stdio: 'inherit',
-    env: { ...process.env, ...env },
+    env: { NODE_COMPILE_CACHE: compileCache, ...process.env, ...env },
   })
   let signals = 0
   const onSignal = (signal: NodeJS.Signals) => {

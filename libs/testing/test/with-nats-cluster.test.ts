@@ -24,7 +24,8 @@ await t.test(
         what: 'the stream',
       },
     )
-    const ack = await jetstream(nc).publish('s.a', 'kept')
+    // Who leads a new stream may still be told around.
+    const ack = await jetstream(nc).publish('s.a', 'kept', { retries: 40 })
     const leader = servers[Number(cluster?.leader?.slice(1)) - 1]
     const killed = leader?.pid()
     if (killed === undefined) throw new Error('the stream has no leader')

@@ -8,7 +8,6 @@ import { createRoundActor } from '@pitboss/rounds/actors/round-actor'
 import { createCatalogue } from '@pitboss/rounds/catalogue'
 import { createWalletClient } from '@pitboss/rounds/clients/wallet'
 import { narrow, platformLimits } from '@pitboss/rounds/domain/limits'
-import { owesSomething } from '@pitboss/rounds/domain/round'
 import type { RoundMessage } from '@pitboss/rounds/domain/round-message'
 import { erringCommitments, erringRounds, erringWallet } from '@pitboss/rounds/erring'
 import { createJoinMovement } from '@pitboss/rounds/handlers/join-movement'
@@ -17,6 +16,7 @@ import { createPlaceTransaction } from '@pitboss/rounds/handlers/place-transacti
 import { createPlayRound } from '@pitboss/rounds/handlers/play-round'
 import { createRoundHandlers } from '@pitboss/rounds/handlers/rounds'
 import { createTransactionHandlers } from '@pitboss/rounds/handlers/transactions'
+import { createHearMovement } from '@pitboss/rounds/consumers/hear-movement'
 import { presentRound } from '@pitboss/rounds/present/present-round'
 import { chainKey } from '@pitboss/rounds/storage/round-document'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
@@ -29,7 +29,6 @@ import { poll } from './poll.ts'
 import { scaleMs, silent, type World } from './world.ts'
 
 const catalogue = createCatalogue()
-const freshMs = 2000
 
 /**
  * A rounds service: the real handlers, actor and sweep on the model's tables, bus and time.
@@ -99,6 +98,7 @@ export function startRounds(
     ),
   ])
   const attend = createAttendRound({ rounds, actor, clock, newId, scaleMs, logger: silent })
+  const hear = createHearMovement({ rounds, actor, attend, clock })
   const sweep = createSweep({ rounds, attend, clock })
   const never = new AbortController().signal
   poll({ machine, timeline, everyMs: 500, nextMs: model.nextDueMs, work: () => sweep(never) })
@@ -107,19 +107,11 @@ export function startRounds(
   return {
     hint(roundId) {
       machine.after(1, () => {
-        takeHint(roundId).catch((error: unknown) => {
+        hear(roundId).catch((error: unknown) => {
           if (!isExpected(error)) onError(error)
         })
       })
     },
-  }
-
-  /** As consumers/movements.ts. */
-  async function takeHint(roundId: string): Promise<void> {
-    const stored = await rounds.findAnywhere(roundId)
-    if (stored === null || !owesSomething(stored.round)) return
-    if (timeline.nowMs() - stored.round.updatedAt.getTime() < freshMs) return
-    await attend(stored)
   }
 
   /** As handlers/player.ts. */

@@ -21,6 +21,7 @@ import { createMailbox } from './actors/mailbox.ts'
 import { createRoundActor } from './actors/round-actor.ts'
 import { type Catalogue, createCatalogue } from './catalogue.ts'
 import { createWalletClient } from './clients/wallet.ts'
+import { createHearMovement } from './consumers/hear-movement.ts'
 import { consumeMovements } from './consumers/movements.ts'
 import { erringCommitments, erringRounds, erringWallet } from './erring.ts'
 import { createFreeBetHandlers } from './handlers/free-bets.ts'
@@ -138,7 +139,8 @@ export async function startRounds({
   const attend = createAttendRound({ rounds, actor, clock, newId, scaleMs, logger })
   const stopSweeper = startSweeper({ rounds, attend, clock, logger })
   const rewinds = createRewindStore({ db, clock, newId })
-  const consumer = consumeMovements({ bus, rounds, actor, attend, rewinds, clock, logger })
+  const hear = createHearMovement({ rounds, actor, attend, clock })
+  const consumer = consumeMovements({ bus, hear, rewinds, logger })
   if (registry !== undefined) registerMetrics(registry, rounds)
 
   const calls = await serveCalls({

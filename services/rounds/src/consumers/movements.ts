@@ -1,37 +1,24 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { consumeDurable, type DurableMessage } from '@pitboss/bus/consume-durable'
 import { roundsMovements } from '@pitboss/bus/topology'
-import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { isWithin, type RewindStore } from '@pitboss/storage/rewind-store'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
 import type { Logger } from 'pino'
 import { z } from 'zod'
-import type { RoundActor } from '../actors/round-actor.ts'
-import { owesSomething } from '../domain/round.ts'
-import type { RoundsStore } from '../storage/rounds-store.ts'
-import type { AttendRound } from '../workers/attend-round.ts'
+import type { HearMovement } from './hear-movement.ts'
 
 export const movementsStream = roundsMovements.stream
 export const movementsConsumer = roundsMovements.config.durable_name ?? ''
 const batchMax = 64
-
-/**
- * A round changed within this time has somebody at work on it, or is the sweeper's within seconds. Less than the second after which a
- * movement is tried again: nobody waits for what ends then.
- */
-const freshMs = 800
 
 /** All that is read of a movement's event: it is a hint, wallet-bridge is asked for the truth. */
 const hintSchema = z.object({ data: z.object({ round_id: z.string() }) })
 
 type MovementsDeps = {
   bus: Bus
-  rounds: Pick<RoundsStore, 'findAnywhere'>
-  actor: Pick<RoundActor, 'changedAt'>
-  attend: AttendRound
+  hear: HearMovement
   rewinds: Pick<RewindStore, 'open' | 'count'>
-  clock: Clock
   logger: Logger
 }
 
@@ -39,25 +26,16 @@ type MovementsDeps = {
  * Hears of movements that ended later than the call that began them. Replaying it changes nothing that is right already; without it
  * (JetStream down) the sweeper does the same a little later. What rewinds see again is counted before it is acknowledged.
  */
-export function consumeMovements({ bus, rounds, actor, attend, rewinds, clock, logger }: MovementsDeps): {
+export function consumeMovements({ bus, hear, rewinds, logger }: MovementsDeps): {
   stop(): Promise<void>
 } {
-  const isFresh = (at: Date) => clock.now().getTime() - at.getTime() < freshMs
-
-  async function hear(message: DurableMessage): Promise<HandledMessage['result']> {
+  async function handleMessage(message: DurableMessage): Promise<HandledMessage['result']> {
     const hint = hintSchema.safeParse(parseJson(message.data))
     if (!hint.success) {
       logger.error({ seq: message.seq, subject: message.subject }, 'movement-event.unreadable')
       return 'parked'
     }
-    const { round_id: roundId } = hint.data.data
-    const before = actor.changedAt(roundId)
-    if (before !== null && isFresh(before)) return 'unchanged'
-    const stored = await rounds.findAnywhere(roundId)
-    if (stored === null || !owesSomething(stored.round) || isFresh(stored.round.updatedAt)) return 'unchanged'
-    const claimed = await attend(stored)
-    const after = actor.changedAt(roundId)
-    return claimed && after?.getTime() !== before?.getTime() ? 'repaired' : 'unchanged'
+    return hear(hint.data.data.round_id)
   }
 
   return consumeDurable({
@@ -71,7 +49,7 @@ export function consumeMovements({ bus, rounds, actor, attend, rewinds, clock, l
       const again: { message: DurableMessage; result: HandledMessage['result'] }[] = []
       const results = await Promise.allSettled(
         messages.map(async (message) => {
-          const result = await hear(message)
+          const result = await handleMessage(message)
           if (open.some((rewind) => isWithin(rewind, message.seq))) again.push({ message, result })
           else message.ack()
         }),

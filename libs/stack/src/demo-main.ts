@@ -1,13 +1,12 @@
 import { resolve } from 'node:path'
-import { EngineError } from '@pitboss/engines/engine-error'
 import { Command } from 'commander'
 import { DemoError } from './demo/demo-http.ts'
 import { createDemoLog } from './demo/demo-log.ts'
 import { runTour } from './demo/demo-tour.ts'
 import { readDemoFile } from './demo-file.ts'
+import { explainFailure } from './explain-failure.ts'
 import { createLogOutput } from './log-output.ts'
 import { readStackOptions } from './stack-options.ts'
-import { StackError } from './stack-error.ts'
 import { type Stack, startStack } from './start-stack.ts'
 
 /** `npm run demo`: the guided tour against the running stack, or one that it starts for itself. Source: contract section 9. */
@@ -38,17 +37,11 @@ try {
   if (!json) process.stdout.write('\nAll of it happened as it should.\n')
 } catch (error) {
   log.end()
-  process.stderr.write(
-    `\nThe tour stopped: ${isExplained(error) ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  )
-  process.exitCode = error instanceof StackError || error instanceof EngineError ? error.exitCode : 1
+  const { text, exitCode } = explainFailure(error)
+  process.stderr.write(`\nThe tour stopped: ${text}\n`)
+  process.exitCode = exitCode
 } finally {
   await own?.stop()
-}
-
-/** Whether the error's own sentence says what is wrong and what to do. */
-function isExplained(error: unknown): error is Error {
-  return error instanceof DemoError || error instanceof StackError || error instanceof EngineError
 }
 
 async function isRunning(): Promise<boolean> {

@@ -1,7 +1,6 @@
-import { EngineError } from '@pitboss/engines/engine-error'
+import { explainFailure } from './explain-failure.ts'
 import { createLogOutput } from './log-output.ts'
 import { readStackOptions } from './stack-options.ts'
-import { StackError } from './stack-error.ts'
 import { type Stack, startStack } from './start-stack.ts'
 import { stackTable } from './stack-table.ts'
 
@@ -36,11 +35,7 @@ try {
 }
 
 function fail(error: unknown): never {
-  const known = error instanceof StackError || error instanceof EngineError
-  process.stderr.write(
-    known
-      ? `${error.message}\n`
-      : `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  )
-  process.exit(known ? error.exitCode : 1)
+  const { text, exitCode } = explainFailure(error)
+  process.stderr.write(`${text}\n`)
+  process.exit(exitCode)
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { DeliverPolicy, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { opsShowRewind, opsStartRewind } from '@pitboss/contracts/calls/webhooks'
+import { fanoutRewind } from '@pitboss/contracts/calls/webhooks'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import { deliveryIdOf } from '@pitboss/webhooks/domain/delivery-id'
 import { type Collections, collectionsOf } from '@pitboss/webhooks/storage/collections'
@@ -67,7 +67,7 @@ export async function measureRewind(
 /** As `ops consumer rewind` does it. The rate is that from the first counted batch on: before, the service waits for its consumer. */
 async function rewind({ bus }: ServiceWorld, manager: JetStreamManager, events: number): Promise<Pass> {
   const order = { by: 'benchmark', reason: 'measuring', dryRun: false }
-  const { rewind_id: id } = await bus.call(opsStartRewind, { order, fromSeq: 1, toSeq: events })
+  const { rewind_id: id } = await bus.call(fanoutRewind.start, { order, fromSeq: 1, toSeq: events })
   const { config } = await manager.consumers.info(stream, consumer)
   await manager.consumers.delete(stream, consumer)
   await manager.consumers.add(stream, {
@@ -77,7 +77,7 @@ async function rewind({ bus }: ServiceWorld, manager: JetStreamManager, events: 
   })
   let first: { seen: number; atMs: number } | null = null
   for (;;) {
-    const now = await bus.call(opsShowRewind, { rewindId: id })
+    const now = await bus.call(fanoutRewind.show, { rewindId: id })
     const atMs = performance.now()
     if (now.seen > 0) first ??= { seen: now.seen, atMs }
     if (now.done) {

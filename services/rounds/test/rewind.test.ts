@@ -1,5 +1,5 @@
 import { eventSubject } from '@pitboss/bus/topology'
-import { opsShowMovementsRewind } from '@pitboss/contracts/calls/rounds'
+import { movementsRewind } from '@pitboss/contracts/calls/rounds'
 import type { RoundDocument } from '../src/storage/round-document.ts'
 import t from 'tap'
 import { caughtUp, pauseMovements, rewindMovements, tellOfMovement } from './fixtures/rewind-movements.ts'
@@ -69,6 +69,6 @@ t.test('a rewind of the movements counts what it repairs and changes nothing els
   )
 
   await t.test('an unknown rewind is not found', async (t) => {
-    t.equal(await codeOf(rig.bus.call(opsShowMovementsRewind, { rewindId: 'rwd_none' })), 'NOT_FOUND')
+    t.equal(await codeOf(rig.bus.call(movementsRewind.show, { rewindId: 'rwd_none' })), 'NOT_FOUND')
   })
 })

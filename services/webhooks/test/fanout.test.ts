@@ -1,11 +1,6 @@
 import { jetstreamManager, DeliverPolicy } from '@nats-io/jetstream'
 import { eventSubject, webhooksFanout } from '@pitboss/bus/topology'
-import {
-  opsListParked,
-  opsRetryParked,
-  opsShowRewind,
-  opsStartRewind,
-} from '@pitboss/contracts/calls/webhooks'
+import { fanoutRewind, opsListParked, opsRetryParked } from '@pitboss/contracts/calls/webhooks'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { deliveryIdOf } from '../src/domain/delivery-id.ts'
@@ -19,7 +14,7 @@ const long = { timeoutMs: 20_000 }
 
 /** What `ops consumer rewind` does: the consumer is made anew at the sequence. */
 async function rewind(rig: Rig, fromSeq: number, toSeq: number) {
-  const started = await rig.bus.call(opsStartRewind, { order, fromSeq, toSeq })
+  const started = await rig.bus.call(fanoutRewind.start, { order, fromSeq, toSeq })
   const manager = await jetstreamManager(rig.bus.nc)
   await manager.consumers.delete('EVENTS', 'webhooks-fanout')
   await manager.consumers.add('EVENTS', {
@@ -28,7 +23,7 @@ async function rewind(rig: Rig, fromSeq: number, toSeq: number) {
     opt_start_seq: fromSeq,
   })
   return waitFor(async () => {
-    const now = await rig.bus.call(opsShowRewind, { rewindId: started.rewind_id })
+    const now = await rig.bus.call(fanoutRewind.show, { rewindId: started.rewind_id })
     return now.done ? now : null
   }, long)
 }

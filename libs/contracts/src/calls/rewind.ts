@@ -1,15 +1,12 @@
 import { z } from 'zod'
+import { defineCall } from '../call.ts'
 import { opsOrder } from './auth.ts'
 
-/**
- * What operations say and hear of the rewind of a durable consumer. The service that works the consumer serves two calls: one opens
- * the count, before the consumer is made anew; the other tells how far it is. Source: contract section 10.
- */
-export const rewindStart = z.strictObject({ order: opsOrder, fromSeq: z.int(), toSeq: z.int() })
+const rewindStart = z.strictObject({ order: opsOrder, fromSeq: z.int(), toSeq: z.int() })
 export type RewindStart = z.infer<typeof rewindStart>
 
-export const rewindQuery = z.strictObject({ rewindId: z.string().max(64) })
-export const rewindView = z.strictObject({
+const rewindQuery = z.strictObject({ rewindId: z.string().max(64) })
+const rewindView = z.strictObject({
   rewind_id: z.string(),
   from_seq: z.int(),
   to_seq: z.int(),
@@ -20,3 +17,24 @@ export const rewindView = z.strictObject({
   done: z.boolean(),
 })
 export type RewindView = z.infer<typeof rewindView>
+
+/**
+ * What operations say and hear of the rewind of a durable consumer. The service that works the consumer serves two calls: `start` opens
+ * the count, before the consumer is made anew; `show` tells how far it is. Source: contract section 10.
+ */
+export function defineRewindCalls(service: string) {
+  return {
+    start: defineCall({
+      subject: `${service}.v1.ops.rewind-start`,
+      request: rewindStart,
+      reply: rewindView,
+      budgetMs: 5000,
+    }),
+    show: defineCall({
+      subject: `${service}.v1.ops.rewind-show`,
+      request: rewindQuery,
+      reply: rewindView,
+      budgetMs: 5000,
+    }),
+  }
+}

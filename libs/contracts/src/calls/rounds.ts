@@ -4,7 +4,7 @@ import { gameStatus } from '../objects/game.ts'
 import { roundSchema } from '../objects/round.ts'
 import { uuid } from '../primitives.ts'
 import { opsOrder } from './auth.ts'
-import { rewindQuery, rewindStart, rewindView } from './rewind.ts'
+import { defineRewindCalls } from './rewind.ts'
 
 /** Calls that auth and operations make to rounds. */
 
@@ -39,15 +39,4 @@ export const opsRoundsStatus = defineCall({
   budgetMs: 5000,
 })
 /** Rewinds of the consumer of movements' late results. */
-export const opsStartMovementsRewind = defineCall({
-  subject: 'rounds.v1.ops.rewind-start',
-  request: rewindStart,
-  reply: rewindView,
-  budgetMs: 5000,
-})
-export const opsShowMovementsRewind = defineCall({
-  subject: 'rounds.v1.ops.rewind-show',
-  request: rewindQuery,
-  reply: rewindView,
-  budgetMs: 5000,
-})
+export const movementsRewind = defineRewindCalls('rounds')

@@ -3,7 +3,7 @@ import { defineCall } from '../call.ts'
 import { deliveryDetailSchema, deliverySchema, deliveryStatus } from '../objects/delivery.ts'
 import { replayJobSchema, replayOnly } from '../objects/webhook-endpoint.ts'
 import { opsOrder } from './auth.ts'
-import { rewindQuery, rewindStart, rewindView } from './rewind.ts'
+import { defineRewindCalls } from './rewind.ts'
 
 /** Calls that operations make to webhooks. Source: contract section 10. */
 
@@ -79,18 +79,7 @@ export const opsRetryParked = defineCall({
 })
 
 /** Rewinds of the fan-out consumer. */
-export const opsStartRewind = defineCall({
-  subject: 'webhooks.v1.ops.rewind-start',
-  request: rewindStart,
-  reply: rewindView,
-  budgetMs: 5000,
-})
-export const opsShowRewind = defineCall({
-  subject: 'webhooks.v1.ops.rewind-show',
-  request: rewindQuery,
-  reply: rewindView,
-  budgetMs: 5000,
-})
+export const fanoutRewind = defineRewindCalls('webhooks')
 
 export const opsWebhooksStatus = defineCall({
   subject: 'webhooks.v1.ops.status',

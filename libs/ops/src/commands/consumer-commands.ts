@@ -7,8 +7,8 @@ import {
   jetstreamManager,
 } from '@nats-io/jetstream'
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { opsShowMovementsRewind, opsStartMovementsRewind } from '@pitboss/contracts/calls/rounds'
-import { opsShowRewind, opsStartRewind } from '@pitboss/contracts/calls/webhooks'
+import { movementsRewind } from '@pitboss/contracts/calls/rounds'
+import { fanoutRewind } from '@pitboss/contracts/calls/webhooks'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Command } from 'commander'
 import { type ConsumerView, viewConsumers } from '../consumer-view.ts'
@@ -22,8 +22,8 @@ const askEveryMs = 250
 
 /** How the service that works a consumer is asked to count a rewind of it. */
 const counted = new Map([
-  ['webhooks-fanout', { start: opsStartRewind, show: opsShowRewind }],
-  ['rounds-movements', { start: opsStartMovementsRewind, show: opsShowMovementsRewind }],
+  ['webhooks-fanout', fanoutRewind],
+  ['rounds-movements', movementsRewind],
 ])
 
 /** `consumer list|show|pause|resume|rewind`. Source: contract section 10. */

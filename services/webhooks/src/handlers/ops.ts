@@ -2,6 +2,7 @@ import type { Bus } from '@pitboss/bus/connect-bus'
 import { passedSeq } from '@pitboss/bus/passed-seq'
 import { handler, type CallHandler } from '@pitboss/bus/serve-calls'
 import {
+  fanoutRewind,
   opsEventsOfRound,
   opsListDeliveries,
   opsListParked,
@@ -11,8 +12,6 @@ import {
   opsShowDelivery,
   opsShowParked,
   opsShowReplay,
-  opsShowRewind,
-  opsStartRewind,
   opsWebhooksStatus,
 } from '@pitboss/contracts/calls/webhooks'
 import { operatorHandleOf } from '@pitboss/contracts/operator-handle'
@@ -128,9 +127,9 @@ export function opsHandlers(deps: OpsDeps): CallHandler[] {
       }
     }),
 
-    handler(opsStartRewind, (request) => rewinds.start(request)),
+    handler(fanoutRewind.start, (request) => rewinds.start(request)),
 
-    handler(opsShowRewind, async ({ rewindId }) =>
+    handler(fanoutRewind.show, async ({ rewindId }) =>
       rewinds.progress(rewindId, await passedSeq(bus, 'EVENTS', fanoutConsumer)),
     ),
 

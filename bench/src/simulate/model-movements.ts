@@ -87,11 +87,9 @@ export function createModelMovements({
         machine.io('find round', () =>
           [...table.values()].filter((one) => one.roundId === roundId).slice(0, limit),
         ),
-      hasPendingStake: (_scope, roundId) =>
-        machine.io('find stake', () =>
-          [...table.values()].some(
-            (one) => one.roundId === roundId && one.type === 'BET' && one.status === 'PENDING',
-          ),
+      stakesOf: (_scope, roundId) =>
+        machine.io('find stakes', () =>
+          [...table.values()].filter((one) => one.roundId === roundId && one.type === 'BET'),
         ),
       write: (document, step) => machine.io('write movement', () => write(document, step)),
     }),

@@ -42,13 +42,14 @@ export function createModelRounds({
     version: row.version + 1,
     dueAt,
     checks: 0,
+    claims: row.claims,
     outbox: [...row.outbox, ...events],
   })
-  /** The row if nobody has changed it, or with `claim` even looked at it, since it was read. */
+  /** The row if nobody has changed it, or with `claim` even claimed it, since it was read. */
   const unchanged = (stored: StoredRound, claim: boolean): Row | null => {
     const row = table.get(stored.round.id)
     if (row === undefined || row.version !== stored.version) return null
-    return claim && row.dueAt?.getTime() !== stored.dueAt?.getTime() ? null : row
+    return claim && row.claims !== stored.claims ? null : row
   }
 
   return {
@@ -62,7 +63,7 @@ export function createModelRounds({
             const chain = chainOf(round)
             const own = rows().filter((row) => chainOf(row.round) === chain)
             const taken = own.some((row) => isUnfinished(row.round) || row.round.nonce === round.nonce)
-            return taken ? null : put({ round, version: 1, dueAt, checks: 0, outbox: events })
+            return taken ? null : put({ round, version: 1, dueAt, checks: 0, claims: 0, outbox: events })
           }),
         update: (stored, write) =>
           machine.io('update round', () => {
@@ -106,7 +107,7 @@ export function createModelRounds({
           machine.io('claim round', () => {
             const row = unchanged(stored, true)
             if (row === null) return null
-            const claimed = { ...row, dueAt: until, checks: row.checks + 1 }
+            const claimed = { ...row, dueAt: until, checks: row.checks + 1, claims: row.claims + 1 }
             table.set(row.round.id, claimed)
             return claimed
           }),

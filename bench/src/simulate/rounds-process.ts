@@ -84,7 +84,7 @@ export function startRounds(
   const cursors = { encode: () => '', decode: () => null }
 
   bus.serve(machine, [
-    ...createRoundHandlers({ rounds, actor, cursors }),
+    ...createRoundHandlers({ rounds, actor, cursors, clock }),
     ...createTransactionHandlers({ placeTransaction }),
     handler(playEndpoint.call, async ({ caller, body }, context) => ({
       status: 201,

@@ -152,7 +152,7 @@ export async function startRounds({
     handlers: [
       ...createGameHandlers({ catalogue, games, access, showGame, cursors, clock }),
       ...createSessionHandlers({ sessions, rounds, openSession, cursors, clock, scaleMs }),
-      ...createRoundHandlers({ rounds, actor, cursors }),
+      ...createRoundHandlers({ rounds, actor, cursors, clock }),
       ...createRewindHandlers({ rewinds, bus }),
       ...createTransactionHandlers({ placeTransaction }),
       ...createFreeBetHandlers({ db, grants, access, cursors, clock, newId }),

@@ -12,17 +12,19 @@ export function erringWallet(wallet: WalletClient, has = seededBug): WalletClien
   if (has('rounds.payout-one-more')) {
     return {
       ...wallet,
-      place(scope, spec, context) {
+      place(scope, order, context) {
+        const { spec } = order
         const minor = parseAmount(spec.amount, spec.currency)
         const more = spec.type === 'WIN' && minor > 0n ? minor + 1n : minor
-        return wallet.place(scope, { ...spec, amount: formatAmount(more, spec.currency) }, context)
+        const amount = formatAmount(more, spec.currency)
+        return wallet.place(scope, { ...order, spec: { ...spec, amount } }, context)
       },
     }
   }
   if (has('rounds.pending-stake-counts')) {
     return {
       ...wallet,
-      place: async (scope, spec, context) => taken(await wallet.place(scope, spec, context)),
+      place: async (scope, order, context) => taken(await wallet.place(scope, order, context)),
     }
   }
   return wallet

@@ -40,7 +40,7 @@ function owedRefund() {
     findById: async (id) => documents.get(id) ?? null,
     findCalling: async () => null,
     ofRound: async () => [...documents.values()],
-    hasPendingStake: async () => false,
+    stakesOf: async () => [],
     async write(document, { state }) {
       if (documents.get(document._id)?.version !== document.version) return null
       const written = { ...document, ...state, version: document.version + 1 }

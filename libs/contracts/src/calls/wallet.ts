@@ -77,12 +77,17 @@ const placed = z.strictObject({ movement: movementSchema, outcome: movementOutco
  * Places a movement, or joins the one that has this id already. Answers after the first try. The intent is durable before the wallet
  * is called. Throws WALLET_NOT_CONFIGURED, TRANSACTION_CONFLICT, TRANSACTION_NOT_FOUND (unknown reference), TRANSACTION_ALREADY_REVERSED,
  * CONFLICT, VALIDATION_ERROR (amount, currency, reference_transaction_id), ROUND_IN_PROGRESS for a final win while a stake of the round is
- * pending, and WALLET_UNAVAILABLE without a resource when the breaker refuses a new stake, or SERVICE_UNAVAILABLE when too many wait for
+ * pending and for any win while no stake stands but one is on its way, ROUND_ALREADY_SETTLED when none ever will, and WALLET_UNAVAILABLE without a resource when the breaker refuses a new stake, or SERVICE_UNAVAILABLE when too many wait for
  * the wallet (nothing is written then). A stake that met the wallet's tombstone on its first try is `refused` with status ROLLED_BACK.
  */
 export const placeMovement = defineCall({
   subject: 'wallet.v1.movement.place',
-  request: z.strictObject({ scope: scopeSchema, spec: movementSpec }),
+  request: z.strictObject({
+    scope: scopeSchema,
+    spec: movementSpec,
+    /** Of a ROLLBACK: the stake that it voids, recorded as never to be sent when it was not placed yet. */
+    stake: movementSpec.optional(),
+  }),
   reply: placed,
   budgetMs: 17_000,
   neverShed: true,

@@ -16,7 +16,7 @@ import { nextOwed, type Owed } from '../domain/next-owed.ts'
 import type { RoundChange, RoundMessage } from '../domain/round-message.ts'
 import { isUnfinished, type RoundState } from '../domain/round.ts'
 import { transition } from '../domain/transition.ts'
-import { reversalSpec, stakeSpec, winSpec } from '../present/movement-spec.ts'
+import { type MovementOrder, reversalOrder, stakeSpec, winSpec } from '../present/movement-spec.ts'
 import { roundCompletedData, roundStartedData } from '../present/present-round.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
 import type { GrantsStore } from '../storage/grants-store.ts'
@@ -96,20 +96,27 @@ export function createRoundActor(deps: RoundActorDeps) {
   }
 
   /**
-   * Takes back an intent whose movement was certainly not written, unless a sweeper may be at work on it: then it stays owed, and
-   * its end is found there.
+   * Takes back an intent whose asker knows that it has not been written by him. Since a worker that has claimed the round after the
+   * intent was stored may place it at any time, it is then kept, stays owed, and its end is found there.
+   * @param intended the round as it was when the intent had been stored
+   * @returns false when it was kept: then nobody can say that it will have no effect.
    */
-  async function withdraw(stored: StoredRound, transactionId: string): Promise<void> {
-    let current = stored
-    for (let losses = 0; losses < withdrawalsMax; losses++) {
-      const change = rules(current.round, { type: 'withdraw', transactionId }, contextOf(current.round))
-      if (change.kind !== 'changed') return
-      if (await rounds.updateUnclaimed(current, writeOf(change), change.round.updatedAt)) return
+  async function withdraw(intended: StoredRound, transactionId: string): Promise<boolean> {
+    let current = intended
+    for (let losses = 0; losses < withdrawalsMax && current.claims === intended.claims; losses++) {
+      const message = { type: 'withdraw', transactionId } as const
+      const change = rules(current.round, message, contextOf(current.round))
+      if (change.kind !== 'changed') return !hasMovement(current.round, transactionId)
+      if (await rounds.updateUnclaimed(current, writeOf(change), change.round.updatedAt)) {
+        afterWrite(change, message)
+        return true
+      }
       const fresh = await rounds.find(scopeOf(current.round), current.round.id)
-      if (fresh === null || fresh.checks > 0) break
+      if (fresh === null) break
       current = fresh
     }
-    logger.warn({ round_id: stored.round.id, transaction_id: transactionId }, 'intent.left-to-sweeper')
+    logger.warn({ round_id: intended.round.id, transaction_id: transactionId }, 'intent.left-to-sweeper')
+    return false
   }
 
   /** Inserts a new round; null when the player has an unfinished one, or the nonce is taken. */
@@ -131,12 +138,22 @@ export function createRoundActor(deps: RoundActorDeps) {
 
   /** Tells the round how its movements stand by now, where their events may still be on their way. */
   async function catchUp(stored: StoredRound, context?: CallContext): Promise<StoredRound> {
-    const { stakes, wins, reversals } = stored.round
-    const open = [...stakes, ...wins, ...reversals].filter(
-      ({ state }) => state === 'ASKED' || state === 'OWED',
-    )
+    return learnOf(stored, openIds(stored.round), context)
+  }
+
+  /** As `catchUp`, and of stakes that count as taken, too: wallet-bridge has refused what should have been possible. */
+  async function review(stored: StoredRound, context?: CallContext): Promise<StoredRound> {
+    const ids = [...stored.round.stakes.map(({ transactionId }) => transactionId), ...openIds(stored.round)]
+    return learnOf(stored, [...new Set(ids)], context)
+  }
+
+  async function learnOf(
+    stored: StoredRound,
+    transactionIds: readonly string[],
+    context: CallContext | undefined,
+  ): Promise<StoredRound> {
     let current = stored
-    for (const { transactionId } of open) {
+    for (const transactionId of transactionIds) {
       const shown = await wallet.show(scopeOf(stored.round), transactionId, context)
       if (shown !== null) current = await learn(current, shown.movement, shown.outcome)
     }
@@ -146,7 +163,8 @@ export function createRoundActor(deps: RoundActorDeps) {
   /**
    * Does what the round owes until nothing more can be done now. What fails or waits for the wallet stays owed and is the sweeper's; it does
    * not hold up what else the round owes.
-   * @param recover also looks after stakes whose asker is gone; otherwise they are left to whoever asked.
+   * @param recover for workers that have claimed `stored`: also looks after stakes whose asker is gone. Of a round that the operator
+   * drives it does what `stored` owes: an intent that is stored after the claim is its asker's to take back.
    */
   async function settle(
     stored: StoredRound,
@@ -154,8 +172,10 @@ export function createRoundActor(deps: RoundActorDeps) {
   ): Promise<StoredRound> {
     let current = stored
     const stuck = new Set<string>()
+    const claimed = recover && stored.round.driver === 'operator' ? new Set(openIds(stored.round)) : null
+    const isLeft = (id: string) => stuck.has(id) || (claimed !== null && !claimed.has(id))
     for (let step = 0; step < stepsMax; step++) {
-      const owed = nextOwed(current.round, (id) => stuck.has(id), recover)
+      const owed = nextOwed(current.round, isLeft, recover)
       if (owed === null) return current
       const next = await settleOne(current, owed, context)
       if (next.version === current.version) stuck.add(owed.id)
@@ -183,22 +203,23 @@ export function createRoundActor(deps: RoundActorDeps) {
       case 'stake':
         return recoverStake(stored, owed.id, context)
       case 'win':
-        return settleMovement(stored, winSpec(round, owed.win), context)
+        return settleMovement(stored, { spec: winSpec(round, owed.win) }, context)
       case 'reversal':
-        return settleMovement(stored, reversalSpec(round, owed.reversal), context)
+        return settleMovement(stored, reversalOrder(round, owed.reversal), context)
     }
   }
 
   async function settleMovement(
     stored: StoredRound,
-    spec: MovementSpec,
+    order: MovementOrder,
     context: CallContext | undefined,
   ): Promise<StoredRound> {
     const { round } = stored
+    const { spec } = order
     const { transactionId } = spec
-    const placement = await wallet.place(scopeOf(round), spec, context)
+    const placement = await wallet.place(scopeOf(round), order, context)
     if (placement.kind === 'not-written' && isOvertaken(round, spec, placement.error)) {
-      return send(stored, { type: 'withdraw', transactionId })
+      return review(await send(stored, { type: 'withdraw', transactionId }), context)
     }
     if (placement.kind !== 'placed') {
       logger.warn(
@@ -264,7 +285,7 @@ export function createRoundActor(deps: RoundActorDeps) {
   function afterWrite(
     { round, events }: Extract<RoundChange, { kind: 'changed' }>,
     message: RoundMessage,
-    waiting: StoredRound['outbox'],
+    waiting?: StoredRound['outbox'],
   ): void {
     changes.set(round.id, round.updatedAt)
     if (events.length > 0) void outbox.relay(round.id, waiting)
@@ -287,14 +308,26 @@ export function createRoundActor(deps: RoundActorDeps) {
   /** When this replica changed the round last, if it remembers: another may have done so since, but none before. */
   const changedAt = (roundId: string): Date | null => changes.get(roundId) ?? null
 
-  return { open, send, tell, withdraw, learn, catchUp, settle, voidStake, changedAt }
+  return { open, send, tell, withdraw, learn, catchUp, review, settle, voidStake, changedAt }
+}
+
+/** Movements without a certain outcome that somebody has to ask for. */
+function openIds({ stakes, wins, reversals }: RoundState): string[] {
+  return [...stakes, ...wins, ...reversals].flatMap(({ state, transactionId }) =>
+    state === 'ASKED' || state === 'OWED' ? [transactionId] : [],
+  )
+}
+
+function hasMovement({ stakes, wins, reversals }: RoundState, id: string): boolean {
+  return [...stakes, ...wins, ...reversals].some(({ transactionId }) => transactionId === id)
 }
 
 function isOf({ id }: RoundState, { round_id }: Movement): boolean {
   return round_id === id
 }
 
-const overtakenCodes: readonly string[] = [
+const overtakenWinCodes: readonly string[] = ['TRANSACTION_CONFLICT', 'ROUND_ALREADY_SETTLED']
+const overtakenReversalCodes: readonly string[] = [
   'TRANSACTION_ALREADY_REVERSED',
   'TRANSACTION_NOT_FOUND',
   'TRANSACTION_CONFLICT',
@@ -302,12 +335,12 @@ const overtakenCodes: readonly string[] = [
 ]
 
 /**
- * Whether what the operator's server asked for will never be: its id belongs to another movement; or the stake of a reversal was
- * refused, or given back otherwise, before wallet-bridge heard of it. Kept, it would hold the round for ever.
+ * Whether what the operator's server asked for will never be: its id belongs to another movement; no stake of a win stands any more; or
+ * the stake of a reversal was refused, or given back otherwise, before wallet-bridge heard of it. Kept, it would hold the round for ever.
  */
 function isOvertaken({ driver }: RoundState, { type }: MovementSpec, { code }: ServiceError): boolean {
   if (driver !== 'operator') return false
-  return type === 'WIN' ? code === 'TRANSACTION_CONFLICT' : overtakenCodes.includes(code)
+  return (type === 'WIN' ? overtakenWinCodes : overtakenReversalCodes).includes(code)
 }
 
 function refusal({ code, path, message }: Extract<RoundChange, { kind: 'refused' }>): ServiceError {

@@ -14,6 +14,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
+import type { MovementOrder } from '../present/movement-spec.ts'
 
 export type Placed = {
   readonly movement: Movement
@@ -71,9 +72,9 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
       return state
     },
 
-    async place(scope: Scope, spec: MovementSpec, context?: CallContext): Promise<Placement> {
+    async place(scope: Scope, order: MovementOrder, context?: CallContext): Promise<Placement> {
       try {
-        return { kind: 'placed', placed: await bus.call(placeMovement, { scope, spec }, inTime(context)) }
+        return { kind: 'placed', placed: await bus.call(placeMovement, { scope, ...order }, inTime(context)) }
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
         return { kind: isRefusedUnwritten(error) ? 'not-written' : 'unknown', error }

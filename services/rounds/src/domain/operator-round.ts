@@ -1,6 +1,7 @@
 import { isAmount } from '@pitboss/money/amount'
 import { releaseReversal } from './reversal.ts'
 import type { RoundMessage, Step } from './round-message.ts'
+import { endWhenNothingIsLeft, settleWhenPaid } from './round-parts.ts'
 import { type RoundState, sum } from './round.ts'
 
 type OperatorMessage = Extract<RoundMessage, { type: 'add-stake' | 'add-win' | 'add-reversal' | 'withdraw' }>
@@ -47,7 +48,9 @@ function addStake(round: RoundState, { stake }: Extract<OperatorMessage, { type:
 function addWin(round: RoundState, { win, outcome }: Extract<OperatorMessage, { type: 'add-win' }>): Step {
   if (round.status === 'PENDING') return refusal('ROUND_IN_PROGRESS')
   if (round.status !== 'OPEN') return refusal('ROUND_ALREADY_SETTLED')
-  const pending = round.stakes.some(({ state }) => state === 'ASKED')
+  const pending = round.stakes.some(
+    ({ state, wasTaken }) => state === 'ASKED' || (state === 'RETURNING' && !wasTaken),
+  )
   const held = round.stakes.some(({ state }) => state === 'TAKEN')
   if ((win.final && pending) || !held) return refusal('ROUND_IN_PROGRESS')
   const wins = [...round.wins, win]
@@ -82,6 +85,11 @@ function addReversal(
       return refusal('CONFLICT', { message: 'The stake is still pending; roll it back instead.' })
     }
     const stakes = round.stakes.map((one) => (one === stake ? { ...one, state: 'RETURNING' as const } : one))
+    if (hasWin(round) && !stakes.some(({ state }) => state === 'TAKEN')) {
+      const message =
+        'A win of this round is owed or paid, and this is its last stake; roll the win back first.'
+      return refusal('CONFLICT', { message })
+    }
     const closes = !stakes.some(({ state }) => state === 'TAKEN' || state === 'ASKED')
     return { ...round, stakes, reversals: [...round.reversals, { ...reversal, closes }] }
   }
@@ -96,20 +104,29 @@ function addReversal(
   return { ...round, wins, reversals: [...round.reversals, reversal] }
 }
 
-/** Takes back an intent whose movement was certainly never written. A first stake takes its whole round with it elsewhere. */
+/** Whether a credit of the round is owed or stands at the wallet. */
+function hasWin({ wins }: RoundState): boolean {
+  return wins.some(({ state }) => state !== 'REVERSED')
+}
+
+/**
+ * Takes back an intent whose movement was certainly never written, and ends the round when nothing is left to wait for. A first stake
+ * takes its whole round with it elsewhere.
+ */
 function withdraw(round: RoundState, transactionId: string): Step {
   const isThis = (one: { transactionId: string }) => one.transactionId === transactionId
   if (round.stakes.some((one) => isThis(one) && one.state === 'ASKED') && round.status === 'OPEN') {
-    return { ...round, stakes: round.stakes.filter((one) => !isThis(one)) }
+    const stakes = round.stakes.filter((one) => !isThis(one))
+    return endWhenNothingIsLeft({ ...round, stakes }, 'returned')
   }
   const win = round.wins.find(isThis)
   if (round.driver === 'operator' && win?.state === 'OWED') {
     const wins = round.wins.filter((one) => !isThis(one))
-    if (!win.final) return { ...round, wins }
+    if (!win.final) return settleWhenPaid({ ...round, wins })
     return { ...round, wins, status: 'OPEN', payout: null, endReason: null }
   }
   if (round.reversals.some((one) => isThis(one) && one.state === 'OWED')) {
-    return releaseReversal(round, transactionId, 'REMOVED')
+    return settleWhenPaid(releaseReversal(round, transactionId, 'REMOVED'))
   }
   return 'unchanged'
 }

@@ -1,5 +1,5 @@
 import type { Step } from './round-message.ts'
-import { endWhenNothingIsLeft, withStake, withWin } from './round-parts.ts'
+import { endWhenNothingIsLeft, settleWhenPaid, withStake, withWin } from './round-parts.ts'
 import type { RoundState } from './round.ts'
 
 /** The wallet has acknowledged it: the stake is back, or the win is gone. */
@@ -12,18 +12,19 @@ export function completeReversal(round: RoundState, transactionId: string): Step
   )
   const done = { ...round, reversals }
   const win = round.wins.find((one) => one.transactionId === reference)
-  if (win !== undefined) return withWin(done, { ...win, state: 'REVERSED' })
+  if (win !== undefined) return settleWhenPaid(withWin(done, { ...win, state: 'REVERSED' }))
   const stake = round.stakes.find((one) => one.transactionId === reference)
-  if (stake === undefined) return done
+  if (stake === undefined) return settleWhenPaid(done)
   const reason = reversal.type === 'REFUND' ? 'refunded' : 'rolled_back'
-  return endWhenNothingIsLeft(withStake(done, { ...stake, state: 'RETURNED' }), reason)
+  const returned = withStake(done, { ...stake, state: 'RETURNED' })
+  return settleWhenPaid(endWhenNothingIsLeft(returned, reason))
 }
 
 /** Only a person ends an owed reversal as failed; what it was to give back stays as it was before. */
 export function failReversal(round: RoundState, transactionId: string): Step {
   const reversal = round.reversals.find((one) => one.transactionId === transactionId)
   if (reversal === undefined || reversal.state !== 'OWED') return 'unchanged'
-  return releaseReversal(round, transactionId, 'FAILED')
+  return settleWhenPaid(releaseReversal(round, transactionId, 'FAILED'))
 }
 
 /** Undoes what an intended reversal did to its stake or win. */

@@ -15,6 +15,15 @@ export function endWhenNothingIsLeft(round: RoundState, reason: string): RoundSt
   }
 }
 
+/**
+ * Settles the round once its credits are acknowledged and no reversal is on its way: what `round.completed` says is what the record
+ * says from then on. Contract section 12.
+ */
+export function settleWhenPaid(round: RoundState): RoundState {
+  const owed = [...round.wins, ...round.reversals].some(({ state }) => state === 'OWED')
+  return round.status === 'SETTLING' && !owed ? { ...round, status: 'SETTLED' } : round
+}
+
 export function withStake(round: RoundState, stake: Stake): RoundState {
   const { transactionId } = stake
   return {

@@ -3,7 +3,7 @@ import { formatMultiplier, multiplyFloor } from '@pitboss/money/rational'
 import { changeOperatorRound } from './operator-round.ts'
 import { completeReversal, failReversal } from './reversal.ts'
 import type { RoundChange, RoundContext, RoundMessage, Step } from './round-message.ts'
-import { endWhenNothingIsLeft, withStake, withWin } from './round-parts.ts'
+import { endWhenNothingIsLeft, settleWhenPaid, withStake, withWin } from './round-parts.ts'
 import { isUnfinished, type RoundState, roundTotals, type Stake, sum, type Win } from './round.ts'
 
 const historyMax = 60
@@ -209,11 +209,6 @@ function failWin(round: RoundState, transactionId: string): Step {
   return settleWhenPaid(withWin(round, { ...win, state: 'REVERSED' }))
 }
 
-function settleWhenPaid(round: RoundState): RoundState {
-  const done = round.status === 'SETTLING' && round.wins.every(({ state }) => state !== 'OWED')
-  return done ? { ...round, status: 'SETTLED' } : round
-}
-
 /** Adds events, report and time to a change; reveals the seed of a round that has become terminal. */
 function finish(
   before: RoundState,
@@ -227,7 +222,7 @@ function finish(
   const round: RoundState = {
     ...changed,
     started,
-    stake: changed.driver === 'operator' ? operatorStake(changed.stakes) : changed.stake,
+    ...(changed.driver === 'operator' && isUnfinished(before) ? operatorSums(changed) : {}),
     serverSeed: ends ? context.serverSeed : changed.serverSeed,
     progress: ends ? null : changed.progress,
     completedAt: ends ? context.now : changed.completedAt,
@@ -256,6 +251,13 @@ function reportFact(before: RoundState, after: RoundState, completes: boolean) {
   }
   const none = difference.stakes === 0n && difference.payouts === 0n && difference.refunds === 0n
   return none ? null : { rounds: 0 as const, ...difference }
+}
+
+/** Stake and payout of a round that the operator drives, from its movements; they change no more once it has ended. */
+function operatorSums({ status, stakes, wins, payout }: RoundState): Pick<RoundState, 'stake' | 'payout'> {
+  const paid = sum(wins.filter(({ state }) => state === 'OWED' || state === 'PAID'))
+  const isDecided = status === 'SETTLING' || status === 'SETTLED'
+  return { stake: operatorStake(stakes), payout: isDecided ? paid : payout }
 }
 
 /** What an operator-driven round shows as its stake: what is held; of one that holds nothing, what it once asked for. */

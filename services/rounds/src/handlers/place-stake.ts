@@ -20,28 +20,25 @@ export type PlaceStake = (
 /**
  * Asks wallet-bridge for the stake of a round whose intent is stored, and tells the round what came of it. Only the one who stored
  * the intent ever does this: so an intent whose movement was certainly not written can be taken back whole, and the
- * nonce serves the next round. Contract section 11: "a refusal before the wallet is asked leaves no round".
+ * nonce serves the next round. Contract section 11: "a refusal before the wallet is asked leaves no round". Who cannot take it back
+ * answers that its outcome is unknown: contract section 12, "a definite answer is true for ever".
  * @throws ServiceError the wallet's refusal; WALLET_TIMEOUT or WALLET_UNAVAILABLE with `resource` while the outcome is unknown.
  */
 export function createPlaceStake({ rounds, wallet, actor, logger }: PlaceStakeDeps): PlaceStake {
-  async function takeBack(stored: StoredRound, stake: Stake): Promise<void> {
-    if (stored.round.status === 'PENDING') {
-      const removed = await rounds.remove(stored)
-      if (!removed) logger.warn({ round_id: stored.round.id }, 'intent.left-to-sweeper')
-      return
-    }
-    await actor.withdraw(stored, stake.transactionId)
+  /** False when somebody else may have placed it meanwhile. */
+  async function takeBack(stored: StoredRound, stake: Stake): Promise<boolean> {
+    if (stored.round.status !== 'PENDING') return actor.withdraw(stored, stake.transactionId)
+    const removed = await rounds.remove(stored)
+    if (!removed) logger.warn({ round_id: stored.round.id }, 'intent.left-to-sweeper')
+    return removed
   }
 
   return async function placeStake(stored, stake, context) {
     const { round } = stored
-    const placement = await wallet.place(scopeOf(round), stakeSpec(round, stake), context)
+    const placement = await wallet.place(scopeOf(round), { spec: stakeSpec(round, stake) }, context)
     await failpoint('rounds.stake-placed')
-    if (placement.kind === 'not-written') {
-      await takeBack(stored, stake)
-      throw placement.error
-    }
-    if (placement.kind === 'unknown') {
+    if (placement.kind === 'not-written' && (await takeBack(stored, stake))) throw placement.error
+    if (placement.kind !== 'placed') {
       throw new ServiceError('WALLET_TIMEOUT', {
         resource: resourceOf(round, stake),
         cause: placement.error,

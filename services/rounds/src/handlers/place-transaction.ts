@@ -11,7 +11,7 @@ import type { WalletClient } from '../clients/wallet.ts'
 import { isWithin, narrow } from '../domain/limits.ts'
 import { assertRealMoney } from '../domain/live-rules.ts'
 import { isUnfinished, type Reversal, type Stake, type Win } from '../domain/round.ts'
-import { reversalSpec, winSpec } from '../present/movement-spec.ts'
+import { type MovementOrder, reversalOrder, winSpec } from '../present/movement-spec.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
 import { chainKey, scopeOf, type StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
@@ -43,6 +43,14 @@ type PlaceTransactionDeps = {
 }
 
 export type PlacedTransaction = { status: 201 | 200; body: Movement }
+
+const unforeseenCodes: readonly string[] = [
+  'CONFLICT',
+  'ROUND_ALREADY_SETTLED',
+  'ROUND_IN_PROGRESS',
+  'TRANSACTION_ALREADY_REVERSED',
+  'TRANSACTION_NOT_FOUND',
+]
 
 /** `POST /v1/transactions`: the movements of rounds that the operator's own server drives. Contract sections 5 and 11. */
 export function createPlaceTransaction(deps: PlaceTransactionDeps) {
@@ -201,9 +209,7 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     }
     const outcome = body.outcome ?? null
     const intended = await intend(stored, body, context, { type: 'add-win', win, outcome })
-    return 'status' in intended
-      ? intended
-      : settle(intended, winSpec(intended.round, win), body.transaction_id, context)
+    return 'status' in intended ? intended : settle(intended, { spec: winSpec(intended.round, win) }, context)
   }
 
   async function reverse(
@@ -230,7 +236,7 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     const intended = await intend(stored, body, context, { type: 'add-reversal', reversal })
     if ('status' in intended) return intended
     const own = intended.round.reversals.find((one) => one.transactionId === body.transaction_id) ?? reversal
-    return settle(intended, reversalSpec(intended.round, own), body.transaction_id, context)
+    return settle(intended, reversalOrder(intended.round, own), context)
   }
 
   /** W: the movement becomes part of its round, unless a parallel request with the same id was first. */
@@ -247,21 +253,24 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     return intended
   }
 
-  /** Places a credit or a rollback whose intent is stored. From here on only its acknowledgement, or a person, ends it. */
+  /**
+   * Places a credit or a rollback whose intent is stored. From here on only its acknowledgement, or a person, ends it; a refusal is
+   * told only after the intent was taken back. Contract section 12: "a definite answer is true for ever".
+   */
   async function settle(
     stored: StoredRound,
-    spec: MovementSpec,
-    transactionId: string,
+    order: MovementOrder,
     context: HandlerContext,
   ): Promise<PlacedTransaction> {
     const { round } = stored
-    const placement = await wallet.place(scopeOf(round), spec, context)
+    const { transactionId } = order.spec
+    const placement = await wallet.place(scopeOf(round), order, context)
     await failpoint('rounds.settlement-placed')
-    if (placement.kind === 'not-written') {
-      await actor.withdraw(stored, transactionId)
+    if (placement.kind === 'not-written' && (await actor.withdraw(stored, transactionId))) {
+      await reviewAfter(stored, placement.error, context)
       throw placement.error
     }
-    if (placement.kind === 'unknown') {
+    if (placement.kind !== 'placed') {
       throw new ServiceError('WALLET_TIMEOUT', {
         resource: { round_id: round.id, transaction_id: transactionId },
         cause: placement.error,
@@ -276,6 +285,13 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
       })
     }
     return { status: created ? 201 : 200, body: movement }
+  }
+
+  /** A refusal that the round did not foresee may mean that its movements stand otherwise than it knows. */
+  async function reviewAfter({ round }: StoredRound, { code }: ServiceError, context: HandlerContext) {
+    if (!unforeseenCodes.includes(code)) return
+    const current = await rounds.find(scopeOf(round), round.id)
+    if (current !== null) await actor.review(current, context)
   }
 
   async function findDriven({ scope }: Caller, roundId: string): Promise<StoredRound> {

@@ -11,15 +11,19 @@ import {
 import { operatorHandleOf } from '@pitboss/contracts/operator-handle'
 import { roundId as roundIdSchema } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
+import type { Clock } from '@pitboss/runtime/clock'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { RoundActor } from '../actors/round-actor.ts'
+import { graceMs } from '../domain/due-at.ts'
 import type { RoundState } from '../domain/round.ts'
 import { presentRound, roundBytes } from '../present/present-round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
 import { readPage, readWindow } from './page.ts'
 
-type RoundsDeps = { rounds: RoundsStore; actor: RoundActor; cursors: CursorCodec }
+type RoundsDeps = { rounds: RoundsStore; actor: RoundActor; cursors: CursorCodec; clock: Clock }
+
+const claimTriesMax = 10
 
 type ListQuery = {
   player_id?: string | undefined
@@ -34,7 +38,7 @@ type ListQuery = {
 }
 
 /** Rounds as operators and operations see them. Contract sections 4, 10 and 11. */
-export function createRoundHandlers({ rounds, actor, cursors }: RoundsDeps): CallHandler[] {
+export function createRoundHandlers({ rounds, actor, cursors, clock }: RoundsDeps): CallHandler[] {
   async function find(caller: Caller, roundId: string): Promise<StoredRound> {
     for (const scope of lookupScopes(caller)) {
       const stored = await rounds.find(scope, roundId)
@@ -62,13 +66,23 @@ export function createRoundHandlers({ rounds, actor, cursors }: RoundsDeps): Cal
     return { status: 200, body: { data: items.map(presentRound), next_cursor: nextCursor } }
   }
 
+  /** Claims the round, so that whoever asked for its stake does not take the intent back beside this. */
+  async function claimPending(caller: Caller, roundId: string): Promise<StoredRound> {
+    for (let tries = 1; tries <= claimTriesMax; tries++) {
+      const stored = await find(caller, roundId)
+      if (stored.round.status !== 'PENDING') throw notPending(stored.round)
+      const claimed = await rounds.claim(stored, new Date(clock.now().getTime() + graceMs))
+      if (claimed !== null) return claimed
+    }
+    throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
+  }
+
   /**
    * For a round whose stake was never taken for certain. 200 once the wallet has acknowledged the rollback, 202 while it is owed. A stake that
    * turns out to be taken, or refused, decides the round instead. Contract section 4.
    */
   async function voidOne(caller: Caller, roundId: string, context: HandlerContext) {
-    const stored = await find(caller, roundId)
-    if (stored.round.status !== 'PENDING') throw notPending(stored.round)
+    const stored = await claimPending(caller, roundId)
     const [stake] = stored.round.stakes
     const asked = stake?.state === 'ASKED' ? stake : null
     const tried =

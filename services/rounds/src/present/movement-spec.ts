@@ -2,6 +2,9 @@ import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { formatAmount } from '@pitboss/money/amount'
 import type { Reversal, RoundState, Stake, Win } from '../domain/round.ts'
 
+/** What wallet-bridge is asked to place; with the rollback of a stake goes the stake, in case it was never placed. */
+export type MovementOrder = { readonly spec: MovementSpec; readonly stake?: MovementSpec }
+
 /** What wallet-bridge is asked to do for a round. The same part of the same round gives the same request for ever. */
 
 /** The stake's debit. */
@@ -31,11 +34,12 @@ export function winSpec(round: RoundState, win: Win): MovementSpec {
 }
 
 /** The return of a stake (REFUND, a credit) or the voiding of a movement (ROLLBACK). */
-export function reversalSpec(round: RoundState, reversal: Reversal): MovementSpec {
-  const reference = [...round.stakes, ...round.wins].find(
-    ({ transactionId }) => transactionId === reversal.referenceTransactionId,
-  )
-  return {
+export function reversalOrder(round: RoundState, reversal: Reversal): MovementOrder {
+  const isReference = ({ transactionId }: { transactionId: string }) =>
+    transactionId === reversal.referenceTransactionId
+  const stake = round.stakes.find(isReference)
+  const reference = stake ?? round.wins.find(isReference)
+  const spec: MovementSpec = {
     ...common(round),
     transactionId: reversal.transactionId,
     type: reversal.type,
@@ -44,6 +48,9 @@ export function reversalSpec(round: RoundState, reversal: Reversal): MovementSpe
     referenceTransactionId: reversal.referenceTransactionId,
     requestHash: reversal.requestHash,
   }
+  return reversal.type === 'ROLLBACK' && stake !== undefined
+    ? { spec, stake: stakeSpec(round, stake) }
+    : { spec }
 }
 
 function common(round: RoundState) {

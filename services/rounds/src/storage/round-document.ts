@@ -31,6 +31,8 @@ export type RoundDocument = Omit<
   unfinished: boolean
   dueAt: Date | null
   checks: number
+  /** How often a worker has claimed the round, ever; documents of earlier releases lack it until the first claim. */
+  claims?: number | null
   transactionIds: string[]
   facts: FactEntry[]
   factsAt: Date | null
@@ -44,12 +46,16 @@ export type RoundDocument = Omit<
   outcome: string | null
 } & WithOutbox
 
-/** A round with what the store needs to change it: its version and when it is due. `outbox` is what waited to be published when it was read. */
+/**
+ * A round with what the store needs to change it: its version, when it is due, how often it was claimed. `outbox` is what waited to be
+ * published when it was read.
+ */
 export type StoredRound = {
   readonly round: RoundState
   readonly version: number
   readonly dueAt: Date | null
   readonly checks: number
+  readonly claims: number
   readonly outbox: readonly OutboxEntry[]
 }
 
@@ -98,6 +104,7 @@ export function decodeRound(document: RoundDocument): StoredRound {
     unfinished: _unfinished,
     dueAt,
     checks,
+    claims,
     transactionIds: _transactionIds,
     facts: _facts,
     factsAt: _factsAt,
@@ -116,7 +123,7 @@ export function decodeRound(document: RoundDocument): StoredRound {
     bet: parseObject(rest.bet),
     outcome: parseObject(rest.outcome),
   }
-  return { round, version, dueAt, checks, outbox }
+  return { round, version, dueAt, checks, claims: claims ?? 0, outbox }
 }
 
 function transactionIds(round: RoundState): string[] {

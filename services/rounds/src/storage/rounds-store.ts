@@ -78,6 +78,7 @@ export function createRoundsStore({ db }: { db: Db }) {
         version: 1,
         dueAt: write.dueAt,
         checks: 0,
+        claims: 0,
         facts: factEntries(write.fact),
         factsAt: write.fact === null ? null : now,
         outbox: [...write.events],
@@ -89,7 +90,8 @@ export function createRoundsStore({ db }: { db: Db }) {
         if (isDuplicateKey(error)) return null
         throw error
       }
-      return { round: write.round, version: 1, dueAt: write.dueAt, checks: 0, outbox: write.events }
+      const { round, dueAt, events } = write
+      return { round, version: 1, dueAt, checks: 0, claims: 0, outbox: events }
     },
 
     /** Writes a change if nobody else was first; null then. */
@@ -98,11 +100,11 @@ export function createRoundsStore({ db }: { db: Db }) {
       return document === null ? null : decodeRound(document)
     },
 
-    /** As `update`, but also only if no sweeper has taken the round since it was read. */
+    /** As `update`, but also only if no worker has claimed the round since it was read. */
     async updateUnclaimed(stored: StoredRound, write: RoundWrite, now: Date): Promise<boolean> {
-      const { round, version, dueAt } = stored
+      const { round, version, claims } = stored
       const { matchedCount } = await rounds.updateOne(
-        { _id: round.id, version, dueAt },
+        { _id: round.id, version, claims: claims === 0 ? { $in: [0, null] } : claims },
         { ...updateOf(write, now), $inc: { version: 1 } },
       )
       return matchedCount === 1
@@ -138,13 +140,14 @@ export function createRoundsStore({ db }: { db: Db }) {
       return documents.map(decodeRound)
     },
 
-    /** Takes a due round for this worker by moving its due time; null when another was first. */
+    /** Takes a round for this worker by moving its due time; null when another was first. */
     async claim(stored: StoredRound, until: Date): Promise<StoredRound | null> {
       const { matchedCount } = await rounds.updateOne(
         { _id: stored.round.id, version: stored.version, dueAt: stored.dueAt },
-        { $set: { dueAt: until }, $inc: { checks: 1 } },
+        { $set: { dueAt: until }, $inc: { checks: 1, claims: 1 } },
       )
-      return matchedCount === 1 ? { ...stored, dueAt: until, checks: stored.checks + 1 } : null
+      const { checks, claims } = stored
+      return matchedCount === 1 ? { ...stored, dueAt: until, checks: checks + 1, claims: claims + 1 } : null
     },
 
     /** A sitting is over: the round that it plays, if any, becomes due by `dueAt` at the latest. */

@@ -47,7 +47,7 @@ function pendingRound(): StoredRound {
     newId,
     newUuid: () => 'uuid',
   })
-  return { round, version: 1, dueAt: now, checks: 0, outbox: [] }
+  return { round, version: 1, dueAt: now, checks: 0, claims: 0, outbox: [] }
 }
 
 /** Attends to a round; tells what was done, in order. */
@@ -57,7 +57,7 @@ async function attend({ claimed, failure }: { claimed: boolean; failure?: Error 
     rounds: {
       claim: async (stored, until) => {
         done.push(`claimed for ${until.getTime() - now.getTime()} ms`)
-        return claimed ? { ...stored, dueAt: until, checks: stored.checks + 1 } : null
+        return claimed ? { ...stored, dueAt: until, checks: stored.checks + 1, claims: 1 } : null
       },
     },
     actor: {

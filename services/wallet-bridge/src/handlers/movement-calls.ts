@@ -27,8 +27,8 @@ export function movementCalls({
   movements: MovementStore
 }): CallHandler[] {
   return [
-    handler(placeCall, async ({ scope, spec }, context) => {
-      const { document, created } = await placeMovement(scope, spec, waitingContext(context))
+    handler(placeCall, async ({ scope, ...order }, context) => {
+      const { document, created } = await placeMovement(scope, order, waitingContext(context))
       return { movement: toMovementRecord(document), outcome: outcomeOf(document), created }
     }),
     handler(voidCall, async ({ scope, stake, rollbackTransactionId }, context) => {

@@ -4,7 +4,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { advanceMovement } from '../domain/advance-movement.ts'
-import type { MovementState } from '../domain/movement.ts'
+import type { MovementMessage, MovementState } from '../domain/movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import type { Wallet, Wallets } from '../storage/wallet-document.ts'
 import type { AdvanceDue } from './advance-due.ts'
@@ -16,7 +16,9 @@ import { callLeaseMs } from './run-call.ts'
 
 export type PlaceContext = { readonly requestId: string; readonly deadlineAtMs: number }
 export type Placed = { readonly document: MovementDocument; readonly created: boolean }
-export type PlaceMovement = (scope: Scope, spec: MovementSpec, context: PlaceContext) => Promise<Placed>
+/** `stake`: of a rollback, the stake that it voids. */
+export type PlaceOrder = { readonly spec: MovementSpec; readonly stake?: MovementSpec | undefined }
+export type PlaceMovement = (scope: Scope, order: PlaceOrder, context: PlaceContext) => Promise<Placed>
 
 export type PlaceDeps = ApplyDeps & {
   apply: ApplyMessage
@@ -39,17 +41,17 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
   const placeReversal = createPlaceReversal(deps)
   const stakesInFlight = new Map<string, number>()
 
-  return async function placeMovement(scope, spec, context) {
+  return async function placeMovement(scope, { spec, stake }, context) {
     if (spec.type === 'REFUND' || spec.type === 'ROLLBACK') {
-      return placeReversal(scope, { ...spec, type: spec.type }, context)
+      return placeReversal(scope, { spec: { ...spec, type: spec.type }, stake }, context)
     }
-    const [wallet, isTooEarly] = await Promise.all([
+    const [wallet, held] = await Promise.all([
       wallets.open(scope),
-      endsRound(spec) ? movements.hasPendingStake(scope, spec.roundId) : false,
+      spec.type === 'WIN' && !spec.freeBet ? winRefusal(scope, spec) : null,
     ])
+    if (held !== null) return joinOrThrow(scope, spec, context, held)
     if (isUncalled(spec, wallet)) return record(scope, spec)
     if (wallet === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
-    if (isTooEarly) return joinOrThrow(scope, spec, context, stakePending())
     if (spec.type === 'WIN') return send(scope, spec, wallet, context)
     // A repeat sends nothing, so it must not use up the one probe that may go now.
     const present = breakers.isOpen(wallet.key) ? await movements.find(scope, spec.transactionId) : null
@@ -58,6 +60,23 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
       return joinOrThrow(scope, spec, context, new ServiceError('WALLET_UNAVAILABLE'))
     }
     return boundStakes(wallet.key, () => send(scope, spec, wallet, context))
+  }
+
+  /**
+   * What a win is refused with while no stake of its round stands. Contract section 12. A round without any stake here is one whose
+   * stakes this database has lost: then rounds, which never owes a credit before its stake is taken, is believed.
+   */
+  async function winRefusal(
+    scope: Scope,
+    { roundId, roundClosed }: MovementSpec,
+  ): Promise<ServiceError | null> {
+    const stakes = await movements.stakesOf(scope, roundId)
+    const isPending = stakes.some(({ status }) => status === 'PENDING')
+    if (roundClosed && isPending) return stakePending()
+    const stands = stakes.some(({ status, reversal }) => status === 'SUCCESS' && reversal === null)
+    if (stands || stakes.length === 0) return null
+    const isReturning = stakes.some(({ status }) => status === 'SUCCESS')
+    return isPending || isReturning ? stakePending() : new ServiceError('ROUND_ALREADY_SETTLED')
   }
 
   async function send(
@@ -135,10 +154,15 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
 }
 
 /** Gives back what a caller names. The original's one `reversal` field decides who may. */
-function createPlaceReversal({ movements, apply, advance, awaitFirstTry, clock, newId }: PlaceDeps) {
+function createPlaceReversal(deps: PlaceDeps) {
+  const { movements, wallets, apply, advance, awaitFirstTry, clock, scaleMs, newId } = deps
+
   return async function placeReversal(
     scope: Scope,
-    spec: MovementSpec & { type: 'REFUND' | 'ROLLBACK' },
+    {
+      spec,
+      stake,
+    }: { spec: MovementSpec & { type: 'REFUND' | 'ROLLBACK' }; stake: MovementSpec | undefined },
     context: PlaceContext,
   ): Promise<Placed> {
     const present = await movements.find(scope, spec.transactionId)
@@ -146,19 +170,18 @@ function createPlaceReversal({ movements, apply, advance, awaitFirstTry, clock, 
       refuseOtherRequest(present, spec)
       return { document: await awaitFirstTry(present, context), created: false }
     }
-    const { referenceTransactionId } = spec
-    const original =
-      referenceTransactionId === null ? null : await movements.find(scope, referenceTransactionId)
-    if (original === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
-    refuseOtherAmount(original, spec)
-    const asked = await apply(original, {
+    const message = {
       kind: 'reversal-asked',
       at: clock.now(),
       type: spec.type,
       reversal: { transactionId: spec.transactionId, reference: newId('txn') },
       requestHash: spec.requestHash,
       roundClosed: spec.roundClosed,
-    })
+    } as const
+    const { original, isNew } = await originalOf(scope, spec, stake, message)
+    if (stake !== undefined) refuseOtherRequest(original, stake)
+    refuseOtherAmount(original, spec)
+    const asked = await apply(original, message)
     if (asked.step.kind === 'refused') {
       const { code, message } = asked.step
       throw code === 'VALIDATION_ERROR'
@@ -173,17 +196,38 @@ function createPlaceReversal({ movements, apply, advance, awaitFirstTry, clock, 
     if (reversal === null) throw new ServiceError('TRANSACTION_CONFLICT')
     return {
       document: await awaitFirstTry(reversal, context),
-      created: asked.kind === 'applied',
+      created: isNew || asked.kind === 'applied',
     }
+  }
+
+  /**
+   * The movement to give back. A stake that was never placed is recorded together with its rollback (`isNew`), never to be sent: one
+   * that is still on its way here finds it voided. @throws ServiceError TRANSACTION_NOT_FOUND, WALLET_NOT_CONFIGURED
+   */
+  async function originalOf(
+    scope: Scope,
+    { type, referenceTransactionId }: MovementSpec,
+    stake: MovementSpec | undefined,
+    message: MovementMessage,
+  ): Promise<{ original: MovementDocument; isNew: boolean }> {
+    const present =
+      referenceTransactionId === null ? null : await movements.find(scope, referenceTransactionId)
+    if (present !== null) return { original: present, isNew: false }
+    const isOwn = stake?.transactionId === referenceTransactionId && stake?.type === 'BET'
+    if (type !== 'ROLLBACK' || stake === undefined || !isOwn) throw new ServiceError('TRANSACTION_NOT_FOUND')
+    if ((await wallets.find(scope)) === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
+    const { state } = advanceMovement(initialState('BET', message.at), message, scaleMs)
+    const neverSent = documentOf({ scope, spec: stake, reference: newId('txn'), state })
+    if ((await movements.insert(neverSent)) === 'inserted') return { original: neverSent, isNew: true }
+    const winner = await movements.findById(neverSent._id)
+    if (winner === null) throw new Error(`the movement ${neverSent._id} is there and is not`)
+    return { original: winner, isNew: false }
   }
 }
 
-function endsRound({ type, roundClosed, freeBet }: MovementSpec): boolean {
-  return type === 'WIN' && roundClosed && !freeBet
-}
-
 function stakePending(): ServiceError {
-  return new ServiceError('ROUND_IN_PROGRESS', { message: 'A stake of this round is still pending.' })
+  const message = 'A stake of this round is pending or on its way back.'
+  return new ServiceError('ROUND_IN_PROGRESS', { message })
 }
 
 function isUncalled(spec: MovementSpec, wallet: Wallet | null): boolean {

@@ -18,6 +18,8 @@ const attemptsKept = 200
 /** What becomes of an insert: `taken` = the id exists already, `round-busy` = another call of the round is in flight. */
 export type InsertResult = 'inserted' | 'taken' | 'round-busy'
 
+export type StakeStanding = Pick<MovementState, 'status' | 'reversal'>
+
 /** Movements as settlement knows them; the rules run on any store that keeps these promises. */
 export type MovementStore = {
   insert(document: MovementDocument): Promise<InsertResult>
@@ -27,8 +29,8 @@ export type MovementStore = {
   findCalling(callingRound: string): Promise<MovementDocument | null>
   /** The movements of a round, oldest first. */
   ofRound(scope: Scope, roundId: string, limit: number): Promise<MovementDocument[]>
-  /** Whether a stake of the round has no certain outcome yet. */
-  hasPendingStake(scope: Scope, roundId: string): Promise<boolean>
+  /** How the stakes of a round stand. */
+  stakesOf(scope: Scope, roundId: string): Promise<readonly StakeStanding[]>
   /**
    * Writes a step: the new state, its events and the attempt that caused it, in one fenced update. `null` when the document was
    * changed meanwhile, `round-busy` when the step begins a call while another of the round is in flight.
@@ -64,13 +66,11 @@ export function createMovements(db: Db): Movements {
         .sort({ reference: 1 })
         .limit(limit)
         .toArray(),
-    async hasPendingStake({ operatorId, environment }, roundId) {
-      const stake = await collection.findOne(
-        { roundId, operatorId, environment, type: 'BET', status: 'PENDING' },
-        { projection: { _id: 1 } },
-      )
-      return stake !== null
-    },
+    stakesOf: ({ operatorId, environment }, roundId) =>
+      collection
+        .find({ roundId, operatorId, environment, type: 'BET' })
+        .project<StakeStanding>({ _id: 0, status: 1, reversal: 1 })
+        .toArray(),
     async write(document, { state, events, attempt }) {
       const set = changedFields(document, state)
       const push: Document = {

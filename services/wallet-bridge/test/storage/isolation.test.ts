@@ -91,7 +91,7 @@ await holdIsolation(t, {
         movements.findCalling(callingRoundOf({ walletKey: walletKeyOf(scope), roundId })),
       ),
       ofRound: scoped((scope, { roundId }) => movements.ofRound(scope, roundId, 10)),
-      hasPendingStake: scoped((scope, { roundId }) => movements.hasPendingStake(scope, roundId)),
+      stakesOf: scoped((scope, { roundId }) => movements.stakesOf(scope, roundId)),
       write: internal('writes a record as it was read under its scope'),
     }),
     createPendingMovements: table(createPendingMovements(movements), {

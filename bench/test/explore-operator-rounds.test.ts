@@ -1,0 +1,35 @@
+import t from 'tap'
+import { exploreOperatorRounds, type OperatorModel } from './fixtures/explore-operator-rounds.ts'
+import { mistakenOperatorRules } from './fixtures/mistaken-rounds.ts'
+
+/** Deeper by hand: PITBOSS_EXPLORE_ASKS=4. */
+const asksMax = Number(process.env.PITBOSS_EXPLORE_ASKS ?? 3)
+const statesMax = 20_000_000
+/** A busy machine takes many times as long as a free one. */
+const timeout = 400_000
+t.setTimeout(2 * timeout)
+
+await t.test(
+  'no order of requests, crashes, lagging workers and late results breaks a round that the operator drives',
+  { timeout },
+  async (t) => {
+    const { states, depth, violation } = exploreOperatorRounds({ asksMax, statesMax })
+    t.comment(`${states} states, depth ${depth}, ${asksMax} requests beside the first stake`)
+    t.equal(violation, null)
+    t.ok(states > 10_000 && states < statesMax, 'every reachable state was visited')
+  },
+)
+
+const mistakes: Readonly<Record<string, Partial<OperatorModel>>> = {
+  'a rollback of a stake that wallet-bridge does not know is refused': { voidsUnknownStakes: false },
+  'another write lets an asker take back what a worker has placed': { guard: 'last write' },
+  'who could not take an intent back says no for good': { saysUnknown: false },
+  ...Object.fromEntries(Object.entries(mistakenOperatorRules).map(([name, rules]) => [name, { rules }])),
+}
+for (const [mistake, model] of Object.entries(mistakes)) {
+  await t.test(`the search finds it when ${mistake}`, { timeout }, async (t) => {
+    const { states, violation } = exploreOperatorRounds({ asksMax: 3, statesMax, ...model })
+    t.ok(violation !== null, 'found')
+    t.comment(`${states} states: ${violation?.invariant}: ${violation?.trace.join(' → ')}`)
+  })
+}

@@ -2,7 +2,10 @@ import type { Answer } from './send.ts'
 
 /** What a client asked and was told. The first of the four sources that are compared. */
 export type Told = {
+  /** When the answer came. */
   at: string
+  sentAtMs: number
+  answeredAtMs: number
   what: 'stake' | 'action' | 'movement' | 'other-body' | 'session'
   /** Transaction id, round id or session id, where the client knew one. */
   id: string | null
@@ -22,7 +25,7 @@ export type Answers = {
 export function createAnswers(): Answers {
   const told: Told[] = []
   return {
-    add: (entry) => told.push({ at: new Date().toISOString(), ...entry }),
+    add: (entry) => told.push({ at: new Date(entry.answeredAtMs).toISOString(), ...entry }),
     all: () => told,
     counts() {
       const counts: Record<string, number> = {}

@@ -7,7 +7,7 @@ import { isExpected } from './is-expected.ts'
 import type { Machine } from './machine.ts'
 import { createRelay } from './model-stream.ts'
 import { poll } from './poll.ts'
-import { scaleMs, scope, silent, type World } from './world.ts'
+import { scope, silent, type World } from './world.ts'
 
 const timeoutMs = 1000
 const duePerLook = 128
@@ -36,7 +36,7 @@ export function startBridge(machine: Machine, world: World): void {
     movements,
     outbox,
     clock: { now: () => timeline.now() },
-    scaleMs,
+    scaleMs: world.scaleMs,
     newId,
     wait: (ms) => machine.wait(ms),
     has,

@@ -3,6 +3,7 @@ import type { RoundState } from '@pitboss/rounds/domain/round'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import { type MovementDocument, movementIdOf } from '@pitboss/wallet-bridge/storage/movement-document'
 import { z } from 'zod'
+import { longestWaitMs } from '../chaos/check/ladder.ts'
 import { scope, type World } from './world.ts'
 
 /** A promise that did not hold at one step. */
@@ -33,7 +34,7 @@ const eventData = z.object({
 
 export type StepChecks = {
   movementWritten(before: MovementDocument | null, after: MovementDocument): void
-  roundWritten(before: RoundState | null, after: RoundState): void
+  roundWritten(before: RoundState | null, after: RoundState, dueAt: Date | null): void
   walletMoved(entry: LedgerEntry): void
   eventRecorded(entry: OutboxEntry): void
   /** A call is sent for this round; the function that is returned ends it. */
@@ -45,7 +46,7 @@ export type StepChecks = {
  * @throws BrokenInvariant
  */
 export function createStepChecks(
-  world: () => Pick<World, 'movements' | 'rounds' | 'wallet'>,
+  world: () => Pick<World, 'movements' | 'rounds' | 'wallet' | 'timeline' | 'scaleMs'>,
   asked: ReadonlySet<string>,
 ): StepChecks {
   const told = new Set<string>()
@@ -60,6 +61,21 @@ export function createStepChecks(
     return ledger.byTransactionId.has(id) && !ledger.rollbackOf.has(id)
   }
 
+  /** No breaker, hint or replica moves a try further away than contract section 5's ladder says for the movement's age. */
+  const holdsToLadder = (after: MovementDocument, show: () => string) => {
+    const { type, status, call, dueAt, createdAt } = after
+    if (type === 'BET' || status !== 'PENDING' || call !== null || dueAt === null) return
+    const { timeline, scaleMs } = world()
+    const ageMs = timeline.nowMs() - createdAt.getTime()
+    const mostMs = longestWaitMs(ageMs, scaleMs)
+    const waitMs = dueAt.getTime() - timeline.nowMs()
+    holds(
+      'the next try is never further away than the ladder says for the age',
+      waitMs <= mostMs,
+      () => `${show()} at ${ageMs} ms waits ${waitMs} ms, at most ${mostMs} ms (try ${after.tries})`,
+    )
+  }
+
   return {
     movementWritten(before, after) {
       const { transactionId: id, type, status, reversal } = after
@@ -68,6 +84,7 @@ export function createStepChecks(
         holds('a movement takes legal steps', movementSteps[before.status].includes(status), show)
         holds('the bytes of a movement never change', before.body === after.body, show)
       }
+      holdsToLadder(after, show)
       if (before?.status === status) return
       const moves = after.operation !== null
       if (status === 'SUCCESS' && type !== 'ROLLBACK' && reversal === null) {
@@ -84,9 +101,14 @@ export function createStepChecks(
         )
       }
     },
-    roundWritten(before, after) {
+    roundWritten(before, after, dueAt) {
+      const show = () => `${after.id} ${before?.status ?? 'new'} → ${after.status}`
+      holds(
+        'an unfinished round is due, or somebody can end it',
+        canEnd(after, dueAt),
+        () => `${show()}, due ${dueAt?.toISOString()}: ${partsOf(after)}`,
+      )
       if (before === null) return
-      const show = () => `${after.id} ${before.status} → ${after.status}`
       const back = before.status === 'SETTLING' && after.status === 'OPEN'
       const legal = roundSteps[before.status].includes(after.status) && (!back || after.driver === 'operator')
       holds('a round takes legal steps', legal, show)
@@ -146,4 +168,22 @@ export function createStepChecks(
       return () => own.delete(call)
     },
   }
+}
+
+/** Whether the round will be looked at again, or can be ended by who drives it. */
+function canEnd(round: RoundState, dueAt: Date | null): boolean {
+  const { status, driver, stakes, wins, reversals } = round
+  const owed = [...wins, ...reversals].some(({ state }) => state === 'OWED')
+  if (owed || status === 'PENDING') return dueAt !== null
+  if (status === 'SETTLING') return false
+  if (status !== 'OPEN') return true
+  if (driver === 'game') return dueAt !== null
+  const isAsked = stakes.some(({ state }) => state === 'ASKED')
+  return isAsked ? dueAt !== null : stakes.some(({ state }) => state === 'TAKEN')
+}
+
+function partsOf({ stakes, wins, reversals }: RoundState): string {
+  return [...stakes, ...wins, ...reversals]
+    .map(({ transactionId, state }) => `${transactionId} ${state}`)
+    .join(', ')
 }

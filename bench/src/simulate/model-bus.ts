@@ -62,6 +62,8 @@ export function createModelBus({
               if (machine.isAlive() && !lost()) caller.after(random.between(1, 3), () => take(outcome))
             }
             machine.after(0, () => {
+              // As the real one: what is read after its deadline is not begun.
+              if (deadlineAtMs <= timeline.nowMs()) return
               const bytes = Buffer.from(JSON.stringify(request))
               handler.run(bytes, { requestId, deadlineAtMs }).then(
                 (reply_) => reply({ bytes: reply_ }),

@@ -26,7 +26,7 @@ export function createModelRounds({
   onWrite,
 }: {
   seed: number
-  onWrite: (before: RoundState | null, after: RoundState) => void
+  onWrite: (before: RoundState | null, after: RoundState, dueAt: Date | null) => void
 }): ModelRounds {
   const table = new Map<string, Row>()
   const rows = () => [...table.values()]
@@ -34,7 +34,7 @@ export function createModelRounds({
   const put = (row: Row): StoredRound => {
     const before = table.get(row.round.id)?.round ?? null
     table.set(row.round.id, row)
-    onWrite(before, row.round)
+    onWrite(before, row.round, row.dueAt)
     return row
   }
   const written = (row: Row, { round, dueAt, events }: RoundWrite): Row => ({

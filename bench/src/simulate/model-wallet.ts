@@ -75,12 +75,17 @@ export function createModelWallet({
   startingBalance: string
 }): ModelWallet {
   const ledger = createLedger()
+  /** What was refused once stays refused, as contract section 12 wants it of every wallet. */
+  const refused = new Map<string, string>()
   let ids = 0
 
   /** The call reaches the wallet. */
   function arrive(request: WalletRequest): WalletExchange {
     const read = readWalletRequest(request.operation, Buffer.from(request.body))
     if (!read.ok) return answer(400, { status: read.code })
+    const { transactionId } = readIds(request.body)
+    const before = refused.get(transactionId)
+    if (before !== undefined) return answer(422, { status: before })
     const decision = decide(ledger, read.request, {
       startingBalance,
       at: timeline.now().toISOString(),
@@ -92,6 +97,7 @@ export function createModelWallet({
       onEntry(entry)
     }
     const accepted = decision.code === 'OK' || decision.code === 'DUPLICATE'
+    if (decision.code === 'INSUFFICIENT_FUNDS') refused.set(transactionId, decision.code)
     return answer(accepted ? 200 : 422, {
       status: decision.code,
       currency: 'USD',

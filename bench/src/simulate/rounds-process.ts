@@ -26,7 +26,7 @@ import { isExpected } from './is-expected.ts'
 import type { Machine } from './machine.ts'
 import { createRelay } from './model-stream.ts'
 import { poll } from './poll.ts'
-import { scaleMs, silent, type World } from './world.ts'
+import { silent, type World } from './world.ts'
 
 const catalogue = createCatalogue()
 
@@ -39,11 +39,11 @@ export function startRounds(
   world: World,
   sessions: ReadonlyMap<string, SessionDocument>,
 ): { hint(roundId: string): void } {
-  const { timeline, rounds: model, stream, bus, mistake, has, newId, newUuid, onError } = world
+  const { timeline, rounds: model, stream, bus, mistake, has, newId, newUuid, scaleMs, onError } = world
   const clock = { now: () => timeline.now() }
   const rounds = erringRounds(model.storeOf(machine), has)
   const commitments = erringCommitments(model.commitmentsOf(machine), has)
-  const grants = { open: async () => [], use: async () => false, giveBack: async () => undefined }
+  const grants = world.grants.storeOf(machine)
   const outbox = createRelay({
     machine,
     stream,

@@ -1,14 +1,20 @@
 import type { SeededBug } from '@pitboss/runtime/seeded-bug'
 import { scopeKey } from '@pitboss/rounds/storage/round-document'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
+import { parseAmount } from '@pitboss/money/amount'
+import { createAccepted } from './accepted.ts'
 import { createAnswers } from '../chaos/answers.ts'
 import { createRandom } from '../chaos/random.ts'
 import { startBridge } from './bridge-process.ts'
 import { BrokenInvariant, createStepChecks } from './check-steps.ts'
-import { type ClientDeps, driveRounds, endOpenRounds, playGame } from './clients.ts'
+import type { ClientDeps } from './clients/client.ts'
+import { driveRounds, endOpenRounds } from './clients/operator-server.ts'
+import { freeBetStake, playGame } from './clients/player.ts'
 import { compareSources } from './compare-sources.ts'
 import { createMachine, type Machine } from './machine.ts'
+import { createHabits } from './habits.ts'
 import { createModelBus } from './model-bus.ts'
+import { createModelGrants } from './model-grants.ts'
 import { createModelMovements } from './model-movements.ts'
 import { createModelRounds } from './model-rounds.ts'
 import { createModelStream } from './model-stream.ts'
@@ -32,11 +38,11 @@ export type Simulation = {
 const stormMs = 15_000
 /** Longer than the envelope of a stake. */
 const outageMs = 17_000
-const healWithinMs = 3_600_000
+const healWithinMs = 2 * 3_600_000
+const pauseMs = { least: 200, most: 12_000 }
 /** Longer than the network of the model holds a call back. */
 const lateMs = 45_000
 const stepsMax = 400_000
-const startingBalance = '30.00'
 const traceMax = 100_000
 /** Looking whether all is at rest takes longer than a step. */
 const restLookedAtEvery = 16
@@ -53,6 +59,7 @@ export async function simulate(
   const random = createRandom(seed)
   const timeline = createTimeline()
   const weather = createWeather(random.fork('weather'))
+  const habits = createHabits(random.fork('habits'))
   const trace: string[] = []
   const answers = createAnswers()
   const asked = new Set<string>()
@@ -81,6 +88,7 @@ export async function simulate(
     }
 
   const checks = createStepChecks(() => world, asked)
+  const accepted = createAccepted(() => timeline.nowMs())
   const bug = mistake.bug ?? null
   const has = (name: SeededBug) => bug === name
   const movements = createModelMovements({
@@ -92,9 +100,10 @@ export async function simulate(
   })
   const rounds = createModelRounds({
     seed,
-    onWrite: (before, after) => {
+    onWrite: (before, after, dueAt) => {
       note(`round ${after.id}: ${after.history.at(-1)?.what ?? ''} (${after.status})`)
-      watched(checks.roundWritten, undefined)(before, after)
+      accepted.roundWritten(before, after)
+      watched(checks.roundWritten, undefined)(before, after, dueAt)
     },
   })
   const stream = createModelStream((entry) => {
@@ -107,7 +116,7 @@ export async function simulate(
     random: random.fork('wallet'),
     weather,
     trace: note,
-    startingBalance,
+    startingBalance: habits.startingBalance,
     onEntry: watched(checks.walletMoved, undefined),
     onCall: (roundId, machine) => watched(checks.callSent, () => undefined)(roundId, () => machine.isAlive()),
   })
@@ -117,10 +126,12 @@ export async function simulate(
     weather,
     movements,
     rounds,
+    grants: createModelGrants({ now: () => timeline.now() }),
     stream,
     wallet,
     bus: createModelBus({ timeline, random: random.fork('bus'), weather }),
     mistake,
+    scaleMs: (ms) => ms / habits.timeScale,
     has,
     newId: (prefix) => `${prefix}_${number().padStart(26, '0')}`,
     newUuid: () => `00000000-0000-4000-8000-${number().padStart(12, '0')}`,
@@ -137,6 +148,7 @@ export async function simulate(
   if (weather.crash > 0) timeline.after(faults.between(100, 2000), torment)
 
   const endsAtMs = timeline.nowMs() + stormMs
+  const tabs = habits.tabs
   const clients = startClients()
   let clientsLeft = clients.length
   for (const client of clients) client.then(() => clientsLeft--, broken)
@@ -158,7 +170,8 @@ export async function simulate(
   const lateUntilMs = timeline.nowMs() + lateMs
   await runUntil(() => timeline.nowMs() >= lateUntilMs)
   if (violation === null) {
-    const different = compareSources(world, answers, startingBalance)
+    const { startingBalance } = habits
+    const different = compareSources(world, { answers, accepted: accepted.all(), startingBalance })
     if (different !== null) broken(new BrokenInvariant(different))
   }
   return {
@@ -204,7 +217,7 @@ export async function simulate(
       bridgesBackAtMs = timeline.nowMs() + outageMs
       for (const [name, one] of machines) if (name.startsWith('bridge')) one.kill()
     } else if (faults.chance(0.5)) machine?.kill()
-    else machine?.pause(faults.between(200, 6000))
+    else machine?.pause(faults.between(pauseMs.least, pauseMs.most))
     timeline.after(faults.between(200, 4000), torment)
   }
 
@@ -219,20 +232,35 @@ export async function simulate(
   }
 
   function startClients(): Promise<void>[] {
-    const deps = (name: string): ClientDeps => ({
-      world,
-      random: random.fork(name),
-      answers,
-      asked,
-      endsAtMs,
+    const players = (['dice', 'mines', 'mines', 'dice'] as const).flatMap((game, index) => {
+      const session = sit(`player-${index}`, game)
+      const freeBets = index < 2 ? habits.freeBets : 0
+      if (freeBets > 0) grantFreeBets(session)
+      return tabs.map((tab) => playGame(clientDeps(`${session.playerId}${tab}`), { session, tab, freeBets }))
     })
-    const players = (['dice', 'mines', 'mines', 'dice'] as const).map((game, index) =>
-      playGame(deps(`player-${index}`), sit(`player-${index}`, game)),
-    )
-    const drivers = [1, 2].map((index) =>
-      driveRounds(deps(`driver-${index}`), sit(`driver-${index}`, 'dice')),
-    )
+    const drivers = [1, 2].flatMap((index) => {
+      const session = sit(`driver-${index}`, 'dice')
+      return tabs.map((worker) =>
+        driveRounds(clientDeps(`${session.playerId}${worker}`), {
+          session,
+          worker,
+          impatience: habits.impatience,
+        }),
+      )
+    })
     return [...players, ...drivers]
+  }
+
+  function clientDeps(name: string): ClientDeps {
+    const { patienceMs, doubled } = habits
+    return { world, random: random.fork(name), answers, asked, endsAtMs, patienceMs, doubled }
+  }
+
+  /** Few in each, so that some are used up in the middle. */
+  function grantFreeBets({ playerId, game }: SessionDocument): void {
+    const stake = String(parseAmount(freeBetStake, 'USD'))
+    for (const count of [1, 2, 3])
+      world.grants.give({ _id: world.newId('frb'), playerId, game, stake, count })
   }
 
   function sit(playerId: string, game: string): SessionDocument {
@@ -264,7 +292,6 @@ export async function simulate(
   /** The operator's server ends what it left open, again and again until nothing is. */
   function endWhatIsOpen(): void {
     ending = true
-    const deps = { world, random: random.fork('ending'), answers, asked, endsAtMs }
-    endOpenRounds(deps).then(() => timeline.after(1000, () => void (ending = false)), broken)
+    endOpenRounds(clientDeps('ending')).then(() => timeline.after(1000, () => void (ending = false)), broken)
   }
 }

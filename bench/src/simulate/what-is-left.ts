@@ -1,11 +1,11 @@
-import { isUnfinished } from '@pitboss/rounds/domain/round'
+import { isUnfinished, owesSomething } from '@pitboss/rounds/domain/round'
 import { movementIdOf } from '@pitboss/wallet-bridge/storage/movement-document'
 import { scope, type World } from './world.ts'
 
 /** The rounds and movements that have not come to their end, with what they still have to tell; empty when all is at rest. */
 export function whatIsLeft({ rounds, movements }: Pick<World, 'rounds' | 'movements'>): string {
   const unfinished = [...rounds.table.values()].filter(
-    ({ round, outbox }) => isUnfinished(round) || outbox.length > 0,
+    ({ round, outbox }) => isUnfinished(round) || owesSomething(round) || outbox.length > 0,
   )
   const pending = [...movements.table.values()].filter(
     ({ status, outbox, reversal }) =>

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import type { transition } from '@pitboss/rounds/domain/transition'
 import type { MovementMessage, MovementState, MovementStep } from '@pitboss/wallet-bridge/domain/movement'
 import type { Random } from '../chaos/random.ts'
+import type { ModelGrants } from './model-grants.ts'
 import type { ModelBus } from './model-bus.ts'
 import type { ModelMovements } from './model-movements.ts'
 import type { ModelRounds } from './model-rounds.ts'
@@ -26,10 +27,13 @@ export type World = {
   readonly weather: Weather
   readonly movements: ModelMovements
   readonly rounds: ModelRounds
+  readonly grants: ModelGrants
   readonly stream: ModelStream
   readonly wallet: ModelWallet
   readonly bus: ModelBus
   readonly mistake: Mistake
+  /** Divides abandonment, the ladder of credits and the breaker's intervals by the run's time scale. */
+  readonly scaleMs: (ms: number) => number
   readonly has: (bug: SeededBug) => boolean
   readonly newId: (prefix: string) => string
   readonly newUuid: () => string
@@ -42,10 +46,6 @@ export const scope = {
   operatorId: '00000000-0000-4000-8000-0000000000aa',
   environment: 'SANDBOX',
 } as const
-
-export const timeScale = 120
-/** Abandonment and the ladder of credits, as `npm run chaos` scales them. */
-export const scaleMs = (ms: number) => ms / timeScale
 
 /** A log that nobody reads costs nothing. */
 export const silent: Logger = pino({ level: 'silent' })

@@ -35,6 +35,8 @@ const round = z.looseObject({
   created_at: z.string(),
   completed_at: z.string().nullable(),
   end_reason: z.string().nullable(),
+  /** Known to a simulation alone. */
+  client_transaction_id: z.string().nullish(),
 })
 export type Round = z.infer<typeof round>
 
@@ -92,6 +94,17 @@ const received = z.looseObject({
 })
 export type Received = z.infer<typeof received>
 
+const grant = z.looseObject({
+  grant_id: z.string(),
+  player_id: z.string(),
+  game: z.string(),
+  count: z.number(),
+  remaining: z.number(),
+  /** The rounds that took one; known to a simulation alone. */
+  uses: z.array(z.string()).optional(),
+})
+export type Grant = z.infer<typeof grant>
+
 const players = z.object({
   data: z.array(z.looseObject({ player_id: z.string(), balances: z.record(z.string(), z.string()) })),
 })
@@ -101,6 +114,9 @@ const sequence = z.object({ data: z.array(z.unknown()), next_after: z.number().n
 export type Sources = {
   movements: Movement[]
   rounds: Round[]
+  grants: Grant[]
+  /** In which round, and since when, ids were the product's own; known to a simulation alone. */
+  accepted: ReadonlyMap<string, { roundId: string; atMs: number }> | null
   sessions: Record<string, unknown>[]
   events: Event[]
   deliveries: Delivery[]
@@ -126,6 +142,8 @@ export async function readSources(
   return {
     movements: await rows(movement, `/transactions?${window}`),
     rounds: await rows(round, `/rounds?${window}`),
+    grants: await rows(grant, '/free-bets'),
+    accepted: null,
     sessions: await operator.all(`/sessions?${window}`),
     events: await rows(event, `/events?${window}`),
     deliveries: await rows(delivery, `/webhook-deliveries?${window}`),
@@ -142,13 +160,16 @@ export async function readSources(
 
 /** The part of the sources that a simulation has. */
 export function parseSources(
-  given: Record<'movements' | 'rounds' | 'events' | 'ledger', readonly unknown[]> & {
+  given: Record<'movements' | 'rounds' | 'grants' | 'events' | 'ledger', readonly unknown[]> & {
     balances: Iterable<[string, Record<string, string>]>
+    accepted: NonNullable<Sources['accepted']>
   },
 ): Sources {
   return {
     movements: z.array(movement).parse(given.movements),
     rounds: z.array(round).parse(given.rounds),
+    grants: z.array(grant).parse(given.grants),
+    accepted: given.accepted,
     events: z.array(event).parse(given.events),
     ledger: z.array(ledgerEntry).parse(given.ledger),
     sessions: [],

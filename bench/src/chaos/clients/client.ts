@@ -35,8 +35,17 @@ export async function ask(
   const { what, id, path, token, body } = request
   for (let repeats = 0; ; repeats++) {
     const payload = body === undefined ? {} : { body }
+    const sentAtMs = Date.now()
     const answer = await send('POST', `${deps.operator.base}${path}`, { token, ...payload })
-    deps.answers.add({ what, id, asked: { path, ...body }, answer, token })
+    deps.answers.add({
+      what,
+      id,
+      asked: { path, ...body },
+      answer,
+      token,
+      sentAtMs,
+      answeredAtMs: Date.now(),
+    })
     if (isOver(answer) || repeats >= repeatsMax || deps.stopping.aborted) return answer
     await rest(deps)
   }
@@ -49,9 +58,11 @@ export async function openSession(
 ): Promise<{ sessionId: string; token: string } | null> {
   const { operator, answers, stopping } = deps
   while (!stopping.aborted) {
+    const sentAtMs = Date.now()
     const answer = await operator.call('POST', '/sessions', body)
     const id = typeof answer.body.session_id === 'string' ? answer.body.session_id : null
-    answers.add({ what: 'session', id, asked: body, answer, token: operator.token })
+    const times = { sentAtMs, answeredAtMs: Date.now() }
+    answers.add({ what: 'session', id, asked: body, answer, token: operator.token, ...times })
     if (answer.status === 201 && id !== null) {
       return { sessionId: id, token: new URL(String(answer.body.launch_url)).hash.replace('#token=', '') }
     }

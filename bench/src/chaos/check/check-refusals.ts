@@ -1,0 +1,152 @@
+import type { Told } from '../answers.ts'
+import { codeOf, isTransient } from '../send.ts'
+import { groupBy } from './group.ts'
+import type { Movement, Sources } from './sources.ts'
+import type { Verdict } from './verdict.ts'
+
+const names = {
+  nothing: 'refusals: what was refused for good never has an effect',
+  found: 'refusals: a stake that was accepted is found by what gives it back',
+  reversed: 'refusals: what is said to be given back already does not stand at the end',
+  kept: 'refusals: what was accepted is not refused later',
+} as const
+
+/** They speak of the request, not of its id. Contract section 12, "A definite answer is true for ever". */
+const ofTheRequest = [
+  'UNAUTHORIZED',
+  'INVALID_CREDENTIALS',
+  'TOKEN_EXPIRED',
+  'IP_NOT_ALLOWED',
+  'FORBIDDEN',
+  'INSUFFICIENT_SCOPE',
+  'OPERATOR_SUSPENDED',
+]
+const ofTheWallet = [
+  'INSUFFICIENT_FUNDS',
+  'PLAYER_BLOCKED',
+  'BET_LIMIT_EXCEEDED',
+  'CURRENCY_MISMATCH',
+  'WALLET_REJECTED',
+]
+
+type Facts = {
+  readonly movements: ReadonlyMap<string, Movement>
+  /** Ids whose movement, or free round, has an effect in the end. */
+  readonly effective: ReadonlySet<string>
+  /** Since when the instance of this id that exists in the end was the product's for certain; infinity when that is not known. */
+  acceptedAtMs(id: string): number
+}
+
+/** Refusals that say "no, and never" against what became of their ids. Contract section 12. */
+export function checkRefusals(told: readonly Told[], sources: Sources, verdict: Verdict): void {
+  const own = told.filter(({ what, id }) => (what === 'movement' || what === 'stake') && id !== null)
+  const facts = factsOf(own, sources)
+  for (const [id, entries] of groupBy(own, (entry) => entry.id)) {
+    for (const entry of entries.filter(isRefusedForGood)) {
+      checkEffect(id, entry, entries, facts, verdict)
+      checkKept(id, entry, entries, facts, verdict)
+      checkReference(entry, facts, verdict)
+    }
+  }
+}
+
+/** A refusal is wrong when its movement stands, unless another request with this id may have been the one that was accepted. */
+function checkEffect(id: string, refused: Told, entries: readonly Told[], facts: Facts, verdict: Verdict) {
+  const code = codeOf(refused.answer)
+  if (code === 'TRANSACTION_CONFLICT' || code === 'TRANSACTION_NOT_FOUND') return
+  const isAccepted = facts.acceptedAtMs(id) < refused.sentAtMs
+  const another = entries.some(
+    (entry) =>
+      entry !== refused &&
+      !isRefusedForGood(entry) &&
+      (isTransient(entry.answer) || entry.answeredAtMs >= refused.sentAtMs),
+  )
+  const holds = !facts.effective.has(id) || (another && !isAccepted)
+  verdict.check(names.nothing, holds, () => `${show(refused)}, yet it has an effect`)
+}
+
+/** What was accepted (2xx, or unknown with a resource) and is repeated is answered by what became of it. */
+function checkKept(id: string, refused: Told, entries: readonly Told[], facts: Facts, verdict: Verdict) {
+  const before = entries.filter((entry) => isAccepting(entry) && entry.answeredAtMs < refused.sentAtMs)
+  if (before.length === 0) return
+  const movement = facts.movements.get(id)
+  const code = codeOf(refused.answer) ?? ''
+  const isTruth =
+    (movement?.status === 'FAILED' || movement?.status === 'ROLLED_BACK') && ofTheWallet.includes(code)
+  const { type, reference_transaction_id: reference } = refused.asked
+  const isReversal = type === 'REFUND' || type === 'ROLLBACK'
+  const original = facts.movements.get(typeof reference === 'string' ? reference : '')
+  // Nothing can be given back of a stake that the wallet has refused, and it has said so only now.
+  const isMoot = isReversal && code === 'CONFLICT' && original?.status === 'FAILED'
+  // An intent that was never placed may have been taken back, and asked for again: that one was not accepted before.
+  const isOther = !isReversal && !(facts.acceptedAtMs(id) < refused.sentAtMs)
+  verdict.check(
+    names.kept,
+    isTruth || isMoot || isOther,
+    () => `${show(refused)}, after ${before.map(({ answer }) => answer.status).join(', ')}`,
+  )
+}
+
+function checkReference(refused: Told, facts: Facts, verdict: Verdict): void {
+  const { reference_transaction_id: reference } = refused.asked
+  if (typeof reference !== 'string') return
+  const code = codeOf(refused.answer)
+  const original = facts.movements.get(reference)
+  if (code === 'TRANSACTION_NOT_FOUND') {
+    const holds = original === undefined || !(facts.acceptedAtMs(reference) < refused.sentAtMs)
+    verdict.check(names.found, holds, () => `${show(refused)}; ${reference} is ${original?.status}`)
+  }
+  if (code === 'TRANSACTION_ALREADY_REVERSED') {
+    const holds = original?.status !== 'SUCCESS'
+    verdict.check(names.reversed, holds, () => `${show(refused)}; ${reference} is ${original?.status}`)
+  }
+}
+
+function isRefusedForGood({ answer }: Told): boolean {
+  return answer.body.retryable === false && !ofTheRequest.includes(codeOf(answer) ?? '')
+}
+
+function isAccepting({ answer }: Told): boolean {
+  return (answer.status >= 200 && answer.status < 300) || answer.body.resource !== undefined
+}
+
+function factsOf(told: readonly Told[], { movements, rounds, ledger, accepted }: Sources): Facts {
+  const byId = new Map(movements.map((movement) => [movement.transaction_id, movement]))
+  const effective = new Set(
+    ledger.flatMap(({ operation, transaction_id: id, status }) =>
+      operation !== 'adjustment' && status === 'APPLIED' && id !== null ? [id] : [],
+    ),
+  )
+  for (const { free_bet, status, client_transaction_id: id } of rounds) {
+    if (free_bet && status === 'SETTLED' && typeof id === 'string') effective.add(id)
+  }
+  const since = new Map<string, number>()
+  const note = (id: string, atMs: number) => since.set(id, Math.min(atMs, since.get(id) ?? Infinity))
+  if (accepted === null) {
+    for (const { transaction_id: id, created_at } of movements) note(id, Date.parse(created_at))
+    for (const entry of told) {
+      const roundId = roundOf(entry)
+      const id = entry.id ?? ''
+      if (isAccepting(entry) && byId.get(id)?.round_id === roundId) note(id, entry.answeredAtMs)
+    }
+  } else {
+    for (const [id, { atMs, roundId }] of accepted) {
+      const movement = byId.get(id)
+      if (movement === undefined || movement.round_id === roundId) note(id, atMs)
+    }
+  }
+  return { movements: byId, effective, acceptedAtMs: (id) => since.get(id) ?? Infinity }
+}
+
+function roundOf({ answer: { body } }: Told): unknown {
+  if (typeof body.resource === 'object' && body.resource !== null && 'round_id' in body.resource) {
+    return body.resource.round_id
+  }
+  return body.round_id
+}
+
+function show({ at, id, asked, answer }: Told): string {
+  const { type = 'stake', reference_transaction_id: reference } = asked
+  const what = [type, id, ...(reference === undefined ? [] : ['of', reference])].join(' ')
+  return `${at} ${what} was answered ${answer.status} ${codeOf(answer)}`
+}

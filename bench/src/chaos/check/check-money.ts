@@ -1,4 +1,5 @@
 import { parseAmount } from '@pitboss/money/amount'
+import { isPaid } from './check-totals.ts'
 import { groupBy } from './group.ts'
 import type { LedgerEntry, Movement, Sources } from './sources.ts'
 import type { Verdict } from './verdict.ts'
@@ -126,19 +127,20 @@ function checkSums(sources: Sources, startingBalance: (playerId: string) => stri
   }
 }
 
-function checkCredits({ movements, rounds, ledger }: Sources, calls: LedgerEntry[], verdict: Verdict): void {
-  const wins = groupBy(
-    movements.filter(({ type }) => type === 'WIN'),
-    (movement) => movement.round_id,
-  )
+function checkCredits({ movements, rounds }: Sources, calls: LedgerEntry[], verdict: Verdict): void {
+  const ofRound = groupBy(movements, ({ round_id }) => round_id)
   const byRound = groupBy(calls, ({ round_id }) => round_id)
   for (const round of rounds) {
     const entries = byRound.get(round.wallet_round_id) ?? []
     const debits = entries.filter(({ operation }) => operation === 'debit')
-    const own = new Set((wins.get(round.round_id) ?? []).map(({ transaction_id }) => transaction_id))
+    const wins = (ofRound.get(round.round_id) ?? []).filter(({ type }) => type === 'WIN')
+    const winIds = new Set(wins.map(({ transaction_id }) => transaction_id))
     const credits = entries.filter(
       ({ operation, transaction_id, status }) =>
-        operation === 'credit' && status === 'APPLIED' && transaction_id !== null && own.has(transaction_id),
+        operation === 'credit' &&
+        status === 'APPLIED' &&
+        transaction_id !== null &&
+        winIds.has(transaction_id),
     )
     if (round.free_bet)
       verdict.check(names.freeBet, debits.length === 0, () => `${round.round_id} took a stake`)
@@ -153,21 +155,12 @@ function checkCredits({ movements, rounds, ledger }: Sources, calls: LedgerEntry
         )
       }
     }
-    const owed = round.status === 'SETTLED' && round.payout !== null ? minorOf(round.payout) : 0n
-    if (owed === 0n) continue
-    const undone = new Set(
-      ledger.flatMap(({ operation, reference_transaction_id }) =>
-        operation === 'rollback' && reference_transaction_id !== null ? [reference_transaction_id] : [],
-      ),
-    )
-    const paid = (wins.get(round.round_id) ?? []).filter(
-      ({ transaction_id, status }) => status === 'SUCCESS' || undone.has(transaction_id),
-    )
-    const sum = paid.reduce((total, { amount }) => total + minorOf(amount), 0n)
+    if (round.status !== 'SETTLED') continue
+    const own = ofRound.get(round.round_id) ?? []
     verdict.check(
       names.owed,
-      sum === owed,
-      () => `${round.round_id} owed ${owed}, credited ${sum} (minor units)`,
+      isPaid(round, own),
+      () => `${round.round_id} owed ${round.payout}: ${own.map(show).join('; ')}`,
     )
   }
 }

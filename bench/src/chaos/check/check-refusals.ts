@@ -78,11 +78,17 @@ function checkKept(id: string, refused: Told, entries: readonly Told[], facts: F
   const original = facts.movements.get(typeof reference === 'string' ? reference : '')
   // Nothing can be given back of a stake that the wallet has refused, and it has said so only now.
   const isMoot = isReversal && code === 'CONFLICT' && original?.status === 'FAILED'
+  // Nobody could say so before: the service itself has given the stake back, and this reversal was never made.
+  const isKnownNow =
+    code === 'TRANSACTION_ALREADY_REVERSED' &&
+    movement === undefined &&
+    before.every(({ answer }) => answer.status >= 300) &&
+    (original?.status === 'ROLLED_BACK' || original?.status === 'REFUNDED')
   // An intent that was never placed may have been taken back, and asked for again: that one was not accepted before.
   const isOther = !isReversal && !(facts.acceptedAtMs(id) < refused.sentAtMs)
   verdict.check(
     names.kept,
-    isTruth || isMoot || isOther,
+    isTruth || isMoot || isKnownNow || isOther,
     () => `${show(refused)}, after ${before.map(({ answer }) => answer.status).join(', ')}`,
   )
 }

@@ -48,7 +48,7 @@ export function checkTotals({ rounds, movements, events }: Sources, verdict: Ver
 }
 
 /** A win that was rolled back after its round had ended was paid all the same; one that was before may count or not. */
-function isPaid({ payout, completed_at: endedAt }: Round, own: readonly Movement[]): boolean {
+export function isPaid({ payout, completed_at: endedAt }: Round, own: readonly Movement[]): boolean {
   const reversals = groupBy(
     own.filter(({ type, status }) => type === 'ROLLBACK' && status === 'SUCCESS'),
     ({ reference_transaction_id }) => reference_transaction_id,

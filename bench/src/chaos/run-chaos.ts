@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Cleanup } from '../harness/cleanup.ts'
 import { createHttpClient } from '../harness/http-client.ts'
-import { registerWallet } from '../harness/operator.ts'
+import { addWebhook, registerWallet, signIn } from '../harness/operator.ts'
 import { raisedLimits } from '../harness/raised-limits.ts'
 import { startProduct } from '../harness/start-product.ts'
 import { createAnswers } from './answers.ts'
@@ -10,15 +10,21 @@ import { askAgain } from './ask-again.ts'
 import { checkAnswers } from './check/check-answers.ts'
 import { checkCalls } from './check/check-calls.ts'
 import { checkEvents } from './check/check-events.ts'
+import { checkGrants } from './check/check-grants.ts'
+import { checkLadder } from './check/check-ladder.ts'
 import { checkMoney } from './check/check-money.ts'
+import { checkRefusals } from './check/check-refusals.ts'
 import { checkRounds } from './check/check-rounds.ts'
-import { readSources, type Sources } from './check/sources.ts'
+import { checkSchedule } from './check/check-schedule.ts'
+import { checkTotals } from './check/check-totals.ts'
+import { readDeliveries, readSources, readTries, type Sources } from './check/sources.ts'
 import { createVerdict, type Invariant } from './check/verdict.ts'
 import type { ClientDeps } from './clients/client.ts'
 import { driveRounds } from './clients/operator-server.ts'
 import { play, type PlayerPlan } from './clients/player.ts'
 import { pollEvents } from './clients/poll-events.ts'
 import { createFaultCounts } from './faults/fault-counts.ts'
+import { startStubbornReceiver } from './faults/stubborn-receiver.ts'
 import { tormentProcesses } from './faults/torment-processes.ts'
 import { tormentReceiver } from './faults/torment-receiver.ts'
 import { tormentWallet } from './faults/torment-wallet.ts'
@@ -65,6 +71,9 @@ export type ChaosReport = {
 
 const walletTimeoutMs = 1000
 const warmUpMs = 2000
+/** Of so many movements, and deliveries, each single try is looked at. */
+const triesRead = 200
+const deliveriesRead = 200
 const startingBalance = '1000.00'
 const richBalance = '1000000000.00'
 
@@ -103,6 +112,10 @@ export async function runChaos(
   const demo = product.demo()
   const http = createHttpClient(demo.base_url, 1)
   await registerWallet(http, demo, demo.wallet.url, walletTimeoutMs)
+  const receiver = await startStubbornReceiver()
+  cleanup.add(() => receiver.close())
+  const stubborn = { ...receiver, webhookId: await addWebhook(http, demo, receiver.url) }
+  const personToken = await signIn(http, demo)
   await http.close()
   const operator = await createOperatorClient(demo, demo.test)
   const live = await createOperatorClient(demo, demo.live)
@@ -122,7 +135,7 @@ export async function runChaos(
   const clients = [
     ...playerPlans(size.players).map((plan) => play(clientDeps(plan.playerId), plan)),
     ...Array.from({ length: size.drivers }, (_, index) =>
-      driveRounds(clientDeps(`op-${index}`), `rich-op-${index}`),
+      driveRounds(clientDeps(`op-${index}`), { playerId: `rich-op-${index}`, workers: 1 + (index % 2) }),
     ),
     polling,
   ]
@@ -147,7 +160,15 @@ export async function runChaos(
   if (!product.alive())
     throw new Error(`the stack's own process died; its log: ${join(folder, 'product.log')}`)
 
-  const healing = await heal({ demo, operator, since, withinMs: healMs, verdict, say })
+  const healing = await heal({
+    demo,
+    operator,
+    since,
+    withinMs: healMs,
+    refused: stubborn.refused,
+    verdict,
+    say,
+  })
   const compared = await compare().catch((error: unknown) => {
     verdict.check('life: everything can be read at the end', false, () => String(error))
     return null
@@ -179,8 +200,18 @@ export async function runChaos(
     checkMoney(sources, startOf, verdict)
     checkCalls(sources.calls, walletTimeoutMs, verdict)
     checkRounds(sources, verdict)
+    checkTotals(sources, verdict)
+    checkGrants(sources, verdict)
     checkEvents(sources, poller.ids, demo.receiver.webhook_id, verdict)
     checkAnswers(answers.all(), sources, verdict)
+    checkRefusals(answers.all(), sources, verdict)
+    checkLadder(await readTries(sources.movements, operator, triesRead), timeScale, verdict)
+    const odd = sources.deliveries.filter(
+      ({ status, event_id, webhook_id }) =>
+        status === 'FAILED' || (webhook_id === stubborn.webhookId && stubborn.refused.has(event_id)),
+    )
+    const details = await readDeliveries(odd.slice(0, deliveriesRead), operator, personToken)
+    checkSchedule(sources, { details, stubborn, timeScale }, verdict)
     await askAgain(answers.all(), sources, operator, verdict)
     const after = await readSources(demo, operator, live, since)
     verdict.check(
@@ -216,10 +247,15 @@ function playerPlans(players: number): PlayerPlan[] {
   const games = ['dice', 'dice', 'mines', 'mines', 'spin-bottle'] as const
   const plans = Array.from({ length: players }, (_, index): PlayerPlan => {
     const game = games[index % games.length] ?? 'dice'
-    return { playerId: `rich-${game}-${index}`, game, freeBets: index % 5 === 4 || index === 1 }
+    return {
+      playerId: `rich-${game}-${index}`,
+      game,
+      freeBets: index % 5 === 4 || index === 1,
+      tabs: index % 2 === 1 ? 2 : 1,
+    }
   })
   const refused = ['broke', 'blocked', 'limited'].map(
-    (kind): PlayerPlan => ({ playerId: `${kind}-player`, game: 'dice', freeBets: false }),
+    (kind): PlayerPlan => ({ playerId: `${kind}-player`, game: 'dice', freeBets: false, tabs: 1 }),
   )
   return [...plans, ...refused]
 }

@@ -4,6 +4,7 @@ import { expectStatus, type HttpClient } from './http-client.ts'
 
 const minted = z.object({ access_token: z.string() })
 const opened = z.object({ session_id: z.string(), launch_url: z.string() })
+const webhookMade = z.object({ webhook_id: z.string() })
 const walletPut = z.object({ secret: z.string().optional() })
 
 /** A token of the demo operator's test key. */
@@ -27,6 +28,14 @@ export async function openSession(
   const session = opened.parse(JSON.parse(text))
   const launchToken = new URL(session.launch_url).hash.replace('#token=', '')
   return { sessionId: session.session_id, launchToken }
+}
+
+/** A webhook endpoint of the operator's test environment for events of all types. */
+export async function addWebhook(http: HttpClient, demo: DemoFile, url: string): Promise<string> {
+  const token = await signIn(http, demo)
+  const body = { url, environment: 'TEST', events: [] }
+  const text = await expectStatus(201, http.send('POST', '/v1/dashboard/webhooks', { token, body }))
+  return webhookMade.parse(JSON.parse(text)).webhook_id
 }
 
 /** Registers another wallet for the operator's test environment. */

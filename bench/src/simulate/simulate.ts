@@ -60,6 +60,8 @@ export async function simulate(
   const timeline = createTimeline()
   const weather = createWeather(random.fork('weather'))
   const habits = createHabits(random.fork('habits'))
+  // Mistaken rules of movements have life's own delays.
+  const timeScale = mistake.movementRules === undefined ? habits.timeScale : 1
   const trace: string[] = []
   const answers = createAnswers()
   const asked = new Set<string>()
@@ -131,7 +133,7 @@ export async function simulate(
     wallet,
     bus: createModelBus({ timeline, random: random.fork('bus'), weather }),
     mistake,
-    scaleMs: (ms) => ms / habits.timeScale,
+    scaleMs: (ms) => ms / timeScale,
     has,
     newId: (prefix) => `${prefix}_${number().padStart(26, '0')}`,
     newUuid: () => `00000000-0000-4000-8000-${number().padStart(12, '0')}`,
@@ -159,16 +161,11 @@ export async function simulate(
   note('the faults are over')
   let ending = false
   const healedByMs = timeline.nowMs() + healWithinMs
-  await runUntil(
-    () =>
-      timeline.nowMs() >= healedByMs ||
-      (clientsLeft === 0 && steps % restLookedAtEvery === 0 && whatIsLeft(world) === ''),
-  )
-  const left = whatIsLeft(world)
-  if (violation === null && !(left === '' && clientsLeft === 0))
-    broken(new BrokenInvariant(`everything ends: ${left}`))
+  await runUntilRest()
   const lateUntilMs = timeline.nowMs() + lateMs
   await runUntil(() => timeline.nowMs() >= lateUntilMs)
+  // A request that its client had given up may have begun something as late as this.
+  await runUntilRest()
   if (violation === null) {
     const { startingBalance } = habits
     const different = compareSources(world, { answers, accepted: accepted.all(), startingBalance })
@@ -181,6 +178,17 @@ export async function simulate(
     movements: movements.table.size,
     violation,
     trace,
+  }
+
+  async function runUntilRest(): Promise<void> {
+    await runUntil(
+      () =>
+        timeline.nowMs() >= healedByMs ||
+        (clientsLeft === 0 && steps % restLookedAtEvery === 0 && whatIsLeft(world) === ''),
+    )
+    const left = whatIsLeft(world)
+    if (violation === null && !(left === '' && clientsLeft === 0))
+      broken(new BrokenInvariant(`everything ends: ${left}`))
   }
 
   async function runUntil(isReached: () => boolean): Promise<void> {

@@ -17,6 +17,7 @@ const movement = z.looseObject({
   reference_transaction_id: z.string().nullable(),
   wallet_code: z.string().nullable(),
   created_at: z.string(),
+  updated_at: z.string(),
 })
 export type Movement = z.infer<typeof movement>
 
@@ -55,8 +56,27 @@ const delivery = z.looseObject({
   event_id: z.string(),
   status: z.string(),
   attempt_count: z.number(),
+  next_attempt_at: z.string().nullable(),
+  created_at: z.string(),
 })
 export type Delivery = z.infer<typeof delivery>
+
+const deliveryDetail = delivery.extend({
+  attempts: z.array(z.looseObject({ sent_at: z.string(), duration_ms: z.number().nullable() })),
+})
+export type DeliveryDetail = z.infer<typeof deliveryDetail>
+
+const attempts = z.object({
+  data: z.array(
+    z.looseObject({
+      attempt: z.number(),
+      sent_at: z.string(),
+      latency_ms: z.number().nullable(),
+      next_attempt_at: z.string().nullable(),
+    }),
+  ),
+})
+export type Attempt = z.infer<typeof attempts>['data'][number]
 
 const ledgerEntry = z.looseObject({
   seq: z.number(),
@@ -156,6 +176,41 @@ export async function readSources(
       players.parse(wallet.body).data.map(({ player_id, balances }) => [player_id, balances]),
     ),
   }
+}
+
+/** The tries of those credits and rollbacks that took longest, `max` of them. */
+export async function readTries(
+  movements: readonly Movement[],
+  operator: OperatorClient,
+  max: number,
+): Promise<{ movement: Movement; attempts: Attempt[] }[]> {
+  const tookMs = ({ created_at, updated_at }: Movement) => Date.parse(updated_at) - Date.parse(created_at)
+  const longest = movements
+    .filter(({ type }) => type !== 'BET')
+    .toSorted((a, b) => tookMs(b) - tookMs(a))
+    .slice(0, max)
+  const tried: { movement: Movement; attempts: Attempt[] }[] = []
+  for (const movement of longest) {
+    const path = `/transactions/${encodeURIComponent(movement.transaction_id)}/attempts`
+    const answer = await untilStatus(200, () => operator.call('GET', path))
+    tried.push({ movement, attempts: attempts.parse(answer.body).data })
+  }
+  return tried
+}
+
+/** Deliveries with their attempts. @param token of a person, who alone may read them */
+export async function readDeliveries(
+  deliveries: readonly Delivery[],
+  operator: OperatorClient,
+  token: string,
+): Promise<DeliveryDetail[]> {
+  const details: DeliveryDetail[] = []
+  for (const { delivery_id } of deliveries) {
+    const url = `${operator.base}/dashboard/webhook-deliveries/${delivery_id}`
+    const answer = await untilStatus(200, () => send('GET', url, { token }))
+    details.push(deliveryDetail.parse(answer.body))
+  }
+  return details
 }
 
 /** The part of the sources that a simulation has. */

@@ -13,6 +13,7 @@ export type ClientDeps = {
 }
 
 const repeatsMax = 4
+const copies = { share: 0.12, least: 2, most: 4, apartMs: 200 }
 const restMs = { least: 80, most: 400 }
 
 /** Sleeps; wakes early when the run ends. */
@@ -49,6 +50,18 @@ export async function ask(
     if (isOver(answer) || repeats >= repeatsMax || deps.stopping.aborted) return answer
     await rest(deps)
   }
+}
+
+/** One in eight several times at once, or nearly, as a hand that clicks twice does. @returns the first one's answer. */
+export async function perhapsDoubled(deps: ClientDeps, once: () => Promise<Answer>): Promise<Answer> {
+  const { random } = deps
+  const times = random.chance(copies.share) ? random.between(copies.least, copies.most) : 1
+  const later = Array.from({ length: times - 1 }, async () => {
+    await rest(deps, 0, copies.apartMs)
+    return once()
+  })
+  const [first] = await Promise.all([once(), ...later])
+  return first
 }
 
 /** Opens a session, however long it takes. @returns null when the run ended before. */

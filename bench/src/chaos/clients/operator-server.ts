@@ -1,87 +1,141 @@
 import { z } from 'zod'
 import { type Answer, codeOf, isTransient } from '../send.ts'
 import { endOpenRounds } from './end-open-rounds.ts'
-import { ask, type ClientDeps, openSession, rest } from './client.ts'
+import { ask, type ClientDeps, openSession, perhapsDoubled, rest } from './client.ts'
 
 const movement = z.looseObject({ transaction_id: z.string(), round_id: z.string(), status: z.string() })
 const unknownCodes = ['WALLET_TIMEOUT', 'WALLET_UNAVAILABLE']
 
 type Body = Record<string, unknown> & { transaction_id: string }
 
-/** An operator's server that drives rounds of its own: stakes, wins, refunds, rollbacks, each repeated until it is answered for good. */
-export async function driveRounds(deps: ClientDeps, playerId: string): Promise<void> {
-  const { random, stopping, operator } = deps
+/** Between which times an impatient server rolls an unanswered stake back. */
+const impatienceMs = { least: 300, most: 4000 }
+const togetherWithinMs = 400
+
+/** The workers of an operator's server that drive rounds of one player; they know nothing of each other. */
+export async function driveRounds(
+  deps: ClientDeps,
+  { playerId, workers }: { playerId: string; workers: number },
+): Promise<void> {
   const session = await openSession(deps, { player_id: playerId, game: 'dice', currency: 'USD' })
   if (session === null) return
+  const { sessionId } = session
+  const names = Array.from({ length: workers }, (_, index) => `worker${index + 1}-`)
+  await Promise.all(
+    names.map((worker) =>
+      work({ ...deps, random: deps.random.fork(worker) }, { playerId, sessionId, worker }),
+    ),
+  )
+}
 
-  /** Sends until the answer is final; one in eight is sent several times at once. */
-  async function settle(body: Body): Promise<Answer> {
-    const once = () =>
+/**
+ * Stakes, wins, refunds, rollbacks, each repeated until it is answered for good; some at once, some before an answer has come. Every
+ * answer is noted, also one that comes after the server has rolled back: its other workers still read that connection.
+ */
+async function work(
+  deps: ClientDeps,
+  { playerId, sessionId, worker }: { playerId: string; sessionId: string; worker: string },
+): Promise<void> {
+  const { random, stopping, operator } = deps
+
+  /** Sends until the answer is final; some are sent several times at once. */
+  const settle = (body: Body): Promise<Answer> =>
+    perhapsDoubled(deps, () =>
       ask(
         deps,
         { what: 'movement', id: body.transaction_id, path: '/transactions', token: operator.token, body },
         (answer) => !isTransient(answer) && !unknownCodes.includes(codeOf(answer) ?? ''),
-      )
-    const [first] = await Promise.all(Array.from({ length: random.chance(0.12) ? 4 : 1 }, once))
-    if (first === undefined) throw new Error('nothing was sent')
-    return first
-  }
+      ),
+    )
 
   for (let number = 1; !stopping.aborted; number++) {
-    const id = (kind: string) => `${kind}.${playerId}.${number}`
-    const amount = random.pick(['1.00', '3.33', '10.00'])
+    const id = (kind: string) => `${kind}.${playerId}.${worker}${number}`
     const stake = {
       type: 'BET',
       transaction_id: id('bet'),
-      session_id: session.sessionId,
-      amount,
+      session_id: sessionId,
+      amount: random.pick(['1.00', '3.33', '10.00']),
       currency: 'USD',
     }
-    const taken = await settle(stake)
+    const back = (type: 'REFUND' | 'ROLLBACK', kind: string, of: string) => ({
+      type,
+      transaction_id: id(kind),
+      reference_transaction_id: id(of),
+    })
+    const taken = await stakeFirst(stake)
+    const placed = movement.safeParse(taken.body)
     if (random.chance(0.15)) {
       const other = { ...stake, amount: '7.77' }
       const request = { what: 'other-body', id: stake.transaction_id, path: '/transactions' } as const
       // Only an id that is known to be taken: otherwise this would be the first request.
-      if (movement.safeParse(taken.body).success)
-        await ask(deps, { ...request, token: operator.token, body: other })
+      if (placed.success) await ask(deps, { ...request, token: operator.token, body: other })
     }
-    const placed = movement.safeParse(taken.body)
-    const reference = { reference_transaction_id: stake.transaction_id }
     if (placed.success && placed.data.status === 'SUCCESS') {
       const { round_id } = placed.data
-      const win = (value: string) => ({
+      const more = (kind: string) => ({ ...stake, transaction_id: id(kind), round_id, amount: '0.50' })
+      const win = (kind: string, value: string) => ({
         type: 'WIN',
-        transaction_id: id('win'),
+        transaction_id: id(kind),
         round_id,
         amount: value,
         currency: 'USD',
         outcome: { number },
       })
-      if (random.chance(0.2)) {
-        await settle({ ...stake, transaction_id: id('more'), round_id, amount: '0.50' })
-      }
+      const part = (kind: string) => ({ ...win(kind, '1.00'), final: false })
+      if (random.chance(0.2)) await settle(more('more'))
+      if (random.chance(0.2)) await settle(part('first'))
       const kind = random.next()
-      if (kind < 0.35) await settle(win(random.pick(['2.00', '6.66', '19.80'])))
-      else if (kind < 0.5) await settle(win('0.00'))
-      else if (kind < 0.65) await settle({ type: 'REFUND', transaction_id: id('refund'), ...reference })
-      else if (kind < 0.8) await settle({ type: 'ROLLBACK', transaction_id: id('rollback'), ...reference })
-      else if (kind < 0.9) {
-        await Promise.all([
-          settle({ type: 'REFUND', transaction_id: id('refund'), ...reference }),
-          settle({ type: 'ROLLBACK', transaction_id: id('rollback'), ...reference }),
-        ])
+      if (kind < 0.25) await settle(win('win', random.pick(['2.00', '6.66', '19.80'])))
+      else if (kind < 0.35) await settle(win('win', '0.00'))
+      else if (kind < 0.45) await settle(back('REFUND', 'refund', 'bet'))
+      else if (kind < 0.55) await settle(back('ROLLBACK', 'rollback', 'bet'))
+      else if (kind < 0.65) {
+        const paid = await settle(win('win', '5.00'))
+        if (paid.status < 300 && paid.status >= 200) await settle(back('ROLLBACK', 'unwin', 'win'))
       } else {
-        const paid = await settle(win('5.00'))
-        const back = { type: 'ROLLBACK', transaction_id: id('unwin'), reference_transaction_id: id('win') }
-        if (paid.status < 300 && paid.status >= 200) await settle(back)
+        await atOnce(
+          random.pick<Body[]>([
+            [more('side'), back('REFUND', 'refund', 'bet')],
+            [more('side'), back('ROLLBACK', 'rollback', 'bet')],
+            [more('side'), win('win', '2.00')],
+            [more('side'), part('part'), win('win', '2.00')],
+            [part('part'), win('win', '2.00')],
+            [part('part'), back('REFUND', 'refund', 'bet')],
+            [back('REFUND', 'refund', 'bet'), back('ROLLBACK', 'rollback', 'bet')],
+            [win('win', '2.00'), back('ROLLBACK', 'rollback', 'bet')],
+          ]),
+        )
       }
       await finish(round_id)
     } else if (unknownCodes.includes(codeOf(taken) ?? '') && random.chance(0.6)) {
-      await settle({ type: 'ROLLBACK', transaction_id: id('rollback'), ...reference })
+      await settle(back('ROLLBACK', 'rollback', 'bet'))
     } else if (codeOf(taken) === 'ROUND_IN_PROGRESS') {
       await endOpenRounds(deps.operator, playerId)
     }
+    // The very same request once more, long after: the same record, or the same refusal.
+    if (random.chance(0.1)) await settle(stake)
     await rest(deps)
+
+    async function stakeFirst(body: Body): Promise<Answer> {
+      let answered = false
+      const asking = settle(body).finally(() => (answered = true))
+      if (!random.chance(0.5)) return asking
+      const early = async () => {
+        await rest(deps, impatienceMs.least, impatienceMs.most)
+        if (!answered) await settle(back('ROLLBACK', 'early', 'bet'))
+      }
+      const [answer] = await Promise.all([asking, early()])
+      return answer
+    }
+  }
+
+  async function atOnce(bodies: readonly Body[]): Promise<void> {
+    await Promise.all(
+      bodies.map(async (body) => {
+        await rest(deps, 0, togetherWithinMs)
+        await settle(body)
+      }),
+    )
   }
 
   /** Whatever stake is still open in the round is lost: the round must not stay open for ever. */

@@ -1,9 +1,15 @@
 import { z } from 'zod'
 import type { Random } from '../random.ts'
 import { type Answer, codeOf, isTransient, send } from '../send.ts'
-import { ask, type ClientDeps, openSession, rest } from './client.ts'
+import { ask, type ClientDeps, openSession, perhapsDoubled, rest } from './client.ts'
 
-export type PlayerPlan = { playerId: string; game: 'dice' | 'mines' | 'spin-bottle'; freeBets: boolean }
+export type PlayerPlan = {
+  playerId: string
+  game: 'dice' | 'mines' | 'spin-bottle'
+  freeBets: boolean
+  /** Each plays for itself and knows nothing of the others. */
+  tabs: number
+}
 
 const round = z.looseObject({ round_id: z.string(), status: z.string() })
 const sitting = z.looseObject({ open_round: round.nullable() })
@@ -13,39 +19,49 @@ const stakes = ['0.50', '1.00', '2.37', '5.00']
 const freeBetStake = '1.00'
 const tiles = 25
 
-/** A player who plays one game as long as the run lasts: repeats what stays unanswered, voids what hangs, leaves some mines open. */
-export async function play(deps: ClientDeps, { playerId, game, freeBets }: PlayerPlan): Promise<void> {
+/** A player who plays one game as long as the run lasts, in one tab or more. */
+export async function play(deps: ClientDeps, plan: PlayerPlan): Promise<void> {
   const { operator, random, stopping } = deps
+  const { playerId, game, freeBets, tabs } = plan
   const session = await openSession(deps, { player_id: playerId, game, currency: 'USD' })
   if (session === null) return
-  const { token } = session
   if (freeBets) {
     const grant = { player_id: playerId, game, currency: 'USD', stake: freeBetStake, count: freeBetCount }
     let granted: Answer
     do granted = await operator.call('POST', '/free-bets', grant)
     while (granted.status !== 201 && !stopping.aborted)
   }
+  const names = Array.from({ length: tabs }, (_, index) => `tab${index + 1}-`)
+  await Promise.all(
+    names.map((tab) => playTab({ ...deps, random: random.fork(tab) }, plan, { token: session.token, tab })),
+  )
+}
+
+/** Repeats what stays unanswered, voids what hangs, leaves some mines open. */
+async function playTab(
+  deps: ClientDeps,
+  { playerId, game, freeBets }: PlayerPlan,
+  { token, tab }: { token: string; tab: string },
+): Promise<void> {
+  const { random, stopping } = deps
   for (let number = 1; !stopping.aborted; number++) {
     const free = freeBets && random.chance(0.5)
-    const id = random.chance(0.6) ? `stake.${playerId}.${number}` : null
-    const answer = await ask(
-      deps,
-      {
-        what: 'stake',
-        id,
-        path: '/game/rounds',
-        token,
-        body: {
-          stake: free ? freeBetStake : random.pick(stakes),
-          bet: betOf(game, random),
-          client_seed: `seed-${number}`,
-          ...(free ? { free_bet: true } : {}),
-          ...(id === null ? {} : { transaction_id: id }),
-        },
-      },
-      // Without an id of the client's own a repeat would be another stake.
-      (given) => id === null || !isTransient(given),
-    )
+    const id = random.chance(0.6) ? `stake.${playerId}.${tab}${number}` : null
+    const body = {
+      stake: free ? freeBetStake : random.pick(stakes),
+      bet: betOf(game, random),
+      client_seed: `seed-${tab}${number}`,
+      ...(free ? { free_bet: true } : {}),
+      ...(id === null ? {} : { transaction_id: id }),
+    }
+    const once = () =>
+      ask(
+        deps,
+        { what: 'stake', id, path: '/game/rounds', token, body },
+        // Without an id of the client's own a repeat would be another stake.
+        (given) => id === null || !isTransient(given),
+      )
+    const answer = await (id === null ? once() : perhapsDoubled(deps, once))
     await goOn(deps, token, answer)
     await rest(deps)
   }

@@ -10,6 +10,8 @@ const engineRestMs = 9000
 /** An engine's death this long before a kill has no part in how soon the service is back. */
 const engineBackMs = 5000
 const pauseMs = { least: 200, most: 5000, engineMost: 1800, favouriteLeast: 2500 }
+/** Beyond the timers that others have for whoever stands still: a caller's patience, the lease of a call, the sweeper's grace. */
+const longPausesMs = [7000, 11_000]
 const backWithinMs = 60_000
 /** So many killed services may be on their way back at once: beyond, a slow machine would do nothing but start processes. */
 const awayMax = 2
@@ -97,8 +99,10 @@ export async function tormentProcesses({
     const enginesRested = performance.now() - engineHurtAtMs > engineRestMs
     if (kind < 0.42) {
       if (away < awayMax) kill(pickService(), true)
-    } else if (kind < 0.68) pause(pickService(), random.between(pauseMs.least, pauseMs.most))
-    else if (kind < 0.76) killNamed(running, 'wallet')
+    } else if (kind < 0.68) {
+      const isLong = random.chance(0.3)
+      pause(pickService(), isLong ? random.pick(longPausesMs) : random.between(pauseMs.least, pauseMs.most))
+    } else if (kind < 0.76) killNamed(running, 'wallet')
     else if (kind < 0.81) killNamed(running, 'receiver')
     else if (enginesRested) {
       const engines = findEngines(product)

@@ -1,0 +1,31 @@
+import { longestWaitMs } from './ladder.ts'
+import type { Attempt, Movement } from './sources.ts'
+import type { Verdict } from './verdict.ts'
+
+const name = 'ladder: the next try is never further away than the age says'
+/** For what lies between the end of a try and the instant from which the next one is counted: a process may stand still there. */
+const slackMs = 13_000
+
+/** The tries of credits and rollbacks against contract section 5's ladder. */
+export function checkLadder(
+  tried: readonly { movement: Movement; attempts: readonly Attempt[] }[],
+  timeScale: number,
+  verdict: Verdict,
+): void {
+  for (const { movement, attempts } of tried) {
+    if (movement.type === 'BET') continue
+    for (const { attempt, sent_at: sentAt, latency_ms: latencyMs, next_attempt_at: nextAt } of attempts) {
+      if (nextAt === null) continue
+      const endMs = Date.parse(sentAt) + (latencyMs ?? 0) + slackMs
+      const ageMs = endMs - Date.parse(movement.created_at)
+      const waitMs = Date.parse(nextAt) - endMs
+      const mostMs = longestWaitMs(ageMs, (ms) => ms / timeScale)
+      verdict.check(
+        name,
+        waitMs <= mostMs,
+        () =>
+          `${movement.type} ${movement.transaction_id} of ${movement.created_at}: after try ${attempt} of ${sentAt} the next is ${nextAt}`,
+      )
+    }
+  }
+}

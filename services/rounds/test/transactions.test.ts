@@ -124,6 +124,98 @@ t.test('a win that the wallet does not acknowledge holds up no refund of its rou
   await waitFor(async () => (await rig.round(round_id)).stake === '10.00', { timeoutMs: 15_000 })
 })
 
+t.test('a rollback that overtakes its stake voids the round, and the stake is never taken', async (t) => {
+  const rig = await startRig(t, { replicas: 2 })
+  const session = await rig.openSession()
+  const goOn = Promise.withResolvers<void>()
+  rig.wallet.next({ kind: 'late', until: goOn.promise })
+  const stake = bet(rig, session, { transaction_id: 'slow-stake' })
+  const rollback = {
+    type: 'ROLLBACK',
+    transaction_id: 'overtaking',
+    reference_transaction_id: 'slow-stake',
+  }
+  await waitFor(async () => (await rig.storage.db.collection('rounds').countDocuments()) > 0)
+  const back = await send(rig, rollback)
+  t.match(back, { status: 201, body: { type: 'ROLLBACK', status: 'SUCCESS' } })
+  t.match(await rig.round(back.body.round_id), { status: 'VOIDED', payout: '0.00' })
+  goOn.resolve()
+  t.match(await stake, { status: 200, body: { transaction_id: 'slow-stake', status: 'ROLLED_BACK' } })
+  t.match(await send(rig, rollback), { status: 200, body: { transaction_id: 'overtaking' } })
+  t.equal((await bet(rig, session)).status, 201, 'the next round may begin')
+})
+
+t.test('a refusal is told only of what was taken back: else its outcome is unknown', async (t) => {
+  const rig = await startRig(t, { replicas: 2 })
+  const session = await rig.openSession()
+  const placed = await bet(rig, session, { transaction_id: 'before' })
+  const goOn = Promise.withResolvers<void>()
+  rig.wallet.next({ kind: 'late', until: goOn.promise, then: 'unwritten' })
+  const win = { type: 'WIN', transaction_id: 'late-win', round_id: placed.body.round_id }
+  const body = { ...win, amount: '3.00', currency: 'USD' }
+  const first = errorOf(send(rig, body))
+  await waitFor(() => rig.wallet.find(rig.scope, 'late-win') !== null, { what: 'a worker has placed it' })
+  goOn.resolve()
+  t.match(await first, { code: 'WALLET_TIMEOUT', resource: { transaction_id: 'late-win' } })
+  t.match(await send(rig, body), { status: 200, body: { status: 'SUCCESS' } }, 'and it was paid')
+})
+
+t.test('a stake that another write has touched is not said to be gone', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession()
+  const goOn = Promise.withResolvers<void>()
+  rig.wallet.next({ kind: 'late', until: goOn.promise, then: 'unwritten' }, { kind: 'lost' })
+  const first = errorOf(bet(rig, session, { transaction_id: 'touched' }))
+  const back = { type: 'ROLLBACK', reference_transaction_id: 'touched', transaction_id: 'back' }
+  await waitFor(async () => (await codeOf(send(rig, back))) === 'WALLET_TIMEOUT')
+  goOn.resolve()
+  t.match(await first, { code: 'WALLET_TIMEOUT', resource: { transaction_id: 'touched' } })
+  const done = await waitFor(() => rig.wallet.find(rig.scope, 'back'), { what: 'the rollback is placed' })
+  t.equal(rig.wallet.find(rig.scope, 'touched')?.movement.status, 'ROLLED_BACK')
+  await waitFor(async () => (await rig.round(done.spec.roundId)).status === 'VOIDED')
+})
+
+t.test('a round is completed after its reversals, and says what its record says', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession()
+  const placed = await bet(rig, session, { transaction_id: 'kept-stake' })
+  const round_id = placed.body.round_id
+  await bet(rig, session, { transaction_id: 'given-back', round_id, amount: '5.00' })
+  rig.wallet.next({ kind: 'pending', code: 'WALLET_TIMEOUT' })
+  const refund = { type: 'REFUND', transaction_id: 'slow-refund', reference_transaction_id: 'given-back' }
+  t.equal(await codeOf(send(rig, refund)), 'WALLET_TIMEOUT')
+  const win = { type: 'WIN', round_id, amount: '20.00', currency: 'USD' }
+  t.equal((await send(rig, win)).status, 201)
+  t.match(await rig.round(round_id), { status: 'SETTLING', payout: '20.00' })
+  rig.wallet.end(rig.scope, 'given-back', 'REFUNDED')
+  rig.wallet.end(rig.scope, 'slow-refund', 'SUCCESS')
+  const settled = await waitFor(async () => {
+    const round = await rig.round(round_id)
+    return round.status === 'SETTLED' ? round : null
+  })
+  t.match(settled, { stake: '10.00', payout: '20.00' })
+  const completed = await waitFor(async () =>
+    (await rig.events()).find(({ type }) => type === 'round.completed'),
+  )
+  t.match(completed.data, { status: 'SETTLED', stake: '10.00', payout: '20.00' })
+})
+
+t.test('the last stake stays while a win of its round is owed or paid', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession()
+  const placed = await bet(rig, session, { transaction_id: 'only-stake' })
+  const round_id = placed.body.round_id
+  const win = { type: 'WIN', round_id, amount: '5.00', currency: 'USD', final: false }
+  t.equal((await send(rig, { ...win, transaction_id: 'part' })).status, 201)
+  for (const type of ['REFUND', 'ROLLBACK']) {
+    const back = { type, reference_transaction_id: 'only-stake' }
+    t.equal(await codeOf(send(rig, back)), 'CONFLICT', type)
+  }
+  await send(rig, { type: 'ROLLBACK', reference_transaction_id: 'part' })
+  t.equal((await send(rig, { type: 'REFUND', reference_transaction_id: 'only-stake' })).status, 201)
+  t.match(await rig.round(round_id), { status: 'VOIDED', payout: '0.00' })
+})
+
 t.test('pending, refused and parallel stakes', async (t) => {
   const rig = await startRig(t, { replicas: 2 })
   const session = await rig.openSession()

@@ -177,6 +177,60 @@ await t.test('a voided stake that was never placed can not be taken any more', a
   t.equal((await wallet.calls({ operation: 'debit', player_id: 'voided' })).length, 0)
 })
 
+await t.test('a rollback that overtakes its stake voids it, and the stake is never taken', async (t) => {
+  const stake = specOf({ playerId: 'overtaken', driver: 'operator' })
+  const rollback = reversalOf(stake, 'ROLLBACK', 'rollback')
+  const placed = await client.place(rollback, stake)
+  t.match(placed, { created: true, movement: { status: 'SUCCESS', type: 'ROLLBACK' } })
+  t.match(await client.show(stake.transactionId), { movement: { status: 'ROLLED_BACK' } })
+  t.match(await client.place(stake), { created: false, movement: { status: 'ROLLED_BACK' } })
+  t.match(await client.place(rollback, stake), { created: false, movement: placed.movement })
+  const calls = await wallet.calls({ transaction_id: stake.transactionId })
+  t.equal(calls.length, 0, 'the wallet was never asked for the stake')
+  const other = reversalOf(stake, 'ROLLBACK', 'other')
+  await t.rejects(client.place(other, stake), { code: 'TRANSACTION_ALREADY_REVERSED' })
+  const unknown = reversalOf(specOf(), 'ROLLBACK')
+  await t.rejects(client.place(unknown), { code: 'TRANSACTION_NOT_FOUND' }, 'without its stake')
+})
+
+await t.test('a rollback that meets its stake on the way is one rollback of one stake', async (t) => {
+  const stakes = Array.from({ length: 20 }, () => specOf({ playerId: 'meeting', driver: 'operator' }))
+  for (const stake of stakes) {
+    const rollback = reversalOf(stake, 'ROLLBACK', 'rollback')
+    await Promise.all([client.place(stake), client.place(rollback, stake), client.place(rollback, stake)])
+    const ends = await waitFor(async () => {
+      const shown = await client.show(rollback.transactionId)
+      return shown?.movement.status === 'SUCCESS' ? await client.show(stake.transactionId) : null
+    })
+    t.equal(ends.movement.status, 'ROLLED_BACK')
+    const ledger = await wallet.ledger({ transaction_id: stake.transactionId })
+    const standing = ledger.filter(({ operation, status }) => operation === 'debit' && status === 'APPLIED')
+    t.same(standing, [])
+  }
+})
+
+await t.test('no credit while no stake of its round stands', async (t) => {
+  const stake = specOf({ playerId: 'standing', driver: 'operator' })
+  const win = (roundClosed: boolean) => ({
+    ...stake,
+    type: 'WIN' as const,
+    transactionId: newId('win'),
+    roundClosed,
+  })
+  await client.place(stake)
+  t.equal((await client.place(win(false))).movement.status, 'SUCCESS')
+  await wallet.setFaults([{ operation: 'credit', player_id: 'standing', kind: 'http_error', http_status: 503 }])
+  const refund = reversalOf(stake, 'REFUND')
+  t.match(await client.place(refund), { outcome: { kind: 'pending' } })
+  await t.rejects(client.place(win(false)), { code: 'ROUND_IN_PROGRESS' }, 'its stake is on its way back')
+  await wallet.clearFaults()
+  await waitFor(async () => (await client.show(refund.transactionId))?.movement.status === 'SUCCESS', {
+    timeoutMs: 20_000,
+  })
+  await t.rejects(client.place(win(false)), { code: 'ROUND_ALREADY_SETTLED' })
+  await t.rejects(client.place({ ...win(true), amount: '0.00' }), { code: 'ROUND_ALREADY_SETTLED' })
+})
+
 await t.test('a void while the debit is in flight ends with nothing taken', async (t) => {
   const spec = specOf({ playerId: 'inflight' })
   await wallet.setFaults([{ operation: 'debit', player_id: 'inflight', kind: 'delay', delay_ms: 700 }])

@@ -132,7 +132,7 @@ export function createModelMovements({
 
 /** The state alone: what the rules return may carry the rest of an older document. */
 function stateOf(state: MovementState): MovementState {
-  const { type, operation, status, createdAt, updatedAt, tries, unknownTries, ladderStep, hinted } = state
+  const { type, operation, status, createdAt, updatedAt, tries, unknownTries } = state
   const { call, dueAt, pendingCode, refusalCode, walletCode, walletTransactionId, balanceAfter, reversal } =
     state
   return {
@@ -143,8 +143,6 @@ function stateOf(state: MovementState): MovementState {
     updatedAt,
     tries,
     unknownTries,
-    ladderStep,
-    hinted,
     call,
     dueAt,
     pendingCode,

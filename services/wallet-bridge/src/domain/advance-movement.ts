@@ -7,7 +7,7 @@ import type {
   MovementStep,
   Reversal,
 } from './movement.ts'
-import { ladderDelayMs, nextStakeTryAt } from './retry-ladder.ts'
+import { nextOwedTryAt, nextStakeTryAt } from './retry-ladder.ts'
 
 /** Divides the delays of the ladder; see contract section 9. */
 export type ScaleMs = (ms: number) => number
@@ -51,8 +51,9 @@ export function advanceMovement(
     case 'reversal-given-up':
       return giveUpReversal(state, message)
     case 'hinted':
-      if (state.status !== 'PENDING' || state.call !== null || state.dueAt === null) return ignored(state)
-      return applied(state, message.at, { dueAt: message.at, hinted: true })
+      if (state.status !== 'PENDING' || state.call !== null) return ignored(state)
+      if (state.dueAt === null || state.dueAt <= message.at) return ignored(state)
+      return applied(state, message.at, { dueAt: message.at })
     case 'resolved':
       return resolveByPerson(state, message)
   }
@@ -114,13 +115,10 @@ function takeAnswer(
   }
   if (judgement.kind === 'success') return succeed(state, at, { ...ended, ...taken(judgement) })
   if (state.type === 'BET') return takeStakeRefusal(state, judgement, at, rollback, ended)
-  const ladderStep = state.ladderStep + (state.hinted ? 0 : 1)
   return applied(state, at, {
     ...ended,
     pendingCode: ended.pendingCode ?? 'WALLET_UNAVAILABLE',
-    ladderStep,
-    hinted: false,
-    dueAt: new Date(at.getTime() + scaleMs(ladderDelayMs(Math.max(1, ladderStep)))),
+    dueAt: nextOwedTryAt(state.createdAt, at, scaleMs),
   })
 }
 
@@ -148,7 +146,7 @@ function takeStakeRefusal(
   if (judgement.kind === 'refused') return applied(state, at, { ...ended, ...owed(rollback, at) })
   const nextAt = nextStakeTryAt(state.createdAt, state.tries, at)
   if (nextAt === null) return applied(state, at, { ...ended, ...owed(rollback, at) })
-  return applied(state, at, { ...ended, hinted: false, dueAt: nextAt })
+  return applied(state, at, { ...ended, dueAt: nextAt })
 }
 
 function spendBudget(state: MovementState, at: Date, rollback: FreshMovement): MovementStep {

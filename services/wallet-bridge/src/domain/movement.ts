@@ -70,9 +70,6 @@ export type MovementState = {
   readonly tries: number
   /** Calls whose outcome is unknown. */
   readonly unknownTries: number
-  /** Place on the ladder of credits and rollbacks: failed calls that were not pulled forward by a hint. */
-  readonly ladderStep: number
-  readonly hinted: boolean
   readonly call: WalletCall | null
   /** When somebody must act next; null when nobody must. Never null while PENDING, except for a stake whose rollback has its own record. */
   readonly dueAt: Date | null

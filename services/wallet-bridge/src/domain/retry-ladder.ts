@@ -4,9 +4,16 @@ const s = 1000
 const min = 60 * s
 const h = 60 * min
 
-const firstDelaysMs = [1 * s, 2 * s, 5 * s, 15 * s, 30 * s, 1 * min, 2 * min, 5 * min, 10 * min, 30 * min]
-/** The delays above reach 48 min 53 s; with 23 more hours the last hourly try is the last one within 24 h. */
-const hourlyTries = 23
+const firstRungs = [
+  ...[1 * s, 2 * s, 5 * s, 15 * s, 30 * s].map(once),
+  ...[1 * min, 2 * min, 5 * min, 10 * min, 30 * min].map(once),
+  // The delays above reach 48 min 53 s; the 24th hour after that is the last that begins within 24 h.
+  { delayMs: h, times: 24 },
+]
+const lastRung = { delayMs: 6 * h, times: Number.POSITIVE_INFINITY }
+/** After a try that took long the next age may be near; a wallet in trouble is left alone for this long all the same. */
+const retryMinMs = 1 * s
+const unknownAgeDelayMs = 1 * min
 
 /** A stake's tries begin this long after its intent was stored, never divided by a time scale. */
 const stakeTryOffsetsMs = [0, 2 * s, 5 * s]
@@ -15,14 +22,52 @@ export const stakeEnvelopeMs = 15 * s
 /** A stake's try that could not have at least this long before the envelope ends is not begun. */
 export const stakeTryMinMs = 250
 
+type ScaleMs = (ms: number) => number
+
+/** From the age `fromAgeMs` on, until `untilAgeMs`, tries lie `delayMs` apart. */
+export type Rung = { readonly fromAgeMs: number; readonly untilAgeMs: number; readonly delayMs: number }
+
+/** The ladder by ages in milliseconds, delays and ages scaled alike. The last rung has no end; delays never get shorter. */
+export function ladderRungs(scaleMs: ScaleMs): Rung[] {
+  let fromAgeMs = 0
+  return [...firstRungs, lastRung].map(({ delayMs: unscaledMs, times }) => {
+    const delayMs = scaleMs(unscaledMs)
+    const rung = { fromAgeMs, untilAgeMs: fromAgeMs + delayMs * times, delayMs }
+    fromAgeMs = rung.untilAgeMs
+    return rung
+  })
+}
+
 /**
- * Delay of a credit or rollback after its failed try number `failedTries` (1 = the first), before any time scale.
- * Never ends: every 6 h from the 24th hour on.
+ * The longest that the next try of a credit or rollback may be away at this age while no call of it is under way: the delay of contract
+ * section 5 that belongs to the age, whatever was tried before, hinted or brought forward.
+ * @param ageMs since the movement's creation, in real time; what lies before it counts as its first moment
+ * @param scaleMs the service's time scale, which divides ages and delays alike
+ * @returns milliseconds. @throws RangeError for what is no age. Source: contract sections 5 and 12.
  */
-export function ladderDelayMs(failedTries: number): number {
-  const first = firstDelaysMs[failedTries - 1]
-  if (first !== undefined) return first
-  return failedTries - firstDelaysMs.length <= hourlyTries ? h : 6 * h
+export function nextTryWithinMs(ageMs: number, scaleMs: ScaleMs): number {
+  return rungAt(ageMs, scaleMs).delayMs
+}
+
+/**
+ * When a credit or rollback is tried again whose try failed at `now`. Its tries stand at fixed ages, so that neither their number nor
+ * what brought one forward can move the next: the first such age after the present one, but a second from now at the earliest.
+ */
+export function nextOwedTryAt(createdAt: Date, now: Date, scaleMs: ScaleMs): Date {
+  const ageMs = now.getTime() - createdAt.getTime()
+  const { fromAgeMs, delayMs } = rungAt(ageMs, scaleMs)
+  const passed = Math.max(0, Math.floor((ageMs - fromAgeMs) / delayMs))
+  const nextAgeMs = fromAgeMs + (passed + 1) * delayMs
+  const waitMs = Math.max(nextAgeMs - ageMs, scaleMs(retryMinMs))
+  // Nobody knows the age of a movement from the future: some clock was ahead, nobody knows how far.
+  const mostMs = ageMs < 0 ? scaleMs(unknownAgeDelayMs) : waitMs
+  return new Date(now.getTime() + Math.min(waitMs, mostMs))
+}
+
+function rungAt(ageMs: number, scaleMs: ScaleMs): Rung {
+  const rung = ladderRungs(scaleMs).find(({ untilAgeMs }) => ageMs < untilAgeMs)
+  if (rung === undefined) throw new RangeError(`${ageMs} ms is no age`)
+  return rung
 }
 
 /** When the stake's next try may begin, or null when its tries or its envelope are used up at `now`. */
@@ -38,4 +83,8 @@ export function callTimeoutMs(walletTimeoutMs: number, stakeCreatedAt: Date | nu
   if (stakeCreatedAt === null) return walletTimeoutMs
   const left = stakeCreatedAt.getTime() + stakeEnvelopeMs - now.getTime()
   return Math.max(1, Math.min(walletTimeoutMs, left))
+}
+
+function once(delayMs: number) {
+  return { delayMs, times: 1 }
 }

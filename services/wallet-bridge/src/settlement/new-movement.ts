@@ -30,8 +30,6 @@ export function initialState(type: MovementType, at: Date): MovementState {
     updatedAt: at,
     tries: 0,
     unknownTries: 0,
-    ladderStep: 0,
-    hinted: false,
     call: null,
     dueAt: at,
     pendingCode: null,

@@ -3,27 +3,11 @@ import { advanceMovement, nextAction } from '../../src/domain/advance-movement.t
 import { admitStake, closedBreaker, recordOutcome } from '../../src/domain/circuit-breaker.ts'
 import type { Judgement, MovementMessage, MovementState } from '../../src/domain/movement.ts'
 import { outcomeOf } from '../../src/domain/movement-outcome.ts'
-import { callTimeoutMs, ladderDelayMs, nextStakeTryAt } from '../../src/domain/retry-ladder.ts'
+import { callTimeoutMs, nextStakeTryAt } from '../../src/domain/retry-ladder.ts'
 import { initialState } from '../../src/settlement/new-movement.ts'
 
-const s = 1000
-const min = 60 * s
-const h = 60 * min
 const rollback = { transactionId: 'rbk_1', reference: 'txn_1' }
 const at = (ms: number) => new Date(ms)
-
-await t.test(
-  'the ladder is 1, 2, 5, 15, 30 s, 1, 2, 5, 10, 30 min, hourly to 24 h, then every 6 h',
-  async (t) => {
-    const delays = Array.from({ length: 10 }, (_, n) => ladderDelayMs(n + 1))
-    t.same(delays, [1 * s, 2 * s, 5 * s, 15 * s, 30 * s, min, 2 * min, 5 * min, 10 * min, 30 * min])
-    let age = delays.reduce((sum, delay) => sum + delay, 0)
-    for (let tries = 11; ladderDelayMs(tries) === h; tries++) age += h
-    t.ok(age <= 24 * h && age > 23 * h, 'the last hourly try is within 24 h')
-    t.equal(ladderDelayMs(34), 6 * h)
-    t.equal(ladderDelayMs(10_000), 6 * h)
-  },
-)
 
 await t.test('a stake is tried at once and 2 s and 5 s later, inside 15 s', async (t) => {
   t.same(nextStakeTryAt(at(0), 0, at(10)), at(10))
@@ -117,12 +101,14 @@ await t.test("the wallet's tombstone ends a stake at once, for the first caller 
   t.same(outcomeOf(later), { kind: 'done' })
 })
 
-await t.test('a credit climbs the ladder whatever the wallet says, a hint does not count', async (t) => {
+await t.test('a credit is tried by its age, whatever the wallet says and whoever hints', async (t) => {
   const win = run(initialState('WIN', at(0)), [begun(0, 'a'), answered(10, 'a', no)])
-  t.match(win, { status: 'PENDING', walletCode: 'INSUFFICIENT_FUNDS', ladderStep: 1, dueAt: at(1010) })
+  t.match(win, { status: 'PENDING', walletCode: 'INSUFFICIENT_FUNDS', dueAt: at(1010) })
   const hinted = run(win, [{ kind: 'hinted', at: at(20) }, begun(20, 'b'), answered(30, 'b', down)])
-  t.match(hinted, { status: 'PENDING', ladderStep: 1, dueAt: at(1030), tries: 2 })
-  t.match(run(hinted, [begun(1030, 'c'), answered(1040, 'c', yes)]), {
+  t.match(hinted, { status: 'PENDING', dueAt: at(1030), tries: 2 })
+  const third = run(hinted, [begun(1030, 'c'), answered(1040, 'c', down)])
+  t.match(third, { dueAt: at(3000), tries: 3 }, 'not 2 s after the third try: its age has a try in 1.96 s')
+  t.match(run(third, [begun(3000, 'd'), answered(3010, 'd', yes)]), {
     status: 'SUCCESS',
     balanceAfter: '1.00',
   })

@@ -31,8 +31,10 @@ import { createDueMovements } from './storage/due-movements.ts'
 import { movementIndexes } from './storage/movement-document.ts'
 import { createMovementLists } from './storage/movement-lists.ts'
 import { createMovements } from './storage/movements.ts'
+import { createOverlongWaits } from './storage/overlong-waits.ts'
 import { createPendingMovements } from './storage/pending-movements.ts'
 import { createWallets } from './storage/wallet-document.ts'
+import { startLadderUpkeep } from './workers/ladder-upkeep.ts'
 import { startPendingAlarms } from './workers/pending-alarms.ts'
 import { startResolver } from './workers/resolver.ts'
 
@@ -105,6 +107,8 @@ export async function startWalletBridge({
     logger,
   })
   const alarms = startPendingAlarms({ pending, metrics, clock, logger })
+  const overlong = createOverlongWaits(stored, scaleMs)
+  const upkeep = startLadderUpkeep({ overlong, wake: wakeAll, clock, logger })
   const stopOutbox = outbox.start()
   const wakeUps = bus.subscribe('wake.wallet.>', () => resolver.wake())
 
@@ -158,7 +162,7 @@ export async function startWalletBridge({
     async stop() {
       wakeUps.unsubscribe()
       heard.unsubscribe()
-      const idle = Promise.all([served.stop(), resolver.stop(), alarms.stop()])
+      const idle = Promise.all([served.stop(), resolver.stop(), alarms.stop(), upkeep.stop()])
       await Promise.race([idle, delay(drainMaxMs, null, { ref: false })])
       await stopOutbox()
       await client.close()

@@ -20,6 +20,7 @@ import {
 } from '../../src/storage/movement-document.ts'
 import { createMovementLists } from '../../src/storage/movement-lists.ts'
 import { createMovements } from '../../src/storage/movements.ts'
+import { createOverlongWaits } from '../../src/storage/overlong-waits.ts'
 import { createPendingMovements } from '../../src/storage/pending-movements.ts'
 import { createWallets } from '../../src/storage/wallet-document.ts'
 
@@ -94,6 +95,10 @@ await holdIsolation(t, {
       stakesOf: scoped((scope, { roundId }) => movements.stakesOf(scope, roundId)),
       write: internal('writes a record as it was read under its scope'),
     }),
+    createOverlongWaits: table(
+      createOverlongWaits(movements, (ms) => ms),
+      { end: internal('the ladder is the same for every account') },
+    ),
     createPendingMovements: table(createPendingMovements(movements), {
       figures: internal('figures over every account, for operations and their alarms'),
     }),

@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto'
+import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { newId } from '@pitboss/runtime/new-id'
+import { connectStorage } from '@pitboss/storage/connect-storage'
+import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { parseKeyring } from '@pitboss/storage/keyring'
+import { createSecretBox } from '@pitboss/storage/secret-box'
+import { withEngines } from '@pitboss/testing/with-engines'
+import t from 'tap'
+import type { WalletClient } from '../src/clients/wallet-client.ts'
+import { nextTryWithinMs } from '../src/domain/retry-ladder.ts'
+import { createSettlement } from '../src/settlement/create-settlement.ts'
+import { createDueMovements } from '../src/storage/due-movements.ts'
+import { movementIndexes, walletKeyOf } from '../src/storage/movement-document.ts'
+import { createMovements } from '../src/storage/movements.ts'
+import { createWallets } from '../src/storage/wallet-document.ts'
+import { newScope, silentLogger, specOf } from './fixtures/bridge.ts'
+
+const s = 1000
+const min = 60 * s
+const unscaled = (ms: number) => ms
+
+const engines = await withEngines(t)
+const storage = await connectStorage({
+  url: engines.mongodbUrl,
+  database: `${engines.databasePrefix}_outage`,
+  logger: silentLogger,
+})
+t.teardown(() => storage.close())
+await ensureIndexes(storage.db, movementIndexes)
+const keyring = parseKeyring(`k1:${randomBytes(32).toString('base64')}`)
+const wallets = createWallets(storage.db, createSecretBox(keyring))
+const movements = createMovements(storage.db)
+const scope = newScope()
+const walletKey = walletKeyOf(scope)
+await wallets.create(
+  scope,
+  { url: 'https://wallet.example', timeoutMs: 5 * s, settleLosses: 'none' },
+  'secret',
+  new Date(0),
+)
+
+/** Settlement on a clock of its own, which stands still while anything is done. */
+function createOutage(answer: (call: { operation: string; id: string }) => { status: number; body: object }) {
+  const startMs = Date.UTC(2026, 10, 22, 12)
+  let nowMs = startMs
+  const clock = { now: () => new Date(nowMs) }
+  const stored = createDueMovements(movements)
+  let pulling: Promise<unknown> = Promise.resolve()
+  let pulls = 0
+  const client: WalletClient = {
+    async call({ operation, body, requestId }) {
+      const id = String(JSON.parse(body).transactionId)
+      const { status: httpStatus, body: told } = answer({ operation, id })
+      return {
+        exchange: {
+          kind: 'answer',
+          httpStatus,
+          body: Buffer.from(JSON.stringify(told)),
+          cutOff: false,
+          date: null,
+        },
+        sentAt: clock.now(),
+        latencyMs: 1,
+        request: { url: '', timestamp: '', requestId },
+      }
+    },
+    close: async () => undefined,
+  }
+  const { placeMovement, advance, breakers } = createSettlement({
+    movements,
+    wallets,
+    client,
+    clock,
+    newId,
+    scaleMs: unscaled,
+    due: {
+      ...stored,
+      pullForward: (key, now) => {
+        pulls += 1
+        const work = stored.pullForward(key, now)
+        pulling = work
+        return work
+      },
+    },
+    outbox: { relay: async () => undefined },
+    metrics: { callEnded: () => undefined, pending: () => undefined },
+    logger: silentLogger,
+    wake: () => undefined,
+  })
+  const place = async (change: Partial<MovementSpec>) => {
+    try {
+      await placeMovement(scope, specOf(change), { requestId: 'req_1', deadlineAtMs: nowMs + 10 * s })
+    } catch (error) {
+      // The breaker holds back a stake.
+      if (!(error instanceof ServiceError && error.code === 'WALLET_UNAVAILABLE')) throw error
+    }
+    await pulling
+  }
+  return {
+    ageMs: () => nowMs - startMs,
+    pulls: () => pulls,
+    breakerOpen: () => breakers.isOpen(walletKey),
+    place,
+    owed: () => movements.collection.find({ walletKey, type: 'WIN', status: 'PENDING' }).toArray(),
+    /** Does what is due at that age. */
+    async passTo(ageMs: number) {
+      nowMs = startMs + ageMs
+      const due = await stored.ofWallet(walletKey, clock.now(), 128)
+      await Promise.all(due.map((document) => advance.advance(document, 'req_1')))
+      await pulling
+    },
+  }
+}
+
+t.test(
+  'after an outage under a breaker that came and went a win waits no longer than its age says',
+  async (t) => {
+    const ok = { status: 200, body: { status: 'OK', currency: 'USD', transactionId: 'w' } }
+    const wallet = { creditsWork: false, busyFor: ['win-7'] }
+    const outage = createOutage(({ operation, id }) => {
+      if (operation !== 'credit') return ok
+      if (!wallet.creditsWork) return { status: 503, body: {} }
+      if (!wallet.busyFor.includes(id)) return ok
+      wallet.busyFor = []
+      return { status: 429, body: {} }
+    })
+    const tooFar: object[] = []
+    const look = async () => {
+      const ageMs = outage.ageMs()
+      for (const { transactionId, createdAt, dueAt } of await outage.owed()) {
+        const waitMs = Number(dueAt) - createdAt.getTime() - ageMs
+        if (waitMs > nextTryWithinMs(ageMs, unscaled)) tooFar.push({ transactionId, ageMs, waitMs })
+      }
+    }
+
+    for (let win = 1; win <= 12; win++)
+      await outage.place({ type: 'WIN', transactionId: `win-${win}`, freeBet: true })
+    t.ok(outage.breakerOpen(), 'twelve credits that fail open the breaker')
+    for (let ageMs = 5 * s; ageMs <= 5 * min; ageMs += 5 * s) {
+      await outage.passTo(ageMs)
+      // A player's stake is taken: the breaker closes, and what waits is tried, and fails.
+      await outage.place({ type: 'BET' })
+      await look()
+    }
+    t.ok(outage.pulls() >= 25, `the breaker closed ${outage.pulls()} times`)
+    t.equal((await outage.owed()).length, 12)
+    t.same(tooFar, [], 'no try is further away than the ladder says')
+
+    wallet.creditsWork = true
+    // No stakes at night: nothing but the ladder finds out.
+    for (let looks = 0; looks < 20; looks++) {
+      const waiting = await outage.owed()
+      if (waiting.length === 0) break
+      const nextMs = Math.min(...waiting.map(({ createdAt, dueAt }) => Number(dueAt) - createdAt.getTime()))
+      await outage.passTo(Math.max(outage.ageMs() + 1, nextMs))
+    }
+    t.same(await outage.owed(), [])
+    t.same(wallet.busyFor, [], 'one was told once that it came too often')
+    t.ok(outage.ageMs() <= 49 * min, `all are paid ${outage.ageMs() / min} min after they were owed`)
+  },
+)

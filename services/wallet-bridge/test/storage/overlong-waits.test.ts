@@ -1,0 +1,76 @@
+import { newId } from '@pitboss/runtime/new-id'
+import { connectStorage } from '@pitboss/storage/connect-storage'
+import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { withEngines } from '@pitboss/testing/with-engines'
+import t from 'tap'
+import type { MovementState } from '../../src/domain/movement.ts'
+import { documentOf, initialState } from '../../src/settlement/new-movement.ts'
+import { movementIndexes } from '../../src/storage/movement-document.ts'
+import { createMovements } from '../../src/storage/movements.ts'
+import { createOverlongWaits } from '../../src/storage/overlong-waits.ts'
+import { newScope, silentLogger, specOf } from '../fixtures/bridge.ts'
+
+const engines = await withEngines(t)
+const storage = await connectStorage({
+  url: engines.mongodbUrl,
+  database: `${engines.databasePrefix}_overlong`,
+  logger: silentLogger,
+})
+t.teardown(() => storage.close())
+await ensureIndexes(storage.db, movementIndexes)
+const movements = createMovements(storage.db)
+const { collection } = movements
+const overlong = createOverlongWaits(movements, (ms) => ms)
+
+const s = 1000
+const min = 60 * s
+const h = 60 * min
+const now = new Date('2026-11-22T12:00:00.000Z')
+const inMs = (ms: number) => new Date(now.getTime() + ms)
+const scope = newScope()
+
+function aged(ageMs: number, waitMs: number, change: Partial<MovementState> = {}) {
+  const type = change.type ?? 'WIN'
+  const state = { ...initialState(type, inMs(-ageMs)), tries: 9, dueAt: inMs(waitMs), ...change }
+  return documentOf({ scope, spec: specOf({ type }), reference: newId('txn'), state })
+}
+
+t.afterEach(() => collection.deleteMany({}))
+
+t.test('what waits longer than its age allows is due, what does not keeps its time', async (t) => {
+  const call = { token: 'call_1', attempt: 10, startedAt: now, until: inMs(6 * h) }
+  const tooLong = {
+    'a credit of ten minutes that waits six hours': aged(10 * min, 6 * h),
+    'a rollback of a minute that waits an hour': aged(min, h, { type: 'ROLLBACK' }),
+    'a credit of ten minutes that waits eleven': aged(10 * min, 11 * min),
+    'a refund of a day that waits seven hours': aged(24 * h, 7 * h, { type: 'REFUND' }),
+    'one made under a clock that was a day ahead': aged(-24 * h, 24 * h + 1 * s),
+  }
+  const right = {
+    'a credit of ten minutes that waits ten': aged(10 * min, 10 * min),
+    'a credit of two minutes that waits two': aged(2 * min, 2 * min),
+    'a credit of ten hours that waits one': aged(10 * h, h),
+    'a credit of two days that waits six hours': aged(48 * h, 6 * h),
+    'a credit that is due': aged(10 * min, -1),
+    'a stake': aged(10 * min, 6 * h, { type: 'BET' }),
+    'one whose call is under way': aged(10 * min, 6 * h, { call }),
+    'one that has ended': aged(10 * min, 0, { status: 'SUCCESS', dueAt: null }),
+  }
+  await collection.insertMany([...Object.values(tooLong), ...Object.values(right)])
+
+  t.equal(await overlong.end(now), Object.keys(tooLong).length)
+  for (const [what, { _id }] of Object.entries(tooLong)) {
+    t.same((await movements.findById(_id))?.dueAt, now, what)
+  }
+  for (const [what, { _id, dueAt }] of Object.entries(right)) {
+    t.same((await movements.findById(_id))?.dueAt, dueAt, what)
+  }
+  t.equal(await overlong.end(now), 0, 'a second time there is nothing left')
+})
+
+t.test('however many there are, each is ended once by one of two replicas', async (t) => {
+  await collection.insertMany(Array.from({ length: 1203 }, () => aged(10 * min, 6 * h)))
+  const ended = await Promise.all([overlong.end(now), overlong.end(now)])
+  t.equal(ended[0] + ended[1], 1203)
+  t.equal(await collection.countDocuments({ dueAt: now }), 1203)
+})

@@ -16,6 +16,8 @@ type Lane = {
   readonly key: string
   readonly queue: MovementDocument[]
   running: number
+  /** How many may run at once while the wallet answers. */
+  places: number
   /** The last page was full: look again before the queue is empty. */
   mayHaveMore: boolean
 }
@@ -24,8 +26,11 @@ const pollMs = 500
 const queueMax = 128
 const refillBelow = 32
 const runningPerWalletMax = 32
-/** For a wallet that does not answer: enough to notice that it is back. */
-const runningPerSilentWalletMax = 2
+/**
+ * For a wallet that does not answer: enough to notice that it is back. One that answers is asked by so many at first and by one more
+ * after each call, so that what waits for a wallet that has just come back is not sent to it all at once.
+ */
+const runningPerWalletMin = 2
 const runningMax = 256
 const walletsPerSweepMax = 5000
 const failedPauseMs = 5000
@@ -95,7 +100,13 @@ export function startResolver({
       const key = await due.nextWallet(sweptTo, clock.now())
       sweptTo = key ?? ''
       if (key === null) break
-      const lane = lanes.get(key) ?? { key, queue: [], running: 0, mayHaveMore: false }
+      const lane = lanes.get(key) ?? {
+        key,
+        queue: [],
+        running: 0,
+        places: runningPerWalletMin,
+        mayHaveMore: false,
+      }
       if (lane.queue.length < refillBelow) await refill(lane)
       if (lane.queue.length > 0) lanes.set(key, lane)
       pump(lane)
@@ -125,7 +136,7 @@ export function startResolver({
   }
 
   function mayStart(lane: Lane): boolean {
-    const max = breakers.isOpen(lane.key) ? runningPerSilentWalletMax : runningPerWalletMax
+    const max = breakers.isOpen(lane.key) ? runningPerWalletMin : lane.places
     return lane.queue.length > 0 && lane.running < max && atWork.size < runningMax && !stopped
   }
 
@@ -136,6 +147,9 @@ export function startResolver({
     lane.running += 1
     const work = run(document).finally(() => {
       lane.running -= 1
+      lane.places = breakers.isOpen(lane.key)
+        ? runningPerWalletMin
+        : Math.min(runningPerWalletMax, lane.places + 1)
       atWork.delete(document._id)
       afterRun(lane)
     })

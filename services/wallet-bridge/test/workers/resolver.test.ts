@@ -19,6 +19,14 @@ function owed(walletKey: string, number: number): MovementDocument {
 function start(t: { teardown(fn: () => Promise<void>): void }, backlog: Map<string, MovementDocument[]>) {
   const begun: string[] = []
   const ends = new Map<string, () => void>()
+  const breaker = { open: false }
+  /** Ends the calls that are under way. @returns how many */
+  const endAll = () => {
+    const running = [...ends.values()]
+    ends.clear()
+    for (const end of running) end()
+    return running.length
+  }
   const keys = () => [...backlog].filter(([, due]) => due.length > 0).map(([key]) => key)
   const resolver = startResolver({
     due: {
@@ -41,7 +49,7 @@ function start(t: { teardown(fn: () => Promise<void>): void }, backlog: Map<stri
       placeReversal: async () => null,
       idle: async () => undefined,
     },
-    breakers: { isOpen: () => false },
+    breakers: { isOpen: () => breaker.open },
     clock,
     newRequestId: () => 'req_1',
     logger: silentLogger,
@@ -51,7 +59,7 @@ function start(t: { teardown(fn: () => Promise<void>): void }, backlog: Map<stri
     for (const end of ends.values()) end()
     await stopped
   })
-  return { begun, ends, resolver }
+  return { begun, ends, endAll, breaker, resolver }
 }
 
 t.test('wallets whose long backlogs take every place make room for one that comes later', async (t) => {
@@ -59,8 +67,15 @@ t.test('wallets whose long backlogs take every place make room for one that come
   const backlog = new Map(
     slow.map((key) => [key, Array.from({ length: 400 }, (_, number) => owed(key, number))]),
   )
-  const { begun, ends, resolver } = start(t, backlog)
-  await waitFor(() => begun.length >= 256, { what: 'every place is taken', ...limit })
+  const { begun, ends, endAll, resolver } = start(t, backlog)
+  await waitFor(
+    () => {
+      const full = ends.size >= 256
+      if (!full) endAll()
+      return full
+    },
+    { what: 'every place is taken', ...limit },
+  )
   backlog.set('late', [owed('late', 0)])
   resolver.wake()
   let ended = 0
@@ -76,4 +91,29 @@ t.test('wallets whose long backlogs take every place make room for one that come
     { what: 'the late one is begun', ...limit },
   )
   t.ok(ended < 128, `it waited for ${ended} others, not for a backlog to end`)
+})
+
+t.test('a wallet that answers again gets what waits for it little by little', async (t) => {
+  const backlog = new Map([['acme', Array.from({ length: 400 }, (_, number) => owed('acme', number))]])
+  const { begun, ends, endAll, breaker, resolver } = start(t, backlog)
+  const settled = async (running: number) => {
+    await waitFor(() => ends.size === running, { what: `${running} calls are under way`, ...limit })
+    resolver.wake()
+    await new Promise((resolve) => setImmediate(resolve))
+    return ends.size
+  }
+  const underWay: number[] = []
+  for (const running of [2, 4, 8, 16, 32, 32]) {
+    underWay.push(await settled(running))
+    endAll()
+  }
+  t.same(underWay, [2, 4, 8, 16, 32, 32], 'each answer makes room for one more, up to 32')
+  await settled(32)
+  breaker.open = true
+  endAll()
+  t.equal(await settled(2), 2, 'silent again, it is asked by two at a time')
+  breaker.open = false
+  endAll()
+  t.equal(await settled(4), 4, 'and begins anew')
+  t.ok(begun.length < 400)
 })

@@ -109,7 +109,7 @@ export const voidStake = defineCall({
   neverShed: true,
 })
 
-/** The movement and how it stands; `null` when there is none. */
+/** The movement and how it stands; `null` when there is none. Repeats, settlement and recovery go through it. */
 export const showMovement = defineCall({
   subject: 'wallet.v1.movement.show',
   request: z.strictObject({ scope: scopeSchema, transactionId }),
@@ -124,6 +124,7 @@ export const showMovement = defineCall({
     })
     .nullable(),
   budgetMs: 3000,
+  neverShed: true,
 })
 
 /** All movements of a round, oldest first (at most 500). */

@@ -1,14 +1,21 @@
 import { invalidField } from '@pitboss/errors/service-error'
 import { isWithin, parseRange } from '@pitboss/contracts/address-range'
 
-/** Checks an allowlist's entries. @throws ServiceError VALIDATION_ERROR at `ip_allowlist.<index>`. Source: contract section 3. */
+/** Checks an allowlist's entries. @throws ServiceError VALIDATION_ERROR at `ip_allowlist.<index>`. Source: contract sections 3 and 12. */
 export function parseAllowlist(entries: readonly string[]): string[] {
   for (const [index, entry] of entries.entries()) {
-    if (parseRange(entry) === null) {
-      throw invalidField(`ip_allowlist.${index}`, 'must be an IP address or a CIDR range, v4 or v6')
-    }
+    const offence = offenceOf(entry)
+    if (offence !== null) throw invalidField(`ip_allowlist.${index}`, offence)
   }
   return [...new Set(entries)]
+}
+
+function offenceOf(entry: string): string | null {
+  const range = parseRange(entry)
+  if (range === null) return 'must be an IP address or a CIDR range, v4 or v6'
+  if (entry.includes('%')) return 'must not have a zone'
+  const [, prefixBits] = range
+  return prefixBits === 0 ? 'must not hold every address; an empty list does' : null
 }
 
 /** Whether `address` is on the list; an empty list holds every address. */

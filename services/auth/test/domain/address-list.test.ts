@@ -35,3 +35,29 @@ t.test('an address is held against v4, v6 and ranges', async (t) => {
     t.throws(() => parseAllowlist([bad]), { code: 'VALIDATION_ERROR' }, `"${bad}" is refused`)
   }
 })
+
+t.test('an entry with a zone, or one that holds every address, is refused by its place', async (t) => {
+  for (const bad of [
+    'fe80::1%eth0',
+    'fe80::1%',
+    'fe80::%eth0/64',
+    '0.0.0.0/0',
+    '203.0.113.9/0',
+    '::/0',
+    '0:0:0:0:0:0:0:0/0',
+    '2001:db8::1/0',
+    '::ffff:0.0.0.0/96',
+    '::ffff:0:0/96',
+    '0:0:0:0:0:ffff:203.0.113.9/96',
+  ]) {
+    const refused = { code: 'VALIDATION_ERROR', details: [{ path: 'ip_allowlist.1' }] }
+    t.throws(() => parseAllowlist(['203.0.113.9', bad]), refused, `"${bad}" is refused`)
+  }
+  for (const good of ['0.0.0.0', '::', '128.0.0.0/1', '8000::/1', '::ffff:128.0.0.0/97', 'fe80::1'])
+    t.strictSame(parseAllowlist([good]), [good])
+})
+
+t.test('what an earlier release stored goes on to hold its addresses', async (t) => {
+  t.ok(isAllowed(['0.0.0.0/0'], '203.0.113.9'))
+  t.ok(isAllowed(['fe80::1%eth0'], 'fe80::1'))
+})

@@ -15,7 +15,7 @@ import { scopeKey } from '../storage/round-document.ts'
 import type { GrantDocument, GrantFilters, GrantsStore } from '../storage/grants-store.ts'
 import type { GameAccess } from './game-access.ts'
 import { readPage, readWindow } from './page.ts'
-import { assertCurrency, readAmount } from './read-amount.ts'
+import { assertCurrency, judgeAmount, readAmount } from './read-amount.ts'
 
 type FreeBetsDeps = {
   db: Db
@@ -48,6 +48,7 @@ export function createFreeBetHandlers({
   newId,
 }: FreeBetsDeps): CallHandler[] {
   async function create(caller: Caller, body: FreeBetBody) {
+    judgeAmount(body.stake, body.currency, 'stake')
     const { scope, idempotencyKey: key } = caller
     const now = clock.now()
     const claim = { db, scope, list: listName, bodyHash: hashBody(body), now }

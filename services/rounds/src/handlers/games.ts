@@ -20,7 +20,7 @@ import { type Limits, narrow, platformLimits } from '../domain/limits.ts'
 import type { GameSettings, GamesStore } from '../storage/games-store.ts'
 import type { GameAccess } from './game-access.ts'
 import { readPage } from './page.ts'
-import { assertCurrency, readAmount } from './read-amount.ts'
+import { assertCurrency, judgeAmount, readAmount } from './read-amount.ts'
 
 type GamesDeps = {
   catalogue: Catalogue
@@ -73,6 +73,10 @@ export function createGameHandlers({
   }
 
   async function change({ account }: Caller, slug: string, patch: GamePatch) {
+    for (const [position, { currency, min_stake, max_stake }] of (patch.limits ?? []).entries()) {
+      judgeAmount(min_stake, currency, `limits.${position}.min_stake`)
+      judgeAmount(max_stake, currency, `limits.${position}.max_stake`)
+    }
     const entry = access.find(slug)
     const limits = readLimits(account, patch.limits ?? [])
     const settings = await games.change(

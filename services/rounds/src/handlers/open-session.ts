@@ -14,7 +14,7 @@ import { sessionCreatedData } from '../present/present-session.ts'
 import { scopeKey } from '../storage/round-document.ts'
 import type { SessionDocument, SessionsStore } from '../storage/sessions-store.ts'
 import type { GameAccess, OfferedGame } from './game-access.ts'
-import { assertCurrency, readAmount } from './read-amount.ts'
+import { assertCurrency, judgeAmount, readAmount } from './read-amount.ts'
 
 type SessionBody = z.output<typeof sessionCreateSchema>
 type OpenSessionDeps = {
@@ -31,8 +31,8 @@ const list = 'sessions'
 export type OpenSession = (caller: Caller, body: SessionBody) => Promise<SessionDocument>
 
 /**
- * Opens a session, or answers the one that was opened under the same idempotency key. Checks in order: game, currency, brand,
- * limits, real-money rules. Contract sections 1, 3 and 4.
+ * Opens a session, or answers the one that was opened under the same idempotency key. Checks in order: decimals, game, currency, brand,
+ * limits, real-money rules. Contract sections 1, 3, 4 and 12.
  */
 export function createOpenSession({
   db,
@@ -58,6 +58,8 @@ export function createOpenSession({
 
   return async function openSession(caller, body) {
     const { scope, account } = caller
+    judgeAmount(body.limits?.min_stake, body.currency, 'limits.min_stake')
+    judgeAmount(body.limits?.max_stake, body.currency, 'limits.max_stake')
     const bodyHash = hashBody(body)
     const earlier = await repeated(caller, bodyHash)
     if (earlier !== null) return earlier

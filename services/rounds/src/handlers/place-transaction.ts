@@ -22,7 +22,7 @@ import type { JoinMovement } from './join-movement.ts'
 import { newRound } from './new-round.ts'
 import { type PlaceStake, resourceOf } from './place-stake.ts'
 import { assertSessionOpen } from './play-round.ts'
-import { readAmount } from './read-amount.ts'
+import { assertCurrency, judgeAmount, readAmount } from './read-amount.ts'
 import { transactionHash } from './transaction-hash.ts'
 
 type Body<Type extends TransactionBody['type']> = Extract<TransactionBody, { type: Type }>
@@ -61,6 +61,7 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     body: TransactionBody,
     context: HandlerContext,
   ): Promise<PlacedTransaction> {
+    judgeAmount(body.amount, body.currency, 'amount')
     const earlier = await rounds.findByTransaction(caller.scope, body.transaction_id)
     if (earlier !== null) return answerRepeat(earlier, body, context)
     if (body.type === 'BET')
@@ -186,6 +187,7 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     const amount = readAmount(body.amount, session.currency, 'amount')
     assertSessionOpen(session, clock.now())
     assertRealMoney(scope.environment, account)
+    assertCurrency(session.currency, account)
     const { entry, limits: limitsOf } = await access.offered(scope.operatorId, session.game)
     const limits = limitsOf(session.currency)
     if (!isWithin(narrow(limits, stakeRangeOf(session)), amount)) throw new ServiceError('BET_LIMIT_EXCEEDED')

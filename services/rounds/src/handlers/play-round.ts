@@ -23,7 +23,7 @@ import type { JoinMovement } from './join-movement.ts'
 import { newRound } from './new-round.ts'
 import { type PlaceStake, resourceOf } from './place-stake.ts'
 import type { Player, PlayerAccess } from './player-session.ts'
-import { readAmount } from './read-amount.ts'
+import { assertCurrency, readAmount } from './read-amount.ts'
 
 type PlayBody = {
   stake: string
@@ -78,6 +78,7 @@ export function createPlayRound(deps: PlayRoundDeps) {
 
     assertSessionOpen(player.session, clock.now())
     assertRealMoney(caller.scope.environment, caller.account)
+    assertCurrency(player.session.currency, caller.account)
     const [game, last] = await Promise.all([
       access.offered(caller.scope.operatorId, player.session.game),
       rounds.last(player.chain),

@@ -41,10 +41,12 @@ export const balance = z
 
 export const currency = z.string().regex(/^[A-Z]{3,5}$/, 'must be a currency code such as "USD"')
 
+const notAnInstant = 'must be an ISO 8601 time in UTC such as 2026-11-20T09:30:00.000Z'
+/** Room for any fraction that somebody means; cursors carry instants. */
+const instantCharactersMax = 64
+
 /** An instant in UTC, with or without milliseconds; impossible dates are refused. */
-export const instant = z.iso.datetime({
-  error: 'must be an ISO 8601 time in UTC such as 2026-11-20T09:30:00.000Z',
-})
+export const instant = z.iso.datetime({ error: notAnInstant }).max(instantCharactersMax, notAnInstant)
 
 export const playerId = z.string().min(1).max(128)
 export const gameSlug = z.string().min(1).max(64)

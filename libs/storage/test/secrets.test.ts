@@ -123,6 +123,18 @@ await t.test('a cursor leads back to its position in its own list alone', async 
   }
 })
 
+await t.test('cursors that earlier releases gave out are good under the same key', async (t) => {
+  const codec = createCursorCodec({ keyring: parseKeyring(`new:${key(1)},old:${key(2)}`) })
+  const scope = { operatorId: '0193a5c4-9d3e-7a2b-8c1d-4e5f60718293', environment: 'LIVE' }
+  const rounds = { list: 'rounds', scope, filters: { player_id: 'ann', status: 'SETTLED' } }
+  const ofRounds = 'WyJvbGQiLCJybmRfMDFqZDN2OHg1cTdyMm00bjZwOHMwdDF3M3kiXQ.-SG98M1hXCZqlwC8WY6mrQ'
+  t.equal(codec.decode(rounds, ofRounds), 'rnd_01jd3v8x5q7r2m4n6p8s0t1w3y')
+  const events = ['events', scope.operatorId, 'LIVE', 'round.completed', 'default', null]
+  const ofEvents = 'WyJvbGQiLHsic2VxIjo3LCJmcm9tIjoxNzYzNjgzMjAwMDAwfV0.HNDn3MB8CVshZBQQkY_hQg'
+  t.strictSame(codec.decode(events, ofEvents), { seq: 7, from: 1_763_683_200_000 })
+  t.throws(() => codec.decode({ ...rounds, filters: {} }, ofRounds), { code: 'VALIDATION_ERROR' })
+})
+
 await t.test('canonical JSON does not depend on field order', async (t) => {
   t.equal(canonicalJson({ b: [{ d: 1, c: null }], a: 'x', e: undefined }), '{"a":"x","b":[{"c":null,"d":1}]}')
   t.equal(canonicalJson({ Z: 1, a: 2 }), '{"Z":1,"a":2}')

@@ -10,6 +10,7 @@ import { docsChapter } from './access/docs-chapter.ts'
 import { errorsChapter } from './access/errors-chapter.ts'
 import { isolationChapter } from './access/isolation-chapter.ts'
 import { keysChapter } from './access/keys-chapter.ts'
+import { listsChapter } from './access/lists-chapter.ts'
 import { peopleChapter } from './access/people-chapter.ts'
 import { readinessChapter } from './access/readiness-chapter.ts'
 
@@ -30,6 +31,7 @@ t.test('access to the whole product with two gateways', { timeout }, async (t) =
   await t.test('people', (t) => peopleChapter(t, world))
   await t.test('errors', (t) => errorsChapter(t, world))
   await t.test('isolation', (t) => isolationChapter(t, world))
+  await t.test('lists', (t) => listsChapter(t, world))
   await t.test('the page about access', (t) => docsChapter(t, world))
   await t.test('readiness', (t) => readinessChapter(t, world))
 

@@ -5,6 +5,7 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { z } from 'zod'
 import type { Identity } from '../access/identify.ts'
 import type { Answer, Inbound } from '../http/inbound.ts'
+import { withFilters } from '../input/list-cursor.ts'
 import { isRepeatedHeader, singleHeader } from '../input/single-header.ts'
 import type { ForwardCall } from '../routes/route-entry.ts'
 import type { HandlerDeps } from './handler-deps.ts'
@@ -21,10 +22,10 @@ export async function callService(
   return bus.call(call, { caller: callerOf(inbound), params, query, body }, context)
 }
 
-/** Answers with what the service says. */
+/** Answers with what the service says; the cursor of a list carries the list's filters. */
 export async function forward(deps: HandlerDeps, call: ForwardCall, inbound: Inbound): Promise<Answer> {
   const { status, body } = await callService(deps, call, inbound)
-  return body === null || body === undefined ? { status } : { status, json: body }
+  return body === null || body === undefined ? { status } : { status, json: withFilters(body, inbound.query) }
 }
 
 /**

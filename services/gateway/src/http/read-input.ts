@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type ErrorDetail, ServiceError } from '@pitboss/errors/service-error'
 import { z } from 'zod'
+import { validateQuery } from '../input/list-cursor.ts'
 import { parseJson } from '../input/parse-json.ts'
 import { parseQuery } from '../input/parse-query.ts'
 import { hasBody, readBody, requireJsonContent } from '../input/read-body.ts'
@@ -40,7 +41,7 @@ export async function readInput({
     return undefined
   }
   const freeQuery = action.kind === 'own' && takesAnyQuery.has(action.name)
-  const query = freeQuery ? {} : keep(validatePart(shapes.query, parseQuery(raw.url ?? '/'), 'query'))
+  const query = freeQuery ? {} : keep(validateQuery(shapes.query, parseQuery(raw.url ?? '/')))
   const parsedBody = shapes.body === 'raw' ? undefined : keep(validateBody(entry, body))
   if (details.length > 0) throw validationError(details)
   if (shapes.params !== null && !shapes.params.safeParse(params).success) {

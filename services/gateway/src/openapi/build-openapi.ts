@@ -8,6 +8,8 @@ import { requestExample } from './request-examples.ts'
 import { toJsonSchema } from './to-json-schema.ts'
 
 const jsonContent = 'application/json'
+const cursorDescription =
+  '`next_cursor` of the page before, alone or with the same filters: it goes on in the list that it came from, environment included.'
 
 /** OpenAPI 3.1 of every `/v1` route of the table, from the same zod schemas that validate. */
 export function buildOpenApi(routes: readonly RouteEntry[], baseUrl: string): Record<string, unknown> {
@@ -83,6 +85,7 @@ function queryParameters({ shapes }: RouteEntry): unknown[] {
     name,
     in: 'query',
     required: required.includes(name),
+    ...(name === 'cursor' ? { description: cursorDescription } : {}),
     schema: name === 'limit' ? { type: 'integer', minimum: 1, maximum: 200, default: 50 } : schema,
   }))
 }

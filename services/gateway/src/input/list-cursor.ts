@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { validatePart } from './validate.ts'
+
+/**
+ * The cursor of a list as its client holds it: the cursor of the service that has the list, a dot and the filters of the list, so that
+ * the next page needs the cursor alone. The filters need no signature of their own: the service signs its cursor over them, and takes it
+ * with no others. Cursors of earlier releases are the service's alone, and good with their filters. Source: contract section 12.
+ */
+
+type Part = ReturnType<typeof validatePart>
+
+const filtersSchema = z.record(z.string(), z.string())
+const pageSchema = z.looseObject({ next_cursor: z.string() })
+/** What a page may choose for itself. */
+const ofThePage = new Set(['limit', 'cursor'])
+
+const foreign: Part = {
+  ok: false,
+  details: [{ path: 'cursor', message: 'is damaged, or belongs to another list or to other filters' }],
+}
+
+/** Validates the query of a request; one with a cursor is asked with the filters that the cursor carries. Never throws. */
+export function validateQuery(schema: z.ZodType, given: Readonly<Record<string, string>>): Part {
+  const asked = validatePart(schema, given, 'query')
+  if (!asked.ok || given.cursor === undefined) return asked
+  const [payload, mac, ...carried] = given.cursor.split('.')
+  if (carried.length === 0) return asked
+  const filters = carried.length === 1 ? decodeFilters(carried[0] ?? '') : null
+  const differs = (name: string) => given[name] !== undefined && given[name] !== filters?.[name]
+  if (filters === null || Object.keys(filters).some(differs)) return foreign
+  const resumed = validatePart(schema, { ...filters, ...given, cursor: `${payload}.${mac}` }, 'query')
+  return resumed.ok ? resumed : foreign
+}
+
+/** A service's answer; the cursor of a page carries the filters of `query`, which was validated. */
+export function withFilters(body: unknown, query: unknown): unknown {
+  const filters = filtersOf(query)
+  if (filters === null) return body
+  const page = pageSchema.safeParse(body)
+  return page.success
+    ? { ...page.data, next_cursor: `${page.data.next_cursor}.${encodeFilters(filters)}` }
+    : body
+}
+
+/** Null for none. */
+function filtersOf(query: unknown): Record<string, string> | null {
+  const fields = z.record(z.string(), z.unknown()).parse(query ?? {})
+  const filters = Object.entries(fields).filter(
+    ([name, value]) => value !== undefined && !ofThePage.has(name),
+  )
+  return filters.length === 0 ? null : filtersSchema.parse(Object.fromEntries(filters))
+}
+
+function encodeFilters(filters: Record<string, string>): string {
+  return Buffer.from(JSON.stringify(filters)).toString('base64url')
+}
+
+/** Null for anything that `encodeFilters` does not make. */
+function decodeFilters(text: string): Record<string, string> | null {
+  const filters = filtersSchema.safeParse(parseOrNull(Buffer.from(text, 'base64url').toString('utf8')))
+  if (!filters.success || encodeFilters(filters.data) !== text) return null
+  const names = Object.keys(filters.data)
+  return names.length > 0 && !names.some((name) => ofThePage.has(name)) ? filters.data : null
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

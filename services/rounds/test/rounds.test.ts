@@ -114,6 +114,24 @@ t.test('a refused stake fails its round, keeps its nonce and reveals its seed', 
   )
 })
 
+t.test('a start repeated under its transaction_id answers 201 with the same round', async (t) => {
+  const rig = await startRig(t)
+  for (const [game, status, bet] of [
+    ['dice', 'SETTLED', { target: '50.00', direction: 'over' }],
+    ['mines', 'OPEN', { mines: 3 }],
+  ] as const) {
+    const session = await rig.openSession({ game })
+    const body = { stake: '1.00', bet, transaction_id: `again-${game}` }
+    const start = () =>
+      rig.bus.call(endpoints.playRound.call, { caller: rig.playerOf(session), params: {}, query: {}, body })
+    const first = await start()
+    t.match(first, { status: 201, body: { status } })
+    t.strictSame(await start(), first)
+    const [inFlight] = await Promise.all([start(), start()])
+    t.strictSame(inFlight, first)
+  }
+})
+
 t.test('50 parallel starts make one round', async (t) => {
   const rig = await startRig(t, { replicas: 2 })
   const session = await rig.openSession({ game: 'mines' })

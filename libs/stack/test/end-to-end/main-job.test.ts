@@ -26,15 +26,22 @@ t.test('a stranger starts the product and money moves', { timeout }, async (t) =
     const shown = await player.call('GET', '/game/session')
     t.equal(shown.status, 200)
     const commitment = shown.body.next_round
-    const played = await player.call('POST', '/game/rounds', {
-      stake: '1.00',
-      bet: { target: '50.00', direction: 'over' },
-      client_seed: 'mine',
-    })
+    const play = () =>
+      player.call('POST', '/game/rounds', {
+        stake: '1.00',
+        bet: { target: '50.00', direction: 'over' },
+        client_seed: 'mine',
+        transaction_id: `once-${since}`,
+      })
+    const played = await play()
     t.equal(played.status, 201, JSON.stringify(played.body))
+    t.match(await play(), { status: 201, body: played.body }, 'asked again, the same round')
     t.match(played.body.fairness, commitment, 'the seed was committed to before the bet')
     const { body: verdict } = await send('POST', `${demo.base_url}/v1/public/verify`, { body: played.body })
     t.equal(verdict.valid, true, JSON.stringify(verdict))
+    const page = await fetch(`${demo.base_url}/v1/public/verify`)
+    t.match(page.headers.get('content-type'), /^text\/html/, 'asked with GET it is the page that verifies')
+    t.match(await page.text(), /<!doctype html>/i)
   })
 
   await t.test('bad input moves nothing and says what is wrong', async (t) => {

@@ -1,6 +1,9 @@
+import { notStarted } from '@pitboss/bus/call-failure'
+import { ServiceError } from '@pitboss/errors/service-error'
 import { movementCalls } from '@pitboss/wallet-bridge/handlers/movement-calls'
 import { erringClient, erringDue, erringMovements } from '@pitboss/wallet-bridge/erring'
 import { createSettlement } from '@pitboss/wallet-bridge/settlement/create-settlement'
+import type { PlaceMovement } from '@pitboss/wallet-bridge/settlement/place-movement'
 import type { Wallet, Wallets } from '@pitboss/wallet-bridge/storage/wallet-document'
 import { walletKeyOf } from '@pitboss/wallet-bridge/storage/movement-document'
 import { isExpected } from './is-expected.ts'
@@ -11,6 +14,7 @@ import { scope, silent, type World } from './world.ts'
 
 const timeoutMs = 1000
 const duePerLook = 128
+const boundReadMs = 3000
 
 const wallet: Wallet = {
   key: walletKeyOf(scope),
@@ -48,7 +52,8 @@ export function startBridge(machine: Machine, world: World): void {
     logger: silent,
     wake: () => undefined,
   })
-  bus.serve(machine, movementCalls({ ...settlement, movements }))
+  const placeMovement = boundStakes(settlement.placeMovement, machine, world)
+  bus.serve(machine, movementCalls({ ...settlement, placeMovement, movements }))
 
   poll({ machine, timeline, everyMs: 500, nextMs: model.nextDueMs, work: resolve })
   poll({ machine, timeline, everyMs: 1000, nextMs: oldestEventMs, work: relayAll })
@@ -76,6 +81,22 @@ export function startBridge(machine: Machine, world: World): void {
   function oldestEventMs(): number {
     const waits = [...model.table.values()].some(({ outbox: waiting }) => waiting.length > 0)
     return waits ? 0 : Number.POSITIVE_INFINITY
+  }
+}
+
+/** As place-movement.ts's own bound does it when the stakes of others fill the wallet's places: after its first reads, before any write. */
+function boundStakes(
+  place: PlaceMovement,
+  machine: Machine,
+  { weather, random: { fork }, timeline }: World,
+): PlaceMovement {
+  const random = fork(`places/${machine.name}/${timeline.nowMs()}`)
+  return async (scope, spec, context) => {
+    if (spec.type !== 'BET' || weather.fair() || !random.chance(weather.shed)) {
+      return place(scope, spec, context)
+    }
+    await machine.wait(random.between(1, boundReadMs))
+    throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: notStarted })
   }
 }
 

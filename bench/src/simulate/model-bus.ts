@@ -1,3 +1,4 @@
+import { notStarted, shedByCallee } from '@pitboss/bus/call-failure'
 import type { CallHandler } from '@pitboss/bus/serve-calls'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { ServiceError } from '@pitboss/errors/service-error'
@@ -64,6 +65,9 @@ export function createModelBus({
             machine.after(0, () => {
               // As the real one: what is read after its deadline is not begun.
               if (deadlineAtMs <= timeline.nowMs()) return
+              if (!handler.neverShed && !weather.fair() && random.chance(weather.shed)) {
+                return reply({ error: new ServiceError('SERVICE_UNAVAILABLE', { cause: notStarted }) })
+              }
               const bytes = Buffer.from(JSON.stringify(request))
               handler.run(bytes, { requestId, deadlineAtMs }).then(
                 (reply_) => reply({ bytes: reply_ }),
@@ -76,9 +80,11 @@ export function createModelBus({
   }
 }
 
-/** As the real bus does: what was not expected is INTERNAL_ERROR, a lost database SERVICE_UNAVAILABLE. */
+/** As the real bus does: what was not expected is INTERNAL_ERROR, a lost database SERVICE_UNAVAILABLE, what was not begun is said to be so. */
 function asServiceError(error: unknown): ServiceError {
-  if (error instanceof ServiceError) return error
+  if (error instanceof ServiceError) {
+    return error.cause === notStarted ? new ServiceError(error.code, { cause: shedByCallee }) : error
+  }
   const lost = error instanceof Error && error.message.endsWith('the connection is lost')
   return new ServiceError(lost ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR', { cause: error })
 }

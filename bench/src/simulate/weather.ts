@@ -10,6 +10,8 @@ export type Weather = {
   /** Of a step's request or answer to get lost. */
   readonly ioLost: number
   readonly busLost: number
+  /** Of a call to be turned away unbegun by a callee that has too much to do; and of a stake, while others fill its wallet's places. */
+  readonly shed: number
   /** Of a process to stand still just after it has called the wallet. */
   readonly standstill: number
   /** Of a fault of the processes to be that all of a kind are away for longer than a stake's envelope. */
@@ -39,6 +41,7 @@ export function createWeather(random: Random): Weather {
     standstill: harsh ? 0.25 : random.pick([0, 0.01, 0.05]),
     treachery: harsh ? 0.8 : 0,
     outage: random.pick([0, 0, 0.1]),
+    shed: random.pick([0, 0, 0.05]),
     busLost: 0.01 * random.pick([0, 1, 3]),
     wallet: harsh ? 0.6 : random.pick([0.05, 0.15, 0.3, 0.5]),
     ioMs: (own) => (!fair && own.chance(slow) ? own.between(50, slowIoMs) : own.between(1, 3)),

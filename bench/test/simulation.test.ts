@@ -3,6 +3,7 @@ import type { SeededBug } from '@pitboss/runtime/seeded-bug'
 import { mistakenRules } from '../../services/wallet-bridge/test/fixtures/mistaken-rules.ts'
 import { simulate } from '../src/simulate/simulate.ts'
 import { mistakenRounds } from './fixtures/mistaken-rounds.ts'
+import { mistakenParts } from './fixtures/mistaken-stores.ts'
 import type { Mistake } from '../src/simulate/world.ts'
 
 /** More by hand: npm run simulate -- --seeds 10000. */
@@ -58,6 +59,7 @@ const mistakes: [name: string, mistake: Mistake][] = [
     { movementRules },
   ]),
   ...Object.entries(mistakenRounds).map(([name, roundRules]): [string, Mistake] => [name, { roundRules }]),
+  ...Object.entries(mistakenParts),
   ...bugs.map((bug): [string, Mistake] => [bug, { bug }]),
 ]
 for (const [name, mistake] of mistakes) {

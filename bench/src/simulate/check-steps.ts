@@ -7,7 +7,14 @@ import { longestWaitMs } from '../chaos/check/ladder.ts'
 import { scope, type World } from './world.ts'
 
 /** A promise that did not hold at one step. */
-export class BrokenInvariant extends Error {}
+export class BrokenInvariant extends Error {
+  readonly promise: string
+
+  constructor(promise: string, what: string) {
+    super(`${promise}: ${what}`)
+    this.promise = promise
+  }
+}
 
 const movementSteps: Readonly<Record<MovementDocument['status'], readonly string[]>> = {
   PENDING: ['PENDING', 'SUCCESS', 'FAILED', 'ROLLED_BACK'],
@@ -53,7 +60,7 @@ export function createStepChecks(
   const inFlight = new Map<string, Set<{ isHolderAlive: () => boolean }>>()
 
   const holds = (name: string, is: boolean, what: () => string) => {
-    if (!is) throw new BrokenInvariant(`${name}: ${what()}`)
+    if (!is) throw new BrokenInvariant(name, what())
   }
   const movementOf = (id: string) => world().movements.table.get(movementIdOf(scope, id))
   const standsAtWallet = (id: string) => {

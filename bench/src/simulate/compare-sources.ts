@@ -13,6 +13,7 @@ import { checkTotals } from '../chaos/check/check-totals.ts'
 import { parseSources, type Sources } from '../chaos/check/sources.ts'
 import { createVerdict } from '../chaos/check/verdict.ts'
 import type { Acceptance } from './accepted.ts'
+import { BrokenInvariant } from './check-steps.ts'
 import type { World } from './world.ts'
 
 type Tables = Pick<World, 'movements' | 'rounds' | 'grants' | 'stream' | 'wallet'>
@@ -24,8 +25,8 @@ type Notes = {
   readonly startingBalance: string
 }
 
-/** The checker of the chaos run, over the same four sources. @returns the first promise that is broken, or null. */
-export function compareSources(tables: Tables, { answers, accepted, startingBalance }: Notes): string | null {
+/** The checker of the chaos run, over the same four sources. @throws BrokenInvariant the first promise that does not hold. */
+export function compareSources(tables: Tables, { answers, accepted, startingBalance }: Notes): void {
   const verdict = createVerdict()
   const sources = sourcesOf(tables, accepted)
   checkMoney(sources, () => startingBalance, verdict)
@@ -36,7 +37,7 @@ export function compareSources(tables: Tables, { answers, accepted, startingBala
   checkAnswers(answers.all(), sources, verdict)
   checkRefusals(answers.all(), sources, verdict)
   const first = verdict.invariants().find(({ violations }) => violations.length > 0)
-  return first === undefined ? null : `${first.name}: ${first.violations[0] ?? ''}`
+  if (first !== undefined) throw new BrokenInvariant(first.name, first.violations[0] ?? '')
 }
 
 function sourcesOf(

@@ -1,11 +1,11 @@
-import type { GrantDocument, GrantsStore } from '@pitboss/rounds/storage/grants-store'
+import type { GrantDocument } from '@pitboss/rounds/storage/grants-store'
 import { scopeKey } from '@pitboss/rounds/storage/round-document'
 import type { Machine } from './machine.ts'
-import { scope } from './world.ts'
+import { type GrantUses, scope } from './world.ts'
 
 export type ModelGrants = {
   readonly table: ReadonlyMap<string, GrantDocument>
-  storeOf(machine: Machine): Pick<GrantsStore, 'open' | 'use' | 'giveBack'>
+  storeOf(machine: Machine): GrantUses
   /** Grants free bets, as the operator does before the run. */
   give(grant: Pick<GrantDocument, '_id' | 'playerId' | 'game' | 'stake' | 'count'>): void
 }

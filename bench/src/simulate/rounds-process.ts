@@ -41,9 +41,10 @@ export function startRounds(
 ): { hint(roundId: string): void } {
   const { timeline, rounds: model, stream, bus, mistake, has, newId, newUuid, scaleMs, onError } = world
   const clock = { now: () => timeline.now() }
-  const rounds = erringRounds(model.storeOf(machine), has)
+  const { rounds: mistakenRounds = same, grants: mistakenGrants = same } = mistake
+  const rounds = mistakenRounds(erringRounds(model.storeOf(machine), has))
   const commitments = erringCommitments(model.commitmentsOf(machine), has)
-  const grants = world.grants.storeOf(machine)
+  const grants = mistakenGrants(world.grants.storeOf(machine))
   const outbox = createRelay({
     machine,
     stream,
@@ -138,6 +139,10 @@ export function startRounds(
     const waits = [...model.table.values()].some(({ outbox: waiting }) => waiting.length > 0)
     return waits ? 0 : Number.POSITIVE_INFINITY
   }
+}
+
+function same<Thing>(thing: Thing): Thing {
+  return thing
 }
 
 function findGame(slug: string) {

@@ -32,6 +32,8 @@ export type Simulation = {
   readonly movements: number
   /** The first promise that was broken, or null. */
   readonly violation: string | null
+  /** Its name; violations of one promise have one. */
+  readonly promise: string | null
   readonly trace: readonly string[]
 }
 
@@ -66,6 +68,7 @@ export async function simulate(
   const answers = createAnswers()
   const asked = new Set<string>()
   let violation: string | null = null
+  let promise: string | null = null
   let ids = 0
   const number = () => String((ids += 1))
 
@@ -75,7 +78,9 @@ export async function simulate(
   const broken = (error: unknown) => {
     const text = error instanceof BrokenInvariant ? error.message : `unexpected: ${String(error)}`
     note(`BROKEN ${text}`)
-    violation ??= text
+    if (violation !== null) return
+    violation = text
+    promise = error instanceof BrokenInvariant ? error.promise : 'nothing unexpected is thrown'
   }
   /** A broken promise ends the run; the process that broke it is not told, as in life. */
   const watched =
@@ -168,8 +173,7 @@ export async function simulate(
   await runUntilRest()
   if (violation === null) {
     const { startingBalance } = habits
-    const different = compareSources(world, { answers, accepted: accepted.all(), startingBalance })
-    if (different !== null) broken(new BrokenInvariant(different))
+    watched(compareSources, undefined)(world, { answers, accepted: accepted.all(), startingBalance })
   }
   return {
     seed,
@@ -177,6 +181,7 @@ export async function simulate(
     rounds: rounds.table.size,
     movements: movements.table.size,
     violation,
+    promise,
     trace,
   }
 
@@ -188,14 +193,16 @@ export async function simulate(
     )
     const left = whatIsLeft(world)
     if (violation === null && !(left === '' && clientsLeft === 0))
-      broken(new BrokenInvariant(`everything ends: ${left}`))
+      broken(new BrokenInvariant('everything ends', left))
   }
 
   async function runUntil(isReached: () => boolean): Promise<void> {
     while (violation === null && !isReached()) {
       steps += 1
       if (steps > stepsMax)
-        return broken(new BrokenInvariant(`everything ends: not in ${stepsMax} steps; ${whatIsLeft(world)}`))
+        return broken(
+          new BrokenInvariant('everything ends', `not in ${stepsMax} steps; ${whatIsLeft(world)}`),
+        )
       if (!(await timeline.step())) return
       if (weather.fair() && !ending && clientsLeft === 0) endWhatIsOpen()
     }

@@ -2,6 +2,8 @@ import type { SeededBug } from '@pitboss/runtime/seeded-bug'
 import type { Logger } from 'pino'
 import { pino } from 'pino'
 import type { transition } from '@pitboss/rounds/domain/transition'
+import type { GrantsStore } from '@pitboss/rounds/storage/grants-store'
+import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
 import type { MovementMessage, MovementState, MovementStep } from '@pitboss/wallet-bridge/domain/movement'
 import type { Random } from '../chaos/random.ts'
 import type { ModelGrants } from './model-grants.ts'
@@ -13,10 +15,14 @@ import type { ModelWallet } from './model-wallet.ts'
 import type { Timeline } from './timeline.ts'
 import type { Weather } from './weather.ts'
 
-/** Rules with a mistake, or the name of a seeded bug: what a run is to find. */
+export type GrantUses = Pick<GrantsStore, 'open' | 'use' | 'giveBack'>
+
+/** Rules or stores with a mistake, or the name of a seeded bug: what a run is to find. */
 export type Mistake = {
   readonly movementRules?: (state: MovementState, message: MovementMessage) => MovementStep
   readonly roundRules?: typeof transition
+  readonly rounds?: (store: RoundsStore) => RoundsStore
+  readonly grants?: (store: GrantUses) => GrantUses
   readonly bug?: SeededBug
 }
 

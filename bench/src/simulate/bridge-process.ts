@@ -91,9 +91,9 @@ function boundStakes(
   { weather, random: { fork }, timeline }: World,
 ): PlaceMovement {
   const random = fork(`places/${machine.name}/${timeline.nowMs()}`)
-  return async (scope, spec, context) => {
-    if (spec.type !== 'BET' || weather.fair() || !random.chance(weather.shed)) {
-      return place(scope, spec, context)
+  return async (scope, order, context) => {
+    if (order.spec.type !== 'BET' || weather.fair() || !random.chance(weather.shed)) {
+      return place(scope, order, context)
     }
     await machine.wait(random.between(1, boundReadMs))
     throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: notStarted })

@@ -39,7 +39,7 @@ const table: Record<keyof WalletClient, Line> = {
   place: {
     for: 'every movement, and what a round owes',
     shed: false,
-    ask: (client) => client.place(scope, spec, context),
+    ask: (client) => client.place(scope, { spec }, context),
   },
   void: {
     for: 'a stake that is given back whatever the wallet knows of it',

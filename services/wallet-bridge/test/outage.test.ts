@@ -91,7 +91,11 @@ function createOutage(answer: (call: { operation: string; id: string }) => { sta
   })
   const place = async (change: Partial<MovementSpec>) => {
     try {
-      await placeMovement(scope, specOf(change), { requestId: 'req_1', deadlineAtMs: nowMs + 10 * s })
+      await placeMovement(
+        scope,
+        { spec: specOf(change) },
+        { requestId: 'req_1', deadlineAtMs: nowMs + 10 * s },
+      )
     } catch (error) {
       // The breaker holds back a stake.
       if (!(error instanceof ServiceError && error.code === 'WALLET_UNAVAILABLE')) throw error

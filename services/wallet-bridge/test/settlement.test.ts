@@ -219,7 +219,9 @@ await t.test('no credit while no stake of its round stands', async (t) => {
   })
   await client.place(stake)
   t.equal((await client.place(win(false))).movement.status, 'SUCCESS')
-  await wallet.setFaults([{ operation: 'credit', player_id: 'standing', kind: 'http_error', http_status: 503 }])
+  await wallet.setFaults([
+    { operation: 'credit', player_id: 'standing', kind: 'http_error', http_status: 503 },
+  ])
   const refund = reversalOf(stake, 'REFUND')
   t.match(await client.place(refund), { outcome: { kind: 'pending' } })
   await t.rejects(client.place(win(false)), { code: 'ROUND_IN_PROGRESS' }, 'its stake is on its way back')

@@ -136,9 +136,11 @@ function factsOf(told: readonly Told[], { movements, rounds, ledger, accepted }:
       if (isAccepting(entry) && byId.get(id)?.round_id === roundId) note(id, entry.answeredAtMs)
     }
   } else {
+    // An intent without a movement in the end was taken back, except that a free round has no stake to place.
+    const free = new Set(rounds.flatMap(({ free_bet, round_id }) => (free_bet ? [round_id] : [])))
     for (const [id, { atMs, roundId }] of accepted) {
       const movement = byId.get(id)
-      if (movement === undefined || movement.round_id === roundId) note(id, atMs)
+      if (movement === undefined ? free.has(roundId) : movement.round_id === roundId) note(id, atMs)
     }
   }
   return { movements: byId, effective, acceptedAtMs: (id) => since.get(id) ?? Infinity }

@@ -11,6 +11,6 @@ export async function certifyReceiver(
   try {
     return await runCases('pitboss certify-receiver', options.url, receiverCases, receiver, onResult)
   } finally {
-    await receiver.close()
+    receiver.close()
   }
 }

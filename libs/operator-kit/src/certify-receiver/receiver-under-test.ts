@@ -22,7 +22,7 @@ export type ReceiverUnderTest = {
   sign(timestamp: string, body: string, secret?: string): string
   /** Sends it, `without` some headers, and gives the answer's status and time; no answer fails the case. */
   send(delivery: Delivery, without?: readonly string[]): Promise<{ httpStatus: number; latencyMs: number }>
-  close(): Promise<void>
+  close(): void
 }
 
 export function createReceiverUnderTest({ url, secret }: { url: string; secret: string }): ReceiverUnderTest {

@@ -38,6 +38,6 @@ export async function certifyWallet(
       onResult,
     )
   } finally {
-    await wallet.close()
+    wallet.close()
   }
 }

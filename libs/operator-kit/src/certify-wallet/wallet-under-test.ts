@@ -46,7 +46,7 @@ export type WalletUnderTest = WalletUnderTestOptions & {
   send(operation: WalletOperation, body: WalletBody | string, options?: SendOptions): Promise<WalletAnswer>
   balance(): Promise<bigint>
   amount(minor: bigint): string
-  close(): Promise<void>
+  close(): void
 }
 
 export function createWalletUnderTest(options: WalletUnderTestOptions): WalletUnderTest {

@@ -78,7 +78,7 @@ export async function listenCommand({
   say(`Listening on ${url}${forwardTo === null ? '' : `, forwarding to ${forwardTo}`}`, { ready: true, url })
   await stopSignal()
   await app.close()
-  await exchange.close()
+  exchange.close()
   await journal?.close()
   return 0
 }

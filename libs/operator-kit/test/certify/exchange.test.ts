@@ -1,0 +1,108 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import t, { type Test } from 'tap'
+import { createExchange } from '../../src/certify/exchange.ts'
+
+const timeoutMs = 10_000
+
+async function serve(t: Test, listener: RequestListener) {
+  const server = createServer(listener)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  const exchange = createExchange()
+  t.teardown(() => {
+    exchange.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${address.port}/wallet/debit?x=1`
+  const post = (
+    more: { body?: string | Uint8Array; headers?: Record<string, string>; timeoutMs?: number } = {},
+  ) => exchange.post({ url, headers: {}, body: '', timeoutMs, ...more })
+  return { server, post }
+}
+
+t.test('the bytes and headers arrive as they were given, over connections that are kept', async (t) => {
+  const seen: { request: IncomingMessage; body: string }[] = []
+  const ports = new Set<number | undefined>()
+  const { post } = await serve(t, (request, response) => {
+    ports.add(request.socket.remotePort)
+    let body = ''
+    request.setEncoding('utf8')
+    request.on('data', (piece: string) => (body += piece))
+    request.on('end', () => {
+      seen.push({ request, body })
+      response.writeHead(409, { 'content-type': 'application/json', 'x-y': 'z' }).end('{"status":"é"}')
+    })
+  })
+  const headers = { 'content-type': 'application/json', 'x-signature': 'abc' }
+  for (const body of ['{ "a": "é" }\n', Buffer.from('{ "a": "é" }\n'), '']) {
+    const answer = await post({ body, headers })
+    t.match(answer, {
+      kind: 'answer',
+      httpStatus: 409,
+      headers: { 'content-type': 'application/json', 'x-y': 'z' },
+      text: '{"status":"é"}',
+    })
+    const { request, body: received = null } = seen.at(-1) ?? {}
+    t.equal(received, String(body))
+    t.match(request, { method: 'POST', url: '/wallet/debit?x=1' })
+    t.match(request?.headers, { ...headers, 'content-length': String(Buffer.byteLength(body)) })
+    t.notHas(request?.headers, 'user-agent')
+    t.notHas(request?.headers, 'transfer-encoding')
+  }
+  t.ok(ports.size < seen.length, 'connections are kept')
+})
+
+t.test('a redirect is an answer, and nothing follows it', async (t) => {
+  let asked = 0
+  const { post } = await serve(t, (_request, response) => {
+    asked += 1
+    response.writeHead(307, { location: '/elsewhere' }).end()
+  })
+  t.match(await post(), { kind: 'answer', httpStatus: 307 })
+  t.equal(asked, 1)
+})
+
+t.test('what is no whole answer is a failure that says why', async (t) => {
+  const endings: [name: string, answer: (response: ServerResponse) => void, error: RegExp][] = [
+    ['silence', () => undefined, /^no complete answer within 50 ms$/],
+    [
+      'silence after the head',
+      (response) => response.writeHead(200).write('{'),
+      /^no complete answer within 50 ms$/,
+    ],
+    ['a connection cut before the head', (response) => response.socket?.destroy(), /\S/],
+    [
+      'a connection cut in the body',
+      (response) => {
+        response.writeHead(200, { 'content-length': '100' }).write('{')
+        setImmediate(() => response.socket?.destroy())
+      },
+      /\S/,
+    ],
+    [
+      'more than 64 KiB',
+      (response) => response.end('x'.repeat(64 * 1024 + 1)),
+      /^the answer exceeds 64 KiB$/,
+    ],
+  ]
+  for (const [name, answer, error] of endings) {
+    const { post } = await serve(t, (_request, response) => answer(response))
+    const limit = name.startsWith('silence') ? { timeoutMs: 50 } : {}
+    t.match(await post(limit), { kind: 'failure', error }, name)
+  }
+  const { post } = await serve(t, (_request, response) => response.end('x'.repeat(64 * 1024)))
+  t.match(
+    await post({ headers: { 'x-y': 'a\nb' } }),
+    { kind: 'failure', error: /\S/ },
+    'an impossible header',
+  )
+  t.match(await post(), { kind: 'answer', text: /^x{65536}$/ }, 'exactly 64 KiB are an answer')
+  const other = await serve(t, () => undefined)
+  other.server.close()
+  await once(other.server, 'close')
+  t.match(await other.post(), { kind: 'failure', error: /ECONNREFUSED/ }, 'nobody listens')
+})

@@ -124,8 +124,8 @@ type WalletArguments = {
 }
 
 function httpUrl(text: string): string {
-  const parsed = URL.parse(text)
-  if (parsed?.protocol === 'http:' || parsed?.protocol === 'https:') return text
+  const protocol = URL.canParse(text) ? new URL(text).protocol : ''
+  if (protocol === 'http:' || protocol === 'https:') return text
   throw new InvalidArgumentError('It must start with http:// or https://.')
 }
 

@@ -12,6 +12,12 @@ import { z } from 'zod'
 const kit = fileURLToPath(new URL('../', import.meta.url))
 const out = resolve(process.argv[2] ?? join(kit, 'dist'))
 const folder = join(out, 'package')
+const parts = 'parts'
+/** The least Node that runs the kit: what operators have, not what this repository has. */
+const leastNode = { major: 20, minor: 17 }
+const leastNodeText = `${leastNode.major}.${leastNode.minor}`
+/** As for wrong usage; 1 means that something is not certified, valid or complete. */
+const oldNodeExitCode = 2
 const commands = { pitboss: 'cli.ts', 'pitboss-sandbox-wallet': 'sandbox-wallet/main.ts' }
 const manifest = z
   .looseObject({ name: z.string(), version: z.string() })
@@ -28,16 +34,18 @@ await build({
   ssr: { noExternal: true, target: 'node' },
   build: {
     ssr: true,
-    target: 'node22',
+    target: `node${leastNodeText}`,
     outDir: folder,
     emptyOutDir: true,
     minify: false,
     rolldownOptions: {
       input: {
-        ...Object.fromEntries(Object.entries(commands).map(([name, file]) => [name, join(kit, 'src', file)])),
+        ...Object.fromEntries(
+          Object.entries(commands).map(([name, file]) => [`${parts}/${name}`, join(kit, 'src', file)]),
+        ),
         'verify-webhook': join(kit, 'src/verify-webhook.ts'),
       },
-      output: { entryFileNames: '[name].js', chunkFileNames: 'parts/[name]-[hash].js' },
+      output: { entryFileNames: '[name].js', chunkFileNames: `${parts}/[name]-[hash].js` },
     },
   },
 })
@@ -54,9 +62,7 @@ run('npx', [
   ...['--module', 'nodenext', '--outDir', folder, join(kit, 'src/verify-webhook.ts')],
 ])
 for (const name of Object.keys(commands)) {
-  const file = join(folder, `${name}.js`)
-  const text = readFileSync(file, 'utf8')
-  writeFileSync(file, text.startsWith('#!') ? text : `#!/usr/bin/env node\n${text}`, { mode: 0o755 })
+  writeFileSync(join(folder, `${name}.js`), commandText(name), { mode: 0o755 })
 }
 writeFileSync(
   join(folder, 'package.json'),
@@ -68,7 +74,7 @@ writeFileSync(
         'Verify rounds, certify wallets and webhook receivers, listen to events: tools for operators of Pitboss.',
       license: 'Apache-2.0',
       type: 'module',
-      engines: { node: '>=22.19' },
+      engines: { node: `>=${leastNodeText}` },
       bin: Object.fromEntries(Object.keys(commands).map((name) => [name, `${name}.js`])),
       exports: { './verify-webhook': { types: './verify-webhook.d.ts', default: './verify-webhook.js' } },
     },
@@ -78,9 +84,29 @@ writeFileSync(
 )
 cpSync(join(kit, 'README.md'), join(folder, 'README.md'))
 cpSync(join(kit, '../../LICENSE'), join(folder, 'LICENSE'))
-run('npm', ['pack', '--silent', '--pack-destination', out, folder])
+const tarball = join(out, run('npm', ['pack', '--silent', '--pack-destination', out, folder]).trim())
+process.stdout.write(`${tarball}\n\nNext, in a folder of your own:\n  npm install ${tarball}\n`)
 
-function run(command: string, args: string[]): void {
-  const { status } = spawnSync(command, args, { stdio: 'inherit' })
-  if (status !== 0) process.exit(status ?? 1)
+/** Looks at its Node before anything is loaded that an older one may not even read. */
+function commandText(name: string): string {
+  const { major, minor } = leastNode
+  return `#!/usr/bin/env node
+const [major, minor] = process.versions.node.split('.').map(Number)
+if (major > ${major} || (major === ${major} && minor >= ${minor})) import('./${parts}/${name}.js')
+else {
+  process.stderr.write('${name} needs Node ${leastNodeText} or later; this is ' + process.version + '.\\n')
+  process.exitCode = ${oldNodeExitCode}
+}
+`
+}
+
+/** What a command prints. Ends this process when it fails. */
+function run(command: string, args: string[]): string {
+  const { status, stdout } = spawnSync(command, args, {
+    stdio: ['inherit', 'pipe', 'inherit'],
+    encoding: 'utf8',
+  })
+  if (status === 0) return stdout
+  process.stderr.write(stdout)
+  process.exit(status ?? 1)
 }

@@ -38,7 +38,13 @@ export async function compareEvents(
   const toMs = Date.parse(manifest.to)
   const inWindow = list.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs)
   const recordedHours = new Map(manifest.hours.map((hour) => [Date.parse(hour.hour), hour]))
-  const localHours = Map.groupBy(inWindow, ({ atMs }) => atMs - (atMs % hourMs))
+  const localHours = new Map<number, LocalEvent[]>()
+  for (const event of inWindow) {
+    const hour = event.atMs - (event.atMs % hourMs)
+    const others = localHours.get(hour)
+    if (others === undefined) localHours.set(hour, [event])
+    else others.push(event)
+  }
   const starts = [...new Set([...recordedHours.keys(), ...localHours.keys()])].toSorted((a, b) => a - b)
 
   const differing = starts.filter((start) => !isProven(recordedHours.get(start), localHours.get(start) ?? []))

@@ -8,25 +8,7 @@ import t from 'tap'
 import { createReceiverApp } from '../../src/demo-receiver/create-receiver-app.ts'
 import { createWalletApp } from '../../src/sandbox-wallet/create-wallet-app.ts'
 import { runCli } from '../fixtures/run-cli.ts'
-
-const round = {
-  ...{
-    game: 'dice',
-    status: 'SETTLED',
-    stake: '10.00',
-    payout: '19.80',
-    currency: 'USD',
-    multiplier: '1.9803',
-  },
-  outcome: { roll: '77.17', target: '50.00', direction: 'over', won: true },
-  fairness: {
-    algorithm: 'fair-v1',
-    server_seed_hash: '92a94e8c23510695d92e123725ecd728e54bd251c0ec4b4c422bd16aa34567f9',
-    server_seed: '18e93f4a7b5b58d2569765766d1b6c3296bbd8430d6f20249044d72f14720159',
-    client_seed: 'bb62964774',
-    nonce: 1,
-  },
-}
+import { settledRound as round } from '../fixtures/settled-round.ts'
 
 await t.test('pitboss verify answers by its exit code and in words', async (t) => {
   const dir = t.testdir({

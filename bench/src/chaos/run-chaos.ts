@@ -198,7 +198,7 @@ export async function runChaos(
     const startOf = (playerId: string) =>
       playerId.startsWith('rich') ? richBalance : playerId.startsWith('broke') ? '0.00' : startingBalance
     checkMoney(sources, startOf, verdict)
-    checkCalls(sources.calls, walletTimeoutMs, verdict)
+    checkCalls(sources.calls, sources.movements, walletTimeoutMs, verdict)
     checkRounds(sources, verdict)
     checkTotals(sources, verdict)
     checkGrants(sources, verdict)

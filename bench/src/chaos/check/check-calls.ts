@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { groupBy } from './group.ts'
-import type { WalletCall } from './sources.ts'
+import type { Movement, WalletCall } from './sources.ts'
 import type { Verdict } from './verdict.ts'
 
 const names = {
   bytes: 'calls: a movement sends the same bytes at every try',
   alone: 'calls: one wallet call in flight per round',
+  refused: 'calls: a stake that was refused was asked for once',
 } as const
 
 const roundOf = z.object({ roundId: z.string() })
@@ -14,11 +15,21 @@ const roundOf = z.object({ roundId: z.string() })
  * What reached the wallet, of which it keeps the last 5,000 calls and forgets all when it dies. A call that it answered later than the caller
  * waits (`timeoutMs`) is over for the caller, so only one that was answered in time can be said to be in flight beside another.
  */
-export function checkCalls(calls: readonly WalletCall[], timeoutMs: number, verdict: Verdict): void {
+export function checkCalls(
+  calls: readonly WalletCall[],
+  movements: readonly Movement[],
+  timeoutMs: number,
+  verdict: Verdict,
+): void {
+  const failed = new Set(
+    movements.filter(({ status }) => status === 'FAILED').map(({ transaction_id }) => transaction_id),
+  )
   const moving = calls.filter(({ operation }) => operation !== 'balance')
   for (const [id, own] of groupBy(moving, ({ transaction_id }) => transaction_id)) {
     const bodies = new Set(own.map(({ body }) => body))
     verdict.check(names.bytes, bodies.size === 1, () => `${id}: ${[...bodies].join(' and ')}`)
+    if (!failed.has(id)) continue
+    verdict.check(names.refused, own.length === 1, () => `${id}: ${own.map(({ at }) => at).join(', ')}`)
   }
   for (const [roundId, own] of groupBy(moving, ({ body }) => readRound(body))) {
     const ordered = own.toSorted((a, b) => a.seq - b.seq).toSorted((a, b) => startOf(a) - startOf(b))

@@ -7,7 +7,7 @@ import { mistakenParts } from './fixtures/mistaken-stores.ts'
 import type { Mistake } from '../src/simulate/world.ts'
 
 /** More by hand: npm run simulate -- --seeds 10000. */
-const seeds = 30
+const seeds = 40
 const seedsMax = 400
 
 /** A busy machine runs it many times slower than a free one, on which each takes a few seconds at most. */

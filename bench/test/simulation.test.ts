@@ -69,6 +69,8 @@ for (const [name, mistake] of mistakes) {
     while (found === null && seed < seedsMax) {
       seed += 1
       found = (await simulate(seed, { mistake })).violation
+      // What the product itself does wrong is no proof that the mistake is noticed.
+      if (found !== null && (await simulate(seed)).violation !== null) found = null
     }
     t.ok(found !== null, 'found')
     t.comment(`seed ${seed}: ${found}`)

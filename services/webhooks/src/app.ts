@@ -35,6 +35,7 @@ import { createReplayStore } from './storage/replay-store.ts'
 import { startDispatcher } from './workers/dispatcher.ts'
 import { createMakeAttempt } from './workers/make-attempt.ts'
 import { createOpenSecret } from './workers/open-secret.ts'
+import { createRecoverOrphans } from './workers/recover-orphans.ts'
 import { replayLeaseTtlMs, startReplayWorker } from './workers/replay-worker.ts'
 import { createSettleAttempt } from './workers/settle-attempt.ts'
 import { createSlots } from './workers/slots.ts'
@@ -108,7 +109,8 @@ export async function startWebhooks({
       openSecret: createOpenSecret(secretBox),
       clock,
     }),
-    settleAttempt: createSettleAttempt({ ...stores, clock, scaleMs, random: Math.random }),
+    settleAttempt: createSettleAttempt({ ...stores, scaleMs, random: Math.random }),
+    recoverOrphans: createRecoverOrphans({ ...stores, clock, scaleMs, random: Math.random }),
     slots,
     bodies,
     clock,

@@ -86,5 +86,6 @@ await t.test(
     t.equal(receiver.received.at(-1)?.headers['x-svc-delivery-attempt'], '2')
     const delivery = await rig.collections.deliveries.findOne({})
     t.match(delivery?.attempts[0]?.error, /^interrupted/)
+    t.equal(delivery?.step, 2, 'the interrupted attempt was the first step, its repetition none')
   },
 )

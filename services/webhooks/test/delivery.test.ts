@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import {
   dashboardGetDelivery,
   dashboardRetryDelivery,
@@ -9,7 +10,7 @@ import {
 } from '@pitboss/contracts/endpoints/webhooks'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
-import { startReceiver, status } from './fixtures/receiver.ts'
+import { type Received, startReceiver, status } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 
 t.setTimeout(120_000)
@@ -249,6 +250,61 @@ t.test(
     })
   },
 )
+
+/** Refuses `round.started` and takes everything else. */
+const refusingOneType = (response: ServerResponse, { headers }: Received) =>
+  response.writeHead(headers['x-svc-event-type'] === 'round.started' ? 500 : 200).end()
+
+t.test(
+  'one event that an endpoint always refuses neither burns its schedule nor holds up the others',
+  async (t) => {
+    const timeScale = 10_000
+    const rig = await startRig(t, { timeScale })
+    const receiver = await startReceiver(t, refusingOneType)
+    const { webhook_id } = await rig.createEndpoint(receiver.url)
+    await rig.publish({ type: 'round.started' })
+    const others: string[] = []
+    const failed = await waitFor(
+      async () => {
+        others.push((await rig.publish()).id)
+        const [one] = await rig.deliveries({ webhook_id, status: 'FAILED' })
+        return one === undefined ? null : show(rig, one.delivery_id)
+      },
+      { timeoutMs: 30_000, everyMs: 50 },
+    )
+    const sentAt = failed.attempts.map(({ sent_at }) => Date.parse(sent_at))
+    t.equal(failed.attempt_count, 12)
+    const livedMs = (sentAt.at(-1) ?? 0) - (sentAt[0] ?? 0)
+    t.ok(livedMs >= (23 * 3_600_000) / timeScale, `FAILED ${livedMs} ms after its first attempt`)
+    const ended = await waitFor(async () => {
+      const deliveries = await rig.collections.deliveries.find({ eventId: { $in: others } }).toArray()
+      return deliveries.length === others.length && deliveries.every(({ status: now }) => now === 'DELIVERED')
+        ? deliveries
+        : null
+    }, long)
+    t.strictSame(new Set(ended.map(({ attemptCount }) => attemptCount)), new Set([1]))
+    t.match(await endpointOf(rig, webhook_id), { status: 'ACTIVE', pause_reason: null })
+  },
+)
+
+t.test('a success after a failure leaves the pace as it is: eight in flight', async (t) => {
+  const rig = await startRig(t)
+  const receiver = await startReceiver(t, refusingOneType)
+  const { webhook_id } = await rig.createEndpoint(receiver.url)
+  await rig.publish({ type: 'round.started' })
+  await afterAttempts(rig, webhook_id, 1)
+  const accepted = await rig.publish()
+  await waitFor(
+    async () => (await rig.deliveries({ event_id: accepted.id }))[0]?.status === 'DELIVERED',
+    long,
+  )
+  const waiting: ServerResponse[] = []
+  receiver.answer((response) => waiting.push(response))
+  await Promise.all(Array.from({ length: 12 }, () => rig.publish()))
+  await waitFor(() => waiting.length === 8, { ...long, what: 'eight in flight' })
+  receiver.answer(status(200))
+  for (const response of waiting) response.end()
+})
 
 t.test('pausing holds, resuming with skip cancels what was held', async (t) => {
   const rig = await startRig(t)

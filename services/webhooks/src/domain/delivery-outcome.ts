@@ -1,42 +1,78 @@
-import { attemptDelayMs } from './schedule.ts'
+import type { Place } from './delivery-place.ts'
+import { attemptDelayMs, earliestAgeMs, livesAtLeastMs } from './schedule.ts'
 
 /** What becomes of a delivery after an attempt. */
 export type DeliveryOutcome =
   | { readonly kind: 'delivered' }
-  | { readonly kind: 'retry'; readonly dueAt: Date }
+  | { readonly kind: 'retry'; readonly place: Place }
   /** No attempt is left; `scheduleSpent` is false when there was only the one (a test, a manual retry). */
   | { readonly kind: 'failed'; readonly scheduleSpent: boolean }
 
+type Attempt = {
+  /** Where the delivery stood when the attempt was made. */
+  readonly place: Place
+  readonly startedAt: Date
+  /** When it had failed. */
+  readonly at: Date
+  /** Of the present run of the schedule. */
+  readonly firstAttemptAt: Date
+  /** What the receiver asked for; counts when it is later than the schedule. */
+  readonly retryAfterMs: number | null
+  /** 0 to 1, drawn by the caller. */
+  readonly random: number
+  readonly scaleMs: (ms: number) => number
+}
+
 /**
  * Judges one attempt.
- * @param attempt its number, counted over the delivery's whole life
- * @param scheduleBase the attempts made before the present run of the schedule
  * @param single one attempt and no schedule
- * @param retryAfterMs what the receiver asked for; counts when it is later than the schedule
- * Source: contract sections 7 and 11.
+ * Source: contract sections 7, 11 and 12, "Webhooks".
  */
 export function judgeAttempt({
   ok,
-  at,
-  attempt,
-  scheduleBase,
   single,
+  ...attempt
+}: Attempt & { readonly ok: boolean; readonly single: boolean }): DeliveryOutcome {
+  if (ok) return { kind: 'delivered' }
+  if (single) return { kind: 'failed', scheduleSpent: false }
+  const place = placeAfter(attempt)
+  return place === null ? { kind: 'failed', scheduleSpent: true } : { kind: 'retry', place }
+}
+
+/**
+ * The place after an attempt whose worker went away, so that nobody knows how it ended. It has used up its step if it was one; the last
+ * step stays due. The delivery is sent again at once, beside the schedule.
+ */
+export function placeAfterInterruption(attempt: Omit<Attempt, 'at' | 'retryAfterMs'>): Place {
+  return placeAfter({ ...attempt, at: attempt.startedAt, retryAfterMs: null }) ?? attempt.place
+}
+
+/** An attempt at the time of the step that is due, or later, is that step; an earlier one is none. Null when the schedule is spent. */
+function placeAfter({
+  place: { step, stepDueAt },
+  startedAt,
+  at,
+  firstAttemptAt,
   retryAfterMs,
   random,
   scaleMs,
-}: {
-  ok: boolean
-  at: Date
-  attempt: number
-  scheduleBase: number
-  single: boolean
-  retryAfterMs: number | null
-  random: number
-  scaleMs: (ms: number) => number
-}): DeliveryOutcome {
-  if (ok) return { kind: 'delivered' }
-  if (single) return { kind: 'failed', scheduleSpent: false }
-  const delayMs = attemptDelayMs(attempt - scheduleBase + 1, random)
-  if (delayMs === null) return { kind: 'failed', scheduleSpent: true }
-  return { kind: 'retry', dueAt: new Date(at.getTime() + Math.max(scaleMs(delayMs), retryAfterMs ?? 0)) }
+}: Attempt): Place | null {
+  const askedFor = after(at, retryAfterMs ?? 0)
+  if (startedAt < stepDueAt)
+    return { step, stepDueAt: retryAfterMs === null ? stepDueAt : latest(stepDueAt, askedFor) }
+  const delayMs = attemptDelayMs(step + 1, random)
+  if (delayMs === null) {
+    const end = after(firstAttemptAt, scaleMs(livesAtLeastMs))
+    return startedAt < end ? { step, stepDueAt: latest(end, askedFor) } : null
+  }
+  const earliest = after(firstAttemptAt, scaleMs(earliestAgeMs(step + 1)))
+  return { step: step + 1, stepDueAt: latest(after(at, scaleMs(delayMs)), earliest, askedFor) }
+}
+
+function after(at: Date, ms: number): Date {
+  return new Date(at.getTime() + ms)
+}
+
+function latest(...instants: readonly Date[]): Date {
+  return new Date(Math.max(...instants.map((at) => at.getTime())))
 }

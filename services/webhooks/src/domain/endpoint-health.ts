@@ -1,4 +1,4 @@
-/** What an endpoint's answers have made of it: streak, breaker, pause and pace. Pure rules. Source: contract sections 7 and 11. */
+/** What an endpoint's answers have made of it: streak, breaker, pause and pace. Pure rules. Source: contract sections 7, 11 and 12. */
 
 const secondMs = 1000
 const hourMs = 60 * 60 * secondMs
@@ -10,6 +10,8 @@ const probeFirstMs = 30 * secondMs
 const probeLastMs = 5 * 60 * secondMs
 const failingAfterMs = 24 * hourMs
 const failingAttemptsMin = 10
+
+const slowest: EndpointHealth['pace'] = { inFlight: 1, successes: 0 }
 
 export type PauseReason = 'MANUAL' | 'FAILING' | 'EXHAUSTED' | 'GONE'
 
@@ -23,9 +25,14 @@ export type EndpointHealth = {
     readonly deliveries: number
     readonly since: Date | null
   }
-  /** Open while `probeAt` is set. */
-  readonly breaker: { readonly probeAt: Date | null; readonly intervalMs: number }
-  /** Attempts allowed in flight now: 1, 2, 4 or 8; and how many have succeeded at that pace. */
+  readonly breaker: {
+    /** Set while it is open. */
+    readonly probeAt: Date | null
+    readonly intervalMs: number
+    /** When a success last closed it; later with each closing. Earlier releases kept none. */
+    readonly closedAt?: Date | null
+  }
+  /** Attempts allowed in flight now: 1, 2, 4 or 8 since the breaker closed or a pause ended; and how many have succeeded at that pace. */
   readonly pace: { readonly inFlight: number; readonly successes: number }
   readonly lastSuccessAt: Date | null
 }
@@ -44,31 +51,37 @@ export type AttemptResult = {
   readonly failedInStreak: number | null
 }
 
-export type HealthChange = {
-  readonly health: EndpointHealth
-  /** Everything that is pending for the endpoint becomes due. */
-  readonly backlogDue: boolean
-}
-
 type Scale = (ms: number) => number
 
 export const freshHealth: EndpointHealth = {
   status: 'ACTIVE',
   pauseReason: null,
   streak: { number: 1, attempts: 0, deliveries: 0, since: null },
-  breaker: { probeAt: null, intervalMs: 0 },
+  breaker: { probeAt: null, intervalMs: 0, closedAt: null },
   pace: { inFlight: inFlightMax, successes: 0 },
   lastSuccessAt: null,
 }
 
 /** Health after the result of one attempt of a real delivery; `webhook.test` never comes here. */
-export function afterAttempt(health: EndpointHealth, result: AttemptResult, scaleMs: Scale): HealthChange {
+export function afterAttempt(health: EndpointHealth, result: AttemptResult, scaleMs: Scale): EndpointHealth {
   return result.ok ? afterSuccess(health, result.at) : afterFailure(health, result, scaleMs)
 }
 
 /** Whether a success has anything to change beside the time of it. */
 export function isAtEase(health: EndpointHealth): boolean {
   return health.streak.attempts === 0 && health.pace.inFlight === inFlightMax
+}
+
+/**
+ * The closing of the breaker for which the backlog of an endpoint has yet to be pulled forward; null when there is none.
+ * @param doneFor the last closing for which it was
+ */
+export function backlogOwedFor(
+  { status, breaker: { probeAt, closedAt = null } }: EndpointHealth,
+  doneFor: Date | null,
+): Date | null {
+  if (status === 'PAUSED' || probeAt !== null || closedAt === null) return null
+  return doneFor === null || closedAt > doneFor ? closedAt : null
 }
 
 /** Paused by hand; pausing a paused endpoint changes nothing. */
@@ -83,22 +96,24 @@ export function resumed(health: EndpointHealth): EndpointHealth {
     ...health,
     status: 'ACTIVE',
     pauseReason: null,
-    ...ended(health),
-    pace: { inFlight: 1, successes: 0 },
+    streak: endedStreak(health),
+    breaker: { ...health.breaker, probeAt: null, intervalMs: 0 },
+    pace: slowest,
   }
 }
 
-function afterSuccess(health: EndpointHealth, at: Date): HealthChange {
-  if (health.streak.attempts > 0) {
-    return {
-      health: { ...health, ...ended(health), pace: { inFlight: 1, successes: 0 }, lastSuccessAt: at },
-      backlogDue: true,
-    }
-  }
-  return { health: { ...health, pace: fasterPace(health.pace), lastSuccessAt: at }, backlogDue: false }
+/** Only the success that closes the breaker pulls the backlog forward, and only then does the pace begin anew. */
+function afterSuccess(health: EndpointHealth, at: Date): EndpointHealth {
+  const streak = health.streak.attempts > 0 ? endedStreak(health) : health.streak
+  const succeeded = { ...health, streak, lastSuccessAt: at }
+  const { probeAt, closedAt = null } = health.breaker
+  if (probeAt === null) return { ...succeeded, pace: fasterPace(health.pace) }
+  const afterLast = closedAt === null ? at : new Date(Math.max(at.getTime(), closedAt.getTime() + 1))
+  return { ...succeeded, breaker: { probeAt: null, intervalMs: 0, closedAt: afterLast }, pace: slowest }
 }
 
-function afterFailure(health: EndpointHealth, result: AttemptResult, scaleMs: Scale): HealthChange {
+/** The pace stays: what the endpoint refuses must not hold up the others, and the breaker opens when it refuses everything. */
+function afterFailure(health: EndpointHealth, result: AttemptResult, scaleMs: Scale): EndpointHealth {
   const { at } = result
   const distinct = result.failedInStreak === health.streak.number ? 0 : 1
   const streak = {
@@ -112,15 +127,11 @@ function afterFailure(health: EndpointHealth, result: AttemptResult, scaleMs: Sc
       ? health.pauseReason
       : pauseAfter({ result, streak, lastSuccessAt: health.lastSuccessAt, scaleMs })
   return {
-    health: {
-      ...health,
-      streak,
-      breaker: breakerAfterFailure({ breaker: health.breaker, streak, result, scaleMs }),
-      pace: { inFlight: health.pace.inFlight < inFlightMax ? 1 : inFlightMax, successes: 0 },
-      status: pauseReason === null ? 'ACTIVE' : 'PAUSED',
-      pauseReason,
-    },
-    backlogDue: false,
+    ...health,
+    streak,
+    breaker: breakerAfterFailure({ breaker: health.breaker, streak, result, scaleMs }),
+    status: pauseReason === null ? 'ACTIVE' : 'PAUSED',
+    pauseReason,
   }
 }
 
@@ -155,6 +166,7 @@ function breakerAfterFailure({
   scaleMs: Scale
 }): EndpointHealth['breaker'] {
   const probeIn = (intervalMs: number) => ({
+    ...breaker,
     probeAt: new Date(result.at.getTime() + scaleMs(intervalMs)),
     intervalMs,
   })
@@ -162,11 +174,8 @@ function breakerAfterFailure({
   return result.probe ? probeIn(Math.min(breaker.intervalMs * 2, probeLastMs)) : breaker
 }
 
-function ended(health: EndpointHealth) {
-  return {
-    streak: { number: health.streak.number + 1, attempts: 0, deliveries: 0, since: null },
-    breaker: { probeAt: null, intervalMs: 0 },
-  } as const
+function endedStreak({ streak }: EndpointHealth): EndpointHealth['streak'] {
+  return { number: streak.number + 1, attempts: 0, deliveries: 0, since: null }
 }
 
 function fasterPace({ inFlight, successes }: EndpointHealth['pace']): EndpointHealth['pace'] {

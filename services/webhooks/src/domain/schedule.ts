@@ -20,7 +20,10 @@ const delaysMs = [
 
 const jitter = 0.1
 
-export const attemptsMax = delaysMs.length
+export const stepsMax = delaysMs.length
+
+/** No delivery fails earlier than this after its first attempt. Source: contract section 12, "Webhooks". */
+export const livesAtLeastMs = 23 * hourMs
 
 /**
  * Delay before the attempt at `step` of the schedule (1 = the first try), with ±10 % jitter.
@@ -31,4 +34,23 @@ export function attemptDelayMs(step: number, random: number): number | null {
   const delayMs = delaysMs[step - 1]
   if (delayMs === undefined) return null
   return Math.round(delayMs * (1 - jitter + 2 * jitter * random))
+}
+
+/**
+ * The age, counted from the first attempt, before which `step` is not due however its jitter and that of the steps before it fell:
+ * what is left of the schedule then still takes a delivery past 23 h.
+ */
+export function earliestAgeMs(step: number): number {
+  return Math.max(0, plainAgeMs(step) - (plainAgeMs(stepsMax) - livesAtLeastMs))
+}
+
+/** The latest step that a delivery can have come to by this age, its jitter being what it may. */
+export function stepAtAge(ageMs: number, scaleMs: (ms: number) => number): number {
+  const reached = delaysMs.findLastIndex((_, index) => scaleMs(plainAgeMs(index + 1) * (1 - jitter)) <= ageMs)
+  return Math.max(0, reached) + 1
+}
+
+/** The age at which `step` is due without jitter. */
+function plainAgeMs(step: number): number {
+  return delaysMs.slice(0, step).reduce<number>((sum, ms) => sum + ms, 0)
 }

@@ -102,7 +102,7 @@ export async function detailView(
 }
 
 /**
- * A pending delivery is pulled forward, one that has ended is sent once more with the next attempt number.
+ * A pending delivery is pulled forward, beside its schedule; one that has ended is sent once more with the next attempt number.
  * @throws ServiceError CONFLICT while its endpoint is paused (a test goes there too) or when that is deleted.
  */
 export async function retry(
@@ -119,12 +119,12 @@ export async function retry(
   const now = clock.now()
   const again =
     delivery.status === 'PENDING' || delivery.status === 'HELD'
-      ? await deliveries.pullForward(delivery, delivery._id, now)
+      ? await deliveries.pullForward(delivery, delivery, now)
       : await deliveries.reopen(delivery, delivery, now)
   await endpoints.lowerDue([delivery.webhookId], now)
   wake([delivery.webhookId])
   if (again !== null) return again
-  // It is being sent at this moment, which is what was asked for.
+  // It is being sent at this moment, or just was, which is what was asked for.
   return (await deliveries.find(delivery, delivery._id)) ?? delivery
 }
 

@@ -1,10 +1,11 @@
 import { createGroups } from '@pitboss/storage/groups'
 import { MongoBulkWriteError } from 'mongodb'
+import type { Place } from '../domain/delivery-place.ts'
 import type { Collections } from './collections.ts'
 import { type AttemptRecord, type DeliveryDocument, type DueDelivery, never } from './documents.ts'
 
 const groupMax = 100
-/** Attempts kept with a delivery; only manual retries and replays can make more than twelve. */
+/** Attempts kept with a delivery; only what is sent beside the schedule, and replays, can make more than twelve. */
 const attemptsKept = 30
 
 type Claim = { readonly due: DueDelivery; readonly token: number; readonly now: Date }
@@ -76,16 +77,22 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
       return written !== undefined && 'completed' in written && written.completed
     },
 
-    /** What dead workers left in flight for this endpoint becomes due; the attempt stays on record with an unknown outcome. */
-    async recoverOrphans(webhookId: string, token: number, now: Date): Promise<number> {
+    /**
+     * What dead workers left in flight for this endpoint becomes due; the attempt stays on record with an unknown outcome.
+     * @param placeAfter where such a delivery stands on its schedule then
+     */
+    async recoverOrphans(
+      webhookId: string,
+      token: number,
+      now: Date,
+      placeAfter: (orphan: DueDelivery, sentAt: Date) => Place,
+    ): Promise<number> {
       const orphans = await deliveries
-        .find(
-          { webhookId, claimToken: { $gt: 0, $lt: token } },
-          { projection: { claimToken: 1, attemptCount: 1, claimedAt: 1, lane: 1, firstAttemptAt: 1 } },
-        )
+        .find({ webhookId, claimToken: { $gt: 0, $lt: token } }, { projection: { attempts: 0 } })
         .hint('claimed')
         .toArray()
-      for (const { _id, claimToken, attemptCount, claimedAt, lane, firstAttemptAt } of orphans) {
+      for (const orphan of orphans) {
+        const { _id, claimToken, attemptCount, claimedAt, lane, firstAttemptAt } = orphan
         const sentAt = claimedAt ?? now
         await deliveries.updateOne(
           { _id, claimToken },
@@ -94,6 +101,8 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
               claimToken: 0,
               claimedAt: null,
               dueAt: now,
+              nextAttemptAt: now,
+              ...placeAfter(orphan, sentAt),
               lane: lane === 'fresh' ? 'retry' : lane,
               firstAttemptAt: firstAttemptAt ?? sentAt,
             },

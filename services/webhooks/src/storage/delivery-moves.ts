@@ -1,5 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import type { Filter, UpdateFilter, WithId } from 'mongodb'
+import type { AnyBulkWriteOperation, Filter, UpdateFilter, WithId } from 'mongodb'
+import { stepDueAtOf } from '../domain/delivery-place.ts'
 import type { Collections } from './collections.ts'
 import { type DeliveryDocument, type DeliveryStatus, never } from './documents.ts'
 
@@ -29,12 +30,40 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
   }
 
   return {
-    /** Everything pending and not in flight becomes due now. */
-    backlogDue: (webhookId: string, now: Date): Promise<number> =>
-      move(
-        { webhookId, status: 'PENDING', dueAt: { $gt: now, $lt: never } },
-        { $set: { dueAt: now, nextAttemptAt: now } },
-      ),
+    /**
+     * Everything pending and not in flight becomes due now, beside its schedule: each delivery once for this closing of the breaker,
+     * however often this is repeated.
+     */
+    async pullBacklog(webhookId: string, closedAt: Date, now: Date): Promise<number> {
+      const waiting: Filter<DeliveryDocument> = {
+        ...{ webhookId, status: 'PENDING', dueAt: { $gt: now, $lt: never } },
+        $or: [{ pulledFor: null }, { pulledFor: { $lt: closedAt } }],
+      }
+      const pulled = { dueAt: now, nextAttemptAt: now, pulledFor: closedAt }
+      let moved = 0
+      for (let batch = 0; batch < moveBatchesMax; batch++) {
+        const found = await deliveries
+          .find(waiting, { projection: { stepDueAt: 1, nextAttemptAt: 1, createdAt: 1 } })
+          .limit(batchMax)
+          .toArray()
+        if (found.length === 0) return moved
+        const placed = found.filter(({ stepDueAt }) => stepDueAt !== undefined).map(({ _id }) => _id)
+        const operations: AnyBulkWriteOperation<DeliveryDocument>[] = [
+          { updateMany: { filter: { ...waiting, _id: { $in: placed } }, update: { $set: pulled } } },
+        ]
+        for (const delivery of found) {
+          if (delivery.stepDueAt !== undefined) continue
+          // What an earlier release left without a place would lose the time of its step.
+          const kept = { ...pulled, stepDueAt: stepDueAtOf(delivery) }
+          operations.push({
+            updateOne: { filter: { ...waiting, _id: delivery._id }, update: { $set: kept } },
+          })
+        }
+        moved += (await deliveries.bulkWrite(operations, { ordered: false })).modifiedCount
+        if (found.length < batchMax) return moved
+      }
+      return moved
+    },
 
     /** Holds what is pending and not in flight, except tests. */
     hold: (webhookId: string): Promise<number> =>
@@ -87,15 +116,16 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       )
     },
 
-    /** Pulls a pending delivery forward; one in flight stays as it is. */
+    /** Pulls a pending delivery forward, beside its schedule. Null when it is foreign or has been sent meanwhile. */
     async pullForward(
       { operatorId, environment }: Scope,
-      id: string,
+      delivery: Pick<DeliveryDocument, '_id' | 'attemptCount' | 'stepDueAt' | 'nextAttemptAt' | 'createdAt'>,
       now: Date,
     ): Promise<WithId<DeliveryDocument> | null> {
+      const { _id, attemptCount } = delivery
       return deliveries.findOneAndUpdate(
-        { _id: id, operatorId, environment, status: 'PENDING', claimToken: 0 },
-        { $set: { lane: 'manual', dueAt: now, nextAttemptAt: now } },
+        { _id, operatorId, environment, status: 'PENDING', claimToken: 0, attemptCount },
+        { $set: { lane: 'manual', dueAt: now, nextAttemptAt: now, stepDueAt: stepDueAtOf(delivery) } },
         { returnDocument: 'after' },
       )
     },
@@ -124,6 +154,8 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
               lane: 'replay' as const,
               single: false,
               scheduleBase: attemptCount,
+              step: 1,
+              stepDueAt: now,
               firstAttemptAt: null,
               previousStatus: status,
               replayId,

@@ -37,6 +37,8 @@ export type EndpointDocument = Tenant & {
   health: EndpointHealth
   /** What becomes of the deliveries that were held before the last resume. */
   heldRule: { action: 'deliver' | 'skip'; at: Date } | null
+  /** The closing of the breaker for which the backlog was last pulled forward. Earlier releases kept none. */
+  pulledFor?: Date
   createdAt: Date
   deletedAt: Date | null
   /** When a worker must look at it next; lowered by whoever makes work, raised only by the worker that holds it. */
@@ -87,7 +89,12 @@ export type DeliveryDocument = Tenant & {
   attemptCount: number
   attempts: AttemptRecord[]
   firstAttemptAt: Date | null
-  /** Attempts begun before the present run of the schedule. */
+  /** Where it stands on its schedule (see `Place`). Earlier releases kept neither. */
+  step?: number
+  stepDueAt?: Date
+  /** The closing of the breaker for which it was last pulled forward, or after which it last failed: it is pulled for later ones alone. */
+  pulledFor?: Date | null
+  /** Attempts begun before the present run of the schedule: for earlier releases, and for what they left. */
   scheduleBase: number
   /** One attempt and no schedule: a test, or a manual retry of an ended delivery. */
   single: boolean

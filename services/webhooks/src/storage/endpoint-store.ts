@@ -98,6 +98,11 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
       )
     },
 
+    /** Keeps for which closing of its breaker the backlog of an endpoint was pulled forward. */
+    async notePulled(id: string, closedAt: Date): Promise<void> {
+      await endpoints.updateOne({ _id: id }, { $max: { pulledFor: closedAt } })
+    },
+
     /** How often work was made for these endpoints, by id. */
     async wakesOf(ids: readonly string[]): Promise<Map<string, number>> {
       if (ids.length === 0) return new Map()

@@ -11,6 +11,7 @@ import type { BodyCache } from '../storage/body-cache.ts'
 import { createEndpointView, type FirstLook } from './endpoint-view.ts'
 import { failWithoutBody } from './fail-without-body.ts'
 import type { MakeAttempt } from './make-attempt.ts'
+import type { RecoverOrphans } from './recover-orphans.ts'
 import type { SettleAttempt } from './settle-attempt.ts'
 import { createSettleInTurn } from './settle-in-turn.ts'
 import { createSignal } from './signal.ts'
@@ -26,6 +27,7 @@ export type RunnerDeps = {
   readonly bodies: BodyCache
   readonly makeAttempt: MakeAttempt
   readonly settleAttempt: SettleAttempt
+  readonly recoverOrphans: RecoverOrphans
   readonly slots: Slots
   readonly clock: Clock
   readonly logger: Logger
@@ -94,7 +96,7 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument, first: L
   /** @returns true when the lease is given back already. */
   async function run(): Promise<boolean> {
     if (first.claimed) {
-      const orphans = await deliveries.recoverOrphans(webhookId, token, clock.now())
+      const orphans = await deps.recoverOrphans(webhookId, token)
       if (orphans > 0) logger.warn({ deliveries: orphans }, 'deliveries.recovered')
       view.lookAgain()
     }

@@ -1,7 +1,8 @@
 import type { Clock } from '@pitboss/runtime/clock'
+import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Logger } from 'pino'
 import { lanes } from '../domain/claim-plan.ts'
-import { inFlightMax } from '../domain/endpoint-health.ts'
+import { backlogOwedFor, inFlightMax } from '../domain/endpoint-health.ts'
 import { newDocument, type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
 import type { DueDelivery, EndpointDocument } from '../storage/documents.ts'
@@ -89,7 +90,8 @@ export function createEndpointView({
     firstLook.upcoming !== null &&
     !firstLook.held &&
     leased.deletedAt === null &&
-    leased.health.status === 'ACTIVE'
+    leased.health.status === 'ACTIVE' &&
+    backlogOwedFor(leased.health, leased.pulledFor ?? null) === null
   ) {
     stale = false
     lookedAtMs = performance.now()
@@ -117,6 +119,7 @@ export function createEndpointView({
     wakesOffered = 0
     await settleHeld(endpoint)
     heldAtVersion = endpoint.version
+    await pullBacklog(endpoint)
     upcoming = await deliveries.upcoming(webhookId)
     return true
   }
@@ -130,6 +133,16 @@ export function createEndpointView({
       const { heldRule } = endpoint
       await deliveries.release(webhookId, heldRule?.action === 'skip' ? heldRule.at : null, clock.now())
     }
+  }
+
+  /** Pulls forward what has waited for the breaker to close, also after a death since it did. */
+  async function pullBacklog({ health, pulledFor, deletedAt }: EndpointDocument): Promise<void> {
+    const closedAt = deletedAt === null ? backlogOwedFor(health, pulledFor ?? null) : null
+    if (closedAt === null) return
+    const pulled = await deliveries.pullBacklog(webhookId, closedAt, clock.now())
+    await failpoint('webhooks.backlog-pulled')
+    await endpoints.notePulled(webhookId, closedAt)
+    logger.info({ deliveries: pulled }, 'backlog.pulled')
   }
 
   /** Adds what was offered to what waits. Behind a backlog that is not all in view it has to be read in its turn. */

@@ -1,6 +1,6 @@
-import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { judgeAttempt, type DeliveryOutcome } from '../domain/delivery-outcome.ts'
+import { placeOf } from '../domain/delivery-place.ts'
 import { afterAttempt, type EndpointHealth } from '../domain/endpoint-health.ts'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
 import {
@@ -39,13 +39,11 @@ export type Settled = {
 export function createSettleAttempt({
   endpoints,
   deliveries,
-  clock,
   scaleMs,
   random,
 }: {
   endpoints: EndpointStore
   deliveries: DeliveryStore
-  clock: Clock
   scaleMs: (ms: number) => number
   random: () => number
 }): SettleAttempt {
@@ -56,19 +54,20 @@ export function createSettleAttempt({
     const judged = judgeAttempt({
       ok,
       at,
-      attempt: delivery.attemptCount,
-      scheduleBase: delivery.scheduleBase,
+      place: placeOf(delivery, scaleMs),
+      startedAt: delivery.claimedAt ?? outcome.record.sentAt,
+      firstAttemptAt,
       single: delivery.single,
       retryAfterMs: outcome.retryAfterMs,
       random: random(),
       scaleMs,
     })
-    let backlogDue = false
     let streakNumber: number | null = delivery.failedInStreak
+    let pulledFor: Date | null = delivery.pulledFor ?? null
     let endpoint: EndpointDocument | null = null
     if (!isTest && !(ok && atEase)) {
       endpoint = await endpoints.change(delivery, delivery.webhookId, (current) => {
-        const change = afterAttempt(
+        const health = afterAttempt(
           withLastSuccess(current.health, lastSuccessAt),
           {
             at,
@@ -81,9 +80,9 @@ export function createSettleAttempt({
           },
           scaleMs,
         )
-        backlogDue = change.backlogDue
-        if (!ok) streakNumber = change.health.streak.number
-        return { $set: { health: change.health } }
+        if (!ok) streakNumber = health.streak.number
+        if (!ok) pulledFor = health.breaker.closedAt ?? null
+        return { $set: { health } }
       })
     }
     await failpoint('webhooks.health-settled')
@@ -91,12 +90,11 @@ export function createSettleAttempt({
       ...settledFields(delivery, judged, at, endpoint),
       firstAttemptAt,
       failedInStreak: streakNumber,
+      pulledFor,
     }
     const writing = deliveries.complete(delivery, fields, outcome.record)
     onWriting()
-    const written = await writing
-    if (backlogDue) await deliveries.backlogDue(delivery.webhookId, clock.now())
-    return { endpoint, status: fields.status, written }
+    return { endpoint, status: fields.status, written: await writing }
   }
 }
 
@@ -109,11 +107,14 @@ function settledFields(
   const ended = { dueAt: never, nextAttemptAt: null }
   if (judged.kind === 'delivered') return { status: 'DELIVERED', deliveredAt: at, ...ended } as const
   if (judged.kind === 'failed') return { status: 'FAILED', ...ended } as const
+  const { place } = judged
   const nextLane = lane === 'replay' ? 'replay' : 'retry'
   if (endpoint !== null && endpoint.deletedAt !== null)
-    return { status: 'CANCELLED', lane: nextLane, ...ended } as const
-  if (endpoint?.health.status === 'PAUSED') return { status: 'HELD', lane: nextLane, ...ended } as const
-  return { status: 'PENDING', lane: nextLane, dueAt: judged.dueAt, nextAttemptAt: judged.dueAt } as const
+    return { status: 'CANCELLED', lane: nextLane, ...place, ...ended } as const
+  if (endpoint?.health.status === 'PAUSED')
+    return { status: 'HELD', lane: nextLane, ...place, ...ended } as const
+  const { stepDueAt: dueAt } = place
+  return { status: 'PENDING', lane: nextLane, ...place, dueAt, nextAttemptAt: dueAt } as const
 }
 
 function withLastSuccess(health: EndpointHealth, at: Date | null): EndpointHealth {

@@ -2,6 +2,7 @@ import t from 'tap'
 import {
   afterAttempt,
   type AttemptResult,
+  backlogOwedFor,
   type EndpointHealth,
   freshHealth,
   isAtEase,
@@ -28,14 +29,15 @@ function result(seconds: number, fields: Partial<AttemptResult> = {}): AttemptRe
 }
 
 function run(health: EndpointHealth, ...results: AttemptResult[]): EndpointHealth {
-  return results.reduce((current, one) => afterAttempt(current, one, plain).health, health)
+  return results.reduce((current, one) => afterAttempt(current, one, plain), health)
 }
 
 const failures = (count: number, seconds = 0) => Array.from({ length: count }, () => result(seconds))
 
 t.test('the breaker opens at the tenth failure in a row and not before', (t) => {
   t.equal(run(freshHealth, ...failures(9)).breaker.probeAt, null)
-  t.strictSame(run(freshHealth, ...failures(10)).breaker, { probeAt: at(30), intervalMs: 30_000 })
+  const opened = { probeAt: at(30), intervalMs: 30_000, closedAt: null }
+  t.strictSame(run(freshHealth, ...failures(10)).breaker, opened)
   const interrupted = run(freshHealth, ...failures(9), result(1, { ok: true }), ...failures(9))
   t.equal(interrupted.breaker.probeAt, null)
   t.end()
@@ -59,25 +61,43 @@ t.test(
   },
 )
 
-t.test('the first success closes the breaker, makes the backlog due and begins the pace at one', (t) => {
+t.test('the first success closes the breaker, makes the backlog due once and begins the pace at one', (t) => {
   const open = run(freshHealth, ...failures(10))
-  const { health, backlogDue } = afterAttempt(open, result(60, { ok: true, probe: true }), plain)
-  t.ok(backlogDue)
-  t.strictSame(health.breaker, { probeAt: null, intervalMs: 0 })
+  t.equal(backlogOwedFor(open, null), null)
+  const health = run(open, result(60, { ok: true, probe: true }))
+  t.strictSame(health.breaker, { probeAt: null, intervalMs: 0, closedAt: at(60) })
+  t.strictSame(backlogOwedFor(health, null), at(60))
+  t.equal(backlogOwedFor(health, at(60)), null, 'it was pulled forward for this closing')
+  t.equal(backlogOwedFor(paused(health), null), null, 'a paused endpoint takes nothing')
+  const twice = run(health, ...failures(10, 61), result(60, { ok: true }))
+  t.strictSame(backlogOwedFor(twice, at(60)), at(60.001), 'every closing is later than the one before')
   t.strictSame(health.streak, { number: 2, attempts: 0, deliveries: 0, since: null })
   t.equal(health.pace.inFlight, 1)
   t.notOk(isAtEase(health))
   t.end()
 })
 
-t.test('also a single failure makes the backlog due at the next success', (t) => {
-  t.ok(afterAttempt(run(freshHealth, result(0)), result(1, { ok: true }), plain).backlogDue)
-  t.notOk(afterAttempt(freshHealth, result(1, { ok: true }), plain).backlogDue)
+t.test('a success without an open breaker pulls nothing forward and slows nothing down', (t) => {
+  const failed = run(freshHealth, ...failures(9))
+  const health = run(failed, result(1, { ok: true }))
+  t.equal(backlogOwedFor(health, null), null)
+  t.strictSame(health.pace, freshHealth.pace)
+  t.match(health, { streak: { number: 2, attempts: 0 }, lastSuccessAt: at(1) })
+  t.ok(isAtEase(health))
+  t.end()
+})
+
+t.test('a breaker that an earlier release opened closes like any other', (t) => {
+  const { closedAt: _, ...breaker } = run(freshHealth, ...failures(10)).breaker
+  const health = run({ ...freshHealth, breaker }, result(60, { ok: true, probe: true }))
+  t.strictSame(backlogOwedFor(health, null), at(60))
+  t.equal(backlogOwedFor({ ...freshHealth, breaker: { probeAt: null, intervalMs: 0 } }, null), null)
   t.end()
 })
 
 t.test('the pace doubles when as many have succeeded as it allows: 1, 2, 4, 8', (t) => {
-  let health = run(freshHealth, result(0), result(1, { ok: true }))
+  const closed = run(freshHealth, ...failures(10), result(60, { ok: true, probe: true }))
+  let health = closed
   const paces = [health.pace.inFlight]
   for (let success = 1; success <= 7; success++) {
     health = run(health, result(2, { ok: true }))
@@ -85,8 +105,8 @@ t.test('the pace doubles when as many have succeeded as it allows: 1, 2, 4, 8', 
   }
   t.strictSame(paces, [1, 2, 2, 4, 4, 4, 4, 8])
   t.ok(isAtEase(health))
-  const again = run(run(freshHealth, result(0), result(1, { ok: true }), result(1, { ok: true })), result(2))
-  t.equal(again.pace.inFlight, 1, 'a failure on the way up begins again')
+  const refusedOne = run(closed, result(61, { ok: true }), result(62), result(63, { ok: true }))
+  t.strictSame(refusedOne.pace, { inFlight: 2, successes: 1 }, 'a failure on the way up takes nothing back')
   t.end()
 })
 
@@ -115,7 +135,7 @@ t.test('24 hours of failures pause, judged at a failure, with at least ten of th
   const early = run(freshHealth, ...failures(20), result(dayS - 1))
   t.equal(early.status, 'ACTIVE', 'a second early')
   const halved = [...failures(9), result(dayS / 2)].reduce(
-    (health, one) => afterAttempt(health, one, (ms) => ms / 2).health,
+    (health, one) => afterAttempt(health, one, (ms) => ms / 2),
     freshHealth,
   )
   t.equal(halved.pauseReason, 'FAILING', 'scaled')
@@ -163,7 +183,7 @@ t.test('a receiver that is down for a day: breaker, probes and pause on a virtua
       probes += 1
     } else nowMs += 5000
     const failed = result((nowMs - startMs) / 1000, { probe, firstAttemptAt: new Date(nowMs) })
-    health = afterAttempt(health, failed, plain).health
+    health = afterAttempt(health, failed, plain)
   }
   t.equal(health.pauseReason, 'FAILING')
   t.ok(nowMs - startMs >= 24 * hourMs && nowMs - startMs < 24 * hourMs + 360_000)

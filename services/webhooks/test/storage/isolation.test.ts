@@ -72,7 +72,7 @@ const claimLines = {
   recoverOrphans: internal(worker),
 }
 const moveLines = {
-  backlogDue: internal(worker),
+  pullBacklog: internal(worker),
   hold: internal(found),
   release: internal(found),
   hasHeld: internal(worker),
@@ -80,7 +80,13 @@ const moveLines = {
   reopen: scoped((scope, ids) =>
     deliveries.reopen(scope, { _id: ids.endedId, status: 'FAILED', attemptCount: 0 }, now),
   ),
-  pullForward: scoped((scope, { waitingId }) => deliveries.pullForward(scope, waitingId, now)),
+  pullForward: scoped((scope, { waitingId }) =>
+    deliveries.pullForward(
+      scope,
+      { _id: waitingId, attemptCount: 0, nextAttemptAt: now, createdAt: now },
+      now,
+    ),
+  ),
   replayAgain: internal(job),
   cancelReplay: internal(job),
   countReplay: internal(job),
@@ -132,6 +138,7 @@ await holdIsolation(t, {
         endpoints.change(scope, webhookId, () => ({ $set: { description: 'changed' } })),
       ),
       noteSuccesses: internal(worker),
+      notePulled: internal(worker),
       wakesOf: internal(worker),
       lowerDue: internal(found),
       due: internal(worker),

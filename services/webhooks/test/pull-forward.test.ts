@@ -1,0 +1,124 @@
+import { dashboardGetDelivery, dashboardRetryDelivery } from '@pitboss/contracts/endpoints/webhooks'
+import { waitFor } from '@pitboss/testing/wait-for'
+import t, { type Test } from 'tap'
+import { startReceiver, status } from './fixtures/receiver.ts'
+import { type Rig, startRig } from './fixtures/rig.ts'
+import { spawnService } from './fixtures/service-process.ts'
+
+t.setTimeout(120_000)
+
+const long = { timeoutMs: 30_000 }
+const inMs = (ms: number) => new Date(Date.now() + ms)
+const hourMs = 3_600_000
+const backlogSize = 12
+
+const request = (rig: Rig, id: string) => ({
+  caller: rig.caller(),
+  params: { delivery_id: id },
+  query: {},
+  body: undefined,
+})
+const show = async (rig: Rig, id: string) => (await rig.call(dashboardGetDelivery, request(rig, id))).body
+const retry = (rig: Rig, id: string) =>
+  waitFor(() => rig.call(dashboardRetryDelivery, request(rig, id)), long)
+
+/** An endpoint with an open breaker, whose deliveries have all failed once and are due at their ninth step, in five hours. */
+async function withOpenBreaker(t: Test, rig: Rig, leftBefore: boolean) {
+  const receiver = await startReceiver(t, status(500))
+  const { webhook_id } = await rig.createEndpoint(receiver.url)
+  for (let count = 0; count < backlogSize; count++) await rig.publish()
+  const { deliveries, endpoints } = rig.collections
+  await waitFor(async () => {
+    const underWay = await deliveries.countDocuments({ claimToken: { $gt: 0 } })
+    const failed = await deliveries.countDocuments({ attemptCount: { $gt: 0 } })
+    const endpoint = await endpoints.findOne({ _id: webhook_id })
+    return endpoint?.health.breaker.probeAt !== null && failed >= 10 && underWay === 0
+  }, long)
+  const stepDueAt = inMs(5 * hourMs)
+  const due = { attemptCount: 1, dueAt: stepDueAt, nextAttemptAt: stepDueAt }
+  await deliveries.updateMany({}, { $set: { ...due, firstAttemptAt: inMs(-4 * hourMs), step: 9, stepDueAt } })
+  if (leftBefore)
+    await deliveries.updateMany({}, { $unset: { step: true, stepDueAt: true, pulledFor: true } })
+  await endpoints.updateOne({ _id: webhook_id }, { $set: { 'health.breaker.probeAt': inMs(hourMs) } })
+  const [refused, first] = await deliveries.find({}).sort({ order: 1 }).toArray()
+  if (refused === undefined || first === undefined) throw new Error('there are no deliveries')
+  receiver.answer((response, { headers }) =>
+    response.writeHead(headers['x-svc-event-id'] === refused.eventId ? 500 : 200).end(),
+  )
+  const others = () => deliveries.countDocuments({ status: 'DELIVERED' })
+  return { webhookId: webhook_id, refused, first, stepDueAt, others, receiver }
+}
+
+for (const leftBefore of [false, true]) {
+  const whose = leftBefore ? 'of an earlier release ' : ''
+  t.test(
+    `a backlog ${whose}is pulled forward once when the breaker closes, beside its schedule`,
+    async (t) => {
+      const rig = await startRig(t, { replicas: 2 })
+      const { endpoints } = rig.collections
+      const { refused, first, stepDueAt, others, webhookId } = await withOpenBreaker(t, rig, leftBefore)
+      await retry(rig, first._id)
+      await waitFor(async () => (await others()) === backlogSize - 1, long)
+      const still = { status: 'PENDING', attempt_count: 2, next_attempt_at: stepDueAt.toISOString() }
+      const pulled = await waitFor(async () => {
+        const shown = await show(rig, refused._id)
+        return shown.attempt_count === 2 ? shown : null
+      }, long)
+      t.match(pulled, still)
+      t.match(pulled.waiting_for, /^attempt 3 is due at [0-9:]{8}, after HTTP 500$/)
+
+      const later = await rig.publish()
+      await waitFor(
+        async () => (await rig.deliveries({ event_id: later.id }))[0]?.status === 'DELIVERED',
+        long,
+      )
+      const noted = await endpoints.findOne({ _id: webhookId })
+      t.strictSame(noted?.pulledFor, noted?.health.breaker.closedAt)
+      t.match(await show(rig, refused._id), still, 'a success pulls nothing forward')
+
+      // As a worker leaves it that dies between the pull and its note.
+      await endpoints.updateOne(
+        { _id: webhookId },
+        { $unset: { pulledFor: true }, $min: { dueAt: new Date() }, $inc: { wakes: 1, version: 1 } },
+      )
+      await waitFor(async () => (await endpoints.findOne({ _id: webhookId }))?.pulledFor !== undefined, long)
+      t.match(await show(rig, refused._id), still, 'nor does the same closing, twice')
+
+      await retry(rig, refused._id)
+      await waitFor(async () => (await show(rig, refused._id)).attempt_count === 3, long)
+      t.match(await show(rig, refused._id), { ...still, attempt_count: 3 }, 'nor uses a person up a step')
+      const kept = await rig.collections.deliveries.findOne({ _id: refused._id })
+      t.match(kept, { step: leftBefore ? 2 : 9, stepDueAt })
+    },
+  )
+}
+
+// Each with a database and an account of its own; most of the time they wait for the lease of the dead process to end.
+t.jobs = 2
+for (const point of ['webhooks.health-settled=kill@1', 'webhooks.backlog-pulled=kill@1']) {
+  void t.test(
+    `killed at ${point}: the backlog is pulled forward all the same, and once`,
+    { buffered: true },
+    async (t) => {
+      const rig = await startRig(t)
+      const { refused, first, stepDueAt, others } = await withOpenBreaker(t, rig, false)
+      await Promise.all(rig.running.map((service) => service.stop()))
+      const doomed = spawnService(t, rig.config, point)
+      await retry(rig, first._id)
+      t.equal(await doomed.ended, 'SIGKILL')
+      spawnService(t, rig.config)
+      await waitFor(async () => (await others()) === backlogSize - 1, long)
+      const pulled = await waitFor(async () => {
+        const kept = await rig.collections.deliveries.findOne({ _id: refused._id, claimToken: 0 })
+        return kept?.attemptCount === 2 ? kept : null
+      }, long)
+      t.match(pulled, { status: 'PENDING', step: 9, stepDueAt, dueAt: stepDueAt, nextAttemptAt: stepDueAt })
+      const later = await rig.publish()
+      await waitFor(
+        async () => (await rig.deliveries({ event_id: later.id }))[0]?.status === 'DELIVERED',
+        long,
+      )
+      t.equal((await rig.collections.deliveries.findOne({ _id: refused._id }))?.attemptCount, 2)
+    },
+  )
+}

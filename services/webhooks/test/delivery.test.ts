@@ -10,6 +10,7 @@ import {
 } from '@pitboss/contracts/endpoints/webhooks'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
+import { newDocument } from '../src/storage/delivery-queue.ts'
 import { type Received, startReceiver, status } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 
@@ -304,6 +305,36 @@ t.test('a success after a failure leaves the pace as it is: eight in flight', as
   await waitFor(() => waiting.length === 8, { ...long, what: 'eight in flight' })
   receiver.answer(status(200))
   for (const response of waiting) response.end()
+})
+
+t.test('a delivery whose event a restored database lacks waits for it on its schedule', async (t) => {
+  const rig = await startRig(t)
+  const receiver = await startReceiver(t)
+  const { webhook_id } = await rig.createEndpoint(receiver.url)
+  await rig.publish()
+  const first = await waitFor(() => rig.collections.events.findOne({}), long)
+  await waitFor(() => receiver.received.length === 1, long)
+  const eventId = first._id.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
+  const fields = { webhookId: webhook_id, eventId, eventType: first.type, lane: 'fresh' } as const
+  const lost = newDocument({
+    _id: eventId.replace('evt', 'dlv'),
+    ...rig.scope,
+    ...fields,
+    createdAt: new Date(),
+  })
+  await rig.collections.deliveries.insertOne(lost)
+  const due = { $min: { dueAt: new Date() }, $inc: { wakes: 1 } }
+  await rig.collections.endpoints.updateOne({ _id: webhook_id }, due)
+  const waiting = await waitFor(async () => {
+    const shown = await show(rig, lost._id)
+    return shown.attempt_count === 1 ? shown : null
+  }, long)
+  t.match(waiting, { status: 'PENDING', next_attempt_at: String })
+  t.match(waiting.last_attempt, { error: 'the event is not in the log any more', http_status: null })
+  t.match(await endpointOf(rig, webhook_id), { failure_streak: { consecutive_failed_attempts: 0 } })
+  await rig.collections.events.insertOne({ ...first, _id: eventId, seq: 2 })
+  await retry(rig, lost._id)
+  await waitFor(async () => (await show(rig, lost._id)).status === 'DELIVERED', long)
 })
 
 t.test('pausing holds, resuming with skip cancels what was held', async (t) => {

@@ -9,7 +9,7 @@ import { type DueDelivery, type EndpointDocument, never } from '../storage/docum
 import type { EndpointStore } from '../storage/endpoint-store.ts'
 import type { BodyCache } from '../storage/body-cache.ts'
 import { createEndpointView, type FirstLook } from './endpoint-view.ts'
-import { failWithoutBody } from './fail-without-body.ts'
+import { attemptWithoutBody } from './attempt-without-body.ts'
 import type { MakeAttempt } from './make-attempt.ts'
 import type { RecoverOrphans } from './recover-orphans.ts'
 import type { SettleAttempt } from './settle-attempt.ts'
@@ -204,8 +204,10 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument, first: L
   ): Promise<void> {
     try {
       await failpoint('webhooks.claimed')
-      if (body === null) return await failWithoutBody({ deliveries, clock, logger }, delivery)
-      const outcome = await deps.makeAttempt(endpoint, delivery, body)
+      const outcome =
+        body === null
+          ? attemptWithoutBody({ clock, logger }, delivery)
+          : await deps.makeAttempt(endpoint, delivery, body)
       if (abandoned) return
       await failpoint('webhooks.posted')
       // A success that changes nothing else gives its slot away while it is written: the next one is sent when both are.

@@ -10,6 +10,8 @@ import type { OpenSecret } from './open-secret.ts'
 
 export type AttemptOutcome = {
   readonly ok: boolean
+  /** The receiver was asked; else the failure is ours and says nothing about its endpoint. */
+  readonly asked: boolean
   readonly gone: boolean
   readonly retryAfterMs: number | null
   readonly at: Date
@@ -56,6 +58,7 @@ export function createMakeAttempt({
     const status = answer.httpStatus ?? 0
     return {
       ok: answer.ok,
+      asked: true,
       gone: status === 410,
       retryAfterMs: retryAfterMs(status, answer.headers.get('retry-after') ?? null, at),
       at,

@@ -65,7 +65,7 @@ export function createSettleAttempt({
     let streakNumber: number | null = delivery.failedInStreak
     let pulledFor: Date | null = delivery.pulledFor ?? null
     let endpoint: EndpointDocument | null = null
-    if (!isTest && !(ok && atEase)) {
+    if (!isTest && outcome.asked && !(ok && atEase)) {
       endpoint = await endpoints.change(delivery, delivery.webhookId, (current) => {
         const health = afterAttempt(
           withLastSuccess(current.health, lastSuccessAt),

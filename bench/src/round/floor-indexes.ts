@@ -18,6 +18,12 @@ export const floorIndexes: Readonly<Record<string, readonly IndexDeclaration[]>>
       unique: true,
       partialFilterExpression: { unfinished: true },
     },
+    {
+      key: { chain: 1, openedUnder: 1 },
+      name: 'chain_opened_under',
+      unique: true,
+      partialFilterExpression: { openedUnder: { $gt: '' } },
+    },
     { key: { scope: 1, _id: -1 }, name: 'scope_id' },
     { key: { scope: 1, playerId: 1, _id: -1 }, name: 'scope_player_id' },
     { key: { scope: 1, sessionId: 1, _id: -1 }, name: 'scope_session_id' },

@@ -18,8 +18,8 @@ export type ModelRounds = {
 }
 
 /**
- * The collections of rounds and commitments, with the promises of storage/rounds-store.ts: one unfinished round and one round per nonce
- * in a chain, fenced writes, claims. Lists are for people and not simulated.
+ * The collections of rounds and commitments, with the promises of storage/rounds-store.ts: one unfinished round, one round per nonce and one
+ * per client's id in a chain, fenced writes, claims. Lists are for people and not simulated.
  */
 export function createModelRounds({
   seed,
@@ -30,6 +30,10 @@ export function createModelRounds({
 }): ModelRounds {
   const table = new Map<string, Row>()
   const rows = () => [...table.values()]
+  const lastOf = (chain: string): Row | null => {
+    const own = rows().filter(({ round }) => chainOf(round) === chain)
+    return own.toSorted((a, b) => b.round.nonce - a.round.nonce)[0] ?? null
+  }
 
   const put = (row: Row): StoredRound => {
     const before = table.get(row.round.id)?.round ?? null
@@ -62,7 +66,13 @@ export function createModelRounds({
           machine.io('insert round', () => {
             const chain = chainOf(round)
             const own = rows().filter((row) => chainOf(row.round) === chain)
-            const taken = own.some((row) => isUnfinished(row.round) || row.round.nonce === round.nonce)
+            const id = round.clientTransactionId
+            const taken = own.some(
+              (row) =>
+                isUnfinished(row.round) ||
+                row.round.nonce === round.nonce ||
+                (id !== null && row.round.clientTransactionId === id),
+            )
             return taken ? null : put({ round, version: 1, dueAt, checks: 0, claims: 0, outbox: events })
           }),
         update: (stored, write) =>
@@ -88,13 +98,19 @@ export function createModelRounds({
             'find by transaction',
             ({ round }) => scopeKey(scopeOf(round)) === scopeKey(scope) && idsOf(round).includes(id),
           ),
+        listByTransaction: (scope, id) =>
+          machine.io('find by transaction', () =>
+            rows().filter(
+              ({ round }) => scopeKey(scopeOf(round)) === scopeKey(scope) && idsOf(round).includes(id),
+            ),
+          ),
+        findLast: (chain) => machine.io('find last', () => lastOf(chain)),
         last: (chain) =>
           machine.io('last round', () => {
-            const own = rows().filter(({ round }) => chainOf(round) === chain)
-            const last = own.toSorted((a, b) => b.round.nonce - a.round.nonce)[0]
+            const last = lastOf(chain)
             return {
               nonce: last?.round.nonce ?? 0,
-              unfinished: last !== undefined && isUnfinished(last.round),
+              unfinished: last !== null && isUnfinished(last.round),
             }
           }),
         findDue: (now, max) =>

@@ -11,6 +11,7 @@ import { narrow, platformLimits } from '@pitboss/rounds/domain/limits'
 import type { RoundMessage } from '@pitboss/rounds/domain/round-message'
 import { erringCommitments, erringRounds, erringWallet } from '@pitboss/rounds/erring'
 import { createJoinMovement } from '@pitboss/rounds/handlers/join-movement'
+import { createOpenIntent } from '@pitboss/rounds/handlers/open-intent'
 import { createPlaceStake } from '@pitboss/rounds/handlers/place-stake'
 import { createPlaceTransaction } from '@pitboss/rounds/handlers/place-transaction'
 import { createPlayRound } from '@pitboss/rounds/handlers/play-round'
@@ -74,8 +75,10 @@ export function startRounds(
   })
   const placeStake = createPlaceStake({ rounds, wallet, actor, logger: silent })
   const joinMovement = createJoinMovement({ wallet, rounds, clock, wait: (ms) => machine.wait(ms) })
+  const openIntent = createOpenIntent({ rounds, actor })
   const play = {
-    ...{ rounds, commitments, grants, wallet, actor, placeStake, joinMovement, clock, newId, newUuid },
+    ...{ rounds, commitments, grants, wallet, actor, openIntent, placeStake, joinMovement },
+    ...{ clock, newId, newUuid },
     access: { find: findGame, offered },
     players: { player },
   }

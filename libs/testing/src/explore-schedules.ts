@@ -4,6 +4,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 export type StepOptions = {
   /** False while the step waits for something that others have to do first. */
   readonly mayGo?: () => boolean
+  /** Whether it goes all the same when nothing else can. */
+  readonly whenIdle?: boolean
   /** Whether the process may die here instead, for ever. */
   readonly mayDie?: () => boolean
 }
@@ -86,7 +88,7 @@ export async function exploreSchedules({
 }
 
 type Move = { readonly name: string; readonly take: () => void }
-type Waiting = { readonly process: string; readonly moves: () => Move[] }
+type Waiting = { readonly process: string; readonly moves: (isIdle: boolean) => Move[] }
 
 function createStage() {
   let waiting: readonly Waiting[] = []
@@ -99,13 +101,17 @@ function createStage() {
     void logs.set(process, digest([logs.get(process) ?? '', ...what]))
 
   const stage: Stage = {
-    async step(process, what, effects, { mayGo = () => true, mayDie = () => false } = {}) {
+    async step(process, what, effects, options = {}) {
+      const { mayGo = () => true, whenIdle = false, mayDie = () => false } = options
       const entries = Object.entries(effects)
       const [first] = entries
       if (first === undefined) throw new RangeError(`${what} has no effect`)
       if (ending && !dead.has(process)) return first[1]()
       return new Promise((resolve) => {
-        const self: Waiting = { process, moves: () => (mayGo() ? [...going, ...dying()] : []) }
+        const self: Waiting = {
+          process,
+          moves: (isIdle) => (mayGo() || (isIdle && whenIdle) ? [...going, ...dying()] : []),
+        }
         const going = entries.map(([name, effect]) => ({
           name: `${process}: ${what}${entries.length > 1 ? ` (${name})` : ''}`,
           take() {
@@ -126,12 +132,15 @@ function createStage() {
     },
   }
 
+  function moves(): Move[] {
+    const inOrder = waiting.toSorted((a, b) => Number(a.process > b.process) - Number(a.process < b.process))
+    const ready = inOrder.flatMap((one) => one.moves(false))
+    return ready.length > 0 ? ready : inOrder.flatMap((one) => one.moves(true))
+  }
+
   return {
     stage,
-    moves: (): Move[] =>
-      waiting
-        .toSorted((a, b) => Number(a.process > b.process) - Number(a.process < b.process))
-        .flatMap((one) => one.moves()),
+    moves,
     told: () => JSON.stringify([...logs].sort(([a], [b]) => (a < b ? -1 : 1))),
     finish() {
       ending = true

@@ -28,6 +28,7 @@ import { createFreeBetHandlers } from './handlers/free-bets.ts'
 import { createGameAccess } from './handlers/game-access.ts'
 import { createGameHandlers, createShowGame } from './handlers/games.ts'
 import { createOpenSession } from './handlers/open-session.ts'
+import { createOpenIntent } from './handlers/open-intent.ts'
 import { createPlaceStake } from './handlers/place-stake.ts'
 import { createJoinMovement } from './handlers/join-movement.ts'
 import { createPlaceTransaction } from './handlers/place-transaction.ts'
@@ -126,7 +127,7 @@ export async function startRounds({
   const placeStake = createPlaceStake({ rounds, wallet, actor, logger })
   const ids = { newId, newUuid: randomUUID }
   const joinMovement = createJoinMovement({ wallet, rounds, clock })
-  const stakes = { placeStake, joinMovement }
+  const stakes = { openIntent: createOpenIntent({ rounds, actor }), placeStake, joinMovement }
   const play = { rounds, commitments, grants, wallet, actor, access, players, ...stakes, clock, ...ids }
   const playRound = createPlayRound(play)
   const placeTransaction = createPlaceTransaction({ ...play, sessions })

@@ -35,18 +35,28 @@ export function createJoinMovement({
   wait = delay,
 }: {
   wallet: Pick<WalletClient, 'show'>
-  rounds: Pick<RoundsStore, 'findByTransaction'>
+  rounds: Pick<RoundsStore, 'find'>
   clock: Clock
   /** How to wait; a simulation has a time of its own. */
   wait?: (ms: number) => Promise<unknown>
 }): JoinMovement {
+  /** Whether the round still has it: what was taken back leaves the id to whoever comes next. */
+  async function isIntended(round: RoundState, transactionId: string): Promise<boolean> {
+    const stored = await rounds.find(scopeOf(round), round.id)
+    if (stored === null) return false
+    const { stakes, wins, reversals } = stored.round
+    return [...stakes, ...wins, ...reversals].some((one) => one.transactionId === transactionId)
+  }
+
   return async function joinMovement(round, transactionId, context) {
     const scope: Scope = scopeOf(round)
     const startMs = clock.now().getTime()
     for (let pollMs = pollFirstMs; ; pollMs = Math.min(pollMs * 2, pollLastMs)) {
       const shown = await wallet.show(scope, transactionId, context)
       if (shown !== null && shown.movement.round_id !== round.id) {
-        throw new ServiceError('TRANSACTION_CONFLICT')
+        throw (await isIntended(round, transactionId))
+          ? new ServiceError('TRANSACTION_CONFLICT')
+          : takenBack()
       }
       const nowMs = clock.now().getTime()
       const isLate = nowMs + pollMs >= context.deadlineAtMs - reserveMs
@@ -55,11 +65,13 @@ export function createJoinMovement({
         if (isLate || nowMs - startMs >= intentMs) {
           throw new ServiceError('WALLET_TIMEOUT', { resource: resourceOf(round, { transactionId }) })
         }
-        if ((await rounds.findByTransaction(scope, transactionId)) === null) {
-          throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
-        }
+        if (!(await isIntended(round, transactionId))) throw takenBack()
       }
       await wait(pollMs)
     }
   }
+}
+
+function takenBack(): ServiceError {
+  return new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
 }

@@ -10,7 +10,7 @@ import type { RoundActor } from '../actors/round-actor.ts'
 import type { WalletClient } from '../clients/wallet.ts'
 import { isWithin, narrow } from '../domain/limits.ts'
 import { assertRealMoney } from '../domain/live-rules.ts'
-import { isUnfinished, type Reversal, type Stake, type Win } from '../domain/round.ts'
+import type { Reversal, RoundState, Stake, Win } from '../domain/round.ts'
 import { type MovementOrder, reversalOrder, winSpec } from '../present/movement-spec.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
 import { chainKey, scopeOf, type StoredRound } from '../storage/round-document.ts'
@@ -20,6 +20,7 @@ import { assertReferenceFits } from './assert-reference-fits.ts'
 import type { GameAccess } from './game-access.ts'
 import type { JoinMovement } from './join-movement.ts'
 import { newRound } from './new-round.ts'
+import { findSibling, type OpenIntent } from './open-intent.ts'
 import { type PlaceStake, resourceOf } from './place-stake.ts'
 import { assertSessionOpen } from './play-round.ts'
 import { assertCurrency, judgeAmount, readAmount } from './read-amount.ts'
@@ -35,6 +36,7 @@ type PlaceTransactionDeps = {
   wallet: WalletClient
   actor: RoundActor
   access: Pick<GameAccess, 'find' | 'offered'>
+  openIntent: OpenIntent
   placeStake: PlaceStake
   joinMovement: JoinMovement
   clock: Clock
@@ -54,7 +56,7 @@ const unforeseenCodes: readonly string[] = [
 
 /** `POST /v1/transactions`: the movements of rounds that the operator's own server drives. Contract sections 5 and 11. */
 export function createPlaceTransaction(deps: PlaceTransactionDeps) {
-  const { rounds, sessions, commitments, wallet, actor, access, placeStake, joinMovement, clock } = deps
+  const { rounds, sessions, commitments, wallet, actor, access, openIntent, placeStake, clock } = deps
 
   return async function placeTransaction(
     caller: Caller,
@@ -62,7 +64,7 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     context: HandlerContext,
   ): Promise<PlacedTransaction> {
     judgeAmount(body.amount, body.currency, 'amount')
-    const earlier = await rounds.findByTransaction(caller.scope, body.transaction_id)
+    const earlier = await findSibling(rounds, requestOf(caller, body))
     if (earlier !== null) return answerRepeat(earlier, body, context)
     if (body.type === 'BET')
       return body.round_id === undefined
@@ -79,14 +81,9 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     context: HandlerContext,
   ): Promise<PlacedTransaction> {
     const { transaction_id: transactionId } = body
-    const movements = [...round.stakes, ...round.wins, ...round.reversals]
-    const known = movements.find((one) => one.transactionId === transactionId)
-    const same =
-      known?.requestHash === transactionHash(body, round) || seededBug('rounds.other-body-accepted')
-    if (round.driver !== 'operator' || known === undefined || !same) {
-      throw new ServiceError('TRANSACTION_CONFLICT')
-    }
-    const { movement, outcome } = await joinMovement(round, transactionId, context)
+    const known = movementOf(round, body)
+    if (known === null) throw new ServiceError('TRANSACTION_CONFLICT')
+    const { movement, outcome } = await deps.joinMovement(round, transactionId, context)
     if (outcome.kind === 'refused') throw new ServiceError(outcome.code)
     if (outcome.kind === 'pending') {
       throw new ServiceError(outcome.code, { resource: resourceOf(round, known) })
@@ -100,46 +97,39 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     context: HandlerContext,
   ): Promise<PlacedTransaction> {
     const { scope } = caller
-    const { session, entry, amount, limits } = await checkStake(caller, body)
-    const chain = chainKey(scope, session.game, session.playerId)
-    const last = await rounds.last(chain)
-    if (last.unfinished) {
-      const sibling = await rounds.findByTransaction(scope, body.transaction_id)
-      if (sibling !== null) return answerRepeat(sibling, body, context)
-      const other = await rounds.findUnfinished(chain)
-      if (other !== null && isUnfinished((await actor.catchUp(other, context)).round)) {
-        throw new ServiceError('ROUND_IN_PROGRESS')
+    const plan = async () => {
+      const { session, entry, amount, limits } = await checkStake(caller, body)
+      const chain = chainKey(scope, session.game, session.playerId)
+      return {
+        chain,
+        last: await rounds.last(chain),
+        async make(nonce: number) {
+          const { settleLosses } = await wallet.assertConfigured(scope, context)
+          const now = clock.now()
+          return newRound({
+            session,
+            driver: 'operator',
+            gameId: entry.gameId,
+            commitment: await commitments.ensure(chain, nonce, now),
+            clientSeed: null,
+            bet: null,
+            stake: amount,
+            maxPayout: limits.maxPayout,
+            grantId: null,
+            settleLosses,
+            requestHash: transactionHash(body, { currency: session.currency }),
+            clientTransactionId: body.transaction_id,
+            now,
+            newId: deps.newId,
+            newUuid: deps.newUuid,
+          })
+        },
       }
     }
-    const { settleLosses } = await wallet.assertConfigured(scope, context)
-    const now = clock.now()
-    const requestHash = transactionHash(body, { currency: session.currency })
-    const stored = await actor.open(
-      newRound({
-        session,
-        driver: 'operator',
-        gameId: entry.gameId,
-        commitment: await commitments.ensure(chain, last.nonce + 1, now),
-        clientSeed: null,
-        bet: null,
-        stake: amount,
-        maxPayout: limits.maxPayout,
-        grantId: null,
-        settleLosses,
-        requestHash,
-        clientTransactionId: body.transaction_id,
-        now,
-        newId: deps.newId,
-        newUuid: deps.newUuid,
-      }),
-    )
-    if (stored === null) {
-      const sibling = await rounds.findByTransaction(scope, body.transaction_id)
-      if (sibling !== null) return answerRepeat(sibling, body, context)
-      throw new ServiceError('ROUND_IN_PROGRESS')
-    }
-    await failpoint('rounds.intent-stored')
-    return askForStake(stored, body.transaction_id, context)
+    const { kind, stored } = await openIntent({ ...requestOf(caller, body), plan }, context)
+    return kind === 'repeat'
+      ? answerRepeat(stored, body, context)
+      : askForStake(stored, body.transaction_id, context)
   }
 
   async function addStake(
@@ -304,4 +294,19 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     }
     return stored
   }
+}
+
+function requestOf({ scope }: Caller, body: TransactionBody) {
+  const isOwn = (round: RoundState) => movementOf(round, body) !== null
+  return { scope, transactionId: body.transaction_id, isOwn }
+}
+
+/** The movement of this round that this very request has made; null when there is none, or the body means another. */
+function movementOf(round: RoundState, body: TransactionBody): Stake | Win | Reversal | null {
+  if (round.driver !== 'operator') return null
+  const movements = [...round.stakes, ...round.wins, ...round.reversals]
+  const known = movements.find(({ transactionId }) => transactionId === body.transaction_id)
+  if (known === undefined) return null
+  const same = known.requestHash === transactionHash(body, round) || seededBug('rounds.other-body-accepted')
+  return same ? known : null
 }

@@ -11,7 +11,7 @@ import type { CatalogueEntry } from '../catalogue.ts'
 import type { WalletClient } from '../clients/wallet.ts'
 import { isWithin, type Limits, narrow } from '../domain/limits.ts'
 import { assertRealMoney } from '../domain/live-rules.ts'
-import { isUnfinished, type RoundState, type Stake } from '../domain/round.ts'
+import type { RoundState, Stake } from '../domain/round.ts'
 import { sessionStatusAt } from '../domain/session-status.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
 import type { GrantsStore } from '../storage/grants-store.ts'
@@ -21,6 +21,7 @@ import { type SessionDocument, stakeRangeOf } from '../storage/sessions-store.ts
 import type { GameAccess } from './game-access.ts'
 import type { JoinMovement } from './join-movement.ts'
 import { newRound } from './new-round.ts'
+import { findSibling, type OpenIntent, type Plan } from './open-intent.ts'
 import { type PlaceStake, resourceOf } from './place-stake.ts'
 import type { Player, PlayerAccess } from './player-session.ts'
 import { assertCurrency, readAmount } from './read-amount.ts'
@@ -41,6 +42,7 @@ type PlayRoundDeps = {
   actor: RoundActor
   access: Pick<GameAccess, 'find' | 'offered'>
   players: Pick<PlayerAccess, 'player'>
+  openIntent: OpenIntent
   placeStake: PlaceStake
   joinMovement: JoinMovement
   clock: Clock
@@ -63,8 +65,7 @@ type Play = {
  * before the intent is stored; from then on the round ends by itself, whoever dies. Contract sections 4 and 11.
  */
 export function createPlayRound(deps: PlayRoundDeps) {
-  const { rounds, commitments, grants, wallet, actor, access, players, placeStake, joinMovement, clock } =
-    deps
+  const { rounds, commitments, grants, wallet, actor, access, players, openIntent, placeStake, clock } = deps
 
   return async function playRound(
     caller: Caller,
@@ -73,42 +74,15 @@ export function createPlayRound(deps: PlayRoundDeps) {
   ): Promise<RoundState> {
     const player = await players.player(caller)
     const play = readPlay(player, body)
-    const earlier = await repeated(play)
+    const { scope } = player
+    const request = { scope, transactionId: body.transaction_id ?? null, isOwn: isOwn(play) }
+    const earlier = await findSibling(rounds, request)
     if (earlier !== null) return answerRepeat(earlier, play, context)
 
-    assertSessionOpen(player.session, clock.now())
-    assertRealMoney(caller.scope.environment, caller.account)
-    assertCurrency(player.session.currency, caller.account)
-    const [game, last] = await Promise.all([
-      access.offered(caller.scope.operatorId, player.session.game),
-      rounds.last(player.chain),
-    ])
-    const limits = game.limits(player.session.currency)
-    assertStake(play, limits)
-    if (last.unfinished) {
-      const sibling = await repeated(play)
-      if (sibling !== null) return answerRepeat(sibling, play, context)
-      const other = await rounds.findUnfinished(player.chain)
-      if (other !== null && isUnfinished((await actor.catchUp(other, context)).round)) {
-        throw new ServiceError('ROUND_IN_PROGRESS')
-      }
-    }
-    const { settleLosses } = await wallet.assertConfigured(caller.scope, context)
-
-    const grantId = body.free_bet === true ? await chooseGrant(play) : null
-    const stored = await storeIntent(play, {
-      nonce: last.nonce + 1,
-      grantId,
-      settleLosses,
-      maxPayout: limits.maxPayout,
-    })
-    if (stored === null) {
-      const sibling = await repeated(play)
-      if (sibling !== null) return answerRepeat(sibling, play, context)
-      throw new ServiceError('ROUND_IN_PROGRESS')
-    }
-    await failpoint('rounds.intent-stored')
-    const started = grantId === null ? await takeStake(stored, context) : await takeGrant(stored)
+    const plan = () => planRound(caller, play, context)
+    const { kind, stored } = await openIntent({ ...request, plan }, context)
+    if (kind === 'repeat') return answerRepeat(stored, play, context)
+    const started = stored.round.freeBet ? await takeGrant(stored) : await takeStake(stored, context)
     await failpoint('rounds.drawn')
     const settled = await actor.settle(started, { recover: false, context })
     await failpoint('rounds.settled')
@@ -136,10 +110,45 @@ export function createPlayRound(deps: PlayRoundDeps) {
     return { player, entry, wager: parsed.wager, stake, requestHash, body }
   }
 
-  async function repeated({ player, body }: Play): Promise<StoredRound | null> {
-    return body.transaction_id === undefined
-      ? null
-      : rounds.findByTransaction(player.scope, body.transaction_id)
+  /** Everything that can be refused is refused in here. */
+  async function planRound(caller: Caller, play: Play, context: HandlerContext): Promise<Plan> {
+    const { player, entry, wager, stake, requestHash, body } = play
+    const { session, chain } = player
+    assertSessionOpen(session, clock.now())
+    assertRealMoney(caller.scope.environment, caller.account)
+    assertCurrency(session.currency, caller.account)
+    const [game, last] = await Promise.all([
+      access.offered(caller.scope.operatorId, session.game),
+      rounds.last(chain),
+    ])
+    const limits = game.limits(session.currency)
+    assertStake(play, limits)
+    return {
+      chain,
+      last,
+      async make(nonce) {
+        const { settleLosses } = await wallet.assertConfigured(caller.scope, context)
+        const grantId = body.free_bet === true ? await chooseGrant(play) : null
+        const now = clock.now()
+        return newRound({
+          session,
+          driver: 'game',
+          gameId: entry.gameId,
+          commitment: await commitments.ensure(chain, nonce, now),
+          clientSeed: body.client_seed ?? null,
+          bet: wager.bet,
+          stake,
+          maxPayout: limits.maxPayout,
+          grantId,
+          settleLosses,
+          requestHash,
+          clientTransactionId: body.transaction_id ?? null,
+          now,
+          newId: deps.newId,
+          newUuid: deps.newUuid,
+        })
+      },
+    }
   }
 
   function assertStake({ player, entry, wager, stake, body }: Play, limits: Limits): void {
@@ -156,42 +165,10 @@ export function createPlayRound(deps: PlayRoundDeps) {
   async function chooseGrant({ player: { scope, session }, stake }: Play): Promise<string> {
     const { playerId, game, currency } = session
     const open = await grants.open(scope, { playerId, game, currency }, clock.now())
-    if (open.length === 0) throw invalidField('free_bet', 'there is no free bet for this player and game')
+    if (open.length === 0) throw noFreeBet()
     const fitting = open.find((grant) => BigInt(grant.stake) === stake)
     if (fitting === undefined) throw invalidField('stake', "must equal the free bet's stake")
     return fitting._id
-  }
-
-  /** W: the round with its nonce, its sealed seed and its stake's id. Null when another round is unfinished. */
-  async function storeIntent(
-    { player: { session, chain }, entry, wager, stake, requestHash, body }: Play,
-    {
-      nonce,
-      grantId,
-      settleLosses,
-      maxPayout,
-    }: Pick<RoundState, 'nonce' | 'grantId' | 'settleLosses' | 'maxPayout'>,
-  ): Promise<StoredRound | null> {
-    const now = clock.now()
-    return actor.open(
-      newRound({
-        session,
-        driver: 'game',
-        gameId: entry.gameId,
-        commitment: await commitments.ensure(chain, nonce, now),
-        clientSeed: body.client_seed ?? null,
-        bet: wager.bet,
-        stake,
-        maxPayout,
-        grantId,
-        settleLosses,
-        requestHash,
-        clientTransactionId: body.transaction_id ?? null,
-        now,
-        newId: deps.newId,
-        newUuid: deps.newUuid,
-      }),
-    )
   }
 
   async function takeStake(stored: StoredRound, context: HandlerContext): Promise<StoredRound> {
@@ -200,44 +177,58 @@ export function createPlayRound(deps: PlayRoundDeps) {
     return (await placeStake(stored, stake, context)).stored
   }
 
-  /** The grant may have been used up since it was chosen: then there is no round. */
+  /**
+   * The grant may have been used up, or cancelled, since it was chosen: then there is no round. The grant tells whoever asks for this round the same,
+   * so first request, repeats and sweeper agree; an intent that somebody else has touched is ended by the sweeper.
+   */
   async function takeGrant(stored: StoredRound): Promise<StoredRound> {
     const { round } = stored
     const used = await grants.use(scopeOf(round), round.grantId ?? '', round.id, clock.now())
     await failpoint('rounds.grant-used')
     if (used) return actor.send(stored, { type: 'grant-used' })
-    if (!(await rounds.remove(stored))) await actor.send(stored, { type: 'grant-denied' })
-    throw invalidField('free_bet', 'there is no free bet for this player and game')
+    await rounds.remove(stored)
+    throw noFreeBet()
   }
 
   /** A repeat with the same transaction_id: the same round, or the same error, and never a second wallet call. */
-  async function answerRepeat(
-    stored: StoredRound,
-    { player, requestHash }: Play,
-    context: HandlerContext,
-  ): Promise<RoundState> {
-    const { round } = stored
-    const isSame =
-      round.driver === 'game' &&
-      round.playerId === player.session.playerId &&
-      round.game === player.session.game &&
-      round.requestHash === requestHash
-    if (!isSame) throw new ServiceError('TRANSACTION_CONFLICT')
-    const [stake] = round.stakes
-    const joined =
-      round.status === 'PENDING' && stake !== undefined ? await joinStake(stored, stake, context) : round
-    if (joined.refusal !== null) throw new ServiceError(joined.refusal)
-    return joined
+  async function answerRepeat(stored: StoredRound, play: Play, context: HandlerContext): Promise<RoundState> {
+    if (!isOwn(play)(stored.round)) throw new ServiceError('TRANSACTION_CONFLICT')
+    const round = stored.round.status === 'PENDING' ? await join(stored, context) : stored.round
+    if (round.refusal !== null) throw new ServiceError(round.refusal)
+    if (round.endReason === 'free_bet_gone') throw noFreeBet()
+    return round
+  }
+
+  /** Goes on with a round whose first request is at work on it, or has died. */
+  async function join(stored: StoredRound, context: HandlerContext): Promise<RoundState> {
+    const [stake] = stored.round.stakes
+    const started = stake === undefined ? await takeGrant(stored) : await joinStake(stored, stake, context)
+    return (await actor.settle(started, { recover: false, context })).round
   }
 
   /** How the stake stands by now. @throws ServiceError as the first answer, while its outcome is unknown. */
-  async function joinStake(stored: StoredRound, stake: Stake, context: HandlerContext): Promise<RoundState> {
+  async function joinStake(stored: StoredRound, stake: Stake, context: HandlerContext): Promise<StoredRound> {
     const resource = resourceOf(stored.round, stake)
-    const shown = await joinMovement(stored.round, stake.transactionId, context)
+    const shown = await deps.joinMovement(stored.round, stake.transactionId, context)
     if (shown.outcome.kind === 'pending') throw new ServiceError(shown.outcome.code, { resource })
-    const learned = await actor.learn(stored, shown.movement, shown.outcome)
-    return (await actor.settle(learned, { recover: false, context })).round
+    return actor.learn(stored, shown.movement, shown.outcome)
   }
+}
+
+/** Tells the rounds that this very request has made: under its id, of the same player and game, with the same meaning. */
+function isOwn({ player, requestHash, body }: Play): (round: RoundState) => boolean {
+  const { transaction_id: id } = body
+  return ({ clientTransactionId, stakes, ...round }) =>
+    id !== undefined &&
+    (clientTransactionId === id || stakes.some(({ transactionId }) => transactionId === id)) &&
+    round.driver === 'game' &&
+    round.playerId === player.session.playerId &&
+    round.game === player.session.game &&
+    round.requestHash === requestHash
+}
+
+function noFreeBet(): ServiceError {
+  return invalidField('free_bet', 'there is no free bet for this player and game')
 }
 
 /** @throws ServiceError SESSION_CLOSED, SESSION_EXPIRED */

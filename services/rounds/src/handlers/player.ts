@@ -16,6 +16,7 @@ import { z } from 'zod'
 import type { RoundActor } from '../actors/round-actor.ts'
 import type { WalletClient } from '../clients/wallet.ts'
 import type { RoundMessage } from '../domain/round-message.ts'
+import { isUnfinished } from '../domain/round.ts'
 import { presentRound, roundBytes } from '../present/present-round.ts'
 import { presentSession } from '../present/present-session.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
@@ -28,8 +29,8 @@ import type { PlayerAccess } from './player-session.ts'
 
 type PlayerDeps = {
   rounds: RoundsStore
-  commitments: CommitmentsStore
-  grants: GrantsStore
+  commitments: Pick<CommitmentsStore, 'ensure' | 'list'>
+  grants: Pick<GrantsStore, 'open'>
   wallet: WalletClient
   actor: RoundActor
   players: PlayerAccess
@@ -54,17 +55,18 @@ export function createPlayerHandlers(deps: PlayerDeps): CallHandler[] {
     const { playerId, currency } = session
     const now = clock.now()
     const game = await deps.showGame(caller.account, session.game)
-    const [balance, open, last, openGrants] = await Promise.all([
+    const [balance, last, openGrants] = await Promise.all([
       wallet.balance(
         scope,
         { playerId, currency, sessionId: session._id, walletGameId: game.game_id },
         context,
       ),
-      rounds.findUnfinished(chain),
-      rounds.last(chain),
+      // One read for both: a commitment is never shown as the next one of a round that nobody was shown.
+      rounds.findLast(chain),
       grants.open(scope, { playerId, game: session.game, currency }, now),
     ])
-    const next = await commitments.ensure(chain, last.nonce + 1, now)
+    const next = await commitments.ensure(chain, (last?.round.nonce ?? 0) + 1, now)
+    const open = last !== null && isUnfinished(last.round) ? last : null
     return {
       session: presentSession(session, now),
       game,

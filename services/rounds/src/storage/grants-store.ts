@@ -7,6 +7,8 @@ import { type Db } from 'mongodb'
 import { scopeKey } from './round-document.ts'
 
 const openGrantsMax = 200
+/** Rounds of one player and game come one after the other: who asks again, late, is among the last. */
+const closedToMax = 100
 
 /** A number of free bets of one stake. `uses` names the rounds that took one: at most `count`, so it is bounded. */
 export type GrantDocument = {
@@ -21,6 +23,8 @@ export type GrantDocument = {
   count: number
   remaining: number
   uses: string[]
+  /** The last rounds that were told no, or have given theirs back: none of them is ever told yes. Absent until there is one. */
+  closedTo?: string[]
   createdAt: Date
   /** Far in the future for a grant that never expires. */
   endsAt: Date
@@ -71,22 +75,27 @@ export function createGrantsStore({ db }: { db: Db }) {
         .limit(openGrantsMax)
         .toArray(),
 
-    /** Takes one free bet for this round: true once and for ever for a round that has one, false when none is left. */
+    /**
+     * Takes one free bet for this round: true for a round that has one, false when none is left. Whoever asks for the same round later
+     * is told the same: the one document decides.
+     */
     async use(scope: Scope, grantId: string, roundId: string, now: Date): Promise<boolean> {
-      const { matchedCount } = await grants.updateOne(
-        { _id: grantId, scope: scopeKey(scope), ...usable(now), uses: { $ne: roundId } },
+      const grant = { _id: grantId, scope: scopeKey(scope) }
+      const undecided = { ...grant, uses: { $ne: roundId }, closedTo: { $ne: roundId } }
+      const { matchedCount: used } = await grants.updateOne(
+        { ...undecided, ...usable(now) },
         { $inc: { remaining: -1 }, $push: { uses: roundId } },
       )
-      if (matchedCount === 1) return true
-      const mine = { _id: grantId, scope: scopeKey(scope), uses: roundId }
-      return (await grants.countDocuments(mine)) > 0
+      if (used === 1) return true
+      await grants.updateOne(undecided, closeTo(roundId))
+      return (await grants.countDocuments({ ...grant, uses: roundId })) > 0
     },
 
     /** Gives back the free bet of a round that ended without a play. Repeating it changes nothing. */
     async giveBack(scope: Scope, grantId: string, roundId: string): Promise<void> {
       await grants.updateOne(
         { _id: grantId, scope: scopeKey(scope), uses: roundId },
-        { $inc: { remaining: 1 }, $pull: { uses: roundId } },
+        { $inc: { remaining: 1 }, $pull: { uses: roundId }, ...closeTo(roundId) },
       )
     },
 
@@ -125,6 +134,10 @@ export function createGrantsStore({ db }: { db: Db }) {
         .toArray()
     },
   }
+}
+
+function closeTo(roundId: string) {
+  return { $push: { closedTo: { $each: [roundId], $slice: -closedToMax } } }
 }
 
 function statusFilter(status: GrantFilters['status'], now: Date) {

@@ -29,6 +29,8 @@ export type RoundDocument = Omit<
   /** Account, environment, game and player: one nonce chain, at most one unfinished round. */
   chain: string
   unfinished: boolean
+  /** The client's id of the round, of which a chain has one; not in rounds of earlier releases, nor in those without such an id. */
+  openedUnder?: string
   dueAt: Date | null
   checks: number
   /** How often a worker has claimed the round, ever; documents of earlier releases lack it until the first claim. */
@@ -102,6 +104,7 @@ export function decodeRound(document: RoundDocument): StoredRound {
     scope: _scope,
     chain: _chain,
     unfinished: _unfinished,
+    openedUnder: _openedUnder,
     dueAt,
     checks,
     claims,

@@ -5,7 +5,7 @@ import { fencedUpdate } from '@pitboss/storage/fenced-update'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { outboxIndex, outboxUpdate } from '@pitboss/storage/outbox'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
-import { type Collection, type Db, type Document, type Filter } from 'mongodb'
+import { type Collection, type Db, type Document, type Filter, type FindOneOptions } from 'mongodb'
 import type { ReportFact } from '../domain/round-message.ts'
 import { isUnfinished, type RoundState } from '../domain/round.ts'
 import {
@@ -18,8 +18,10 @@ import {
 } from './round-document.ts'
 
 const epoch = new Date(0)
+/** A bound for the answer's sake: rounds that share an id were opened by requests of several players at the same moment. */
+const siblingsMax = 50
 
-/** Uniqueness of nonces and of the one unfinished round lives here and nowhere else. */
+/** Uniqueness of nonces, of the one unfinished round and of the client's id of a round lives here and nowhere else. */
 export const roundIndexes: readonly IndexDeclaration[] = [
   { key: { chain: 1, nonce: -1 }, name: 'chain_nonce', unique: true },
   {
@@ -27,6 +29,12 @@ export const roundIndexes: readonly IndexDeclaration[] = [
     name: 'one_unfinished',
     unique: true,
     partialFilterExpression: { unfinished: true },
+  },
+  {
+    key: { chain: 1, openedUnder: 1 },
+    name: 'chain_opened_under',
+    unique: true,
+    partialFilterExpression: { openedUnder: { $gt: '' } },
   },
   { key: { scope: 1, _id: -1 }, name: 'scope_id' },
   { key: { scope: 1, playerId: 1, _id: -1 }, name: 'scope_player_id' },
@@ -46,6 +54,9 @@ export type RoundWrite = {
   readonly fact: (ReportFact & { id: string }) | null
 }
 
+/** The highest nonce that a round of a chain has taken (0: none), and whether that round is not over. */
+export type LastNonce = { readonly nonce: number; readonly unfinished: boolean }
+
 export type RoundFilters = {
   playerId?: string | undefined
   sessionId?: string | undefined
@@ -62,19 +73,23 @@ export type RoundsStore = Omit<ReturnType<typeof createRoundsStore>, 'collection
 export function createRoundsStore({ db }: { db: Db }) {
   const rounds: Collection<RoundDocument> = db.collection('rounds')
 
-  const findOne = async (filter: Filter<RoundDocument>): Promise<StoredRound | null> => {
-    const document = await rounds.findOne(filter)
+  const findOne = async (
+    filter: Filter<RoundDocument>,
+    options?: FindOneOptions,
+  ): Promise<StoredRound | null> => {
+    const document = await rounds.findOne(filter, options)
     return document === null ? null : decodeRound(document)
   }
 
   return {
     collection: rounds,
 
-    /** Inserts a new round. False when the chain has an unfinished round, or this nonce, already. */
+    /** Inserts a new round. Null when the chain has an unfinished round, this nonce, or this id of the client's already. */
     async insert(write: RoundWrite, now: Date): Promise<StoredRound | null> {
       const document: RoundDocument = {
         ...encodeRound(write.round, isUnfinished(write.round)),
         _id: write.round.id,
+        ...openedUnder(write.round),
         version: 1,
         dueAt: write.dueAt,
         checks: 0,
@@ -123,11 +138,20 @@ export function createRoundsStore({ db }: { db: Db }) {
     findByTransaction: (scope: Scope, transactionId: string) =>
       findOne({ scope: scopeKey(scope), transactionIds: transactionId }),
 
-    /**
-     * The highest nonce that a round of the chain has taken (0: none), and whether that round is over. Only the last can be
-     * unfinished: no other begins before.
-     */
-    async last(chain: string): Promise<{ nonce: number; unfinished: boolean }> {
+    /** All rounds that have a movement of this id, or were opened under it, oldest first: hardly ever more than one. */
+    async listByTransaction(scope: Scope, transactionId: string): Promise<StoredRound[]> {
+      const documents = await rounds
+        .find({ scope: scopeKey(scope), transactionIds: transactionId })
+        .limit(siblingsMax)
+        .toArray()
+      return documents.map(decodeRound).sort((a, b) => (a.round.id < b.round.id ? -1 : 1))
+    },
+
+    /** The round with the chain's highest nonce. Only that one can be unfinished: no other begins before it is over. */
+    findLast: (chain: string) => findOne({ chain }, { sort: { nonce: -1 } }),
+
+    /** As `findLast`, and nothing else of it. */
+    async last(chain: string): Promise<LastNonce> {
       const projection = { nonce: 1, unfinished: 1 }
       const last = await rounds.findOne({ chain }, { sort: { nonce: -1 }, projection })
       return { nonce: last?.nonce ?? 0, unfinished: last?.unfinished ?? false }
@@ -230,6 +254,11 @@ function updateOf(write: RoundWrite, now: Date): Document {
     },
     ...(Object.keys(push).length === 0 ? {} : { $push: push }),
   }
+}
+
+/** Written once and by `insert` alone: rounds of earlier releases, of which two can have one id, never come into its index. */
+function openedUnder({ clientTransactionId }: RoundState): Pick<RoundDocument, 'openedUnder'> {
+  return clientTransactionId === null ? {} : { openedUnder: clientTransactionId }
 }
 
 function factEntries(fact: RoundWrite['fact']): FactEntry[] {

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import type { Scope } from '@pitboss/contracts/caller'
+import { newId } from '@pitboss/runtime/new-id'
+import { connectStorage } from '@pitboss/storage/connect-storage'
+import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { withEngines } from '@pitboss/testing/with-engines'
+import { pino } from 'pino'
+import t from 'tap'
+import type { RoundState } from '../../src/domain/round.ts'
+import { newRound } from '../../src/handlers/new-round.ts'
+import { createGrantsStore, grantIndexes } from '../../src/storage/grants-store.ts'
+import { chainOf, scopeKey } from '../../src/storage/round-document.ts'
+import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
+
+t.setTimeout(90_000)
+
+const now = new Date()
+const scope: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
+const nothingElse = { dueAt: null, events: [], fact: null }
+
+function roundOf(player: string, nonce: number, clientTransactionId: string | null): RoundState {
+  const round = newRound({
+    session: {
+      ...{ _id: newId('ses'), version: 1, scope: scopeKey(scope), ...scope, playerId: player },
+      ...{ game: 'dice', currency: 'USD', brandId: null, language: null, country: null, returnUrl: null },
+      ...{ metadata: [], limits: null, createdAt: now, expiresAt: now, closedAt: null },
+      ...{ outbox: [], outboxAt: null },
+    },
+    ...{ driver: 'game', gameId: randomUUID(), clientSeed: null, bet: null, stake: 100n, maxPayout: 200n },
+    commitment: { nonce, sealedSeed: '', serverSeedHash: '' },
+    ...{ grantId: newId('frb'), settleLosses: 'none', requestHash: '', clientTransactionId, now, newId },
+    newUuid: randomUUID,
+  })
+  return { ...round, status: 'SETTLED' }
+}
+
+t.test('rounds', async (t) => {
+  const engines = await withEngines(t)
+  const database = `${engines.databasePrefix}_rounds`
+  const { db, close } = await connectStorage({
+    url: engines.mongodbUrl,
+    database,
+    logger: pino({ level: 'silent' }),
+  })
+  t.teardown(async () => {
+    await db.dropDatabase()
+    await close()
+  })
+  const rounds = createRoundsStore({ db })
+  const insert = (round: RoundState) => rounds.insert({ round, ...nothingElse }, now)
+  /** A round as an earlier release has written it, and goes on to while replicas of both are running. */
+  const insertAsBefore = async (round: RoundState) => {
+    await insert(round)
+    await rounds.collection.updateOne({ _id: round.id }, { $unset: { openedUnder: 1 } })
+  }
+
+  const twins = [roundOf('old', 1, 'twice'), roundOf('old', 2, 'twice')]
+  await t.test('that share an id since an earlier release stay as they are', async (t) => {
+    for (const twin of twins) await insertAsBefore(twin)
+    await ensureIndexes(db, { rounds: roundIndexes, grants: grantIndexes })
+    await insertAsBefore(roundOf('old', 3, 'twice'))
+    const found = await rounds.listByTransaction(scope, 'twice')
+    t.equal(found.length, 3)
+    t.equal(found[0]?.round.id, twins[0]?.id, 'the oldest comes first')
+    for (const stored of found) {
+      const round = { ...stored.round, endReason: 'changed' }
+      t.equal((await rounds.update(stored, { round, ...nothingElse }, now))?.round.endReason, 'changed')
+      const claimed = await rounds.claim({ ...stored, version: stored.version + 1 }, now)
+      t.equal(claimed?.checks, 1)
+    }
+  })
+
+  await t.test('of one player have ids of their own, whatever arrives at once', async (t) => {
+    t.ok(await insert(roundOf('new', 1, 'mine')))
+    t.equal(await insert(roundOf('new', 2, 'mine')), null, 'a taken id')
+    t.equal(await insert(roundOf('new', 1, 'other')), null, 'a taken nonce')
+    const all = Array.from({ length: 20 }, (_, index) => insert(roundOf('new', 2 + index, 'together')))
+    t.equal((await Promise.all(all)).filter((one) => one !== null).length, 1)
+    t.ok(await insert(roundOf('new', 50, null)))
+    t.ok(await insert(roundOf('new', 51, null)), 'those without an id are as many as they like')
+    t.ok(await insert(roundOf('other', 1, 'mine')), 'another player has ids of another chain')
+  })
+
+  await t.test('keep the id through every change', async (t) => {
+    const stored = await insert(roundOf('kept', 1, 'kept'))
+    if (stored === null) throw new Error('not inserted')
+    const updated = await rounds.update(stored, { round: stored.round, ...nothingElse }, now)
+    t.ok(updated)
+    t.notOk(Object.hasOwn(updated?.round ?? {}, 'openedUnder'), 'it is no part of the round')
+    t.equal(await insert(roundOf('kept', 2, 'kept')), null)
+    t.equal((await rounds.findLast(chainOf(stored.round)))?.round.id, stored.round.id)
+  })
+
+  await t.test(
+    'that were refused a free bet never get it, and those that have given it back neither',
+    async (t) => {
+      const grants = createGrantsStore({ db })
+      const player = { playerId: 'p', game: 'dice', currency: 'USD' }
+      const { _id } = await grants.insert({
+        ...{ _id: newId('frb'), scope: scopeKey(scope), environment: scope.environment, ...player },
+        ...{ stake: '100', count: 1, remaining: 1, uses: [], createdAt: now, cancelledAt: null },
+        ...{ endsAt: new Date(now.getTime() + 60_000), expiresAt: null },
+      })
+      const use = (roundId: string) => grants.use(scope, _id, roundId, now)
+      t.equal(await use('first'), true)
+      t.equal(await use('first'), true, 'the same again')
+      t.equal(await use('second'), false)
+      await grants.giveBack(scope, _id, 'first')
+      await grants.giveBack(scope, _id, 'first')
+      t.match(await grants.find(scope, _id), { remaining: 1, uses: [] })
+      t.equal(await use('second'), false, 'told so before')
+      t.equal(await use('first'), false, 'over')
+      t.match(await grants.find(scope, _id), { remaining: 1, uses: [], closedTo: ['second', 'first'] })
+      const told = await Promise.all(Array.from({ length: 8 }, () => use('third')))
+      t.same(new Set(told), new Set([true]), 'all who ask for one round are told the same')
+      t.equal((await grants.find(scope, _id))?.remaining, 0)
+      t.equal(await grants.use(scope, newId('frb'), 'third', now), false, 'a grant that does not exist')
+    },
+  )
+})

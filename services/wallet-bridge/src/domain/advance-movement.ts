@@ -118,7 +118,7 @@ function takeAnswer(
   return applied(state, at, {
     ...ended,
     pendingCode: ended.pendingCode ?? 'WALLET_UNAVAILABLE',
-    dueAt: nextOwedTryAt(state.createdAt, at, scaleMs),
+    dueAt: nextOwedTryAt(state, at, scaleMs),
   })
 }
 

@@ -1,4 +1,4 @@
-/** When a movement is tried again. Source: contract sections 5 and 11. */
+/** When a movement is tried again. Source: contract sections 5, 11 and 12. */
 
 const s = 1000
 const min = 60 * s
@@ -50,18 +50,35 @@ export function nextTryWithinMs(ageMs: number, scaleMs: ScaleMs): number {
 }
 
 /**
- * When a credit or rollback is tried again whose try failed at `now`. Its tries stand at fixed ages, so that neither their number nor
- * what brought one forward can move the next: the first such age after the present one, but a second from now at the earliest.
+ * When a credit or rollback is tried again whose try number `tries` failed at `now`: after the delay that follows so many tries, or at
+ * the next age at which the ladder has one, whichever comes first. So tries that were brought forward put off none, and neither do
+ * tries that took long or were lost with their process. At least a second away and, unless it was made under a clock that was ahead,
+ * never further than `nextTryWithinMs`.
  */
-export function nextOwedTryAt(createdAt: Date, now: Date, scaleMs: ScaleMs): Date {
-  const ageMs = now.getTime() - createdAt.getTime()
-  const { fromAgeMs, delayMs } = rungAt(ageMs, scaleMs)
-  const passed = Math.max(0, Math.floor((ageMs - fromAgeMs) / delayMs))
-  const nextAgeMs = fromAgeMs + (passed + 1) * delayMs
-  const waitMs = Math.max(nextAgeMs - ageMs, scaleMs(retryMinMs))
+export function nextOwedTryAt(
+  { createdAt, tries }: { createdAt: Date; tries: number },
+  now: Date,
+  scaleMs: ScaleMs,
+): Date {
+  const byAgeMs = Math.max(waitByAgeMs(now.getTime() - createdAt.getTime(), scaleMs), scaleMs(retryMinMs))
+  return new Date(now.getTime() + Math.min(byAgeMs, scaleMs(delayAfterMs(tries))))
+}
+
+function waitByAgeMs(ageMs: number, scaleMs: ScaleMs): number {
   // Nobody knows the age of a movement from the future: some clock was ahead, nobody knows how far.
-  const mostMs = ageMs < 0 ? scaleMs(unknownAgeDelayMs) : waitMs
-  return new Date(now.getTime() + Math.min(waitMs, mostMs))
+  if (ageMs < 0) return scaleMs(unknownAgeDelayMs)
+  const { fromAgeMs, delayMs } = rungAt(ageMs, scaleMs)
+  return delayMs - ((ageMs - fromAgeMs) % delayMs)
+}
+
+/** The delay after that many tries that failed, the first one included. */
+function delayAfterMs(tries: number): number {
+  let left = tries
+  for (const { delayMs, times } of firstRungs) {
+    if (left <= times) return delayMs
+    left -= times
+  }
+  return lastRung.delayMs
 }
 
 function rungAt(ageMs: number, scaleMs: ScaleMs): Rung {

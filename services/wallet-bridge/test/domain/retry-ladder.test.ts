@@ -170,31 +170,41 @@ t.test('a hint, or a wallet that answers again, never puts a try off', (t) => {
 })
 
 const unscaled = (ms: number) => ms
-const nextAgeMs = (ageMs: number) => nextOwedTryAt(new Date(0), new Date(ageMs), unscaled).getTime()
+const nextMs = (ageMs: number, tries: number, createdMs = 0) =>
+  nextOwedTryAt({ createdAt: new Date(createdMs), tries }, new Date(ageMs), unscaled).getTime()
 
 t.test('tries that fail at once come after the delays of the contract, one after the other', (t) => {
   const waits: number[] = []
-  for (let ageMs = 0; ageMs < 40 * h; ageMs = nextAgeMs(ageMs)) waits.push(nextAgeMs(ageMs) - ageMs)
+  for (let ageMs = 0, tries = 1; ageMs < 40 * h; tries++) {
+    const next = nextMs(ageMs, tries)
+    waits.push(next - ageMs)
+    ageMs = next
+  }
   t.same(waits.slice(0, 10), [1 * s, 2 * s, 5 * s, 15 * s, 30 * s, min, 2 * min, 5 * min, 10 * min, 30 * min])
   t.same(new Set(waits.slice(10, 34)), new Set([h]), 'then hourly, while the next hour begins within 24 h')
   t.same(new Set(waits.slice(34)), new Set([6 * h]), 'then every 6 h, for ever')
   t.end()
 })
 
-t.test('a try that takes long is followed by the next age, but not before a second has passed', (t) => {
-  t.equal(nextAgeMs(5 * s), 8 * s)
-  t.equal(nextAgeMs(7.9 * s), 8.9 * s)
-  t.equal(nextAgeMs(15 * s), 23 * s)
-  t.equal(nextAgeMs(10 * min), (18 * 60 + 53) * s)
-  t.equal(nextAgeMs(30 * 24 * h), nextAgeMs(30 * 24 * h + 1), 'the ages stand, however old it is')
+t.test('a try that was brought forward leaves the next one at its age', (t) => {
+  t.equal(nextMs(30 * s, 100), 53 * s)
+  t.equal(nextMs(10 * min, 100), (18 * 60 + 53) * s)
+  t.equal(nextMs(7.9 * s, 100), 8.9 * s, 'but a second after the last one at the earliest')
+  t.equal(nextMs(30 * 24 * h, 100), nextMs(30 * 24 * h + 1, 100), 'the ages stand, however old it is')
+  t.end()
+})
+
+t.test('tries that took long, or were lost with their process, do not put off the next', (t) => {
+  t.equal(nextMs(15 * s, 1), 16 * s)
+  t.equal(nextMs(24 * s, 2), 26 * s)
+  t.equal(nextMs(10 * h, 3), 10 * h + 5 * s, 'also when the service itself was down for hours')
   t.end()
 })
 
 t.test('a clock that was ahead puts a try off by a minute at most', (t) => {
-  const waitMs = (aheadMs: number) => nextOwedTryAt(new Date(aheadMs), new Date(0), unscaled).getTime()
-  t.equal(waitMs(50), 1050)
-  t.equal(waitMs(30 * s), 31 * s)
-  t.equal(waitMs(24 * h), min)
+  t.equal(nextMs(0, 1, 50), 1 * s)
+  t.equal(nextMs(0, 4, 24 * h), 15 * s)
+  t.equal(nextMs(0, 100, 24 * h), min)
   t.end()
 })
 

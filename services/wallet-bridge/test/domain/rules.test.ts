@@ -107,7 +107,7 @@ await t.test('a credit is tried by its age, whatever the wallet says and whoever
   const hinted = run(win, [{ kind: 'hinted', at: at(20) }, begun(20, 'b'), answered(30, 'b', down)])
   t.match(hinted, { status: 'PENDING', dueAt: at(1030), tries: 2 })
   const third = run(hinted, [begun(1030, 'c'), answered(1040, 'c', down)])
-  t.match(third, { dueAt: at(3000), tries: 3 }, 'not 2 s after the third try: its age has a try in 1.96 s')
+  t.match(third, { dueAt: at(3000), tries: 3 }, 'not 5 s after the third try: its age has one in 1.96 s')
   t.match(run(third, [begun(3000, 'd'), answered(3010, 'd', yes)]), {
     status: 'SUCCESS',
     balanceAfter: '1.00',

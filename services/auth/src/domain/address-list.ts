@@ -1,7 +1,10 @@
 import { invalidField } from '@pitboss/errors/service-error'
 import { isWithin, parseRange } from '@pitboss/contracts/address-range'
 
-/** Checks an allowlist's entries. @throws ServiceError VALIDATION_ERROR at `ip_allowlist.<index>`. Source: contract sections 3 and 12. */
+/**
+ * Checks an allowlist's entries. @throws ServiceError VALIDATION_ERROR at `ip_allowlist.<index>`.
+ * Source: contract sections 3 and 12.
+ */
 export function parseAllowlist(entries: readonly string[]): string[] {
   for (const [index, entry] of entries.entries()) {
     const offence = offenceOf(entry)

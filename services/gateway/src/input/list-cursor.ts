@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { validatePart } from './validate.ts'
 
 /**
- * The cursor of a list as its client holds it: the cursor of the service that has the list, a dot and the filters of the list, so that
- * the next page needs the cursor alone. The filters need no signature of their own: the service signs its cursor over them, and takes it
- * with no others. Cursors of earlier releases are the service's alone, and good with their filters. Source: contract section 12.
+ * The cursor of a list as its client holds it: the cursor of the service that has the list, a dot and the filters
+ * of the list, so that the next page needs the cursor alone. The filters need no signature of their own: the
+ * service signs its cursor over them, and takes it with no others. Cursors of earlier releases are the service's
+ * alone, and good with their filters. Source: contract section 12.
  */
 
 type Part = ReturnType<typeof validatePart>
@@ -19,7 +20,7 @@ const foreign: Part = {
   details: [{ path: 'cursor', message: 'is damaged, or belongs to another list or to other filters' }],
 }
 
-/** Validates the query of a request; one with a cursor is asked with the filters that the cursor carries. Never throws. */
+/** Validates the query of a request, with the filters that its cursor carries. Never throws. */
 export function validateQuery(schema: z.ZodType, given: Readonly<Record<string, string>>): Part {
   const asked = validatePart(schema, given, 'query')
   if (!asked.ok || given.cursor === undefined) return asked

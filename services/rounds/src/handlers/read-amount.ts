@@ -13,8 +13,9 @@ export function readAmount(text: string, currency: string, path: string): bigint
 }
 
 /**
- * Judges an amount by the currency that stands beside it in a body, to be asked before anything is looked up; without a known currency
- * there is nothing to judge by. @throws ServiceError VALIDATION_ERROR at `path`. Source: contract section 12.
+ * Judges an amount by the currency that stands beside it in a body, to be asked before anything is looked up;
+ * without a known currency there is nothing to judge by.
+ * @throws ServiceError VALIDATION_ERROR at `path`. Source: contract section 12.
  */
 export function judgeAmount(text: string | undefined, currency: string | undefined, path: string): void {
   if (text === undefined || currency === undefined || currencyDigits(currency) === null) return

@@ -40,14 +40,17 @@ export function judgeAttempt({
 }
 
 /**
- * The place after an attempt whose worker went away, so that nobody knows how it ended. It has used up its step if it was one; the last
- * step stays due. The delivery is sent again at once, beside the schedule.
+ * The place after an attempt whose worker went away, so that nobody knows how it ended. It has used up its
+ * step if it was one; the last step stays due. The delivery is sent again at once, beside the schedule.
  */
 export function placeAfterInterruption(attempt: Omit<Attempt, 'at' | 'retryAfterMs'>): Place {
   return placeAfter({ ...attempt, at: attempt.startedAt, retryAfterMs: null }) ?? attempt.place
 }
 
-/** An attempt at the time of the step that is due, or later, is that step; an earlier one is none. Null when the schedule is spent. */
+/**
+ * An attempt at the time of the step that is due, or later, is that step; an earlier one is none. Null when
+ * the schedule is spent.
+ */
 function placeAfter({
   place: { step, stepDueAt },
   startedAt,

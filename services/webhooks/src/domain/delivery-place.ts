@@ -23,12 +23,18 @@ type Claimed = Stored & {
   readonly firstAttemptAt: Date | null
 }
 
-/** When the next step is due; of a delivery that has no place yet, when its next attempt is, as long as nothing pulls that forward. */
+/**
+ * When the next step is due; of a delivery that has no place yet, when its next attempt is, as long as
+ * nothing pulls that forward.
+ */
 export function stepDueAtOf({ stepDueAt, nextAttemptAt, createdAt }: Stored): Date {
   return stepDueAt ?? nextAttemptAt ?? createdAt
 }
 
-/** The place at which an attempt was made. One that is not kept is told by the attempts and by the age, whichever says less. */
+/**
+ * The place at which an attempt was made. One that is not kept is told by the attempts and by the age,
+ * whichever says less.
+ */
 export function placeOf(delivery: Claimed, scaleMs: (ms: number) => number): Place {
   const { step, attemptCount, scheduleBase, firstAttemptAt } = delivery
   const stepDueAt = stepDueAtOf(delivery)

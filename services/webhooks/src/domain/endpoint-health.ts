@@ -1,4 +1,7 @@
-/** What an endpoint's answers have made of it: streak, breaker, pause and pace. Pure rules. Source: contract sections 7, 11 and 12. */
+/**
+ * What an endpoint's answers have made of it: streak, breaker, pause and pace. Pure rules. Source: contract
+ * sections 7, 11 and 12.
+ */
 
 const secondMs = 1000
 const hourMs = 60 * 60 * secondMs
@@ -32,7 +35,10 @@ export type EndpointHealth = {
     /** When a success last closed it; later with each closing. Earlier releases kept none. */
     readonly closedAt?: Date | null
   }
-  /** Attempts allowed in flight now: 1, 2, 4 or 8 since the breaker closed or a pause ended; and how many have succeeded at that pace. */
+  /**
+   * Attempts allowed in flight now: 1, 2, 4 or 8 since the breaker closed or a pause ended; and how many have
+   * succeeded at that pace.
+   */
   readonly pace: { readonly inFlight: number; readonly successes: number }
   readonly lastSuccessAt: Date | null
 }
@@ -73,7 +79,8 @@ export function isAtEase(health: EndpointHealth): boolean {
 }
 
 /**
- * The closing of the breaker for which the backlog of an endpoint has yet to be pulled forward; null when there is none.
+ * The closing of the breaker for which the backlog of an endpoint has yet to be pulled forward; null when
+ * there is none.
  * @param doneFor the last closing for which it was
  */
 export function backlogOwedFor(
@@ -102,7 +109,9 @@ export function resumed(health: EndpointHealth): EndpointHealth {
   }
 }
 
-/** Only the success that closes the breaker pulls the backlog forward, and only then does the pace begin anew. */
+/**
+ * Only the success that closes the breaker pulls the backlog forward, and only then does the pace begin anew.
+ */
 function afterSuccess(health: EndpointHealth, at: Date): EndpointHealth {
   const streak = health.streak.attempts > 0 ? endedStreak(health) : health.streak
   const succeeded = { ...health, streak, lastSuccessAt: at }
@@ -112,7 +121,10 @@ function afterSuccess(health: EndpointHealth, at: Date): EndpointHealth {
   return { ...succeeded, breaker: { probeAt: null, intervalMs: 0, closedAt: afterLast }, pace: slowest }
 }
 
-/** The pace stays: what the endpoint refuses must not hold up the others, and the breaker opens when it refuses everything. */
+/**
+ * The pace stays: what the endpoint refuses must not hold up the others, and the breaker opens when it
+ * refuses everything.
+ */
 function afterFailure(health: EndpointHealth, result: AttemptResult, scaleMs: Scale): EndpointHealth {
   const { at } = result
   const distinct = result.failedInStreak === health.streak.number ? 0 : 1

@@ -37,8 +37,8 @@ export function attemptDelayMs(step: number, random: number): number | null {
 }
 
 /**
- * The age, counted from the first attempt, before which `step` is not due however its jitter and that of the steps before it fell:
- * what is left of the schedule then still takes a delivery past 23 h.
+ * The age, counted from the first attempt, before which `step` is not due however its jitter and that of the
+ * steps before it fell: what is left of the schedule then still takes a delivery past 23 h.
  */
 export function earliestAgeMs(step: number): number {
   return Math.max(0, plainAgeMs(step) - (plainAgeMs(stepsMax) - livesAtLeastMs))

@@ -102,7 +102,8 @@ export async function detailView(
 }
 
 /**
- * A pending delivery is pulled forward, beside its schedule; one that has ended is sent once more with the next attempt number.
+ * A pending delivery is pulled forward, beside its schedule; one that has ended is sent once more with the
+ * next attempt number.
  * @throws ServiceError CONFLICT while its endpoint is paused (a test goes there too) or when that is deleted.
  */
 export async function retry(

@@ -5,7 +5,10 @@ import type { Collections } from './collections.ts'
 import { type AttemptRecord, type DeliveryDocument, type DueDelivery, never } from './documents.ts'
 
 const groupMax = 100
-/** Attempts kept with a delivery; only what is sent beside the schedule, and replays, can make more than twelve. */
+/**
+ * Attempts kept with a delivery; only what is sent beside the schedule, and replays, can make more than
+ * twelve.
+ */
 const attemptsKept = 30
 
 type Claim = { readonly due: DueDelivery; readonly token: number; readonly now: Date }
@@ -78,7 +81,8 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
     },
 
     /**
-     * What dead workers left in flight for this endpoint becomes due; the attempt stays on record with an unknown outcome.
+     * What dead workers left in flight for this endpoint becomes due; the attempt stays on record with an
+     * unknown outcome.
      * @param placeAfter where such a delivery stands on its schedule then
      */
     async recoverOrphans(

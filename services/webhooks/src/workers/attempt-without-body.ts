@@ -4,8 +4,8 @@ import type { DueDelivery } from '../storage/documents.ts'
 import type { AttemptOutcome } from './make-attempt.ts'
 
 /**
- * An attempt that had nothing to send. Only a database restored to an earlier day can lack an event that it has a delivery of; a rewind
- * brings it back, so the schedule goes on.
+ * An attempt that had nothing to send. Only a database restored to an earlier day can lack an event that it
+ * has a delivery of; a rewind brings it back, so the schedule goes on.
  */
 export function attemptWithoutBody(
   { clock, logger }: { clock: Clock; logger: Logger },

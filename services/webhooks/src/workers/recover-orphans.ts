@@ -3,7 +3,10 @@ import { placeAfterInterruption } from '../domain/delivery-outcome.ts'
 import { placeOf } from '../domain/delivery-place.ts'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
 
-/** Makes due what dead workers left in flight for the endpoint whose lease has this token. @returns how many that was. */
+/**
+ * Makes due what dead workers left in flight for the endpoint whose lease has this token. @returns how many
+ * that was.
+ */
 export type RecoverOrphans = (webhookId: string, token: number) => Promise<number>
 
 export function createRecoverOrphans({

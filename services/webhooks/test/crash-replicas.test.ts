@@ -1,4 +1,4 @@
-import { createReplay, getReplay } from '@pitboss/contracts/endpoints/webhooks'
+import { cancelReplay, createReplay, getReplay } from '@pitboss/contracts/endpoints/webhooks'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { allDelivered, createWhenUp } from './fixtures/ledger.ts'
@@ -44,6 +44,36 @@ await t.test('a replay job goes on after its replica was killed and sends nothin
   t.match(done, { matched: 700, created: 700, delivered: 700 })
   t.ok(receiver.received.length <= 702, `${receiver.received.length} posts`)
 })
+
+await t.test(
+  'a replay job whose cancelling replica is killed ends all the same and counts what arrived',
+  async (t) => {
+    const rig = await startRig(t, { start: false })
+    const { deliveries, events, replays } = rig.collections
+    const receiver = await startReceiver(t, () => undefined)
+    const first = spawnService(t, rig.config, 'webhooks.replay-cancelled=kill@1')
+    await Promise.all(Array.from({ length: 20 }, () => rig.publish()))
+    await waitFor(async () => (await events.countDocuments({})) === 20, long)
+    const { webhook_id } = (await createWhenUp(rig, receiver.url)).body
+    const base = { caller: rig.caller(), query: {} }
+    const window = { from: new Date(Date.now() - 3_600_000).toISOString(), to: new Date().toISOString() }
+    const body = { ...window, only: 'missing', dry_run: false } as const
+    const begun = await rig.call(createReplay, { ...base, params: { webhook_id }, body })
+    const params = { webhook_id, replay_id: begun.body.replay_id ?? '' }
+    await waitFor(() => receiver.received.length >= 2, long)
+    await waitFor(async () => (await deliveries.countDocuments({})) === 20, long)
+    const lost = rig.call(cancelReplay, { ...base, params, body: undefined }).catch(() => 'lost')
+    t.equal(await first.ended, 'SIGKILL')
+    receiver.answer((response) => response.end())
+    spawnService(t, rig.config)
+    await waitFor(async () => (await replays.findOne({ _id: params.replay_id }))?.counted === true, long)
+    const job = await rig.call(getReplay, { ...base, params, body: undefined })
+    const delivered = await deliveries.countDocuments({ status: 'DELIVERED' })
+    t.match(job.body, { status: 'CANCELLED', created: 20, delivered, failed: 0 })
+    t.equal(await deliveries.countDocuments({ status: 'CANCELLED' }), 20 - delivered)
+    t.equal(await lost, 'lost')
+  },
+)
 
 await t.test('two replicas, one killed again and again under load: nothing is lost', async (t) => {
   const rig = await startRig(t, { start: false })

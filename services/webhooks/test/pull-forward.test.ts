@@ -22,7 +22,10 @@ const show = async (rig: Rig, id: string) => (await rig.call(dashboardGetDeliver
 const retry = (rig: Rig, id: string) =>
   waitFor(() => rig.call(dashboardRetryDelivery, request(rig, id)), long)
 
-/** An endpoint with an open breaker, whose deliveries have all failed once and are due at their ninth step, in five hours. */
+/**
+ * An endpoint with an open breaker, whose deliveries have all failed once and are due at their ninth step, in
+ * five hours.
+ */
 async function withOpenBreaker(t: Test, rig: Rig, leftBefore: boolean) {
   const receiver = await startReceiver(t, status(500))
   const { webhook_id } = await rig.createEndpoint(receiver.url)
@@ -93,7 +96,8 @@ for (const leftBefore of [false, true]) {
   )
 }
 
-// Each with a database and an account of its own; most of the time they wait for the lease of the dead process to end.
+// Each with a database and an account of its own; most of the time they wait for the lease of the dead
+// process to end.
 t.jobs = 2
 for (const point of ['webhooks.health-settled=kill@1', 'webhooks.backlog-pulled=kill@1']) {
   void t.test(

@@ -1,6 +1,8 @@
+import type { ServerResponse } from 'node:http'
 import {
   cancelReplay,
   createReplay,
+  dashboardRetryDelivery,
   getReplay,
   listReplays,
   pauseWebhook,
@@ -42,10 +44,13 @@ function replayCalls(rig: Rig, webhook_id: string) {
   const cancel = (replay_id: string | null) =>
     rig.call(cancelReplay, { ...base, params: { webhook_id, replay_id: replay_id ?? '' }, body: undefined })
   const done = (replay_id: string | null) =>
-    waitFor(async () => {
-      const job = await show(replay_id)
-      return job.status === 'DONE' ? job : null
-    }, long)
+    waitFor(
+      async () => {
+        const job = await show(replay_id)
+        return job.status === 'DONE' ? job : null
+      },
+      { timeoutMs: 60_000 },
+    )
   const list = () =>
     rig.call(listReplays, { ...base, params: { webhook_id }, query: { limit: 50 }, body: undefined })
   return { create, show, cancel, done, list }
@@ -135,6 +140,85 @@ t.test(
     await t.rejects(replay.create(), { code: 'CONFLICT' })
   },
 )
+
+t.test('a cancelled replay counts what was in flight when it was cancelled and arrived', async (t) => {
+  const rig = await startRig(t, { replicas: 2 })
+  const { deliveries, events, replays } = rig.collections
+  const waiting: { response: ServerResponse; eventId: string }[] = []
+  const receiver = await startReceiver(t, (response, { headers }) =>
+    waiting.push({ response, eventId: String(headers['x-svc-event-id']) }),
+  )
+  await Promise.all(Array.from({ length: 20 }, () => rig.publish()))
+  await waitFor(async () => (await events.countDocuments({})) === 20, long)
+  const { webhook_id } = await rig.createEndpoint(receiver.url)
+  const replay = replayCalls(rig, webhook_id)
+  const counted = async (replay_id: string | null) => {
+    const ended = async () => (await replays.findOne({ _id: replay_id ?? '' }))?.counted === true
+    await waitFor(ended, { timeoutMs: 30_000, what: 'the end of counting' })
+    return replay.show(replay_id)
+  }
+
+  const made = (await replay.create()).body.replay_id
+  await waitFor(() => waiting.length >= 2, long)
+  await waitFor(async () => (await replay.show(made)).created === 20, long)
+  t.match((await replay.cancel(made)).body, { status: 'CANCELLED', delivered: 0 })
+  const [accepted] = waiting
+  receiver.answer((response, { headers }) =>
+    response.writeHead(headers['x-svc-event-id'] === accepted?.eventId ? 200 : 500).end(),
+  )
+  for (const { response, eventId } of waiting)
+    response.writeHead(eventId === accepted?.eventId ? 200 : 500).end()
+  const first = { status: 'CANCELLED', matched: 20, created: 20, delivered: 1, failed: 0 }
+  t.match(await counted(made), first)
+  t.equal(await deliveries.countDocuments({ status: 'DELIVERED' }), 1)
+  t.equal(await deliveries.countDocuments({ status: 'CANCELLED' }), 19, 'what was refused is not sent again')
+
+  receiver.answer(status(200))
+  const all = (await replay.create({ only: 'all' })).body.replay_id
+  t.match(await replay.done(all), { matched: 20, created: 20, delivered: 20, failed: 0 })
+  const deliveredAt = async () =>
+    (await deliveries.find({}).sort({ _id: 1 }).toArray()).map((delivery) => delivery.deliveredAt?.getTime())
+  const before = await deliveredAt()
+  waiting.length = 0
+  receiver.answer((response) => waiting.push({ response, eventId: '' }))
+  const again = (await replay.create({ only: 'all' })).body.replay_id
+  await waitFor(() => waiting.length >= 2, long)
+  await waitFor(async () => (await replay.show(again)).created === 20, long)
+  t.match((await replay.cancel(again)).body, { delivered: 0 }, 'what was delivered before is not counted')
+  receiver.answer(status(200))
+  for (const { response } of waiting) response.writeHead(200).end()
+  const { created, delivered } = await counted(again)
+  t.equal(created, 20)
+  const anew = (await deliveredAt()).filter((at, index) => at !== before[index])
+  t.equal(delivered, anew.length)
+  t.ok(delivered >= 1 && delivered < 20, `${delivered} delivered, the others as they were`)
+  t.match(await replay.show(made), first, 'later jobs change nothing')
+})
+
+t.test('what a person sends again after a cancelled replay is not counted by it', async (t) => {
+  const rig = await startRig(t)
+  const { deliveries, events, replays } = rig.collections
+  const waiting: ServerResponse[] = []
+  const receiver = await startReceiver(t, (response) => waiting.push(response))
+  await Promise.all(Array.from({ length: 10 }, () => rig.publish()))
+  await waitFor(async () => (await events.countDocuments({})) === 10, long)
+  const { webhook_id } = await rig.createEndpoint(receiver.url)
+  const replay = replayCalls(rig, webhook_id)
+  const { replay_id } = (await replay.create()).body
+  await waitFor(() => waiting.length >= 2, long)
+  await waitFor(async () => (await replay.show(replay_id)).created === 10, long)
+  await replay.cancel(replay_id)
+  receiver.answer(status(200))
+  const left = await waitFor(() => deliveries.findOne({ status: 'CANCELLED' }), long)
+  const retry = { caller: rig.caller(), params: { delivery_id: left._id }, query: {}, body: undefined }
+  await rig.call(dashboardRetryDelivery, retry)
+  const sent = async () => (await deliveries.findOne({ _id: left._id }))?.status === 'DELIVERED'
+  await waitFor(sent, { ...long, what: "a person's retry" })
+  for (const response of waiting) response.writeHead(200).end()
+  await waitFor(async () => (await replays.findOne({ _id: replay_id ?? '' }))?.counted === true, long)
+  const ended = await deliveries.countDocuments({ status: 'DELIVERED' })
+  t.match(await replay.show(replay_id), { created: 10, delivered: ended - 1, failed: 0 })
+})
 
 t.test('jobs that wait for ever at a paused endpoint hold up no other', async (t) => {
   const rig = await startRig(t)

@@ -5,6 +5,7 @@ import type { EventType } from '@pitboss/contracts/objects/event'
 import { replayJobSchema } from '@pitboss/contracts/objects/webhook-endpoint'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
+import { failpoint } from '@pitboss/runtime/failpoint'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
 import type { EndpointDocument, ReplayDocument } from '../storage/documents.ts'
@@ -85,9 +86,12 @@ export function replayHandlers(deps: ReplaysDeps): CallHandler[] {
         ...counts,
         status: 'CANCELLED',
         finishedAt: clock.now(),
+        counted: false,
       })
       if (cancelled === null) throw new ServiceError('CONFLICT', { message: 'The replay has ended already.' })
+      await failpoint('webhooks.replay-cancelled')
       await deliveries.cancelReplay(job._id)
+      deps.ringReplays()
       return { status: 200, body: await replayView(deliveries, cancelled) }
     }),
   ]
@@ -151,9 +155,10 @@ export async function beginReplay(
   return replayView(deliveries, job)
 }
 
-/** The public record; a job under way is counted afresh. */
+/** The public record; a job of which anything may still end is counted afresh. */
 export async function replayView(deliveries: DeliveryStore, job: ReplayDocument): Promise<ReplayJob> {
-  const { created, delivered, failed } = job.status === 'RUNNING' ? await replayCounts(deliveries, job) : job
+  const counting = job.status === 'RUNNING' || job.counted === false
+  const { created, delivered, failed } = counting ? await replayCounts(deliveries, job) : job
   return {
     replay_id: job._id,
     webhook_id: job.webhookId,

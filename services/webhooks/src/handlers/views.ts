@@ -48,7 +48,7 @@ export function deliveryView(delivery: DeliveryDocument): Delivery {
     next_attempt_at: delivery.status === 'PENDING' ? instantText(delivery.nextAttemptAt) : null,
     last_attempt: last === undefined ? null : attemptView({ ...last, responseExcerpt: excerpt }),
     created_at: delivery.createdAt.toISOString(),
-    delivered_at: instantText(delivery.deliveredAt),
+    delivered_at: delivery.status === 'DELIVERED' ? instantText(delivery.deliveredAt) : null,
   }
 }
 

@@ -72,6 +72,7 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   replays: [
     { name: 'list', key: { webhookId: 1, _id: -1 } },
     { name: 'running', key: { _id: 1, status: 1 }, partialFilterExpression: { status: 'RUNNING' } },
+    { name: 'uncounted', key: { _id: 1, counted: 1 }, partialFilterExpression: { counted: false } },
   ],
   parked: [{ name: 'parked_at', key: { parkedAt: 1 } }],
   workers: [{ name: 'alive', key: { aliveUntil: 1 }, expireAfterSeconds: 3600 }],

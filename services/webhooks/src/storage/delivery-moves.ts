@@ -7,6 +7,8 @@ import { type DeliveryDocument, type DeliveryStatus, never } from './documents.t
 const batchMax = 500
 const moveBatchesMax = 10_000
 
+type ReplayCounts = { readonly all: number; readonly delivered: number; readonly failed: number }
+
 /** What people, pauses and replay jobs do to deliveries, many at a time where need be. */
 export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliveries'>) {
   /** Moves everything that `filter` finds by `update`, in batches, so that no single write grows with the backlog. */
@@ -29,10 +31,21 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
     return moved
   }
 
+  async function endedBy(replayId: string): Promise<ReplayCounts> {
+    // What was taken back ended before the job, and no attempt has been made at it since.
+    const own = { replayId, single: false, firstAttemptAt: { $ne: null } }
+    const [all, delivered, failed] = await Promise.all([
+      deliveries.countDocuments({ replayId }),
+      deliveries.countDocuments({ ...own, status: 'DELIVERED' }),
+      deliveries.countDocuments({ ...own, status: 'FAILED' }),
+    ])
+    return { all, delivered, failed }
+  }
+
   return {
     /**
-     * Everything pending and not in flight becomes due now, beside its schedule: each delivery once for this closing of the breaker,
-     * however often this is repeated.
+     * Everything pending and not in flight becomes due now, beside its schedule: each delivery once for this
+     * closing of the breaker, however often this is repeated.
      */
     async pullBacklog(webhookId: string, closedAt: Date, now: Date): Promise<number> {
       const waiting: Filter<DeliveryDocument> = {
@@ -116,7 +129,10 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       )
     },
 
-    /** Pulls a pending delivery forward, beside its schedule. Null when it is foreign or has been sent meanwhile. */
+    /**
+     * Pulls a pending delivery forward, beside its schedule. Null when it is foreign or has been sent
+     * meanwhile.
+     */
     async pullForward(
       { operatorId, environment }: Scope,
       delivery: Pick<DeliveryDocument, '_id' | 'attemptCount' | 'stepDueAt' | 'nextAttemptAt' | 'createdAt'>,
@@ -161,7 +177,6 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
               replayId,
               dueAt: now,
               nextAttemptAt: now,
-              deliveredAt: null,
             },
           },
         },
@@ -169,10 +184,13 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       return (await deliveries.bulkWrite(operations, { ordered: false })).modifiedCount
     },
 
-    /** Takes back what a replay job has asked for and no attempt has been made at since. */
+    /**
+     * Takes back what a replay job has asked for and no attempt has been made at since, and cancels what it
+     * would send again. What is in flight stays, and an ended delivery that a person sends once more.
+     */
     async cancelReplay(replayId: string): Promise<void> {
       for (const status of ['PENDING', 'HELD'] as const) {
-        const mine = { replayId, status, claimToken: 0 }
+        const mine = { replayId, status, claimToken: 0, single: false }
         for (const before of ['FAILED', 'DELIVERED'] as const) {
           await move(
             { ...mine, previousStatus: before, firstAttemptAt: null },
@@ -183,17 +201,20 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       }
     },
 
-    /** Counts of a replay job. Each is one query: added-up counts would see a delivery twice while it changes. */
-    async countReplay(
-      replayId: string,
-    ): Promise<{ all: number; delivered: number; failed: number; open: boolean }> {
-      const [all, delivered, failed, open] = await Promise.all([
-        deliveries.countDocuments({ replayId }),
-        deliveries.countDocuments({ replayId, status: 'DELIVERED' }),
-        deliveries.countDocuments({ replayId, status: 'FAILED' }),
-        deliveries.findOne({ replayId, status: { $in: ['PENDING', 'HELD'] } }, { projection: { _id: 1 } }),
+    /**
+     * Counts of a replay job, of what it has itself brought to an end. Each is one query: added-up counts
+     * would see a delivery twice while it changes. They are taken again when none is open any more, since the
+     * last may have ended between them and that look.
+     */
+    async countReplay(replayId: string): Promise<ReplayCounts & { open: boolean }> {
+      const [counts, open] = await Promise.all([
+        endedBy(replayId),
+        deliveries.findOne(
+          { replayId, status: { $in: ['PENDING', 'HELD'] }, single: false },
+          { projection: { _id: 1 } },
+        ),
       ])
-      return { all, delivered, failed, open: open !== null }
+      return open === null ? { ...(await endedBy(replayId)), open: false } : { ...counts, open: true }
     },
   }
 }

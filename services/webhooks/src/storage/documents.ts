@@ -92,7 +92,10 @@ export type DeliveryDocument = Tenant & {
   /** Where it stands on its schedule (see `Place`). Earlier releases kept neither. */
   step?: number
   stepDueAt?: Date
-  /** The closing of the breaker for which it was last pulled forward, or after which it last failed: it is pulled for later ones alone. */
+  /**
+   * The closing of the breaker for which it was last pulled forward, or after which it last failed: it is
+   * pulled for later ones alone.
+   */
   pulledFor?: Date | null
   /** Attempts begun before the present run of the schedule: for earlier releases, and for what they left. */
   scheduleBase: number
@@ -102,6 +105,7 @@ export type DeliveryDocument = Tenant & {
   /** Lease token of the worker that has it in flight, else 0. */
   claimToken: number
   claimedAt: Date | null
+  /** Also while a replay job sends it again, for when that is cancelled. */
   deliveredAt: Date | null
   replayId: string | null
   /** What it was before a replay job or a person asked for it again. */
@@ -125,6 +129,8 @@ export type ReplayDocument = Tenant & {
   created: number
   delivered: number
   failed: number
+  /** Of a cancelled job: whether what was in flight has ended and is counted. Earlier releases kept none. */
+  counted?: boolean
   /** Recording order up to which events have been looked at. */
   doneSeq: number
   /** The end of the log when the job was made: what comes later is delivered anyway. */

@@ -42,6 +42,22 @@ export function createReplayStore({ replays }: Pick<Collections, 'replays'>) {
         .limit(runningMax)
         .toArray(),
 
+    /** Cancelled jobs of which something may still be in flight, oldest first, at most `runningMax`. */
+    uncounted: (): Promise<WithId<ReplayDocument>[]> =>
+      replays.find({ counted: false }).sort({ _id: 1 }).limit(runningMax).toArray(),
+
+    /** Raises the counts of a cancelled job. @param last nothing more will come */
+    async count(
+      id: string,
+      counts: Pick<ReplayDocument, 'created' | 'delivered' | 'failed'>,
+      last: boolean,
+    ): Promise<void> {
+      await replays.updateOne(
+        { _id: id, counted: false },
+        { $max: counts, ...(last ? { $set: { counted: true } } : {}) },
+      )
+    },
+
     /** Changes a job that is still under way. Null when it is foreign or has ended meanwhile. */
     change: (
       scope: Scope,

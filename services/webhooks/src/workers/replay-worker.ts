@@ -46,7 +46,7 @@ export async function stepReplay(deps: ReplayWorkerDeps, job: ReplayDocument): P
   const now = clock.now()
   const endpoint = await endpoints.known(job, job.webhookId)
   if (endpoint === null || endpoint.deletedAt !== null) {
-    await replays.change(job, job._id, { status: 'CANCELLED', finishedAt: now })
+    await replays.change(job, job._id, { status: 'CANCELLED', finishedAt: now, counted: false })
     return false
   }
   if (!job.selected) {
@@ -77,6 +77,17 @@ export async function stepReplay(deps: ReplayWorkerDeps, job: ReplayDocument): P
   return false
 }
 
+/**
+ * One look at a cancelled job: cancels what it would still send, also after a death since it was cancelled,
+ * and counts what was in flight then and has ended.
+ */
+async function countCancelled({ replays, deliveries, logger }: ReplayWorkerDeps, job: ReplayDocument) {
+  await deliveries.cancelReplay(job._id)
+  const { open, ...counts } = await replayCounts(deliveries, job)
+  await replays.count(job._id, counts, !open)
+  if (!open) logger.info({ replay_id: job._id, ...counts }, 'replay.cancelled')
+}
+
 /** Works all replay jobs page by page in turn, on one replica at a time. */
 export function startReplayWorker(deps: ReplayWorkerDeps & { lease: Lease }): {
   ring: () => void
@@ -95,6 +106,8 @@ export function startReplayWorker(deps: ReplayWorkerDeps & { lease: Lease }): {
 
   /** Goes on behind a full page: jobs of paused endpoints may wait for ever, and must not hold up the later ones. */
   async function work(): Promise<boolean> {
+    // Before a later job takes over what they have sent.
+    for (const job of await deps.replays.uncounted()) await countCancelled(deps, job)
     const jobs = await deps.replays.running(workedTo)
     workedTo = jobs.length < runningMax ? '' : (jobs.at(-1)?._id ?? '')
     let more = workedTo !== ''

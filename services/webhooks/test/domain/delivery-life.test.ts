@@ -26,7 +26,9 @@ type Move =
   /** `dies`: the worker does, when it has pulled the backlog forward and has not noted that. */
   | { readonly kind: 'pull'; readonly dies: boolean }
 
-/** One delivery of an endpoint that answers others, too, pauses, and loses its workers, on a virtual clock. */
+/**
+ * One delivery of an endpoint that answers others, too, pauses, and loses its workers, on a virtual clock.
+ */
 class Life {
   broken: string | null = null
   #judge: Judge

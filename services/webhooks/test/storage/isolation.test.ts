@@ -172,6 +172,8 @@ await holdIsolation(t, {
       find: scoped((scope, { webhookId, replayId }) => replays.find(scope, webhookId, replayId)),
       list: scoped((scope, { webhookId }) => replays.list(scope, webhookId, null, 10)),
       running: internal('the worker of replay jobs, which works for every account'),
+      uncounted: internal('the worker of replay jobs, which works for every account'),
+      count: internal(job),
       change: scoped((scope, { replayId }) => replays.change(scope, replayId, { status: 'CANCELLED' })),
     }),
   },

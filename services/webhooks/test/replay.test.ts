@@ -220,6 +220,54 @@ t.test('what a person sends again after a cancelled replay is not counted by it'
   t.match(await replay.show(replay_id), { created: 10, delivered: ended - 1, failed: 0 })
 })
 
+t.test(
+  'a replay that is repeated under its Idempotency-Key is the first job; another body conflicts',
+  async (t) => {
+    const rig = await startRig(t, { replicas: 2 })
+    const receiver = await startReceiver(t)
+    await rig.publish()
+    await waitFor(async () => (await rig.collections.events.countDocuments({})) === 1, long)
+    const { webhook_id } = await rig.createEndpoint(receiver.url)
+    const body = { ...window(), only: 'missing', dry_run: false } as const
+    const caller = rig.caller({ idempotencyKey: 'again' })
+    const create = (changes: { only?: 'all'; dry_run?: boolean } = {}, at = webhook_id) =>
+      rig.call(createReplay, { caller, query: {}, params: { webhook_id: at }, body: { ...body, ...changes } })
+
+    const preview = await create({ dry_run: true })
+    t.match(preview, { status: 200, body: { status: 'PREVIEW', matched: 1 } }, 'a preview makes nothing')
+    const [one, two] = await Promise.all([create(), create()])
+    t.equal(one.status, 202)
+    t.equal(two.status, 202)
+    t.match(one.body.replay_id, /^rpl_/)
+    t.equal(two.body.replay_id, one.body.replay_id)
+    await replayCalls(rig, webhook_id).done(one.body.replay_id)
+    t.match(await create(), { status: 202, body: { replay_id: one.body.replay_id, status: 'DONE' } })
+    await t.rejects(create({ only: 'all' }), { code: 'CONFLICT' })
+    t.match(await create({ dry_run: true }), { status: 200, body: { status: 'PREVIEW', matched: 0 } })
+    t.equal(await rig.collections.replays.countDocuments({}), 1)
+    t.equal(receiver.received.length, 1)
+
+    // As a replica leaves it that dies between the claim of the key and the job.
+    await rig.collections.replays.deleteOne({ _id: one.body.replay_id ?? '' })
+    t.equal((await create()).body.replay_id, one.body.replay_id)
+    const other = await rig.createEndpoint(receiver.url)
+    t.not(
+      (await create({}, other.webhook_id)).body.replay_id,
+      one.body.replay_id,
+      'each endpoint has its own',
+    )
+
+    await rig.call(pauseWebhook, { caller, params: { webhook_id }, query: {}, body: undefined })
+    t.match(
+      await create(),
+      { status: 202, body: { replay_id: one.body.replay_id } },
+      'also when it is paused',
+    )
+    const fresh = { caller: rig.caller({ idempotencyKey: 'fresh' }), query: {}, params: { webhook_id }, body }
+    await t.rejects(rig.call(createReplay, fresh), { code: 'CONFLICT' })
+  },
+)
+
 t.test('jobs that wait for ever at a paused endpoint hold up no other', async (t) => {
   const rig = await startRig(t)
   const receiver = await startReceiver(t)

@@ -94,7 +94,8 @@ export function opsHandlers(deps: OpsDeps): CallHandler[] {
         throw new ServiceError('NOT_FOUND', { message: `There is no endpoint ${webhookId}.` })
       }
       const window = { from: instantField('from', from), to: instantField('to', to) }
-      const job = await beginReplay(deps, endpoint, { ...window, types: [], only, dryRun: order.dryRun })
+      const request = { ...window, types: [], only, dryRun: order.dryRun }
+      const job = await beginReplay(deps, endpoint, request, null)
       logger.info({ by: order.by, reason: order.reason, replay_id: job.replay_id }, 'ops.replay-started')
       return job
     }),

@@ -1,4 +1,6 @@
 import { handler, type CallHandler } from '@pitboss/bus/serve-calls'
+import type { Caller } from '@pitboss/contracts/caller'
+import type { Db } from 'mongodb'
 import type { z } from 'zod'
 import { cancelReplay, createReplay, getReplay, listReplays } from '@pitboss/contracts/endpoints/webhooks'
 import type { EventType } from '@pitboss/contracts/objects/event'
@@ -7,6 +9,7 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { CursorCodec } from '@pitboss/storage/cursor'
+import { claimIdempotencyKey, hashBody, peekIdempotencyKey } from '@pitboss/storage/idempotency-keys'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
 import type { EndpointDocument, ReplayDocument } from '../storage/documents.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
@@ -18,6 +21,7 @@ import { findEndpoint } from './endpoints.ts'
 import { instantText } from './views.ts'
 
 export type ReplaysDeps = {
+  db: Db
   endpoints: EndpointStore
   events: EventStore
   deliveries: DeliveryStore
@@ -28,6 +32,7 @@ export type ReplaysDeps = {
   ringReplays: () => void
 }
 
+type ReplayKey = Parameters<typeof peekIdempotencyKey>[0]
 export type ReplayJob = z.infer<typeof replayJobSchema>
 
 export type ReplayRequest = {
@@ -38,18 +43,21 @@ export type ReplayRequest = {
   readonly dryRun: boolean
 }
 
-/** Replay jobs. Source: contract sections 7 and 11. */
+/** Replay jobs. Source: contract sections 7, 11 and 12. */
 export function replayHandlers(deps: ReplaysDeps): CallHandler[] {
   const { endpoints, deliveries, replays, cursors, clock } = deps
   return [
     handler(createReplay.call, async ({ caller, params, query, body }) => {
       const endpoint = await findEndpoint(endpoints, caller, params.webhook_id, query.environment)
-      const job = await beginReplay(deps, endpoint, {
-        ...body,
-        types: body.types ?? [],
-        dryRun: body.dry_run,
-      })
-      return { status: body.dry_run ? 200 : 202, body: job }
+      const request = { ...body, types: body.types ?? [], dryRun: body.dry_run }
+      const key = keyOf(deps, caller, endpoint, body)
+      const earlierId = key === null ? null : await peekIdempotencyKey(key)
+      const earlier = earlierId === null ? null : await replays.find(endpoint, endpoint._id, earlierId)
+      if (earlier !== null) return { status: 202, body: await replayView(deliveries, earlier) }
+      return {
+        status: body.dry_run ? 200 : 202,
+        body: await beginReplay(deps, endpoint, request, key),
+      }
     }),
 
     handler(listReplays.call, async ({ caller, params, query }) => {
@@ -97,13 +105,33 @@ export function replayHandlers(deps: ReplaysDeps): CallHandler[] {
   ]
 }
 
-/** Counts what a replay selects and, unless it is a dry run, starts it. @throws ServiceError CONFLICT for a paused endpoint. */
+/**
+ * The key under which a job is asked for, among those of its endpoint; null for none. A preview makes nothing
+ * and has none.
+ */
+function keyOf(
+  { db, clock }: ReplaysDeps,
+  { idempotencyKey: key }: Caller,
+  endpoint: EndpointDocument,
+  body: { dry_run: boolean },
+): ReplayKey | null {
+  if (key === null || body.dry_run) return null
+  const { operatorId, environment, _id } = endpoint
+  const scope = { operatorId, environment }
+  return { db, scope, list: `replays/${_id}`, key, bodyHash: hashBody(body), now: clock.now() }
+}
+
+/**
+ * Counts what a replay selects and, unless it is a dry run, starts it, once under its key. @throws
+ * ServiceError CONFLICT for a paused endpoint, and for a key that was used with another body.
+ */
 export async function beginReplay(
   deps: ReplaysDeps,
   endpoint: EndpointDocument,
   request: ReplayRequest,
+  key: ReplayKey | null,
 ): Promise<ReplayJob> {
-  const { events, deliveries, replays, clock, newId } = deps
+  const { events, deliveries, replays, clock } = deps
   const { operatorId, environment } = endpoint
   const from = new Date(request.from)
   const to = new Date(request.to)
@@ -140,19 +168,20 @@ export async function beginReplay(
       finished_at: null,
     }
   }
+  const newId = () => deps.newId('rpl')
   const job: ReplayDocument = {
     ...selector,
     ...counts,
-    _id: newId('rpl'),
+    _id: key === null ? newId() : (await claimIdempotencyKey({ ...key, newId })).objectId,
     status: 'RUNNING',
     doneSeq: await events.seqBefore(scope, from),
     selected: false,
     createdAt: now,
     finishedAt: null,
   }
-  await replays.insert(job)
+  const first = await replays.insert(job)
   deps.ringReplays()
-  return replayView(deliveries, job)
+  return replayView(deliveries, first)
 }
 
 /** The public record; a job of which anything may still end is counted afresh. */

@@ -1,4 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import type { WithId } from 'mongodb'
 import type { Collections } from './collections.ts'
 import type { ReplayDocument } from './documents.ts'
@@ -11,8 +12,16 @@ export type ReplayStore = ReturnType<typeof createReplayStore>
 /** Replay jobs of endpoints. */
 export function createReplayStore({ replays }: Pick<Collections, 'replays'>) {
   return {
-    insert: async (job: ReplayDocument): Promise<void> => {
-      await replays.insertOne(job)
+    /** @returns the job, or the one that was inserted under its id before. */
+    async insert(job: ReplayDocument): Promise<ReplayDocument> {
+      try {
+        await replays.insertOne(job)
+        return job
+      } catch (error) {
+        const first = isDuplicateKey(error) ? await replays.findOne({ _id: job._id }) : null
+        if (first === null) throw error
+        return first
+      }
     },
 
     /** For operations: whoever it belongs to. */

@@ -1,6 +1,5 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller } from '@pitboss/contracts/caller'
-import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import type { Movement, TransactionBody } from '@pitboss/contracts/objects/movement'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'

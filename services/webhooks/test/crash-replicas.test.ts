@@ -6,7 +6,7 @@ import { startReceiver } from './fixtures/receiver.ts'
 import { startRig } from './fixtures/rig.ts'
 import { spawnService } from './fixtures/service-process.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(240_000)
 
 const long = { timeoutMs: 30_000 }
 

@@ -32,6 +32,8 @@ const stresses: Partial<Record<SeededBug, NonNullable<ChaosOptions['stress']>>> 
   'rounds.redrawn-after-restart': { favourite: 'rounds' },
   'storage.outbox-emptied-first': { favourite: 'nats-server' },
   'wallet-bridge.refusal-always-final': { moods: ['treacherous'] },
+  'wallet-bridge.rollback-of-win': { moods: ['lossy', 'failing'] },
+  'wallet-bridge.two-resolvers': { moods: ['slow'] },
 }
 
 /**

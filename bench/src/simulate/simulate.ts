@@ -56,11 +56,15 @@ const restLookedAtEvery = 16
  */
 export async function simulate(
   seed: number,
-  { mistake = {}, withTrace = false }: { mistake?: Mistake; withTrace?: boolean } = {},
+  {
+    mistake = {},
+    harsh = false,
+    withTrace = false,
+  }: { mistake?: Mistake; harsh?: boolean; withTrace?: boolean } = {},
 ): Promise<Simulation> {
   const random = createRandom(seed)
   const timeline = createTimeline()
-  const weather = createWeather(random.fork('weather'))
+  const weather = createWeather(random.fork('weather'), { harsh })
   const habits = createHabits(random.fork('habits'))
   // Mistaken rules of movements have life's own delays.
   const timeScale = mistake.movementRules === undefined ? habits.timeScale : 1

@@ -25,11 +25,12 @@ export type Weather = {
 
 const slowIoMs = 3000
 
-export function createWeather(random: Random): Weather {
+/** @param harsh whatever the seed says of it */
+export function createWeather(random: Random, { harsh: always }: { harsh: boolean }): Weather {
   let fair = false
   const level = random.pick([0, 0.3, 1, 1, 2])
   /** Wallet and processes fail together: what one alone hides, the other shows. */
-  const harsh = random.chance(0.25)
+  const harsh = random.chance(0.25) || always
   const slow = random.pick([0, 0.002, 0.01, 0.05])
   return {
     fair: () => fair,

@@ -1,12 +1,13 @@
 import { jetstream } from '@nats-io/jetstream'
 import type { Call, CallContext } from '@pitboss/contracts/call'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { connect, headers, type NatsConnection } from 'nats'
+import { connect, headers, type Msg, type NatsConnection, PermissionViolationError } from 'nats'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import { callFailure } from './call-failure.ts'
 import { connectionOptions } from './connection-options.ts'
 import { readReply } from './large-reply.ts'
+import { openReplyInbox, type ReplyInbox } from './reply-inbox.ts'
 import { childTraceparent } from './trace-context.ts'
 import { callHeaders, decodeJson, decodeServiceError, encodeJson } from './wire.ts'
 
@@ -24,6 +25,10 @@ export type Bus = {
     request: NoInfer<Request>,
     context?: CallContext,
   ): Promise<Reply>
+  /** Asks whoever hears `subject`, outside the table of calls: `$SRV.PING.auth`. @throws ServiceError as `call` does. */
+  request(subject: string, options: { timeoutMs: number }): Promise<Msg>
+  /** As `request`, for every answer that comes within `listenMs`, at most `repliesMax`; none when nobody hears. */
+  collect(subject: string, options: { listenMs: number; repliesMax: number }): Promise<Msg[]>
   /** Publishes into JetStream under the event's id; resolves on the PubAck alone. @throws within 2 s, else. */
   publishEvent(event: { id: string; subject: string; payload: Uint8Array }): Promise<void>
   /** Core publish, at most once: for wake-ups. Dropped while disconnected. */
@@ -58,7 +63,8 @@ export async function connectBus({
   patient?: boolean
 }): Promise<Bus> {
   const nc = await connect(connectionOptions({ url, nkeySeed, service, patient }))
-  const link = watchLink(nc, logger)
+  const inbox = openReplyInbox(nc, service)
+  const link = watchLink(nc, inbox, logger)
   const js = jetstream(nc, { timeout: publishTimeoutMs })
 
   return {
@@ -74,15 +80,19 @@ export async function connectBus({
       if (context !== undefined) head.set(callHeaders.requestId, context.requestId)
       head.set(callHeaders.traceparent, childTraceparent(context?.traceparent))
       head.set(callHeaders.deadline, String(deadlineAtMs))
-      const timeout = deadlineAtMs - Date.now()
-      if (timeout < 1) throw callFailure('timeout')
-      const message = await nc
-        .request(call.subject, data, { timeout, headers: head })
-        .catch((error: unknown) => {
-          throw callFailure(error)
-        })
+      const timeoutMs = deadlineAtMs - Date.now()
+      if (timeoutMs < 1) throw callFailure('timeout')
+      const message = await inbox.request(call.subject, data, { timeoutMs, headers: head })
       if (message.headers?.has(callHeaders.errorCode)) throw decodeServiceError(message.data)
       return parseReply(call, await readReply(message))
+    },
+    async request(subject, options) {
+      if (!link.connected()) throw callFailure('disconnected')
+      return inbox.request(subject, new Uint8Array(), options)
+    },
+    async collect(subject, options) {
+      if (!link.connected()) throw callFailure('disconnected')
+      return inbox.collect(subject, options)
     },
     async publishEvent({ id, subject, payload }) {
       if (!link.connected()) throw new Error(`not connected to NATS: ${id} was not published`)
@@ -114,7 +124,7 @@ export async function connectBus({
   }
 }
 
-function watchLink(nc: NatsConnection, logger: Logger) {
+function watchLink(nc: NatsConnection, inbox: ReplyInbox, logger: Logger) {
   let connected = true
   const watch = async () => {
     for await (const status of nc.status()) {
@@ -125,7 +135,10 @@ function watchLink(nc: NatsConnection, logger: Logger) {
         connected = true
         logger.info('nats.reconnected')
       } else if (status.type === 'error') {
-        logger.error({ err: status.error }, 'nats.error')
+        const { error } = status
+        logger.error({ err: error }, 'nats.error')
+        if (error instanceof PermissionViolationError && error.operation === 'publish')
+          inbox.refused(error.subject)
       } else if (status.type === 'slowConsumer') {
         logger.warn('nats.slow-consumer')
       }

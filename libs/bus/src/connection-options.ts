@@ -1,4 +1,5 @@
 import { nkeyAuthenticator, type ConnectionOptions, type NodeConnectionOptions } from 'nats'
+import { newInboxPrefix } from './reply-inbox.ts'
 
 const encoder = new TextEncoder()
 
@@ -25,7 +26,7 @@ export function connectionOptions({
     ...(urls.some((server) => server.protocol === 'tls:') ? { tls: {} } : {}),
     ...authentication(withUser, nkeySeed),
     name: service,
-    inboxPrefix: `_INBOX.${service}`,
+    inboxPrefix: newInboxPrefix(service),
     noAsyncTraces: true,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,

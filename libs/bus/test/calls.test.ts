@@ -6,6 +6,7 @@ import { withEngines } from '@pitboss/testing/with-engines'
 import { connect, headers } from 'nats'
 import t from 'tap'
 import { z } from 'zod'
+import { applyTopology } from '../src/apply-topology.ts'
 import { isCallTimeout } from '../src/call-failure.ts'
 import { connectBus } from '../src/connect-bus.ts'
 import { type HandlerContext, handler, serveCalls } from '../src/serve-calls.ts'
@@ -168,6 +169,44 @@ await t.test('calls', async (t) => {
       t.equal(message.headers?.get('Nats-Service-Error-Code'), '422')
     },
   )
+
+  await t.test('no reply subject can be guessed from those that were seen', async (t) => {
+    const asker = await connectBus({ url: natsUrl, service: 'gateway', logger })
+    const spy = await connectBus({ url: natsUrl, service: 'spy', logger })
+    t.teardown(() => Promise.all([asker.close(), spy.close()]))
+    const seen: { subject: string; reply: string }[] = []
+    for (const subject of ['rounds.>', '$SRV.>', '$JS.API.>']) {
+      spy.nc.subscribe(subject, {
+        callback: (_err, message) => void seen.push({ subject: message.subject, reply: message.reply ?? '' }),
+      })
+    }
+    await spy.nc.flush()
+    const random = Math.random
+    Math.random = () => 0.5
+    try {
+      for (let count = 0; count < 50; count++) await asker.call(echo, { amount: '1', limit: 1 })
+      await asker.request('$SRV.PING.rounds', { timeoutMs: 5000 })
+      await asker.collect('$SRV.PING.rounds', { listenMs: 20_000, repliesMax: 1 })
+      await applyTopology(asker.nc, { replicas: 1 })
+    } finally {
+      Math.random = random
+    }
+    await waitFor(() => seen.filter(({ subject }) => !subject.startsWith('$JS.')).length === 52, {
+      what: 'all are seen',
+      timeoutMs: 10_000,
+    })
+    const of = (root: RegExp) => seen.filter(({ subject }) => root.test(subject)).map(({ reply }) => reply)
+    const replies = of(/^(rounds|\$SRV)\./)
+    t.ok(replies.every((reply) => /^_INBOX\.gateway\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{22}$/.test(reply)))
+    t.equal(new Set(replies.map((reply) => reply.split('.')[3])).size, 52, 'each has 128 bits of its own')
+    const prefixes = new Set(of(/^\$JS\./).map((reply) => reply.split('.').slice(0, 3).join('.')))
+    t.equal(prefixes.size, 1)
+    t.match([...prefixes][0], /^_INBOX\.gateway\.[A-Za-z0-9_-]{22}$/)
+    t.notOk(
+      replies.some((reply) => [...prefixes].some((prefix) => reply.startsWith(prefix))),
+      'another prefix',
+    )
+  })
 
   await t.test('nobody there: SERVICE_UNAVAILABLE at once, nothing was started', async (t) => {
     const error = await rejected(client.call(unserved, {}))

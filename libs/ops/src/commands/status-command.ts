@@ -9,6 +9,7 @@ import { viewConsumers } from '../consumer-view.ts'
 import { runOps, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../text-table.ts'
 
+const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks'] as const
 const listenMs = 500
 const repliesMax = 200
 const pong = z.looseObject({ name: z.string(), id: z.string(), version: z.string() })
@@ -66,12 +67,8 @@ export function statusCommand(program: Command): void {
 async function pingServices(bus: Bus): Promise<{ name: string; replicas: number; versions: string }[]> {
   const found = new Map<string, Set<string>>()
   const versions = new Map<string, Set<string>>()
-  const replies = await bus.nc.requestMany('$SRV.PING', '', {
-    maxWait: listenMs,
-    maxMessages: repliesMax,
-    strategy: 'timer',
-  })
-  for await (const reply of replies) {
+  const asked = services.map((name) => bus.collect(`$SRV.PING.${name}`, { listenMs, repliesMax }))
+  for (const reply of (await Promise.all(asked)).flat()) {
     const parsed = pong.safeParse(reply.json())
     if (!parsed.success) continue
     const { name, id, version } = parsed.data

@@ -64,7 +64,7 @@ async function brokerAnswers(bus: Bus): Promise<boolean> {
 
 async function answers(bus: Bus, service: string): Promise<boolean> {
   try {
-    await bus.nc.request(`$SRV.PING.${service}`, undefined, { timeout: pingTimeoutMs })
+    await bus.request(`$SRV.PING.${service}`, { timeoutMs: pingTimeoutMs })
     return true
   } catch {
     return false

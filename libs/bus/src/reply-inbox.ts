@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto'
+import type { Msg, MsgHdrs, NatsConnection } from 'nats'
+import { type CallFailure, callFailure } from './call-failure.ts'
+import { inboxRoot } from './wire.ts'
+
+const tokenBytes = 16
+const noRespondersCode = 503
+
+/** 128 random bits as one token of a subject. */
+function randomToken(): string {
+  return randomBytes(tokenBytes).toString('base64url')
+}
+
+/** An inbox prefix that nobody can guess: `_INBOX.<service>.<128 random bits>`. */
+export function newInboxPrefix(service: string): string {
+  return `${inboxRoot}${service}.${randomToken()}`
+}
+
+/** The reply subjects of one connection's requests. */
+export type ReplyInbox = {
+  /** The first answer. @throws ServiceError SERVICE_UNAVAILABLE with the `CallFailure` as its cause. */
+  request(subject: string, data: Uint8Array, options: { timeoutMs: number; headers?: MsgHdrs }): Promise<Msg>
+  /** Every answer that comes within `listenMs`, at most `repliesMax`; none when nobody hears. Never rejects while connected. */
+  collect(subject: string, options: { listenMs: number; repliesMax: number }): Promise<Msg[]>
+  /** Ends what waits for an answer from `subject`: the server has refused to publish there. */
+  refused(subject: string): void
+}
+
+type Waiting = { readonly subject: string; hear(message: Msg): void; fail(failure: CallFailure): void }
+
+/**
+ * One subscription for the answers to all requests of a connection, and for each request a token of 128 random bits behind it, so that only
+ * who receives the request can answer it. The client's own tokens are 8 characters of `Math.random()`, whose next values follow from a few.
+ */
+export function openReplyInbox(nc: NatsConnection, service: string): ReplyInbox {
+  const prefix = newInboxPrefix(service)
+  const waiting = new Map<string, Waiting>()
+  nc.subscribe(`${prefix}.*`, {
+    callback(err, message) {
+      if (err === null) waiting.get(message.subject.slice(prefix.length + 1))?.hear(message)
+    },
+  })
+  void nc.closed().then(() => {
+    for (const one of waiting.values()) one.fail('timeout')
+  })
+
+  /** Returns how to stop waiting. */
+  function ask(one: Waiting, data: Uint8Array, head?: MsgHdrs): () => void {
+    const token = randomToken()
+    waiting.set(token, one)
+    try {
+      nc.publish(one.subject, data, {
+        reply: `${prefix}.${token}`,
+        ...(head === undefined ? {} : { headers: head }),
+      })
+    } catch (error) {
+      waiting.delete(token)
+      throw error
+    }
+    return () => void waiting.delete(token)
+  }
+
+  return {
+    request(subject, data, { timeoutMs, headers: head }) {
+      const { promise, resolve, reject } = Promise.withResolvers<Msg>()
+      let stop: () => void = () => undefined
+      const end = () => {
+        clearTimeout(timer)
+        stop()
+      }
+      const fail = (failure: CallFailure) => {
+        end()
+        reject(callFailure(failure))
+      }
+      const timer = setTimeout(() => fail('timeout'), timeoutMs)
+      const hear = (message: Msg) => {
+        if (isNoResponders(message)) return fail('no-responders')
+        end()
+        resolve(message)
+      }
+      try {
+        stop = ask({ subject, hear, fail }, data, head)
+      } catch {
+        // The connection is closed: nothing was sent.
+        fail('disconnected')
+      }
+      return promise
+    },
+    collect(subject, { listenMs, repliesMax }) {
+      const { promise, resolve, reject } = Promise.withResolvers<Msg[]>()
+      const answers: Msg[] = []
+      let stop: () => void = () => undefined
+      const end = () => {
+        clearTimeout(timer)
+        stop()
+        resolve(answers)
+      }
+      const timer = setTimeout(end, listenMs)
+      const hear = (message: Msg) => {
+        if (!isNoResponders(message)) answers.push(message)
+        if (isNoResponders(message) || answers.length >= repliesMax) end()
+      }
+      try {
+        stop = ask({ subject, hear, fail: end }, new Uint8Array())
+      } catch {
+        clearTimeout(timer)
+        reject(callFailure('disconnected'))
+      }
+      return promise
+    },
+    refused(subject) {
+      for (const one of waiting.values()) if (one.subject === subject) one.fail('timeout')
+    },
+  }
+}
+
+function isNoResponders(message: Msg): boolean {
+  return message.data.length === 0 && message.headers?.code === noRespondersCode
+}

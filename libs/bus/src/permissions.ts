@@ -1,4 +1,4 @@
-import { accessBucket, accessStream, eventsStream } from './topology.ts'
+import { accessBucket, accessNews, accessStream, eventsStream } from './topology.ts'
 
 /** What one NATS user may publish to and subscribe to. Everything else is refused. */
 export type NatsPermissions = {
@@ -51,7 +51,16 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
       deny: opsCalls,
     },
     // It serves no call, but `ops status` counts its replicas.
-    subscribe: { allow: ['_INBOX.gateway.>', 'gw.limits.>', '$SRV.*', '$SRV.*.gateway', '$SRV.*.gateway.*'] },
+    subscribe: {
+      allow: [
+        '_INBOX.gateway.>',
+        'gw.limits.>',
+        `${accessNews}.>`,
+        '$SRV.*',
+        '$SRV.*.gateway',
+        '$SRV.*.gateway.*',
+      ],
+    },
   },
   auth: {
     publish: {

@@ -30,6 +30,8 @@ export const eventsStream: StreamDeclaration = {
 
 /** The bucket that carries revocations, switches and signing keys to the gateways; entries outlive every token. */
 export const accessBucket = 'access'
+/** The bucket's server tells each entry here once it is stored, as `<accessNews>.<key>` with its revision in the header `Nats-Sequence`. */
+export const accessNews = 'access.news'
 export const accessStream: StreamDeclaration = {
   name: `KV_${accessBucket}`,
   description: 'Access state that gateways must not miss',
@@ -44,6 +46,7 @@ export const accessStream: StreamDeclaration = {
   allow_direct: true,
   allow_rollup_hdrs: true,
   deny_delete: true,
+  republish: { src: `$KV.${accessBucket}.>`, dest: `${accessNews}.>` },
 }
 
 /** Fans events out to deliveries. It never gives up on a message: webhooks parks a poison one itself. */

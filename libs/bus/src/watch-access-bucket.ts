@@ -1,17 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { jetstream } from '@nats-io/jetstream'
-import { type KvWatchEntry, Kvm, KvWatchInclude } from '@nats-io/kv'
-import type { QueuedIterator } from 'nats'
+import type { Subscription } from 'nats'
 import type { Logger } from 'pino'
 import { heartbeatKey } from './access-bucket.ts'
 import type { Bus } from './connect-bus.ts'
-import { accessBucket } from './topology.ts'
+import { accessNews } from './topology.ts'
 
 const silenceMaxMs = 2500
 const checkEveryMs = 250
 const retryMs = 250
 /** The same trouble is told again after this long, then after twice as long each time, up to the greatest. */
-const tellAgainMs = 1000
+const tellAgainMs = 4000
 const tellAgainMaxMs = 60_000
 
 export type AccessWatch = {
@@ -22,7 +20,8 @@ export type AccessWatch = {
 
 /**
  * Watches the access bucket for changes from now on. `onChange` gets the key and its revision, or `*` (revision 0) whenever something may
- * have been missed: at the start and after each new start of the watch, which follows from 2.5 s without a heartbeat or any other trouble.
+ * have been missed: at the start, when a revision is not the next one, and at each new start of the watch, which follows from 2.5 s without
+ * a heartbeat or any other trouble. It hears what the bucket's server tells on, which needs no right to anything of JetStream.
  * Returns at once. A throw of `onChange` starts the watch anew.
  */
 export function watchAccessBucket({
@@ -36,7 +35,7 @@ export function watchAccessBucket({
 }): AccessWatch {
   const stopping = new AbortController()
   let beatAtMs = Number.NEGATIVE_INFINITY
-  let current: QueuedIterator<KvWatchEntry> | null = null
+  let current: Subscription | null = null
   let trouble = newTrouble()
 
   const watchLoop = async () => {
@@ -50,7 +49,7 @@ export function watchAccessBucket({
     }
   }
 
-  /** The bucket may be away for long, at a first start for one; the watch is tried on just as often. */
+  /** The bucket may be away for long, at a first start for one; the watch is started anew just as often. */
   function tell(err: unknown): void {
     const nowMs = performance.now()
     trouble.times += 1
@@ -62,27 +61,34 @@ export function watchAccessBucket({
 
   async function watchOnce(): Promise<void> {
     if (!bus.connected()) return
-    const kv = await new Kvm(jetstream(bus.nc)).open(accessBucket)
-    const entries = await kv.watch({ include: KvWatchInclude.UpdatesOnly })
-    current = entries
-    trouble = newTrouble()
+    const news = bus.nc.subscribe(`${accessNews}.>`)
+    current = news
     const startedAtMs = performance.now()
+    let silentMs = 0
     const guard = setInterval(() => {
-      const silentMs = performance.now() - Math.max(beatAtMs, startedAtMs)
-      if (silentMs <= silenceMaxMs) return
-      logger.warn({ silent_ms: Math.round(silentMs) }, 'access-watch.silent')
-      entries.stop()
+      silentMs = performance.now() - Math.max(beatAtMs, startedAtMs)
+      if (silentMs > silenceMaxMs) news.unsubscribe()
     }, checkEveryMs)
     try {
+      await bus.nc.flush()
       if (stopping.signal.aborted) return
       onChange('*', 0)
-      for await (const entry of entries) {
-        if (entry.key === heartbeatKey) beatAtMs = performance.now()
-        else onChange(entry.key, entry.revision)
+      // Between servers of a cluster the first may be lost: until one has come, nobody knows which is the next.
+      let nextRevision = 0
+      for await (const message of news) {
+        const key = message.subject.slice(accessNews.length + 1)
+        const revision = Number(message.headers?.get('Nats-Sequence'))
+        if (revision !== nextRevision) onChange('*', 0)
+        else if (key !== heartbeatKey) onChange(key, revision)
+        nextRevision = revision + 1
+        if (key !== heartbeatKey) continue
+        beatAtMs = performance.now()
+        trouble = newTrouble()
       }
+      if (silentMs > silenceMaxMs) throw new Error(`no heartbeat for ${Math.round(silentMs)} ms`)
     } finally {
       clearInterval(guard)
-      entries.stop()
+      news.unsubscribe()
       current = null
     }
   }
@@ -92,7 +98,7 @@ export function watchAccessBucket({
     aliveWithinMs: () => performance.now() - beatAtMs,
     async stop() {
       stopping.abort()
-      current?.stop()
+      current?.unsubscribe()
       await done
     },
   }

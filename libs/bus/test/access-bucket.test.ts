@@ -33,10 +33,14 @@ await t.test('the access bucket', async (t) => {
   await t.test('a watcher starts from nothing known and hears of changes from then on', async (t) => {
     t.equal(watch.aliveWithinMs(), Number.POSITIVE_INFINITY)
     await waitFor(() => watch.aliveWithinMs() < 1000, { what: 'the watch is alive', timeoutMs: 10_000 })
-    t.strictSame(changes, [['*', 0]])
+    t.ok(
+      changes.every(([key]) => key === '*'),
+      'nothing is known before the first heartbeat',
+    )
+    changes.length = 0
     const revision = await bucket.put('credential.ck_test_abc', { revoked: true })
-    await waitFor(() => changes.length === 2, { what: 'the change arrives', timeoutMs: 10_000 })
-    t.strictSame(changes[1], ['credential.ck_test_abc', revision])
+    await waitFor(() => changes.length === 1, { what: 'the change arrives', timeoutMs: 10_000 })
+    t.strictSame(changes[0], ['credential.ck_test_abc', revision])
   })
 
   await t.test('a lost and remade bucket makes the watcher forget what it knew', async () => {
@@ -93,7 +97,7 @@ await t.test(
     const told = () => lines.filter(({ msg }) => msg === 'access-watch.interrupted')
     const watch = watchAccessBucket({ bus: gateway, onChange: () => undefined, logger })
     t.teardown(() => watch.stop())
-    await waitFor(() => told().length === 2, { what: 'it is told about again', timeoutMs: 10_000 })
+    await waitFor(() => told().length === 2, { what: 'it is told about again', timeoutMs: 20_000 })
     t.ok(Number(told()[1]?.times) >= 3, `${String(told()[1]?.times)} tries for two lines`)
     await applyTopology(auth.nc, { replicas: 1 })
     const bucket = await createAccessBucket({ bus: auth })

@@ -25,9 +25,9 @@ export type Bus = {
     request: NoInfer<Request>,
     context?: CallContext,
   ): Promise<Reply>
-  /** Asks whoever hears `subject`, outside the table of calls: `$SRV.PING.auth`. @throws ServiceError as `call` does. */
+  /** Asks outside the table of calls, as for `$SRV.PING.auth`. @throws ServiceError as `call` does. */
   request(subject: string, options: { timeoutMs: number }): Promise<Msg>
-  /** As `request`, for every answer that comes within `listenMs`, at most `repliesMax`; none when nobody hears. */
+  /** As `request`, for every answer within `listenMs`, at most `repliesMax`; none when nobody hears. */
   collect(subject: string, options: { listenMs: number; repliesMax: number }): Promise<Msg[]>
   /** Publishes into JetStream under the event's id; resolves on the PubAck alone. @throws within 2 s, else. */
   publishEvent(event: { id: string; subject: string; payload: Uint8Array }): Promise<void>

@@ -1,6 +1,6 @@
 import { type Msg, type NatsConnection, nanos, nuid } from 'nats'
 import type { Logger } from 'pino'
-import { encodeJson, inboxRoot } from './wire.ts'
+import { encodeJson, isAnswerable } from './wire.ts'
 
 export type EndpointStats = {
   readonly subject: string
@@ -88,7 +88,7 @@ export function answerMicroProtocol({
 }
 
 function respond(message: Msg, body: unknown): void {
-  if (message.reply?.startsWith(inboxRoot)) message.respond(encodeJson(body))
+  if (isAnswerable(message.reply)) message.respond(encodeJson(body))
 }
 
 function renderStats(stats: EndpointStats) {

@@ -1,4 +1,5 @@
-import { accessBucket, accessNews, accessStream, eventsStream } from './topology.ts'
+import { accessBucket, accessNews, eventsStream } from './topology.ts'
+import { answerRoot } from './wire.ts'
 
 /** What one NATS user may publish to and subscribe to. Everything else is refused. */
 export type NatsPermissions = {
@@ -6,7 +7,8 @@ export type NatsPermissions = {
   readonly subscribe: { readonly allow: readonly string[] }
 }
 
-export const natsUsers = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks', 'ops'] as const
+const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks'] as const
+export const natsUsers = [...services, 'ops'] as const
 export type NatsUser = (typeof natsUsers)[number]
 
 /** What only the ops user may call. */
@@ -14,10 +16,13 @@ const opsCalls = ['*.v1.ops.>']
 
 const allCalls = ['auth.v1.>', 'rounds.v1.>', 'wallet.v1.>', 'webhooks.v1.>']
 
-const streamInfo = (stream: string) => `$JS.API.STREAM.INFO.${stream}`
+/**
+ * Answers of a service. Those who ask have accounts of their own, so the server gives each request a way
+ * back under this root.
+ */
+const answers = `${answerRoot}>`
 
 const durable = (stream: string, name: string) => [
-  streamInfo(stream),
   `$JS.API.CONSUMER.INFO.${stream}.${name}`,
   `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`,
   `$JS.ACK.${stream}.${name}.>`,
@@ -27,80 +32,67 @@ const durable = (stream: string, name: string) => [
 const fanout = durable(eventsStream.name, 'webhooks-fanout')
 const movements = durable(eventsStream.name, 'rounds-movements')
 
-/** Reading the access bucket: open it, watch it by an ordered push consumer, get one entry. */
-const accessRead = [
-  streamInfo(accessStream.name),
-  `$JS.API.CONSUMER.CREATE.${accessStream.name}.>`,
-  `$JS.API.CONSUMER.INFO.${accessStream.name}.>`,
-  `$JS.API.CONSUMER.DELETE.${accessStream.name}.>`,
-  `$JS.API.DIRECT.GET.${accessStream.name}.>`,
-  `$JS.FC.${accessStream.name}.>`,
+/** Where a replica is asked who it is. Not `$SRV.*`: it would also let a user hear `$SRV.>`. */
+const presence = (service: string) => [
+  ...['PING', 'INFO', 'STATS'].map((verb) => `$SRV.${verb}`),
+  `$SRV.*.${service}`,
+  `$SRV.*.${service}.*`,
 ]
 
-const serves = (calls: string, service: string) => [`${calls} ${service}`, '$SRV.>', `_INBOX.${service}.>`]
+const serves = (calls: string, service: string) => [
+  `${calls} ${service}`,
+  ...presence(service),
+  `_INBOX.${service}.>`,
+]
 
 /**
- * The rights of each NATS user: its own calls, streams and inbox, nothing else. A service answers to `_INBOX.>`.
- * Traps that shaped it: `_INBOX_*.>` is no wildcard; no `allow_responses`; `"auth.v1.> auth"` binds a subscription to its
- * queue group. Source: design notes on NATS, "Permissions".
+ * The rights of each NATS user: its own calls, streams and inbox, nothing else. `natsAccounts` makes an
+ * account for each, so that nobody reaches an inbox of another. Traps that shaped it: `_INBOX_*.>` is no
+ * wildcard; `"auth.v1.> auth"` binds a subscription to its queue group; `allow_responses` lets who hears
+ * what he publishes himself publish anything, by naming it as the reply subject.
+ * Source: decision of 2026-11-22, "Each service has a NATS account of its own".
  */
 export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
   gateway: {
     publish: {
-      allow: [...allCalls, ...accessRead, 'gw.limits.>', '$SRV.PING.>', '_INBOX.ops.>'],
+      allow: [
+        ...allCalls,
+        ...services.filter((service) => service !== 'gateway').map((service) => `$SRV.PING.${service}`),
+        'gw.limits.>',
+        answers,
+      ],
       deny: opsCalls,
     },
     // It serves no call, but `ops status` counts its replicas.
-    subscribe: {
-      allow: [
-        '_INBOX.gateway.>',
-        'gw.limits.>',
-        `${accessNews}.>`,
-        '$SRV.*',
-        '$SRV.*.gateway',
-        '$SRV.*.gateway.*',
-      ],
-    },
+    subscribe: { allow: ['_INBOX.gateway.>', 'gw.limits.>', `${accessNews}.>`, ...presence('gateway')] },
   },
   auth: {
-    publish: {
-      allow: ['_INBOX.>', 'rounds.v1.>', streamInfo(accessStream.name), `$KV.${accessBucket}.>`],
-      deny: opsCalls,
-    },
+    publish: { allow: [answers, 'rounds.v1.>', `$KV.${accessBucket}.>`], deny: opsCalls },
     subscribe: { allow: serves('auth.v1.>', 'auth') },
   },
   rounds: {
     publish: {
-      allow: [
-        '_INBOX.>',
-        'wallet.v1.>',
-        'wake.rounds.>',
-        'events.v1.*.*.round.>',
-        'events.v1.*.*.game.session.>',
-        ...movements,
-      ],
+      allow: [answers, 'wallet.v1.>', 'events.v1.*.*.round.>', 'events.v1.*.*.game.session.>', ...movements],
       deny: opsCalls,
     },
-    subscribe: { allow: [...serves('rounds.v1.>', 'rounds'), 'wake.rounds.>'] },
+    subscribe: { allow: serves('rounds.v1.>', 'rounds') },
   },
   'wallet-bridge': {
-    publish: {
-      allow: [
-        '_INBOX.>',
-        'wake.wallet.>',
-        'wb.breakers.>',
-        'events.v1.*.*.transaction.>',
-        streamInfo(eventsStream.name),
-      ],
-    },
+    publish: { allow: [answers, 'wake.wallet.>', 'wb.breakers.>', 'events.v1.*.*.transaction.>'] },
     subscribe: { allow: [...serves('wallet.v1.>', 'wallet-bridge'), 'wake.wallet.>', 'wb.breakers.>'] },
   },
   webhooks: {
-    publish: { allow: ['_INBOX.>', 'wake.webhooks.>', ...fanout] },
+    publish: { allow: [answers, 'wake.webhooks.>', ...fanout] },
     subscribe: { allow: [...serves('webhooks.v1.>', 'webhooks'), 'wake.webhooks.>'] },
   },
   ops: {
-    publish: { allow: [...allCalls, '$JS.API.>', '$SRV.>'] },
+    publish: {
+      allow: [
+        ...allCalls,
+        '$JS.API.>',
+        ...services.flatMap((service) => [`$SRV.*.${service}`, `$SRV.*.${service}.*`]),
+      ],
+    },
     subscribe: { allow: ['_INBOX.ops.>'] },
   },
 }

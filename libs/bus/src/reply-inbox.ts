@@ -20,7 +20,7 @@ export function newInboxPrefix(service: string): string {
 export type ReplyInbox = {
   /** The first answer. @throws ServiceError SERVICE_UNAVAILABLE with the `CallFailure` as its cause. */
   request(subject: string, data: Uint8Array, options: { timeoutMs: number; headers?: MsgHdrs }): Promise<Msg>
-  /** Every answer that comes within `listenMs`, at most `repliesMax`; none when nobody hears. Never rejects while connected. */
+  /** Every answer that comes within `listenMs`, at most `repliesMax`; none when nobody hears. */
   collect(subject: string, options: { listenMs: number; repliesMax: number }): Promise<Msg[]>
   /** Ends what waits for an answer from `subject`: the server has refused to publish there. */
   refused(subject: string): void
@@ -29,8 +29,9 @@ export type ReplyInbox = {
 type Waiting = { readonly subject: string; hear(message: Msg): void; fail(failure: CallFailure): void }
 
 /**
- * One subscription for the answers to all requests of a connection, and for each request a token of 128 random bits behind it, so that only
- * who receives the request can answer it. The client's own tokens are 8 characters of `Math.random()`, whose next values follow from a few.
+ * One subscription for the answers to all requests of a connection, and for each request a token of 128
+ * random bits behind it, so that only who receives the request can answer it. The client's own tokens are
+ * 8 characters of `Math.random()`, whose next values follow from a few.
  */
 export function openReplyInbox(nc: NatsConnection, service: string): ReplyInbox {
   const prefix = newInboxPrefix(service)

@@ -10,7 +10,7 @@ import { notStarted } from './call-failure.ts'
 import type { Bus } from './connect-bus.ts'
 import { type EndpointStats, answerMicroProtocol, newEndpointStats } from './micro-protocol.ts'
 import { readCallContext } from './read-call-context.ts'
-import { decodeJson, callHeaders, encodeJson, encodeServiceError, inboxRoot } from './wire.ts'
+import { decodeJson, callHeaders, encodeJson, encodeServiceError, isAnswerable } from './wire.ts'
 
 /** The context that a handler gets: the deadline is always known. Hand it on with the calls it makes. */
 export type HandlerContext = CallContext & { readonly deadlineAtMs: number }
@@ -81,7 +81,7 @@ export async function serveCalls({
   await bus.nc.flush()
 
   function accept(callHandler: CallHandler, stats: EndpointStats, message: Msg): void {
-    if (!message.reply?.startsWith(inboxRoot)) {
+    if (!isAnswerable(message.reply)) {
       logger.warn({ subject: message.subject }, 'call.without-inbox')
       return
     }

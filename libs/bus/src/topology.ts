@@ -30,7 +30,10 @@ export const eventsStream: StreamDeclaration = {
 
 /** The bucket that carries revocations, switches and signing keys to the gateways; entries outlive every token. */
 export const accessBucket = 'access'
-/** The bucket's server tells each entry here once it is stored, as `<accessNews>.<key>` with its revision in the header `Nats-Sequence`. */
+/**
+ * The bucket's server tells each entry here once it is stored, as `<accessNews>.<key>` with its revision in
+ * the header `Nats-Sequence`.
+ */
 export const accessNews = 'access.news'
 export const accessStream: StreamDeclaration = {
   name: `KV_${accessBucket}`,

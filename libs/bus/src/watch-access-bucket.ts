@@ -19,9 +19,10 @@ export type AccessWatch = {
 }
 
 /**
- * Watches the access bucket for changes from now on. `onChange` gets the key and its revision, or `*` (revision 0) whenever something may
- * have been missed: at the start, when a revision is not the next one, and at each new start of the watch, which follows from 2.5 s without
- * a heartbeat or any other trouble. It hears what the bucket's server tells on, which needs no right to anything of JetStream.
+ * Watches the access bucket for changes from now on. `onChange` gets the key and its revision, or `*`
+ * (revision 0) whenever something may have been missed: at the start, when a revision is not the next one,
+ * and at each new start of the watch, which follows from 2.5 s without a heartbeat or any other trouble.
+ * It hears what the bucket's server tells on, which needs no right to anything of JetStream.
  * Returns at once. A throw of `onChange` starts the watch anew.
  */
 export function watchAccessBucket({
@@ -49,7 +50,7 @@ export function watchAccessBucket({
     }
   }
 
-  /** The bucket may be away for long, at a first start for one; the watch is started anew just as often. */
+  /** The bucket may be away for long, as at a first start; the watch is started anew just as often. */
   function tell(err: unknown): void {
     const nowMs = performance.now()
     trouble.times += 1
@@ -73,7 +74,7 @@ export function watchAccessBucket({
       await bus.nc.flush()
       if (stopping.signal.aborted) return
       onChange('*', 0)
-      // Between servers of a cluster the first may be lost: until one has come, nobody knows which is the next.
+      // Between servers of a cluster the first may be lost: until one has come, the next is unknown.
       let nextRevision = 0
       for await (const message of news) {
         const key = message.subject.slice(accessNews.length + 1)

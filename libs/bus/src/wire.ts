@@ -13,8 +13,14 @@ export const callHeaders = {
   errorCode: 'Nats-Service-Error-Code',
 } as const
 
-/** Replies go to inboxes only: else a caller could make a service "reply" into an event subject. */
 export const inboxRoot = '_INBOX.'
+/** What the server puts in the place of another account's inbox. It refuses clients that name such a one. */
+export const answerRoot = '_R_.'
+
+/** Replies go to inboxes only: else a caller could make a service "reply" into an event subject. */
+export function isAnswerable(reply: string | undefined): boolean {
+  return reply !== undefined && (reply.startsWith(inboxRoot) || reply.startsWith(answerRoot))
+}
 
 const wireErrorSchema = z.object({
   code: z.string(),

@@ -20,7 +20,6 @@ await t.test('topology', async (t) => {
   await t.test('a service waits until the topology is there', async (t) => {
     const waiting = waitForTopology({
       bus,
-      streams: ['EVENTS', 'KV_access'],
       consumers: [{ stream: 'EVENTS', name: 'webhooks-fanout' }],
       logger,
     })

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { natsAccounts } from '@pitboss/bus/accounts'
 import { applyTopology } from '@pitboss/bus/apply-topology'
 import { type Bus, connectBus } from '@pitboss/bus/connect-bus'
-import { natsPermissions, natsUsers } from '@pitboss/bus/permissions'
 import { checkEngineSettings } from '@pitboss/engines/check-engine-settings'
 import { reasonOf } from '@pitboss/engines/engine-error'
 import { type ClaimResult, claimFile } from '@pitboss/engines/life/claim-file'
@@ -82,9 +82,7 @@ export async function startStack(
       startMongodb({ dataDir: join(dataDir, 'mongodb'), logger: engineLogger }),
       startNats({
         dataDir: join(dataDir, 'nats'),
-        accounts: [
-          { name: 'PITBOSS', users: natsUsers.map((name) => ({ name, permissions: natsPermissions[name] })) },
-        ],
+        accounts: natsAccounts,
         logger: engineLogger,
       }),
     ])

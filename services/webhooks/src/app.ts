@@ -73,7 +73,6 @@ export async function startWebhooks({
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
   await waitForTopology({
     bus,
-    streams: ['EVENTS'],
     consumers: [{ stream: 'EVENTS', name: fanoutConsumer }],
     logger,
     signal: host.stopping,

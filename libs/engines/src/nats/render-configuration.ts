@@ -1,4 +1,11 @@
-import type { NatsAccount, NatsCluster, NatsSubjects, NatsUser } from './nats-options.ts'
+import type {
+  NatsAccount,
+  NatsCluster,
+  NatsExport,
+  NatsImport,
+  NatsSubjects,
+  NatsUser,
+} from './nats-options.ts'
 
 export type NatsConfiguration = {
   serverName: string
@@ -21,14 +28,29 @@ export function renderConfiguration(configuration: NatsConfiguration): string {
     http: `127.0.0.1:${monitorPort}`,
     max_payload: 1_048_576,
     jetstream: { store_dir: storeFolder, sync_interval: 'always' },
-    accounts: Object.fromEntries(
-      accounts.map(({ name, users }) => [name, { jetstream: 'enabled', users: users.map(renderUser) }]),
-    ),
+    accounts: Object.fromEntries(accounts.map((account) => [account.name, renderAccount(account)])),
     ...(cluster === undefined
       ? {}
       : { cluster: { name: cluster.name, listen: `127.0.0.1:${cluster.port}`, routes: cluster.routes } }),
   }
   return `${JSON.stringify(rendered, null, 2)}\n`
+}
+
+function renderAccount({ users, jetstream = true, exports, imports }: NatsAccount): Record<string, unknown> {
+  return {
+    ...(jetstream ? { jetstream: 'enabled' } : {}),
+    users: users.map(renderUser),
+    ...(exports === undefined ? {} : { exports: exports.map(renderExport) }),
+    ...(imports === undefined ? {} : { imports: imports.map(renderImport) }),
+  }
+}
+
+function renderExport({ kind, subject, accounts, manyAnswers = false }: NatsExport): Record<string, unknown> {
+  return { [kind]: subject, accounts, ...(manyAnswers ? { response_type: 'Stream' } : {}) }
+}
+
+function renderImport({ kind, account, subject }: NatsImport): Record<string, unknown> {
+  return { [kind]: { account, subject } }
 }
 
 function renderUser({ name, publicKey, password, permissions }: NatsUser): Record<string, unknown> {

@@ -1,0 +1,83 @@
+import { type NatsUser, natsPermissions, natsUsers } from './permissions.ts'
+
+/** A NATS account as an engine of the product renders it. */
+export type NatsAccount = {
+  readonly name: string
+  readonly jetstream: boolean
+  readonly users: readonly {
+    readonly name: NatsUser
+    readonly permissions: (typeof natsPermissions)[NatsUser]
+  }[]
+  readonly exports: readonly NatsExport[]
+  readonly imports: readonly NatsImport[]
+}
+type NatsExport = {
+  readonly kind: 'service' | 'stream'
+  readonly subject: string
+  readonly accounts: readonly string[]
+  readonly manyAnswers: boolean
+}
+type NatsImport = { readonly kind: 'service' | 'stream'; readonly account: string; readonly subject: string }
+
+/** The account with the streams; `ops` is its user. Its name is part of the path under which JetStream keeps them. */
+const streamsAccount = 'PITBOSS'
+const accountOf = (user: NatsUser) => (user === 'ops' ? streamsAccount : user)
+
+/**
+ * Importing this keeps the server from importing `$JS.API.>` by itself into an account without streams,
+ * where it would answer every request first, with "not enabled".
+ */
+const jetstreamInfo = '$JS.API.INFO'
+
+/** Where one request has several answers: each replica's, each message's. */
+const severalAnswer = ['$SRV.', '$JS.API.CONSUMER.MSG.NEXT.']
+
+/**
+ * The accounts of NATS: one for the streams and one for each service, which follow from what their users may
+ * publish and hear. A subject is known to its own account alone, but for these exports and imports. So
+ * whatever subject a request names for its answer, the answer stays in the account of who asked.
+ * Source: decision of 2026-11-22, "Each service has a NATS account of its own".
+ */
+export const natsAccounts: readonly NatsAccount[] = natsUsers.map((user) => ({
+  name: accountOf(user),
+  jetstream: user === 'ops',
+  users: [{ name: user, permissions: natsPermissions[user] }],
+  exports: exportsOf(accountOf(user)),
+  imports: importsOf(user),
+}))
+
+function importsOf(user: NatsUser): NatsImport[] {
+  const { publish, subscribe } = natsPermissions[user]
+  const importAs = (kind: NatsImport['kind']) => (subject: string) => {
+    const account = ownerOf(subject, user)
+    return account === accountOf(user) ? [] : [{ kind, account, subject }]
+  }
+  const imports = [
+    ...publish.allow.flatMap(importAs('service')),
+    ...subscribe.allow.flatMap(importAs('stream')),
+  ]
+  const usesApi = imports.some(({ subject }) => subject.startsWith('$JS.API.'))
+  return usesApi
+    ? [{ kind: 'service', account: streamsAccount, subject: jetstreamInfo }, ...imports]
+    : imports
+}
+
+function exportsOf(account: string): NatsExport[] {
+  const exports = new Map<string, NatsExport>()
+  for (const user of natsUsers) {
+    for (const { kind, subject } of importsOf(user).filter((one) => one.account === account)) {
+      const accounts = [...(exports.get(subject)?.accounts ?? []), accountOf(user)]
+      const manyAnswers = severalAnswer.some((root) => subject.startsWith(root))
+      exports.set(subject, { kind, subject, accounts, manyAnswers })
+    }
+  }
+  return [...exports.values()]
+}
+
+/** The account to which `subject` belongs: its streams', its service's, or the user's own. */
+function ownerOf(subject: string, user: NatsUser): string {
+  const [root = '', , third = ''] = subject.split('.')
+  if (['events', 'access', '$KV', '$JS'].includes(root)) return streamsAccount
+  const service = root === '$SRV' ? third : root === 'wallet' ? 'wallet-bridge' : root
+  return natsUsers.find((name) => name === service) ?? accountOf(user)
+}

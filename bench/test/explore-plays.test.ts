@@ -28,7 +28,10 @@ const plans = {
   'two equal free bets, one of which may die': { asked: { a: free, b: free }, freeBets: 5, mortal: 'a' },
   'three equal free bets and one grant': { asked: { a: free, b: free, c: free }, freeBets: 1 },
   "two equal stakes of the operator's": { asked: { a: bet, b: bet }, ends: everyEnd, mortal: 'a' },
-  'three equal stakes before a breaker': { asked: { a: bet, b: bet, c: bet }, ends: mayBeTakenBack },
+  "three equal stakes of the operator's before a breaker": {
+    asked: { a: bet, b: bet, c: bet },
+    ends: mayBeTakenBack,
+  },
   'the same id with two bodies': { asked: { a: stake, b: { ...stake, stake: '2.00' } }, ends: everyEnd },
   'two tabs before a breaker, and the page of the next commitment': {
     asked: { a: anonymous, b: anonymous, page },
@@ -39,6 +42,7 @@ const plans = {
     freeBets: 1,
     mortal: 'a',
   },
+  'equal free bets beside a sweep': { asked: { a: free, b: free, sweeper }, freeBets: 5, mortal: 'a' },
   'a stake that is taken back beside a sweep and another': {
     asked: { a: stake, other, sweeper },
     ends: ['breaker open'],
@@ -49,7 +53,11 @@ const large: Record<string, Plan> = {
   'three equal plays before a breaker': { asked: { a: stake, b: stake, c: stake }, ends: mayBeTakenBack },
   'equal stakes beside another': { asked: { a: stake, b: stake, other }, ends: mayBeTakenBack },
   'equal stakes beside a sweep': { asked: { a: stake, b: stake, sweeper }, ends: everyEnd, mortal: 'a' },
-  'equal free bets beside a sweep': { asked: { a: free, b: free, sweeper }, freeBets: 5, mortal: 'a' },
+  "equal stakes of the operator's beside a sweep": {
+    asked: { a: bet, b: bet, sweeper },
+    ends: everyEnd,
+    mortal: 'a',
+  },
 }
 
 for (const [name, plan] of Object.entries({ ...plans, ...(withLarge ? large : {}) })) {

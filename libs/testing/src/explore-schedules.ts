@@ -12,8 +12,9 @@ export type StepOptions = {
 
 export type Stage = {
   /**
-   * What a process does outside of itself: waits for its turn, then does what `effects` says and goes on with the result. Of several effects each
-   * is tried; and a process is held at each of its steps for as long as any order of the others takes.
+   * What a process does outside of itself: waits for its turn, then does what `effects` says and goes on with
+   * the result. Of several effects each is tried; and a process is held at each of its steps for as long as
+   * any order of the others takes.
    */
   step<Result>(
     process: string,
@@ -29,7 +30,7 @@ export type Run = {
   stateOf(): string
   /** The invariant that this state breaks; null for none. */
   broken(): string | null
-  /** Looks at the end, when no step is left: from then on every step goes at once, with the first of its effects. */
+  /** Looks at the end, when no step is left: every step goes at once then, with the first of its effects. */
   brokenAtEnd(): Promise<string | null>
 }
 
@@ -40,9 +41,10 @@ export type Schedules = {
 }
 
 /**
- * Runs asynchronous code in every order in which its steps can take effect. A run is begun anew and led to where it parts from the others;
- * runs whose state is the same, and whose processes have been told the same, are one. So what `begin` starts must decide by what
- * its steps tell it alone: no clock, chance or id of another source. Ends when there is nothing new, or with `statesMax` states.
+ * Runs asynchronous code in every order in which its steps can take effect. A run is begun anew and led to
+ * where it parts from the others; runs whose state is the same, and whose processes have been told the same,
+ * are one. So what `begin` starts must decide by what its steps tell it alone: no clock, chance or id of
+ * another source. Ends when there is nothing new, or with `statesMax` states.
  */
 export async function exploreSchedules({
   begin,

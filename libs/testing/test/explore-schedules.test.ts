@@ -1,7 +1,7 @@
 import t from 'tap'
 import { exploreSchedules, type Run, type Stage } from '../src/explore-schedules.ts'
 
-/** Processes that raise one number; `atomic` ones in one step, the others read it, then write what they have read plus one. */
+/** Processes that raise one number: in one step, or by reading it and writing what they read plus one. */
 function raise(stage: Stage, processes: readonly string[], atomic: boolean, more: Partial<Run> = {}): Run {
   let count = 0
   let done = 0

@@ -52,7 +52,7 @@ async function roundsOf(rig: Rig, { player_id }: Session) {
   }))
 }
 
-/** Holds the first request of each wave that has found no round of its id, until all others of the wave have been answered. */
+/** Holds the first request of a wave that has found no round of its id, until all others are answered. */
 function createHold() {
   let held: { others: PromiseWithResolvers<void>; reads: number } | null = null
   return {

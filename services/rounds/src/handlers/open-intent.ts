@@ -24,19 +24,22 @@ type Request = {
 export type Plan = {
   readonly chain: string
   readonly last: LastNonce
-  /** The round with this nonce, after everything else that can be refused; made anew when another round took the nonce first. */
+  /** The round with this nonce, after everything else that can be refused; anew when the nonce was taken. */
   readonly make: (nonce: number) => Promise<RoundState>
 }
 
-/** `opened`: the round is stored and its stake is this request's to take. `repeat`: an equal request, or another with its id, was first. */
+/**
+ * `opened`: the round is stored, and its stake is this request's to take. `repeat`: an equal request, or
+ * another with its id, was first.
+ */
 export type Opened = { readonly kind: 'opened' | 'repeat'; readonly stored: StoredRound }
 
 export type OpenIntent = ReturnType<typeof createOpenIntent>
 
 /**
- * W: stores the intent of a new round, whoever drives it, on the nonce after the last round that is over. Such a round is never removed, and the
- * indexes refuse a nonce or a client's id that is taken: so nonces have no gaps and one id is one round, whatever arrives at once.
- * Contract section 12, "Rounds and movements".
+ * W: stores the intent of a new round, whoever drives it, on the nonce after the last round that is over.
+ * Such a round is never removed, and the indexes refuse a nonce or a client's id that is taken: so nonces have
+ * no gaps and one id is one round, whatever arrives at once. Contract section 12, "Rounds and movements".
  */
 export function createOpenIntent({
   rounds,
@@ -46,14 +49,14 @@ export function createOpenIntent({
   actor: Pick<RoundActor, 'open' | 'catchUp'>
 }) {
   /**
-   * @throws ServiceError what `plan` and `make` refuse; ROUND_IN_PROGRESS while another round of the chain is not over; SERVICE_UNAVAILABLE
-   * when others were first each time: nothing is stored then.
+   * @throws ServiceError what `plan` and `make` refuse; ROUND_IN_PROGRESS while another round of the chain is
+   * not over; SERVICE_UNAVAILABLE when others were first each time: nothing is stored then.
    */
   return async function openIntent(request: Request, context: HandlerContext): Promise<Opened> {
     try {
       return await open(request, context)
     } catch (error) {
-      // An equal request may have opened the round since, and used up what this one is refused for.
+      // An equal request may have opened the round since, and used up what this one lacks.
       const sibling = isDefinite(error) ? await findSibling(rounds, request) : null
       if (sibling === null) throw error
       return { kind: 'repeat', stored: sibling }
@@ -89,8 +92,8 @@ export function createOpenIntent({
 }
 
 /**
- * The round that has this id: the request's own where there are several (of players whose requests came at once, or left by an earlier
- * release), null for none.
+ * The round that has this id: the request's own where there are several (of players whose requests came at
+ * once, or left by an earlier release), null for none.
  */
 export async function findSibling(
   rounds: Pick<RoundsStore, 'listByTransaction'>,

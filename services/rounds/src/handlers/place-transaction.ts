@@ -55,7 +55,8 @@ const unforeseenCodes: readonly string[] = [
 
 /** `POST /v1/transactions`: the movements of rounds that the operator's own server drives. Contract sections 5 and 11. */
 export function createPlaceTransaction(deps: PlaceTransactionDeps) {
-  const { rounds, sessions, commitments, wallet, actor, access, openIntent, placeStake, clock } = deps
+  const { rounds, sessions, commitments, wallet, actor, access, clock } = deps
+  const { openIntent, placeStake, joinMovement } = deps
 
   return async function placeTransaction(
     caller: Caller,
@@ -82,7 +83,7 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     const { transaction_id: transactionId } = body
     const known = movementOf(round, body)
     if (known === null) throw new ServiceError('TRANSACTION_CONFLICT')
-    const { movement, outcome } = await deps.joinMovement(round, transactionId, context)
+    const { movement, outcome } = await joinMovement(round, transactionId, context)
     if (outcome.kind === 'refused') throw new ServiceError(outcome.code)
     if (outcome.kind === 'pending') {
       throw new ServiceError(outcome.code, { resource: resourceOf(round, known) })
@@ -300,7 +301,7 @@ function requestOf({ scope }: Caller, body: TransactionBody) {
   return { scope, transactionId: body.transaction_id, isOwn }
 }
 
-/** The movement of this round that this very request has made; null when there is none, or the body means another. */
+/** The movement of this round that this very request has made; null for none, or for another body. */
 function movementOf(round: RoundState, body: TransactionBody): Stake | Win | Reversal | null {
   if (round.driver !== 'operator') return null
   const movements = [...round.stakes, ...round.wins, ...round.reversals]

@@ -65,7 +65,8 @@ type Play = {
  * before the intent is stored; from then on the round ends by itself, whoever dies. Contract sections 4 and 11.
  */
 export function createPlayRound(deps: PlayRoundDeps) {
-  const { rounds, commitments, grants, wallet, actor, access, players, openIntent, placeStake, clock } = deps
+  const { rounds, commitments, grants, wallet, actor, access, players, clock } = deps
+  const { openIntent, placeStake, joinMovement } = deps
 
   return async function playRound(
     caller: Caller,
@@ -178,8 +179,9 @@ export function createPlayRound(deps: PlayRoundDeps) {
   }
 
   /**
-   * The grant may have been used up, or cancelled, since it was chosen: then there is no round. The grant tells whoever asks for this round the same,
-   * so first request, repeats and sweeper agree; an intent that somebody else has touched is ended by the sweeper.
+   * The grant may have been used up, or cancelled, since it was chosen: then there is no round. It tells
+   * whoever asks for this round the same, so first request, repeats and sweeper agree; an intent that
+   * somebody else has touched is ended by the sweeper.
    */
   async function takeGrant(stored: StoredRound): Promise<StoredRound> {
     const { round } = stored
@@ -209,13 +211,13 @@ export function createPlayRound(deps: PlayRoundDeps) {
   /** How the stake stands by now. @throws ServiceError as the first answer, while its outcome is unknown. */
   async function joinStake(stored: StoredRound, stake: Stake, context: HandlerContext): Promise<StoredRound> {
     const resource = resourceOf(stored.round, stake)
-    const shown = await deps.joinMovement(stored.round, stake.transactionId, context)
+    const shown = await joinMovement(stored.round, stake.transactionId, context)
     if (shown.outcome.kind === 'pending') throw new ServiceError(shown.outcome.code, { resource })
     return actor.learn(stored, shown.movement, shown.outcome)
   }
 }
 
-/** Tells the rounds that this very request has made: under its id, of the same player and game, with the same meaning. */
+/** Whether this very request has made a round: with its id and meaning, for the same player and game. */
 function isOwn({ player, requestHash, body }: Play): (round: RoundState) => boolean {
   const { transaction_id: id } = body
   return ({ clientTransactionId, stakes, ...round }) =>

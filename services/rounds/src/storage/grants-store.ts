@@ -23,7 +23,7 @@ export type GrantDocument = {
   count: number
   remaining: number
   uses: string[]
-  /** The last rounds that were told no, or have given theirs back: none of them is ever told yes. Absent until there is one. */
+  /** The last rounds that were told no, or gave theirs back: none is ever told yes. Absent while empty. */
   closedTo?: string[]
   createdAt: Date
   /** Far in the future for a grant that never expires. */
@@ -76,8 +76,8 @@ export function createGrantsStore({ db }: { db: Db }) {
         .toArray(),
 
     /**
-     * Takes one free bet for this round: true for a round that has one, false when none is left. Whoever asks for the same round later
-     * is told the same: the one document decides.
+     * Takes one free bet for this round: true for a round that has one, false when none is left. Whoever asks
+     * for the same round later is told the same: the one document decides.
      */
     async use(scope: Scope, grantId: string, roundId: string, now: Date): Promise<boolean> {
       const grant = { _id: grantId, scope: scopeKey(scope) }

@@ -29,7 +29,7 @@ export type RoundDocument = Omit<
   /** Account, environment, game and player: one nonce chain, at most one unfinished round. */
   chain: string
   unfinished: boolean
-  /** The client's id of the round, of which a chain has one; not in rounds of earlier releases, nor in those without such an id. */
+  /** The client's id of the round, once in a chain. Rounds of earlier releases, or without an id, lack it. */
   openedUnder?: string
   dueAt: Date | null
   checks: number

@@ -18,10 +18,10 @@ import {
 } from './round-document.ts'
 
 const epoch = new Date(0)
-/** A bound for the answer's sake: rounds that share an id were opened by requests of several players at the same moment. */
+/** A bound for memory's sake: rounds share an id when requests of several players came at the same moment. */
 const siblingsMax = 50
 
-/** Uniqueness of nonces, of the one unfinished round and of the client's id of a round lives here and nowhere else. */
+/** Uniqueness of nonces, of the unfinished round and of the client's id lives here and nowhere else. */
 export const roundIndexes: readonly IndexDeclaration[] = [
   { key: { chain: 1, nonce: -1 }, name: 'chain_nonce', unique: true },
   {
@@ -84,7 +84,7 @@ export function createRoundsStore({ db }: { db: Db }) {
   return {
     collection: rounds,
 
-    /** Inserts a new round. Null when the chain has an unfinished round, this nonce, or this id of the client's already. */
+    /** Inserts a new round. Null when the chain has an unfinished round, this nonce or this id already. */
     async insert(write: RoundWrite, now: Date): Promise<StoredRound | null> {
       const document: RoundDocument = {
         ...encodeRound(write.round, isUnfinished(write.round)),
@@ -138,7 +138,7 @@ export function createRoundsStore({ db }: { db: Db }) {
     findByTransaction: (scope: Scope, transactionId: string) =>
       findOne({ scope: scopeKey(scope), transactionIds: transactionId }),
 
-    /** All rounds that have a movement of this id, or were opened under it, oldest first: hardly ever more than one. */
+    /** Rounds with a movement of this id, or opened under it, oldest first: hardly ever more than one. */
     async listByTransaction(scope: Scope, transactionId: string): Promise<StoredRound[]> {
       const documents = await rounds
         .find({ scope: scopeKey(scope), transactionIds: transactionId })
@@ -147,7 +147,7 @@ export function createRoundsStore({ db }: { db: Db }) {
       return documents.map(decodeRound).sort((a, b) => (a.round.id < b.round.id ? -1 : 1))
     },
 
-    /** The round with the chain's highest nonce. Only that one can be unfinished: no other begins before it is over. */
+    /** The round with the chain's highest nonce. Only that one can be unfinished. */
     findLast: (chain: string) => findOne({ chain }, { sort: { nonce: -1 } }),
 
     /** As `findLast`, and nothing else of it. */
@@ -256,7 +256,7 @@ function updateOf(write: RoundWrite, now: Date): Document {
   }
 }
 
-/** Written once and by `insert` alone: rounds of earlier releases, of which two can have one id, never come into its index. */
+/** Written by `insert` alone: rounds of earlier releases, which can share an id, never enter the index. */
 function openedUnder({ clientTransactionId }: RoundState): Pick<RoundDocument, 'openedUnder'> {
   return clientTransactionId === null ? {} : { openedUnder: clientTransactionId }
 }

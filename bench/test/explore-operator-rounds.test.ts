@@ -24,6 +24,7 @@ const mistakes: Readonly<Record<string, Partial<OperatorModel>>> = {
   'a rollback of a stake that wallet-bridge does not know is refused': { voidsUnknownStakes: false },
   'another write lets an asker take back what a worker has placed': { guard: 'last write' },
   'who could not take an intent back says no for good': { saysUnknown: false },
+  'a reversal that finds nobody is taken back': { keepsSettlement: false },
   ...Object.fromEntries(Object.entries(mistakenOperatorRules).map(([name, rules]) => [name, { rules }])),
 }
 for (const [mistake, model] of Object.entries(mistakes)) {

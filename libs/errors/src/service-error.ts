@@ -36,6 +36,11 @@ export class ServiceError extends Error {
     this.resource = options.resource
     this.retryAfterS = options.retryAfterS
   }
+
+  /** Whether the same request may be worth repeating: else its answer stays true for ever. */
+  get retryable(): boolean {
+    return errorCatalogue[this.code].retryable
+  }
 }
 
 /** A VALIDATION_ERROR about exactly one field. */

@@ -175,6 +175,28 @@ t.test('a stake that another write has touched is not said to be gone', async (t
   await waitFor(async () => (await rig.round(done.spec.roundId)).status === 'VOIDED')
 })
 
+t.test(
+  'settlement that finds nobody is kept and done, and what was refused for its sake stays so',
+  async (t) => {
+    const rig = await startRig(t)
+    const session = await rig.openSession()
+    const placed = await bet(rig, session, { transaction_id: 'settled-later' })
+    const away = { kind: 'unwritten', code: 'SERVICE_UNAVAILABLE' } as const
+    rig.wallet.next(away)
+    const refund = {
+      type: 'REFUND',
+      transaction_id: 'kept-refund',
+      reference_transaction_id: 'settled-later',
+    }
+    const first = await errorOf(send(rig, refund))
+    t.match(first, { code: 'WALLET_TIMEOUT', resource: { transaction_id: 'kept-refund' } })
+    const other = { ...refund, type: 'ROLLBACK', transaction_id: 'beside-it' }
+    t.equal(await codeOf(send(rig, other)), 'TRANSACTION_ALREADY_REVERSED')
+    await waitFor(async () => (await rig.round(placed.body.round_id)).status === 'VOIDED')
+    t.match(await send(rig, refund), { status: 200, body: { status: 'SUCCESS' } })
+  },
+)
+
 t.test('a round is completed after its reversals, and says what its record says', async (t) => {
   const rig = await startRig(t)
   const session = await rig.openSession()

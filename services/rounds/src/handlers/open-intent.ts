@@ -1,6 +1,5 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Scope } from '@pitboss/contracts/caller'
-import { errorCatalogue } from '@pitboss/errors/catalogue'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { RoundActor } from '../actors/round-actor.ts'
@@ -105,5 +104,5 @@ export async function findSibling(
 }
 
 function isDefinite(error: unknown): boolean {
-  return error instanceof ServiceError && !errorCatalogue[error.code].retryable
+  return error instanceof ServiceError && !error.retryable
 }

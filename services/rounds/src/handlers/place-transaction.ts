@@ -246,8 +246,9 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
   }
 
   /**
-   * Places a credit or a rollback whose intent is stored. From here on only its acknowledgement, or a person, ends it; a refusal is
-   * told only after the intent was taken back. Contract section 12: "a definite answer is true for ever".
+   * Places a credit or a rollback whose intent is stored. From here on only its acknowledgement, or a person, ends it. Settlement that
+   * finds nobody is kept: others may have been refused for its sake. A refusal for good is told only after the intent was taken back.
+   * Contract section 12: "a definite answer is true for ever", "settlement is never refused for places".
    */
   async function settle(
     stored: StoredRound,
@@ -258,7 +259,8 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     const { transactionId } = order.spec
     const placement = await wallet.place(scopeOf(round), order, context)
     await failpoint('rounds.settlement-placed')
-    if (placement.kind === 'not-written' && (await actor.withdraw(stored, transactionId))) {
+    const isRefused = placement.kind === 'not-written' && !placement.error.retryable
+    if (isRefused && (await actor.withdraw(stored, transactionId))) {
       await reviewAfter(stored, placement.error, context)
       throw placement.error
     }

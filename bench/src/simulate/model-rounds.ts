@@ -94,11 +94,6 @@ export function createModelRounds({
         findAnywhere: (roundId) => find('find round', ({ round }) => round.id === roundId),
         findUnfinished: (chain) =>
           find('find unfinished', ({ round }) => chainOf(round) === chain && isUnfinished(round)),
-        findByTransaction: (scope, id) =>
-          find(
-            'find by transaction',
-            ({ round }) => scopeKey(scopeOf(round)) === scopeKey(scope) && idsOf(round).includes(id),
-          ),
         listByTransaction: (scope, id) =>
           machine.io('find by transaction', () =>
             rows().filter(

@@ -210,8 +210,10 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     context: HandlerContext,
   ): Promise<PlacedTransaction> {
     const reference = body.reference_transaction_id
-    const stored = await rounds.findByTransaction(caller.scope, reference)
-    if (stored === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
+    const found = await rounds.listByTransaction(caller.scope, reference)
+    // Of rounds of several players that were opened under one id at once, one has the movement; the others have ended without it.
+    const stored = found.find(({ round }) => !endedWithout(round)) ?? found[0]
+    if (stored === undefined) throw new ServiceError('TRANSACTION_NOT_FOUND')
     const { round } = stored
     if (round.driver !== 'operator') {
       throw invalidField('reference_transaction_id', 'is a movement of a round that the service plays')
@@ -296,6 +298,10 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     }
     return stored
   }
+}
+
+function endedWithout({ status }: RoundState): boolean {
+  return status === 'VOIDED' || status === 'FAILED'
 }
 
 function requestOf({ scope }: Caller, body: TransactionBody) {

@@ -135,8 +135,6 @@ export function createRoundsStore({ db }: { db: Db }) {
     /** For operations, which look over all accounts. */
     findAnywhere: (roundId: string) => findOne({ _id: roundId }),
     findUnfinished: (chain: string) => findOne({ chain, unfinished: true }),
-    findByTransaction: (scope: Scope, transactionId: string) =>
-      findOne({ scope: scopeKey(scope), transactionIds: transactionId }),
 
     /** Rounds with a movement of this id, or opened under it, oldest first: hardly ever more than one. */
     async listByTransaction(scope: Scope, transactionId: string): Promise<StoredRound[]> {

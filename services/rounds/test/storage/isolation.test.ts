@@ -116,7 +116,6 @@ await holdIsolation(t, {
       find: scoped((scope, { openId }) => rounds.find(scope, openId)),
       findAnywhere: internal('for operations, and for hints of wallet-bridge that name a round'),
       findUnfinished: scoped((scope, ids) => rounds.findUnfinished(chainIn(scope, ids))),
-      findByTransaction: scoped((scope, ids) => rounds.findByTransaction(scope, ids.transactionId)),
       listByTransaction: scoped((scope, ids) => rounds.listByTransaction(scope, ids.transactionId)),
       findLast: scoped((scope, ids) => rounds.findLast(chainIn(scope, ids))),
       last: scoped((scope, ids) => rounds.last(chainIn(scope, ids))),

@@ -96,7 +96,7 @@ export async function startWebhooks({
   const slots = createSlots({ totalMax: slotsTotalMax, perOperatorMax: slotsPerOperatorMax })
   const poster = createPostWebhook({ allowLoopback })
   const bodies = createBodyCache(stores.events, bodyCacheCharactersMax)
-  const recordEvents = erringRecordEvents(createRecordEvents({ ...stores, bodies, wake, clock }))
+  const recordEvents = erringRecordEvents(createRecordEvents({ ...stores, bodies, wake, clock, logger }))
   const leaseOf = (name: string, ttlMs: number) => createLease({ db, name, owner: workerId, ttlMs, clock })
 
   const dispatcher = startDispatcher({

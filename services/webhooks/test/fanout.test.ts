@@ -2,8 +2,16 @@ import { jetstreamManager, DeliverPolicy } from '@nats-io/jetstream'
 import { eventSubject, webhooksFanout } from '@pitboss/bus/topology'
 import { fanoutRewind, opsListParked, opsRetryParked } from '@pitboss/contracts/calls/webhooks'
 import { waitFor } from '@pitboss/testing/wait-for'
+import { systemClock } from '@pitboss/runtime/clock'
+import { pino } from 'pino'
 import t from 'tap'
+import { readEventMessage } from '../src/consumers/read-event-message.ts'
+import { createRecordEvents } from '../src/consumers/record-events.ts'
 import { deliveryIdOf } from '../src/domain/delivery-id.ts'
+import { createBodyCache } from '../src/storage/body-cache.ts'
+import { createDeliveryStore } from '../src/storage/delivery-store.ts'
+import { createEndpointStore } from '../src/storage/endpoint-store.ts'
+import { createEventStore } from '../src/storage/event-store.ts'
 import { startReceiver } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 
@@ -107,4 +115,125 @@ t.test('many events to several endpoints by type, each exactly once, over two re
   t.strictSame(new Set(all.eventIds()), new Set(events.map(({ id }) => id)))
   t.equal(all.received.length, 300)
   t.equal(wins.received.length, 100)
+})
+
+t.test('what was put among the events by a reply subject is parked and changes nothing', async (t) => {
+  const rig = await startRig(t)
+  const receiver = await startReceiver(t)
+  await rig.createEndpoint(receiver.url)
+  const { nc } = rig.bus
+  const manager = await jetstreamManager(nc)
+  const stored = async (count: number) =>
+    waitFor(async () => (await manager.streams.info('EVENTS')).state.messages === count, long)
+  const bet = eventSubject(rig.scope, 'transaction.bet')
+  const won = eventSubject(rig.scope, 'transaction.win')
+  const event = await rig.publish()
+  await waitFor(() => receiver.received.length === 1)
+
+  // An answer about the stream, and what a pull says that finds nothing new.
+  nc.publish('$JS.API.STREAM.INFO.EVENTS', '', { reply: won })
+  await stored(2)
+  const { name: nothing } = await manager.consumers.add('EVENTS', { deliver_policy: DeliverPolicy.New })
+  nc.publish(`$JS.API.CONSUMER.MSG.NEXT.EVENTS.${nothing}`, '{"no_wait":true}', { reply: won })
+  await stored(3)
+  // The acknowledgement of an event. It has no message id, else it would count as sent twice from here on.
+  const second = { ...JSON.parse(event.body), id: `${event.id.slice(0, -4)}aaaa` }
+  nc.publish(bet, JSON.stringify(second), { reply: won })
+  await stored(5)
+  // That event again, which the broker stores under its own subject; and by hand under another one.
+  const { name: last } = await manager.consumers.add('EVENTS', {
+    deliver_policy: DeliverPolicy.StartSequence,
+    opt_start_seq: 4,
+    filter_subject: bet,
+  })
+  nc.publish(`$JS.API.CONSUMER.MSG.NEXT.EVENTS.${last}`, '{"no_wait":true}', { reply: won })
+  await stored(6)
+  await nc.request(won, JSON.stringify(second))
+
+  const parked = await waitFor(async () => {
+    const { data } = await rig.bus.call(opsListParked, { limit: 10 })
+    return data.length === 4 ? data : null
+  }, long)
+  t.strictSame(new Set(parked.map(({ subject }) => subject)), new Set([won]))
+  t.strictSame(parked.map(({ error }) => error.slice(0, 12)).toSorted(), [
+    'not JSON',
+    'not an event',
+    'not an event',
+    'the envelope',
+  ])
+  const settled = async () => {
+    const { num_pending, num_ack_pending } = await manager.consumers.info('EVENTS', 'webhooks-fanout')
+    return num_pending + num_ack_pending === 0
+  }
+  await waitFor(settled, { ...long, what: 'the end: none of it comes again' })
+  const { state } = await manager.streams.info('EVENTS', { subjects_filter: '>' })
+  t.strictSame(state.subjects, { [bet]: 3, [won]: 4 })
+  const recorded = await rig.collections.events.find({}).sort({ seq: 1 }).toArray()
+  t.strictSame(
+    recorded.map(({ _id, type }) => [_id, type]),
+    [
+      [event.id, 'transaction.bet'],
+      [second.id, 'transaction.bet'],
+    ],
+  )
+  await waitFor(() => receiver.received.length === 2)
+  t.strictSame(receiver.eventIds(), [event.id, second.id], 'both true events arrived once')
+})
+
+t.test('an event that is recorded stays what it is, whatever else comes under its id', async (t) => {
+  const rig = await startRig(t)
+  const receiver = await startReceiver(t)
+  await rig.createEndpoint(receiver.url)
+  const event = await rig.publish()
+  await waitFor(() => receiver.received.length === 1)
+  const before = await rig.collections.events.findOne({ _id: event.id })
+  await rig.collections.deliveries.deleteMany({})
+
+  const other = { ...rig.scope, operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11' }
+  const forge = (scope: typeof other, type: 'transaction.bet' | 'transaction.win') => {
+    const envelope = { ...JSON.parse(event.body), operator_id: scope.operatorId, type }
+    return rig.bus.nc.request(eventSubject(scope, type), JSON.stringify(envelope))
+  }
+  await forge(other, 'transaction.bet')
+  await forge(rig.scope, 'transaction.win')
+  const next = await rig.publish()
+  await waitFor(() => receiver.received.length === 2)
+  t.strictSame(receiver.eventIds(), [event.id, next.id])
+  t.strictSame(await rig.collections.events.findOne({ _id: event.id }), before)
+  t.equal(
+    await rig.collections.deliveries.countDocuments({ eventId: event.id }),
+    0,
+    'no delivery is made of it',
+  )
+})
+
+t.test('of two events under one id in one batch the first counts', async (t) => {
+  const { collections, scope } = await startRig(t, { start: false })
+  const events = createEventStore(collections)
+  const recordEvents = createRecordEvents({
+    events,
+    endpoints: createEndpointStore(collections),
+    deliveries: createDeliveryStore(collections),
+    bodies: createBodyCache(events, 1000),
+    wake: () => undefined,
+    clock: systemClock,
+    logger: pino({ level: 'silent' }),
+  })
+  const messages = ['transaction.bet', 'transaction.win'].map((type) => {
+    const body = JSON.stringify({
+      id: 'evt_01jd5r7mq8v3k9x2c4n6p0s1tw',
+      type,
+      created_at: '2026-11-22T10:00:00.000Z',
+      environment: scope.environment,
+      operator_id: scope.operatorId,
+      data: {},
+    })
+    return readEventMessage({ subject: eventSubject(scope, type), id: null, data: Buffer.from(body) })
+  })
+  await recordEvents(messages)
+  const recorded = await collections.events.find({}).toArray()
+  t.strictSame(
+    recorded.map(({ type, body }) => [type, body]),
+    [['transaction.bet', messages[0]?.body]],
+  )
 })

@@ -1,5 +1,6 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import type { Logger } from 'pino'
 import { deliveryIdOf } from '../domain/delivery-id.ts'
 import type { BodyCache } from '../storage/body-cache.ts'
 import type { NewDelivery } from '../storage/delivery-queue.ts'
@@ -14,7 +15,8 @@ export type RecordEvents = (messages: readonly EventMessage[]) => Promise<Set<st
 
 /**
  * Records events and makes their deliveries; of both only what is missing. Which endpoints an event is for is settled when it is
- * recorded and kept with it, so that a repetition, however late, repairs exactly that.
+ * recorded and kept with it, so that a repetition, however late, repairs exactly that. What comes under a
+ * recorded id, but for another account, environment or type, is left out and logged.
  * @returns the ids of the events for which something was missing
  */
 export function createRecordEvents({
@@ -24,6 +26,7 @@ export function createRecordEvents({
   bodies,
   wake,
   clock,
+  logger,
 }: {
   events: EventStore
   endpoints: EndpointStore
@@ -31,35 +34,42 @@ export function createRecordEvents({
   bodies: BodyCache
   wake: Wake
   clock: Clock
+  logger: Logger
 }): RecordEvents {
   /** Whether the last batch held nothing new: a rewind, whose next batch is looked up in one go. */
   let repeating = false
 
   return async function recordEvents(messages) {
-    const unique = [...new Map(messages.map((message) => [message.envelope.id, message])).values()]
-    if (unique.length === 0) return new Set()
-    const eventIds = unique.map(({ envelope }) => envelope.id)
+    const first = firstOfEach(messages)
+    if (first.length === 0) return new Set()
+    const eventIds = first.map(({ envelope }) => envelope.id)
     const [recorded, found, targets] = await Promise.all([
       events.recorded(eventIds),
       repeating ? deliveries.statusesOfEvents(eventIds) : null,
-      endpoints.targets([...new Set(unique.map(({ scope }) => scope.operatorId))]),
+      endpoints.targets([...new Set(first.map(({ scope }) => scope.operatorId))]),
     ])
     const now = clock.now()
+    const unique = first.filter((message) => {
+      const known = recorded.get(message.envelope.id)
+      if (known === undefined || isSame(message, known)) return true
+      logger.error({ event_id: known._id, ...message.scope, type: message.envelope.type }, 'event.id-reused')
+      return false
+    })
     const fresh = unique.filter(({ envelope }) => !recorded.has(envelope.id))
     const groups = Map.groupBy(fresh, ({ scope }) => `${scope.operatorId}/${scope.environment}`)
     const made = await events.record(
       [...groups.values()].flatMap((group) => {
-        const [first] = group
+        const scope = group[0]?.scope
         const events = group.map((message) => newEvent(message, targets, now))
-        return first === undefined ? [] : [{ scope: first.scope, fresh: events }]
+        return scope === undefined ? [] : [{ scope, fresh: events }]
       }),
     )
     await failpoint('webhooks.recorded')
 
     const changed = new Set(made.map(({ _id }) => _id))
-    const all = new Map<string, RecordedEvent>([
+    const all = new Map<string, Pick<RecordedEvent, 'targets'>>([
       ...recorded,
-      ...made.map((event): [string, RecordedEvent] => [event._id, event]),
+      ...made.map((event): [string, NewEvent] => [event._id, event]),
     ])
     const wanted = unique.flatMap((message) => wantedDeliveries(message, all, targets, now))
     const existing = found ?? (await existingOf(wanted.filter(({ eventId }) => !changed.has(eventId))))
@@ -85,6 +95,18 @@ export function createRecordEvents({
   }
 }
 
+/** The first message of each event id, in the order of the stream. */
+function firstOfEach(messages: readonly EventMessage[]): EventMessage[] {
+  const first = new Map<string, EventMessage>()
+  for (const message of messages) if (!first.has(message.envelope.id)) first.set(message.envelope.id, message)
+  return [...first.values()]
+}
+
+function isSame({ scope, envelope }: EventMessage, known: RecordedEvent): boolean {
+  const { operatorId, environment, type } = known
+  return operatorId === scope.operatorId && environment === scope.environment && type === envelope.type
+}
+
 function newEvent(message: EventMessage, targets: readonly EndpointTarget[], now: Date): NewEvent {
   const { envelope, scope } = message
   const matching = targets.filter(
@@ -106,7 +128,7 @@ function newEvent(message: EventMessage, targets: readonly EndpointTarget[], now
 
 function wantedDeliveries(
   { envelope, scope }: EventMessage,
-  recorded: ReadonlyMap<string, RecordedEvent>,
+  recorded: ReadonlyMap<string, Pick<RecordedEvent, 'targets'>>,
   targets: readonly EndpointTarget[],
   now: Date,
 ): NewDelivery[] {

@@ -17,7 +17,10 @@ export type NewEvent = Pick<
   EventDocument,
   '_id' | 'type' | 'createdAt' | 'recordedAt' | 'body' | 'roundId' | 'targets'
 >
-export type RecordedEvent = Pick<EventDocument, '_id' | 'type' | 'targets' | 'createdAt'>
+export type RecordedEvent = Pick<
+  EventDocument,
+  '_id' | 'operatorId' | 'environment' | 'type' | 'targets' | 'createdAt'
+>
 
 export type EventWindow = {
   readonly types: readonly EventType[] | null
@@ -91,7 +94,10 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
     async recorded(ids: readonly string[]): Promise<Map<string, RecordedEvent>> {
       if (ids.length === 0) return new Map()
       const found = await events
-        .find({ _id: { $in: [...ids] } }, { projection: { type: 1, targets: 1, createdAt: 1 } })
+        .find(
+          { _id: { $in: [...ids] } },
+          { projection: { operatorId: 1, environment: 1, type: 1, targets: 1, createdAt: 1 } },
+        )
         .toArray()
       return new Map(found.map((event) => [event._id, event]))
     },

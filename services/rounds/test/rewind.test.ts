@@ -1,6 +1,8 @@
+import { DeliverPolicy, jetstreamManager } from '@nats-io/jetstream'
 import { eventSubject } from '@pitboss/bus/topology'
 import { movementsRewind } from '@pitboss/contracts/calls/rounds'
 import type { RoundDocument } from '../src/storage/round-document.ts'
+import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { caughtUp, pauseMovements, rewindMovements, tellOfMovement } from './fixtures/rewind-movements.ts'
 import { codeOf, errorOf, startRig } from './fixtures/rounds-rig.ts'
@@ -72,3 +74,36 @@ t.test('a rewind of the movements counts what it repairs and changes nothing els
     t.equal(await codeOf(rig.bus.call(movementsRewind.show, { rewindId: 'rwd_none' })), 'NOT_FOUND')
   })
 })
+
+t.test(
+  'what was put among the movements by a reply subject moves no round and never comes again',
+  async (t) => {
+    const rig = await startRig(t)
+    const session = await rig.openSession()
+    const { round_id: roundId } = await rig.play(session)
+    await caughtUp(rig)
+    const before = await rig.storage.db.collection('rounds').find({}).sort({ _id: 1 }).toArray()
+    const manager = await jetstreamManager(rig.bus.nc)
+    const won = eventSubject(rig.scope, 'transaction.win')
+    const { state } = await manager.streams.info('EVENTS')
+    const stored = (more: number) =>
+      waitFor(async () => (await manager.streams.info('EVENTS')).state.last_seq === state.last_seq + more)
+
+    rig.bus.nc.publish('$JS.API.STREAM.INFO.EVENTS', '', { reply: won })
+    await stored(1)
+    const { name } = await manager.consumers.add('EVENTS', { deliver_policy: DeliverPolicy.New })
+    rig.bus.nc.publish(`$JS.API.CONSUMER.MSG.NEXT.EVENTS.${name}`, '{"no_wait":true}', { reply: won })
+    await stored(2)
+    // A round of somebody else, and one that is over, under another account's subject: a hint, no more.
+    const other = { ...rig.scope, operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11' }
+    for (const hint of [roundId, 'rnd_none', '']) {
+      const data = JSON.stringify({ data: { round_id: hint } })
+      await rig.bus.nc.request(eventSubject(other, 'transaction.win'), data)
+    }
+    await caughtUp(rig)
+    const { num_redelivered, ack_floor } = await manager.consumers.info('EVENTS', 'rounds-movements')
+    t.equal(num_redelivered, 0)
+    t.equal(ack_floor.stream_seq, state.last_seq + 5)
+    t.strictSame(await rig.storage.db.collection('rounds').find({}).sort({ _id: 1 }).toArray(), before)
+  },
+)

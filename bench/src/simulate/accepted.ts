@@ -8,7 +8,10 @@ export type Accepted = {
   all(): ReadonlyMap<string, Acceptance>
 }
 
-/** Notes when the intent of each movement was stored; of one that was taken back and asked for again, the last time. */
+/**
+ * Notes when the intent of each movement was stored; of one that was taken back and asked for again, the
+ * last time.
+ */
 export function createAccepted(nowMs: () => number): Accepted {
   const accepted = new Map<string, Acceptance>()
   return {

@@ -84,7 +84,10 @@ export function startBridge(machine: Machine, world: World): void {
   }
 }
 
-/** As place-movement.ts's own bound does it when the stakes of others fill the wallet's places: after its first reads, before any write. */
+/**
+ * As place-movement.ts's own bound does it when the stakes of others fill the wallet's places: after its
+ * first reads, before any write.
+ */
 function boundStakes(
   place: PlaceMovement,
   machine: Machine,

@@ -68,7 +68,10 @@ export function createStepChecks(
     return ledger.byTransactionId.has(id) && !ledger.rollbackOf.has(id)
   }
 
-  /** No breaker, hint or replica moves a try further away than contract section 5's ladder says for the movement's age. */
+  /**
+   * No breaker, hint or replica moves a try further away than contract section 5's ladder says for the
+   * movement's age.
+   */
   const holdsToLadder = (after: MovementDocument, show: () => string) => {
     const { type, status, call, dueAt, createdAt } = after
     if (type === 'BET' || status !== 'PENDING' || call !== null || dueAt === null) return

@@ -25,7 +25,10 @@ type Notes = {
   readonly startingBalance: string
 }
 
-/** The checker of the chaos run, over the same four sources. @throws BrokenInvariant the first promise that does not hold. */
+/**
+ * The checker of the chaos run, over the same four sources.
+ * @throws BrokenInvariant the first promise that does not hold.
+ */
 export function compareSources(tables: Tables, { answers, accepted, startingBalance }: Notes): void {
   const verdict = createVerdict()
   const sources = sourcesOf(tables, accepted)

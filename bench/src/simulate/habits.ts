@@ -1,8 +1,14 @@
 import type { Random } from '../chaos/random.ts'
 
-/** How the clients of one run behave, and how much their players have; decided by its seed. Probabilities from 0 to 1. */
+/**
+ * How the clients of one run behave, and how much their players have; decided by its seed. Probabilities
+ * from 0 to 1.
+ */
 export type Habits = {
-  /** The tabs of each player, and workers of each operator's player: one or two that know nothing of each other. */
+  /**
+   * The tabs of each player, and workers of each operator's player: one or two that know nothing of each
+   * other.
+   */
   readonly tabs: readonly string[]
   /** How long a client waits for an answer. */
   readonly patienceMs: number
@@ -13,7 +19,10 @@ export type Habits = {
   /** Of a stake to be a free bet. */
   readonly freeBets: number
   readonly startingBalance: string
-  /** 1 is a run on life's own delays; a greater one lets a run meet more rungs of the ladder and abandoned rounds. */
+  /**
+   * 1 is a run on life's own delays; a greater one lets a run meet more rungs of the ladder and abandoned
+   * rounds.
+   */
   readonly timeScale: number
 }
 

@@ -80,7 +80,10 @@ export function createModelBus({
   }
 }
 
-/** As the real bus does: what was not expected is INTERNAL_ERROR, a lost database SERVICE_UNAVAILABLE, what was not begun is said to be so. */
+/**
+ * As the real bus does: what was not expected is INTERNAL_ERROR, a lost database SERVICE_UNAVAILABLE, what
+ * was not begun is said to be so.
+ */
 function asServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) {
     return error.cause === notStarted ? new ServiceError(error.code, { cause: shedByCallee }) : error

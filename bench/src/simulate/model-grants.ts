@@ -13,8 +13,9 @@ export type ModelGrants = {
 const farAway = new Date(Date.UTC(9999, 0))
 
 /**
- * The collection of free-bet grants, with the promises of storage/grants-store.ts: a use is one atomic step, counted once per round, and so
- * is its return. Whether a round that took none just now had taken one before is a second look, as there.
+ * The collection of free-bet grants, with the promises of storage/grants-store.ts: a use is one atomic
+ * step, counted once per round, and so is its return. Whether a round that took none just now had taken one
+ * before is a second look, as there.
  */
 export function createModelGrants({ now }: { now: () => Date }): ModelGrants {
   const table = new Map<string, GrantDocument>()

@@ -10,7 +10,10 @@ export type Weather = {
   /** Of a step's request or answer to get lost. */
   readonly ioLost: number
   readonly busLost: number
-  /** Of a call to be turned away unbegun by a callee that has too much to do; and of a stake, while others fill its wallet's places. */
+  /**
+   * Of a call to be turned away unbegun by a callee that has too much to do; and of a stake, while others
+   * fill its wallet's places.
+   */
   readonly shed: number
   /** Of a process to stand still just after it has called the wallet. */
   readonly standstill: number

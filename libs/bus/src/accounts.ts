@@ -19,7 +19,10 @@ type NatsExport = {
 }
 type NatsImport = { readonly kind: 'service' | 'stream'; readonly account: string; readonly subject: string }
 
-/** The account with the streams; `ops` is its user. Its name is part of the path under which JetStream keeps them. */
+/**
+ * The account with the streams; `ops` is its user. Its name is part of the path under which JetStream keeps
+ * them.
+ */
 const streamsAccount = 'PITBOSS'
 const accountOf = (user: NatsUser) => (user === 'ops' ? streamsAccount : user)
 

@@ -3,7 +3,10 @@ import type { Attempt, Movement } from './sources.ts'
 import type { Verdict } from './verdict.ts'
 
 const name = 'ladder: the next try is never further away than the age says'
-/** For what lies between the end of a try and the instant from which the next one is counted: a process may stand still there. */
+/**
+ * For what lies between the end of a try and the instant from which the next one is counted: a process may
+ * stand still there.
+ */
 const slackMs = 13_000
 
 /** The tries of credits and rollbacks against contract section 5's ladder. */

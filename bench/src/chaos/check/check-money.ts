@@ -145,7 +145,8 @@ function checkCredits({ movements, rounds }: Sources, calls: LedgerEntry[], verd
     if (round.free_bet)
       verdict.check(names.freeBet, debits.length === 0, () => `${round.round_id} took a stake`)
     else {
-      // Given back later it may have been, when another stake of the round was there: check-totals.ts looks at the end.
+      // Given back later it may have been, when another stake of the round was there: check-totals.ts looks
+      // at the end.
       const first = debits.find(({ status }) => status !== 'TOMBSTONE')
       for (const credit of credits) {
         const after = first !== undefined && first.seq < credit.seq

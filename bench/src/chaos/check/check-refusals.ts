@@ -33,7 +33,10 @@ type Facts = {
   readonly movements: ReadonlyMap<string, Movement>
   /** Ids whose movement, or free round, has an effect in the end. */
   readonly effective: ReadonlySet<string>
-  /** Since when the instance of this id that exists in the end was the product's for certain; infinity when that is not known. */
+  /**
+   * Since when the instance of this id that exists in the end was the product's for certain; infinity when
+   * that is not known.
+   */
   acceptedAtMs(id: string): number
 }
 
@@ -50,7 +53,10 @@ export function checkRefusals(told: readonly Told[], sources: Sources, verdict: 
   }
 }
 
-/** A refusal is wrong when its movement stands, unless another request with this id may have been the one that was accepted. */
+/**
+ * A refusal is wrong when its movement stands, unless another request with this id may have been the one
+ * that was accepted.
+ */
 function checkEffect(id: string, refused: Told, entries: readonly Told[], facts: Facts, verdict: Verdict) {
   const code = codeOf(refused.answer)
   if (code === 'TRANSACTION_CONFLICT' || code === 'TRANSACTION_NOT_FOUND') return
@@ -78,13 +84,15 @@ function checkKept(id: string, refused: Told, entries: readonly Told[], facts: F
   const original = facts.movements.get(typeof reference === 'string' ? reference : '')
   // Nothing can be given back of a stake that the wallet has refused, and it has said so only now.
   const isMoot = isReversal && code === 'CONFLICT' && original?.status === 'FAILED'
-  // Nobody could say so before: the service itself has given the stake back, and this reversal was never made.
+  // Nobody could say so before: the service itself has given the stake back, and this reversal was never
+  // made.
   const isKnownNow =
     code === 'TRANSACTION_ALREADY_REVERSED' &&
     movement === undefined &&
     before.every(({ answer }) => answer.status >= 300) &&
     (original?.status === 'ROLLED_BACK' || original?.status === 'REFUNDED')
-  // An intent that was never placed may have been taken back, and asked for again: that one was not accepted before.
+  // An intent that was never placed may have been taken back, and asked for again: that one was not
+  // accepted before.
   const isOther = !isReversal && !(facts.acceptedAtMs(id) < refused.sentAtMs)
   verdict.check(
     names.kept,

@@ -12,14 +12,23 @@ const s = 1000
 const min = 60 * s
 const h = 60 * min
 
-/** Contract section 7's schedule, written down a second time: a checker must not share the product's code for what it checks. */
+/**
+ * Contract section 7's schedule, written down a second time: a checker must not share the product's code
+ * for what it checks.
+ */
 const delaysMs = [0, 5 * s, 30 * s, 2 * min, 10 * min, 30 * min, h, 2 * h, 3 * h, 4 * h, 6 * h, 7 * h]
 const wholeMs = 23 * h
 const jitter = 0.1
-/** For what lies between the end of an attempt and the instant from which its next one is counted: a process may stand still there. */
+/**
+ * For what lies between the end of an attempt and the instant from which its next one is counted: a process
+ * may stand still there.
+ */
 const slackMs = 13 * s
 
-/** What an endpoint that refuses some events for ever got of the others, and when it gets those again. Contract sections 7 and 12. */
+/**
+ * What an endpoint that refuses some events for ever got of the others, and when it gets those again.
+ * Contract sections 7 and 12.
+ */
 export function checkSchedule(
   { events, deliveries }: Pick<Sources, 'events' | 'deliveries'>,
   {

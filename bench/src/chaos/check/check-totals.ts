@@ -12,7 +12,9 @@ const names = {
   told: 'totals: round.completed says what the record says',
 } as const
 
-/** Stake and payout of every ended round against its movements and its event. Contract sections 4, 5 and 12. */
+/**
+ * Stake and payout of every ended round against its movements and its event. Contract sections 4, 5 and 12.
+ */
 export function checkTotals({ rounds, movements, events }: Sources, verdict: Verdict): void {
   const byRound = groupBy(movements, ({ round_id }) => round_id)
   const completed = new Map(
@@ -47,7 +49,10 @@ export function checkTotals({ rounds, movements, events }: Sources, verdict: Ver
   }
 }
 
-/** A win that was rolled back after its round had ended was paid all the same; one that was before may count or not. */
+/**
+ * A win that was rolled back after its round had ended was paid all the same; one that was before may count
+ * or not.
+ */
 export function isPaid({ payout, completed_at: endedAt }: Round, own: readonly Movement[]): boolean {
   const reversals = groupBy(
     own.filter(({ type, status }) => type === 'ROLLBACK' && status === 'SUCCESS'),

@@ -1,4 +1,7 @@
-/** Contract section 5's ladder, written down a second time: a checker must not share the product's code for what it checks. */
+/**
+ * Contract section 5's ladder, written down a second time: a checker must not share the product's code for
+ * what it checks.
+ */
 
 const s = 1000
 const min = 60 * s
@@ -7,8 +10,9 @@ const h = 60 * min
 const firstMs = [1 * s, 2 * s, 5 * s, 15 * s, 30 * s, 1 * min, 2 * min, 5 * min, 10 * min, 30 * min]
 
 /**
- * The longest that an unacknowledged credit or rollback of this age may have to wait for its next try: the rung that it has reached when
- * every try was made in time. Later tries, which reach it later, wait shorter.
+ * The longest that an unacknowledged credit or rollback of this age may have to wait for its next try: the
+ * rung that it has reached when every try was made in time. Later tries, which reach it later, wait
+ * shorter.
  */
 export function longestWaitMs(ageMs: number, scaleMs: (ms: number) => number): number {
   let atMs = 0

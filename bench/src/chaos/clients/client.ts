@@ -52,7 +52,10 @@ export async function ask(
   }
 }
 
-/** One in eight several times at once, or nearly, as a hand that clicks twice does. @returns the first one's answer. */
+/**
+ * One in eight several times at once, or nearly, as a hand that clicks twice does.
+ * @returns the first one's answer.
+ */
 export async function perhapsDoubled(deps: ClientDeps, once: () => Promise<Answer>): Promise<Answer> {
   const { random } = deps
   const times = random.chance(copies.share) ? random.between(copies.least, copies.most) : 1

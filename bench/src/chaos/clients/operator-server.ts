@@ -29,8 +29,9 @@ export async function driveRounds(
 }
 
 /**
- * Stakes, wins, refunds, rollbacks, each repeated until it is answered for good; some at once, some before an answer has come. Every
- * answer is noted, also one that comes after the server has rolled back: its other workers still read that connection.
+ * Stakes, wins, refunds, rollbacks, each repeated until it is answered for good; some at once, some before
+ * an answer has come. Every answer is noted, also one that comes after the server has rolled back: its
+ * other workers still read that connection.
  */
 async function work(
   deps: ClientDeps,

@@ -15,8 +15,9 @@ export type StubbornReceiver = {
 }
 
 /**
- * A receiver that never fails but for one round, whose events it answers with 500 for as long as it runs, as one does whose database holds a row
- * that it cannot process. It takes no part in other faults, so that nothing else explains what becomes of those events, or of the others.
+ * A receiver that never fails but for one round, whose events it answers with 500 for as long as it runs,
+ * as one does whose database holds a row that it cannot process. It takes no part in other faults, so that
+ * nothing else explains what becomes of those events, or of the others.
  */
 export async function startStubbornReceiver(): Promise<StubbornReceiver> {
   const refused = new Set<string>()

@@ -10,7 +10,10 @@ const engineRestMs = 9000
 /** An engine's death this long before a kill has no part in how soon the service is back. */
 const engineBackMs = 5000
 const pauseMs = { least: 200, most: 5000, engineMost: 1800, favouriteLeast: 2500 }
-/** Beyond the timers that others have for whoever stands still: a caller's patience, the lease of a call, the sweeper's grace. */
+/**
+ * Beyond the timers that others have for whoever stands still: a caller's patience, the lease of a call,
+ * the sweeper's grace.
+ */
 const longPausesMs = [7000, 11_000]
 const backWithinMs = 60_000
 /** So many killed services may be on their way back at once: beyond, a slow machine would do nothing but start processes. */

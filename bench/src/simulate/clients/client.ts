@@ -64,8 +64,9 @@ export function callerOf(actor: Caller['actor']): Caller {
 export const operator = callerOf({ kind: 'credential', api_key: 'sim', scopes: [] })
 
 /**
- * What every client does: one request, repeated with the same meaning while its answer says nothing. An answer that comes after the client's
- * patience is noted as well: a real one's connection may still be read by another of its workers.
+ * What every client does: one request, repeated with the same meaning while its answer says nothing. An
+ * answer that comes after the client's patience is noted as well: a real one's connection may still be read
+ * by another of its workers.
  */
 export function createClient({ world, random, answers, endsAtMs, patienceMs, doubled }: ClientDeps): Client {
   const { timeline, bus, trace, onError } = world

@@ -10,8 +10,8 @@ const impatienceMs = { least: 300, most: 4000 }
 const togetherWithinMs = 400
 
 /**
- * One worker of an operator's server that drives rounds of its own: stakes, wins, refunds, rollbacks; some at once, some before an
- * answer has come. Two workers of one player know nothing of each other.
+ * One worker of an operator's server that drives rounds of its own: stakes, wins, refunds, rollbacks; some
+ * at once, some before an answer has come. Two workers of one player know nothing of each other.
  * @param impatience how often an unanswered stake is rolled back
  */
 export async function driveRounds(

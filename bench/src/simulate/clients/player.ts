@@ -10,8 +10,8 @@ const tiles = 25
 export const freeBetStake = '1.00'
 
 /**
- * One tab of a player, who plays one game until the run's end: repeats, voids what hangs, leaves some mines open. Two tabs know nothing of
- * each other. @param freeBets how often a stake is a free bet
+ * One tab of a player, who plays one game until the run's end: repeats, voids what hangs, leaves some mines
+ * open. Two tabs know nothing of each other. @param freeBets how often a stake is a free bet
  */
 export async function playGame(
   deps: ClientDeps,

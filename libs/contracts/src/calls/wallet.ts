@@ -74,11 +74,14 @@ export type MovementOutcome = z.infer<typeof movementOutcome>
 const placed = z.strictObject({ movement: movementSchema, outcome: movementOutcome, created: z.boolean() })
 
 /**
- * Places a movement, or joins the one that has this id already. Answers after the first try. The intent is durable before the wallet
- * is called. Throws WALLET_NOT_CONFIGURED, TRANSACTION_CONFLICT, TRANSACTION_NOT_FOUND (unknown reference), TRANSACTION_ALREADY_REVERSED,
- * CONFLICT, VALIDATION_ERROR (amount, currency, reference_transaction_id), ROUND_IN_PROGRESS for a final win while a stake of the round is
- * pending and for any win while no stake stands but one is on its way, ROUND_ALREADY_SETTLED when none ever will, and WALLET_UNAVAILABLE without a resource when the breaker refuses a new stake, or SERVICE_UNAVAILABLE when too many wait for
- * the wallet (nothing is written then). A stake that met the wallet's tombstone on its first try is `refused` with status ROLLED_BACK.
+ * Places a movement, or joins the one that has this id already. Answers after the first try. The intent is
+ * durable before the wallet is called. Throws WALLET_NOT_CONFIGURED, TRANSACTION_CONFLICT,
+ * TRANSACTION_NOT_FOUND (unknown reference), TRANSACTION_ALREADY_REVERSED, CONFLICT, VALIDATION_ERROR
+ * (amount, currency, reference_transaction_id), ROUND_IN_PROGRESS for a final win while a stake of the
+ * round is pending and for any win while no stake stands but one is on its way, ROUND_ALREADY_SETTLED when
+ * none ever will, and WALLET_UNAVAILABLE without a resource when the breaker refuses a new stake, or
+ * SERVICE_UNAVAILABLE when too many wait for the wallet (nothing is written then). A stake that met the
+ * wallet's tombstone on its first try is `refused` with status ROLLED_BACK.
  */
 export const placeMovement = defineCall({
   subject: 'wallet.v1.movement.place',
@@ -109,7 +112,10 @@ export const voidStake = defineCall({
   neverShed: true,
 })
 
-/** The movement and how it stands; `null` when there is none. Repeats, settlement and recovery go through it. */
+/**
+ * The movement and how it stands; `null` when there is none. Repeats, settlement and recovery go through
+ * it.
+ */
 export const showMovement = defineCall({
   subject: 'wallet.v1.movement.show',
   request: z.strictObject({ scope: scopeSchema, transactionId }),

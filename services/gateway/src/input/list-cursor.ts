@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { validatePart } from './validate.ts'
 
 /**
- * The cursor of a list as its client holds it: the cursor of the service that has the list, a dot and the filters
- * of the list, so that the next page needs the cursor alone. The filters need no signature of their own: the
- * service signs its cursor over them, and takes it with no others. Cursors of earlier releases are the service's
- * alone, and good with their filters. Source: contract section 12.
+ * The cursor of a list as its client holds it: the cursor of the service that has the list, a dot and the
+ * filters of the list, so that the next page needs the cursor alone. The filters need no signature of their
+ * own: the service signs its cursor over them, and takes it with no others. Cursors of earlier releases are
+ * the service's alone, and good with their filters. Source: contract section 12.
  */
 
 type Part = ReturnType<typeof validatePart>

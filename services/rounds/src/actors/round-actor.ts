@@ -96,8 +96,9 @@ export function createRoundActor(deps: RoundActorDeps) {
   }
 
   /**
-   * Takes back an intent whose asker knows that it has not been written by him. Since a worker that has claimed the round after the
-   * intent was stored may place it at any time, it is then kept, stays owed, and its end is found there.
+   * Takes back an intent whose asker knows that it has not been written by him. Since a worker that has
+   * claimed the round after the intent was stored may place it at any time, it is then kept, stays owed,
+   * and its end is found there.
    * @param intended the round as it was when the intent had been stored
    * @returns false when it was kept: then nobody can say that it will have no effect.
    */
@@ -141,7 +142,10 @@ export function createRoundActor(deps: RoundActorDeps) {
     return learnOf(stored, openIds(stored.round), context)
   }
 
-  /** As `catchUp`, and of stakes that count as taken, too: wallet-bridge has refused what should have been possible. */
+  /**
+   * As `catchUp`, and of stakes that count as taken, too: wallet-bridge has refused what should have been
+   * possible.
+   */
   async function review(stored: StoredRound, context?: CallContext): Promise<StoredRound> {
     const ids = [...stored.round.stakes.map(({ transactionId }) => transactionId), ...openIds(stored.round)]
     return learnOf(stored, [...new Set(ids)], context)
@@ -163,8 +167,9 @@ export function createRoundActor(deps: RoundActorDeps) {
   /**
    * Does what the round owes until nothing more can be done now. What fails or waits for the wallet stays owed and is the sweeper's; it does
    * not hold up what else the round owes.
-   * @param recover for workers that have claimed `stored`: also looks after stakes whose asker is gone. Of a round that the operator
-   * drives it does what `stored` owes: an intent that is stored after the claim is its asker's to take back.
+   * @param recover for workers that have claimed `stored`: also looks after stakes whose asker is gone. Of
+   * a round that the operator drives it does what `stored` owes: an intent that is stored after the claim
+   * is its asker's to take back.
    */
   async function settle(
     stored: StoredRound,
@@ -335,8 +340,9 @@ const overtakenReversalCodes: readonly string[] = [
 ]
 
 /**
- * Whether what the operator's server asked for will never be: its id belongs to another movement; no stake of a win stands any more; or
- * the stake of a reversal was refused, or given back otherwise, before wallet-bridge heard of it. Kept, it would hold the round for ever.
+ * Whether what the operator's server asked for will never be: its id belongs to another movement; no stake
+ * of a win stands any more; or the stake of a reversal was refused, or given back otherwise, before
+ * wallet-bridge heard of it. Kept, it would hold the round for ever.
  */
 function isOvertaken({ driver }: RoundState, { type }: MovementSpec, { code }: ServiceError): boolean {
   if (driver !== 'operator') return false

@@ -110,8 +110,8 @@ function hasWin({ wins }: RoundState): boolean {
 }
 
 /**
- * Takes back an intent whose movement was certainly never written, and ends the round when nothing is left to wait for. A first stake
- * takes its whole round with it elsewhere.
+ * Takes back an intent whose movement was certainly never written, and ends the round when nothing is left
+ * to wait for. A first stake takes its whole round with it elsewhere.
  */
 function withdraw(round: RoundState, transactionId: string): Step {
   const isThis = (one: { transactionId: string }) => one.transactionId === transactionId

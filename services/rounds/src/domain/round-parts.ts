@@ -16,8 +16,8 @@ export function endWhenNothingIsLeft(round: RoundState, reason: string): RoundSt
 }
 
 /**
- * Settles the round once its credits are acknowledged and no reversal is on its way: what `round.completed` says is what the record
- * says from then on. Contract section 12.
+ * Settles the round once its credits are acknowledged and no reversal is on its way: what `round.completed`
+ * says is what the record says from then on. Contract section 12.
  */
 export function settleWhenPaid(round: RoundState): RoundState {
   const owed = [...round.wins, ...round.reversals].some(({ state }) => state === 'OWED')

@@ -253,7 +253,10 @@ function reportFact(before: RoundState, after: RoundState, completes: boolean) {
   return none ? null : { rounds: 0 as const, ...difference }
 }
 
-/** Stake and payout of a round that the operator drives, from its movements; they change no more once it has ended. */
+/**
+ * Stake and payout of a round that the operator drives, from its movements; they change no more once it has
+ * ended.
+ */
 function operatorSums({ status, stakes, wins, payout }: RoundState): Pick<RoundState, 'stake' | 'payout'> {
   const paid = sum(wins.filter(({ state }) => state === 'OWED' || state === 'PAID'))
   const isDecided = status === 'SETTLING' || status === 'SETTLED'

@@ -37,8 +37,9 @@ export type OpenIntent = ReturnType<typeof createOpenIntent>
 
 /**
  * W: stores the intent of a new round, whoever drives it, on the nonce after the last round that is over.
- * Such a round is never removed, and the indexes refuse a nonce or a client's id that is taken: so nonces have
- * no gaps and one id is one round, whatever arrives at once. Contract section 12, "Rounds and movements".
+ * Such a round is never removed, and the indexes refuse a nonce or a client's id that is taken: so nonces
+ * have no gaps and one id is one round, whatever arrives at once. Contract section 12, "Rounds and
+ * movements".
  */
 export function createOpenIntent({
   rounds,

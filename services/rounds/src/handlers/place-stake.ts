@@ -18,10 +18,11 @@ export type PlaceStake = (
 ) => Promise<{ stored: StoredRound; placed: Placed }>
 
 /**
- * Asks wallet-bridge for the stake of a round whose intent is stored, and tells the round what came of it. Only the one who stored
- * the intent ever does this: so an intent whose movement was certainly not written can be taken back whole, and the
- * nonce serves the next round. Contract section 11: "a refusal before the wallet is asked leaves no round". Who cannot take it back
- * answers that its outcome is unknown: contract section 12, "a definite answer is true for ever".
+ * Asks wallet-bridge for the stake of a round whose intent is stored, and tells the round what came of it.
+ * Only the one who stored the intent ever does this: so an intent whose movement was certainly not written
+ * can be taken back whole, and the nonce serves the next round. Contract section 11: "a refusal before the
+ * wallet is asked leaves no round". Who cannot take it back answers that its outcome is unknown: contract
+ * section 12, "a definite answer is true for ever".
  * @throws ServiceError the wallet's refusal; WALLET_TIMEOUT or WALLET_UNAVAILABLE with `resource` while the outcome is unknown.
  */
 export function createPlaceStake({ rounds, wallet, actor, logger }: PlaceStakeDeps): PlaceStake {

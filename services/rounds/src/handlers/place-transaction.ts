@@ -211,7 +211,8 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
   ): Promise<PlacedTransaction> {
     const reference = body.reference_transaction_id
     const found = await rounds.listByTransaction(caller.scope, reference)
-    // Of rounds of several players that were opened under one id at once, one has the movement; the others have ended without it.
+    // Of rounds of several players that were opened under one id at once, one has the movement; the others
+    // have ended without it.
     const stored = found.find(({ round }) => !endedWithout(round)) ?? found[0]
     if (stored === undefined) throw new ServiceError('TRANSACTION_NOT_FOUND')
     const { round } = stored
@@ -248,9 +249,10 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
   }
 
   /**
-   * Places a credit or a rollback whose intent is stored. From here on only its acknowledgement, or a person, ends it. Settlement that
-   * finds nobody is kept: others may have been refused for its sake. A refusal for good is told only after the intent was taken back.
-   * Contract section 12: "a definite answer is true for ever", "settlement is never refused for places".
+   * Places a credit or a rollback whose intent is stored. From here on only its acknowledgement, or a
+   * person, ends it. Settlement that finds nobody is kept: others may have been refused for its sake. A
+   * refusal for good is told only after the intent was taken back. Contract section 12: "a definite answer
+   * is true for ever", "settlement is never refused for places".
    */
   async function settle(
     stored: StoredRound,

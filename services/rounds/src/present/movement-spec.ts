@@ -2,7 +2,10 @@ import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { formatAmount } from '@pitboss/money/amount'
 import type { Reversal, RoundState, Stake, Win } from '../domain/round.ts'
 
-/** What wallet-bridge is asked to place; with the rollback of a stake goes the stake, in case it was never placed. */
+/**
+ * What wallet-bridge is asked to place; with the rollback of a stake goes the stake, in case it was never
+ * placed.
+ */
 export type MovementOrder = { readonly spec: MovementSpec; readonly stake?: MovementSpec }
 
 /** What wallet-bridge is asked to do for a round. The same part of the same round gives the same request for ever. */

@@ -33,7 +33,10 @@ export type RoundDocument = Omit<
   openedUnder?: string
   dueAt: Date | null
   checks: number
-  /** How often a worker has claimed the round, ever; documents of earlier releases lack it until the first claim. */
+  /**
+   * How often a worker has claimed the round, ever; documents of earlier releases lack it until the first
+   * claim.
+   */
   claims?: number | null
   transactionIds: string[]
   facts: FactEntry[]
@@ -49,8 +52,8 @@ export type RoundDocument = Omit<
 } & WithOutbox
 
 /**
- * A round with what the store needs to change it: its version, when it is due, how often it was claimed. `outbox` is what waited to be
- * published when it was read.
+ * A round with what the store needs to change it: its version, when it is due, how often it was claimed.
+ * `outbox` is what waited to be published when it was read.
  */
 export type StoredRound = {
   readonly round: RoundState

@@ -11,7 +11,10 @@ const firstRungs = [
   { delayMs: h, times: 24 },
 ]
 const lastRung = { delayMs: 6 * h, times: Number.POSITIVE_INFINITY }
-/** After a try that took long the next age may be near; a wallet in trouble is left alone for this long all the same. */
+/**
+ * After a try that took long the next age may be near; a wallet in trouble is left alone for this long all
+ * the same.
+ */
 const retryMinMs = 1 * s
 const unknownAgeDelayMs = 1 * min
 
@@ -27,7 +30,10 @@ type ScaleMs = (ms: number) => number
 /** From the age `fromAgeMs` on, until `untilAgeMs`, tries lie `delayMs` apart. */
 export type Rung = { readonly fromAgeMs: number; readonly untilAgeMs: number; readonly delayMs: number }
 
-/** The ladder by ages in milliseconds, delays and ages scaled alike. The last rung has no end; delays never get shorter. */
+/**
+ * The ladder by ages in milliseconds, delays and ages scaled alike. The last rung has no end; delays never
+ * get shorter.
+ */
 export function ladderRungs(scaleMs: ScaleMs): Rung[] {
   let fromAgeMs = 0
   return [...firstRungs, lastRung].map(({ delayMs: unscaledMs, times }) => {
@@ -39,8 +45,9 @@ export function ladderRungs(scaleMs: ScaleMs): Rung[] {
 }
 
 /**
- * The longest that the next try of a credit or rollback may be away at this age while no call of it is under way: the delay of contract
- * section 5 that belongs to the age, whatever was tried before, hinted or brought forward.
+ * The longest that the next try of a credit or rollback may be away at this age while no call of it is
+ * under way: the delay of contract section 5 that belongs to the age, whatever was tried before, hinted or
+ * brought forward.
  * @param ageMs since the movement's creation, in real time; what lies before it counts as its first moment
  * @param scaleMs the service's time scale, which divides ages and delays alike
  * @returns milliseconds. @throws RangeError for what is no age. Source: contract sections 5 and 12.
@@ -50,10 +57,11 @@ export function nextTryWithinMs(ageMs: number, scaleMs: ScaleMs): number {
 }
 
 /**
- * When a credit or rollback is tried again whose try number `tries` failed at `now`: after the delay that follows so many tries, or at
- * the next age at which the ladder has one, whichever comes first. So tries that were brought forward put off none, and neither do
- * tries that took long or were lost with their process. At least a second away and, unless it was made under a clock that was ahead,
- * never further than `nextTryWithinMs`.
+ * When a credit or rollback is tried again whose try number `tries` failed at `now`: after the delay that
+ * follows so many tries, or at the next age at which the ladder has one, whichever comes first. So tries
+ * that were brought forward put off none, and neither do tries that took long or were lost with their
+ * process. At least a second away and, unless it was made under a clock that was ahead, never further than
+ * `nextTryWithinMs`.
  */
 export function nextOwedTryAt(
   { createdAt, tries }: { createdAt: Date; tries: number },

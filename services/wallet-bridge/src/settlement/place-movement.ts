@@ -63,8 +63,9 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
   }
 
   /**
-   * What a win is refused with while no stake of its round stands. Contract section 12. A round without any stake here is one whose
-   * stakes this database has lost: then rounds, which never owes a credit before its stake is taken, is believed.
+   * What a win is refused with while no stake of its round stands. Contract section 12. A round without any
+   * stake here is one whose stakes this database has lost: then rounds, which never owes a credit before
+   * its stake is taken, is believed.
    */
   async function winRefusal(
     scope: Scope,
@@ -201,8 +202,9 @@ function createPlaceReversal(deps: PlaceDeps) {
   }
 
   /**
-   * The movement to give back. A stake that was never placed is recorded together with its rollback (`isNew`), never to be sent: one
-   * that is still on its way here finds it voided. @throws ServiceError TRANSACTION_NOT_FOUND, WALLET_NOT_CONFIGURED
+   * The movement to give back. A stake that was never placed is recorded together with its rollback
+   * (`isNew`), never to be sent: one that is still on its way here finds it voided. @throws ServiceError
+   * TRANSACTION_NOT_FOUND, WALLET_NOT_CONFIGURED
    */
   async function originalOf(
     scope: Scope,

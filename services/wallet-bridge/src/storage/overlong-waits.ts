@@ -4,7 +4,10 @@ import type { MovementDocument } from './movement-document.ts'
 import type { Movements } from './movements.ts'
 
 export type OverlongWaits = {
-  /** Makes every credit and rollback due whose next try is further away than its age allows. @returns how many. */
+  /**
+   * Makes every credit and rollback due whose next try is further away than its age allows.
+   * @returns how many.
+   */
   end(now: Date): Promise<number>
 }
 
@@ -14,8 +17,8 @@ const pagesMax = 200
 const slackMs = 2000
 
 /**
- * Waits that the rules of today don't make: left by a build that counted tries, or by a clock that was ahead. Until such a wait is over
- * nothing else would look at its movement.
+ * Waits that the rules of today don't make: left by a build that counted tries, or by a clock that was
+ * ahead. Until such a wait is over nothing else would look at its movement.
  */
 export function createOverlongWaits(
   { collection }: Movements,
@@ -45,7 +48,10 @@ export function createOverlongWaits(
   }
 }
 
-/** The younger a movement the sooner its next try: what is too far away for a rung is so for all that are younger. */
+/**
+ * The younger a movement the sooner its next try: what is too far away for a rung is so for all that are
+ * younger.
+ */
 function overlong(now: Date, scaleMs: (ms: number) => number): Filter<MovementDocument> {
   const after = (ms: number) => new Date(now.getTime() + ms)
   return {

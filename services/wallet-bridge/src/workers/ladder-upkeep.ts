@@ -6,8 +6,8 @@ import type { OverlongWaits } from '../storage/overlong-waits.ts'
 const everyMs = 60_000
 
 /**
- * Holds every waiting movement to the ladder, at the start and once a minute: while a deployment runs, a replica of an earlier build
- * may go on to write waits that are too long. Source: contract section 12.
+ * Holds every waiting movement to the ladder, at the start and once a minute: while a deployment runs, a
+ * replica of an earlier build may go on to write waits that are too long. Source: contract section 12.
  */
 export function startLadderUpkeep({
   overlong,

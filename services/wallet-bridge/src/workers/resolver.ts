@@ -27,8 +27,9 @@ const queueMax = 128
 const refillBelow = 32
 const runningPerWalletMax = 32
 /**
- * For a wallet that does not answer: enough to notice that it is back. One that answers is asked by so many at first and by one more
- * after each call, so that what waits for a wallet that has just come back is not sent to it all at once.
+ * For a wallet that does not answer: enough to notice that it is back. One that answers is asked by so many
+ * at first and by one more after each call, so that what waits for a wallet that has just come back is not
+ * sent to it all at once.
  */
 const runningPerWalletMin = 2
 const runningMax = 256

@@ -23,7 +23,10 @@ const written: readonly [untilMs: number, delayMs: number][] = [
   [24 * h, h],
   [Number.POSITIVE_INFINITY, 6 * h],
 ]
-/** Scaled delays are whole milliseconds: of a delay it makes at most one, of an age at most as many as it has steps. */
+/**
+ * Scaled delays are whole milliseconds: of a delay it makes at most one, of an age at most as many as it
+ * has steps.
+ */
 const allowedMs = (ageMs: number, factor: number) => {
   if (factor === 1) return written.find(([untilMs]) => ageMs < untilMs)?.[1] ?? 0
   const delay = written.find(([untilMs]) => (ageMs + 20) * factor < untilMs)?.[1] ?? 0

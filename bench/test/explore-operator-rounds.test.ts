@@ -23,7 +23,8 @@ await t.test(
 const mistakes: Readonly<Record<string, Partial<OperatorModel>>> = {
   'a rollback of a stake that wallet-bridge does not know is refused': { voidsUnknownStakes: false },
   'another write lets an asker take back what a worker has placed': { guard: 'last write' },
-  'who could not take an intent back says no for good': { saysUnknown: false },
+  // What finds nobody is the one refusal that a worker can overtake; the product keeps it.
+  'who could not take an intent back says no for good': { saysUnknown: false, keepsSettlement: false },
   'a reversal that finds nobody is taken back': { keepsSettlement: false },
   ...Object.fromEntries(Object.entries(mistakenOperatorRules).map(([name, rules]) => [name, { rules }])),
 }

@@ -5,7 +5,7 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { codeOf, errorOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(90_000)
+t.setTimeout(180_000)
 
 let counter = 0
 const nextId = () => `op-${++counter}`
@@ -220,6 +220,21 @@ t.test('a round is completed after its reversals, and says what its record says'
     (await rig.events()).find(({ type }) => type === 'round.completed'),
   )
   t.match(completed.data, { status: 'SETTLED', stake: '10.00', payout: '20.00' })
+})
+
+t.test('a final win waits for the rollback of a pending stake', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession()
+  const placed = await bet(rig, session, { transaction_id: 'taken' })
+  const round_id = placed.body.round_id
+  rig.wallet.next({ kind: 'pending', code: 'WALLET_TIMEOUT' }, { kind: 'lost' })
+  t.equal(await codeOf(bet(rig, session, { transaction_id: 'unknown', round_id })), 'WALLET_TIMEOUT')
+  const back = { type: 'ROLLBACK', reference_transaction_id: 'unknown' }
+  t.equal(await codeOf(send(rig, back)), 'WALLET_TIMEOUT')
+  const win = { type: 'WIN', round_id, amount: '3.00', currency: 'USD' }
+  t.equal(await codeOf(send(rig, win)), 'ROUND_IN_PROGRESS')
+  await waitFor(async () => (await rig.round(round_id)).stake === '10.00')
+  await waitFor(() => rig.wallet.find(rig.scope, 'unknown')?.movement.status === 'ROLLED_BACK')
 })
 
 t.test('the last stake stays while a win of its round is owed or paid', async (t) => {

@@ -12,6 +12,7 @@ import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
 import type { AwaitFirstTry } from './await-first-try.ts'
 import type { Breakers } from './breakers.ts'
 import { documentOf, initialState, normaliseAmount, uncalledState } from './new-movement.ts'
+import { recordNeverSent } from './record-never-sent.ts'
 import { callLeaseMs } from './run-call.ts'
 
 export type PlaceContext = { readonly requestId: string; readonly deadlineAtMs: number }
@@ -156,7 +157,7 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
 
 /** Gives back what a caller names. The original's one `reversal` field decides who may. */
 function createPlaceReversal(deps: PlaceDeps) {
-  const { movements, wallets, apply, advance, awaitFirstTry, clock, scaleMs, newId } = deps
+  const { movements, apply, advance, awaitFirstTry, clock, newId } = deps
 
   return async function placeReversal(
     scope: Scope,
@@ -217,13 +218,8 @@ function createPlaceReversal(deps: PlaceDeps) {
     if (present !== null) return { original: present, isNew: false }
     const isOwn = stake?.transactionId === referenceTransactionId && stake?.type === 'BET'
     if (type !== 'ROLLBACK' || stake === undefined || !isOwn) throw new ServiceError('TRANSACTION_NOT_FOUND')
-    if ((await wallets.find(scope)) === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
-    const { state } = advanceMovement(initialState('BET', message.at), message, scaleMs)
-    const neverSent = documentOf({ scope, spec: stake, reference: newId('txn'), state })
-    if ((await movements.insert(neverSent)) === 'inserted') return { original: neverSent, isNew: true }
-    const winner = await movements.findById(neverSent._id)
-    if (winner === null) throw new Error(`the movement ${neverSent._id} is there and is not`)
-    return { original: winner, isNew: false }
+    const { document, isNew } = await recordNeverSent(deps, { scope, stake, message })
+    return { original: document, isNew }
   }
 }
 

@@ -2,10 +2,9 @@ import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { advanceMovement } from '../domain/advance-movement.ts'
 import { type MovementDocument, scopeOf } from '../storage/movement-document.ts'
-import { documentOf, initialState } from './new-movement.ts'
 import type { PlaceContext, PlaceDeps } from './place-movement.ts'
+import { recordNeverSent } from './record-never-sent.ts'
 
 export type Voided = { readonly stake: MovementDocument; readonly rollback: MovementDocument | null }
 export type VoidStake = (
@@ -20,7 +19,7 @@ export type VoidStake = (
  * @throws ServiceError TRANSACTION_CONFLICT when the id belongs to another request, WALLET_NOT_CONFIGURED.
  */
 export function createVoidStake(deps: PlaceDeps): VoidStake {
-  const { movements, wallets, apply, advance, awaitFirstTry, clock, newId, scaleMs } = deps
+  const { movements, apply, advance, awaitFirstTry, clock, newId } = deps
 
   return async function voidStake(scope, { stake: spec, rollbackTransactionId }, context) {
     const rollback = { transactionId: rollbackTransactionId, reference: newId('txn') }
@@ -43,13 +42,7 @@ export function createVoidStake(deps: PlaceDeps): VoidStake {
     async function ownStake(): Promise<MovementDocument> {
       const present = await movements.find(scope, spec.transactionId)
       if (present !== null) return present
-      if ((await wallets.find(scope)) === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
-      const { state } = advanceMovement(initialState('BET', message.at), message, scaleMs)
-      const neverSent = documentOf({ scope, spec, reference: newId('txn'), state })
-      if ((await movements.insert(neverSent)) === 'inserted') return neverSent
-      const winner = await movements.findById(neverSent._id)
-      if (winner === null) throw new Error(`the movement ${neverSent._id} is there and is not`)
-      return winner
+      return (await recordNeverSent(deps, { scope, stake: spec, message })).document
     }
   }
 

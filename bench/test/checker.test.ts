@@ -206,7 +206,10 @@ await t.test('a refusal that does not stay true is found, one that another reque
   const kept = 'refusals: what was accepted is not refused later'
   const refused = told('bet-1', 'ROUND_IN_PROGRESS', 10, 20)
   t.strictSame(refusals(15, [stake], refused), [nothing], 'nobody else asked for it')
-  t.strictSame(refusals(15, [stake], refused, told('bet-1', 'SERVICE_UNAVAILABLE', 12, 99)), [])
+  t.strictSame(refusals(15, [stake], refused, told('bet-1', 'SERVICE_UNAVAILABLE', 12, 99)), [nothing])
+  t.strictSame(refusals(15, [stake], refused, told('bet-1', null, 9, 99)), [nothing], 'it was under way')
+  t.strictSame(refusals(15, [stake], refused, told('bet-1', null, 12, 99)), [], 'judged anew')
+  t.strictSame(refusals(25, [stake], refused, told('bet-1', 'SERVICE_UNAVAILABLE', 20, 99)), [])
   t.strictSame(refusals(5, [stake], refused, told('bet-1', 'SERVICE_UNAVAILABLE', 0, 99)), [nothing])
   t.strictSame(refusals(5, [stake], told('bet-1', null, 0, 8), refused), [nothing, kept])
   t.strictSame(

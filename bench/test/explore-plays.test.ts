@@ -49,7 +49,27 @@ const plans = {
   },
 } as const satisfies Record<string, Plan>
 
+const besideAnother: Plan = { asked: { a: stake, b: stake, other } }
+
+const winsBesideAStake: Plan = {
+  asked: {
+    a: { kind: 'win', id: 'same' },
+    b: { kind: 'win', id: 'same' },
+    more: { kind: 'add stake', id: 'more' },
+  },
+  isOpen: true,
+}
+const stakesBesideAWin: Plan = {
+  asked: {
+    a: { kind: 'add stake', id: 'same' },
+    b: { kind: 'add stake', id: 'same' },
+    win: { kind: 'win', id: 'win' },
+  },
+  isOpen: true,
+}
+
 const large: Record<string, Plan> = {
+  'equal stakes beside another that is taken': besideAnother,
   'three equal plays before a breaker': { asked: { a: stake, b: stake, c: stake }, ends: mayBeTakenBack },
   'equal stakes beside another': { asked: { a: stake, b: stake, other }, ends: mayBeTakenBack },
   'equal stakes beside a sweep': { asked: { a: stake, b: stake, sweeper }, ends: everyEnd, mortal: 'a' },
@@ -60,7 +80,12 @@ const large: Record<string, Plan> = {
   },
 }
 
-for (const [name, plan] of Object.entries({ ...plans, ...(withLarge ? large : {}) })) {
+const besideOthers = {
+  'equal wins beside a stake': winsBesideAStake,
+  'equal stakes beside the end of their round': stakesBesideAWin,
+}
+
+for (const [name, plan] of Object.entries({ ...plans, ...besideOthers, ...(withLarge ? large : {}) })) {
   await t.test(`no order breaks ${name}`, { timeout }, async (t) => {
     const { states, ends, violation } = await explorePlays(plan, { statesMax })
     t.comment(`${states} states, ${ends} ends`)
@@ -118,6 +143,11 @@ const mistakes: Record<string, { plan: Plan; mistake: Mistake }> = {
         },
       }),
     },
+  },
+  'what was refused is forgotten': { plan: besideAnother, mistake: { forgetsRefusals: true } },
+  'a round forgets which wins it has refused': {
+    plan: winsBesideAStake,
+    mistake: { rounds: (rounds) => ({ ...rounds, keepRefusal: async (stored) => stored }) },
   },
   'a grant tells one round no, and yes later': {
     plan: plans['a free bet beside a sweep, as the grant comes and goes'],

@@ -36,6 +36,7 @@ export function createModelBus({
       call: (call, request, context) =>
         new Promise((resolve, reject) => {
           const requestId = context?.requestId ?? 'sim'
+          const given = context?.receivedAtMs === undefined ? {} : { receivedAtMs: context.receivedAtMs }
           const deadlineAtMs = Math.min(context?.deadlineAtMs ?? Infinity, timeline.nowMs() + call.budgetMs)
           const unavailable = (cause: string) =>
             caller.after(1, () => reject(new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })))
@@ -69,7 +70,7 @@ export function createModelBus({
                 return reply({ error: new ServiceError('SERVICE_UNAVAILABLE', { cause: notStarted }) })
               }
               const bytes = Buffer.from(JSON.stringify(request))
-              handler.run(bytes, { requestId, deadlineAtMs }).then(
+              handler.run(bytes, { ...given, requestId, deadlineAtMs }).then(
                 (reply_) => reply({ bytes: reply_ }),
                 (error: unknown) => reply({ error }),
               )

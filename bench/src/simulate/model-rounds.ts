@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { seedHash } from '@pitboss/fairness/seed-hash'
+import { type Refusal, refusalsMax } from '@pitboss/rounds/domain/refusal'
 import { isUnfinished, type RoundState } from '@pitboss/rounds/domain/round'
 import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
 import { chainOf, scopeKey, scopeOf, type StoredRound } from '@pitboss/rounds/storage/round-document'
+import type { RefusalsStore } from '@pitboss/rounds/storage/refusals-store'
 import type { RoundsStore, RoundWrite } from '@pitboss/rounds/storage/rounds-store'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import type { Machine } from './machine.ts'
@@ -13,6 +15,9 @@ export type ModelRounds = {
   readonly table: ReadonlyMap<string, Row>
   storeOf(machine: Machine): RoundsStore
   commitmentsOf(machine: Machine): CommitmentsStore
+  refusalsOf(machine: Machine): RefusalsStore
+  /** What was refused for good before it had a round, by chain and id. */
+  readonly refused: ReadonlyMap<string, Refusal>
   takeOut(id: string, eventIds: readonly string[]): void
   nextDueMs(): number
 }
@@ -30,6 +35,8 @@ export function createModelRounds({
   onWrite: (before: RoundState | null, after: RoundState, dueAt: Date | null) => void
 }): ModelRounds {
   const table = new Map<string, Row>()
+  const refused = new Map<string, Refusal>()
+  const refusedKey = (chain: string, transactionId: string) => `${chain} ${transactionId}`
   const rows = () => [...table.values()]
   const lastOf = (chain: string): Row | null => {
     const own = rows().filter(({ round }) => chainOf(round) === chain)
@@ -59,6 +66,7 @@ export function createModelRounds({
 
   return {
     table,
+    refused,
     storeOf(machine) {
       const find = (what: string, is: (row: Row) => boolean) =>
         machine.io<StoredRound | null>(what, () => rows().find(is) ?? null)
@@ -74,7 +82,10 @@ export function createModelRounds({
                 row.round.nonce === round.nonce ||
                 (id !== null && row.round.clientTransactionId === id),
             )
-            return taken ? null : put({ round, version: 1, dueAt, checks: 0, claims: 0, outbox: events })
+            const isRefused = id !== null && refused.has(refusedKey(chain, id))
+            return taken || isRefused
+              ? null
+              : put({ round, version: 1, dueAt, checks: 0, claims: 0, outbox: events })
           }),
         update: (stored, write) =>
           machine.io('update round', () => {
@@ -86,6 +97,15 @@ export function createModelRounds({
             const row = unchanged(stored, true)
             if (row !== null) put(written(row, write))
             return row !== null
+          }),
+        keepRefusal: (stored, refusal) =>
+          machine.io('keep refusal', () => {
+            const row = unchanged(stored, false)
+            if (row === null) return null
+            const round = { ...row.round, refusals: [...row.round.refusals, refusal].slice(-refusalsMax) }
+            const kept = { ...row, round, version: row.version + 1 }
+            table.set(round.id, kept)
+            return kept
           }),
         remove: (stored) =>
           machine.io('remove round', () => unchanged(stored, true) !== null && table.delete(stored.round.id)),
@@ -129,6 +149,26 @@ export function createModelRounds({
         unfinished: notSimulated,
       }
     },
+    refusalsOf: (machine) => ({
+      insert: (chain, refusal) =>
+        machine.io('insert refusal', () => {
+          const { transactionId } = refusal
+          const key = refusedKey(chain, transactionId)
+          const isTaken = rows().some(
+            ({ round }) => chainOf(round) === chain && round.clientTransactionId === transactionId,
+          )
+          if (isTaken || refused.has(key)) return false
+          refused.set(key, refusal)
+          return true
+        }),
+      find: (chain, transactionId) =>
+        machine.io('find refusal', () => refused.get(refusedKey(chain, transactionId)) ?? null),
+      remove: (chain, { transactionId, requestHash }) =>
+        machine.io('remove refusal', () => {
+          const key = refusedKey(chain, transactionId)
+          if (refused.get(key)?.requestHash === requestHash) refused.delete(key)
+        }),
+    }),
     commitmentsOf: (machine) => ({
       ensure: (chain, nonce) =>
         machine.io('ensure commitment', () => {

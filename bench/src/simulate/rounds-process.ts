@@ -73,11 +73,11 @@ export function startRounds(
     logger: silent,
     ...(mistake.roundRules === undefined ? {} : { rules: mistake.roundRules }),
   })
-  const placeStake = createPlaceStake({ rounds, wallet, actor, logger: silent })
+  const placeStake = createPlaceStake({ rounds, wallet, actor, clock, logger: silent })
   const joinMovement = createJoinMovement({ wallet, rounds, clock, wait: (ms) => machine.wait(ms) })
-  const openIntent = createOpenIntent({ rounds, actor })
+  const intents = createOpenIntent({ rounds, refusals: model.refusalsOf(machine), actor, clock })
   const play = {
-    ...{ rounds, commitments, grants, wallet, actor, openIntent, placeStake, joinMovement },
+    ...{ rounds, commitments, grants, wallet, actor, intents, placeStake, joinMovement },
     ...{ clock, newId, newUuid },
     access: { find: findGame, offered },
     players: { player },

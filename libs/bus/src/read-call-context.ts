@@ -12,13 +12,15 @@ export function readCallContext(
   budgetMs: number,
   nowMs: number,
 ): CallContext & { deadlineAtMs: number } {
-  const { requestId, traceparent, deadlineAtMs } = callContextSchema.shape
+  const { requestId, traceparent, deadlineAtMs, receivedAtMs } = callContextSchema.shape
   const id = requestId.safeParse(head?.get(callHeaders.requestId))
   const trace = traceparent.safeParse(head?.get(callHeaders.traceparent))
   const deadline = deadlineAtMs.safeParse(Number(head?.get(callHeaders.deadline) || Number.NaN))
+  const received = receivedAtMs.safeParse(Number(head?.get(callHeaders.receivedAt) || Number.NaN))
   return {
     requestId: id.success ? id.data : newId('req'),
     ...(trace.success && trace.data !== undefined ? { traceparent: trace.data } : {}),
+    ...(received.success && received.data !== undefined ? { receivedAtMs: received.data } : {}),
     deadlineAtMs: Math.min(deadline.data ?? Infinity, nowMs + budgetMs),
   }
 }

@@ -9,6 +9,7 @@ export const callHeaders = {
   requestId: 'X-Request-Id',
   traceparent: 'traceparent',
   deadline: 'X-Deadline',
+  receivedAt: 'X-Received-At',
   error: 'Nats-Service-Error',
   errorCode: 'Nats-Service-Error-Code',
 } as const

@@ -45,8 +45,8 @@ export function defineCall<Request, Reply>(call: {
 }
 
 /**
- * What travels beside a request: the request id of the HTTP edge, the W3C trace context and the absolute deadline
- * in milliseconds since the epoch.
+ * What travels beside a request: the request id of the HTTP edge, the W3C trace context, and in milliseconds
+ * since the epoch its deadline and when it arrived at the HTTP edge.
  */
 export const callContextSchema = z.object({
   requestId: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
@@ -55,6 +55,7 @@ export const callContextSchema = z.object({
     .regex(/^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/)
     .optional(),
   deadlineAtMs: z.number().int().positive().optional(),
+  receivedAtMs: z.number().int().positive().optional(),
 })
 
 export type CallContext = z.infer<typeof callContextSchema>

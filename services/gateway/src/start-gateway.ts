@@ -12,6 +12,7 @@ import { type GatewayConfig, limiterRules } from './config.ts'
 import { createHandlerOf } from './handlers/handler-of.ts'
 import { createReadinessProbe, type ReadinessProbe } from './handlers/readiness.ts'
 import { repeatUnstarted } from './handlers/repeat-unstarted.ts'
+import { createArrivalClock } from './http/arrival-clock.ts'
 import { createApp } from './http/create-app.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createRequestLog } from './http/request-log.ts'
@@ -61,6 +62,7 @@ export async function startGateway({
     readInFlightMax: config.PITBOSS_SHED_READ_IN_FLIGHT,
     stakeInFlightMax: config.PITBOSS_SHED_STAKE_IN_FLIGHT,
   })
+  const arrivals = createArrivalClock()
   const requestLog = createRequestLog({ bus: plainBus, logger })
   const missing = createReadinessProbe({ bus, access })
   const webFolder = builtPages()
@@ -70,6 +72,7 @@ export async function startGateway({
     access,
     limiters,
     gauge,
+    arrivals,
     trustedProxies: config.PITBOSS_TRUSTED_PROXIES,
     bodyTimeoutMs: config.PITBOSS_BODY_TIMEOUT_MS,
     headersTimeoutMs: config.PITBOSS_HEADERS_TIMEOUT_MS,
@@ -92,6 +95,7 @@ export async function startGateway({
     limiters.stop()
     exchange.unsubscribe()
     gauge.stop()
+    arrivals.stop()
     await requestLog.stop()
     await access.stop()
   }

@@ -43,6 +43,7 @@ import { createTransactionHandlers } from './handlers/transactions.ts'
 import { commitmentIndexes, createCommitmentsStore } from './storage/commitments-store.ts'
 import { createGamesStore } from './storage/games-store.ts'
 import { createGrantsStore, grantIndexes } from './storage/grants-store.ts'
+import { createRefusalsStore } from './storage/refusals-store.ts'
 import { createReportsStore, reportIndexes } from './storage/reports-store.ts'
 import { createRoundsStore, roundIndexes, type RoundsStore } from './storage/rounds-store.ts'
 import { createSessionsStore, sessionIndexes } from './storage/sessions-store.ts'
@@ -98,6 +99,7 @@ export async function startRounds({
 
   const roundsStore = createRoundsStore({ db })
   const rounds = erringRounds(roundsStore)
+  const refusals = createRefusalsStore({ db })
   const sessions = createSessionsStore({ db })
   const grants = createGrantsStore({ db })
   const games = createGamesStore({ db })
@@ -124,10 +126,10 @@ export async function startRounds({
   const access = createGameAccess({ catalogue, games })
   const showGame = createShowGame({ games, access })
   const players = createPlayerAccess({ sessions, rounds })
-  const placeStake = createPlaceStake({ rounds, wallet, actor, logger })
+  const placeStake = createPlaceStake({ rounds, wallet, actor, clock, logger })
   const ids = { newId, newUuid: randomUUID }
   const joinMovement = createJoinMovement({ wallet, rounds, clock })
-  const stakes = { openIntent: createOpenIntent({ rounds, actor }), placeStake, joinMovement }
+  const stakes = { intents: createOpenIntent({ rounds, refusals, actor, clock }), placeStake, joinMovement }
   const play = { rounds, commitments, grants, wallet, actor, access, players, ...stakes, clock, ...ids }
   const playRound = createPlayRound(play)
   const placeTransaction = createPlaceTransaction({ ...play, sessions })

@@ -1,5 +1,5 @@
 import type { Told } from '../answers.ts'
-import { codeOf, isTransient } from '../send.ts'
+import { codeOf } from '../send.ts'
 import { groupBy } from './group.ts'
 import type { Movement, Sources } from './sources.ts'
 import type { Verdict } from './verdict.ts'
@@ -54,20 +54,20 @@ export function checkRefusals(told: readonly Told[], sources: Sources, verdict: 
 }
 
 /**
- * A refusal is wrong when its movement stands, unless another request with this id may have been the one
- * that was accepted.
+ * A refusal is wrong when its movement stands, unless a later request for it was accepted: one that was sent
+ * after the refusal was told is judged anew. One that was sent between the decision and its answer may be
+ * judged anew, too, and then its client knows.
  */
 function checkEffect(id: string, refused: Told, entries: readonly Told[], facts: Facts, verdict: Verdict) {
   const code = codeOf(refused.answer)
   if (code === 'TRANSACTION_CONFLICT' || code === 'TRANSACTION_NOT_FOUND') return
   const isAccepted = facts.acceptedAtMs(id) < refused.sentAtMs
-  const another = entries.some(
+  const again = entries.some(
     (entry) =>
-      entry !== refused &&
       !isRefusedForGood(entry) &&
-      (isTransient(entry.answer) || entry.answeredAtMs >= refused.sentAtMs),
+      entry.sentAtMs >= (isAccepting(entry) ? refused.sentAtMs : refused.answeredAtMs),
   )
-  const holds = !facts.effective.has(id) || (another && !isAccepted)
+  const holds = !facts.effective.has(id) || (again && !isAccepted)
   verdict.check(names.nothing, holds, () => `${show(refused)}, yet it has an effect`)
 }
 

@@ -8,6 +8,7 @@ import type { Limiters } from '../limits/limiters.ts'
 import type { LoadGauge } from '../limits/load-gauge.ts'
 import type { Verdict } from '../limits/token-bucket.ts'
 import type { RouteEntry } from '../routes/route-entry.ts'
+import type { ArrivalClock } from './arrival-clock.ts'
 import type { Answer, Attribution, Handler, Inbound } from './inbound.ts'
 import { isSettlement, readInput } from './read-input.ts'
 import { traceparentOf } from './request-id.ts'
@@ -17,6 +18,7 @@ export type ServeDeps = {
   readonly access: AccessState
   readonly limiters: Limiters
   readonly gauge: LoadGauge
+  readonly arrivals: Pick<ArrivalClock, 'receivedAtMs'>
   readonly trustedProxies: readonly AddressRange[]
   readonly bodyTimeoutMs: number
   readonly handlerOf: (entry: RouteEntry) => Handler
@@ -49,6 +51,7 @@ export async function serveRequest(
   },
 ): Promise<Served> {
   const headers: Record<string, string> = {}
+  const receivedAtMs = deps.arrivals.receivedAtMs()
   const address = clientAddress(raw, deps.trustedProxies)
   let attribution: Attribution | null = null
   const admit = (verdict: Verdict) => {
@@ -77,7 +80,7 @@ export async function serveRequest(
     const inbound: Inbound = {
       entry,
       raw,
-      context: { requestId, ...(traceparent === undefined ? {} : { traceparent }) },
+      context: { requestId, receivedAtMs, ...(traceparent === undefined ? {} : { traceparent }) },
       clientAddress: address,
       params: input.params,
       identity,

@@ -14,6 +14,8 @@ import { dueAt, graceMs } from '../domain/due-at.ts'
 import { movementMessage } from '../domain/movement-message.ts'
 import { nextOwed, type Owed } from '../domain/next-owed.ts'
 import type { RoundChange, RoundMessage } from '../domain/round-message.ts'
+import { askedBy } from '../domain/operator-round.ts'
+import { type AskedFor, isRefusedBy, type Refusal, refusalError, refusalOf } from '../domain/refusal.ts'
 import { isUnfinished, type RoundState } from '../domain/round.ts'
 import { transition } from '../domain/transition.ts'
 import { type MovementOrder, reversalOrder, stakeSpec, winSpec } from '../present/movement-spec.ts'
@@ -61,7 +63,8 @@ export function createRoundActor(deps: RoundActorDeps) {
   const changes = new BoundedMap<string, Date>(changesMax)
 
   /**
-   * Applies `message` and writes the result with its events; retries when another replica was first.
+   * Applies `message` and writes the result with its events; retries when another replica was first. What
+   * an operator's request is refused with is kept with the round, so that no equal one is accepted later.
    * @throws ServiceError what the rules refuse it with.
    */
   async function send(stored: StoredRound, message: RoundMessage): Promise<StoredRound> {
@@ -77,21 +80,24 @@ export function createRoundActor(deps: RoundActorDeps) {
       let current = stored
       for (let losses = 0; losses < fenceLossesMax; losses++) {
         const change = rules(current.round, message, contextOf(current.round))
-        if (change.kind === 'refused') throw refusal(change)
         if (change.kind === 'unchanged') return { stored: current, changed: false }
-        const written = await rounds.update(current, writeOf(change), change.round.updatedAt)
-        if (written !== null) {
-          afterWrite(change, message, written.outbox)
-          return { stored: written, changed: true }
+        if (change.kind === 'refused') {
+          const error = refusedWith(change)
+          const isNew = change.earlier === undefined && isOfOperator(message)
+          const refusal = isNew ? refusalOf(error, askedBy(message), clock.now()) : null
+          if (refusal === null || (await rounds.keepRefusal(current, refusal)) !== null) throw error
+        } else {
+          const written = await rounds.update(current, writeOf(change), change.round.updatedAt)
+          if (written !== null) {
+            afterWrite(change, message, written.outbox)
+            return { stored: written, changed: true }
+          }
         }
         const fresh = await rounds.find(scopeOf(current.round), current.round.id)
         if (fresh === null) throw new ServiceError('ROUND_NOT_FOUND')
         current = fresh
       }
-      throw new ServiceError('SERVICE_UNAVAILABLE', {
-        retryAfterS: 1,
-        cause: new Error(`round ${stored.round.id} kept changing`),
-      })
+      throw keepsChanging(stored)
     })
   }
 
@@ -100,12 +106,17 @@ export function createRoundActor(deps: RoundActorDeps) {
    * claimed the round after the intent was stored may place it at any time, it is then kept, stays owed,
    * and its end is found there.
    * @param intended the round as it was when the intent had been stored
+   * @param refusal what its asker is told for good when it is taken back; null when he may ask again
    * @returns false when it was kept: then nobody can say that it will have no effect.
    */
-  async function withdraw(intended: StoredRound, transactionId: string): Promise<boolean> {
+  async function withdraw(
+    intended: StoredRound,
+    transactionId: string,
+    refusal: Refusal | null,
+  ): Promise<boolean> {
     let current = intended
     for (let losses = 0; losses < withdrawalsMax && current.claims === intended.claims; losses++) {
-      const message = { type: 'withdraw', transactionId } as const
+      const message = { type: 'withdraw', transactionId, refusal } as const
       const change = rules(current.round, message, contextOf(current.round))
       if (change.kind !== 'changed') return !hasMovement(current.round, transactionId)
       if (await rounds.updateUnclaimed(current, writeOf(change), change.round.updatedAt)) {
@@ -118,6 +129,28 @@ export function createRoundActor(deps: RoundActorDeps) {
     }
     logger.warn({ round_id: intended.round.id, transaction_id: transactionId }, 'intent.left-to-sweeper')
     return false
+  }
+
+  /**
+   * Keeps what a request about this round was refused with before its intent could be stored.
+   * @returns the round when a parallel request was first and its movement has this id
+   * @throws `error`, or what an equal request was told before
+   */
+  async function keepRefusal(stored: StoredRound, error: unknown, asked: AskedFor): Promise<StoredRound> {
+    const refusal = refusalOf(error, asked, clock.now())
+    if (refusal === null) throw error
+    let current = stored
+    for (let losses = 0; losses < fenceLossesMax; losses++) {
+      const { round } = current
+      if (hasMovement(round, asked.transactionId)) return current
+      const earlier = round.refusals.find((one) => isRefusedBy(one, asked))
+      if (earlier !== undefined) throw refusalError(earlier)
+      if ((await rounds.keepRefusal(current, refusal)) !== null) throw error
+      const fresh = await rounds.find(scopeOf(round), round.id)
+      if (fresh === null) throw new ServiceError('ROUND_NOT_FOUND')
+      current = fresh
+    }
+    throw keepsChanging(stored)
   }
 
   /** Inserts a new round; null when the player has an unfinished one, or the nonce is taken. */
@@ -313,7 +346,12 @@ export function createRoundActor(deps: RoundActorDeps) {
   /** When this replica changed the round last, if it remembers: another may have done so since, but none before. */
   const changedAt = (roundId: string): Date | null => changes.get(roundId) ?? null
 
-  return { open, send, tell, withdraw, learn, catchUp, review, settle, voidStake, changedAt }
+  return { open, send, tell, withdraw, keepRefusal, learn, catchUp, review, settle, voidStake, changedAt }
+}
+
+function keepsChanging({ round }: StoredRound): ServiceError {
+  const cause = new Error(`round ${round.id} kept changing`)
+  return new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
 }
 
 /** Movements without a certain outcome that somebody has to ask for. */
@@ -349,7 +387,19 @@ function isOvertaken({ driver }: RoundState, { type }: MovementSpec, { code }: S
   return (type === 'WIN' ? overtakenWinCodes : overtakenReversalCodes).includes(code)
 }
 
-function refusal({ code, path, message }: Extract<RoundChange, { kind: 'refused' }>): ServiceError {
+function isOfOperator(
+  message: RoundMessage,
+): message is Extract<RoundMessage, { type: 'add-stake' | 'add-win' | 'add-reversal' }> {
+  return message.type === 'add-stake' || message.type === 'add-win' || message.type === 'add-reversal'
+}
+
+function refusedWith({
+  code,
+  path,
+  message,
+  earlier,
+}: Extract<RoundChange, { kind: 'refused' }>): ServiceError {
+  if (earlier !== undefined) return refusalError(earlier)
   if (code === 'VALIDATION_ERROR' && path !== undefined) return invalidField(path, message ?? 'is not valid')
   return message === undefined ? new ServiceError(code) : new ServiceError(code, { message })
 }

@@ -1,10 +1,14 @@
 import { isAmount } from '@pitboss/money/amount'
+import { type AskedFor, isRefusedBy, refusalsMax } from './refusal.ts'
 import { releaseReversal } from './reversal.ts'
 import type { RoundMessage, Step } from './round-message.ts'
 import { endWhenNothingIsLeft, settleWhenPaid } from './round-parts.ts'
-import { type RoundState, sum } from './round.ts'
+import { type Reversal, type RoundState, type Stake, sum, type Win } from './round.ts'
 
-type OperatorMessage = Extract<RoundMessage, { type: 'add-stake' | 'add-win' | 'add-reversal' | 'withdraw' }>
+export type OperatorMessage = Extract<
+  RoundMessage,
+  { type: 'add-stake' | 'add-win' | 'add-reversal' | 'withdraw' }
+>
 
 /** Movements that one round can have; keeps its document bounded. Source: ours. */
 const movementsMax = 400
@@ -14,13 +18,20 @@ const movementsMax = 400
  * of it, so that a stake, a win and a reversal exclude each other by this one document. Source: contract sections 5 and 11.
  */
 export function changeOperatorRound(round: RoundState, message: OperatorMessage): Step {
-  if (message.type === 'withdraw') return withdraw(round, message.transactionId)
+  if (message.type === 'withdraw') {
+    const withdrawn = withdraw(round, message.transactionId)
+    const { refusal: told = null } = message
+    if (typeof withdrawn === 'string' || 'kind' in withdrawn || told === null) return withdrawn
+    return { ...withdrawn, refusals: [...withdrawn.refusals, told].slice(-refusalsMax) }
+  }
   if (round.driver !== 'operator') {
     return refusal('VALIDATION_ERROR', { path: 'round_id', message: 'is a round that the service plays' })
   }
   const movements = [...round.stakes, ...round.wins, ...round.reversals]
-  const { transactionId } = intended(message)
-  if (movements.some((one) => one.transactionId === transactionId)) return 'unchanged'
+  const request = askedBy(message)
+  if (movements.some(({ transactionId }) => transactionId === request.transactionId)) return 'unchanged'
+  const earlier = round.refusals.find((one) => isRefusedBy(one, request))
+  if (earlier !== undefined) return { kind: 'refused', code: earlier.code, earlier }
   if (movements.length >= movementsMax) {
     return refusal('CONFLICT', { message: 'This round has as many movements as a round can have.' })
   }
@@ -29,7 +40,14 @@ export function changeOperatorRound(round: RoundState, message: OperatorMessage)
   return addReversal(round, message)
 }
 
-function intended(message: Exclude<OperatorMessage, { type: 'withdraw' }>): { transactionId: string } {
+/** The request behind the message. */
+export function askedBy(message: Exclude<OperatorMessage, { type: 'withdraw' }>): AskedFor {
+  const { receivedAt } = message
+  const { transactionId, requestHash } = movementIn(message)
+  return { transactionId, requestHash, receivedAt }
+}
+
+function movementIn(message: Exclude<OperatorMessage, { type: 'withdraw' }>): Stake | Win | Reversal {
   if (message.type === 'add-stake') return message.stake
   return message.type === 'add-win' ? message.win : message.reversal
 }

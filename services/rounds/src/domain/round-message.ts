@@ -1,6 +1,10 @@
 import type { ErrorCode } from '@pitboss/errors/catalogue'
 import type { PlayState } from '@pitboss/fairness/games/game'
+import type { Refusal } from './refusal.ts'
 import type { RefusalCode, Reversal, RoundState, Stake, Win } from './round.ts'
+
+/** When the request of a message arrived; null when nobody knows. */
+type Received = { readonly receivedAt: Date | null }
 
 /** Everything that can happen to a round. */
 export type RoundMessage =
@@ -21,17 +25,22 @@ export type RoundMessage =
   | { readonly type: 'win-paid'; readonly transactionId: string }
   | { readonly type: 'win-failed'; readonly transactionId: string }
   /** Of rounds that the operator's server drives. */
-  | { readonly type: 'add-stake'; readonly stake: Stake }
-  | {
+  | ({ readonly type: 'add-stake'; readonly stake: Stake } & Received)
+  | ({
       readonly type: 'add-win'
       readonly win: Win
       readonly outcome: Readonly<Record<string, unknown>> | null
-    }
-  | { readonly type: 'add-reversal'; readonly reversal: Reversal }
+    } & Received)
+  | ({ readonly type: 'add-reversal'; readonly reversal: Reversal } & Received)
   | { readonly type: 'reversal-done'; readonly transactionId: string }
   | { readonly type: 'reversal-failed'; readonly transactionId: string }
   /** A movement that was intended and never written, for certain. */
-  | { readonly type: 'withdraw'; readonly transactionId: string }
+  | {
+      readonly type: 'withdraw'
+      readonly transactionId: string
+      /** What its asker is told then, for good; absent when he may ask again. */
+      readonly refusal?: Refusal | null
+    }
 
 /** What a transition needs from outside; the functions are pure or bound to this one round. */
 export type RoundContext = {
@@ -61,7 +70,14 @@ export type RoundChange =
     }
   /** True already, or too late to matter: nothing is written. */
   | { readonly kind: 'unchanged' }
-  | { readonly kind: 'refused'; readonly code: ErrorCode; readonly path?: string; readonly message?: string }
+  | {
+      readonly kind: 'refused'
+      readonly code: ErrorCode
+      readonly path?: string
+      readonly message?: string
+      /** What an equal request was told before. */
+      readonly earlier?: Refusal
+    }
 
 /** A transition's result before events, reports and the clock are added to it. */
 export type Step = RoundState | 'unchanged' | Extract<RoundChange, { kind: 'refused' }>

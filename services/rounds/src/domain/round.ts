@@ -1,4 +1,5 @@
 import type { JsonObject } from '@pitboss/fairness/games/game'
+import type { Refusal } from './refusal.ts'
 
 /** A round with everything that its next step depends on. Amounts are minor units. Source: contract sections 4 and 5. */
 
@@ -92,6 +93,8 @@ export type RoundState = {
   /** `round.started` has been recorded. */
   readonly started: boolean
   readonly refusal: RefusalCode | null
+  /** The last requests about this round that were refused for good. */
+  readonly refusals: readonly Refusal[]
 
   readonly createdAt: Date
   /** Of the last action of the player, or the start. */

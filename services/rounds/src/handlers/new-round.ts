@@ -87,6 +87,7 @@ export function newRound({
     finalAction: null,
     started: false,
     refusal: null,
+    refusals: [],
     createdAt: now,
     lastActionAt: now,
     sittingEndsAt: session.expiresAt,

@@ -3,19 +3,28 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { Logger } from 'pino'
 import type { RoundActor } from '../actors/round-actor.ts'
 import type { Placed, WalletClient } from '../clients/wallet.ts'
+import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import { refusalOf } from '../domain/refusal.ts'
 import type { RoundState, Stake } from '../domain/round.ts'
 import { stakeSpec } from '../present/movement-spec.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
 
-type PlaceStakeDeps = { rounds: RoundsStore; wallet: WalletClient; actor: RoundActor; logger: Logger }
+type PlaceStakeDeps = {
+  rounds: RoundsStore
+  wallet: WalletClient
+  actor: RoundActor
+  clock: Clock
+  logger: Logger
+}
 
-export type PlaceStake = (
-  stored: StoredRound,
-  stake: Stake,
-  context: CallContext,
-) => Promise<{ stored: StoredRound; placed: Placed }>
+/** `taken-back`: the intent is gone again, its round with it if this was its first stake. */
+export type PlacedStake =
+  | { readonly kind: 'placed'; readonly stored: StoredRound; readonly placed: Placed }
+  | { readonly kind: 'taken-back'; readonly error: ServiceError }
+
+export type PlaceStake = (stored: StoredRound, stake: Stake, context: CallContext) => Promise<PlacedStake>
 
 /**
  * Asks wallet-bridge for the stake of a round whose intent is stored, and tells the round what came of it.
@@ -25,10 +34,12 @@ export type PlaceStake = (
  * section 12, "a definite answer is true for ever".
  * @throws ServiceError the wallet's refusal; WALLET_TIMEOUT or WALLET_UNAVAILABLE with `resource` while the outcome is unknown.
  */
-export function createPlaceStake({ rounds, wallet, actor, logger }: PlaceStakeDeps): PlaceStake {
+export function createPlaceStake({ rounds, wallet, actor, clock, logger }: PlaceStakeDeps): PlaceStake {
   /** False when somebody else may have placed it meanwhile. */
-  async function takeBack(stored: StoredRound, stake: Stake): Promise<boolean> {
-    if (stored.round.status !== 'PENDING') return actor.withdraw(stored, stake.transactionId)
+  async function takeBack(stored: StoredRound, stake: Stake, error: ServiceError): Promise<boolean> {
+    if (stored.round.status !== 'PENDING') {
+      return actor.withdraw(stored, stake.transactionId, refusalOf(error, stake, clock.now()))
+    }
     const removed = await rounds.remove(stored)
     if (!removed) logger.warn({ round_id: stored.round.id }, 'intent.left-to-sweeper')
     return removed
@@ -38,7 +49,9 @@ export function createPlaceStake({ rounds, wallet, actor, logger }: PlaceStakeDe
     const { round } = stored
     const placement = await wallet.place(scopeOf(round), { spec: stakeSpec(round, stake) }, context)
     await failpoint('rounds.stake-placed')
-    if (placement.kind === 'not-written' && (await takeBack(stored, stake))) throw placement.error
+    if (placement.kind === 'not-written' && (await takeBack(stored, stake, placement.error))) {
+      return { kind: 'taken-back', error: placement.error }
+    }
     if (placement.kind !== 'placed') {
       throw new ServiceError('WALLET_TIMEOUT', {
         resource: resourceOf(round, stake),
@@ -52,7 +65,7 @@ export function createPlaceStake({ rounds, wallet, actor, logger }: PlaceStakeDe
     if (outcome.kind === 'pending') {
       throw new ServiceError(outcome.code, { resource: resourceOf(round, stake) })
     }
-    return { stored: learned, placed }
+    return { kind: 'placed', stored: learned, placed }
   }
 }
 

@@ -6,23 +6,25 @@ import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { seededBug } from '@pitboss/runtime/seeded-bug'
 import type { RoundActor } from '../actors/round-actor.ts'
-import type { WalletClient } from '../clients/wallet.ts'
+import type { Placed, WalletClient } from '../clients/wallet.ts'
 import { isWithin, narrow } from '../domain/limits.ts'
 import { assertRealMoney } from '../domain/live-rules.ts'
+import { refusalOf } from '../domain/refusal.ts'
 import type { Reversal, RoundState, Stake, Win } from '../domain/round.ts'
 import { type MovementOrder, reversalOrder, winSpec } from '../present/movement-spec.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
 import { chainKey, scopeOf, type StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
-import { type SessionsStore, stakeRangeOf } from '../storage/sessions-store.ts'
+import { type SessionDocument, type SessionsStore, stakeRangeOf } from '../storage/sessions-store.ts'
 import { assertReferenceFits } from './assert-reference-fits.ts'
 import type { GameAccess } from './game-access.ts'
 import type { JoinMovement } from './join-movement.ts'
 import { newRound } from './new-round.ts'
 import { findSibling, type OpenIntent } from './open-intent.ts'
-import { type PlaceStake, resourceOf } from './place-stake.ts'
+import { type PlacedStake, type PlaceStake, resourceOf } from './place-stake.ts'
 import { assertSessionOpen } from './play-round.ts'
 import { assertCurrency, judgeAmount, readAmount } from './read-amount.ts'
+import { receivedAt } from './received-at.ts'
 import { transactionHash } from './transaction-hash.ts'
 
 type Body<Type extends TransactionBody['type']> = Extract<TransactionBody, { type: Type }>
@@ -35,7 +37,7 @@ type PlaceTransactionDeps = {
   wallet: WalletClient
   actor: RoundActor
   access: Pick<GameAccess, 'find' | 'offered'>
-  openIntent: OpenIntent
+  intents: OpenIntent
   placeStake: PlaceStake
   joinMovement: JoinMovement
   clock: Clock
@@ -56,7 +58,7 @@ const unforeseenCodes: readonly string[] = [
 /** `POST /v1/transactions`: the movements of rounds that the operator's own server drives. Contract sections 5 and 11. */
 export function createPlaceTransaction(deps: PlaceTransactionDeps) {
   const { rounds, sessions, commitments, wallet, actor, access, clock } = deps
-  const { openIntent, placeStake, joinMovement } = deps
+  const { intents, placeStake, joinMovement } = deps
 
   return async function placeTransaction(
     caller: Caller,
@@ -97,11 +99,14 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     context: HandlerContext,
   ): Promise<PlacedTransaction> {
     const { scope } = caller
+    const session = await findSession(caller, body)
+    const chain = chainKey(scope, session.game, session.playerId)
+    const requestHash = transactionHash(body, { currency: session.currency })
+    const received = receivedAt(context)
+    const request = { ...requestOf(caller, body), chain, requestHash, receivedAt: received }
     const plan = async () => {
-      const { session, entry, amount, limits } = await checkStake(caller, body)
-      const chain = chainKey(scope, session.game, session.playerId)
+      const { entry, amount, limits } = await checkStake(caller, body, session)
       return {
-        chain,
         last: await rounds.last(chain),
         async make(nonce: number) {
           const { settleLosses } = await wallet.assertConfigured(scope, context)
@@ -117,7 +122,7 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
             maxPayout: limits.maxPayout,
             grantId: null,
             settleLosses,
-            requestHash: transactionHash(body, { currency: session.currency }),
+            requestHash,
             clientTransactionId: body.transaction_id,
             now,
             newId: deps.newId,
@@ -126,10 +131,12 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
         },
       }
     }
-    const { kind, stored } = await openIntent({ ...requestOf(caller, body), plan }, context)
-    return kind === 'repeat'
-      ? answerRepeat(stored, body, context)
-      : askForStake(stored, body.transaction_id, context)
+    const { kind, stored } = await intents.openIntent(request, plan, context)
+    if (kind === 'repeat') return answerRepeat(stored, body, context)
+    const asked = await askForStake(stored, body.transaction_id, context)
+    if (asked.kind === 'placed') return answerOf(asked.placed)
+    const sibling = await intents.refuse(request, asked.error)
+    return answerRepeat(sibling.stored, body, context)
   }
 
   async function addStake(
@@ -138,7 +145,21 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     roundId: string,
     context: HandlerContext,
   ): Promise<PlacedTransaction> {
-    const { session, amount } = await checkStake(caller, body)
+    try {
+      return await tryAddStake(caller, body, roundId, context)
+    } catch (error) {
+      return refuseStake(error, caller, body, roundId, context)
+    }
+  }
+
+  async function tryAddStake(
+    caller: Caller,
+    body: Body<'BET'>,
+    roundId: string,
+    context: HandlerContext,
+  ): Promise<PlacedTransaction> {
+    const session = await findSession(caller, body)
+    const { amount } = await checkStake(caller, body, session)
     const stored = await findDriven(caller, roundId)
     const { round } = stored
     if (round.playerId !== session.playerId || round.game !== session.game) {
@@ -154,25 +175,56 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
       wasTaken: false,
       refusal: null,
     }
-    const intended = await intend(stored, body, context, { type: 'add-stake', stake })
-    return 'status' in intended ? intended : askForStake(intended, body.transaction_id, context)
+    const intended = await intend(stored, body, context, {
+      type: 'add-stake',
+      stake,
+      receivedAt: receivedAt(context),
+    })
+    if ('status' in intended) return intended
+    const asked = await askForStake(intended, body.transaction_id, context)
+    if (asked.kind === 'taken-back') throw asked.error
+    return answerOf(asked.placed)
+  }
+
+  /**
+   * Keeps the refusal with the round that the stake was for, so that no equal request which is still under
+   * way is accepted. If one has been, this is its repeat. @throws `error`
+   */
+  async function refuseStake(
+    error: unknown,
+    caller: Caller,
+    body: Body<'BET'>,
+    roundId: string,
+    context: HandlerContext,
+  ): Promise<PlacedTransaction> {
+    const stored = await rounds.find(caller.scope, roundId)
+    if (stored === null || stored.round.driver !== 'operator') throw error
+    const asked = {
+      transactionId: body.transaction_id,
+      requestHash: transactionHash(body, stored.round),
+      receivedAt: receivedAt(context),
+    }
+    return answerRepeat(await actor.keepRefusal(stored, error, asked), body, context)
   }
 
   async function askForStake(
     stored: StoredRound,
     transactionId: string,
     context: HandlerContext,
-  ): Promise<PlacedTransaction> {
+  ): Promise<PlacedStake> {
     const stake = stored.round.stakes.find((one) => one.transactionId === transactionId)
     if (stake === undefined) throw new Error(`round ${stored.round.id} lost its stake ${transactionId}`)
-    const { placed } = await placeStake(stored, stake, context)
-    return { status: placed.created ? 201 : 200, body: placed.movement }
+    return placeStake(stored, stake, context)
+  }
+
+  async function findSession({ scope }: Caller, body: Body<'BET'>): Promise<SessionDocument> {
+    const session = await sessions.find(scope, body.session_id)
+    if (session === null) throw new ServiceError('SESSION_NOT_FOUND')
+    return session
   }
 
   /** What a new stake must pass, in a new round or in an open one. */
-  async function checkStake({ scope, account }: Caller, body: Body<'BET'>) {
-    const session = await sessions.find(scope, body.session_id)
-    if (session === null) throw new ServiceError('SESSION_NOT_FOUND')
+  async function checkStake({ scope, account }: Caller, body: Body<'BET'>, session: SessionDocument) {
     if (body.currency !== session.currency) throw new ServiceError('CURRENCY_MISMATCH')
     const amount = readAmount(body.amount, session.currency, 'amount')
     assertSessionOpen(session, clock.now())
@@ -181,7 +233,7 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     const { entry, limits: limitsOf } = await access.offered(scope.operatorId, session.game)
     const limits = limitsOf(session.currency)
     if (!isWithin(narrow(limits, stakeRangeOf(session)), amount)) throw new ServiceError('BET_LIMIT_EXCEEDED')
-    return { session, entry, amount, limits }
+    return { entry, amount, limits }
   }
 
   async function addWin(
@@ -200,7 +252,12 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
       state: 'OWED',
     }
     const outcome = body.outcome ?? null
-    const intended = await intend(stored, body, context, { type: 'add-win', win, outcome })
+    const intended = await intend(stored, body, context, {
+      type: 'add-win',
+      win,
+      outcome,
+      receivedAt: receivedAt(context),
+    })
     return 'status' in intended ? intended : settle(intended, { spec: winSpec(intended.round, win) }, context)
   }
 
@@ -228,7 +285,11 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
       closes: false,
       state: 'OWED',
     }
-    const intended = await intend(stored, body, context, { type: 'add-reversal', reversal })
+    const intended = await intend(stored, body, context, {
+      type: 'add-reversal',
+      reversal,
+      receivedAt: receivedAt(context),
+    })
     if ('status' in intended) return intended
     const own = intended.round.reversals.find((one) => one.transactionId === body.transaction_id) ?? reversal
     return settle(intended, reversalOrder(intended.round, own), context)
@@ -264,7 +325,8 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     const placement = await wallet.place(scopeOf(round), order, context)
     await failpoint('rounds.settlement-placed')
     const isRefused = placement.kind === 'not-written' && !placement.error.retryable
-    if (isRefused && (await actor.withdraw(stored, transactionId))) {
+    const refusal = isRefused ? refusalOf(placement.error, order.spec, clock.now()) : null
+    if (isRefused && (await actor.withdraw(stored, transactionId, refusal))) {
       await reviewAfter(stored, placement.error, context)
       throw placement.error
     }
@@ -274,7 +336,7 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
         cause: placement.error,
       })
     }
-    const { movement, outcome, created } = placement.placed
+    const { movement, outcome } = placement.placed
     await actor.learn(stored, movement, outcome)
     if (outcome.kind === 'refused') throw new ServiceError(outcome.code)
     if (outcome.kind === 'pending') {
@@ -282,7 +344,7 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
         resource: { round_id: round.id, transaction_id: transactionId },
       })
     }
-    return { status: created ? 201 : 200, body: movement }
+    return answerOf(placement.placed)
   }
 
   /** A refusal that the round did not foresee may mean that its movements stand otherwise than it knows. */
@@ -300,6 +362,10 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps) {
     }
     return stored
   }
+}
+
+function answerOf({ created, movement }: Placed): PlacedTransaction {
+  return { status: created ? 201 : 200, body: movement }
 }
 
 function endedWithout({ status }: RoundState): boolean {

@@ -21,7 +21,8 @@ import { type SessionDocument, stakeRangeOf } from '../storage/sessions-store.ts
 import type { GameAccess } from './game-access.ts'
 import type { JoinMovement } from './join-movement.ts'
 import { newRound } from './new-round.ts'
-import { findSibling, type OpenIntent, type Plan } from './open-intent.ts'
+import { receivedAt } from './received-at.ts'
+import { findSibling, type IntentRequest, type OpenIntent, type Plan } from './open-intent.ts'
 import { type PlaceStake, resourceOf } from './place-stake.ts'
 import type { Player, PlayerAccess } from './player-session.ts'
 import { assertCurrency, readAmount } from './read-amount.ts'
@@ -42,13 +43,18 @@ type PlayRoundDeps = {
   actor: RoundActor
   access: Pick<GameAccess, 'find' | 'offered'>
   players: Pick<PlayerAccess, 'player'>
-  openIntent: OpenIntent
+  intents: OpenIntent
   placeStake: PlaceStake
   joinMovement: JoinMovement
   clock: Clock
   newId: (prefix: string) => string
   newUuid: () => string
 }
+
+/** `taken-back`: neither the stake nor a free bet was taken, and the round is gone. */
+type Started =
+  | { readonly kind: 'started'; readonly stored: StoredRound }
+  | { readonly kind: 'taken-back'; readonly error: ServiceError }
 
 /** Rounds before anything of them is known, or refused: what the checks have found. */
 type Play = {
@@ -66,7 +72,8 @@ type Play = {
  */
 export function createPlayRound(deps: PlayRoundDeps) {
   const { rounds, commitments, grants, wallet, actor, access, players, clock } = deps
-  const { openIntent, placeStake, joinMovement } = deps
+  const { placeStake, joinMovement } = deps
+  const { openIntent, refuse } = deps.intents
 
   return async function playRound(
     caller: Caller,
@@ -75,17 +82,18 @@ export function createPlayRound(deps: PlayRoundDeps) {
   ): Promise<RoundState> {
     const player = await players.player(caller)
     const play = readPlay(player, body)
-    const { scope } = player
-    const request = { scope, transactionId: body.transaction_id ?? null, isOwn: isOwn(play) }
+    const request = requestOf(play, context)
     const earlier = await findSibling(rounds, request)
     if (earlier !== null) return answerRepeat(earlier, play, context)
 
     const plan = () => planRound(caller, play, context)
-    const { kind, stored } = await openIntent({ ...request, plan }, context)
-    if (kind === 'repeat') return answerRepeat(stored, play, context)
-    const started = stored.round.freeBet ? await takeGrant(stored) : await takeStake(stored, context)
+    const opened = await openIntent(request, plan, context)
+    if (opened.kind === 'repeat') return answerRepeat(opened.stored, play, context)
+    const { stored } = opened
+    const start = stored.round.freeBet ? await takeGrant(stored) : await takeStake(stored, context)
+    if (start.kind === 'taken-back') return answerTakenBack(start.error, play, context)
     await failpoint('rounds.drawn')
-    const settled = await actor.settle(started, { recover: false, context })
+    const settled = await actor.settle(start.stored, { recover: false, context })
     await failpoint('rounds.settled')
     return settled.round
   }
@@ -125,7 +133,6 @@ export function createPlayRound(deps: PlayRoundDeps) {
     const limits = game.limits(session.currency)
     assertStake(play, limits)
     return {
-      chain,
       last,
       async make(nonce) {
         const { settleLosses } = await wallet.assertConfigured(caller.scope, context)
@@ -172,10 +179,11 @@ export function createPlayRound(deps: PlayRoundDeps) {
     return fitting._id
   }
 
-  async function takeStake(stored: StoredRound, context: HandlerContext): Promise<StoredRound> {
+  async function takeStake(stored: StoredRound, context: HandlerContext): Promise<Started> {
     const [stake] = stored.round.stakes
     if (stake === undefined) throw new Error(`round ${stored.round.id} has no stake`)
-    return (await placeStake(stored, stake, context)).stored
+    const placed = await placeStake(stored, stake, context)
+    return placed.kind === 'placed' ? { kind: 'started', stored: placed.stored } : placed
   }
 
   /**
@@ -183,37 +191,64 @@ export function createPlayRound(deps: PlayRoundDeps) {
    * whoever asks for this round the same, so first request, repeats and sweeper agree; an intent that
    * somebody else has touched is ended by the sweeper.
    */
-  async function takeGrant(stored: StoredRound): Promise<StoredRound> {
+  async function takeGrant(stored: StoredRound): Promise<Started> {
     const { round } = stored
     const used = await grants.use(scopeOf(round), round.grantId ?? '', round.id, clock.now())
     await failpoint('rounds.grant-used')
-    if (used) return actor.send(stored, { type: 'grant-used' })
-    await rounds.remove(stored)
+    if (used) return { kind: 'started', stored: await actor.send(stored, { type: 'grant-used' }) }
+    const removed = await rounds.remove(stored)
+    if (removed) return { kind: 'taken-back', error: noFreeBet() }
     throw noFreeBet()
   }
 
   /** A repeat with the same transaction_id: the same round, or the same error, and never a second wallet call. */
   async function answerRepeat(stored: StoredRound, play: Play, context: HandlerContext): Promise<RoundState> {
     if (!isOwn(play)(stored.round)) throw new ServiceError('TRANSACTION_CONFLICT')
-    const round = stored.round.status === 'PENDING' ? await join(stored, context) : stored.round
+    if (stored.round.status !== 'PENDING') return answerRound(stored.round)
+    const joined = await join(stored, context)
+    if (joined.kind === 'taken-back') return answerTakenBack(joined.error, play, context)
+    return answerRound((await actor.settle(joined.stored, { recover: false, context })).round)
+  }
+
+  /** Refuses for good, unless an equal request has opened a round since. */
+  async function answerTakenBack(
+    error: ServiceError,
+    play: Play,
+    context: HandlerContext,
+  ): Promise<RoundState> {
+    const { stored } = await refuse(requestOf(play, context), error)
+    return answerRepeat(stored, play, context)
+  }
+
+  /** @throws ServiceError what the round was refused with */
+  function answerRound(round: RoundState): RoundState {
     if (round.refusal !== null) throw new ServiceError(round.refusal)
     if (round.endReason === 'free_bet_gone') throw noFreeBet()
     return round
   }
 
   /** Goes on with a round whose first request is at work on it, or has died. */
-  async function join(stored: StoredRound, context: HandlerContext): Promise<RoundState> {
+  async function join(stored: StoredRound, context: HandlerContext): Promise<Started> {
     const [stake] = stored.round.stakes
-    const started = stake === undefined ? await takeGrant(stored) : await joinStake(stored, stake, context)
-    return (await actor.settle(started, { recover: false, context })).round
+    return stake === undefined ? takeGrant(stored) : joinStake(stored, stake, context)
   }
 
   /** How the stake stands by now. @throws ServiceError as the first answer, while its outcome is unknown. */
-  async function joinStake(stored: StoredRound, stake: Stake, context: HandlerContext): Promise<StoredRound> {
+  async function joinStake(stored: StoredRound, stake: Stake, context: HandlerContext): Promise<Started> {
     const resource = resourceOf(stored.round, stake)
     const shown = await joinMovement(stored.round, stake.transactionId, context)
     if (shown.outcome.kind === 'pending') throw new ServiceError(shown.outcome.code, { resource })
-    return actor.learn(stored, shown.movement, shown.outcome)
+    return { kind: 'started', stored: await actor.learn(stored, shown.movement, shown.outcome) }
+  }
+}
+
+function requestOf(play: Play, context: HandlerContext): IntentRequest {
+  const { player, requestHash, body } = play
+  const { scope, chain } = player
+  return {
+    ...{ scope, chain, requestHash, receivedAt: receivedAt(context) },
+    transactionId: body.transaction_id ?? null,
+    isOwn: isOwn(play),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { JsonObject } from '@pitboss/fairness/games/game'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
+import type { Refusal } from '../domain/refusal.ts'
 import type { Reversal, RoundState, Stake, Win } from '../domain/round.ts'
 
 /** A report's share of a change, kept with the round until the projector has added it up. Amounts are minor units as text. */
@@ -20,7 +21,7 @@ type Encoded<Part extends { minor: bigint }> = Omit<Part, 'minor'> & { minor: st
  */
 export type RoundDocument = Omit<
   RoundState,
-  'id' | 'stake' | 'maxPayout' | 'payout' | 'stakes' | 'wins' | 'bet' | 'outcome'
+  'id' | 'stake' | 'maxPayout' | 'payout' | 'stakes' | 'wins' | 'bet' | 'outcome' | 'refusals'
 > & {
   _id: string
   version: number
@@ -38,6 +39,8 @@ export type RoundDocument = Omit<
    * claim.
    */
   claims?: number | null
+  /** Documents of earlier releases lack it. */
+  refusals?: readonly Refusal[] | null
   transactionIds: string[]
   facts: FactEntry[]
   factsAt: Date | null
@@ -128,6 +131,7 @@ export function decodeRound(document: RoundDocument): StoredRound {
     wins: rest.wins.map((one) => ({ ...one, minor: BigInt(one.minor) })),
     bet: parseObject(rest.bet),
     outcome: parseObject(rest.outcome),
+    refusals: rest.refusals ?? [],
   }
   return { round, version, dueAt, checks, claims: claims ?? 0, outbox }
 }

@@ -7,7 +7,9 @@ import { outboxIndex, outboxUpdate } from '@pitboss/storage/outbox'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import { type Collection, type Db, type Document, type Filter, type FindOneOptions } from 'mongodb'
 import type { ReportFact } from '../domain/round-message.ts'
+import { type Refusal, refusalsMax } from '../domain/refusal.ts'
 import { isUnfinished, type RoundState } from '../domain/round.ts'
+import { refusalIndex } from './refusals-store.ts'
 import {
   decodeRound,
   encodeRound,
@@ -44,6 +46,7 @@ export const roundIndexes: readonly IndexDeclaration[] = [
   { key: { dueAt: 1 }, name: 'due_at', partialFilterExpression: { dueAt: { $gt: epoch } } },
   { key: { factsAt: 1 }, name: 'facts_at', partialFilterExpression: { factsAt: { $gt: epoch } } },
   outboxIndex,
+  refusalIndex,
 ]
 
 /** What is written together with a changed round. */
@@ -125,6 +128,14 @@ export function createRoundsStore({ db }: { db: Db }) {
       return matchedCount === 1
     },
 
+    /** Keeps what a request about this round was told, if nobody else was first; null then. Changes nothing else. */
+    async keepRefusal(stored: StoredRound, refusal: Refusal): Promise<StoredRound | null> {
+      const document = await fencedUpdate(rounds, stored.round.id, stored.version, {
+        $push: { refusals: { $each: [refusal], $slice: -refusalsMax } },
+      })
+      return document === null ? null : decodeRound(document)
+    },
+
     /** Removes an intent whose stake was certainly never asked for, unless anybody has looked at it since. */
     async remove({ round, version, dueAt }: StoredRound): Promise<boolean> {
       const { deletedCount } = await rounds.deleteOne({ _id: round.id, version, dueAt })
@@ -146,12 +157,12 @@ export function createRoundsStore({ db }: { db: Db }) {
     },
 
     /** The round with the chain's highest nonce. Only that one can be unfinished. */
-    findLast: (chain: string) => findOne({ chain }, { sort: { nonce: -1 } }),
+    findLast: (chain: string) => findOne(playedIn(chain), { sort: { nonce: -1 } }),
 
     /** As `findLast`, and nothing else of it. */
     async last(chain: string): Promise<LastNonce> {
       const projection = { nonce: 1, unfinished: 1 }
-      const last = await rounds.findOne({ chain }, { sort: { nonce: -1 }, projection })
+      const last = await rounds.findOne(playedIn(chain), { sort: { nonce: -1 }, projection })
       return { nonce: last?.nonce ?? 0, unfinished: last?.unfinished ?? false }
     },
 
@@ -214,7 +225,7 @@ export function createRoundsStore({ db }: { db: Db }) {
       { below, max }: { below: number | null; max: number },
     ): Promise<RoundState[]> {
       const documents = await rounds
-        .find({ chain, ...(below === null ? {} : { nonce: { $lt: below } }) })
+        .find({ chain, nonce: { $gt: 0, ...(below === null ? {} : { $lt: below }) } })
         .sort({ nonce: -1 })
         .limit(max)
         .toArray()
@@ -233,6 +244,11 @@ export function createRoundsStore({ db }: { db: Db }) {
       return { count: Number(count), oldestAt: oldest?.createdAt ?? null }
     },
   }
+}
+
+/** The rounds of a chain, without the refusals that lie beside them: those have negative nonces. */
+function playedIn(chain: string) {
+  return { chain, nonce: { $gt: 0 } }
 }
 
 function updateOf(write: RoundWrite, now: Date): Document {

@@ -65,6 +65,7 @@ function newState(more: Partial<RoundState>): RoundState {
     finalAction: null,
     started: false,
     refusal: null,
+    refusals: [],
     createdAt: start,
     lastActionAt: start,
     sittingEndsAt: start,
@@ -128,6 +129,7 @@ const message: fc.Arbitrary<RoundMessage> = fc.oneof(
   }),
   fc.record({
     type: fc.constant('add-stake' as const),
+    receivedAt: fc.constant(null),
     stake: fc.record({
       transactionId: id,
       minor,
@@ -139,6 +141,7 @@ const message: fc.Arbitrary<RoundMessage> = fc.oneof(
   }),
   fc.record({
     type: fc.constant('add-win' as const),
+    receivedAt: fc.constant(null),
     outcome: fc.constant(null),
     win: fc.record({
       transactionId: id,
@@ -150,6 +153,7 @@ const message: fc.Arbitrary<RoundMessage> = fc.oneof(
   }),
   fc.record({
     type: fc.constant('add-reversal' as const),
+    receivedAt: fc.constant(null),
     reversal: fc.record({
       transactionId: id,
       referenceTransactionId: id,
@@ -238,9 +242,13 @@ t.test('a bet and its win, driven by the operator', async (t) => {
   })
   t.equal(open.status, 'OPEN')
   const win = { transactionId: 't1', minor: 0n, requestHash: 'h', final: true, state: 'OWED' } as const
-  const settling = apply(open, { type: 'add-win', win, outcome: { reel: 7 } })
+  const settling = apply(open, { type: 'add-win', receivedAt: null, win, outcome: { reel: 7 } })
   t.match(settling, { status: 'SETTLING', payout: 0n, endReason: 'settled' })
-  const repeated = transition(settling, { type: 'add-win', win, outcome: null }, contextFor(settling))
+  const repeated = transition(
+    settling,
+    { type: 'add-win', receivedAt: null, win, outcome: null },
+    contextFor(settling),
+  )
   t.equal(repeated.kind, 'unchanged', 'the same intent twice is one')
   const back = {
     transactionId: 't2',
@@ -250,10 +258,13 @@ t.test('a bet and its win, driven by the operator', async (t) => {
     closes: false,
     state: 'OWED',
   } as const
-  t.match(transition(settling, { type: 'add-reversal', reversal: back }, contextFor(settling)), {
-    kind: 'refused',
-    code: 'ROUND_ALREADY_SETTLED',
-  })
+  t.match(
+    transition(settling, { type: 'add-reversal', receivedAt: null, reversal: back }, contextFor(settling)),
+    {
+      kind: 'refused',
+      code: 'ROUND_ALREADY_SETTLED',
+    },
+  )
   const settled = apply(settling, { type: 'win-paid', transactionId: 't1' })
   t.equal(settled.status, 'SETTLED')
 })
@@ -266,13 +277,18 @@ t.test('stakes and wins of a round together stay amounts', async (t) => {
   const big = { minor: 60_000_000_000_000_000n, requestHash: 'h' }
   const tooMuch = { kind: 'refused', code: 'VALIDATION_ERROR', path: 'amount' }
   const winOf = (transactionId: string, final: boolean) =>
-    ({ type: 'add-win', win: { ...big, transactionId, final, state: 'OWED' }, outcome: null }) as const
+    ({
+      type: 'add-win',
+      receivedAt: null,
+      win: { ...big, transactionId, final, state: 'OWED' },
+      outcome: null,
+    }) as const
   const won = apply(open, winOf('t1', false))
   for (const final of [false, true])
     t.match(transition(won, winOf('t2', final), contextFor(won)), tooMuch, `final: ${final}`)
   const stakeOf = (transactionId: string) => {
     const stake = { ...big, transactionId, state: 'ASKED', wasTaken: false, refusal: null } as const
-    return { type: 'add-stake', stake } as const
+    return { type: 'add-stake', receivedAt: null, stake } as const
   }
   const staked = apply(open, stakeOf('t3'))
   t.match(transition(staked, stakeOf('t4'), contextFor(staked)), tooMuch)
@@ -291,7 +307,7 @@ t.test('no stake joins a round whose last one is on its way back', async (t) => 
     closes: false,
     state: 'OWED',
   } as const
-  const returning = apply(open, { type: 'add-reversal', reversal })
+  const returning = apply(open, { type: 'add-reversal', receivedAt: null, reversal })
   t.match(returning.reversals, [{ closes: true }])
   const next = {
     transactionId: 't2',
@@ -301,7 +317,11 @@ t.test('no stake joins a round whose last one is on its way back', async (t) => 
     wasTaken: false,
     refusal: null,
   } as const
-  const step = transition(returning, { type: 'add-stake', stake: next }, contextFor(returning))
+  const step = transition(
+    returning,
+    { type: 'add-stake', receivedAt: null, stake: next },
+    contextFor(returning),
+  )
   t.match(step, { kind: 'refused', code: 'ROUND_IN_PROGRESS' })
 })
 

@@ -1,5 +1,6 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 import t from 'tap'
+import type { Refusal } from '../../src/domain/refusal.ts'
 import type { RoundState } from '../../src/domain/round.ts'
 import { newRound } from '../../src/handlers/new-round.ts'
 import { createOpenIntent } from '../../src/handlers/open-intent.ts'
@@ -30,18 +31,35 @@ function ask(
   refusal?: ServiceError,
 ) {
   const nonces: number[] = []
-  const openIntent = createOpenIntent({
+  const kept: Refusal[] = []
+  const { openIntent } = createOpenIntent({
     rounds: { ...nobody, listByTransaction: async () => [], ...rounds },
+    refusals: {
+      async insert(_chain, told) {
+        kept.push(told)
+        return true
+      },
+      find: async () => null,
+      remove: async () => undefined,
+    },
     actor: { open, catchUp: async (one) => one },
+    clock: { now: () => now },
   })
   const make = async (nonce: number) => {
     nonces.push(nonce)
     if (refusal !== undefined) throw refusal
     return { ...round, nonce }
   }
-  const plan = async () => ({ chain: 'chain', last: { nonce: 0, unfinished: false }, make })
-  const isOwn = () => false
-  return { nonces, opened: openIntent({ scope, transactionId: 'mine', isOwn, plan }, context) }
+  const plan = async () => ({ last: { nonce: 0, unfinished: false }, make })
+  const request = {
+    scope,
+    chain: 'chain',
+    transactionId: 'mine',
+    requestHash: '',
+    receivedAt: now,
+    isOwn: () => false,
+  }
+  return { nonces, kept, opened: openIntent(request, plan, context) }
 }
 
 t.test('who loses every time is told to repeat, and has stored nothing', async (t) => {

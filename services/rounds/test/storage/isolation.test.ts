@@ -15,6 +15,7 @@ import { newRound } from '../../src/handlers/new-round.ts'
 import { commitmentIndexes, createCommitmentsStore } from '../../src/storage/commitments-store.ts'
 import { createGamesStore } from '../../src/storage/games-store.ts'
 import { createGrantsStore, grantIndexes } from '../../src/storage/grants-store.ts'
+import { createRefusalsStore } from '../../src/storage/refusals-store.ts'
 import { createReportPlayers } from '../../src/storage/report-players.ts'
 import { createReportsStore, reportIndexes } from '../../src/storage/reports-store.ts'
 import { chainKey, scopeKey } from '../../src/storage/round-document.ts'
@@ -42,8 +43,15 @@ await ensureIndexes(db, {
   grants: grantIndexes,
   ...reportIndexes,
 })
+const refusal = {
+  requestHash: 'hash',
+  code: 'ROUND_IN_PROGRESS',
+  message: 'no',
+  details: null,
+  toldAt: new Date(),
+} as const
 const stores = storesOf(db)
-const { commitments, games, grants, players, reports, rounds, sessions } = stores
+const { commitments, games, grants, players, refusals, reports, rounds, sessions } = stores
 const ids = await makeThings()
 
 type Ids = typeof ids
@@ -67,6 +75,7 @@ await holdIsolation(t, {
     grantId: newId('grt'),
     sealedSeed: ids.sealedSeed,
     nonce: 7,
+    refusedId: newId('bet'),
   },
   folder: new URL('../../src/storage/', import.meta.url),
   stores: {
@@ -92,6 +101,15 @@ await holdIsolation(t, {
       cancel: scoped((scope, { grantId }) => grants.cancel(scope, grantId, later)),
       list: scoped((scope, { playerId }) => grants.list(scope, { playerId }, { ...page, now })),
     }),
+    createRefusalsStore: table(refusals, {
+      insert: scoped((scope, ids) =>
+        refusals.insert(chainIn(scope, ids), { ...refusal, transactionId: ids.refusedId }),
+      ),
+      find: scoped((scope, ids) => refusals.find(chainIn(scope, ids), ids.refusedId)),
+      remove: scoped((scope, ids) =>
+        refusals.remove(chainIn(scope, ids), { ...refusal, transactionId: ids.refusedId }),
+      ),
+    }),
     createReportPlayers: table(players, {
       record: internal('writes down the players of facts, each with the scope of its round'),
       distinct: scoped(async (scope) => [
@@ -111,6 +129,7 @@ await holdIsolation(t, {
       insert: internal('makes a record with a scope; its id is ours'),
       update: internal(ownRecord),
       updateUnclaimed: internal(ownRecord),
+      keepRefusal: internal(ownRecord),
       remove: internal(ownRecord),
       claim: internal('the sweeper takes a record that it has just read'),
       find: scoped((scope, { openId }) => rounds.find(scope, openId)),
@@ -151,6 +170,7 @@ function storesOf(db: Db) {
     games: createGamesStore({ db }),
     grants: createGrantsStore({ db }),
     players: createReportPlayers({ db }),
+    refusals: createRefusalsStore({ db }),
     reports: createReportsStore({ db }),
     rounds: createRoundsStore({ db }),
     sessions: createSessionsStore({ db }),
@@ -159,7 +179,7 @@ function storesOf(db: Db) {
 
 /** A sitting of the owner with a round that is over and counted, one that is played, and a grant that this one uses. */
 async function makeThings() {
-  const { commitments, games, grants, reports, rounds, sessions } = stores
+  const { commitments, games, grants, refusals, reports, rounds, sessions } = stores
   const playerId = 'player-of-the-owner'
   const scope = scopeKey(owner)
   const chain = chainKey(owner, game, playerId)
@@ -215,7 +235,10 @@ async function makeThings() {
   })
   await grants.use(owner, grantId, open.id, now)
   await games.change(owner.operatorId, game, { enabled: false, limits: [] }, now)
+  const refusedId = newId('bet')
+  await refusals.insert(chain, { ...refusal, transactionId: refusedId })
   return {
+    refusedId,
     ...{ playerId, sessionId: session._id, openId: open.id, grantId, sealedSeed: open.sealedSeed, nonce: 2 },
     transactionId: open.stakes[0]?.transactionId ?? '',
   }

@@ -10,6 +10,7 @@ import type { RoundState } from '../../src/domain/round.ts'
 import { newRound } from '../../src/handlers/new-round.ts'
 import { createGrantsStore, grantIndexes } from '../../src/storage/grants-store.ts'
 import { chainOf, scopeKey } from '../../src/storage/round-document.ts'
+import { createRefusalsStore } from '../../src/storage/refusals-store.ts'
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
 
 t.setTimeout(90_000)
@@ -79,6 +80,32 @@ t.test('rounds', async (t) => {
     t.ok(await insert(roundOf('new', 50, null)))
     t.ok(await insert(roundOf('new', 51, null)), 'those without an id are as many as they like')
     t.ok(await insert(roundOf('other', 1, 'mine')), 'another player has ids of another chain')
+  })
+
+  await t.test('or the refusal of their request have an id, never both', async (t) => {
+    const refusals = createRefusalsStore({ db })
+    const stored = await insert(roundOf('refused', 1, 'opened'))
+    if (stored === null) throw new Error('not inserted')
+    const chain = chainOf(stored.round)
+    const told = { requestHash: 'a', code: 'ROUND_IN_PROGRESS', message: 'no', details: null } as const
+    const refusal = { ...told, transactionId: 'refused', toldAt: now }
+    t.equal(await refusals.insert(chain, { ...refusal, transactionId: 'opened' }), false)
+    t.equal(await refusals.insert(chain, refusal), true)
+    t.equal(await refusals.insert(chain, { ...refusal, requestHash: 'b' }), false)
+    t.equal(await insert(roundOf('refused', 2, 'refused')), null)
+    t.strictSame(await refusals.find(chain, 'refused'), refusal)
+    t.equal(await refusals.find(chain, 'opened'), null)
+    t.equal((await rounds.findLast(chain))?.round.nonce, 1, 'a refusal is no round of the chain')
+    t.strictSame(await rounds.last(chain), { nonce: 1, unfinished: false })
+    t.equal((await rounds.listChain(chain, { below: null, max: 9 })).length, 1)
+    t.equal((await rounds.listByTransaction(scope, 'refused')).length, 0)
+    t.equal(await rounds.find(scope, 'refused'), null)
+    await refusals.remove(chain, { ...refusal, requestHash: 'b' })
+    t.equal(await insert(roundOf('refused', 2, 'refused')), null, 'another refusal was removed')
+    await refusals.remove(chain, refusal)
+    t.ok(await insert(roundOf('refused', 2, 'refused')))
+    await refusals.remove(chain, refusal)
+    t.equal((await rounds.listByTransaction(scope, 'refused')).length, 1, 'a round is no refusal')
   })
 
   await t.test('keep the id through every change', async (t) => {

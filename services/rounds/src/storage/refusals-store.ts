@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
+import { type Db } from 'mongodb'
+import type { Refusal } from '../domain/refusal.ts'
+
+/** Longer than any request is under way. Source: ours. */
+const keptMs = 10 * 60 * 1000
+const epoch = new Date(0)
+
+/**
+ * A refusal in the place of the round that its request would have opened: the unique index on chain and id
+ * lets only one of the two exist. It has no scope, no transaction ids and a negative nonce, so that no
+ * search for rounds finds it.
+ */
+type RefusalDocument = Omit<Refusal, 'transactionId'> & {
+  _id: string
+  chain: string
+  openedUnder: string
+  nonce: number
+  forgetAt: Date
+}
+
+/** Declared with the indexes of rounds, whose collection this is. */
+export const refusalIndex: IndexDeclaration = {
+  key: { forgetAt: 1 },
+  name: 'forget_at',
+  expireAfterSeconds: 0,
+  partialFilterExpression: { forgetAt: { $gt: epoch } },
+}
+
+export type RefusalsStore = ReturnType<typeof createRefusalsStore>
+
+/** Requests that were refused before they had a round. Contract section 12, "A definite answer is true for ever". */
+export function createRefusalsStore({ db }: { db: Db }) {
+  const refusals = db.collection<RefusalDocument>('rounds')
+
+  return {
+    /** Keeps it for 10 minutes. False when the chain has a round, or another refusal, with this id. */
+    async insert(chain: string, refusal: Refusal): Promise<boolean> {
+      const { transactionId, ...told } = refusal
+      const digest = createHash('sha256').update(`${chain}/${transactionId}`).digest()
+      try {
+        await refusals.insertOne({
+          ...told,
+          _id: `refused/${digest.toString('hex')}`,
+          chain,
+          openedUnder: transactionId,
+          nonce: -1 - digest.readUIntBE(0, 6),
+          forgetAt: new Date(refusal.toldAt.getTime() + keptMs),
+        })
+        return true
+      } catch (error) {
+        if (isDuplicateKey(error)) return false
+        throw error
+      }
+    },
+
+    /** What the request with this id was told; null for none. */
+    async find(chain: string, transactionId: string): Promise<Refusal | null> {
+      const found = await refusals.findOne({
+        chain,
+        openedUnder: transactionId,
+        forgetAt: { $gt: epoch },
+      })
+      if (found === null) return null
+      const { requestHash, code, message, details, toldAt } = found
+      return { transactionId, requestHash, code, message, details, toldAt }
+    },
+
+    /** Makes room for another request with this id. */
+    async remove(chain: string, { transactionId, requestHash }: Refusal): Promise<void> {
+      await refusals.deleteOne({
+        chain,
+        openedUnder: transactionId,
+        requestHash,
+        forgetAt: { $gt: epoch },
+      })
+    },
+  }
+}

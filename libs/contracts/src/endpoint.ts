@@ -63,9 +63,3 @@ export function defineEndpoint<
     }),
   }
 }
-
-/** Any endpoint, as the gateway's table holds it. */
-export type Endpoint = {
-  readonly route: string
-  readonly call: Call<never, { status: number; body: unknown }>
-}

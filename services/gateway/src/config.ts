@@ -37,6 +37,8 @@ export const configSchema = z.object({
   /** Several gateways may share one port (SO_REUSEPORT); 0 takes a free one. */
   PORT: port.default(8080),
   PITBOSS_TRUSTED_PROXIES: trustedProxies.default([]),
+  /** The folder with the built pages (`web/dist`); without one their paths are NOT_FOUND. */
+  PITBOSS_WEB_FOLDER: z.string().min(1).optional(),
   // How long a client may take to send its headers, and then its body, in milliseconds
   PITBOSS_HEADERS_TIMEOUT_MS: whole(100, 120_000, 10_000),
   PITBOSS_BODY_TIMEOUT_MS: whole(100, 120_000, 10_000),

@@ -4,7 +4,7 @@ import { createLogger } from '@pitboss/runtime/create-logger'
 import { loadConfig } from '@pitboss/runtime/load-config'
 import { runService } from '@pitboss/runtime/run-service'
 import { configSchema } from './config.ts'
-import { startGateway } from './start-gateway.ts'
+import { startGateway } from './app.ts'
 
 const config = loadConfig(configSchema)
 const logger = createLogger({ service: 'gateway', level: config.PITBOSS_LOG_LEVEL })

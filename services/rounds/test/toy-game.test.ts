@@ -5,7 +5,7 @@ import { createDrawSource } from '@pitboss/fairness/fair-v1'
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import { multiplyRational, rational } from '@pitboss/money/rational'
 import t from 'tap'
-import { createCatalogue } from '../src/catalogue.ts'
+import { createCatalogue } from '../src/rules/catalogue.ts'
 import { startRig } from './fixtures/rounds-rig.ts'
 
 t.setTimeout(60_000)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type BreakerNote, type Breakers, createBreakers } from '../src/settlement/breakers.ts'
+import { type BreakerNote, type Breakers, createBreakers } from '../src/clients/breakers.ts'
 
 const wallet = 'acme/SANDBOX'
 

@@ -2,7 +2,7 @@ import { newId } from '@pitboss/runtime/new-id'
 import { connectStorage } from '@pitboss/storage/connect-storage'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
-import { documentOf, initialState } from '../src/settlement/new-movement.ts'
+import { documentOf, initialState } from '../src/records/new-movement.ts'
 import { createMovements } from '../src/storage/movements.ts'
 import {
   clientOf,

@@ -1,6 +1,6 @@
 import { seededBug } from '@pitboss/runtime/seeded-bug'
 import type { PostWebhook } from './clients/post-webhook.ts'
-import type { RecordEvents } from './consumers/record-events.ts'
+import type { RecordEvents } from './actions/record-events.ts'
 
 /** Seeded bugs of webhooks (see libs/runtime's seeded-bug.ts): each part goes through unchanged unless its bug is armed. */
 

@@ -5,8 +5,6 @@ import type { AccountScope, PageQuery } from './account.ts'
 import type { BrandDocument } from './documents.ts'
 import { readPage } from './page.ts'
 
-export type BrandsStore = ReturnType<typeof createBrandsStore>
-
 /** Brands of accounts; an account has the same ones in both environments. */
 export function createBrandsStore({ db, cursors }: { db: Db; cursors: CursorCodec }) {
   const brands = db.collection<BrandDocument>('brands')

@@ -6,8 +6,6 @@ import type { AccountScope, PageQuery } from './account.ts'
 import { type CredentialDocument, untoldChange } from './documents.ts'
 import { readPage } from './page.ts'
 
-export type CredentialsStore = ReturnType<typeof createCredentialsStore>
-
 const notDeleted = { status: { $ne: 'DELETED' as const } }
 
 /** Key pairs of accounts. */

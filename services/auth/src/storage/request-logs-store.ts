@@ -16,8 +16,6 @@ export type RequestLogFilters = {
   readonly to?: string | undefined
 }
 
-export type RequestLogsStore = ReturnType<typeof createRequestLogsStore>
-
 /** Requests of the last 30 days. */
 export function createRequestLogsStore({ db, cursors }: { db: Db; cursors: CursorCodec }) {
   const requestLogs = db.collection<RequestLogDocument>('request_logs')

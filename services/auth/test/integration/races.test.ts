@@ -11,7 +11,7 @@ import { operatorIdOf } from '@pitboss/contracts/operator-handle'
 import { hashBody } from '@pitboss/storage/idempotency-keys'
 import pino from 'pino'
 import t from 'tap'
-import { createAccessNews } from '../../src/clients/access-news.ts'
+import { createAccessNews } from '../../src/actions/publish-access-change.ts'
 import { authOnDatabase } from '../fixtures/auth-deps.ts'
 
 const none = { params: {}, query: {}, body: undefined }

@@ -9,7 +9,7 @@ import { createPrincipalCache, type Principal } from './principal-cache.ts'
 import { createTokenVerifier } from './verify-token.ts'
 
 /** Without a heartbeat for so long a gateway refuses tokens. Source: contract section 3. */
-export const heartbeatSilenceMaxMs = 5000
+const heartbeatSilenceMaxMs = 5000
 
 export type AccessState = {
   /** @throws ServiceError INVALID_CREDENTIALS, TOKEN_EXPIRED, SERVICE_UNAVAILABLE. */

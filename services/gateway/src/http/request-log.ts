@@ -10,7 +10,7 @@ const flushEveryMs = 500
 const retryMs = 2000
 const pathCharactersMax = 512
 
-export type LoggedRequest = {
+type LoggedRequest = {
   readonly attribution: Attribution
   readonly requestId: string
   readonly at: Date

@@ -5,7 +5,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { FastifyReply } from 'fastify'
 import type { Answer } from './inbound.ts'
 
-export const jsonType = 'application/json; charset=utf-8'
+const jsonType = 'application/json; charset=utf-8'
 
 /** Headers of every answer; pages bring their own policy. */
 export const commonHeaders = {

@@ -1,7 +1,7 @@
 import { invalidField, type ServiceError } from '@pitboss/errors/service-error'
 
 /** Most containers inside one another, the outermost included. Source: contract section 8. */
-export const jsonDepthMax = 20
+const jsonDepthMax = 20
 
 const pathCharactersMax = 256
 const number = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y

@@ -12,13 +12,6 @@ export function validatePart<Value>(schema: z.ZodType<Value>, input: unknown, ro
   return details.length > 0 ? { ok: false, details } : { ok: true, value: parsed.data }
 }
 
-/** As `validatePart`. @throws ServiceError VALIDATION_ERROR with every offending path. */
-export function validate<Value>(schema: z.ZodType<Value>, input: unknown, root: string): Value {
-  const part = validatePart(schema, input, root)
-  if (part.ok) return part.value
-  throw validationError(part.details)
-}
-
 /** VALIDATION_ERROR whose message shows the first detail. */
 export function validationError(details: readonly ErrorDetail[]): ServiceError {
   const first = details[0]

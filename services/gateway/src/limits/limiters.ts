@@ -6,7 +6,7 @@ import { type BucketRule, type BucketState, chargeBucket, newBucket, takeFromBuc
 import type { Verdict } from './token-bucket.ts'
 
 /** The counters of contract section 8. `mintPair` is one key from one address. */
-export const limiterNames = [
+const limiterNames = [
   'operator',
   'launcher',
   'dashboard',
@@ -16,7 +16,7 @@ export const limiterNames = [
   'loginAddress',
   'loginEmail',
 ] as const
-export type LimiterName = (typeof limiterNames)[number]
+type LimiterName = (typeof limiterNames)[number]
 export type LimiterRules = Readonly<Record<LimiterName, BucketRule | WindowRule>>
 
 /** How long what was let through may wait before the other gateways are told, in milliseconds. */

@@ -28,7 +28,7 @@ export function registerRoutes(app: FastifyInstance): void {
 }
 
 /** `{name}` of the table is `:name` in fastify. */
-export function toFastifyPath(path: string): string {
+function toFastifyPath(path: string): string {
   return path.replaceAll(/\{([a-z_]+)\}/g, ':$1')
 }
 

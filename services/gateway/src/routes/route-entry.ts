@@ -15,11 +15,11 @@ const forwardedSchema = z.strictObject({
   body: z.unknown().optional(),
 })
 export type Forwarded = { caller: Caller; params?: unknown; query?: unknown; body?: unknown }
-export type ForwardedReply = { status: number; body?: unknown }
+type ForwardedReply = { status: number; body?: unknown }
 export type ForwardCall = Call<Forwarded, ForwardedReply>
 
 /** The shapes of a route, for validation and for OpenAPI. */
-export type Shapes = {
+type Shapes = {
   readonly params: z.ZodType | null
   readonly query: z.ZodType
   /** Null: none or `{}`. `raw`: the handler reads the body itself. */
@@ -29,14 +29,14 @@ export type Shapes = {
 }
 
 /** What answers a route: a service as it is, a service with something added, or the gateway itself. */
-export type Action =
+type Action =
   | { readonly kind: 'forward'; readonly call: ForwardCall; readonly then: 'answer' | AddedStep }
   | { readonly kind: 'own'; readonly name: OwnAction }
 
 /** What the gateway adds to a service's answer. */
 export type AddedStep = 'launch-url' | 'sign-manifest' | 'report-format'
 
-export const ownActions = [
+const ownActions = [
   'mint-token',
   'login',
   'refresh',

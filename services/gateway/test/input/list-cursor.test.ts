@@ -56,7 +56,7 @@ function filterValue(name: string, schema: Record<string, unknown>): string {
 }
 
 const get = ({ path, token }: List, query: Record<string, string>) =>
-  ask(`${url}${path}?${new URLSearchParams(query)}`, { token })
+  ask(`${url}${path}?${new URLSearchParams(query).toString()}`, { token })
 const listOf = (path: string): List => {
   const found = lists.find(({ entry }) => entry.path === path)
   if (found === undefined) throw new Error(`there is no list ${path}`)

@@ -6,7 +6,7 @@ import { isWithin, type RewindStore } from '@pitboss/storage/rewind-store'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
 import type { Logger } from 'pino'
 import { z } from 'zod'
-import type { HearMovement } from './hear-movement.ts'
+import type { HearMovement } from '../actions/late-movement.ts'
 
 export const movementsStream = roundsMovements.stream
 export const movementsConsumer = roundsMovements.config.durable_name ?? ''

@@ -1,7 +1,7 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { type Db } from 'mongodb'
-import type { StakeRange } from '../domain/limits.ts'
+import type { StakeRange } from '../rules/limits.ts'
 
 type SettingsDocument = {
   _id: string

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { type Db } from 'mongodb'
-import type { Refusal } from '../domain/refusal.ts'
+import type { Refusal } from '../rules/refusal.ts'
 
 /** Longer than any request is under way. Source: ours. */
 const keptMs = 10 * 60 * 1000

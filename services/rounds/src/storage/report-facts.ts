@@ -1,4 +1,4 @@
-import { type Grain, unitOf } from '../domain/report-segments.ts'
+import { type Grain, unitOf } from '../rules/report-segments.ts'
 import type { RoundDocument } from './round-document.ts'
 
 const grains: readonly Grain[] = ['month', 'day', 'hour']
@@ -62,6 +62,6 @@ export function groupByUnit(facts: readonly PendingFact[]): Map<string, UnitGrou
   return groups
 }
 
-export function unitId(scope: string, grain: Grain, unit: string): string {
+function unitId(scope: string, grain: Grain, unit: string): string {
   return `${scope}|${grain}|${unit}`
 }

@@ -1,8 +1,8 @@
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { AnyBulkWriteOperation, Db } from 'mongodb'
-import { type CellPlace, type Grouping, groupings, placeIn, placeKey } from '../domain/report-cells.ts'
-import type { ReportDimension } from '../domain/report-rows.ts'
-import { type Grain, unitOf } from '../domain/report-segments.ts'
+import { type CellPlace, type Grouping, groupings, placeIn, placeKey } from '../rules/report-cells.ts'
+import type { ReportDimension } from '../rules/report-rows.ts'
+import { type Grain, unitOf } from '../rules/report-segments.ts'
 import type { PendingFact, UnitGroup } from './report-facts.ts'
 import type { ReportPlayer } from './reports-store.ts'
 
@@ -56,8 +56,6 @@ export const reportPlayerIndexes: Readonly<
   report_players: [{ key: { scope: 1, grain: 1, unit: 1 }, name: 'scope_grain_unit' }],
   report_player_months: [{ key: { scope: 1, months: 1 }, name: 'scope_months' }],
 }
-
-export type ReportPlayers = ReturnType<typeof createReportPlayers>
 
 /** Who played when and where, for distinct counts. */
 export function createReportPlayers({ db }: { db: Db }) {

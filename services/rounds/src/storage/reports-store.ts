@@ -13,10 +13,10 @@ import {
   groupings,
   placeIn,
   placeKey,
-} from '../domain/report-cells.ts'
-import type { ReportDimension } from '../domain/report-rows.ts'
-import { type Grain, type Segment, unitOf } from '../domain/report-segments.ts'
-import { roundTotals } from '../domain/round.ts'
+} from '../rules/report-cells.ts'
+import type { ReportDimension } from '../rules/report-rows.ts'
+import { type Grain, type Segment, unitOf } from '../rules/report-segments.ts'
+import { roundTotals } from '../rules/round.ts'
 import { groupByUnit, type PendingFact, pendingFacts, type UnitGroup } from './report-facts.ts'
 import { createReportPlayers, placeOf, type PlayersOfUnit, reportPlayerIndexes } from './report-players.ts'
 import { decodeRound, type RoundDocument, scopeKey } from './round-document.ts'

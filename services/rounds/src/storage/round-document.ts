@@ -1,8 +1,8 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { JsonObject } from '@pitboss/fairness/games/game'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
-import type { Refusal } from '../domain/refusal.ts'
-import type { Reversal, RoundState, Stake, Win } from '../domain/round.ts'
+import type { Refusal } from '../rules/refusal.ts'
+import type { Reversal, RoundState, Stake, Win } from '../rules/round.ts'
 
 /** A report's share of a change, kept with the round until the projector has added it up. Amounts are minor units as text. */
 export type FactEntry = {

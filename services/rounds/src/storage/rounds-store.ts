@@ -6,9 +6,9 @@ import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { outboxIndex, outboxUpdate } from '@pitboss/storage/outbox'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import { type Collection, type Db, type Document, type Filter, type FindOneOptions } from 'mongodb'
-import type { ReportFact } from '../domain/round-message.ts'
-import { type Refusal, refusalsMax } from '../domain/refusal.ts'
-import { isUnfinished, type RoundState } from '../domain/round.ts'
+import type { ReportFact } from '../rules/round-message.ts'
+import { type Refusal, refusalsMax } from '../rules/refusal.ts'
+import { isUnfinished, type RoundState } from '../rules/round.ts'
 import { refusalIndex } from './refusals-store.ts'
 import {
   decodeRound,

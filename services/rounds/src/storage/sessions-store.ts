@@ -6,7 +6,7 @@ import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { outboxIndex } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
 import { type Db } from 'mongodb'
-import type { StakeRange } from '../domain/limits.ts'
+import type { StakeRange } from '../rules/limits.ts'
 import { scopeKey } from './round-document.ts'
 
 /** A sitting of one player at one game. `metadata` is a list of pairs, so that its keys mean nothing to the database. */

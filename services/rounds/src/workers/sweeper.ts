@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { Logger } from 'pino'
 import type { RoundsStore } from '../storage/rounds-store.ts'
-import type { AttendRound } from './attend-round.ts'
+import type { AttendRound } from '../actions/recover-round.ts'
 
 const sweepEveryMs = 500
 const pageSize = 100

@@ -11,7 +11,7 @@ import { withEngines } from '@pitboss/testing/with-engines'
 import { type Db } from 'mongodb'
 import pino from 'pino'
 import t from 'tap'
-import { newRound } from '../../src/handlers/new-round.ts'
+import { newRound } from '../../src/rules/new-round.ts'
 import { commitmentIndexes, createCommitmentsStore } from '../../src/storage/commitments-store.ts'
 import { createGamesStore } from '../../src/storage/games-store.ts'
 import { createGrantsStore, grantIndexes } from '../../src/storage/grants-store.ts'
@@ -158,7 +158,7 @@ await holdIsolation(t, {
   },
   others: [
     ...['scopeKey', 'scopeOf', 'chainKey', 'chainOf', 'encodeRound', 'decodeRound', 'stakeRangeOf'],
-    ...['pendingFacts', 'groupByUnit', 'unitId', 'placeOf'],
+    ...['pendingFacts', 'groupByUnit', 'placeOf'],
   ],
 })
 

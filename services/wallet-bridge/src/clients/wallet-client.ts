@@ -2,8 +2,8 @@ import { createGuardedAgent } from '@pitboss/outbound/guarded-agent'
 import { signatureTimestamp, signBody } from '@pitboss/signing/sign-body'
 import type { Clock } from '@pitboss/runtime/clock'
 import { type Agent, request } from 'undici'
-import type { WalletOperation } from '../domain/movement.ts'
-import type { WalletExchange } from '../domain/wallet-answers.ts'
+import type { WalletOperation } from '../rules/movement.ts'
+import type { WalletExchange } from '../rules/wallet-answers.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
 
 /** One signed call and what became of it. */

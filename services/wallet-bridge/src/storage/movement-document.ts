@@ -4,7 +4,7 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Versioned } from '@pitboss/storage/fenced-update'
 import { outboxIndex } from '@pitboss/storage/outbox'
 import type { WithOutbox } from '@pitboss/storage/outbox-entry'
-import type { MovementState, WalletOperation } from '../domain/movement.ts'
+import type { MovementState, WalletOperation } from '../rules/movement.ts'
 
 /** One wallet call as it is kept: what was sent (never the signature), what came back, how it was judged. */
 export type AttemptRecord = {

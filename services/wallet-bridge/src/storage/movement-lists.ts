@@ -1,7 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { createdWithin } from '@pitboss/storage/created-within'
 import type { Filter } from 'mongodb'
-import type { MovementStatus, MovementType } from '../domain/movement.ts'
+import type { MovementStatus, MovementType } from '../rules/movement.ts'
 import { type MovementDocument, walletKeyOf } from './movement-document.ts'
 import type { Movements } from './movements.ts'
 

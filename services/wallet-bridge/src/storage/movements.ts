@@ -3,7 +3,7 @@ import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import { fencedUpdate } from '@pitboss/storage/fenced-update'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { type Collection, type Db, type Document, type UpdateFilter } from 'mongodb'
-import type { MovementState } from '../domain/movement.ts'
+import type { MovementState } from '../rules/movement.ts'
 import {
   type AttemptRecord,
   callingRoundOf,

@@ -1,5 +1,5 @@
 import type { Filter } from 'mongodb'
-import { ladderRungs } from '../domain/retry-ladder.ts'
+import { ladderRungs } from '../rules/retry-ladder.ts'
 import type { MovementDocument } from './movement-document.ts'
 import type { Movements } from './movements.ts'
 

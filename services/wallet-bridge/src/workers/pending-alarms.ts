@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { Logger } from 'pino'
-import type { WalletMetrics } from '../settlement/wallet-metrics.ts'
+import type { WalletMetrics } from '../metrics.ts'
 import type { PendingFigures, PendingMovements } from '../storage/pending-movements.ts'
 
 const everyMs = 5000

@@ -1,7 +1,7 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import type { Logger } from 'pino'
-import type { AdvanceDue } from '../settlement/advance-due.ts'
-import type { Breakers } from '../settlement/breakers.ts'
+import type { AdvanceDue } from '../actions/advance-due.ts'
+import type { Breakers } from '../clients/breakers.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import type { DueMovements } from '../storage/due-movements.ts'
 

@@ -9,7 +9,7 @@ import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
 import { withEngines } from '@pitboss/testing/with-engines'
 import pino from 'pino'
 import t from 'tap'
-import { documentOf, initialState } from '../../src/settlement/new-movement.ts'
+import { documentOf, initialState } from '../../src/records/new-movement.ts'
 import { callbackIndexes, createCallbackSignatures } from '../../src/storage/callback-signatures.ts'
 import { createDueMovements } from '../../src/storage/due-movements.ts'
 import {

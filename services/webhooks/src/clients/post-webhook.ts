@@ -13,14 +13,14 @@ const bodyReadBytes = 64 * 1024
 const excerptBytes = 4 * 1024
 const connectionsMax = 1024
 
-export type WebhookPost = {
+type WebhookPost = {
   readonly url: string
   readonly environment: 'TEST' | 'LIVE'
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-export type WebhookAnswer = {
+type WebhookAnswer = {
   /** A 2xx status, whatever became of the body. */
   readonly ok: boolean
   readonly httpStatus: number | null

@@ -5,8 +5,8 @@ import type { RewindStore } from '@pitboss/storage/rewind-store'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
 import type { Logger } from 'pino'
 import type { ParkedStore } from '../storage/parked-store.ts'
-import { type EventMessage, readEventMessage } from './read-event-message.ts'
-import type { RecordEvents } from './record-events.ts'
+import { type EventMessage, readEventMessage } from '../rules/read-event-message.ts'
+import type { RecordEvents } from '../actions/record-events.ts'
 
 export const fanoutConsumer = 'webhooks-fanout'
 const failuresMax = 5

@@ -1,6 +1,6 @@
 import { createGroups } from '@pitboss/storage/groups'
 import { MongoBulkWriteError } from 'mongodb'
-import type { Place } from '../domain/delivery-place.ts'
+import type { Place } from '../rules/delivery-place.ts'
 import type { Collections } from './collections.ts'
 import { type AttemptRecord, type DeliveryDocument, type DueDelivery, never } from './documents.ts'
 

@@ -1,6 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { AnyBulkWriteOperation, Filter, UpdateFilter, WithId } from 'mongodb'
-import { stepDueAtOf } from '../domain/delivery-place.ts'
+import { stepDueAtOf } from '../rules/delivery-place.ts'
 import type { Collections } from './collections.ts'
 import { type DeliveryDocument, type DeliveryStatus, never } from './documents.ts'
 

@@ -1,5 +1,5 @@
 import type { Filter } from 'mongodb'
-import { lanes, type Lane } from '../domain/claim-plan.ts'
+import { lanes, type Lane } from '../rules/claim-plan.ts'
 import type { Collections } from './collections.ts'
 import { type DeliveryDocument, type DeliveryStatus, type DueDelivery, never } from './documents.ts'
 

@@ -1,8 +1,8 @@
 import type { EventType } from '@pitboss/contracts/objects/event'
 import type { HappeningEnvironment } from '@pitboss/contracts/primitives'
-import type { Lane } from '../domain/claim-plan.ts'
-import type { EndpointHealth } from '../domain/endpoint-health.ts'
-import type { StoredSecret } from '../domain/signing-secrets.ts'
+import type { Lane } from '../rules/claim-plan.ts'
+import type { EndpointHealth } from '../rules/endpoint-health.ts'
+import type { StoredSecret } from '../rules/signing-secrets.ts'
 
 /** What this service keeps. Instants are dates; `never` stands for "not by the clock" where an index needs a date. */
 

@@ -3,7 +3,7 @@ import type { EventType } from '@pitboss/contracts/objects/event'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import type { Filter } from 'mongodb'
-import { mapBounded } from '../map-bounded.ts'
+import { mapBounded } from '@pitboss/runtime/map-bounded'
 import type { Collections } from './collections.ts'
 import type { EventDocument } from './documents.ts'
 

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import type { Logger } from 'pino'
 import { type EndpointRunner, type RunnerDeps, runEndpoint } from './endpoint-runner.ts'
-import { createSuccessNotes } from './success-notes.ts'
-import { readWake, wakeSubject } from './wake.ts'
+import { createSuccessNotes } from '../actions/success-notes.ts'
+import { readWake, wakeSubject } from '../clients/wake.ts'
 
 /** How soon a worker without a fresh heartbeat looks again, in milliseconds. */
 const notAliveMs = 50

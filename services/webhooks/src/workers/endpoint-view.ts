@@ -1,13 +1,13 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Logger } from 'pino'
-import { lanes } from '../domain/claim-plan.ts'
-import { backlogOwedFor, inFlightMax } from '../domain/endpoint-health.ts'
+import { lanes } from '../rules/claim-plan.ts'
+import { backlogOwedFor, inFlightMax } from '../rules/endpoint-health.ts'
 import { newDocument, type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
 import type { DueDelivery, EndpointDocument } from '../storage/documents.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
-import type { FreshDelivery } from './wake.ts'
+import type { FreshDelivery } from '../clients/wake.ts'
 
 /** A wake-up can get lost; whether the endpoint has changed or has more to do is looked at this often anyway. */
 const lookEveryMs = 500

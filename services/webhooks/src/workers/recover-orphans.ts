@@ -1,6 +1,6 @@
 import type { Clock } from '@pitboss/runtime/clock'
-import { placeAfterInterruption } from '../domain/delivery-outcome.ts'
-import { placeOf } from '../domain/delivery-place.ts'
+import { placeAfterInterruption } from '../rules/delivery-outcome.ts'
+import { placeOf } from '../rules/delivery-place.ts'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
 
 /**

@@ -8,7 +8,7 @@ import type { ReplayDocument } from '../storage/documents.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
 import type { EventStore } from '../storage/event-store.ts'
 import { type ReplayStore, runningMax } from '../storage/replay-store.ts'
-import { againStatuses, selectPage } from './replay-selection.ts'
+import { againStatuses, selectPage } from '../actions/replay-selection.ts'
 
 export const replayLeaseTtlMs = 5000
 const idleMs = 500
@@ -41,7 +41,7 @@ export async function replayCounts(
  * One step of a job: the next page of its selection, or the look whether all of it has ended. Repeating a page, after a crash, sends
  * nothing twice. @returns true when there is more to do at once.
  */
-export async function stepReplay(deps: ReplayWorkerDeps, job: ReplayDocument): Promise<boolean> {
+async function stepReplay(deps: ReplayWorkerDeps, job: ReplayDocument): Promise<boolean> {
   const { replays, deliveries, endpoints, clock, logger } = deps
   const now = clock.now()
   const endpoint = await endpoints.known(job, job.webhookId)

@@ -1,0 +1,144 @@
+import { runAccess } from './access/run-access.ts'
+import { runEngines } from './engines/run-engines.ts'
+import type { Cleanup } from './harness/cleanup.ts'
+import type { Measured } from './harness/measured.ts'
+import type { PairPlan } from './harness/run-pairs.ts'
+import { runPlay } from './play/run-play.ts'
+import { runRead } from './read/run-read.ts'
+import { runRound } from './round/run-round.ts'
+import { runSettlement, settlementParts } from './settlement/run-settlement.ts'
+import { runWebhooks, webhookParts } from './webhooks/run-webhooks.ts'
+
+type BenchOptions = {
+  seconds: number
+  pairs: number
+  history: number
+  /** Names of the benchmark's own parts; none means all. */
+  parts: readonly string[]
+  events: number
+  deliveries: number
+  pending: number
+}
+
+type Benchmark = {
+  name: string
+  title: string
+  /** One or two lines for `--help`. */
+  about: string
+  /** What `--part` may name. */
+  parts?: readonly string[]
+  run(options: BenchOptions, cleanup: Cleanup, say: (text: string) => void): Promise<Measured>
+}
+
+const concurrencies = [1, 32]
+const warmUpShare = 0.7
+/** Five operations at two concurrencies: shorter stretches and fewer turns keep the whole within minutes. */
+const enginesShare = 0.5
+const enginesPairsMax = 3
+const steadyShare = 10
+/** Two comparisons, three parts. */
+const accessPairsMax = 3
+const guesses = 20_000
+/** Movements arrive one by one, by a few and by many. */
+const settlementConcurrencies = [1, 8, 32]
+/** Long enough for the time-outs, the breaker and the retries of a wallet that hangs. */
+const neighboursShare = 5
+const neighboursTurnsMax = 3
+
+export const benchmarks: readonly Benchmark[] = [
+  {
+    name: 'read',
+    title: 'Authenticated read of one session, product against fastify + NATS request + findOne',
+    about:
+      'GET /v1/sessions/{id} through gateway, NATS, service and database, against the bare loop of the same parts.',
+    run: (options, cleanup, say) => runRead(planOf(options), cleanup, say),
+  },
+  {
+    name: 'round',
+    title: 'A round of dice, product against one process doing the same writes, calls and publishes',
+    about:
+      'POST /v1/game/rounds with a wallet that answers at once, against a bare script with the same durable writes.',
+    run: (options, cleanup, say) => runRound(planOf(options), cleanup, say),
+  },
+  {
+    name: 'play',
+    title: 'Rounds of each game with a wallet that answers at once, and as the history grows',
+    about: 'Whole rounds per second at 1, 8 and 32 at once; dice with 10^3 rounds behind it up to --history.',
+    run: ({ seconds, history }, cleanup, say) => runPlay({ seconds, historyMax: history }, cleanup, say),
+  },
+  {
+    name: 'access',
+    title: 'Access: a cached token against fastify hello, logins, and an unknown key against a wrong secret',
+    about: "Requests with a cached token, argon2id logins, 20,000 refused guesses with Welch's t.",
+    run({ seconds, pairs }, cleanup, say) {
+      const plan = planOf({ seconds, pairs: Math.min(pairs, accessPairsMax) })
+      return runAccess(plan, guesses, cleanup, say)
+    },
+  },
+  {
+    name: 'engines',
+    title: 'The embedded database: MongoDB driver and gateway against the bare SQL functions',
+    about: 'Insert, find, fenced update, page and transaction; start times; CPU and memory at rest.',
+    run({ seconds, pairs }, cleanup, say) {
+      const plan = planOf({
+        seconds: seconds * enginesShare,
+        pairs: Math.min(pairs, enginesPairsMax),
+      })
+      return runEngines(plan, cleanup, say)
+    },
+  },
+  {
+    name: 'webhooks',
+    title: 'Webhooks: from the stream to the receivers',
+    about: `Parts ${webhookParts.join(', ')}: 200 events/s for ten times S seconds and what a backlog reaches; receivers that hang beside healthy ones; a rewind; claims beside many stored deliveries.`,
+    parts: webhookParts,
+    run({ seconds, parts, events, deliveries }, cleanup, say) {
+      const steadySeconds = Math.ceil(seconds * steadyShare)
+      const chosen = chooseParts(webhookParts, parts)
+      return runWebhooks({ parts: chosen, steadySeconds, events, deliveries }, cleanup, say)
+    },
+  },
+  {
+    name: 'settlement',
+    title: 'Settlement: movements, the backlog of a wallet that was down, and a neighbour whose wallet hangs',
+    about: `Parts ${settlementParts.join(', ')}: stakes and wins against a bare script at 1, 8 and 32 at once; --pending credits once their wallet answers; one operator's p99 while another's wallet hangs.`,
+    parts: settlementParts,
+    run(options, cleanup, say) {
+      const plan = {
+        parts: chooseParts(settlementParts, options.parts),
+        pairs: { ...planOf(options), concurrencies: settlementConcurrencies },
+        pending: options.pending,
+        steadySeconds: Math.ceil(options.seconds * neighboursShare),
+        turns: Math.min(options.pairs, neighboursTurnsMax),
+      }
+      return runSettlement(plan, cleanup, say)
+    },
+  },
+]
+
+export function usage(): string {
+  const lines = benchmarks.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`)
+  return `Usage: npm run --silent bench -- <name> [--seconds S] [options]
+
+${lines.join('\n')}
+
+  --seconds S   how long each measured stretch lasts (default 3)
+  --pairs N     how often product and floor take turns (default 5)
+  --history N   rounds behind it at the end of "play", 1000 to 1000000 (default 100000)
+  --part NAME   one part of "webhooks" or "settlement", several times for several (default all)
+  --events N    events that "webhooks" rewinds, 1000 to 1000000 (default 10000)
+  --deliveries N  deliveries that "webhooks" stores, 2000 to 2000000 (default 20000)
+  --pending N   credits that wait for their wallet in "settlement", 100 to 10000 (default 2000)
+
+Starts what it needs on free ports in a folder of its own, prints a table, writes JSON to proof/bench/results/ and leaves nothing running.
+What the figures mean: docs/benchmarks.md.
+`
+}
+
+function chooseParts<Part extends string>(all: readonly Part[], names: readonly string[]): Part[] {
+  return all.filter((part) => names.length === 0 || names.includes(part))
+}
+
+function planOf({ seconds, pairs }: Pick<BenchOptions, 'seconds' | 'pairs'>): PairPlan {
+  return { pairs, durationMs: seconds * 1000, warmUpMs: seconds * 1000 * warmUpShare, concurrencies }
+}

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Product } from '@pitboss/bench/harness/start-product'
+
+export type Target = { name: string; replica: number; pid: number }
+
+/** The services, the demo wallet and the receiver that run now. */
+export function findServices(product: Product): Target[] {
+  return product
+    .demo()
+    .processes.flatMap(({ name, replica, pid }) => (pid === null ? [] : [{ name, replica, pid }]))
+}
+
+/** The engine processes that run now, from the records in the data folder: `<pid> <start> <signal> <name>` each. */
+export function findEngines(product: Product): Target[] {
+  return ['mongodb', 'nats'].flatMap((engine) => {
+    const folder = join(product.dataDir, engine)
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .flatMap((entry) => recorded(join(folder, entry.name, 'processes')))
+  })
+}
+
+function recorded(path: string): Target[] {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch {
+    return []
+  }
+  return text.split('\n').flatMap((line) => {
+    const [pid, , , name] = line.split(' ')
+    return pid === undefined || name === undefined ? [] : [{ name, replica: 1, pid: Number(pid) }]
+  })
+}

@@ -1,0 +1,151 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Product } from '@pitboss/bench/harness/start-product'
+import type { Random } from '../random.ts'
+import type { FaultCounts } from './fault-counts.ts'
+import { findEngines, findServices, type Target } from './find-processes.ts'
+
+const betweenMs = { least: 700, most: 2600 }
+/** Engines need a moment between their deaths, else nothing but restarts would happen. */
+const engineRestMs = 9000
+/** An engine's death this long before a kill has no part in how soon the service is back. */
+const engineBackMs = 5000
+const pauseMs = { least: 200, most: 5000, engineMost: 1800, favouriteLeast: 2500 }
+/**
+ * Beyond the timers that others have for whoever stands still: a caller's patience, the lease of a call,
+ * the sweeper's grace.
+ */
+const longPausesMs = [7000, 11_000]
+const backWithinMs = 60_000
+/** So many killed services may be on their way back at once: beyond, a slow machine would do nothing but start processes. */
+const awayMax = 2
+const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks']
+
+export type Torment = {
+  /** One line per fault, with its time: what the logs are read beside. */
+  diary: string[]
+  /** Milliseconds from a kill to the same replica's next process answering, while the engines were up. */
+  backMs: number[]
+}
+
+/** Kills and pauses processes until the run ends; a paused one always goes on. */
+export async function tormentProcesses({
+  product,
+  random,
+  counts,
+  stopping,
+  favourite,
+}: {
+  product: Product
+  random: Random
+  counts: FaultCounts
+  stopping: AbortSignal
+  /** Half of the faults are this one's: a service is killed, an engine stands still for longer than a publish waits. */
+  favourite?: string | undefined
+}): Promise<Torment> {
+  const torment: Torment = { diary: [], backMs: [] }
+  const note = (text: string) => torment.diary.push(`${new Date().toISOString()} ${text}`)
+  const underWay: Promise<void>[] = []
+  let engineHurtAtMs = 0
+  let away = 0
+
+  const kill = (target: Target, isService: boolean) => {
+    if (!signal(target.pid, 'SIGKILL')) return
+    note(`SIGKILL ${labelOf(target)} (${target.pid})`)
+    counts.add(`kill ${target.name}`)
+    if (!isService) return
+    away++
+    underWay.push(timeReturn(target).finally(() => away--))
+  }
+  const pause = (target: Target, ms: number) => {
+    if (!signal(target.pid, 'SIGSTOP')) return
+    note(`SIGSTOP ${labelOf(target)} (${target.pid}) for ${ms} ms`)
+    counts.add(`pause ${target.name}`)
+    underWay.push(delay(ms).then(() => void signal(target.pid, 'SIGCONT')))
+  }
+  const timeReturn = async (target: Target) => {
+    const fromMs = performance.now()
+    while (performance.now() - fromMs < backWithinMs) {
+      const now = product
+        .demo()
+        .processes.find((one) => one.name === target.name && one.replica === target.replica)
+      const url = now?.http_url
+      if (
+        now?.pid !== null &&
+        now?.pid !== target.pid &&
+        url !== undefined &&
+        (await answers(`${url}/readyz`))
+      ) {
+        const tookMs = performance.now() - fromMs
+        if (engineHurtAtMs < fromMs - engineBackMs) torment.backMs.push(tookMs)
+        return
+      }
+      await delay(50)
+    }
+    note(`${labelOf(target)} was not back within ${backWithinMs} ms`)
+  }
+
+  while (!stopping.aborted) {
+    await delay(random.between(betweenMs.least, betweenMs.most), undefined, { signal: stopping }).catch(
+      () => undefined,
+    )
+    if (stopping.aborted) break
+    const running = findServices(product)
+    if (favourite !== undefined && random.chance(0.5)) {
+      const service = running.find(({ name }) => name === favourite)
+      const engine = findEngines(product).find(({ name }) => name === favourite)
+      if (service !== undefined) kill(service, true)
+      if (engine !== undefined) pause(engine, random.between(pauseMs.favouriteLeast, pauseMs.most))
+      continue
+    }
+    const pickService = () => random.pick(running.filter(({ name }) => services.includes(name)))
+    const kind = random.next()
+    const enginesRested = performance.now() - engineHurtAtMs > engineRestMs
+    if (kind < 0.42) {
+      if (away < awayMax) kill(pickService(), true)
+    } else if (kind < 0.68) {
+      const isLong = random.chance(0.3)
+      pause(pickService(), isLong ? random.pick(longPausesMs) : random.between(pauseMs.least, pauseMs.most))
+    } else if (kind < 0.76) killNamed(running, 'wallet')
+    else if (kind < 0.81) killNamed(running, 'receiver')
+    else if (enginesRested) {
+      const engines = findEngines(product)
+      if (engines.length === 0) continue
+      const engine = random.pick(engines)
+      engineHurtAtMs = performance.now()
+      // A paused postmaster holds up new connections alone, which is no fault worth the name.
+      if (kind < 0.88 && engine.name !== 'postgres')
+        pause(engine, random.between(pauseMs.least, pauseMs.engineMost))
+      else kill(engine, false)
+    }
+  }
+  await Promise.all(underWay)
+  return torment
+
+  function killNamed(running: Target[], name: string): void {
+    const target = running.find((one) => one.name === name)
+    if (target !== undefined) kill(target, false)
+  }
+}
+
+function labelOf({ name, replica }: Target): string {
+  return replica > 1 ? `${name}-${replica}` : name
+}
+
+/** Whether there was such a process. */
+function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    process.kill(pid, name)
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false
+    throw error
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(500) })).ok
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,116 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { isSeededBug, type SeededBug, seededBugs } from '@pitboss/runtime/seeded-bug'
+import { renderReport } from './render-report.ts'
+import { fullLoad, healWithinMs, runChaos } from './run-chaos.ts'
+import { allCaught, renderCatches, runSeededBugs } from './run-seeded-bugs.ts'
+import { createCleanup } from '@pitboss/bench/harness/cleanup'
+import { exitAfterOutput } from '@pitboss/bench/harness/exit-after-output'
+import { temporaryFolder } from '@pitboss/bench/harness/temporary-folder'
+import { writeResult } from '@pitboss/bench/harness/write-result'
+
+const usage = `Usage: npm run --silent chaos -- [--seconds S] [--seed N] [--replicas LIST] [--time-scale N] [--no-faults] [--keep FOLDER]
+       npm run --silent chaos -- --seeded-bugs all|NAME,... [--seed N] [--keep FOLDER]
+
+  --seconds S       how long faults rain (default 60)
+  --seed N          decides clients and faults (default 1); timing stays the machine's
+  --replicas LIST   as for npm start, e.g. rounds=2,wallet-bridge=2 (default: two of every service but auth)
+  --time-scale N    divides the delays of schedules (default 120)
+  --no-faults       load alone
+  --seeded-bugs L   shows that the checker can fail: the product errs in one known way after the other, each for up to 60 s
+  --keep FOLDER     keeps the product's log and data there
+
+Runs the product with all its processes, plays and settles against a wallet with faults, kills and pauses processes, then lets it heal
+and compares what clients were told, the wallet's ledger and calls, the final reads and the events. Exit code 1 when an invariant does
+not hold, or when a seeded bug is not caught.
+
+Seeded bugs:
+${Object.entries(seededBugs)
+  .map(([name, what]) => `  ${name.padEnd(36)}${what}`)
+  .join('\n')}
+`
+
+const options = readOptions()
+const cleanup = createCleanup()
+const say = (text: string) => process.stderr.write(`${text}\n`)
+let broken = true
+try {
+  const folder = options.keep ?? temporaryFolder('chaos', cleanup)
+  mkdirSync(folder, { recursive: true, mode: 0o755 })
+  broken = options.seededBugs.length > 0 ? await errOnPurpose(folder) : await storm(folder)
+} finally {
+  await cleanup.run()
+}
+exitAfterOutput(broken ? 1 : 0)
+
+async function storm(folder: string): Promise<boolean> {
+  const { seconds, seed, replicas, timeScale, faults } = options
+  const report = await runChaos(
+    { seconds, seed, replicas, timeScale, faults, load: fullLoad, healWithinMs, environment: {} },
+    folder,
+    cleanup,
+    say,
+  )
+  writeFileSync(join(folder, 'diary.txt'), `${report.diary.join('\n')}\n`)
+  process.stdout.write(renderReport(report))
+  say(`written to ${writeResult('chaos', report)}`)
+  return report.invariants.some(({ violations }) => violations.length > 0)
+}
+
+async function errOnPurpose(folder: string): Promise<boolean> {
+  const { seededBugs: bugs, seed } = options
+  const catches = await runSeededBugs({ bugs, seed, folder, cleanup, say })
+  process.stdout.write(`${renderCatches(catches)}\n`)
+  say(`written to ${writeResult('seeded-bugs', { seed, catches })}`)
+  return !allCaught(catches)
+}
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        help: { type: 'boolean', short: 'h', default: false },
+        seconds: { type: 'string', default: '60' },
+        seed: { type: 'string', default: '1' },
+        replicas: { type: 'string', default: 'gateway=2,rounds=2,wallet-bridge=2,webhooks=2' },
+        'time-scale': { type: 'string', default: '120' },
+        'no-faults': { type: 'boolean', default: false },
+        'seeded-bugs': { type: 'string' },
+        keep: { type: 'string' },
+      },
+    })
+    if (values.help) {
+      process.stdout.write(usage)
+      process.exit(0)
+    }
+    return {
+      seconds: whole('seconds', values.seconds, 1, 86_400),
+      seed: whole('seed', values.seed, 0, 2 ** 32 - 1),
+      replicas: values.replicas,
+      timeScale: whole('time-scale', values['time-scale'], 1, 100_000),
+      faults: !values['no-faults'],
+      seededBugs: bugsNamed(values['seeded-bugs'] ?? ''),
+      ...(values.keep === undefined ? {} : { keep: values.keep }),
+    }
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`)
+    process.exit(2)
+  }
+}
+
+function bugsNamed(text: string): SeededBug[] {
+  const names = text === 'all' ? Object.keys(seededBugs) : text.split(',').filter((name) => name !== '')
+  return names.map((name) => {
+    if (!isSeededBug(name)) throw new Error(`--seeded-bugs: there is no ${name}`)
+    return name
+  })
+}
+
+function whole(name: string, text: string, least: number, most: number): number {
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw new Error(`--${name} must be a whole number from ${least} to ${most}`)
+  }
+  return value
+}

@@ -1,0 +1,243 @@
+import t from 'tap'
+import type { Told } from '../src/answers.ts'
+import { checkGrants } from '../src/check/check-grants.ts'
+import { checkLadder } from '../src/check/check-ladder.ts'
+import { checkRefusals } from '../src/check/check-refusals.ts'
+import { checkSchedule } from '../src/check/check-schedule.ts'
+import { longestWaitMs } from '../src/check/ladder.ts'
+import type { Movement, Round } from '../src/check/sources.ts'
+import { parseSources } from '../src/check/sources.ts'
+import { createVerdict, type Verdict } from '../src/check/verdict.ts'
+
+const startMs = Date.UTC(2026, 0, 1)
+const s = 1000
+const min = 60 * s
+const h = 60 * min
+const at = (ms: number) => new Date(startMs + ms).toISOString()
+
+/** The names of the promises that a check finds broken. */
+function brokenBy(check: (verdict: Verdict) => void): string[] {
+  const verdict = createVerdict()
+  check(verdict)
+  return verdict.invariants().flatMap(({ name, violations }) => (violations.length === 0 ? [] : [name]))
+}
+
+const none = {
+  movements: [],
+  rounds: [],
+  grants: [],
+  events: [],
+  ledger: [],
+  balances: [],
+  accepted: new Map(),
+}
+
+function movement(more: Partial<Movement>): Movement {
+  return {
+    transaction_id: 'bet-1',
+    reference: 'txn_1',
+    type: 'BET',
+    status: 'SUCCESS',
+    amount: '1.00',
+    currency: 'USD',
+    player_id: 'p',
+    round_id: 'rnd_1',
+    free_bet: false,
+    reference_transaction_id: null,
+    wallet_code: null,
+    created_at: at(0),
+    updated_at: at(0),
+    ...more,
+  }
+}
+
+function round(more: Partial<Round>): Round {
+  return {
+    round_id: 'rnd_1',
+    player_id: 'p',
+    game: 'dice',
+    status: 'SETTLED',
+    stake: '1.00',
+    payout: '0.00',
+    currency: 'USD',
+    free_bet: true,
+    driver: 'game',
+    wallet_round_id: 'w',
+    fairness: { nonce: 1, server_seed: null },
+    created_at: at(0),
+    completed_at: at(1),
+    end_reason: null,
+    ...more,
+  }
+}
+
+await t.test('the longest wait by age is the ladder of the contract, divided by the time scale', (t) => {
+  const ages: [ageMs: number, waitMs: number][] = [
+    [0, s],
+    [999, s],
+    [s, 2 * s],
+    [3 * s, 5 * s],
+    [8 * s, 15 * s],
+    [23 * s, 30 * s],
+    [53 * s, min],
+    [10 * min, 10 * min],
+    [20 * min, 30 * min],
+    [49 * min, h],
+    [22 * h, h],
+    [25 * h, 6 * h],
+  ]
+  for (const [ageMs, waitMs] of ages) {
+    t.equal(
+      longestWaitMs(ageMs, (ms) => ms),
+      waitMs,
+      `at ${ageMs} ms`,
+    )
+    t.equal(
+      longestWaitMs(ageMs / 100, (ms) => ms / 100),
+      waitMs / 100,
+      `at ${ageMs} ms, scaled`,
+    )
+  }
+  t.end()
+})
+
+await t.test('a try further away than the scaled ladder has it is found, whatever the pause before', (t) => {
+  const timeScale = 600
+  const tried = (sentMs: number, waitMs: number) => {
+    const attempt = { attempt: 5, sent_at: at(sentMs), latency_ms: 10 }
+    const attempts = [{ ...attempt, next_attempt_at: at(sentMs + 10 + waitMs) }]
+    return brokenBy((verdict) =>
+      checkLadder([{ movement: movement({ type: 'WIN' }), attempts }], timeScale, verdict),
+    )
+  }
+  t.strictSame(tried(10 * s, (6 * h) / timeScale), [
+    'ladder: the next try is never further away than the age says',
+  ])
+  t.strictSame(tried(10 * s, h / timeScale), [])
+  t.strictSame(tried((25 * h) / timeScale, (6 * h) / timeScale), [])
+  t.end()
+})
+
+await t.test('a burnt schedule, a late next attempt and a neighbour that waits are found', (t) => {
+  const timeScale = 600
+  const delivery = (eventId: string, more: object) => ({
+    delivery_id: 'dlv_1',
+    webhook_id: 'whe_1',
+    event_id: eventId,
+    status: 'PENDING',
+    attempt_count: 2,
+    next_attempt_at: null,
+    created_at: at(0),
+    ...more,
+  })
+  const schedule = (status: string, lastMs: number, nextMs: number | null, other = 'DELIVERED') => {
+    const refused = {
+      ...delivery('evt_no', { status, next_attempt_at: nextMs === null ? null : at(nextMs) }),
+      attempts: [0, lastMs].map((ms) => ({ sent_at: at(ms), duration_ms: 5 })),
+    }
+    const event = {
+      id: 'evt_yes',
+      type: 'round.started',
+      created_at: at(0),
+      environment: 'SANDBOX',
+      data: {},
+    }
+    return brokenBy((verdict) =>
+      checkSchedule(
+        {
+          events: [event, { ...event, id: 'evt_no' }],
+          deliveries: [delivery('evt_yes', { status: other }), refused],
+        },
+        {
+          details: [refused],
+          stubborn: { webhookId: 'whe_1', refused: new Set(['evt_no']), accepted: new Set(['evt_yes']) },
+          timeScale,
+        },
+        verdict,
+      ),
+    )
+  }
+  t.strictSame(schedule('PENDING', 20 * s, 24 * s), [])
+  t.strictSame(schedule('FAILED', (23.5 * h) / timeScale, null), [])
+  t.strictSame(schedule('FAILED', 10 * s, null), [
+    'schedule: a delivery fails only after all of its schedule',
+  ])
+  t.strictSame(schedule('PENDING', 2 * s, 60 * s), [
+    'schedule: a refused event is tried again as its age says',
+  ])
+  t.strictSame(schedule('PENDING', 20 * s, 24 * s, 'PENDING'), [
+    'schedule: an event that is always refused holds up no other',
+  ])
+  t.end()
+})
+
+await t.test('a refusal that does not stay true is found, one that another request explains is not', (t) => {
+  const stake = movement({})
+  const rollback = movement({ transaction_id: 'rbk-1', type: 'ROLLBACK', reference_transaction_id: 'bet-1' })
+  const debit = {
+    ...{ seq: 1, at: at(0), operation: 'debit', transaction_id: 'bet-1', reference_transaction_id: null },
+    ...{ round_id: 'w', player_id: 'p', currency: 'USD', amount: '1.00', effect: '-1.00', status: 'APPLIED' },
+  }
+  const told = (id: string, code: string | null, sentMs: number, answeredMs: number): Told => {
+    const isBack = id.startsWith('rbk')
+    return {
+      what: 'movement',
+      id,
+      asked: isBack ? { type: 'ROLLBACK', reference_transaction_id: 'bet-1' } : { type: 'BET' },
+      answer:
+        code === null
+          ? { status: 201, body: { reference: 'txn_1' } }
+          : { status: 409, body: { code, retryable: code === 'SERVICE_UNAVAILABLE' } },
+      token: '',
+      at: at(answeredMs),
+      sentAtMs: startMs + sentMs,
+      answeredAtMs: startMs + answeredMs,
+    }
+  }
+  const refusals = (acceptedMs: number, movements: Movement[], ...entries: Told[]) => {
+    const accepted = new Map([
+      ['bet-1', { roundId: 'rnd_1', atMs: startMs + acceptedMs }],
+      ['rbk-1', { roundId: 'rnd_1', atMs: startMs + acceptedMs }],
+    ])
+    const sources = parseSources({ ...none, movements, ledger: [debit], accepted })
+    return brokenBy((verdict) => checkRefusals(entries, sources, verdict))
+  }
+  const nothing = 'refusals: what was refused for good never has an effect'
+  const kept = 'refusals: what was accepted is not refused later'
+  const refused = told('bet-1', 'ROUND_IN_PROGRESS', 10, 20)
+  t.strictSame(refusals(15, [stake], refused), [nothing], 'nobody else asked for it')
+  t.strictSame(refusals(15, [stake], refused, told('bet-1', 'SERVICE_UNAVAILABLE', 12, 99)), [nothing])
+  t.strictSame(refusals(15, [stake], refused, told('bet-1', null, 9, 99)), [nothing], 'it was under way')
+  t.strictSame(refusals(15, [stake], refused, told('bet-1', null, 12, 99)), [], 'judged anew')
+  t.strictSame(refusals(25, [stake], refused, told('bet-1', 'SERVICE_UNAVAILABLE', 20, 99)), [])
+  t.strictSame(refusals(5, [stake], refused, told('bet-1', 'SERVICE_UNAVAILABLE', 0, 99)), [nothing])
+  t.strictSame(refusals(5, [stake], told('bet-1', null, 0, 8), refused), [nothing, kept])
+  t.strictSame(
+    refusals(5, [rollback], told('rbk-1', null, 0, 8), told('rbk-1', 'TRANSACTION_CONFLICT', 9, 10)),
+    [kept],
+  )
+  t.strictSame(refusals(5, [stake], told('rbk-2', 'TRANSACTION_NOT_FOUND', 10, 20)), [
+    'refusals: a stake that was accepted is found by what gives it back',
+  ])
+  t.strictSame(refusals(15, [stake], told('rbk-2', 'TRANSACTION_NOT_FOUND', 10, 20)), [])
+  t.strictSame(refusals(5, [stake], told('rbk-2', 'TRANSACTION_ALREADY_REVERSED', 10, 20)), [
+    'refusals: what is said to be given back already does not stand at the end',
+  ])
+  t.end()
+})
+
+await t.test('a free bet that is used and not played, or played twice, is found', (t) => {
+  const grants = (remaining: number, ...rounds: Round[]) => {
+    const grant = { grant_id: 'frb_1', player_id: 'p', game: 'dice', count: 3, remaining }
+    return brokenBy((verdict) => checkGrants(parseSources({ ...none, grants: [grant], rounds }), verdict))
+  }
+  const uses = 'free bets: as many are used as free rounds stand'
+  t.strictSame(grants(2, round({})), [])
+  t.strictSame(grants(2, round({ status: 'VOIDED' })), [uses])
+  t.strictSame(grants(2, round({}), round({ round_id: 'rnd_2' })), [uses])
+  const twice = { client_transaction_id: 'one' }
+  t.strictSame(grants(1, round(twice), round({ ...twice, round_id: 'rnd_2' })), [
+    'rounds: one transaction_id of one game is one round',
+  ])
+  t.end()
+})

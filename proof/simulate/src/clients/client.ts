@@ -1,0 +1,125 @@
+import type { CallContext } from '@pitboss/contracts/call'
+import type { Caller } from '@pitboss/contracts/caller'
+import type { Bus } from '@pitboss/bus/connect-bus'
+import { errorCatalogue } from '@pitboss/errors/catalogue'
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { Answers, Told } from '@pitboss/chaos/answers'
+import type { Random } from '@pitboss/chaos/random'
+import { type Answer, codeOf, isTransient } from '@pitboss/chaos/send'
+import { scope, type World } from '../world.ts'
+
+/** What the players and the operator's server of a run share. */
+export type ClientDeps = {
+  readonly world: World
+  readonly random: Random
+  readonly answers: Answers
+  /** Ids that were sent by the operator's server. */
+  readonly asked: Set<string>
+  /** No new round begins after this instant. */
+  readonly endsAtMs: number
+  /** How long a client waits before it goes on as if it had been answered nothing. */
+  readonly patienceMs: number
+  /** Of one request to be sent several times at once. */
+  readonly doubled: number
+}
+
+type Reply = { readonly status: number; readonly body: object }
+
+export type Client = {
+  readonly bus: Pick<Bus, 'call'>
+  rest(least?: number, most?: number): Promise<void>
+  isOver(): boolean
+  ask(
+    request: Pick<Told, 'what' | 'id' | 'asked'>,
+    send: (context: CallContext) => Promise<Reply>,
+    isFinal?: (answer: Answer) => boolean,
+  ): Promise<Answer>
+  /** Several times at once, or nearly, as a hand that clicks twice does. @returns the first one's answer. */
+  perhapsDoubled(once: () => Promise<Answer>): Promise<Answer>
+}
+
+const repeatsMax = 4
+const copies = { least: 2, most: 4, apartMs: 300 }
+const silence: Answer = { status: 0, body: {} }
+
+const account = {
+  operator_id: scope.operatorId,
+  name: 'Simulated',
+  plan: 'free',
+  approved: false,
+  suspended: false,
+  live_play: 'off',
+  live_status: 'NONE',
+  platform_real_money: false,
+  currencies: ['USD'],
+  timezone: 'UTC',
+  brands: [],
+} as const
+
+export function callerOf(actor: Caller['actor']): Caller {
+  const rest = { eitherEnvironment: false, idempotencyKey: null, clientAddress: '127.0.0.1' }
+  return { scope, account: { ...account, currencies: ['USD'], brands: [] }, actor, ...rest }
+}
+
+export const operator = callerOf({ kind: 'credential', api_key: 'sim', scopes: [] })
+
+/**
+ * What every client does: one request, repeated with the same meaning while its answer says nothing. An
+ * answer that comes after the client's patience is noted as well: a real one's connection may still be read
+ * by another of its workers.
+ */
+export function createClient({ world, random, answers, endsAtMs, patienceMs, doubled }: ClientDeps): Client {
+  const { timeline, bus, trace, onError } = world
+  const rest = (least = 20, most = 600) => timeline.wait(random.between(least, most))
+
+  async function askOnce(
+    request: Pick<Told, 'what' | 'id' | 'asked'>,
+    send: (context: CallContext) => Promise<Reply>,
+  ): Promise<Answer> {
+    const sentAtMs = timeline.nowMs()
+    const given = answerOf(send({ requestId: 'sim', receivedAtMs: sentAtMs })).then((answer) => {
+      trace(`${request.what} ${request.id} is answered ${answer.status} ${codeOf(answer) ?? ''}`)
+      answers.add({ ...request, answer, token: '', sentAtMs, answeredAtMs: timeline.nowMs() })
+      return answer
+    })
+    given.catch(onError)
+    return Promise.race([given, timeline.wait(patienceMs).then(() => silence)])
+  }
+
+  return {
+    bus: bus.busOf({ after: (ms, then) => timeline.after(ms, then) }),
+    rest,
+    isOver: () => timeline.nowMs() >= endsAtMs,
+    async ask(request, send, isFinal = (answer) => !isTransient(answer)) {
+      for (let repeats = 0; ; repeats++) {
+        const answer = await askOnce(request, send)
+        if (isFinal(answer) || repeats >= repeatsMax) return answer
+        await rest()
+      }
+    },
+    async perhapsDoubled(once) {
+      const times = random.chance(doubled) ? random.between(copies.least, copies.most) : 1
+      const later = Array.from({ length: times - 1 }, async () => {
+        await rest(0, copies.apartMs)
+        return once()
+      })
+      const [first] = await Promise.all([once(), ...later])
+      return first
+    },
+  }
+}
+
+async function answerOf(sent: Promise<Reply>): Promise<Answer> {
+  try {
+    const { status, body } = await sent
+    return { status, body: { ...body } }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    const { code, resource } = error
+    const { status, retryable } = errorCatalogue[code]
+    return {
+      status,
+      body: { code, retryable, ...(resource === undefined ? {} : { resource: { ...resource } }) },
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import { cashOut, playRound, revealTile, voidRound } from '@pitboss/contracts/endpoints/rounds'
+import { isUnfinished } from '@pitboss/rounds/rules/round'
+import { chainKey } from '@pitboss/rounds/storage/round-document'
+import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
+import { isTransient } from '@pitboss/chaos/send'
+import { scope } from '../world.ts'
+import { callerOf, type ClientDeps, createClient, operator } from './client.ts'
+
+const tiles = 25
+export const freeBetStake = '1.00'
+
+/**
+ * One tab of a player, who plays one game until the run's end: repeats, voids what hangs, leaves some mines
+ * open. Two tabs know nothing of each other. @param freeBets how often a stake is a free bet
+ */
+export async function playGame(
+  deps: ClientDeps,
+  { session, tab, freeBets }: { session: SessionDocument; tab: string; freeBets: number },
+): Promise<void> {
+  const { random, world } = deps
+  const { bus, ask, rest, isOver, perhapsDoubled } = createClient(deps)
+  const caller = callerOf({ kind: 'session', session_id: session._id })
+  const chain = chainKey(scope, session.game, session.playerId)
+  const request = { caller, query: {} }
+
+  const openRound = () =>
+    [...world.rounds.table.values()].find(
+      ({ round }) => chainKey(round, round.game, round.playerId) === chain && isUnfinished(round),
+    )?.round
+
+  for (let number = 1; !isOver(); number++) {
+    const id = random.chance(0.7) ? `stake.${session.playerId}.${tab}${number}` : null
+    const free = random.chance(freeBets)
+    const stake = free ? freeBetStake : random.pick(['0.50', '1.00', '2.37', '5.00'])
+    const bet =
+      session.game === 'mines'
+        ? { mines: random.pick([1, 5]) }
+        : { target: random.pick(['50.00', '90.00']), direction: 'over' }
+    const body = {
+      stake,
+      bet,
+      client_seed: `s${tab}${number}`,
+      ...(free ? { free_bet: true } : {}),
+      ...(id === null ? {} : { transaction_id: id }),
+    }
+    const once = () =>
+      ask(
+        { what: 'stake', id, asked: body },
+        (context) => bus.call(playRound.call, { ...request, params: {}, body }, context),
+        // Without an id of the client's own a repeat would be another stake.
+        (given) => id === null || !isTransient(given),
+      )
+    const answer = await (id === null ? once() : perhapsDoubled(once))
+    const round = openRound()
+    if (round !== undefined && answer.status !== 201 && random.chance(0.4)) {
+      await ask({ what: 'action', id: round.id, asked: {} }, (context) =>
+        bus.call(
+          voidRound.call,
+          { caller: operator, params: { round_id: round.id }, query: {}, body: undefined },
+          context,
+        ),
+      )
+    }
+    if (round?.status === 'OPEN') await openTiles(round.id)
+    // The very same request once more, long after: the same round, or the same refusal.
+    if (id !== null && random.chance(0.1)) await once()
+    await rest()
+  }
+
+  async function openTiles(roundId: string): Promise<void> {
+    const params = { round_id: roundId }
+    for (let left = random.between(1, 3); left > 0; left--) {
+      const body = { tile: random.between(0, tiles - 1) }
+      const answer = await ask({ what: 'action', id: roundId, asked: body }, (context) =>
+        bus.call(revealTile.call, { ...request, params, body }, context),
+      )
+      if (answer.body.status !== 'OPEN') return
+      await rest()
+    }
+    if (random.chance(0.2)) return
+    await ask({ what: 'action', id: roundId, asked: {} }, (context) =>
+      bus.call(cashOut.call, { ...request, params, body: undefined }, context),
+    )
+  }
+}

@@ -1,0 +1,68 @@
+import { formatAmount } from '@pitboss/money/amount'
+import { ledgerRow } from '@pitboss/operator-kit/sandbox-wallet/control-routes'
+import { presentRound } from '@pitboss/rounds/records/present-round'
+import { toMovementRecord } from '@pitboss/wallet-bridge/records/render-movement'
+import type { Answers } from '@pitboss/chaos/answers'
+import { checkAnswers } from '@pitboss/chaos/check/check-answers'
+import { checkFacts } from '@pitboss/chaos/check/check-events'
+import { checkGrants } from '@pitboss/chaos/check/check-grants'
+import { checkMoney } from '@pitboss/chaos/check/check-money'
+import { checkRefusals } from '@pitboss/chaos/check/check-refusals'
+import { checkRounds } from '@pitboss/chaos/check/check-rounds'
+import { checkTotals } from '@pitboss/chaos/check/check-totals'
+import { parseSources, type Sources } from '@pitboss/chaos/check/sources'
+import { createVerdict } from '@pitboss/chaos/check/verdict'
+import type { Acceptance } from './accepted.ts'
+import { BrokenInvariant } from './check-steps.ts'
+import type { World } from './world.ts'
+
+type Tables = Pick<World, 'movements' | 'rounds' | 'grants' | 'stream' | 'wallet'>
+
+/** What the run knows besides its tables. */
+type Notes = {
+  readonly answers: Answers
+  readonly accepted: ReadonlyMap<string, Acceptance>
+  readonly startingBalance: string
+}
+
+/**
+ * The checker of the chaos run, over the same four sources.
+ * @throws BrokenInvariant the first promise that does not hold.
+ */
+export function compareSources(tables: Tables, { answers, accepted, startingBalance }: Notes): void {
+  const verdict = createVerdict()
+  const sources = sourcesOf(tables, accepted)
+  checkMoney(sources, () => startingBalance, verdict)
+  checkRounds(sources, verdict)
+  checkTotals(sources, verdict)
+  checkGrants(sources, verdict)
+  checkFacts(sources.movements, sources.events, verdict)
+  checkAnswers(answers.all(), sources, verdict)
+  checkRefusals(answers.all(), sources, verdict)
+  const first = verdict.invariants().find(({ violations }) => violations.length > 0)
+  if (first !== undefined) throw new BrokenInvariant(first.name, first.violations[0] ?? '')
+}
+
+function sourcesOf(
+  { movements, rounds, grants, stream, wallet: { ledger } }: Tables,
+  accepted: Notes['accepted'],
+): Sources {
+  const balances = [...ledger.balances].map(([playerId, held]): [string, Record<string, string>] => [
+    playerId,
+    Object.fromEntries([...held].map(([currency, minor]) => [currency, formatAmount(minor, currency)])),
+  ])
+  return parseSources({
+    movements: [...movements.table.values()].map(toMovementRecord),
+    rounds: [...rounds.table.values()].map(({ round }) => ({
+      ...presentRound(round),
+      client_transaction_id: round.clientTransactionId,
+    })),
+    grants: [...grants.table.values()].map(({ _id, playerId, game, count, remaining, uses }) => ({
+      ...{ grant_id: _id, player_id: playerId, game, count, remaining, uses },
+    })),
+    events: stream.events.map(({ body }) => JSON.parse(body)),
+    ledger: ledger.entries.map((entry, index) => ({ seq: index + 1, ...ledgerRow(entry, ledger) })),
+    balances,
+    accepted,
+  })
+}

@@ -1,0 +1,42 @@
+import type { Random } from '@pitboss/chaos/random'
+
+/**
+ * How the clients of one run behave, and how much their players have; decided by its seed. Probabilities
+ * from 0 to 1.
+ */
+export type Habits = {
+  /**
+   * The tabs of each player, and workers of each operator's player: one or two that know nothing of each
+   * other.
+   */
+  readonly tabs: readonly string[]
+  /** How long a client waits for an answer. */
+  readonly patienceMs: number
+  /** Of an unanswered stake to be rolled back. */
+  readonly impatience: number
+  /** Of a request to be sent several times at once. */
+  readonly doubled: number
+  /** Of a stake to be a free bet. */
+  readonly freeBets: number
+  readonly startingBalance: string
+  /**
+   * 1 is a run on life's own delays; a greater one lets a run meet more rungs of the ladder and abandoned
+   * rounds.
+   */
+  readonly timeScale: number
+}
+
+/** Longer than any call's budget: whoever waits that long hears every answer. */
+const foreverMs = 20_000
+
+export function createHabits(random: Random): Habits {
+  return {
+    tabs: random.pick([['a'], ['a', 'b']]),
+    patienceMs: random.pick([foreverMs, foreverMs, 5000, 2500]),
+    impatience: random.pick([0, 0.5]),
+    doubled: random.pick([0, 0.1, 0.3]),
+    freeBets: random.pick([0, 0.4]),
+    startingBalance: random.pick(['30.00', '30.00', '7.00']),
+    timeScale: random.pick([1, 120]),
+  }
+}

@@ -1,0 +1,155 @@
+import type { MovementState } from '@pitboss/wallet-bridge/rules/movement'
+import type { DueMovements } from '@pitboss/wallet-bridge/storage/due-movements'
+import {
+  callingRoundOf,
+  type MovementDocument,
+  movementIdOf,
+} from '@pitboss/wallet-bridge/storage/movement-document'
+import type { MovementStore } from '@pitboss/wallet-bridge/storage/movements'
+import type { Machine } from './machine.ts'
+
+type MovementTable = ReadonlyMap<string, MovementDocument>
+
+export type ModelMovements = {
+  readonly table: MovementTable
+  storeOf(machine: Machine): MovementStore
+  dueOf(machine: Machine): DueMovements
+  /** Takes what was published out of a movement's outbox. */
+  takeOut(id: string, eventIds: readonly string[]): void
+  /** The next instant at which a movement is due; infinity when none is. */
+  nextDueMs(): number
+}
+
+/**
+ * The collection of movements, with the promises of storage/movements.ts: unique ids, one call in flight per round, fenced writes.
+ * `fenced` false is a seeded bug. `onWrite` sees every change as it is made durable.
+ */
+export function createModelMovements({
+  fenced,
+  onWrite,
+}: {
+  fenced: boolean
+  onWrite: (before: MovementDocument | null, after: MovementDocument) => void
+}): ModelMovements {
+  const table = new Map<string, MovementDocument>()
+
+  const isRoundBusy = (callingRound: string | null, id: string) =>
+    callingRound !== null &&
+    [...table.values()].some((other) => other._id !== id && other.callingRound === callingRound)
+
+  const put = (after: MovementDocument) => {
+    const before = table.get(after._id) ?? null
+    table.set(after._id, after)
+    onWrite(before, after)
+    return after
+  }
+
+  const write = (
+    document: MovementDocument,
+    { state, events, attempt }: Parameters<MovementStore['write']>[1],
+  ): MovementDocument | null | 'round-busy' => {
+    const present = table.get(document._id)
+    if (present === undefined || (fenced && present.version !== document.version)) return null
+    const callingRound = state.call === null ? null : callingRoundOf(document)
+    if (isRoundBusy(callingRound, document._id)) return 'round-busy'
+    const { version, attempts, outbox, outboxAt } = present
+    return put({
+      ...present,
+      ...stateOf(state),
+      version: version + 1,
+      callingRound,
+      attempts: attempt === null ? attempts : [...attempts, attempt],
+      outbox: [...outbox, ...events],
+      outboxAt: events.length === 0 ? outboxAt : state.updatedAt,
+    })
+  }
+
+  const isDue = ({ dueAt }: MovementDocument, now: Date) => dueAt !== null && dueAt <= now
+
+  return {
+    table,
+    storeOf: (machine) => ({
+      insert: (document) =>
+        machine.io('insert movement', () => {
+          if (table.has(document._id)) return 'taken'
+          if (isRoundBusy(document.callingRound, document._id)) return 'round-busy'
+          put(document)
+          return 'inserted'
+        }),
+      find: (scope, id) => machine.io('find movement', () => table.get(movementIdOf(scope, id)) ?? null),
+      findById: (id) => machine.io('find movement', () => table.get(id) ?? null),
+      findCalling: (callingRound) =>
+        machine.io(
+          'find calling',
+          () => [...table.values()].find((one) => one.callingRound === callingRound) ?? null,
+        ),
+      ofRound: (_scope, roundId, limit) =>
+        machine.io('find round', () =>
+          [...table.values()].filter((one) => one.roundId === roundId).slice(0, limit),
+        ),
+      stakesOf: (_scope, roundId) =>
+        machine.io('find stakes', () =>
+          [...table.values()].filter((one) => one.roundId === roundId && one.type === 'BET'),
+        ),
+      write: (document, step) => machine.io('write movement', () => write(document, step)),
+    }),
+    dueOf: (machine) => ({
+      nextWallet: (after, now) =>
+        machine.io('next wallet', () => {
+          const keys = [...table.values()].filter((one) => isDue(one, now)).map(({ walletKey }) => walletKey)
+          return keys.toSorted().find((key) => key > after) ?? null
+        }),
+      ofWallet: (walletKey, now, limit) =>
+        machine.io('due of wallet', () =>
+          [...table.values()].filter((one) => one.walletKey === walletKey && isDue(one, now)).slice(0, limit),
+        ),
+      pullForward: (walletKey, now) =>
+        machine.io('pull forward', () => {
+          const waiting = [...table.values()].filter(
+            (one) =>
+              one.walletKey === walletKey &&
+              one.dueAt !== null &&
+              one.dueAt > now &&
+              one.updatedAt <= now &&
+              one.status === 'PENDING' &&
+              one.type !== 'BET' &&
+              one.call === null,
+          )
+          for (const one of waiting) table.set(one._id, { ...one, dueAt: now })
+          return waiting.length
+        }),
+    }),
+    takeOut(id, eventIds) {
+      const present = table.get(id)
+      if (present === undefined) return
+      const outbox = present.outbox.filter((entry) => !eventIds.includes(entry.id))
+      table.set(id, { ...present, outbox, outboxAt: outbox.length === 0 ? null : present.outboxAt })
+    },
+    nextDueMs: () =>
+      Math.min(...[...table.values()].map(({ dueAt }) => dueAt?.getTime() ?? Number.POSITIVE_INFINITY)),
+  }
+}
+
+/** The state alone: what the rules return may carry the rest of an older document. */
+function stateOf(state: MovementState): MovementState {
+  const { type, operation, status, createdAt, updatedAt, tries, unknownTries } = state
+  const { call, dueAt, pendingCode, refusalCode, walletCode, walletTransactionId, balanceAfter, reversal } =
+    state
+  return {
+    type,
+    operation,
+    status,
+    createdAt,
+    updatedAt,
+    tries,
+    unknownTries,
+    call,
+    dueAt,
+    pendingCode,
+    refusalCode,
+    walletCode,
+    walletTransactionId,
+    balanceAfter,
+    reversal,
+  }
+}

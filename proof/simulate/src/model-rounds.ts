@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto'
+import { seedHash } from '@pitboss/fairness/seed-hash'
+import { type Refusal, refusalsMax } from '@pitboss/rounds/rules/refusal'
+import { isUnfinished, type RoundState } from '@pitboss/rounds/rules/round'
+import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
+import { chainOf, scopeKey, scopeOf, type StoredRound } from '@pitboss/rounds/storage/round-document'
+import type { RefusalsStore } from '@pitboss/rounds/storage/refusals-store'
+import type { RoundsStore, RoundWrite } from '@pitboss/rounds/storage/rounds-store'
+import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import type { Machine } from './machine.ts'
+
+type Row = StoredRound & { readonly outbox: readonly OutboxEntry[] }
+
+export type ModelRounds = {
+  readonly table: ReadonlyMap<string, Row>
+  storeOf(machine: Machine): RoundsStore
+  commitmentsOf(machine: Machine): CommitmentsStore
+  refusalsOf(machine: Machine): RefusalsStore
+  /** What was refused for good before it had a round, by chain and id. */
+  readonly refused: ReadonlyMap<string, Refusal>
+  takeOut(id: string, eventIds: readonly string[]): void
+  nextDueMs(): number
+}
+
+/**
+ * The collections of rounds and commitments, with the promises of storage/rounds-store.ts: one unfinished
+ * round, one round per nonce and one per client's id in a chain, fenced writes, claims. Lists are for people
+ * and not simulated.
+ */
+export function createModelRounds({
+  seed,
+  onWrite,
+}: {
+  seed: number
+  onWrite: (before: RoundState | null, after: RoundState, dueAt: Date | null) => void
+}): ModelRounds {
+  const table = new Map<string, Row>()
+  const refused = new Map<string, Refusal>()
+  const refusedKey = (chain: string, transactionId: string) => `${chain} ${transactionId}`
+  const rows = () => [...table.values()]
+  const lastOf = (chain: string): Row | null => {
+    const own = rows().filter(({ round }) => chainOf(round) === chain)
+    return own.toSorted((a, b) => b.round.nonce - a.round.nonce)[0] ?? null
+  }
+
+  const put = (row: Row): StoredRound => {
+    const before = table.get(row.round.id)?.round ?? null
+    table.set(row.round.id, row)
+    onWrite(before, row.round, row.dueAt)
+    return row
+  }
+  const written = (row: Row, { round, dueAt, events }: RoundWrite): Row => ({
+    round,
+    version: row.version + 1,
+    dueAt,
+    checks: 0,
+    claims: row.claims,
+    outbox: [...row.outbox, ...events],
+  })
+  /** The row if nobody has changed it, or with `claim` even claimed it, since it was read. */
+  const unchanged = (stored: StoredRound, claim: boolean): Row | null => {
+    const row = table.get(stored.round.id)
+    if (row === undefined || row.version !== stored.version) return null
+    return claim && row.claims !== stored.claims ? null : row
+  }
+
+  return {
+    table,
+    refused,
+    storeOf(machine) {
+      const find = (what: string, is: (row: Row) => boolean) =>
+        machine.io<StoredRound | null>(what, () => rows().find(is) ?? null)
+      return {
+        insert: ({ round, dueAt, events }) =>
+          machine.io('insert round', () => {
+            const chain = chainOf(round)
+            const own = rows().filter((row) => chainOf(row.round) === chain)
+            const id = round.clientTransactionId
+            const taken = own.some(
+              (row) =>
+                isUnfinished(row.round) ||
+                row.round.nonce === round.nonce ||
+                (id !== null && row.round.clientTransactionId === id),
+            )
+            const isRefused = id !== null && refused.has(refusedKey(chain, id))
+            return taken || isRefused
+              ? null
+              : put({ round, version: 1, dueAt, checks: 0, claims: 0, outbox: events })
+          }),
+        update: (stored, write) =>
+          machine.io('update round', () => {
+            const row = unchanged(stored, false)
+            return row === null ? null : put(written(row, write))
+          }),
+        updateUnclaimed: (stored, write) =>
+          machine.io('withdraw intent', () => {
+            const row = unchanged(stored, true)
+            if (row !== null) put(written(row, write))
+            return row !== null
+          }),
+        keepRefusal: (stored, refusal) =>
+          machine.io('keep refusal', () => {
+            const row = unchanged(stored, false)
+            if (row === null) return null
+            const round = { ...row.round, refusals: [...row.round.refusals, refusal].slice(-refusalsMax) }
+            const kept = { ...row, round, version: row.version + 1 }
+            table.set(round.id, kept)
+            return kept
+          }),
+        remove: (stored) =>
+          machine.io('remove round', () => unchanged(stored, true) !== null && table.delete(stored.round.id)),
+        find: (scope, roundId) =>
+          find('find round', ({ round }) => round.id === roundId && scopeKey(round) === scopeKey(scope)),
+        findAnywhere: (roundId) => find('find round', ({ round }) => round.id === roundId),
+        findUnfinished: (chain) =>
+          find('find unfinished', ({ round }) => chainOf(round) === chain && isUnfinished(round)),
+        listByTransaction: (scope, id) =>
+          machine.io('find by transaction', () =>
+            rows().filter(
+              ({ round }) => scopeKey(scopeOf(round)) === scopeKey(scope) && idsOf(round).includes(id),
+            ),
+          ),
+        findLast: (chain) => machine.io('find last', () => lastOf(chain)),
+        last: (chain) =>
+          machine.io('last round', () => {
+            const last = lastOf(chain)
+            return {
+              nonce: last?.round.nonce ?? 0,
+              unfinished: last !== null && isUnfinished(last.round),
+            }
+          }),
+        findDue: (now, max) =>
+          machine.io('due rounds', () =>
+            rows()
+              .filter(({ dueAt }) => dueAt !== null && dueAt <= now)
+              .slice(0, max),
+          ),
+        claim: (stored, until) =>
+          machine.io('claim round', () => {
+            const row = unchanged(stored, true)
+            if (row === null) return null
+            const claimed = { ...row, dueAt: until, checks: row.checks + 1, claims: row.claims + 1 }
+            table.set(row.round.id, claimed)
+            return claimed
+          }),
+        endSitting: notSimulated,
+        list: notSimulated,
+        listChain: notSimulated,
+        unfinished: notSimulated,
+      }
+    },
+    refusalsOf: (machine) => ({
+      insert: (chain, refusal) =>
+        machine.io('insert refusal', () => {
+          const { transactionId } = refusal
+          const key = refusedKey(chain, transactionId)
+          const isTaken = rows().some(
+            ({ round }) => chainOf(round) === chain && round.clientTransactionId === transactionId,
+          )
+          if (isTaken || refused.has(key)) return false
+          refused.set(key, refusal)
+          return true
+        }),
+      find: (chain, transactionId) =>
+        machine.io('find refusal', () => refused.get(refusedKey(chain, transactionId)) ?? null),
+      remove: (chain, { transactionId, requestHash }) =>
+        machine.io('remove refusal', () => {
+          const key = refusedKey(chain, transactionId)
+          if (refused.get(key)?.requestHash === requestHash) refused.delete(key)
+        }),
+    }),
+    commitmentsOf: (machine) => ({
+      ensure: (chain, nonce) =>
+        machine.io('ensure commitment', () => {
+          const sealedSeed = seedOf(seed, chain, nonce)
+          return { nonce, sealedSeed, serverSeedHash: seedHash(sealedSeed) }
+        }),
+      open: (_chain, _nonce, sealedSeed) => sealedSeed,
+      list: notSimulated,
+    }),
+    takeOut(id, eventIds) {
+      const row = table.get(id)
+      if (row === undefined) return
+      table.set(id, { ...row, outbox: row.outbox.filter((entry) => !eventIds.includes(entry.id)) })
+    },
+    nextDueMs: () => Math.min(...rows().map(({ dueAt }) => dueAt?.getTime() ?? Number.POSITIVE_INFINITY)),
+  }
+}
+
+async function notSimulated(): Promise<never> {
+  throw new Error('not simulated')
+}
+
+function idsOf({ stakes, wins, reversals, clientTransactionId }: RoundState): string[] {
+  const ids = [...stakes, ...wins, ...reversals].map(({ transactionId }) => transactionId)
+  return clientTransactionId === null ? ids : [...ids, clientTransactionId]
+}
+
+function seedOf(seed: number, chain: string, nonce: number): string {
+  return createHash('sha256').update(`${seed}/${chain}/${nonce}`).digest('hex')
+}

@@ -1,0 +1,166 @@
+import { handler } from '@pitboss/bus/serve-calls'
+import { cashOut, playRound as playEndpoint, revealTile } from '@pitboss/contracts/endpoints/rounds'
+import type { Caller } from '@pitboss/contracts/caller'
+import type { CallContext } from '@pitboss/contracts/call'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { createMailbox } from '@pitboss/runtime/mailbox'
+import { createRoundActor } from '@pitboss/rounds/actions/round-actor'
+import { createCatalogue } from '@pitboss/rounds/rules/catalogue'
+import { createWalletClient } from '@pitboss/rounds/clients/wallet'
+import { narrow, platformLimits } from '@pitboss/rounds/rules/limits'
+import type { RoundMessage } from '@pitboss/rounds/rules/round-message'
+import { erringCommitments, erringRounds, erringWallet } from '@pitboss/rounds/erring'
+import { createJoinMovement } from '@pitboss/rounds/actions/join-movement'
+import { createOpenIntent } from '@pitboss/rounds/actions/open-intent'
+import { createPlaceStake } from '@pitboss/rounds/actions/place-stake'
+import { createPlaceTransaction } from '@pitboss/rounds/actions/place-transaction'
+import { createPlayRound } from '@pitboss/rounds/actions/play-round'
+import { createRoundHandlers } from '@pitboss/rounds/calls/rounds'
+import { createTransactionHandlers } from '@pitboss/rounds/calls/transactions'
+import { createHearMovement } from '@pitboss/rounds/actions/late-movement'
+import { presentRound } from '@pitboss/rounds/records/present-round'
+import { chainKey } from '@pitboss/rounds/storage/round-document'
+import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
+import { createAttendRound } from '@pitboss/rounds/actions/recover-round'
+import { createSweep } from '@pitboss/rounds/workers/sweeper'
+import { isExpected } from './is-expected.ts'
+import type { Machine } from './machine.ts'
+import { createRelay } from './model-stream.ts'
+import { poll } from './poll.ts'
+import { silent, type World } from './world.ts'
+
+const catalogue = createCatalogue()
+
+/**
+ * A rounds service: the real handlers, actor and sweep on the model's tables, bus and time.
+ * @returns what the consumer of movement events does with a hint.
+ */
+export function startRounds(
+  machine: Machine,
+  world: World,
+  sessions: ReadonlyMap<string, SessionDocument>,
+): { hint(roundId: string): void } {
+  const { timeline, rounds: model, stream, bus, mistake, has, newId, newUuid, scaleMs, onError } = world
+  const clock = { now: () => timeline.now() }
+  const { rounds: mistakenRounds = same, grants: mistakenGrants = same } = mistake
+  const rounds = mistakenRounds(erringRounds(model.storeOf(machine), has))
+  const commitments = erringCommitments(model.commitmentsOf(machine), has)
+  const grants = mistakenGrants(world.grants.storeOf(machine))
+  const outbox = createRelay({
+    machine,
+    stream,
+    pendingOf: (id) => model.table.get(id)?.outbox ?? [],
+    takeOut: model.takeOut,
+  })
+  const wallet = erringWallet(
+    {
+      ...createWalletClient({ bus: bus.busOf(machine) }),
+      assertConfigured: () => machine.io('wallet status', () => ({ configured: true, settleLosses: 'none' })),
+    },
+    has,
+  )
+  const actor = createRoundActor({
+    rounds,
+    commitments,
+    grants,
+    wallet,
+    outbox,
+    catalogue,
+    mailbox: createMailbox(),
+    clock,
+    newId,
+    scaleMs,
+    logger: silent,
+    ...(mistake.roundRules === undefined ? {} : { rules: mistake.roundRules }),
+  })
+  const placeStake = createPlaceStake({ rounds, wallet, actor, clock, logger: silent })
+  const joinMovement = createJoinMovement({ wallet, rounds, clock, wait: (ms) => machine.wait(ms) })
+  const intents = createOpenIntent({ rounds, refusals: model.refusalsOf(machine), actor, clock })
+  const play = {
+    ...{ rounds, commitments, grants, wallet, actor, intents, placeStake, joinMovement },
+    ...{ clock, newId, newUuid },
+    access: { find: findGame, offered },
+    players: { player },
+  }
+  const playRound = createPlayRound(play)
+  const find = async (_scope: object, id: string) => sessions.get(id) ?? null
+  const placeTransaction = createPlaceTransaction({ ...play, sessions: { find } })
+  const cursors = { encode: () => '', decode: () => null }
+
+  bus.serve(machine, [
+    ...createRoundHandlers({ rounds, actor, cursors, clock }),
+    ...createTransactionHandlers({ placeTransaction }),
+    handler(playEndpoint.call, async ({ caller, body }, context) => ({
+      status: 201,
+      body: presentRound(await playRound(caller, body, context)),
+    })),
+    handler(revealTile.call, ({ caller, params, body }, context) =>
+      act(caller, params.round_id, { type: 'reveal', tile: body.tile }, context),
+    ),
+    handler(cashOut.call, ({ caller, params }, context) =>
+      act(caller, params.round_id, { type: 'cash-out' }, context),
+    ),
+  ])
+  const attend = createAttendRound({ rounds, actor, clock, newId, scaleMs, logger: silent })
+  const hear = createHearMovement({ rounds, actor, attend, clock })
+  const sweep = createSweep({ rounds, attend, clock })
+  const never = new AbortController().signal
+  poll({ machine, timeline, everyMs: 500, nextMs: model.nextDueMs, work: () => sweep(never) })
+  poll({ machine, timeline, everyMs: 1000, nextMs: oldestEventMs, work: relayAll })
+
+  return {
+    hint(roundId) {
+      machine.after(1, () => {
+        hear(roundId).catch((error: unknown) => {
+          if (!isExpected(error)) onError(error)
+        })
+      })
+    },
+  }
+
+  /** As calls/player.ts of rounds. */
+  async function act(caller: Caller, roundId: string, message: RoundMessage, context: CallContext) {
+    const stored = await rounds.find(caller.scope, roundId)
+    if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
+    const acted = await actor.send(stored, message)
+    return { status: 200, body: presentRound((await actor.settle(acted, { recover: false, context })).round) }
+  }
+
+  async function player({ scope, actor: who }: Caller) {
+    const session = who.kind === 'session' ? sessions.get(who.session_id) : undefined
+    if (session === undefined) throw new ServiceError('SESSION_NOT_FOUND')
+    return { scope, session, chain: chainKey(scope, session.game, session.playerId) }
+  }
+
+  async function relayAll(): Promise<void> {
+    for (const { round, outbox: waiting } of model.table.values()) {
+      if (waiting.length > 0) void outbox.relay(round.id)
+    }
+  }
+
+  function oldestEventMs(): number {
+    const waits = [...model.table.values()].some(({ outbox: waiting }) => waiting.length > 0)
+    return waits ? 0 : Number.POSITIVE_INFINITY
+  }
+}
+
+function same<Thing>(thing: Thing): Thing {
+  return thing
+}
+
+function findGame(slug: string) {
+  const entry = catalogue.find(slug)
+  if (entry === null) throw new ServiceError('GAME_NOT_FOUND')
+  return entry
+}
+
+async function offered(_operatorId: string, slug: string) {
+  return {
+    entry: findGame(slug),
+    limits(currency: string) {
+      const limits = platformLimits(currency)
+      if (limits === null) throw new ServiceError('CURRENCY_NOT_SUPPORTED')
+      return narrow(limits, null)
+    },
+  }
+}

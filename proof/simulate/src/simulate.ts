@@ -1,0 +1,316 @@
+import type { SeededBug } from '@pitboss/runtime/seeded-bug'
+import { scopeKey } from '@pitboss/rounds/storage/round-document'
+import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
+import { parseAmount } from '@pitboss/money/amount'
+import { createAccepted } from './accepted.ts'
+import { createAnswers } from '@pitboss/chaos/answers'
+import { createRandom } from '@pitboss/chaos/random'
+import { startBridge } from './bridge-process.ts'
+import { BrokenInvariant, createStepChecks } from './check-steps.ts'
+import type { ClientDeps } from './clients/client.ts'
+import { driveRounds, endOpenRounds } from './clients/operator-server.ts'
+import { freeBetStake, playGame } from './clients/player.ts'
+import { compareSources } from './compare-sources.ts'
+import { createMachine, type Machine } from './machine.ts'
+import { createHabits } from './habits.ts'
+import { createModelBus } from './model-bus.ts'
+import { createModelGrants } from './model-grants.ts'
+import { createModelMovements } from './model-movements.ts'
+import { createModelRounds } from './model-rounds.ts'
+import { createModelStream } from './model-stream.ts'
+import { createModelWallet } from './model-wallet.ts'
+import { startRounds } from './rounds-process.ts'
+import { createTimeline } from './timeline.ts'
+import { createWeather } from './weather.ts'
+import { whatIsLeft } from './what-is-left.ts'
+import { type Mistake, scope, type World } from './world.ts'
+
+export type Simulation = {
+  readonly seed: number
+  readonly steps: number
+  readonly rounds: number
+  readonly movements: number
+  /** The first promise that was broken, or null. */
+  readonly violation: string | null
+  /** Its name; violations of one promise have one. */
+  readonly promise: string | null
+  readonly trace: readonly string[]
+}
+
+const stormMs = 15_000
+/** Longer than the envelope of a stake. */
+const outageMs = 17_000
+const healWithinMs = 2 * 3_600_000
+const pauseMs = { least: 200, most: 12_000 }
+/** Longer than the network of the model holds a call back. */
+const lateMs = 45_000
+const stepsMax = 400_000
+const traceMax = 100_000
+/** Looking whether all is at rest takes longer than a step. */
+const restLookedAtEvery = 16
+
+/**
+ * One run on a time of its own: two rounds, two wallet-bridges, a wallet, players and an operator's server, with faults that the seed decides;
+ * then fair weather, in which everything must end. The promises of `check-steps.ts` are looked at in every step, those of the chaos run's
+ * checker at the end. The same seed is the same run, to the last step.
+ */
+export async function simulate(
+  seed: number,
+  {
+    mistake = {},
+    harsh = false,
+    withTrace = false,
+  }: { mistake?: Mistake; harsh?: boolean; withTrace?: boolean } = {},
+): Promise<Simulation> {
+  const random = createRandom(seed)
+  const timeline = createTimeline()
+  const weather = createWeather(random.fork('weather'), { harsh })
+  const habits = createHabits(random.fork('habits'))
+  // Mistaken rules of movements have life's own delays.
+  const timeScale = mistake.movementRules === undefined ? habits.timeScale : 1
+  const trace: string[] = []
+  const answers = createAnswers()
+  const asked = new Set<string>()
+  let violation: string | null = null
+  let promise: string | null = null
+  let ids = 0
+  const number = () => String((ids += 1))
+
+  const note = (line: string) => {
+    if (withTrace && trace.length < traceMax) trace.push(`${timeline.now().toISOString()} ${line}`)
+  }
+  const broken = (error: unknown) => {
+    const text = error instanceof BrokenInvariant ? error.message : `unexpected: ${String(error)}`
+    note(`BROKEN ${text}`)
+    if (violation !== null) return
+    violation = text
+    promise = error instanceof BrokenInvariant ? error.promise : 'nothing unexpected is thrown'
+  }
+  /** A broken promise ends the run; the process that broke it is not told, as in life. */
+  const watched =
+    <Args extends unknown[], Result>(check: (...args: Args) => Result, otherwise: Result) =>
+    (...args: Args): Result => {
+      try {
+        return check(...args)
+      } catch (error) {
+        broken(error)
+        return otherwise
+      }
+    }
+
+  const checks = createStepChecks(() => world, asked)
+  const accepted = createAccepted(() => timeline.nowMs())
+  const bug = mistake.bug ?? null
+  const has = (name: SeededBug) => bug === name
+  const movements = createModelMovements({
+    fenced: !has('storage.fence-lost'),
+    onWrite: (before, after) => {
+      note(`${after.type} ${after.transactionId}: ${before?.status ?? 'new'} → ${after.status}`)
+      watched(checks.movementWritten, undefined)(before, after)
+    },
+  })
+  const rounds = createModelRounds({
+    seed,
+    onWrite: (before, after, dueAt) => {
+      note(`round ${after.id}: ${after.history.at(-1)?.what ?? ''} (${after.status})`)
+      accepted.roundWritten(before, after)
+      watched(checks.roundWritten, undefined)(before, after, dueAt)
+    },
+  })
+  const stream = createModelStream((entry) => {
+    note(`event ${entry.subject} ${entry.id}`)
+    watched(checks.eventRecorded, undefined)(entry)
+    hint(entry.body)
+  })
+  const wallet = createModelWallet({
+    timeline,
+    random: random.fork('wallet'),
+    weather,
+    trace: note,
+    startingBalance: habits.startingBalance,
+    onEntry: watched(checks.walletMoved, undefined),
+    onCall: (roundId, machine) => watched(checks.callSent, () => undefined)(roundId, () => machine.isAlive()),
+  })
+  const world: World = {
+    timeline,
+    random,
+    weather,
+    movements,
+    rounds,
+    grants: createModelGrants({ now: () => timeline.now() }),
+    stream,
+    wallet,
+    bus: createModelBus({ timeline, random: random.fork('bus'), weather }),
+    mistake,
+    scaleMs: (ms) => ms / timeScale,
+    has,
+    newId: (prefix) => `${prefix}_${number().padStart(26, '0')}`,
+    newUuid: () => `00000000-0000-4000-8000-${number().padStart(12, '0')}`,
+    trace: note,
+    onError: broken,
+  }
+
+  const sessions = new Map<string, SessionDocument>()
+  const machines = new Map<string, Machine>()
+  const hints = new Map<string, (roundId: string) => void>()
+  const faults = random.fork('faults')
+  let bridgesBackAtMs = 0
+  for (const name of ['rounds-1', 'rounds-2', 'bridge-1', 'bridge-2']) start(name)
+  if (weather.crash > 0) timeline.after(faults.between(100, 2000), torment)
+
+  const endsAtMs = timeline.nowMs() + stormMs
+  const tabs = habits.tabs
+  const clients = startClients()
+  let clientsLeft = clients.length
+  for (const client of clients) client.then(() => clientsLeft--, broken)
+
+  let steps = 0
+  await runUntil(() => timeline.nowMs() >= endsAtMs)
+  weather.clear()
+  note('the faults are over')
+  let ending = false
+  const healedByMs = timeline.nowMs() + healWithinMs
+  await runUntilRest()
+  const lateUntilMs = timeline.nowMs() + lateMs
+  await runUntil(() => timeline.nowMs() >= lateUntilMs)
+  // A request that its client had given up may have begun something as late as this.
+  await runUntilRest()
+  if (violation === null) {
+    const { startingBalance } = habits
+    watched(compareSources, undefined)(world, { answers, accepted: accepted.all(), startingBalance })
+  }
+  return {
+    seed,
+    steps,
+    rounds: rounds.table.size,
+    movements: movements.table.size,
+    violation,
+    promise,
+    trace,
+  }
+
+  async function runUntilRest(): Promise<void> {
+    await runUntil(
+      () =>
+        timeline.nowMs() >= healedByMs ||
+        (clientsLeft === 0 && steps % restLookedAtEvery === 0 && whatIsLeft(world) === ''),
+    )
+    const left = whatIsLeft(world)
+    if (violation === null && !(left === '' && clientsLeft === 0))
+      broken(new BrokenInvariant('everything ends', left))
+  }
+
+  async function runUntil(isReached: () => boolean): Promise<void> {
+    while (violation === null && !isReached()) {
+      steps += 1
+      if (steps > stepsMax)
+        return broken(
+          new BrokenInvariant('everything ends', `not in ${stepsMax} steps; ${whatIsLeft(world)}`),
+        )
+      if (!(await timeline.step())) return
+      if (weather.fair() && !ending && clientsLeft === 0) endWhatIsOpen()
+    }
+  }
+
+  function start(name: string): void {
+    const machine = createMachine(name, {
+      timeline,
+      random: random.fork(`${name}/${timeline.nowMs()}`),
+      weather,
+      trace: note,
+      onDeath: () => {
+        const outMs = name.startsWith('bridge') ? bridgesBackAtMs - timeline.nowMs() : 0
+        timeline.after(Math.max(outMs, faults.between(100, 3000)), () => start(name))
+      },
+    })
+    machines.set(name, machine)
+    if (name.startsWith('bridge')) startBridge(machine, world)
+    else hints.set(name, startRounds(machine, world, sessions).hint)
+  }
+
+  /** Kills and pauses whole processes, besides what happens to them step by step. */
+  function torment(): void {
+    if (weather.fair()) return
+    const machine = machines.get(faults.pick([...machines.keys()]))
+    if (faults.chance(weather.outage)) {
+      bridgesBackAtMs = timeline.nowMs() + outageMs
+      for (const [name, one] of machines) if (name.startsWith('bridge')) one.kill()
+    } else if (faults.chance(0.5)) machine?.kill()
+    else machine?.pause(faults.between(pauseMs.least, pauseMs.most))
+    timeline.after(faults.between(200, 4000), torment)
+  }
+
+  /** As the durable consumer of rounds: at least once, in some process. */
+  function hint(body: string): void {
+    const roundId = /"round_id":"([^"]+)"/.exec(body)?.[1]
+    if (roundId === undefined) return
+    for (let times = faults.between(0, 2); times > 0; times--) {
+      const take = hints.get(faults.pick(['rounds-1', 'rounds-2']))
+      timeline.after(faults.between(1, 5000), () => take?.(roundId))
+    }
+  }
+
+  function startClients(): Promise<void>[] {
+    const players = (['dice', 'mines', 'mines', 'dice'] as const).flatMap((game, index) => {
+      const session = sit(`player-${index}`, game)
+      const freeBets = index < 2 ? habits.freeBets : 0
+      if (freeBets > 0) grantFreeBets(session)
+      return tabs.map((tab) => playGame(clientDeps(`${session.playerId}${tab}`), { session, tab, freeBets }))
+    })
+    const drivers = [1, 2].flatMap((index) => {
+      const session = sit(`driver-${index}`, 'dice')
+      return tabs.map((worker) =>
+        driveRounds(clientDeps(`${session.playerId}${worker}`), {
+          session,
+          worker,
+          impatience: habits.impatience,
+        }),
+      )
+    })
+    return [...players, ...drivers]
+  }
+
+  function clientDeps(name: string): ClientDeps {
+    const { patienceMs, doubled } = habits
+    return { world, random: random.fork(name), answers, asked, endsAtMs, patienceMs, doubled }
+  }
+
+  /** Few in each, so that some are used up in the middle. */
+  function grantFreeBets({ playerId, game }: SessionDocument): void {
+    const stake = String(parseAmount(freeBetStake, 'USD'))
+    for (const count of [1, 2, 3])
+      world.grants.give({ _id: world.newId('frb'), playerId, game, stake, count })
+  }
+
+  function sit(playerId: string, game: string): SessionDocument {
+    const now = timeline.now()
+    const session: SessionDocument = {
+      _id: world.newId('ses'),
+      version: 1,
+      scope: scopeKey(scope),
+      ...scope,
+      playerId,
+      game,
+      currency: 'USD',
+      brandId: null,
+      language: null,
+      country: null,
+      returnUrl: null,
+      metadata: [],
+      limits: null,
+      createdAt: now,
+      expiresAt: new Date(now.getTime() + healWithinMs),
+      closedAt: null,
+      outbox: [],
+      outboxAt: null,
+    }
+    sessions.set(session._id, session)
+    return session
+  }
+
+  /** The operator's server ends what it left open, again and again until nothing is. */
+  function endWhatIsOpen(): void {
+    ending = true
+    endOpenRounds(clientDeps('ending')).then(() => timeline.after(1000, () => void (ending = false)), broken)
+  }
+}

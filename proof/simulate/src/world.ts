@@ -1,0 +1,57 @@
+import type { SeededBug } from '@pitboss/runtime/seeded-bug'
+import type { Logger } from 'pino'
+import { pino } from 'pino'
+import type { transition } from '@pitboss/rounds/rules/transition'
+import type { GrantsStore } from '@pitboss/rounds/storage/grants-store'
+import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
+import type { MovementMessage, MovementState, MovementStep } from '@pitboss/wallet-bridge/rules/movement'
+import type { Random } from '@pitboss/chaos/random'
+import type { ModelGrants } from './model-grants.ts'
+import type { ModelBus } from './model-bus.ts'
+import type { ModelMovements } from './model-movements.ts'
+import type { ModelRounds } from './model-rounds.ts'
+import type { ModelStream } from './model-stream.ts'
+import type { ModelWallet } from './model-wallet.ts'
+import type { Timeline } from './timeline.ts'
+import type { Weather } from './weather.ts'
+
+export type GrantUses = Pick<GrantsStore, 'open' | 'use' | 'giveBack'>
+
+/** Rules or stores with a mistake, or the name of a seeded bug: what a run is to find. */
+export type Mistake = {
+  readonly movementRules?: (state: MovementState, message: MovementMessage) => MovementStep
+  readonly roundRules?: typeof transition
+  readonly rounds?: (store: RoundsStore) => RoundsStore
+  readonly grants?: (store: GrantUses) => GrantUses
+  readonly bug?: SeededBug
+}
+
+/** What outlives every process: the tables, the stream, the wallet, the time. */
+export type World = {
+  readonly timeline: Timeline
+  readonly random: Random
+  readonly weather: Weather
+  readonly movements: ModelMovements
+  readonly rounds: ModelRounds
+  readonly grants: ModelGrants
+  readonly stream: ModelStream
+  readonly wallet: ModelWallet
+  readonly bus: ModelBus
+  readonly mistake: Mistake
+  /** Divides abandonment, the ladder of credits and the breaker's intervals by the run's time scale. */
+  readonly scaleMs: (ms: number) => number
+  readonly has: (bug: SeededBug) => boolean
+  readonly newId: (prefix: string) => string
+  readonly newUuid: () => string
+  readonly trace: (line: string) => void
+  /** Told of what nobody expected a process to throw. */
+  readonly onError: (error: unknown) => void
+}
+
+export const scope = {
+  operatorId: '00000000-0000-4000-8000-0000000000aa',
+  environment: 'SANDBOX',
+} as const
+
+/** A log that nobody reads costs nothing. */
+export const silent: Logger = pino({ level: 'silent' })

@@ -1,0 +1,164 @@
+import { isUnfinished } from '@pitboss/rounds/rules/round'
+import t from 'tap'
+import { explorePlays, type Mistake, type Plan } from './fixtures/explore-plays.ts'
+
+/** The large ones by hand: PITBOSS_EXPLORE_PLAYS=all. */
+const withLarge = process.env.PITBOSS_EXPLORE_PLAYS === 'all'
+const statesMax = 1_000_000
+/** A busy machine takes many times as long as a free one. */
+const timeout = withLarge ? 3_600_000 : 300_000
+t.setTimeout(20 * timeout)
+
+const stake = { kind: 'play', id: 'same' } as const
+const free = { kind: 'play', id: 'same', free: true } as const
+const bet = { kind: 'bet', id: 'same' } as const
+const anonymous = { kind: 'play', id: null } as const
+const other = { kind: 'play', id: 'other' } as const
+const page = { kind: 'look' } as const
+const sweeper = { kind: 'sweep' } as const
+const everyEnd = ['taken', 'refused', 'breaker open', 'request lost', 'answer lost'] as const
+const mayBeTakenBack = ['taken', 'breaker open'] as const
+
+const plans = {
+  'two equal stakes, whatever becomes of them': {
+    asked: { a: stake, b: stake },
+    ends: everyEnd,
+    mortal: 'a',
+  },
+  'two equal free bets, one of which may die': { asked: { a: free, b: free }, freeBets: 5, mortal: 'a' },
+  'three equal free bets and one grant': { asked: { a: free, b: free, c: free }, freeBets: 1 },
+  "two equal stakes of the operator's": { asked: { a: bet, b: bet }, ends: everyEnd, mortal: 'a' },
+  "three equal stakes of the operator's before a breaker": {
+    asked: { a: bet, b: bet, c: bet },
+    ends: mayBeTakenBack,
+  },
+  'the same id with two bodies': { asked: { a: stake, b: { ...stake, stake: '2.00' } }, ends: everyEnd },
+  'two tabs before a breaker, and the page of the next commitment': {
+    asked: { a: anonymous, b: anonymous, page },
+    ends: mayBeTakenBack,
+  },
+  'a free bet beside a sweep, as the grant comes and goes': {
+    asked: { a: free, sweeper, grant: { kind: 'grant comes and goes' } },
+    freeBets: 1,
+    mortal: 'a',
+  },
+  'equal free bets beside a sweep': { asked: { a: free, b: free, sweeper }, freeBets: 5, mortal: 'a' },
+  'a stake that is taken back beside a sweep and another': {
+    asked: { a: stake, other, sweeper },
+    ends: ['breaker open'],
+  },
+} as const satisfies Record<string, Plan>
+
+const besideAnother: Plan = { asked: { a: stake, b: stake, other } }
+
+const winsBesideAStake: Plan = {
+  asked: {
+    a: { kind: 'win', id: 'same' },
+    b: { kind: 'win', id: 'same' },
+    more: { kind: 'add stake', id: 'more' },
+  },
+  isOpen: true,
+}
+const stakesBesideAWin: Plan = {
+  asked: {
+    a: { kind: 'add stake', id: 'same' },
+    b: { kind: 'add stake', id: 'same' },
+    win: { kind: 'win', id: 'win' },
+  },
+  isOpen: true,
+}
+
+const large: Record<string, Plan> = {
+  'equal stakes beside another that is taken': besideAnother,
+  'three equal plays before a breaker': { asked: { a: stake, b: stake, c: stake }, ends: mayBeTakenBack },
+  'equal stakes beside another': { asked: { a: stake, b: stake, other }, ends: mayBeTakenBack },
+  'equal stakes beside a sweep': { asked: { a: stake, b: stake, sweeper }, ends: everyEnd, mortal: 'a' },
+  "equal stakes of the operator's beside a sweep": {
+    asked: { a: bet, b: bet, sweeper },
+    ends: everyEnd,
+    mortal: 'a',
+  },
+}
+
+const besideOthers = {
+  'equal wins beside a stake': winsBesideAStake,
+  'equal stakes beside the end of their round': stakesBesideAWin,
+}
+
+for (const [name, plan] of Object.entries({ ...plans, ...besideOthers, ...(withLarge ? large : {}) })) {
+  await t.test(`no order breaks ${name}`, { timeout }, async (t) => {
+    const { states, ends, violation } = await explorePlays(plan, { statesMax })
+    t.comment(`${states} states, ${ends} ends`)
+    t.equal(violation, null)
+    t.ok(states > 100 && states < statesMax, 'every reachable state was visited')
+  })
+}
+
+const mistakes: Record<string, { plan: Plan; mistake: Mistake }> = {
+  'an id is not unique': {
+    plan: plans['two equal free bets, one of which may die'],
+    mistake: {
+      rounds: (rounds) => ({
+        ...rounds,
+        insert: ({ round, ...write }, now) =>
+          rounds.insert({ ...write, round: { ...round, clientTransactionId: null } }, now),
+      }),
+    },
+  },
+  'a request does not find the round that it lost to': {
+    plan: plans['two equal free bets, one of which may die'],
+    mistake: { rounds: (rounds) => ({ ...rounds, listByTransaction: async () => [] }) },
+  },
+  'a round that may be taken back counts as over': {
+    plan: plans["two equal stakes of the operator's"],
+    mistake: {
+      rounds: (rounds) => ({
+        ...rounds,
+        last: async (chain) => ({ ...(await rounds.last(chain)), unfinished: false }),
+      }),
+    },
+  },
+  'an intent is taken back from under a sweep': {
+    plan: plans['a stake that is taken back beside a sweep and another'],
+    mistake: {
+      rounds: (rounds) => ({
+        ...rounds,
+        async remove(stored) {
+          const fresh = await rounds.findAnywhere(stored.round.id)
+          return fresh !== null && rounds.remove(fresh)
+        },
+      }),
+    },
+  },
+  'a page reads the round and the next nonce one after the other': {
+    plan: plans['two tabs before a breaker, and the page of the next commitment'],
+    mistake: {
+      rounds: (rounds) => ({
+        ...rounds,
+        async findLast(chain) {
+          const last = await rounds.findLast(chain)
+          const open = await rounds.findUnfinished(chain)
+          if (last === null || open !== null || !isUnfinished(last.round)) return last
+          return { ...last, round: { ...last.round, status: 'VOIDED' } }
+        },
+      }),
+    },
+  },
+  'what was refused is forgotten': { plan: besideAnother, mistake: { forgetsRefusals: true } },
+  'a round forgets which wins it has refused': {
+    plan: winsBesideAStake,
+    mistake: { rounds: (rounds) => ({ ...rounds, keepRefusal: async (stored) => stored }) },
+  },
+  'a grant tells one round no, and yes later': {
+    plan: plans['a free bet beside a sweep, as the grant comes and goes'],
+    mistake: { grantForgetsRefusals: true },
+  },
+}
+
+for (const [name, { plan, mistake }] of Object.entries(mistakes)) {
+  await t.test(`the search finds it when ${name}`, { timeout }, async (t) => {
+    const { states, violation } = await explorePlays(plan, { statesMax, mistake })
+    t.ok(violation !== null, 'found')
+    t.comment(`${states} states: ${violation?.invariant}: ${violation?.trace.join(' → ')}`)
+  })
+}

@@ -1,0 +1,78 @@
+import t from 'tap'
+import type { SeededBug } from '@pitboss/runtime/seeded-bug'
+import { mistakenRules } from './fixtures/mistaken-rules.ts'
+import { simulate } from '../src/simulate.ts'
+import { mistakenRounds } from './fixtures/mistaken-rounds.ts'
+import { mistakenParts } from './fixtures/mistaken-stores.ts'
+import type { Mistake } from '../src/world.ts'
+
+/** More by hand: npm run simulate -- --seeds 10000. */
+const seeds = 40
+const seedsMax = 400
+
+/** A busy machine runs it many times slower than a free one, on which each takes a few seconds at most. */
+const testTimeoutMs = 300_000
+t.setTimeout(2 * testTimeoutMs)
+
+await t.test(
+  'no order of losses, late arrivals, crashes, pauses and voids breaks the books',
+  { timeout: testTimeoutMs },
+  async (t) => {
+    let steps = 0
+    for (let seed = 1; seed <= seeds; seed++) {
+      const run = await simulate(seed)
+      steps += run.steps
+      t.equal(run.violation, null, `seed ${seed}`)
+    }
+    t.comment(`${steps} steps in ${seeds} runs`)
+  },
+)
+
+await t.test('the same seed is the same run', { timeout: testTimeoutMs }, async (t) => {
+  const runs = [await simulate(7, { withTrace: true }), await simulate(7, { withTrace: true })]
+  t.strictSame(runs[0], runs[1])
+  t.ok((runs[0]?.trace.length ?? 0) > 100)
+})
+
+const bugs: readonly SeededBug[] = [
+  'rounds.pending-stake-counts',
+  'rounds.payout-one-more',
+  'rounds.nonce-skipped',
+  'rounds.redrawn-after-restart',
+  'rounds.event-dropped',
+  'storage.fence-lost',
+  'wallet-bridge.new-id-per-retry',
+  'wallet-bridge.refusal-always-final',
+  'wallet-bridge.silence-is-refusal',
+  'wallet-bridge.rollback-of-win',
+  'wallet-bridge.credit-given-up',
+  'wallet-bridge.void-pays-twice',
+  'wallet-bridge.two-resolvers',
+  'wallet-bridge.event-before-outcome',
+  'wallet-bridge.event-dropped',
+  'wallet-bridge.event-twice',
+]
+
+const mistakes: [name: string, mistake: Mistake][] = [
+  ...Object.entries(mistakenRules).map(([name, movementRules]): [string, Mistake] => [
+    name,
+    { movementRules },
+  ]),
+  ...Object.entries(mistakenRounds).map(([name, roundRules]): [string, Mistake] => [name, { roundRules }]),
+  ...Object.entries(mistakenParts),
+  ...bugs.map((bug): [string, Mistake] => [bug, { bug }]),
+]
+for (const [name, mistake] of mistakes) {
+  await t.test(`the simulation finds it when ${name}`, { timeout: testTimeoutMs }, async (t) => {
+    let found: string | null = null
+    let seed = 0
+    while (found === null && seed < seedsMax) {
+      seed += 1
+      found = (await simulate(seed, { mistake, harsh: true })).violation
+      // What the product itself does wrong is no proof that the mistake is noticed.
+      if (found !== null && (await simulate(seed, { harsh: true })).violation !== null) found = null
+    }
+    t.ok(found !== null, 'found')
+    t.comment(`seed ${seed}: ${found}`)
+  })
+}

@@ -1,0 +1,16 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { z } from 'zod'
+
+const main = fileURLToPath(new URL('../../../tools/ops/src/main.ts', import.meta.url))
+const run = promisify(execFile)
+const object = z.record(z.string(), z.unknown())
+
+/** `npm run ops -- … --json` against the stack of a data folder. @throws when it is refused. */
+export async function runOps(dataDir: string, ...flags: string[]): Promise<Record<string, unknown>> {
+  const { stdout } = await run(process.execPath, [main, ...flags, '--json'], {
+    env: { ...process.env, PITBOSS_DATA_DIR: dataDir },
+  })
+  return object.parse(JSON.parse(stdout))
+}

@@ -1,0 +1,131 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, globSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { EngineError } from '@pitboss/engines/engine-error'
+import { needsEngines } from './needs-engines.ts'
+import { startTestEngines } from './start-test-engines.ts'
+
+/**
+ * `npm test`: starts the engines once, runs the test files of all workspaces (or those that are named) against them,
+ * two at a time, and stops the engines whatever happens. What would disturb others, or be disturbed, is named `*.alone.test.ts`: it runs
+ * when all others have ended, by itself.
+ *
+ * `npm test -- libs/money/test/amount.test.ts` runs one file; `npm test -- --no-engines` only those that need no
+ * engines (rule: needs-engines.ts); other options go to tap.
+ */
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const globs = ['{libs,services,tools,proof}/*/test/**/*.test.ts', 'web/test/**/*.test.ts']
+const accounts = 60
+const jobs = 2
+const interruptedExitCode = 130
+const tap = join(root, 'node_modules/tap/dist/esm/run.mjs')
+/** What Node has compiled: a run starts hundreds of processes that load the same files. */
+const compileCache = join(root, 'node_modules/.cache/node-compile')
+const plainChildren = fileURLToPath(new URL('./plain-children.cts', import.meta.url))
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(args: string[]): Promise<number> {
+  const startedAt = performance.now()
+  const withoutEngines = args.includes('--no-engines')
+  const options = args.filter((arg) => arg.startsWith('-') && arg !== '--no-engines')
+  const named = args.filter((arg) => !arg.startsWith('-'))
+  const files = testFiles(named).filter((file) => !withoutEngines || !needsEngines(join(root, file)))
+  if (files.length === 0) return report(1, 'no test file matches', startedAt)
+  const buildCode = await buildTap()
+  if (buildCode !== 0) return report(buildCode, 'tap could not be built', startedAt)
+  if (withoutEngines)
+    return report(await runTap(files, options, {}), `${files.length} files without engines`, startedAt)
+
+  const started = await startOrExplain()
+  if (started === null) return report(1, 'the engines did not start', startedAt)
+  const { engines, description, stop } = started
+  console.error(`engines: ${description}`)
+  try {
+    const code = await runTap(files, options, { PITBOSS_TEST_ENGINES: JSON.stringify(engines) })
+    return report(code, `${files.length} files, ${description}`, startedAt)
+  } finally {
+    await stop()
+  }
+}
+
+async function startOrExplain(): Promise<Awaited<ReturnType<typeof startTestEngines>> | null> {
+  try {
+    return await startTestEngines(accounts)
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+    console.error(error.message)
+    return null
+  }
+}
+
+function testFiles(named: string[]): string[] {
+  const all = globSync(globs, { cwd: root, exclude: (path) => path.includes('node_modules') }).sort()
+  if (named.length === 0) return all
+  const wanted = named.map((path) => relative(root, join(process.cwd(), path)))
+  return all.filter((file) => wanted.some((path) => file === path || file.startsWith(`${path}/`)))
+}
+
+/** tap compiles its plugins into one module when they change; the first run after an install would use the old one. */
+async function buildTap(): Promise<number> {
+  const built = dirname(
+    createRequire(join(root, 'node_modules/tap/package.json')).resolve('@tapjs/test/package.json'),
+  )
+  const loads = readFileSync(join(built, 'test-built/dist/esm/index.js'), 'utf8').includes(
+    '@tapjs/typescript',
+  )
+  return loads ? run(['build'], {}) : 0
+}
+
+async function runTap(files: string[], options: string[], env: Record<string, string>): Promise<number> {
+  const isAlone = (file: string) => file.endsWith('.alone.test.ts')
+  const together = files.filter((file) => !isAlone(file))
+  const alone = files.filter(isAlone)
+  const tapRun = (atOnce: number) => [
+    'run',
+    `--node-arg=--require=${plainChildren}`,
+    `--jobs=${atOnce}`,
+    ...options,
+  ]
+  const first = together.length === 0 ? 0 : await run([...tapRun(jobs), ...together], env)
+  if (alone.length === 0 || first === interruptedExitCode) return first
+  const saved = options.find((option) => option.startsWith('--save='))?.slice('--save='.length)
+  if (first !== 0 && saved !== undefined) {
+    // Once there is a list of what failed tap runs nothing else: what was to run alone joins the list.
+    appendFileSync(saved, alone.map((file) => `${file}\n`).join(''))
+    return first
+  }
+  const last = await run([...tapRun(1), ...alone], env)
+  return first === 0 ? last : first
+}
+
+/** Signals go to tap as well, being of the same terminal; it ends its tests, then the engines are stopped here. */
+async function run(args: string[], env: Record<string, string>): Promise<number> {
+  const child = spawn(process.execPath, [tap, ...args], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { NODE_COMPILE_CACHE: compileCache, ...process.env, ...env },
+  })
+  let signals = 0
+  const onSignal = (signal: NodeJS.Signals) => {
+    signals += 1
+    if (signals > 1) process.exit(interruptedExitCode)
+    child.kill(signal)
+  }
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
+  try {
+    const [code] = await once(child, 'exit')
+    return typeof code === 'number' ? code : interruptedExitCode
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
+  }
+}
+
+function report(code: number, what: string, startedAt: number): number {
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
+  console.log(`npm test: ${code === 0 ? 'passed' : `FAILED (exit code ${code})`}; ${what}; ${seconds} s`)
+  return code
+}

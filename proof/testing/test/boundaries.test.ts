@@ -1,0 +1,264 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { importsIn, type Import, readImports } from '../src/read-imports.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks']
+/** Libraries without input, output or a database. */
+const pureLibs = ['errors', 'money', 'fairness', 'contracts']
+/** Libraries that run in a browser. */
+const browserLibs = ['errors', 'money', 'fairness', 'contracts']
+const rooms = ['calls', 'consumers', 'workers', 'actions', 'rules', 'records', 'storage', 'clients']
+const gatewayRooms = ['http', 'access', 'limits', 'routes', 'input', 'openapi', 'answers']
+const filesOfService = ['main.ts', 'config.ts', 'app.ts', 'metrics.ts']
+
+/** What a room of a service may import of its own service, besides itself. `types` vanish when the code runs. */
+const mayImport: Readonly<Record<string, { code: readonly string[]; types: readonly string[] }>> = {
+  calls: { code: ['actions', 'records'], types: [] },
+  consumers: { code: ['actions', 'records'], types: [] },
+  workers: { code: ['actions', 'records'], types: [] },
+  actions: { code: ['storage', 'clients', 'records', 'rules'], types: [] },
+  clients: { code: ['rules'], types: ['storage'] },
+  records: { code: ['rules'], types: ['storage'] },
+  storage: { code: ['rules'], types: [] },
+  rules: { code: [], types: [] },
+}
+
+/** Rooms that do not keep to the table yet. The list only ever gets shorter. */
+const notYet: ReadonlySet<string> = new Set([
+  'auth: calls → rules',
+  'auth: calls → storage',
+  'auth: rules → storage',
+  'rounds: calls → clients',
+  'rounds: calls → consumers',
+  'rounds: calls → rules',
+  'rounds: calls → storage',
+  'rounds: clients → records',
+  'rounds: erring.ts',
+  'rounds: rules → libs',
+  'rounds: rules → storage',
+  'rounds: workers → storage',
+  'wallet-bridge: actions → erring.ts',
+  'wallet-bridge: actions → metrics.ts',
+  'wallet-bridge: calls → clients',
+  'wallet-bridge: calls → rules',
+  'wallet-bridge: calls → storage',
+  'wallet-bridge: erring.ts',
+  'wallet-bridge: records → storage',
+  'wallet-bridge: workers → clients',
+  'wallet-bridge: workers → metrics.ts',
+  'wallet-bridge: workers → storage',
+  'webhooks: actions → workers',
+  'webhooks: calls → consumers',
+  'webhooks: calls → rules',
+  'webhooks: calls → storage',
+  'webhooks: calls → workers',
+  'webhooks: consumers → rules',
+  'webhooks: consumers → storage',
+  'webhooks: erring.ts',
+  'webhooks: rules → libs',
+  'webhooks: workers → clients',
+  'webhooks: workers → rules',
+  'webhooks: workers → storage',
+])
+
+const packages = new Map(
+  [...globSync('{libs,services,tools,proof}/*/package.json', { cwd: root }), 'web/package.json'].map(
+    (file) => {
+      const { name }: { name: string } = JSON.parse(readFileSync(join(root, file), 'utf8'))
+      return [name, file.replace('/package.json', '')]
+    },
+  ),
+)
+
+const importsOf = (pattern: string) => readImports(root, pattern, packages)
+const shown = (imports: readonly Import[]) =>
+  imports.map(({ file, specifier }) => `${file} imports ${specifier}`)
+const isIn = (path: string, folders: readonly string[]) =>
+  folders.some((folder) => path.startsWith(`${folder}/`))
+
+/** Breaches of the table in one service, as `from → to`. */
+function roomBreaches(imports: readonly Import[]): { pair: string; breach: Import }[] {
+  return imports.flatMap((breach) => {
+    const { file, target, isTypeOnly } = breach
+    const [, service = '', , from = ''] = file.split('/')
+    const rule = mayImport[from]
+    if (target === null || rule === undefined) return []
+    const found = (to: string) => [{ pair: `${service}: ${from} → ${to}`, breach }]
+    if (!target.startsWith(`services/${service}/src/`)) {
+      const isPure = isIn(
+        target,
+        pureLibs.map((name) => `libs/${name}`),
+      )
+      return from === 'rules' && !isPure ? found('libs') : []
+    }
+    const to = target.split('/')[3] ?? ''
+    const isAllowed = to === from || rule.code.includes(to) || (isTypeOnly && rule.types.includes(to))
+    return isAllowed ? [] : found(to)
+  })
+}
+
+t.test('every service has the same rooms', (t) => {
+  for (const service of services) {
+    const entries = globSync(`services/${service}/src/*`, { cwd: root }).map(
+      (path) => path.split('/')[3] ?? '',
+    )
+    const known = [...filesOfService, ...(service === 'gateway' ? gatewayRooms : rooms)]
+    t.strictSame(
+      entries.filter((entry) => !known.includes(entry) && !notYet.has(`${service}: ${entry}`)),
+      [],
+      service,
+    )
+  }
+  t.end()
+})
+
+t.test('rooms import what the table allows', (t) => {
+  const breaches = roomBreaches(importsOf('services/{auth,rounds,wallet-bridge,webhooks}/src/**/*.ts'))
+  t.strictSame(shown(breaches.filter(({ pair }) => !notYet.has(pair)).map(({ breach }) => breach)), [])
+  const pairs = new Set(breaches.map(({ pair }) => pair))
+  t.strictSame(
+    [...notYet].filter((pair) => pair.includes('→') && !pairs.has(pair)),
+    [],
+    'what is kept by now leaves the list',
+  )
+  t.end()
+})
+
+t.test('the table finds a breach of each of its rows', (t) => {
+  const breachesOf = (file: string, text: string) => roomBreaches(importsIn(file, text, packages)).length
+  for (const [from, { code, types }] of Object.entries(mayImport)) {
+    const file = `services/auth/src/${from}/some-file.ts`
+    for (const to of rooms) {
+      const value = `import {\n  one,\n  other,\n} from '../${to}/some.ts'`
+      const type = `import type { One } from '../${to}/some.ts'`
+      t.equal(breachesOf(file, value), code.includes(to) || from === to ? 0 : 1, `${from} imports ${to}`)
+      t.equal(
+        breachesOf(file, type),
+        [...code, ...types, from].includes(to) ? 0 : 1,
+        `${from} imports types of ${to}`,
+      )
+    }
+  }
+  const rule = 'services/auth/src/rules/some-file.ts'
+  t.equal(breachesOf(rule, "import { connectBus } from '@pitboss/bus/connect-bus'"), 1)
+  t.equal(breachesOf(rule, "export { isAmount } from '@pitboss/money/amount'"), 0)
+  t.equal(breachesOf('services/auth/src/calls/a.ts', "await import('../storage/some.ts')"), 1)
+  t.end()
+})
+
+t.test('rules do no input or output', (t) => {
+  const breaches = importsOf('services/*/src/rules/**/*.ts').filter(({ specifier }) =>
+    /^(nats|mongodb|undici|fastify|node:(fs|net|http|https|child_process|dns|tls))/.test(specifier),
+  )
+  t.strictSame(shown(breaches), [])
+  t.end()
+})
+
+t.test('no part of the project imports what stands above it', (t) => {
+  const breaches = (pattern: string, allowed: (target: string, from: Import) => boolean) =>
+    shown(importsOf(pattern).filter((one) => one.target !== null && !allowed(one.target, one)))
+  const own = (target: string, { file }: Import) =>
+    target.startsWith(`${file.split('/').slice(0, 2).join('/')}/`)
+  t.strictSame(
+    breaches('libs/*/src/**/*.ts', (target) => target.startsWith('libs/')),
+    [],
+    'libs import libs',
+  )
+  t.strictSame(
+    breaches('services/*/src/**/*.ts', (target, from) => target.startsWith('libs/') || own(target, from)),
+    [],
+    'services import libs',
+  )
+  t.strictSame(
+    breaches('web/src/**/*.{ts,tsx}', (target) =>
+      isIn(target, ['web', ...browserLibs.map((name) => `libs/${name}`)]),
+    ),
+    [],
+    'web imports libs that run in a browser',
+  )
+  t.strictSame(
+    breaches('tools/*/src/**/*.ts', (target) => isIn(target, ['libs', 'tools'])),
+    [],
+    'tools import libs and tools',
+  )
+  t.strictSame(
+    breaches(
+      '{libs,services,tools}/*/test/**/*.ts',
+      (target, from) =>
+        (isIn(target, ['libs', 'tools', 'proof/testing']) &&
+          (own(target, from) || !target.includes('/test/'))) ||
+        own(target, from),
+    ),
+    [],
+    'tests import libs, tools and proof/testing',
+  )
+  t.end()
+})
+
+t.test('libraries import each other without circles', (t) => {
+  const edges = new Map<string, Set<string>>()
+  for (const { file, target } of importsOf('libs/*/src/**/*.ts')) {
+    const [from = '', to = ''] = [file.split('/')[1], target?.split('/')[1]]
+    if (target?.startsWith('libs/') === true && from !== to) {
+      edges.set(from, (edges.get(from) ?? new Set()).add(to))
+    }
+  }
+  const reaches = (from: string, goal: string, seen = new Set<string>()): boolean =>
+    [...(edges.get(from) ?? [])].some((next) => {
+      if (next === goal) return true
+      if (seen.has(next)) return false
+      seen.add(next)
+      return reaches(next, goal, seen)
+    })
+  t.strictSame(
+    [...edges.keys()].filter((name) => reaches(name, name)),
+    [],
+  )
+  t.end()
+})
+
+t.test('packages export what others import, and nothing else', (t) => {
+  const used = new Map<string, Set<string>>()
+  for (const { file, specifier, target } of importsOf('{libs,services,tools,proof,web}/**/*.{ts,tsx,cts}')) {
+    const [scope = '', name = '', ...rest] = specifier.split('/')
+    const folder = packages.get(`${scope}/${name}`)
+    if (target === null || folder === undefined || file.startsWith(`${folder}/`)) continue
+    used.set(folder, (used.get(folder) ?? new Set()).add(`./${rest.join('/')}`))
+  }
+  for (const folder of packages.values()) {
+    const { exports = {} }: { exports?: Record<string, string> } = JSON.parse(
+      readFileSync(join(root, folder, 'package.json'), 'utf8'),
+    )
+    const needed = [...(used.get(folder) ?? [])].toSorted()
+    const wanted = Object.fromEntries(needed.map((path) => [path, `./src/${path.slice(2)}.ts`]))
+    t.strictSame(exports, wanted, `${folder}: npm run exports writes this list`)
+  }
+  t.end()
+})
+
+t.test('only config.ts and main.ts of a service read the environment', (t) => {
+  const readers = globSync('services/*/src/**/*.ts', { cwd: root }).filter((file) =>
+    /process\.env/.test(readFileSync(join(root, file), 'utf8')),
+  )
+  t.strictSame(
+    readers.filter((file) => !/src\/(config|main)\.ts$/.test(file)),
+    [],
+  )
+  t.end()
+})
+
+t.test('only storage folders open collections, and each is held to its tenants', (t) => {
+  const files = globSync('services/*/src/**/*.ts', { cwd: root })
+  const openers = files.filter((file) => /\.collection\s*[<(]/.test(readFileSync(join(root, file), 'utf8')))
+  t.strictSame(
+    openers.filter((file) => !/src\/storage\//.test(file)),
+    [],
+  )
+  const owners = new Set(openers.map((file) => file.split('/')[1] ?? ''))
+  const held = globSync('services/*/test/storage/isolation.test.ts', { cwd: root })
+  t.strictSame(new Set(held.map((file) => file.split('/')[1])), owners)
+  t.end()
+})

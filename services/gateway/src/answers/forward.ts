@@ -1,0 +1,66 @@
+import type { Caller } from '@pitboss/contracts/caller'
+import { toHappening } from '@pitboss/contracts/environments'
+import { idempotencyKey, setupEnvironment } from '@pitboss/contracts/primitives'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { z } from 'zod'
+import type { Identity } from '../access/identify.ts'
+import type { Answer, Inbound } from '../http/inbound.ts'
+import { withFilters } from '../input/list-cursor.ts'
+import { isRepeatedHeader, singleHeader } from '../input/single-header.ts'
+import type { ForwardCall } from '../routes/route-entry.ts'
+import type { HandlerDeps } from './handler-deps.ts'
+
+const named = z.object({ environment: setupEnvironment })
+
+/** Sends a validated request to the service that answers it. @throws ServiceError of the service. */
+export async function callService(
+  { bus }: Pick<HandlerDeps, 'bus'>,
+  call: ForwardCall,
+  inbound: Inbound,
+): Promise<{ status: number; body?: unknown }> {
+  const { params, query, body, context } = inbound
+  return bus.call(call, { caller: callerOf(inbound), params, query, body }, context)
+}
+
+/** Answers with what the service says; the cursor of a list carries the list's filters. */
+export async function forward(deps: HandlerDeps, call: ForwardCall, inbound: Inbound): Promise<Answer> {
+  const { status, body } = await callService(deps, call, inbound)
+  return body === null || body === undefined ? { status } : { status, json: withFilters(body, inbound.query) }
+}
+
+/**
+ * Who asks, in which environment. A machine's or a player's environment is its token's; a dashboard user names it in path,
+ * query or body, and without a name it is TEST, or both where one object is named by its id.
+ * @throws ServiceError VALIDATION_ERROR path `Idempotency-Key`.
+ */
+export function callerOf(inbound: Inbound): Caller {
+  const { identity, entry, clientAddress } = inbound
+  if (identity === null) throw new Error(`${entry.path} has no caller`)
+  const chosen = identity.audience === 'dashboard' ? chosenEnvironment(inbound) : identity.mode
+  return {
+    scope: { operatorId: identity.operatorId, environment: toHappening(chosen ?? 'TEST') },
+    eitherEnvironment: entry.byId && chosen === null,
+    account: identity.account,
+    actor: identity.actor,
+    idempotencyKey: entry.idempotent ? readIdempotencyKey(inbound) : null,
+    clientAddress,
+  }
+}
+
+function chosenEnvironment({ params, query, body }: Inbound): 'TEST' | 'LIVE' | null {
+  for (const part of [params, query, body]) {
+    const parsed = named.safeParse(part)
+    if (parsed.success) return parsed.data.environment
+  }
+  return null
+}
+
+function readIdempotencyKey({ raw }: Inbound): string | null {
+  const name = 'Idempotency-Key'
+  if (isRepeatedHeader(raw, 'idempotency-key')) throw invalidField(name, 'must not appear twice')
+  const text = singleHeader(raw, 'idempotency-key')
+  if (text === null) return null
+  const parsed = idempotencyKey.safeParse(text)
+  if (!parsed.success) throw invalidField(name, 'must be 1 to 128 printable characters')
+  return parsed.data
+}

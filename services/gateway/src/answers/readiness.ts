@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Bus } from '@pitboss/bus/connect-bus'
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { AccessState } from '../access/access-state.ts'
+import type { Answer } from '../http/inbound.ts'
+import { errorAnswer } from '../http/send.ts'
+
+const services = ['auth', 'rounds', 'wallet-bridge', 'webhooks'] as const
+const pingTimeoutMs = 1000
+/** Probes come often and from everywhere; the services are asked once in this time. */
+const keptMs = 250
+
+type Missing = { readonly name: string; readonly problem: string }
+export type ReadinessProbe = () => Promise<readonly Missing[]>
+
+/** What keeps the gateway from serving: NATS, the access bucket, each service. Source: contract section 9. */
+export function createReadinessProbe({ bus, access }: { bus: Bus; access: AccessState }): ReadinessProbe {
+  let last: { readonly result: Promise<readonly Missing[]>; readonly atMs: number } | null = null
+
+  async function look(): Promise<readonly Missing[]> {
+    if (!bus.connected()) return [{ name: 'nats', problem: 'not connected' }]
+    const pings = services.map(async (name) =>
+      (await answers(bus, name)) ? [] : [{ name, problem: 'does not answer' }],
+    )
+    const bucket = access.alive()
+      ? []
+      : [{ name: 'revocation-bucket', problem: 'no heartbeat for 5 s; tokens are refused' }]
+    const broker = (await brokerAnswers(bus)) ? [] : [{ name: 'nats', problem: 'does not answer' }]
+    return [...broker, ...bucket, ...(await Promise.all(pings)).flat()]
+  }
+
+  return () => {
+    const nowMs = performance.now()
+    if (last === null || nowMs - last.atMs > keptMs) last = { result: look(), atMs: nowMs }
+    return last.result
+  }
+}
+
+/** 200, or 503 naming what is missing, in the envelope of every error. */
+export async function readyz(probe: ReadinessProbe, requestId: string): Promise<Answer> {
+  const missing = await probe()
+  if (missing.length === 0) return { status: 200, json: { status: 'ready' } }
+  const error = new ServiceError('SERVICE_UNAVAILABLE', {
+    message: `Not ready: ${missing.map(({ name }) => name).join(', ')}.`,
+    details: missing.map(({ name, problem }) => ({ path: name, message: problem })),
+  })
+  return errorAnswer(error, requestId)
+}
+
+/** A server that hangs keeps its connections; the bus takes them for lost only after several seconds. */
+async function brokerAnswers(bus: Bus): Promise<boolean> {
+  const answered = new AbortController()
+  const silence = delay(pingTimeoutMs, false, { signal: answered.signal }).catch(() => false)
+  const pong = bus.nc.flush().then(
+    () => true,
+    () => false,
+  )
+  try {
+    return await Promise.race([pong, silence])
+  } finally {
+    answered.abort()
+  }
+}
+
+async function answers(bus: Bus, service: string): Promise<boolean> {
+  try {
+    await bus.request(`$SRV.PING.${service}`, { timeoutMs: pingTimeoutMs })
+    return true
+  } catch {
+    return false
+  }
+}

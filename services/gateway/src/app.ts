@@ -1,0 +1,123 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Bus } from '@pitboss/bus/connect-bus'
+import { newId } from '@pitboss/runtime/new-id'
+import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
+import { createAccessState } from './access/access-state.ts'
+import { type GatewayConfig, limiterRules } from './config.ts'
+import { createHandlerOf } from './answers/handler-of.ts'
+import { createReadinessProbe, type ReadinessProbe } from './answers/readiness.ts'
+import { repeatUnstarted } from './answers/repeat-unstarted.ts'
+import { createArrivalClock } from './http/arrival-clock.ts'
+import { createApp } from './http/create-app.ts'
+import { createMetrics } from './http/metrics.ts'
+import { createRequestLog } from './http/request-log.ts'
+import { createLimiters, limitsSubject } from './limits/limiters.ts'
+import { createLoadGauge } from './limits/load-gauge.ts'
+
+const drainTimeoutMs = 9000
+
+export type Gateway = {
+  readonly port: number
+  readonly missing: ReadinessProbe
+  /** Takes no more connections, finishes what is in flight (at most 9 s), writes what is queued. The bus stays open. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a gateway on a connected bus. Several on one machine may listen on the same port: the kernel spreads connections
+ * over them (SO_REUSEPORT). `nowMs` is the clock of tokens.
+ * @throws when the port cannot be had.
+ */
+export async function startGateway({
+  config,
+  bus: plainBus,
+  logger,
+  registry,
+  nowMs = Date.now,
+}: {
+  config: GatewayConfig
+  bus: Bus
+  logger: Logger
+  registry: Registry
+  nowMs?: () => number
+}): Promise<Gateway> {
+  const bus = repeatUnstarted(plainBus)
+  const access = createAccessState({ bus, logger, nowMs })
+  const limiters = createLimiters({
+    rules: limiterRules(config),
+    replicaId: newId('gw'),
+    publish: (data) => bus.publish(limitsSubject, data),
+    // Not `nowMs`: a clock that is set back would keep what was counted for as long.
+    nowMs: () => performance.now(),
+  })
+  const exchange = bus.subscribe(limitsSubject, ({ data }) => limiters.receive(data))
+  const gauge = createLoadGauge({
+    readDelayMs: config.PITBOSS_SHED_READ_DELAY_MS,
+    stakeDelayMs: config.PITBOSS_SHED_STAKE_DELAY_MS,
+    readInFlightMax: config.PITBOSS_SHED_READ_IN_FLIGHT,
+    stakeInFlightMax: config.PITBOSS_SHED_STAKE_IN_FLIGHT,
+  })
+  const arrivals = createArrivalClock()
+  const requestLog = createRequestLog({ bus: plainBus, logger })
+  const missing = createReadinessProbe({ bus, access })
+  const webFolder = config.PITBOSS_WEB_FOLDER ?? null
+  const deps = { bus, access, limiters, baseUrl: config.PITBOSS_BASE_URL, webFolder, logger }
+  let stopping: Promise<void> | null = null
+  const app = createApp({
+    access,
+    limiters,
+    gauge,
+    arrivals,
+    trustedProxies: config.PITBOSS_TRUSTED_PROXIES,
+    bodyTimeoutMs: config.PITBOSS_BODY_TIMEOUT_MS,
+    headersTimeoutMs: config.PITBOSS_HEADERS_TIMEOUT_MS,
+    handlerOf: createHandlerOf(deps, missing),
+    logger,
+    requestLog,
+    metrics: createMetrics(registry, () => gauge.inFlight()),
+    isStopping: () => stopping !== null,
+  })
+  await app.ready()
+  const { server } = app
+  server.listen({ host: config.HOST, port: config.PORT, reusePort: true })
+  await once(server, 'listening')
+  const port = portOf(server.address())
+  logger.info({ host: config.HOST, port }, 'gateway.listening')
+
+  async function stop(): Promise<void> {
+    await closeServer(server)
+    await app.close()
+    limiters.stop()
+    exchange.unsubscribe()
+    gauge.stop()
+    arrivals.stop()
+    await requestLog.stop()
+    await access.stop()
+  }
+
+  return {
+    port,
+    missing,
+    stop() {
+      stopping ??= stop()
+      return stopping
+    },
+  }
+}
+
+/** Idle connections go at once, the others with the answer that they wait for, whatever is left after the time-out. */
+async function closeServer(server: Server): Promise<void> {
+  const timer = setTimeout(() => server.closeAllConnections(), drainTimeoutMs)
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve())
+  })
+  clearTimeout(timer)
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === 'string') throw new Error('the gateway has no port')
+  return address.port
+}

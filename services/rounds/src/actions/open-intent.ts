@@ -1,0 +1,156 @@
+import type { HandlerContext } from '@pitboss/bus/serve-calls'
+import type { Scope } from '@pitboss/contracts/caller'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import type { Clock } from '@pitboss/runtime/clock'
+import type { RoundActor } from './round-actor.ts'
+import { isRefusedBy, refusalError, refusalOf } from '../rules/refusal.ts'
+import { isUnfinished, type RoundState } from '../rules/round.ts'
+import type { RefusalsStore } from '../storage/refusals-store.ts'
+import type { StoredRound } from '../storage/round-document.ts'
+import type { LastNonce, RoundsStore } from '../storage/rounds-store.ts'
+
+/** How often one request begins again because another was first. */
+const triesMax = 8
+
+/** What is common to equal requests for a new round. */
+export type IntentRequest = {
+  readonly scope: Scope
+  readonly chain: string
+  /** The client's own id, under which a repeat finds the round. */
+  readonly transactionId: string | null
+  readonly requestHash: string
+  readonly receivedAt: Date | null
+  /** Whether a round is this very request's. */
+  readonly isOwn: (round: RoundState) => boolean
+}
+
+export type Plan = {
+  readonly last: LastNonce
+  /** The round with this nonce, after everything else that can be refused; anew when the nonce was taken. */
+  readonly make: (nonce: number) => Promise<RoundState>
+}
+
+/**
+ * `opened`: the round is stored, and its stake is this request's to take. `repeat`: an equal request, or
+ * another with its id, was first.
+ */
+export type Opened = { readonly kind: 'opened' | 'repeat'; readonly stored: StoredRound }
+
+export type OpenIntent = ReturnType<typeof createOpenIntent>
+
+/**
+ * W: stores the intent of a new round, whoever drives it, on the nonce after the last round that is over.
+ * Such a round is never removed, and the indexes refuse a nonce or a client's id that is taken: so nonces
+ * have no gaps and one id is one round, whatever arrives at once. A refusal for good takes the id's place in
+ * the same index, so that an equal request which is still under way is refused, too. Contract section 12,
+ * "Rounds and movements" and "A definite answer is true for ever".
+ */
+export function createOpenIntent({
+  rounds,
+  refusals,
+  actor,
+  clock,
+}: {
+  rounds: Pick<RoundsStore, 'last' | 'findUnfinished' | 'listByTransaction'>
+  refusals: RefusalsStore
+  actor: Pick<RoundActor, 'open' | 'catchUp'>
+  clock: Clock
+}) {
+  return { openIntent, refuse }
+
+  /**
+   * @param plan what can be refused without a look at the player's other rounds
+   * @throws ServiceError what `plan` and `make` refuse; ROUND_IN_PROGRESS while another round of the chain is
+   * not over; SERVICE_UNAVAILABLE when others were first each time: nothing is stored then.
+   */
+  async function openIntent(
+    request: IntentRequest,
+    plan: () => Promise<Plan>,
+    context: HandlerContext,
+  ): Promise<Opened> {
+    try {
+      return await open(request, plan, context)
+    } catch (error) {
+      return refuse(request, error)
+    }
+  }
+
+  /**
+   * Refuses a request that has no round, for good unless `error` is retryable. An equal request may have
+   * opened the round since, and used up what this one lacks: then it is a repeat.
+   * @throws `error`, or what an equal request was told before
+   */
+  async function refuse(request: IntentRequest, error: unknown): Promise<Opened> {
+    const { chain, transactionId, requestHash } = request
+    const told = transactionId === null ? null : { transactionId, requestHash }
+    const refusal = told === null ? null : refusalOf(error, told, clock.now())
+    if (refusal === null) throw error
+    for (let tries = 0; tries < triesMax; tries++) {
+      const sibling = await findSibling(rounds, request)
+      if (sibling !== null) return { kind: 'repeat', stored: sibling }
+      if (await refusals.insert(chain, refusal)) throw error
+      await assertNotRefused(request)
+    }
+    throw keepsChanging(chain)
+  }
+
+  /**
+   * @throws ServiceError what an equal request was told when this one was under way. What was told to others
+   * is forgotten, and leaves its place.
+   */
+  async function assertNotRefused({ chain, transactionId, ...request }: IntentRequest): Promise<void> {
+    const earlier = transactionId === null ? null : await refusals.find(chain, transactionId)
+    if (earlier === null || transactionId === null) return
+    if (isRefusedBy(earlier, { transactionId, ...request })) throw refusalError(earlier)
+    await refusals.remove(chain, earlier)
+  }
+
+  async function open(
+    request: IntentRequest,
+    plan: () => Promise<Plan>,
+    context: HandlerContext,
+  ): Promise<Opened> {
+    const { chain } = request
+    const { last, make } = await plan()
+    for (let tries = 0; tries < triesMax; tries++) {
+      const { nonce, unfinished } = tries === 0 ? last : await rounds.last(chain)
+      if (unfinished) {
+        const other = await rounds.findUnfinished(chain)
+        if (other !== null && request.isOwn(other.round)) return { kind: 'repeat', stored: other }
+        if (other !== null && isUnfinished((await actor.catchUp(other, context)).round)) {
+          throw new ServiceError('ROUND_IN_PROGRESS')
+        }
+        // It is over, or was taken back and has left its nonce.
+        continue
+      }
+      const opened = await actor.open(await make(nonce + 1))
+      if (opened !== null) {
+        await failpoint('rounds.intent-stored')
+        return { kind: 'opened', stored: opened }
+      }
+      const sibling = await findSibling(rounds, request)
+      if (sibling !== null) return { kind: 'repeat', stored: sibling }
+      await assertNotRefused(request)
+    }
+    throw keepsChanging(chain)
+  }
+}
+
+function keepsChanging(chain: string): ServiceError {
+  const cause = new Error(`rounds of ${chain} kept being opened and taken back`)
+  return new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
+}
+
+/**
+ * The round that has this id: the request's own where there are several (of players whose requests came at
+ * once, or left by an earlier release), null for none.
+ */
+export async function findSibling(
+  rounds: Pick<RoundsStore, 'listByTransaction'>,
+  { scope, transactionId, isOwn }: Pick<IntentRequest, 'scope' | 'transactionId' | 'isOwn'>,
+): Promise<StoredRound | null> {
+  if (transactionId === null) return null
+  const found = await rounds.listByTransaction(scope, transactionId)
+  return found.find(({ round }) => isOwn(round)) ?? found[0] ?? null
+}

@@ -1,0 +1,33 @@
+import type { TransactionBody } from '@pitboss/contracts/objects/movement'
+import { parseAmount } from '@pitboss/money/amount'
+import { AmountError } from '@pitboss/money/amount'
+import { hashBody } from '@pitboss/storage/idempotency-keys'
+import type { RoundState } from './round.ts'
+
+type MeaningContext = Pick<RoundState, 'currency'> & Partial<Pick<RoundState, 'stakes' | 'wins'>>
+
+/**
+ * What a request for a movement means: equal for two bodies that ask for the same, however they are written ("10.5" and "10.50",
+ * fields in another order, a default given or left out, a reversal's amount spelled out or not). Contract section 5.
+ */
+export function transactionHash(body: TransactionBody, round: MeaningContext): string {
+  if (body.type === 'BET' || body.type === 'WIN') {
+    return hashBody({ ...body, amount: meaningOf(body.amount, round.currency) })
+  }
+  const { amount, currency = round.currency, ...rest } = body
+  const original = [...(round.stakes ?? []), ...(round.wins ?? [])].find(
+    ({ transactionId }) => transactionId === body.reference_transaction_id,
+  )
+  const whole = original === undefined ? null : String(original.minor)
+  return hashBody({ ...rest, currency, amount: amount === undefined ? whole : meaningOf(amount, currency) })
+}
+
+function meaningOf(amount: string, currency: string): string {
+  try {
+    return String(parseAmount(amount, currency))
+  } catch (error) {
+    // Not an amount of this currency, so certainly another body than one that was accepted.
+    if (error instanceof AmountError) return `as written: ${amount}`
+    throw error
+  }
+}

@@ -1,0 +1,100 @@
+import { ServiceError } from '@pitboss/errors/service-error'
+import t from 'tap'
+import type { Refusal } from '../../src/rules/refusal.ts'
+import type { RoundState } from '../../src/rules/round.ts'
+import { newRound } from '../../src/rules/new-round.ts'
+import { createOpenIntent } from '../../src/actions/open-intent.ts'
+import type { StoredRound } from '../../src/storage/round-document.ts'
+
+const now = new Date()
+const scope = { operatorId: '00000000-0000-4000-8000-0000000000aa', environment: 'SANDBOX' } as const
+const context = { requestId: 'req', deadlineAtMs: now.getTime() + 15_000 }
+const round = newRound({
+  session: {
+    ...{ _id: 'ses', version: 1, scope: 'op/SANDBOX', ...scope, playerId: 'p', game: 'dice' },
+    ...{ currency: 'USD', brandId: null, language: null, country: null, returnUrl: null, metadata: [] },
+    ...{ limits: null, createdAt: now, expiresAt: now, closedAt: null, outbox: [], outboxAt: null },
+  },
+  ...{ driver: 'game', gameId: 'g', clientSeed: null, bet: null, stake: 100n, maxPayout: 200n, now },
+  commitment: { nonce: 1, sealedSeed: '', serverSeedHash: '' },
+  ...{ grantId: null, settleLosses: 'none', requestHash: '', clientTransactionId: 'mine' },
+  newId: (prefix) => prefix,
+  newUuid: () => 'uuid',
+})
+const stored: StoredRound = { round, version: 1, dueAt: null, checks: 0, claims: 0, outbox: [] }
+const nobody = { last: async () => ({ nonce: 0, unfinished: false }), findUnfinished: async () => null }
+
+/** How a request fares over these tables, and the nonces that it has tried. */
+function ask(
+  rounds: Partial<Parameters<typeof createOpenIntent>[0]['rounds']>,
+  open: (round: RoundState) => Promise<StoredRound | null>,
+  refusal?: ServiceError,
+) {
+  const nonces: number[] = []
+  const kept: Refusal[] = []
+  const { openIntent } = createOpenIntent({
+    rounds: { ...nobody, listByTransaction: async () => [], ...rounds },
+    refusals: {
+      async insert(_chain, told) {
+        kept.push(told)
+        return true
+      },
+      find: async () => null,
+      remove: async () => undefined,
+    },
+    actor: { open, catchUp: async (one) => one },
+    clock: { now: () => now },
+  })
+  const make = async (nonce: number) => {
+    nonces.push(nonce)
+    if (refusal !== undefined) throw refusal
+    return { ...round, nonce }
+  }
+  const plan = async () => ({ last: { nonce: 0, unfinished: false }, make })
+  const request = {
+    scope,
+    chain: 'chain',
+    transactionId: 'mine',
+    requestHash: '',
+    receivedAt: now,
+    isOwn: () => false,
+  }
+  return { nonces, kept, opened: openIntent(request, plan, context) }
+}
+
+t.test('who loses every time is told to repeat, and has stored nothing', async (t) => {
+  let nonce = 0
+  const last = async () => ({ nonce: ++nonce, unfinished: false })
+  const { nonces, opened } = ask({ last }, async () => null)
+  await t.rejects(opened, { code: 'SERVICE_UNAVAILABLE' })
+  t.strictSame(nonces, [1, 2, 3, 4, 5, 6, 7, 8], 'always the nonce after the round that is over')
+})
+
+t.test('a round that is gone before it was read leaves its nonce', async (t) => {
+  const lasts = [
+    { nonce: 1, unfinished: true },
+    { nonce: 1, unfinished: true },
+    { nonce: 0, unfinished: false },
+  ]
+  let tries = 0
+  const { nonces, opened } = ask(
+    { last: async () => lasts.shift() ?? { nonce: 9, unfinished: false } },
+    async () => (++tries === 1 ? null : stored),
+  )
+  t.equal((await opened).kind, 'opened')
+  t.strictSame(nonces, [1, 1])
+})
+
+t.test('what is refused for good is refused only if no equal request was first', async (t) => {
+  const refusal = new ServiceError('VALIDATION_ERROR')
+  await t.rejects(ask({}, async () => stored, refusal).opened, { code: 'VALIDATION_ERROR' })
+  const listByTransaction = async () => [stored]
+  t.strictSame(await ask({ listByTransaction }, async () => stored, refusal).opened, {
+    kind: 'repeat',
+    stored,
+  })
+  const retryable = new ServiceError('SERVICE_UNAVAILABLE')
+  await t.rejects(ask({ listByTransaction }, async () => stored, retryable).opened, {
+    code: 'SERVICE_UNAVAILABLE',
+  })
+})

@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '@pitboss/runtime/clock'
+import { signatureTimestamp, signBody } from '@pitboss/signing/sign-body'
+import type { WalletCallResult, WalletClient, WalletRequest } from '../clients/wallet-client.ts'
+import { judgeExchange, readBalanceAnswer, type WalletExchange } from '../rules/wallet-answers.ts'
+import type { Wallet } from '../storage/wallet-document.ts'
+
+type Check = {
+  name: string
+  ok: boolean
+  expected: string | null
+  actual: string | null
+  hint: string | null
+}
+type WalletCheck = { ok: boolean; checks: Check[] }
+export type CheckWallet = (wallet: Wallet, currency: string) => Promise<WalletCheck>
+
+const checkPlayer = 'pitboss-check'
+/** Five calls fit into the time that the dashboard waits. */
+const callTimeoutMaxMs = 11_000
+const clockToleranceS = 300
+const staleByS = 3600
+/** Codes that a wallet may give for a player it has never seen; the signature was fine then. */
+const playerCodes = new Set(['OK', 'PLAYER_NOT_FOUND', 'PLAYER_BLOCKED', 'SELF_EXCLUDED', 'KYC_REQUIRED'])
+
+/**
+ * Calls a wallet and says in plain words what is wrong with it. Moves no money: it asks for a balance and rolls back a movement that never
+ * was. Never rejects; takes at most five calls' time-outs. Source: contract section 3 ("wallets").
+ */
+export function createCheckWallet({
+  client,
+  clock,
+  newId,
+}: {
+  client: WalletClient
+  clock: Clock
+  newId: (prefix: string) => string
+}): CheckWallet {
+  return async function checkWallet(wallet, currency) {
+    const body = JSON.stringify({
+      playerId: checkPlayer,
+      currency,
+      sessionId: newId('ses'),
+      gameId: randomUUID(),
+    })
+    const send = (extra: Partial<WalletRequest> = {}) =>
+      client.call({
+        wallet,
+        operation: 'balance',
+        body,
+        requestId: newId('req'),
+        timeoutMs: Math.min(wallet.timeoutMs, callTimeoutMaxMs),
+        ...extra,
+      })
+    const good = await send()
+    const reachable = checkReachable(wallet, good)
+    if (!reachable.ok) return { ok: false, checks: [reachable] }
+    const now = clock.now()
+    const timestamp = signatureTimestamp(now)
+    const stale = signatureTimestamp(new Date(now.getTime() - staleByS * 1000))
+    const forged = await send({ timestamp, signature: signBody(`${wallet.secret}x`, timestamp, body) })
+    const outdated = await send({ timestamp: stale, signature: signBody(wallet.secret, stale, body) })
+    const rollback = { operation: 'rollback', body: rollbackBody(currency, now) } as const
+    const first = await send(rollback)
+    const second = await send(rollback)
+    const checks = [
+      reachable,
+      checkShape(good),
+      checkSignature(good),
+      checkRefused('bad_signature_refused', forged, 'Compare x-signature before you do anything else.'),
+      checkClock(good, now),
+      checkRefused(
+        'old_timestamp_refused',
+        outdated,
+        `Refuse an x-timestamp that is more than ${clockToleranceS} s away from your clock.`,
+      ),
+      checkBalance(good, currency),
+      checkIdempotency(first, second, currency),
+    ]
+    return { ok: checks.every(({ ok }) => ok), checks }
+  }
+
+  function rollbackBody(currency: string, now: Date): string {
+    return JSON.stringify({
+      transactionId: newId('rbk'),
+      referenceTransactionId: newId('bet'),
+      reference: newId('txn'),
+      type: 'ROLLBACK',
+      roundId: randomUUID(),
+      gameId: randomUUID(),
+      game: 'dice',
+      sessionId: newId('ses'),
+      playerId: checkPlayer,
+      currency,
+      amount: '0.01',
+      freeBet: false,
+      roundClosed: true,
+      occurredAt: now.toISOString(),
+    })
+  }
+}
+
+function checkReachable(wallet: Wallet, { exchange, latencyMs }: WalletCallResult): Check {
+  const name = 'reachable'
+  const expected = `an answer from ${wallet.url}/balance within ${Math.min(wallet.timeoutMs, callTimeoutMaxMs)} ms`
+  if (exchange.kind === 'answer') {
+    const actual = `http status ${exchange.httpStatus} after ${latencyMs} ms`
+    return { name, ok: true, expected, actual, hint: null }
+  }
+  const timeout = exchange.kind === 'timeout'
+  return {
+    name,
+    ok: false,
+    expected,
+    actual: timeout ? 'no complete answer in time' : exchange.reason,
+    hint: timeout
+      ? 'Answer faster, or raise timeout_ms.'
+      : 'Check the address, the certificate and that the wallet runs and lets us in.',
+  }
+}
+
+function checkShape({ exchange }: WalletCallResult): Check {
+  const ok = statusOf(exchange) !== null
+  return {
+    name: 'answer_shape',
+    ok,
+    expected: 'a JSON object with a text field "status", each field once, at most 64 KiB',
+    actual: describe(exchange),
+    hint: ok
+      ? null
+      : 'Answer every call with { "status": "OK" | "<CODE>", … } and content-type application/json.',
+  }
+}
+
+function checkSignature({ exchange }: WalletCallResult): Check {
+  const status = statusOf(exchange)
+  const ok = status !== null && playerCodes.has(status)
+  return {
+    name: 'signature_accepted',
+    ok,
+    expected: 'a correctly signed call is answered OK, or with a code about the player',
+    actual: describe(exchange),
+    hint: ok
+      ? null
+      : 'x-signature is the hex HMAC-SHA256 of x-timestamp + "." + the raw body, under the whole secret, wsec_ included. Is the newest secret installed, and does your clock run right?',
+  }
+}
+
+function checkRefused(name: string, { exchange }: WalletCallResult, hint: string): Check {
+  const ok =
+    exchange.kind === 'answer' &&
+    exchange.httpStatus < 500 &&
+    exchange.httpStatus !== 429 &&
+    statusOf(exchange) !== 'OK' &&
+    (exchange.httpStatus >= 400 || statusOf(exchange) !== null)
+  const expected = 'refused with http status 401 (or another 4xx)'
+  return { name, ok, expected, actual: describe(exchange), hint: ok ? null : hint }
+}
+
+function checkClock({ exchange }: WalletCallResult, now: Date): Check {
+  const date = exchange.kind === 'answer' ? exchange.date : null
+  const theirs = date === null ? Number.NaN : Date.parse(date)
+  const apartS = Math.round(Math.abs(theirs - now.getTime()) / 1000)
+  const ok = Number.isNaN(theirs) || apartS <= 60
+  return {
+    name: 'clock',
+    ok,
+    expected: 'a clock at most 60 s away from ours',
+    actual: Number.isNaN(theirs) ? 'the answer has no Date header' : `${apartS} s away`,
+    hint: ok ? null : 'Let the machine synchronise its clock: signatures are valid for 300 s only.',
+  }
+}
+
+function checkBalance({ exchange }: WalletCallResult, currency: string): Check {
+  const reading = readBalanceAnswer(currency, exchange)
+  const ok = reading.kind === 'balance' || (reading.kind === 'refused' && playerCodes.has(reading.walletCode))
+  return {
+    name: 'balance_type',
+    ok,
+    expected: `a decimal string in ${currency}, such as "10.00"`,
+    actual: reading.kind === 'balance' ? `"${reading.amount}"` : describeReading(reading),
+    hint: ok
+      ? null
+      : 'Send the balance as text with at most the decimals of its currency, and the currency that was asked for; never a JSON number.',
+  }
+}
+
+function checkIdempotency(first: WalletCallResult, second: WalletCallResult, currency: string): Check {
+  const judged = [first, second].map(({ exchange }) => judgeExchange('rollback', currency, exchange))
+  const ok = judged.every(({ kind }) => kind === 'success')
+  return {
+    name: 'idempotency',
+    ok,
+    expected:
+      'a rollback of a movement that the wallet never saw is answered OK, DUPLICATE or TRANSACTION_NOT_FOUND, and so is its repeat',
+    actual: `${describe(first.exchange)}, then ${describe(second.exchange)}`,
+    hint: ok
+      ? null
+      : 'Remember the rolled back transactionId, so that a debit that comes later is refused with TRANSACTION_ROLLED_BACK, and answer repeats alike.',
+  }
+}
+
+function statusOf(exchange: WalletExchange): string | null {
+  return judgeExchange('credit', 'USD', exchange).walletCode
+}
+
+function describe(exchange: WalletExchange): string {
+  if (exchange.kind === 'timeout') return 'no complete answer in time'
+  if (exchange.kind === 'no-answer') return exchange.reason
+  const status = statusOf(exchange)
+  return `http status ${exchange.httpStatus}, ${status === null ? 'no usable status' : `status ${status}`}`
+}
+
+function describeReading(
+  reading: Exclude<ReturnType<typeof readBalanceAnswer>, { kind: 'balance' }>,
+): string {
+  return reading.kind === 'refused' ? `status ${reading.walletCode}` : reading.reason
+}

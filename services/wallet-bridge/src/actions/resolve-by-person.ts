@@ -1,0 +1,62 @@
+import { ServiceError } from '@pitboss/errors/service-error'
+import { advanceMovement } from '../rules/advance-movement.ts'
+import { type MovementDocument, scopeOf } from '../storage/movement-document.ts'
+import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
+
+export type ResolveByPerson = (
+  document: MovementDocument,
+  as: 'success' | 'failed',
+  dryRun: boolean,
+) => Promise<MovementDocument>
+
+/**
+ * The only way in which a person ends an owed movement. With a refund or rollback its original ends: `success` gives it back, and first, as
+ * the wallet's answer would; `failed` frees a taken original for another reversal and fails a pending stake, but only when this one
+ * can certainly not be sent any more. Repeating `failed` finishes what a crash left half done.
+ * @throws ServiceError CONFLICT when the movement is not one that waits for the wallet.
+ */
+export function createResolveByPerson({
+  apply,
+  movements,
+  clock,
+  scaleMs,
+}: ApplyDeps & { apply: ApplyMessage }): ResolveByPerson {
+  return async function resolveByPerson(document, as, dryRun) {
+    const message = { kind: 'resolved', at: clock.now(), as } as const
+    if (as === 'failed' && document.status === 'FAILED' && (await holdsOriginal(document))) {
+      if (!dryRun) await endOriginal(document, 'reversal-given-up')
+      return document
+    }
+    const step = advanceMovement(document, message, scaleMs)
+    if (step.kind === 'refused') throw new ServiceError('CONFLICT', { message: step.message })
+    if (dryRun) return document
+    if (as === 'success') await endOriginal(document, 'reversal-acknowledged')
+    const resolved = await apply(document, message)
+    if (resolved.step.kind === 'refused') {
+      throw new ServiceError('CONFLICT', { message: resolved.step.message })
+    }
+    if (as === 'failed') await endOriginal(document, 'reversal-given-up')
+    return resolved.document
+  }
+
+  async function originalOf(document: MovementDocument): Promise<MovementDocument | null> {
+    const { referenceTransactionId, type } = document
+    if (referenceTransactionId === null || (type !== 'REFUND' && type !== 'ROLLBACK')) return null
+    return movements.find(scopeOf(document), referenceTransactionId)
+  }
+
+  async function holdsOriginal(document: MovementDocument): Promise<boolean> {
+    const original = await originalOf(document)
+    const isOpen = original?.status === 'SUCCESS' || original?.status === 'PENDING'
+    return isOpen && original.reversal?.transactionId === document.transactionId
+  }
+
+  async function endOriginal(
+    document: MovementDocument,
+    kind: 'reversal-acknowledged' | 'reversal-given-up',
+  ): Promise<void> {
+    const original = await originalOf(document)
+    const { transactionId } = document
+    if (original !== null) await apply(original, { kind, at: clock.now(), transactionId })
+  }
+}

@@ -1,0 +1,170 @@
+import { failpoint } from '@pitboss/runtime/failpoint'
+import type { Logger } from 'pino'
+import type { WalletCallResult, WalletClient } from '../clients/wallet-client.ts'
+import type { Judgement, WalletCall } from '../rules/movement.ts'
+import { callTimeoutMs } from '../rules/retry-ladder.ts'
+import { judgeExchange } from '../rules/wallet-answers.ts'
+import { type AttemptRecord, type MovementDocument, scopeOf } from '../storage/movement-document.ts'
+import type { Wallet } from '../storage/wallet-document.ts'
+import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
+import type { Breakers } from '../clients/breakers.ts'
+import { freshRollback } from '../records/new-movement.ts'
+import type { WalletMetrics } from '../metrics.ts'
+
+/** A call's holder keeps it this much longer than the wallet may take; then others may call it lost. */
+const leaseGraceMs = 3000
+const excerptBytesMax = 4096
+
+export type RunCall = (
+  document: MovementDocument,
+  wallet: Wallet,
+  requestId: string,
+) => Promise<MovementDocument>
+
+/** How long the call of a movement may be held, in milliseconds. */
+export function callLeaseMs(wallet: Pick<Wallet, 'timeoutMs'>): number {
+  return wallet.timeoutMs + leaseGraceMs
+}
+
+/**
+ * Sends the call that the document says is in flight, judges the answer and stores both. A reversal that the wallet has acknowledged first
+ * ends the original, so that its event is never ahead of it: a crash between the two repeats the call, which the wallet knows.
+ * @returns the movement as it stands after.
+ */
+export function createRunCall({
+  client,
+  apply,
+  movements,
+  breakers,
+  metrics,
+  clock,
+  newId,
+  logger,
+}: ApplyDeps & {
+  client: WalletClient
+  apply: ApplyMessage
+  breakers: Breakers
+  metrics: WalletMetrics
+  logger: Logger
+}): RunCall {
+  return async function runCall(document, wallet, requestId) {
+    const { call, operation } = document
+    if (call === null || operation === null) return document
+    const now = clock.now()
+    const timeoutMs = callTimeoutMs(
+      wallet.timeoutMs,
+      document.type === 'BET' ? document.createdAt : null,
+      now,
+    )
+    // A process that was held up must not send what others may have called lost.
+    if (now.getTime() + timeoutMs > call.until.getTime()) return document
+    await failpoint(`wallet.${operation}-before-call`)
+    const result = await client.call({ wallet, operation, body: document.body, requestId, timeoutMs })
+    await failpoint(`wallet.${operation}-answered`)
+    const judgement = judgeExchange(operation, document.currency, result.exchange)
+    breakers.record(wallet.key, judgement.kind !== 'unknown')
+    metrics.callEnded(operation, judgement.kind, result.latencyMs)
+    if (judgement.kind === 'success') await endOriginal(document)
+    const { document: after } = await apply(
+      document,
+      {
+        kind: 'answered',
+        at: clock.now(),
+        token: call.token,
+        judgement,
+        rollback: freshRollback(newId),
+      },
+      (nextAttemptAt) => attemptOf({ call, operation, result, judgement, nextAttemptAt }),
+    )
+    await failpoint(`wallet.${operation}-result-stored`)
+    logger.info(
+      {
+        operator_id: document.operatorId,
+        environment: document.environment,
+        transaction_id: document.transactionId,
+        reference: document.reference,
+        round_id: document.roundId,
+        operation,
+        attempt: call.attempt,
+        request_id: requestId,
+        duration_ms: result.latencyMs,
+        judged: judgement.kind,
+        wallet_code: judgement.walletCode,
+        status: after.status,
+        ...(judgement.kind === 'unknown' ? { reason: judgement.reason } : {}),
+      },
+      'wallet-call.ended',
+    )
+    return after
+  }
+
+  async function endOriginal(document: MovementDocument): Promise<void> {
+    if (document.type !== 'REFUND' && document.type !== 'ROLLBACK') return
+    const { referenceTransactionId } = document
+    if (referenceTransactionId === null) return
+    const original = await movements.find(scopeOf(document), referenceTransactionId)
+    if (original === null) return
+    await apply(original, {
+      kind: 'reversal-acknowledged',
+      at: clock.now(),
+      transactionId: document.transactionId,
+    })
+    await failpoint('wallet.original-ended')
+  }
+}
+
+/** The record of a call that nobody wrote the answer of. */
+export function lostAttemptOf(document: MovementDocument, nextAttemptAt: Date | null): AttemptRecord {
+  return {
+    attempt: document.call?.attempt ?? document.tries,
+    operation: document.operation ?? 'credit',
+    sentAt: document.call?.startedAt ?? document.updatedAt,
+    latencyMs: null,
+    request: null,
+    httpStatus: null,
+    walletCode: null,
+    classification: 'UNKNOWN',
+    error: 'no answer was recorded before the call was given up as lost',
+    responseExcerpt: null,
+    nextAttemptAt,
+  }
+}
+
+const classifications = {
+  success: 'SUCCESS',
+  refused: 'REFUSED',
+  'rolled-back': 'REFUSED',
+  unknown: 'UNKNOWN',
+} as const
+
+function attemptOf({
+  call,
+  operation,
+  result,
+  judgement,
+  nextAttemptAt,
+}: {
+  call: WalletCall
+  operation: AttemptRecord['operation']
+  result: WalletCallResult
+  judgement: Judgement
+  nextAttemptAt: Date | null
+}): AttemptRecord {
+  const { exchange } = result
+  const answered = exchange.kind === 'answer'
+  return {
+    attempt: call.attempt,
+    operation,
+    sentAt: result.sentAt,
+    latencyMs: result.latencyMs,
+    request: result.request,
+    httpStatus: answered ? exchange.httpStatus : null,
+    walletCode: judgement.walletCode,
+    classification: classifications[judgement.kind],
+    error: judgement.kind === 'unknown' ? judgement.reason : null,
+    responseExcerpt: answered
+      ? Buffer.from(exchange.body.subarray(0, excerptBytesMax)).toString('utf8')
+      : null,
+    nextAttemptAt,
+  }
+}

@@ -1,0 +1,132 @@
+import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
+import type { Scope } from '@pitboss/contracts/caller'
+import { invalidField } from '@pitboss/errors/service-error'
+import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
+import type {
+  FreshMovement,
+  MovementState,
+  MovementType,
+  Reversal,
+  WalletOperation,
+} from '../rules/movement.ts'
+import {
+  callingRoundOf,
+  type MovementDocument,
+  type MovementFacts,
+  movementIdOf,
+  walletKeyOf,
+} from '../storage/movement-document.ts'
+import { renderWalletBody } from './render-movement.ts'
+
+const operationOf = { BET: 'debit', WIN: 'credit', REFUND: 'credit', ROLLBACK: 'rollback' } as const
+
+/** The state of a movement whose intent is about to be stored: pending and due at once. */
+export function initialState(type: MovementType, at: Date): MovementState {
+  return {
+    type,
+    operation: operationOf[type],
+    status: 'PENDING',
+    createdAt: at,
+    updatedAt: at,
+    tries: 0,
+    unknownTries: 0,
+    call: null,
+    dueAt: at,
+    pendingCode: null,
+    refusalCode: null,
+    walletCode: null,
+    walletTransactionId: null,
+    balanceAfter: null,
+    reversal: null,
+  }
+}
+
+/** A zero win that no wallet is told of: done as soon as it is stored. */
+export function uncalledState(at: Date): MovementState {
+  const operation: WalletOperation | null = null
+  return { ...initialState('WIN', at), operation, status: 'SUCCESS', dueAt: null }
+}
+
+/**
+ * The document of a movement that a caller asked for. @throws VALIDATION_ERROR at `amount` or `currency` for an amount that the
+ * currency cannot have.
+ */
+export function documentOf({
+  scope,
+  spec,
+  reference,
+  state,
+}: {
+  scope: Scope
+  spec: MovementSpec
+  reference: string
+  state: MovementState
+}): MovementDocument {
+  const facts = {
+    ...factsOf(spec),
+    operatorId: scope.operatorId,
+    environment: scope.environment,
+    walletKey: walletKeyOf(scope),
+    reference,
+  }
+  return toDocument(facts, state)
+}
+
+/** The document of a reversal, which follows entirely from the original that holds it: whoever makes it makes the same. */
+export function reversalDocumentOf(original: MovementDocument, reversal: Reversal): MovementDocument {
+  const facts = {
+    transactionId: reversal.transactionId,
+    amount: original.amount,
+    currency: original.currency,
+    playerId: original.playerId,
+    sessionId: original.sessionId,
+    roundId: original.roundId,
+    walletRoundId: original.walletRoundId,
+    walletGameId: original.walletGameId,
+    game: original.game,
+    brandId: original.brandId,
+    freeBet: original.freeBet,
+    roundClosed: reversal.roundClosed,
+    driver: original.driver,
+    referenceTransactionId: original.transactionId,
+    requestHash: reversal.requestHash,
+    operatorId: original.operatorId,
+    environment: original.environment,
+    walletKey: original.walletKey,
+    reference: reversal.reference,
+  }
+  return toDocument(facts, initialState(reversal.type, reversal.askedAt))
+}
+
+/** The amount with all decimals of its currency. @throws VALIDATION_ERROR */
+export function normaliseAmount(amount: string, currency: string): string {
+  try {
+    return formatAmount(parseAmount(amount, currency), currency)
+  } catch (error) {
+    if (!(error instanceof AmountError)) throw error
+    throw invalidField(error.reason === 'UNKNOWN_CURRENCY' ? 'currency' : 'amount', error.message)
+  }
+}
+
+/** The ids of a movement that the service itself makes. */
+export function freshRollback(newId: (prefix: string) => string): FreshMovement {
+  return { transactionId: newId('rbk'), reference: newId('txn') }
+}
+
+function factsOf({ type: _type, callWallet: _callWallet, ...spec }: MovementSpec) {
+  return { ...spec, amount: normaliseAmount(spec.amount, spec.currency) }
+}
+
+function toDocument(facts: Omit<MovementFacts, 'body'>, state: MovementState): MovementDocument {
+  return {
+    _id: movementIdOf({ operatorId: facts.operatorId, environment: facts.environment }, facts.transactionId),
+    version: 1,
+    ...facts,
+    body: renderWalletBody(facts, state.type, state.createdAt),
+    ...state,
+    callingRound: state.call === null ? null : callingRoundOf(facts),
+    attempts: [],
+    outbox: [],
+    outboxAt: null,
+  }
+}

@@ -1,0 +1,118 @@
+import type { MovementEventData } from '@pitboss/contracts/events/event-data'
+import type { Movement, MovementAttempt } from '@pitboss/contracts/objects/movement'
+import { outboxEntry, type OutboxEntry } from '@pitboss/storage/outbox-entry'
+import type { MovementEventType, MovementState } from '../rules/movement.ts'
+import {
+  type AttemptRecord,
+  type MovementDocument,
+  type MovementFacts,
+  scopeOf,
+} from '../storage/movement-document.ts'
+
+/** The public record. Source: contract section 5. */
+export function toMovementRecord(document: MovementDocument): Movement {
+  return {
+    transaction_id: document.transactionId,
+    reference: document.reference,
+    type: document.type,
+    status: document.status,
+    amount: document.amount,
+    currency: document.currency,
+    player_id: document.playerId,
+    session_id: document.sessionId,
+    round_id: document.roundId,
+    game: document.game,
+    free_bet: document.freeBet,
+    reference_transaction_id: document.referenceTransactionId,
+    wallet_transaction_id: document.walletTransactionId,
+    wallet_code: document.walletCode,
+    balance_after: document.balanceAfter,
+    environment: document.environment,
+    created_at: document.createdAt.toISOString(),
+    updated_at: document.updatedAt.toISOString(),
+  }
+}
+
+export function toAttemptRecord(attempt: AttemptRecord): MovementAttempt {
+  return {
+    attempt: attempt.attempt,
+    operation: attempt.operation,
+    sent_at: attempt.sentAt.toISOString(),
+    latency_ms: attempt.latencyMs,
+    http_status: attempt.httpStatus,
+    wallet_code: attempt.walletCode,
+    classification: attempt.classification,
+    request:
+      attempt.request === null
+        ? null
+        : {
+            url: attempt.request.url,
+            timestamp: attempt.request.timestamp,
+            request_id: attempt.request.requestId,
+          },
+    error: attempt.error,
+    response_excerpt: attempt.responseExcerpt,
+    next_attempt_at: attempt.nextAttemptAt?.toISOString() ?? null,
+  }
+}
+
+/**
+ * The event of a step. A stake that the wallet's tombstone ended has no rollback movement of its own: its event names the stake
+ * itself as the original. Source: contract sections 7 and 11.
+ */
+export function toMovementEvent({
+  facts,
+  state,
+  type,
+  eventId,
+}: {
+  facts: MovementFacts
+  state: MovementState
+  type: MovementEventType
+  eventId: string
+}): OutboxEntry {
+  const failed = type === 'transaction.failed'
+  const selfReversed = type === 'transaction.rollback' && state.type === 'BET'
+  const data: MovementEventData = {
+    transaction_id: facts.transactionId,
+    reference: facts.reference,
+    type: state.type,
+    status: failed ? 'FAILED' : 'SUCCESS',
+    amount: facts.amount,
+    currency: facts.currency,
+    player_id: facts.playerId,
+    session_id: facts.sessionId,
+    round_id: facts.roundId,
+    reference_transaction_id: selfReversed ? facts.transactionId : facts.referenceTransactionId,
+    wallet_round_id: facts.walletRoundId,
+    wallet_game_id: facts.walletGameId,
+    free_bet: facts.freeBet,
+    ...(failed ? { code: state.refusalCode ?? 'WALLET_REJECTED', wallet_code: state.walletCode } : {}),
+  }
+  return outboxEntry({ id: eventId, type, createdAt: state.updatedAt, scope: scopeOf(facts), data })
+}
+
+/** The exact text sent to the wallet at every try of a movement. Source: contract section 6. */
+export function renderWalletBody(
+  facts: Omit<MovementFacts, 'body'>,
+  type: MovementState['type'],
+  occurredAt: Date,
+): string {
+  return JSON.stringify({
+    transactionId: facts.transactionId,
+    referenceTransactionId: facts.referenceTransactionId ?? undefined,
+    reference: facts.reference,
+    type,
+    roundId: facts.walletRoundId,
+    gameId: facts.walletGameId,
+    game: facts.game,
+    sessionId: facts.sessionId,
+    playerId: facts.playerId,
+    brandId: facts.brandId ?? undefined,
+    currency: facts.currency,
+    amount: facts.amount,
+    freeBet: facts.freeBet,
+    roundClosed: facts.roundClosed,
+    occurredAt: occurredAt.toISOString(),
+  })
+}

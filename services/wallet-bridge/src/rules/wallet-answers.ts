@@ -1,0 +1,145 @@
+import { formatAmount, readBalance } from '@pitboss/money/amount'
+import type { Judgement, RefusalCode, WalletOperation } from './movement.ts'
+import { type JsonObject, parseJsonObject } from '@pitboss/contracts/parse-json-object'
+
+/** What came back from one wallet call. */
+export type WalletExchange =
+  | {
+      readonly kind: 'answer'
+      readonly httpStatus: number
+      readonly body: Uint8Array
+      readonly cutOff: boolean
+      /** The Date header. */
+      readonly date: string | null
+    }
+  | { readonly kind: 'timeout' }
+  /** No connection, or it broke before the answer was complete. */
+  | { readonly kind: 'no-answer'; readonly reason: string }
+
+type Meaning = 'success' | 'rolled-back' | 'unknown' | RefusalCode
+
+/** The table of contract section 6, by the wallet's code; what is not here is WALLET_REJECTED. */
+export const walletCodeMeanings: ReadonlyMap<string, Meaning> = new Map([
+  ['OK', 'success'],
+  ['DUPLICATE', 'success'],
+  ['INSUFFICIENT_FUNDS', 'INSUFFICIENT_FUNDS'],
+  ['PLAYER_BLOCKED', 'PLAYER_BLOCKED'],
+  ['PLAYER_NOT_FOUND', 'PLAYER_BLOCKED'],
+  ['SELF_EXCLUDED', 'PLAYER_BLOCKED'],
+  ['KYC_REQUIRED', 'PLAYER_BLOCKED'],
+  ['LIMIT_EXCEEDED', 'BET_LIMIT_EXCEEDED'],
+  ['CURRENCY_MISMATCH', 'CURRENCY_MISMATCH'],
+  ['TEMPORARY_ERROR', 'unknown'],
+])
+
+/** What an operation makes of a code beyond the table. A rollback of what the wallet never saw is done. */
+const operationMeanings: Readonly<Record<WalletOperation, ReadonlyMap<string, Meaning>>> = {
+  debit: new Map([['TRANSACTION_ROLLED_BACK', 'rolled-back']]),
+  credit: new Map(),
+  rollback: new Map([['TRANSACTION_NOT_FOUND', 'success']]),
+}
+
+const walletCodeCharactersMax = 128
+
+/**
+ * Judges one exchange. Whatever is not a clear yes or a clear no is `unknown`: the wallet may have moved money.
+ * Never throws. Source: contract section 6.
+ */
+export function judgeExchange(
+  operation: WalletOperation,
+  currency: string,
+  exchange: WalletExchange,
+): Judgement {
+  if (exchange.kind === 'timeout') return unknown('no complete answer in time', 'WALLET_TIMEOUT')
+  if (exchange.kind === 'no-answer') return unknown(exchange.reason)
+  const { httpStatus } = exchange
+  if (exchange.cutOff) return unknown('the answer is longer than 64 KiB')
+  const body = parseJsonObject(exchange.body)
+  const walletCode = body === null ? null : readCode(body)
+  if (httpStatus >= 500) return unknown(`http status ${httpStatus}`, 'WALLET_UNAVAILABLE', walletCode)
+  if (httpStatus === 429) return unknown('http status 429', 'WALLET_UNAVAILABLE', walletCode)
+  if (httpStatus < 200) return unknown(`http status ${httpStatus}`)
+  if (httpStatus >= 300 && httpStatus < 400) return unknown(`a redirect (${httpStatus})`)
+  if (body === null) return unknown('the answer is not a JSON object')
+  if (walletCode === null) return unknown('the answer has no usable status')
+  return judgeCode({ operation, currency, httpStatus, body, walletCode })
+}
+
+function judgeCode({
+  operation,
+  currency,
+  httpStatus,
+  body,
+  walletCode,
+}: {
+  operation: WalletOperation
+  currency: string
+  httpStatus: number
+  body: JsonObject
+  walletCode: string
+}): Judgement {
+  const accepted = httpStatus < 300
+  const meaning =
+    operationMeanings[operation].get(walletCode) ?? walletCodeMeanings.get(walletCode) ?? 'WALLET_REJECTED'
+  if (meaning === 'unknown') return unknown(`the wallet says ${walletCode}`, 'WALLET_UNAVAILABLE', walletCode)
+  if (accepted && typeof body.balance === 'number') {
+    return unknown('the balance is a JSON number', 'WALLET_UNAVAILABLE', walletCode)
+  }
+  const isSure = accepted || meaning === 'success'
+  if (isSure && meaning !== 'CURRENCY_MISMATCH' && isOther(body.currency, currency)) {
+    return unknown('the answer is in another currency', 'WALLET_UNAVAILABLE', walletCode)
+  }
+  if (meaning === 'rolled-back') return { kind: 'rolled-back', walletCode }
+  if (meaning !== 'success') return { kind: 'refused', code: meaning, walletCode }
+  if (!accepted && walletCode === 'OK') {
+    return unknown(`status OK under http status ${httpStatus}`, 'WALLET_UNAVAILABLE', walletCode)
+  }
+  if (typeof (body.balance ?? '') !== 'string') {
+    return unknown('the balance is no string', 'WALLET_UNAVAILABLE', walletCode)
+  }
+  const balance = readBalance(body.balance, currency)
+  return {
+    kind: 'success',
+    walletCode,
+    walletTransactionId: readText(body.transactionId),
+    balanceAfter: balance === null ? null : formatAmount(balance, currency),
+  }
+}
+
+/** What an answer to `balance` says. */
+export type BalanceReading =
+  | { readonly kind: 'balance'; readonly amount: string }
+  | { readonly kind: 'refused'; readonly walletCode: string }
+  | { readonly kind: 'unusable'; readonly reason: string }
+
+/** Reads the answer to a balance call. Without a balance that can be read it is unusable. Never throws. */
+export function readBalanceAnswer(currency: string, exchange: WalletExchange): BalanceReading {
+  const judged = judgeExchange('credit', currency, exchange)
+  if (judged.kind === 'unknown') return { kind: 'unusable', reason: judged.reason }
+  if (judged.kind !== 'success') return { kind: 'refused', walletCode: judged.walletCode }
+  if (judged.balanceAfter === null)
+    return { kind: 'unusable', reason: 'the answer has no balance that can be read' }
+  return { kind: 'balance', amount: judged.balanceAfter }
+}
+
+function unknown(
+  reason: string,
+  code: 'WALLET_TIMEOUT' | 'WALLET_UNAVAILABLE' = 'WALLET_UNAVAILABLE',
+  walletCode: string | null = null,
+): Judgement {
+  return { kind: 'unknown', code, walletCode, reason }
+}
+
+function readCode(body: JsonObject): string | null {
+  const { status } = body
+  if (typeof status !== 'string' || status === '' || status.length > walletCodeCharactersMax) return null
+  return status
+}
+
+function readText(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value.slice(0, walletCodeCharactersMax) : null
+}
+
+function isOther(told: unknown, currency: string): boolean {
+  return told !== undefined && told !== null && told !== currency
+}

@@ -1,0 +1,146 @@
+import type { Clock } from '@pitboss/runtime/clock'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import type { Logger } from 'pino'
+import { deliveryIdOf } from '../rules/delivery-id.ts'
+import type { BodyCache } from '../storage/body-cache.ts'
+import type { NewDelivery } from '../storage/delivery-queue.ts'
+import type { DeliveryStore } from '../storage/delivery-store.ts'
+import type { DeliveryStatus } from '../storage/documents.ts'
+import type { EndpointStore, EndpointTarget } from '../storage/endpoint-store.ts'
+import type { EventStore, NewEvent, RecordedEvent } from '../storage/event-store.ts'
+import type { Wake } from '../clients/wake.ts'
+import type { EventMessage } from '../rules/read-event-message.ts'
+
+export type RecordEvents = (messages: readonly EventMessage[]) => Promise<Set<string>>
+
+/**
+ * Records events and makes their deliveries; of both only what is missing. Which endpoints an event is for is settled when it is
+ * recorded and kept with it, so that a repetition, however late, repairs exactly that. What comes under a
+ * recorded id, but for another account, environment or type, is left out and logged.
+ * @returns the ids of the events for which something was missing
+ */
+export function createRecordEvents({
+  events,
+  endpoints,
+  deliveries,
+  bodies,
+  wake,
+  clock,
+  logger,
+}: {
+  events: EventStore
+  endpoints: EndpointStore
+  deliveries: DeliveryStore
+  bodies: BodyCache
+  wake: Wake
+  clock: Clock
+  logger: Logger
+}): RecordEvents {
+  /** Whether the last batch held nothing new: a rewind, whose next batch is looked up in one go. */
+  let repeating = false
+
+  return async function recordEvents(messages) {
+    const first = firstOfEach(messages)
+    if (first.length === 0) return new Set()
+    const eventIds = first.map(({ envelope }) => envelope.id)
+    const [recorded, found, targets] = await Promise.all([
+      events.recorded(eventIds),
+      repeating ? deliveries.statusesOfEvents(eventIds) : null,
+      endpoints.targets([...new Set(first.map(({ scope }) => scope.operatorId))]),
+    ])
+    const now = clock.now()
+    const unique = first.filter((message) => {
+      const known = recorded.get(message.envelope.id)
+      if (known === undefined || isSame(message, known)) return true
+      logger.error({ event_id: known._id, ...message.scope, type: message.envelope.type }, 'event.id-reused')
+      return false
+    })
+    const fresh = unique.filter(({ envelope }) => !recorded.has(envelope.id))
+    const groups = Map.groupBy(fresh, ({ scope }) => `${scope.operatorId}/${scope.environment}`)
+    const made = await events.record(
+      [...groups.values()].flatMap((group) => {
+        const scope = group[0]?.scope
+        const events = group.map((message) => newEvent(message, targets, now))
+        return scope === undefined ? [] : [{ scope, fresh: events }]
+      }),
+    )
+    await failpoint('webhooks.recorded')
+
+    const changed = new Set(made.map(({ _id }) => _id))
+    const all = new Map<string, Pick<RecordedEvent, 'targets'>>([
+      ...recorded,
+      ...made.map((event): [string, NewEvent] => [event._id, event]),
+    ])
+    const wanted = unique.flatMap((message) => wantedDeliveries(message, all, targets, now))
+    const existing = found ?? (await existingOf(wanted.filter(({ eventId }) => !changed.has(eventId))))
+    repeating = fresh.length === 0
+    const missing = wanted.filter(({ _id }) => !existing.has(_id))
+    await deliveries.create(missing)
+    for (const { eventId } of missing) changed.add(eventId)
+    await failpoint('webhooks.fanned-out')
+
+    for (const { envelope, body } of fresh) bodies.put(envelope.id, body)
+    // One that waits already may have been made by a worker that died before it told anybody.
+    const waiting = wanted.filter(({ _id }) => (existing.get(_id) ?? 'PENDING') === 'PENDING')
+    const woken = [...new Set(waiting.map(({ webhookId }) => webhookId))]
+    wake(woken, waiting.length === missing.length ? missing : [])
+    await endpoints.lowerDue(woken, now)
+    return changed
+  }
+
+  async function existingOf(old: readonly NewDelivery[]): Promise<Map<string, DeliveryStatus>> {
+    if (old.length === 0) return new Map()
+    const found = await deliveries.existing(old.map(({ _id }) => _id))
+    return new Map([...found].map(([id, { status }]) => [id, status]))
+  }
+}
+
+/** The first message of each event id, in the order of the stream. */
+function firstOfEach(messages: readonly EventMessage[]): EventMessage[] {
+  const first = new Map<string, EventMessage>()
+  for (const message of messages) if (!first.has(message.envelope.id)) first.set(message.envelope.id, message)
+  return [...first.values()]
+}
+
+function isSame({ scope, envelope }: EventMessage, known: RecordedEvent): boolean {
+  const { operatorId, environment, type } = known
+  return operatorId === scope.operatorId && environment === scope.environment && type === envelope.type
+}
+
+function newEvent(message: EventMessage, targets: readonly EndpointTarget[], now: Date): NewEvent {
+  const { envelope, scope } = message
+  const matching = targets.filter(
+    (target) =>
+      target.operatorId === scope.operatorId &&
+      target.environment === scope.environment &&
+      (target.events.length === 0 || target.events.includes(envelope.type)),
+  )
+  return {
+    _id: envelope.id,
+    type: envelope.type,
+    createdAt: message.createdAt,
+    recordedAt: now,
+    body: message.body,
+    roundId: message.roundId,
+    targets: matching.map(({ _id }) => _id),
+  }
+}
+
+function wantedDeliveries(
+  { envelope, scope }: EventMessage,
+  recorded: ReadonlyMap<string, Pick<RecordedEvent, 'targets'>>,
+  targets: readonly EndpointTarget[],
+  now: Date,
+): NewDelivery[] {
+  const present = new Set(targets.map(({ _id }) => _id))
+  const webhookIds = recorded.get(envelope.id)?.targets.filter((id) => present.has(id)) ?? []
+  return webhookIds.map((webhookId) => ({
+    _id: deliveryIdOf(envelope.id, webhookId, 0),
+    ...scope,
+    webhookId,
+    eventId: envelope.id,
+    eventType: envelope.type,
+    lane: 'fresh',
+    createdAt: now,
+  }))
+}

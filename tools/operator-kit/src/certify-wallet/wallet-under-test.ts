@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
+import { signatureTimestamp, signBody } from '@pitboss/signing/sign-body'
+import { CaseFailure, expect } from '../certify/case.ts'
+import { type Exchange, createExchange } from '../certify/exchange.ts'
+
+type WalletOperation = 'balance' | 'debit' | 'credit' | 'rollback'
+export type MovementType = 'BET' | 'WIN' | 'REFUND' | 'ROLLBACK'
+export type WalletBody = Readonly<Record<string, unknown>>
+
+export type WalletAnswer = {
+  httpStatus: number
+  /** `status` of the answer's body, null when the body is no JSON object with a status. */
+  status: string | null
+  /** Balance in minor units, null when there is none or it is no amount of the currency. */
+  balanceMinor: bigint | null
+  /** Fields of the answer as they came. */
+  fields: ReadonlyMap<string, unknown>
+  contentType: string
+  latencyMs: number
+}
+
+export type SendOptions = {
+  secret?: string
+  /** Shifts the timestamp that is signed and sent, in seconds. */
+  clockShiftS?: number
+  /** Changes what is sent after signing. */
+  tamper?: { body?: string; headers?: Record<string, string>; without?: string }
+}
+
+export type WalletUnderTestOptions = {
+  url: string
+  secret: string
+  playerId: string
+  currency: string
+  timeoutMs: number
+  blockedPlayerId: string | null
+  unknownPlayerId: string | null
+}
+
+/** The wallet that is certified, with everything the cases need to talk to it. */
+export type WalletUnderTest = WalletUnderTestOptions & {
+  /** A movement body as the service would send it; a fresh transaction unless `change` names one. */
+  body(type: MovementType, amountMinor: bigint, change?: WalletBody): WalletBody
+  /** Sends and reads; a broken connection or time-out fails the case. */
+  send(operation: WalletOperation, body: WalletBody | string, options?: SendOptions): Promise<WalletAnswer>
+  balance(): Promise<bigint>
+  amount(minor: bigint): string
+  close(): void
+}
+
+export function createWalletUnderTest(options: WalletUnderTestOptions): WalletUnderTest {
+  const { url, secret, playerId, currency, timeoutMs } = options
+  const exchange: Exchange = createExchange()
+  const base = url.replace(/\/$/, '')
+
+  async function send(
+    operation: WalletOperation,
+    body: WalletBody | string,
+    sendOptions: SendOptions = {},
+  ): Promise<WalletAnswer> {
+    const { tamper = {}, clockShiftS = 0 } = sendOptions
+    const signed = typeof body === 'string' ? body : JSON.stringify(body)
+    const timestamp = signatureTimestamp(new Date(Date.now() + clockShiftS * 1000))
+    const headers: Record<string, string> = {
+      'content-type': 'application/json',
+      'x-timestamp': timestamp,
+      'x-signature': signBody(sendOptions.secret ?? secret, timestamp, signed),
+      'x-request-id': `req_${randomUUID().replaceAll('-', '')}`,
+      ...tamper.headers,
+    }
+    if (tamper.without !== undefined) delete headers[tamper.without]
+    const exchanged = await exchange.post({
+      url: `${base}/${operation}`,
+      headers,
+      body: tamper.body ?? signed,
+      timeoutMs,
+    })
+    if (exchanged.kind === 'failure') throw new CaseFailure(`${operation}: ${exchanged.error}`)
+    const fields = readFields(exchanged.text)
+    const status = fields.get('status')
+    const contentType = exchanged.headers['content-type']
+    return {
+      httpStatus: exchanged.httpStatus,
+      status: typeof status === 'string' ? status : null,
+      balanceMinor: readBalance(fields.get('balance'), currency),
+      fields,
+      contentType: typeof contentType === 'string' ? contentType : '',
+      latencyMs: exchanged.latencyMs,
+    }
+  }
+
+  return {
+    ...options,
+    send,
+    body(type, amountMinor, change = {}) {
+      const prefix = { BET: 'bet', WIN: 'win', REFUND: 'ref', ROLLBACK: 'rbk' }[type]
+      return {
+        transactionId: `${prefix}_cert_${randomUUID().replaceAll('-', '')}`,
+        reference: `txn_cert_${randomUUID().replaceAll('-', '')}`,
+        type,
+        roundId: randomUUID(),
+        gameId: '0197c0de-0000-7000-8000-00000000d1ce',
+        game: 'dice',
+        sessionId: 'ses_certification',
+        playerId,
+        currency,
+        amount: formatAmount(amountMinor, currency),
+        freeBet: false,
+        roundClosed: type !== 'BET',
+        occurredAt: new Date().toISOString(),
+        ...change,
+      }
+    },
+    async balance() {
+      const question = {
+        playerId,
+        currency,
+        sessionId: 'ses_certification',
+        gameId: '0197c0de-0000-7000-8000-00000000d1ce',
+      }
+      const answer = await send('balance', question)
+      expect(
+        answer.httpStatus === 200 && answer.status === 'OK',
+        `balance: expected OK, got ${describe(answer)}`,
+      )
+      if (answer.balanceMinor === null) {
+        throw new CaseFailure(
+          `balance: expected a decimal string in ${currency}, got ${JSON.stringify(answer.fields.get('balance'))}`,
+        )
+      }
+      return answer.balanceMinor
+    },
+    amount: (minor) => formatAmount(minor, currency),
+    close: () => exchange.close(),
+  }
+}
+
+/** What came back, in a few words. */
+export function describe({ httpStatus, status }: WalletAnswer): string {
+  return `HTTP ${httpStatus} with ${status === null ? 'no status' : `status ${status}`}`
+}
+
+function readFields(text: string): ReadonlyMap<string, unknown> {
+  try {
+    const json: unknown = JSON.parse(text)
+    return new Map(typeof json === 'object' && json !== null ? Object.entries(json) : [])
+  } catch {
+    return new Map()
+  }
+}
+
+function readBalance(value: unknown, currency: string): bigint | null {
+  try {
+    return parseAmount(value, currency)
+  } catch (error) {
+    if (error instanceof AmountError) return null
+    throw error
+  }
+}

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { confirm, isCancel } from '@clack/prompts'
+import { type Bus, connectBus } from '@pitboss/bus/connect-bus'
+import { opsAppendAudit } from '@pitboss/contracts/calls/auth'
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { Command } from 'commander'
+import pino from 'pino'
+import { z } from 'zod'
+import { createProgress, type Progress } from './progress.ts'
+import { readReason } from './read-flags.ts'
+import { UsageError } from './usage-error.ts'
+
+const connection = z.looseObject({ nats_url: z.string(), nats_nkey_seed: z.string().optional() })
+const common = z.looseObject({
+  json: z.boolean().default(false),
+  dataDir: z.string().optional(),
+  yes: z.boolean().default(false),
+  dryRun: z.boolean().default(false),
+  reason: z.string().optional(),
+})
+
+type Order = { by: string; reason: string | null; dryRun: boolean }
+
+/** What a verb works with. */
+export type OpsRun = {
+  bus: Bus
+  json: boolean
+  order: Order
+  /** The result: one JSON value with `--json`, else the text. */
+  show(value: unknown, text: string): void
+  /** A remark, on stderr. */
+  note(text: string): void
+  /** Shows on stderr how `work` gets on, of `total` steps if that is known. */
+  follow<Result>(total: number | null, work: (progress: Progress) => Promise<Result>): Promise<Result>
+  /** Asks on a terminal unless `--yes`; does nothing in a dry run. @throws ServiceError CONFLICT when the person says no. */
+  confirm(question: string): Promise<void>
+  /** Leaves an audit record unless it is a dry run. */
+  audit(what: string, target: string | null, details: Record<string, unknown>): Promise<void>
+}
+
+/** Adds the flags of every verb. */
+export function withCommonFlags(command: Command): Command {
+  return command
+    .option('--json', 'print exactly one JSON value')
+    .option('--data-dir <folder>', 'data folder of the stack on this machine')
+}
+
+/** Adds the flags of a verb that changes something. */
+export function withChangeFlags(command: Command): Command {
+  return withCommonFlags(command)
+    .option('--dry-run', 'say what would happen and change nothing')
+    .option('--yes', 'do not ask')
+    .option('--reason <text>', 'why; goes into the audit log', readReason)
+}
+
+/** Connects with the rights of the ops user, runs `work` and hangs up. */
+export async function runOps(command: Command, work: (run: OpsRun) => Promise<void>): Promise<void> {
+  const { json, dataDir, yes, dryRun, reason } = common.parse(command.opts())
+  const { nats_url: url, nats_nkey_seed: nkeySeed } = findConnection(dataDir)
+  const logger = pino({ level: 'error' }, pino.destination(2))
+  const bus = await connectBus({ url, nkeySeed, service: 'ops', logger, patient: false }).catch(
+    (cause: unknown) => {
+      throw new ServiceError('SERVICE_UNAVAILABLE', {
+        message:
+          'NATS does not answer. Is the stack running? Start it (npm start), or name its folder with --data-dir.',
+        cause,
+      })
+    },
+  )
+  const order = { by: userInfo().username, reason: reason ?? null, dryRun }
+  try {
+    await work({
+      bus,
+      json,
+      order,
+      show: (value, text) => process.stdout.write(json ? `${JSON.stringify(value)}\n` : `${text}\n`),
+      note: (text) => process.stderr.write(`${text}\n`),
+      async follow(total, work) {
+        const progress = createProgress(total)
+        try {
+          return await work(progress)
+        } finally {
+          progress.end()
+        }
+      },
+      async confirm(question) {
+        if (dryRun || yes || process.stdin.isTTY !== true || process.stderr.isTTY !== true) return
+        // On stderr: stdout holds the result alone.
+        const answer = await confirm({ message: question, output: process.stderr })
+        if (isCancel(answer) || !answer)
+          throw new ServiceError('CONFLICT', { message: 'Nothing was changed.' })
+      },
+      async audit(what, target, details) {
+        if (!dryRun)
+          await bus.call(opsAppendAudit, { by: order.by, what, target, reason: order.reason, details })
+      },
+    })
+  } finally {
+    await bus.close()
+  }
+}
+
+/** `NATS_URL` and `NATS_NKEY_SEED` (in an image), else what the stack of the data folder wrote down. */
+function findConnection(dataDir: string | undefined): z.infer<typeof connection> {
+  const { NATS_URL, NATS_NKEY_SEED, PITBOSS_DATA_DIR } = process.env
+  if (dataDir === undefined && NATS_URL !== undefined && NATS_URL !== '') {
+    return { nats_url: NATS_URL, ...(NATS_NKEY_SEED === undefined ? {} : { nats_nkey_seed: NATS_NKEY_SEED }) }
+  }
+  const path = join(dataDir ?? PITBOSS_DATA_DIR ?? '.pitboss', 'connection.json')
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch {
+    throw new UsageError(
+      `${path} cannot be read. Start the stack (npm start), name its folder with --data-dir, or set NATS_URL and NATS_NKEY_SEED.`,
+    )
+  }
+  try {
+    return connection.parse(JSON.parse(text))
+  } catch {
+    throw new UsageError(`${path} does not say where NATS is; "npm start" writes it anew.`)
+  }
+}

@@ -1,0 +1,290 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { createOperatorClient, send } from '@pitboss/testing/operator-client'
+import { runStack } from '@pitboss/testing/run-stack'
+import { waitFor } from '@pitboss/testing/wait-for'
+import t from 'tap'
+import { z } from 'zod'
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const record = z.record(z.string(), z.unknown())
+const records = z.array(record)
+const unknownOperator = 'op_00000000000000000000000000000000'
+const consumer = 'webhooks-fanout'
+
+const timeout = 230_000
+const side = { timeout, buffered: true }
+t.setTimeout(timeout)
+
+t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => {
+  const stack = await runStack(t)
+  const demo = stack.demo()
+  const run = async (...flags: string[]) => {
+    const child = spawn(process.execPath, [main, ...flags], {
+      env: {
+        ...process.env,
+        PITBOSS_DATA_DIR: stack.dataDir,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ])
+    return { code, stdout, stderr }
+  }
+  /** A command that must be done; `JSON.parse` refuses anything but exactly one value. */
+  const json = async (...flags: string[]): Promise<unknown> => {
+    const { code, stdout, stderr } = await run(...flags, '--json')
+    if (code !== 0) throw new Error(`${flags.join(' ')} ended with ${code}: ${stderr}`)
+    return JSON.parse(stdout)
+  }
+  const one = async (...flags: string[]) => record.parse(await json(...flags))
+  const many = async (...flags: string[]) => records.parse(await json(...flags))
+
+  const usage = t.test('wrong usage ends with 2 and prints nothing on stdout', side, async (t) => {
+    const wrong = [
+      ['nothing', 'at-all'],
+      ['operator', 'create', '--name', 'No address'],
+      ['operator', 'set', demo.operator_id, '--live-play', 'maybe'],
+      ['operator', 'set', demo.operator_id],
+      ['consumer', 'rewind', consumer],
+      ['movement', 'resolve', 'txn_x', '--as', 'success'],
+      ['movement', 'diff', '-', '--operator', demo.operator_id],
+      ['movement', 'resolve', 'txn_x', '--as', 'success', '--reason', ' '],
+      ['keys', 'rotate', '--reason', 'x'.repeat(513)],
+      ['consumer', 'rewind', consumer, '--from-time', '2026-02-30T00:00:00Z'],
+      [
+        ...['movement', 'diff', join(stack.dataDir, 'nowhere.csv'), '--operator', demo.operator_id],
+        ...['--from', '2026-11-20', '--to', '2026-11-21'],
+      ],
+      ['operator', 'list', '--data-dir', join(stack.dataDir, 'nowhere')],
+    ]
+    await Promise.all(
+      wrong.map(async (flags) => {
+        const { code, stdout, stderr } = await run(...flags, '--json')
+        t.equal(code, 2, flags.join(' '))
+        t.equal(stdout, '', flags.join(' '))
+        t.not(stderr, '', `${flags.join(' ')} says why`)
+      }),
+    )
+  })
+
+  const refusal = t.test('a refusal ends with 1 and the error envelope on stderr', side, async (t) => {
+    const refused = [
+      ['operator', 'show', unknownOperator],
+      ['consumer', 'show', 'nobody'],
+      ['round', 'show', 'rnd_00000000000000000000000000'],
+    ]
+    await Promise.all(
+      refused.map(async (flags) => {
+        const { code, stdout, stderr } = await run(...flags, '--json')
+        t.equal(code, 1, flags.join(' '))
+        t.equal(stdout, '')
+        t.match(JSON.parse(stderr), {
+          code: /NOT_FOUND$/,
+          message: String,
+          retryable: false,
+          request_id: /^req_[0-9a-hjkmnp-tv-z]{26}$/,
+        })
+      }),
+    )
+  })
+
+  const nobody = t.test('a stack that does not run is said to be so at once', side, async (t) => {
+    const folder = t.testdir({ 'connection.json': JSON.stringify({ nats_url: 'nats://127.0.0.1:1' }) })
+    const { code, stdout, stderr } = await run('status', '--json', '--data-dir', folder)
+    t.match({ code, stdout }, { code: 1, stdout: '' })
+    t.match(JSON.parse(stderr), { code: 'SERVICE_UNAVAILABLE', retryable: true })
+    const torn = t.testdir({ 'connection.json': '{' })
+    t.match(await run('status', '--json', '--data-dir', torn), { code: 2, stdout: '' })
+  })
+
+  const operators = t.test('operators are made, shown and switched', side, async (t) => {
+    const name = 'Second Casino'
+    const made = await one('operator', 'create', '--name', name, '--email', 'boss@second.example')
+    const id = String(made.operator_id)
+    const login = await send('POST', `${demo.base_url}/v1/dashboard/login`, { body: made.dashboard })
+    t.equal(login.status, 200, 'the printed login works')
+    t.match(
+      (await many('operator', 'list')).map(({ operator_id }) => String(operator_id)).toSorted(),
+      [id, demo.operator_id].toSorted(),
+    )
+    t.match(await one('operator', 'show', id), { name, plan: 'free', approved: false, suspended: false })
+
+    const dry = ['operator', 'set', id, '--plan', 'paid', '--dry-run']
+    await one(...dry)
+    t.match(await one('operator', 'show', id), { plan: 'free' }, 'a dry run changes nothing')
+    const set = ['--plan', 'paid', '--approved', 'yes', '--live-play', 'on', '--reason', 'signed']
+    t.match(await one('operator', 'set', id, ...set), {
+      plan: 'paid',
+      approved: true,
+      live_status: 'APPROVED',
+    })
+    t.match(await one('operator', 'set', id, '--suspended', 'yes'), { suspended: true })
+  })
+
+  const switches = t.test('platform, game and key switches', side, async (t) => {
+    t.match(await one('platform', 'set', '--real-money', 'off'), { real_money: false })
+    t.match(await one('platform', 'show'), { real_money: false })
+    t.match(await one('platform', 'set', '--real-money', 'on'), { real_money: true })
+    t.match(await one('game', 'set', 'mines', '--status', 'DOWN'), { slug: 'mines', status: 'DOWN' })
+    t.match(await one('game', 'set', 'mines', '--status', 'AVAILABLE'), { status: 'AVAILABLE' })
+
+    const operator = await createOperatorClient(demo)
+    const before = await many('keys', 'list')
+    const after = await many('keys', 'rotate')
+    t.equal(after.length, before.length + 1)
+    t.equal(after.filter(({ status }) => status === 'CURRENT').length, 1)
+    t.equal((await operator.call('GET', '/games')).status, 200, 'a token of the old key still verifies')
+    const minted = await createOperatorClient(demo)
+    t.equal((await minted.call('GET', '/games')).status, 200, 'a token of the new key verifies')
+  })
+
+  const consumers = t.test('consumers, and a round from end to end', side, async (t) => {
+    const operator = await createOperatorClient(demo)
+    const player = await operator.openSession({ player_id: 'alice', game: 'dice', currency: 'USD' })
+    const bet = { target: '50.00', direction: 'over' }
+    const played = await player.call('POST', '/game/rounds', { stake: '1.00', bet })
+    t.equal(played.status, 201, JSON.stringify(played.body))
+
+    t.match(
+      (await many('consumer', 'list')).find(({ name }) => name === consumer),
+      { name: consumer, stream: String, pending: Number, redelivered: Number, lag_s: Number, paused: false },
+    )
+    t.match(await one('consumer', 'pause', consumer, '--dry-run'), { paused: true })
+    t.match(await one('consumer', 'show', consumer), { paused: false }, 'a dry run pauses nothing')
+    t.match(await one('consumer', 'pause', consumer), { paused: true })
+    t.match(await one('consumer', 'show', consumer), { paused: true })
+    const rewind = ['consumer', 'rewind', consumer, '--from-seq', '1', '--yes']
+    const paused = await run(...rewind, '--json')
+    t.match(paused, { code: 1, stdout: '' })
+    t.match(JSON.parse(paused.stderr), {
+      code: 'CONFLICT',
+      message: `${consumer} is paused; resume it first: consumer resume ${consumer}`,
+    })
+    t.match(await one(...rewind, '--dry-run'), { seen: 0, would_see: Number }, 'a dry run may look')
+    t.match(await one('consumer', 'resume', consumer), { paused: false })
+
+    const shown = await waitFor(
+      async () => {
+        const now = await one('consumer', 'show', consumer)
+        return now.pending === 0 && now.ack_pending === 0 ? now : null
+      },
+      { timeoutMs: 60_000, what: 'the consumer to have caught up', everyMs: 100 },
+    )
+    t.match(await one(...rewind, '--dry-run'), { seen: 0, would_see: Number })
+    t.strictSame(
+      (await one('consumer', 'show', consumer)).config,
+      shown.config,
+      'a dry run leaves the consumer as it is',
+    )
+    const rewound = await one(...rewind)
+    t.match(rewound, { consumer, from: 1, repaired: 0, parked: 0 }, 'all of it was right already')
+    t.equal(rewound.seen, rewound.unchanged)
+    t.not(rewound.seen, 0)
+    const movementsRewind = ['consumer', 'rewind', 'rounds-movements', '--from-seq', '1', '--yes']
+    t.match(await one(...movementsRewind, '--dry-run'), { seen: 0, would_see: Number })
+    const heard = await one(...movementsRewind)
+    t.strictSame(
+      heard,
+      {
+        consumer: 'rounds-movements',
+        from: 1,
+        seen: heard.seen,
+        repaired: 0,
+        unchanged: heard.seen,
+        parked: 0,
+      },
+      'rounds counts as webhooks does',
+    )
+    t.ok(Number(heard.seen) > 0 && Number(heard.seen) < Number(rewound.seen), 'what its filter lets through')
+
+    const [movements, owed, deliveries, parked, dossier] = await Promise.all([
+      many('movement', 'list', '--limit', '10'),
+      many('movement', 'list', '--status', 'PENDING', '--older-than', '5m'),
+      many('delivery', 'list'),
+      many('parked', 'list'),
+      one('round', 'show', String(played.body.round_id)),
+    ])
+    t.match(movements[0], { reference: /^txn_/, status: String, operator_id: demo.operator_id })
+    t.match(deliveries[0], {
+      delivery_id: String,
+      webhook_id: demo.receiver.webhook_id,
+      operator_id: demo.operator_id,
+    })
+    t.strictSame([owed, parked], [[], []])
+    const [movement, delivery] = await Promise.all([
+      one('movement', 'show', String(movements[0]?.reference)),
+      one('delivery', 'why', String(deliveries[0]?.delivery_id)),
+    ])
+    t.match(movement, { movement: {}, attempts: Array })
+    t.match(delivery, { attempts: Array })
+    t.match(dossier, { operator_id: demo.operator_id, round: { stake: '1.00' }, movements: Array })
+    const { transaction_id } = z
+      .looseObject({ movement: record })
+      .parse(z.array(z.unknown()).parse(dossier.movements)[0]).movement
+    t.match(records.parse(dossier.attempts)[0], { transaction_id, classification: String })
+    const events = z.array(z.looseObject({ event: record, deliveries: records })).parse(dossier.events)
+    t.strictSame(
+      dossier.deliveries,
+      events.flatMap(({ deliveries }) => deliveries),
+    )
+    t.match(records.parse(dossier.deliveries)[0], { event_id: events[0]?.event.id, status: String })
+    const ledger = join(stack.dataDir, 'ledger.csv')
+    const { round } = z.looseObject({ round: record }).parse(dossier)
+    const own = z
+      .array(z.looseObject({ movement: record }))
+      .parse(dossier.movements)
+      .map(({ movement }) => movement)
+    const rows = own.map((row) => [row.transaction_id, row.type, row.amount, row.currency].join(','))
+    writeFileSync(
+      ledger,
+      ['transaction_id,type,amount,currency', ...rows, 'foreign-1,WIN,5.00,USD'].join('\n'),
+    )
+    const window = ['--from', String(round.created_at), '--to', new Date().toISOString()]
+    const account = ['--operator', demo.operator_id, '--environment', 'TEST']
+    const { differences, summary } = z
+      .strictObject({ differences: records, summary: record })
+      .parse(await json('movement', 'diff', ledger, ...account, ...window))
+    t.match(
+      differences.filter(({ kind }) => kind !== 'missing'),
+      [{ kind: 'extra', transaction_id: 'foreign-1' }],
+      'missing are the movements of rounds that are played meanwhile',
+    )
+    t.match(summary, { lines: own.length + 1, matched: own.length })
+    const timeline = z.array(z.looseObject({ at: z.string(), what: z.string() })).parse(dossier.timeline)
+    t.strictSame(
+      timeline.map(({ at }) => at),
+      timeline.map(({ at }) => at).toSorted(),
+      'one time line, in order',
+    )
+  })
+
+  await Promise.all([usage, refusal, nobody, operators, switches, consumers])
+
+  await t.test(
+    'status shows the services; the audit log shows what was done and why',
+    { timeout },
+    async (t) => {
+      const status = await one('status')
+      const services = records.parse(status.services).map(({ name }) => String(name))
+      for (const name of ['auth', 'gateway', 'rounds', 'wallet-bridge', 'webhooks'])
+        t.ok(services.includes(name), name)
+      t.match(status, { movements: { pending: Number }, deliveries: { parked: 0 }, rounds: {}, problems: [] })
+      t.match(status.engines, { mongodb: { version: String, ping_ms: Number }, nats: { version: String } })
+
+      const audit = await many('audit', 'list')
+      const done = new Set(audit.map(({ what }) => String(what)))
+      for (const what of ['consumer.pause', 'consumer.resume', 'consumer.rewind', 'game.set'])
+        t.ok(done.has(what), what)
+      t.ok(audit.some(({ reason }) => reason === 'signed'))
+      t.equal(audit.filter(({ what }) => what === 'consumer.rewind').length, 2, 'dry runs left no record')
+    },
+  )
+})

@@ -1,0 +1,63 @@
+import { fileURLToPath } from 'node:url'
+import type { NatsUser } from '@pitboss/bus/permissions'
+import { freePort } from '@pitboss/engines/life/free-port'
+import { type ServiceName, type StackOptions, serviceNames } from './stack-options.ts'
+import type { ProcessSpec } from './supervised-process.ts'
+
+const root = new URL('../../../', import.meta.url)
+
+/** The path of a source file of this project, from the project's root. */
+export function projectFile(path: string): string {
+  return fileURLToPath(new URL(path, root))
+}
+
+/** What each replica of each service runs with. */
+export async function serviceSpecs({
+  options,
+  port,
+  baseUrl,
+  mongodbUrl,
+  natsUrl,
+  seeds,
+  masterKeys,
+}: {
+  options: StackOptions
+  port: number
+  baseUrl: string
+  mongodbUrl: string
+  natsUrl: string
+  seeds: Readonly<Partial<Record<NatsUser, string>>>
+  masterKeys: string
+}): Promise<ProcessSpec[]> {
+  const specs: ProcessSpec[] = []
+  for (const name of serviceNames) {
+    for (let replica = 1; replica <= options.replicas[name]; replica++) {
+      const probePort = await freePort()
+      specs.push({
+        name,
+        replica,
+        entry: projectFile(`services/${name}/src/main.ts`),
+        httpUrl: `http://127.0.0.1:${probePort}`,
+        environment: {
+          NATS_URL: natsUrl,
+          ...(seeds[name] === undefined ? {} : { NATS_NKEY_SEED: seeds[name] }),
+          PITBOSS_PROBE_HOST: '127.0.0.1',
+          PITBOSS_PROBE_PORT: String(probePort),
+          PITBOSS_BASE_URL: baseUrl,
+          ...(name === 'gateway'
+            ? { PORT: String(port), HOST: '127.0.0.1', PITBOSS_WEB_FOLDER: projectFile('web/dist') }
+            : { MONGODB_URL: mongodbUrl, PITBOSS_MASTER_KEYS: masterKeys }),
+          ...extrasOf(name, options.allowLoopback),
+        },
+      })
+    }
+  }
+  return specs
+}
+
+/** The runner allows loopback for test endpoints and wallets: everything here is on this machine. Contract section 9. */
+function extrasOf(name: ServiceName, allow: StackOptions['allowLoopback']): Record<string, string> {
+  if (name === 'webhooks') return { PITBOSS_ALLOW_LOOPBACK_WEBHOOKS: allow.webhooks ? 'yes' : 'no' }
+  if (name === 'wallet-bridge') return { PITBOSS_ALLOW_LOOPBACK_WALLETS: allow.wallets ? 'yes' : 'no' }
+  return {}
+}

@@ -1,0 +1,18 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * `npm run test:browser`: the pages in a real Chromium against the whole product, file by file; pictures go to `artifacts/`.
+ * Not a part of `npm test`, since a machine need not have a browser.
+ */
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const files = globSync('web/test/**/*.browser.ts', { cwd: root }).sort()
+
+for (const file of ['web/build.ts', ...files]) {
+  console.error(file)
+  const child = spawn(process.execPath, [file], { cwd: root, stdio: 'inherit' })
+  const [code] = await once(child, 'exit')
+  if (code !== 0) process.exitCode = 1
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Call, defineCall } from './call.ts'
+import { defineCall } from './call.ts'
 import { callerSchema } from './caller.ts'
 
 /** A public HTTP route that one service answers: its schemas and the call that carries it. Source: ours. */

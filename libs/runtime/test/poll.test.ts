@@ -1,0 +1,53 @@
+import t from 'tap'
+import { startPoll } from '../src/poll.ts'
+
+const silent = { error: () => undefined }
+const hourMs = 3_600_000
+
+t.test('work runs at once, when it is woken, and as soon as it wishes', async (t) => {
+  const runs = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let count = 0
+  const poll = startPoll({
+    event: 'test.failed',
+    everyMs: hourMs,
+    logger: silent,
+    async work() {
+      runs[count]?.resolve()
+      count += 1
+      return count === 2 ? 0 : undefined
+    },
+  })
+  await runs[0]?.promise
+  poll.wake()
+  await runs[2]?.promise
+  t.equal(count, 3)
+  await poll.stop()
+  poll.wake()
+  t.equal(count, 3, 'and never after it was stopped')
+})
+
+t.test('a failure is logged and ends nothing; stop waits for the run under way', async (t) => {
+  const logged: unknown[] = []
+  const second = Promise.withResolvers<void>()
+  const finish = Promise.withResolvers<void>()
+  let count = 0
+  let ended = false
+  const poll = startPoll({
+    event: 'test.failed',
+    everyMs: 0,
+    logger: { error: (...entry: unknown[]) => void logged.push(entry) },
+    async work(stopping) {
+      count += 1
+      if (count === 1) throw new Error('once')
+      second.resolve()
+      await finish.promise
+      ended = stopping.aborted
+    },
+  })
+  await second.promise
+  const stopped = poll.stop()
+  finish.resolve()
+  await stopped
+  t.equal(ended, true, 'the work was told')
+  t.match(logged, [[{ err: { message: 'once' } }, 'test.failed']])
+})

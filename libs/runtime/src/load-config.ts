@@ -22,7 +22,7 @@ const refusedInProduction: readonly { variable: string; harmless: readonly strin
   { variable: 'PITBOSS_ALLOW_LOOPBACK_WEBHOOKS', harmless: ['no'] },
   { variable: 'PITBOSS_ALLOW_LOOPBACK_WALLETS', harmless: ['no'] },
   { variable: 'PITBOSS_FAILPOINTS', harmless: [] },
-  { variable: 'PITBOSS_SEEDED_BUG', harmless: [] },
+  { variable: 'PITBOSS_SERVICE_ENTRIES', harmless: [] },
 ]
 
 /** Parses the environment; an empty variable counts as unset. @throws ConfigError */

@@ -87,7 +87,9 @@ await t.test('production refuses what makes tests possible', async (t) => {
     'PITBOSS_ALLOW_LOOPBACK_WEBHOOKS',
   ])
   t.strictSame(problems({ ...production, PITBOSS_FAILPOINTS: 'a=kill' }), ['PITBOSS_FAILPOINTS'])
-  t.strictSame(problems({ ...production, PITBOSS_SEEDED_BUG: 'storage.fence-lost' }), ['PITBOSS_SEEDED_BUG'])
+  t.strictSame(problems({ ...production, PITBOSS_SERVICE_ENTRIES: '/elsewhere' }), [
+    'PITBOSS_SERVICE_ENTRIES',
+  ])
 })
 
 for (const field of redactedFields) {

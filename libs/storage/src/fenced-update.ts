@@ -1,4 +1,3 @@
-import { seededBug } from '@pitboss/runtime/seeded-bug'
 import type { Collection, Document, Filter, UpdateFilter, WithId } from 'mongodb'
 
 /** What every version-fenced document has. */
@@ -15,7 +14,7 @@ export async function fencedUpdate<Doc extends Versioned>(
   update: UpdateFilter<Doc>,
 ): Promise<WithId<Doc> | null> {
   // The driver's types cannot see that a generic Doc has `_id` and `version`.
-  const fence: Document = seededBug('storage.fence-lost') ? { _id: id } : { _id: id, version }
+  const fence: Document = { _id: id, version }
   const raised: Document = { ...update, $inc: { ...update.$inc, version: 1 } }
   return collection.findOneAndUpdate(fence as Filter<Doc>, raised as UpdateFilter<Doc>, {
     returnDocument: 'after',

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '@pitboss/runtime/clock'
-import { seededBug } from '@pitboss/runtime/seeded-bug'
 import type { Collection } from 'mongodb'
 import type { Logger } from 'pino'
 import type { IndexDeclaration } from './ensure-indexes.ts'
@@ -109,7 +108,6 @@ export function createOutbox<Doc extends OutboxDocument>({
 
   async function publish(documentId: string, waiting: readonly OutboxEntry[]): Promise<void> {
     if (waiting.length === 0) return
-    if (seededBug('storage.outbox-emptied-first')) await clear(documentId, waiting)
     for (const { id, subject, body } of waiting) {
       await bus.publishEvent({ id, subject, payload: Buffer.from(body) })
     }

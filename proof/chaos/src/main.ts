@@ -1,32 +1,32 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { isSeededBug, type SeededBug, seededBugs } from '@pitboss/runtime/seeded-bug'
+import { type Bug, bugs as allBugs, isBug } from '@pitboss/bugs/bugs'
 import { renderReport } from './render-report.ts'
 import { fullLoad, healWithinMs, runChaos } from './run-chaos.ts'
-import { allCaught, renderCatches, runSeededBugs } from './run-seeded-bugs.ts'
+import { allCaught, renderCatches, runBugs } from './run-bugs.ts'
 import { createCleanup } from '@pitboss/bench/harness/cleanup'
 import { exitAfterOutput } from '@pitboss/bench/harness/exit-after-output'
 import { temporaryFolder } from '@pitboss/bench/harness/temporary-folder'
 import { writeResult } from '@pitboss/bench/harness/write-result'
 
 const usage = `Usage: npm run --silent chaos -- [--seconds S] [--seed N] [--replicas LIST] [--time-scale N] [--no-faults] [--keep FOLDER]
-       npm run --silent chaos -- --seeded-bugs all|NAME,... [--seed N] [--keep FOLDER]
+       npm run --silent chaos -- --bugs all|NAME,... [--seed N] [--keep FOLDER]
 
   --seconds S       how long faults rain (default 60)
   --seed N          decides clients and faults (default 1); timing stays the machine's
   --replicas LIST   as for npm start, e.g. rounds=2,wallet-bridge=2 (default: two of every service but auth)
   --time-scale N    divides the delays of schedules (default 120)
   --no-faults       load alone
-  --seeded-bugs L   shows that the checker can fail: the product errs in one known way after the other, each for up to 60 s
+  --bugs L          shows that the checker can fail: the product errs in one known way after the other, each for up to 60 s
   --keep FOLDER     keeps the product's log and data there
 
 Runs the product with all its processes, plays and settles against a wallet with faults, kills and pauses processes, then lets it heal
 and compares what clients were told, the wallet's ledger and calls, the final reads and the events. Exit code 1 when an invariant does
-not hold, or when a seeded bug is not caught.
+not hold, or when a deliberate bug is not caught.
 
-Seeded bugs:
-${Object.entries(seededBugs)
+Deliberate bugs:
+${Object.entries(allBugs)
   .map(([name, what]) => `  ${name.padEnd(36)}${what}`)
   .join('\n')}
 `
@@ -38,7 +38,7 @@ let broken = true
 try {
   const folder = options.keep ?? temporaryFolder('chaos', cleanup)
   mkdirSync(folder, { recursive: true, mode: 0o755 })
-  broken = options.seededBugs.length > 0 ? await errOnPurpose(folder) : await storm(folder)
+  broken = options.bugs.length > 0 ? await errOnPurpose(folder) : await storm(folder)
 } finally {
   await cleanup.run()
 }
@@ -59,10 +59,10 @@ async function storm(folder: string): Promise<boolean> {
 }
 
 async function errOnPurpose(folder: string): Promise<boolean> {
-  const { seededBugs: bugs, seed } = options
-  const catches = await runSeededBugs({ bugs, seed, folder, cleanup, say })
+  const { bugs, seed } = options
+  const catches = await runBugs({ bugs, seed, folder, cleanup, say })
   process.stdout.write(`${renderCatches(catches)}\n`)
-  say(`written to ${writeResult('seeded-bugs', { seed, catches })}`)
+  say(`written to ${writeResult('bugs', { seed, catches })}`)
   return !allCaught(catches)
 }
 
@@ -76,7 +76,7 @@ function readOptions() {
         replicas: { type: 'string', default: 'gateway=2,rounds=2,wallet-bridge=2,webhooks=2' },
         'time-scale': { type: 'string', default: '120' },
         'no-faults': { type: 'boolean', default: false },
-        'seeded-bugs': { type: 'string' },
+        bugs: { type: 'string' },
         keep: { type: 'string' },
       },
     })
@@ -90,7 +90,7 @@ function readOptions() {
       replicas: values.replicas,
       timeScale: whole('time-scale', values['time-scale'], 1, 100_000),
       faults: !values['no-faults'],
-      seededBugs: bugsNamed(values['seeded-bugs'] ?? ''),
+      bugs: bugsNamed(values.bugs ?? ''),
       ...(values.keep === undefined ? {} : { keep: values.keep }),
     }
   } catch (error) {
@@ -99,10 +99,10 @@ function readOptions() {
   }
 }
 
-function bugsNamed(text: string): SeededBug[] {
-  const names = text === 'all' ? Object.keys(seededBugs) : text.split(',').filter((name) => name !== '')
+function bugsNamed(text: string): Bug[] {
+  const names = text === 'all' ? Object.keys(allBugs) : text.split(',').filter((name) => name !== '')
   return names.map((name) => {
-    if (!isSeededBug(name)) throw new Error(`--seeded-bugs: there is no ${name}`)
+    if (!isBug(name)) throw new Error(`--bugs: there is no ${name}`)
     return name
   })
 }

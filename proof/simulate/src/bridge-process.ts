@@ -1,7 +1,7 @@
 import { notStarted } from '@pitboss/bus/call-failure'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { movementCalls } from '@pitboss/wallet-bridge/calls/movement-calls'
-import { erringClient, erringDue, erringMovements } from '@pitboss/wallet-bridge/erring'
+import { applyWith, clientWith, dueWith, movementsWith } from '@pitboss/bugs/wallet-bridge-bugs'
 import { createSettlement } from '@pitboss/wallet-bridge/actions/create-settlement'
 import type { PlaceMovement } from '@pitboss/wallet-bridge/actions/place-movement'
 import type { Wallet, Wallets } from '@pitboss/wallet-bridge/storage/wallet-document'
@@ -28,8 +28,8 @@ const wallet: Wallet = {
 /** A wallet-bridge: the real settlement and calls on the model's tables, wallet and time; its resolver's loop is the model's. */
 export function startBridge(machine: Machine, world: World): void {
   const { timeline, movements: model, stream, bus, mistake, has, newId, onError } = world
-  const movements = erringMovements(model.storeOf(machine), newId, has)
-  const due = erringDue(model.dueOf(machine), has)
+  const movements = movementsWith(model.storeOf(machine), newId, has)
+  const due = dueWith(model.dueOf(machine), has)
   const outbox = createRelay({
     machine,
     stream,
@@ -43,11 +43,11 @@ export function startBridge(machine: Machine, world: World): void {
     scaleMs: world.scaleMs,
     newId,
     wait: (ms) => machine.wait(ms),
-    has,
+    wrapApply: (apply) => applyWith(apply, newId, has),
     ...(mistake.movementRules === undefined ? {} : { rules: mistake.movementRules }),
     wallets: walletsOf(machine),
     due,
-    client: erringClient(world.wallet.clientOf(machine), newId, has),
+    client: clientWith(world.wallet.clientOf(machine), newId, has),
     metrics: { callEnded: () => undefined, pending: () => undefined },
     logger: silent,
     wake: () => undefined,

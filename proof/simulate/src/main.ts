@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { isSeededBug } from '@pitboss/runtime/seeded-bug'
+import { isBug } from '@pitboss/bugs/bugs'
 import { exitAfterOutput } from '@pitboss/bench/harness/exit-after-output'
 import { simulate } from './simulate.ts'
 
@@ -30,7 +30,7 @@ if (values.help) {
   process.exit(0)
 }
 const { bug } = values
-if (bug !== undefined && !isSeededBug(bug)) {
+if (bug !== undefined && !isBug(bug)) {
   process.stderr.write(`There is no seeded bug ${bug}.\n\n${usage}`)
   process.exit(2)
 }

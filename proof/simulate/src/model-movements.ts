@@ -22,13 +22,11 @@ export type ModelMovements = {
 
 /**
  * The collection of movements, with the promises of storage/movements.ts: unique ids, one call in flight per round, fenced writes.
- * `fenced` false is a seeded bug. `onWrite` sees every change as it is made durable.
+ * `onWrite` sees every change as it is made durable.
  */
 export function createModelMovements({
-  fenced,
   onWrite,
 }: {
-  fenced: boolean
   onWrite: (before: MovementDocument | null, after: MovementDocument) => void
 }): ModelMovements {
   const table = new Map<string, MovementDocument>()
@@ -49,7 +47,7 @@ export function createModelMovements({
     { state, events, attempt }: Parameters<MovementStore['write']>[1],
   ): MovementDocument | null | 'round-busy' => {
     const present = table.get(document._id)
-    if (present === undefined || (fenced && present.version !== document.version)) return null
+    if (present === undefined || present.version !== document.version) return null
     const callingRound = state.call === null ? null : callingRoundOf(document)
     if (isRoundBusy(callingRound, document._id)) return 'round-busy'
     const { version, attempts, outbox, outboxAt } = present

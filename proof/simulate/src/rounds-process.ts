@@ -9,7 +9,7 @@ import { createCatalogue } from '@pitboss/rounds/rules/catalogue'
 import { createWalletClient } from '@pitboss/rounds/clients/wallet'
 import { narrow, platformLimits } from '@pitboss/rounds/rules/limits'
 import type { RoundMessage } from '@pitboss/rounds/rules/round-message'
-import { erringCommitments, erringRounds, erringWallet } from '@pitboss/rounds/erring'
+import { commitmentsWith, roundsStoreWith, walletWith } from '@pitboss/bugs/rounds-bugs'
 import { createJoinMovement } from '@pitboss/rounds/actions/join-movement'
 import { createOpenIntent } from '@pitboss/rounds/actions/open-intent'
 import { createPlaceStake } from '@pitboss/rounds/actions/place-stake'
@@ -43,8 +43,8 @@ export function startRounds(
   const { timeline, rounds: model, stream, bus, mistake, has, newId, newUuid, scaleMs, onError } = world
   const clock = { now: () => timeline.now() }
   const { rounds: mistakenRounds = same, grants: mistakenGrants = same } = mistake
-  const rounds = mistakenRounds(erringRounds(model.storeOf(machine), has))
-  const commitments = erringCommitments(model.commitmentsOf(machine), has)
+  const rounds = mistakenRounds(roundsStoreWith(model.storeOf(machine), has))
+  const commitments = commitmentsWith(model.commitmentsOf(machine), has)
   const grants = mistakenGrants(world.grants.storeOf(machine))
   const outbox = createRelay({
     machine,
@@ -52,7 +52,7 @@ export function startRounds(
     pendingOf: (id) => model.table.get(id)?.outbox ?? [],
     takeOut: model.takeOut,
   })
-  const wallet = erringWallet(
+  const wallet = walletWith(
     {
       ...createWalletClient({ bus: bus.busOf(machine) }),
       assertConfigured: () => machine.io('wallet status', () => ({ configured: true, settleLosses: 'none' })),

@@ -1,4 +1,4 @@
-import type { SeededBug } from '@pitboss/runtime/seeded-bug'
+import type { Bug } from '@pitboss/bugs/bugs'
 import { scopeKey } from '@pitboss/rounds/storage/round-document'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
 import { parseAmount } from '@pitboss/money/amount'
@@ -101,9 +101,8 @@ export async function simulate(
   const checks = createStepChecks(() => world, asked)
   const accepted = createAccepted(() => timeline.nowMs())
   const bug = mistake.bug ?? null
-  const has = (name: SeededBug) => bug === name
+  const has = (name: Bug) => bug === name
   const movements = createModelMovements({
-    fenced: !has('storage.fence-lost'),
     onWrite: (before, after) => {
       note(`${after.type} ${after.transactionId}: ${before?.status ?? 'new'} → ${after.status}`)
       watched(checks.movementWritten, undefined)(before, after)

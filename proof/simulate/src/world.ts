@@ -1,4 +1,4 @@
-import type { SeededBug } from '@pitboss/runtime/seeded-bug'
+import type { Bug } from '@pitboss/bugs/bugs'
 import type { Logger } from 'pino'
 import { pino } from 'pino'
 import type { transition } from '@pitboss/rounds/rules/transition'
@@ -23,7 +23,7 @@ export type Mistake = {
   readonly roundRules?: typeof transition
   readonly rounds?: (store: RoundsStore) => RoundsStore
   readonly grants?: (store: GrantUses) => GrantUses
-  readonly bug?: SeededBug
+  readonly bug?: Bug
 }
 
 /** What outlives every process: the tables, the stream, the wallet, the time. */
@@ -40,7 +40,7 @@ export type World = {
   readonly mistake: Mistake
   /** Divides abandonment, the ladder of credits and the breaker's intervals by the run's time scale. */
   readonly scaleMs: (ms: number) => number
-  readonly has: (bug: SeededBug) => boolean
+  readonly has: (bug: Bug) => boolean
   readonly newId: (prefix: string) => string
   readonly newUuid: () => string
   readonly trace: (line: string) => void

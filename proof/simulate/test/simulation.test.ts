@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { SeededBug } from '@pitboss/runtime/seeded-bug'
+import type { Bug } from '@pitboss/bugs/bugs'
 import { mistakenRules } from './fixtures/mistaken-rules.ts'
 import { simulate } from '../src/simulate.ts'
 import { mistakenRounds } from './fixtures/mistaken-rounds.ts'
@@ -34,7 +34,7 @@ await t.test('the same seed is the same run', { timeout: testTimeoutMs }, async 
   t.ok((runs[0]?.trace.length ?? 0) > 100)
 })
 
-const bugs: readonly SeededBug[] = [
+const bugs: readonly Bug[] = [
   'rounds.pending-stake-counts',
   'rounds.payout-one-more',
   'rounds.nonce-skipped',

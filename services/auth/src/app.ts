@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createAccessBucket } from '@pitboss/bus/access-bucket'
-import { connectBus } from '@pitboss/bus/connect-bus'
+import { connectServiceBus } from '@pitboss/bus/connect-service-bus'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { systemClock } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
@@ -46,16 +46,8 @@ export async function startAuth({
   host.check('database', () => storage.ping())
   await ensureIndexes(storage.db, authIndexes)
   const keyring = await openKeyring(storage.db, config.PITBOSS_MASTER_KEYS)
-  const bus = await connectBus({
-    url: config.NATS_URL,
-    service: 'auth',
-    logger,
-    ...(config.NATS_NKEY_SEED === undefined ? {} : { nkeySeed: config.NATS_NKEY_SEED }),
-  })
+  const bus = await connectServiceBus({ service: 'auth', config, host })
   host.check('nats', () => bus.connected())
-  bus.closed.then(() => {
-    if (!host.stopping.aborted) host.fail(new Error('the connection to NATS ended'))
-  }, host.fail)
 
   const bucket = await createAccessBucket({ bus })
   const collections = authCollections(storage.db)

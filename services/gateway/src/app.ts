@@ -2,6 +2,9 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Bus } from '@pitboss/bus/connect-bus'
+import { connectServiceBus } from '@pitboss/bus/connect-service-bus'
+import { serveCalls } from '@pitboss/bus/serve-calls'
+import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { newId } from '@pitboss/runtime/new-id'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
@@ -104,6 +107,31 @@ export async function startGateway({
     stop() {
       stopping ??= stop()
       return stopping
+    },
+  }
+}
+
+/** Connects to NATS, and starts the gateway there. */
+export async function runGateway({
+  config,
+  host,
+}: {
+  config: GatewayConfig
+  host: ServiceHost
+}): Promise<RunningService> {
+  const { logger, registry } = host
+  const bus = await connectServiceBus({ service: 'gateway', config, host })
+  // No calls: it only shows itself to `ops status`.
+  const presence = await serveCalls({ bus, service: 'gateway', version: '0.1.0', logger, handlers: [] })
+  const gateway = await startGateway({ config, bus, logger, registry })
+  for (const name of ['nats', 'revocation-bucket', 'auth', 'rounds', 'wallet-bridge', 'webhooks']) {
+    host.check(name, async () => !(await gateway.missing()).some((missing) => missing.name === name))
+  }
+  return {
+    async stop() {
+      await gateway.stop()
+      await presence.stop()
+      await bus.close()
     },
   }
 }

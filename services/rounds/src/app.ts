@@ -3,10 +3,12 @@ import type { Bus } from '@pitboss/bus/connect-bus'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { newServerSeed } from '@pitboss/fairness/new-server-seed'
 import { seedHash } from '@pitboss/fairness/seed-hash'
+import { connectServiceBus } from '@pitboss/bus/connect-service-bus'
 import { type Clock, systemClock } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
+import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { createTimeScale } from '@pitboss/runtime/time-scale'
-import type { Storage } from '@pitboss/storage/connect-storage'
+import { connectStorage, type Storage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
@@ -20,10 +22,10 @@ import { Gauge, type Registry } from 'prom-client'
 import { createMailbox } from '@pitboss/runtime/mailbox'
 import { createRoundActor } from './actions/round-actor.ts'
 import { type Catalogue, createCatalogue } from './rules/catalogue.ts'
-import { createWalletClient } from './clients/wallet.ts'
+import { createWalletClient, type WalletClient } from './clients/wallet.ts'
+import type { RoundsConfig } from './config.ts'
 import { createHearMovement } from './actions/late-movement.ts'
 import { consumeMovements } from './consumers/movements.ts'
-import { erringCommitments, erringRounds, erringWallet } from './erring.ts'
 import { createFreeBetHandlers } from './calls/free-bets.ts'
 import { createGameAccess } from './actions/game-access.ts'
 import { createGameHandlers, createShowGame } from './calls/games.ts'
@@ -31,7 +33,7 @@ import { createOpenSession } from './actions/open-session.ts'
 import { createOpenIntent } from './actions/open-intent.ts'
 import { createPlaceStake } from './actions/place-stake.ts'
 import { createJoinMovement } from './actions/join-movement.ts'
-import { createPlaceTransaction } from './actions/place-transaction.ts'
+import { createPlaceTransaction, type PlaceTransaction } from './actions/place-transaction.ts'
 import { createPlayRound } from './actions/play-round.ts'
 import { createPlayerAccess } from './actions/player-session.ts'
 import { createPlayerHandlers } from './calls/player.ts'
@@ -40,7 +42,11 @@ import { createRewindHandlers } from './calls/rewinds.ts'
 import { createRoundHandlers } from './calls/rounds.ts'
 import { createSessionHandlers } from './calls/sessions.ts'
 import { createTransactionHandlers } from './calls/transactions.ts'
-import { commitmentIndexes, createCommitmentsStore } from './storage/commitments-store.ts'
+import {
+  commitmentIndexes,
+  type CommitmentsStore,
+  createCommitmentsStore,
+} from './storage/commitments-store.ts'
 import { createGamesStore } from './storage/games-store.ts'
 import { createGrantsStore, grantIndexes } from './storage/grants-store.ts'
 import { createRefusalsStore } from './storage/refusals-store.ts'
@@ -56,7 +62,17 @@ const version = '0.1.0'
 const concurrencyMax = 512
 const reportLeaseMs = 10_000
 
+/** Parts that a proof may put something around; the product leaves them as they are. */
+export type RoundsWrap = {
+  rounds: (store: RoundsStore) => RoundsStore
+  commitments: (store: CommitmentsStore) => CommitmentsStore
+  wallet: (client: WalletClient) => WalletClient
+  bus: (bus: Bus) => Bus
+  placeTransaction: (place: PlaceTransaction, wallet: WalletClient) => PlaceTransaction
+}
+
 type RoundsOptions = {
+  wrap?: Partial<RoundsWrap>
   bus: Bus
   storage: Pick<Storage, 'db'>
   /** Text of `PITBOSS_MASTER_KEYS`. */
@@ -71,7 +87,8 @@ type RoundsOptions = {
 
 /** Wires the rounds service and starts it: calls, sweeper, consumer, outboxes, reports. `stop()` ends all in flight first. */
 export async function startRounds({
-  bus,
+  wrap = {},
+  bus: plainBus,
   storage: { db },
   masterKeys,
   timeScale,
@@ -92,23 +109,26 @@ export async function startRounds({
     ...leaseIndexes,
     ...rewindIndexes,
   })
+  const { rounds: wrapRounds = same, commitments: wrapCommitments = same, wallet: wrapWallet = same } = wrap
+  const { bus: wrapBus = same, placeTransaction: wrapPlace = same } = wrap
+  const bus = wrapBus(plainBus)
   const keyring = await openKeyring(db, masterKeys)
   const cursors = createCursorCodec({ keyring })
   const secretBox = createSecretBox(keyring, 'server-seeds')
   const { scaleMs } = createTimeScale(timeScale)
 
   const roundsStore = createRoundsStore({ db })
-  const rounds = erringRounds(roundsStore)
+  const rounds = wrapRounds(roundsStore)
   const refusals = createRefusalsStore({ db })
   const sessions = createSessionsStore({ db })
   const grants = createGrantsStore({ db })
   const games = createGamesStore({ db })
   const reports = createReportsStore({ db })
   const seeds = { newSeed: newServerSeed, hashSeed: seedHash }
-  const commitments = erringCommitments(createCommitmentsStore({ db, secretBox, ...seeds }))
+  const commitments = wrapCommitments(createCommitmentsStore({ db, secretBox, ...seeds }))
   const roundOutbox = createOutbox({ collection: roundsStore.collection, bus, clock, logger })
   const sessionOutbox = createOutbox({ collection: sessions.collection, bus, clock, logger })
-  const wallet = erringWallet(createWalletClient({ bus }))
+  const wallet = wrapWallet(createWalletClient({ bus }))
 
   const actor = createRoundActor({
     rounds,
@@ -132,7 +152,7 @@ export async function startRounds({
   const stakes = { intents: createOpenIntent({ rounds, refusals, actor, clock }), placeStake, joinMovement }
   const play = { rounds, commitments, grants, wallet, actor, access, players, ...stakes, clock, ...ids }
   const playRound = createPlayRound(play)
-  const placeTransaction = createPlaceTransaction({ ...play, sessions })
+  const placeTransaction = wrapPlace(createPlaceTransaction({ ...play, sessions }), wallet)
   const openSession = createOpenSession({ db, sessions, access, outbox: sessionOutbox, clock, newId })
 
   const owner = newId('own')
@@ -186,6 +206,43 @@ export async function startRounds({
   }
 }
 
+/** Connects to the database and to NATS, and starts the service there. */
+export async function runRounds({
+  config,
+  host,
+  wrap,
+}: {
+  config: RoundsConfig
+  host: ServiceHost
+  wrap?: Partial<RoundsWrap>
+}): Promise<RunningService> {
+  const { logger, registry } = host
+  const storage = await connectStorage({
+    url: config.MONGODB_URL,
+    database: `${config.PITBOSS_DATABASE_PREFIX}_rounds`,
+    logger,
+  })
+  const bus = await connectServiceBus({ service, config, host })
+  host.check('nats', () => bus.connected())
+  host.check('database', () => storage.ping())
+  const rounds = await startRounds({
+    bus,
+    storage,
+    masterKeys: config.PITBOSS_MASTER_KEYS,
+    timeScale: config.PITBOSS_TIME_SCALE,
+    logger,
+    registry,
+    ...(wrap === undefined ? {} : { wrap }),
+  })
+  return {
+    async stop() {
+      await rounds.stop()
+      await bus.close()
+      await storage.close()
+    },
+  }
+}
+
 function registerMetrics(registry: Registry, rounds: RoundsStore): void {
   new Gauge({
     name: 'pitboss_rounds_unfinished',
@@ -195,4 +252,8 @@ function registerMetrics(registry: Registry, rounds: RoundsStore): void {
       this.set((await rounds.unfinished()).count)
     },
   })
+}
+
+function same<Part>(part: Part): Part {
+  return part
 }

@@ -4,19 +4,14 @@ import {
   storageConfig,
   timeScaleConfig,
 } from '@pitboss/runtime/config-pieces'
-import { loadConfig } from '@pitboss/runtime/load-config'
 import { z } from 'zod'
 
-const configSchema = z.object({
+/** The environment of the rounds service; nothing else here reads it. Source: docs/contract.md, section 9. */
+export const roundsConfig = z.object({
   ...commonConfig,
   ...storageConfig,
   ...masterKeysConfig,
   ...timeScaleConfig,
 })
 
-export type RoundsConfig = z.output<typeof configSchema>
-
-/** The only reader of the environment in this service; a bad value ends the process with exit code 78. */
-export function loadRoundsConfig(): RoundsConfig {
-  return loadConfig(configSchema)
-}
+export type RoundsConfig = z.output<typeof roundsConfig>

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { connectBus } from '@pitboss/bus/connect-bus'
+import type { Bus } from '@pitboss/bus/connect-bus'
+import { connectServiceBus } from '@pitboss/bus/connect-service-bus'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { systemClock } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
@@ -11,9 +12,8 @@ import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createOutbox } from '@pitboss/storage/outbox'
 import { createSecretBox } from '@pitboss/storage/secret-box'
-import { createWalletClient } from './clients/wallet-client.ts'
+import { createWalletClient, type WalletClient } from './clients/wallet-client.ts'
 import type { WalletBridgeConfig } from './config.ts'
-import { erringClient, erringDue, erringMovements, erringWallets } from './erring.ts'
 import { callbackCalls } from './calls/callback-calls.ts'
 import { movementCalls } from './calls/movement-calls.ts'
 import { opsCalls } from './calls/ops-calls.ts'
@@ -21,19 +21,20 @@ import { reconciliationCalls } from './calls/reconciliation-calls.ts'
 import { transactionRoutes } from './calls/transaction-routes.ts'
 import { walletCalls } from './calls/wallet-calls.ts'
 import { walletRoutes } from './calls/wallet-routes.ts'
+import type { ApplyMessage } from './actions/apply-message.ts'
 import { createCheckWallet } from './actions/check-wallet.ts'
 import { createSettlement } from './actions/create-settlement.ts'
 import { createResolveByPerson } from './actions/resolve-by-person.ts'
 import { shareBreakers } from './clients/share-breakers.ts'
 import { createWalletMetrics } from './metrics.ts'
 import { callbackIndexes, createCallbackSignatures } from './storage/callback-signatures.ts'
-import { createDueMovements } from './storage/due-movements.ts'
+import { createDueMovements, type DueMovements } from './storage/due-movements.ts'
 import { movementIndexes } from './storage/movement-document.ts'
 import { createMovementLists } from './storage/movement-lists.ts'
-import { createMovements } from './storage/movements.ts'
+import { createMovements, type Movements } from './storage/movements.ts'
 import { createOverlongWaits } from './storage/overlong-waits.ts'
 import { createPendingMovements } from './storage/pending-movements.ts'
-import { createWallets } from './storage/wallet-document.ts'
+import { createWallets, type Wallets } from './storage/wallet-document.ts'
 import { startLadderUpkeep } from './workers/ladder-upkeep.ts'
 import { startPendingAlarms } from './workers/pending-alarms.ts'
 import { startResolver } from './workers/resolver.ts'
@@ -46,27 +47,33 @@ const wakeSubject = 'wake.wallet.due'
 /** A call that a slow wallet has not answered by then is given up here and taken up by the next process. */
 const drainMaxMs = 8000
 
+/** Parts that a proof may put something around; the product leaves them as they are. */
+export type WalletBridgeWrap = {
+  movements: (store: Movements) => Movements
+  due: (store: DueMovements) => DueMovements
+  wallets: (wallets: Wallets) => Wallets
+  client: (client: WalletClient) => WalletClient
+  apply: (apply: ApplyMessage) => ApplyMessage
+  bus: (bus: Bus) => Bus
+}
+
 /** Wires the service: what arrives (calls, wake-ups), what it keeps (movements, wallets), what leaves (wallet calls, events). */
 export async function startWalletBridge({
   config,
   host,
+  wrap = {},
 }: {
   config: WalletBridgeConfig
+  wrap?: Partial<WalletBridgeWrap>
   host: Pick<ServiceHost, 'logger' | 'registry' | 'check' | 'stopping' | 'fail'>
 }): Promise<RunningService> {
   const { logger } = host
   const clock = systemClock
   const allowLoopback = config.PITBOSS_ALLOW_LOOPBACK_WALLETS
   const { scaleMs } = createTimeScale(config.PITBOSS_TIME_SCALE)
-  const bus = await connectBus({
-    url: config.NATS_URL,
-    nkeySeed: config.NATS_NKEY_SEED,
-    service,
-    logger,
-  })
-  void bus.closed.then(() => {
-    if (!host.stopping.aborted) host.fail(new Error('the NATS connection is closed'))
-  })
+  const { movements: wrapMovements = same, due: wrapDue = same, wallets: wrapWallets = same } = wrap
+  const { client: wrapClient = same, apply: wrapApply = same, bus: wrapBus = same } = wrap
+  const bus = wrapBus(await connectServiceBus({ service, config, host }))
   const storage = await connectStorage({
     url: config.MONGODB_URL,
     database: `${config.PITBOSS_DATABASE_PREFIX}_wallet_bridge`,
@@ -77,13 +84,13 @@ export async function startWalletBridge({
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
 
   const stored = createMovements(db)
-  const movements = erringMovements(stored, newId)
-  const wallets = erringWallets(createWallets(db, createSecretBox(keyring)))
-  const due = erringDue(createDueMovements(stored))
+  const movements = wrapMovements(stored)
+  const wallets = wrapWallets(createWallets(db, createSecretBox(keyring)))
+  const due = wrapDue(createDueMovements(stored))
   const pending = createPendingMovements(stored)
   const lists = createMovementLists(stored)
   const metrics = createWalletMetrics(host.registry)
-  const client = erringClient(createWalletClient({ allowLoopback, clock }), newId)
+  const client = wrapClient(createWalletClient({ allowLoopback, clock }))
   const outbox = createOutbox({ collection: stored.collection, bus, clock, logger })
   const deps = { movements, outbox, clock, scaleMs, newId }
   const shared = shareBreakers({ bus, replicaId: newId('rep') })
@@ -96,6 +103,7 @@ export async function startWalletBridge({
     logger,
     wake: wakeAll,
     tellBreakers: shared.tell,
+    wrapApply,
   })
   const heard = shared.listen(settlement.breakers.hear)
   const resolver = startResolver({
@@ -170,4 +178,8 @@ export async function startWalletBridge({
       await bus.close()
     },
   }
+}
+
+function same<Part>(part: Part): Part {
+  return part
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { connectBus } from '@pitboss/bus/connect-bus'
+import { connectServiceBus } from '@pitboss/bus/connect-service-bus'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { waitForTopology } from '@pitboss/bus/wait-for-topology'
 import { systemClock } from '@pitboss/runtime/clock'
@@ -13,12 +13,11 @@ import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createLease } from '@pitboss/storage/lease'
 import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createSecretBox } from '@pitboss/storage/secret-box'
-import { createPostWebhook } from './clients/post-webhook.ts'
+import { createPostWebhook, type PostWebhook } from './clients/post-webhook.ts'
 import type { Config } from './config.ts'
 import { fanoutLeaseTtlMs, startFanout } from './consumers/fanout.ts'
-import { erringPost, erringRecordEvents } from './erring.ts'
 import { createHandleFanoutBatch, fanoutConsumer } from './consumers/handle-fanout-batch.ts'
-import { createRecordEvents } from './actions/record-events.ts'
+import { createRecordEvents, type RecordEvents } from './actions/record-events.ts'
 import { deliveryHandlers } from './calls/deliveries.ts'
 import { endpointHandlers } from './calls/endpoints.ts'
 import { eventHandlers } from './calls/events.ts'
@@ -47,20 +46,26 @@ const slotsTotalMax = 1024
 const slotsPerOperatorMax = 768
 const bodyCacheCharactersMax = 16 * 1024 * 1024
 
+/** Parts that a proof may put something around; the product leaves them as they are. */
+export type WebhooksWrap = {
+  post: (post: PostWebhook) => PostWebhook
+  recordEvents: (record: RecordEvents) => RecordEvents
+}
+
 /** Wires the webhooks service: calls, the fan-out consumer, the delivery workers and the replay worker. */
 export async function startWebhooks({
   config,
   host,
+  wrap = {},
 }: {
   config: Config
   host: ServiceHost
+  wrap?: Partial<WebhooksWrap>
 }): Promise<RunningService> {
   const { logger } = host
   const clock = systemClock
-  const bus = await connectBus({ url: config.NATS_URL, nkeySeed: config.NATS_NKEY_SEED, service, logger })
-  void bus.closed.then(() => {
-    if (!host.stopping.aborted) host.fail(new Error('the NATS connection is closed'))
-  })
+  const { post: wrapPost = same, recordEvents: wrapRecordEvents = same } = wrap
+  const bus = await connectServiceBus({ service, config, host })
   const storage = await connectStorage({
     url: config.MONGODB_URL,
     database: `${config.PITBOSS_DATABASE_PREFIX}_${service}`,
@@ -96,7 +101,7 @@ export async function startWebhooks({
   const slots = createSlots({ totalMax: slotsTotalMax, perOperatorMax: slotsPerOperatorMax })
   const poster = createPostWebhook({ allowLoopback })
   const bodies = createBodyCache(stores.events, bodyCacheCharactersMax)
-  const recordEvents = erringRecordEvents(createRecordEvents({ ...stores, bodies, wake, clock, logger }))
+  const recordEvents = wrapRecordEvents(createRecordEvents({ ...stores, bodies, wake, clock, logger }))
   const leaseOf = (name: string, ttlMs: number) => createLease({ db, name, owner: workerId, ttlMs, clock })
 
   const dispatcher = startDispatcher({
@@ -104,7 +109,7 @@ export async function startWebhooks({
     bus,
     workerId,
     makeAttempt: createMakeAttempt({
-      post: erringPost(poster.post),
+      post: wrapPost(poster.post),
       openSecret: createOpenSecret(secretBox),
       clock,
     }),
@@ -165,4 +170,8 @@ export async function startWebhooks({
       await storage.close()
     },
   }
+}
+
+function same<Part>(part: Part): Part {
+  return part
 }

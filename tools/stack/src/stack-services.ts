@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { NatsUser } from '@pitboss/bus/permissions'
 import { freePort } from '@pitboss/engines/life/free-port'
@@ -36,7 +38,7 @@ export async function serviceSpecs({
       specs.push({
         name,
         replica,
-        entry: projectFile(`services/${name}/src/main.ts`),
+        entry: entryOf(name),
         httpUrl: `http://127.0.0.1:${probePort}`,
         environment: {
           NATS_URL: natsUrl,
@@ -53,6 +55,13 @@ export async function serviceSpecs({
     }
   }
   return specs
+}
+
+/** The service's own entry file, or the one of a proof that starts it in another way. */
+function entryOf(name: ServiceName): string {
+  const folder = process.env.PITBOSS_SERVICE_ENTRIES ?? ''
+  const other = join(folder, `${name}-main.ts`)
+  return folder !== '' && existsSync(other) ? other : projectFile(`services/${name}/src/main.ts`)
 }
 
 /** The runner allows loopback for test endpoints and wallets: everything here is on this machine. Contract section 9. */

@@ -123,7 +123,7 @@ function inheritedEnvironment(): Record<string, string> {
     'PITBOSS_TOKEN_TTL_S',
     'PITBOSS_DATABASE_PREFIX',
     'PITBOSS_FAILPOINTS',
-    'PITBOSS_SEEDED_BUG',
+    'PITBOSS_BUG',
     'PITBOSS_TRUSTED_PROXIES',
     'PITBOSS_HEADERS_TIMEOUT_MS',
     'PITBOSS_BODY_TIMEOUT_MS',

@@ -4,7 +4,6 @@ import type { Movement, TransactionBody } from '@pitboss/contracts/objects/movem
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { seededBug } from '@pitboss/runtime/seeded-bug'
 import type { RoundActor } from './round-actor.ts'
 import type { Placed, WalletClient } from '../clients/wallet.ts'
 import { isWithin, narrow } from '../rules/limits.ts'
@@ -46,6 +45,8 @@ type PlaceTransactionDeps = {
 }
 
 export type PlacedTransaction = { status: 201 | 200; body: Movement }
+
+export type PlaceTransaction = ReturnType<typeof createPlaceTransaction>
 
 const unforeseenCodes: readonly string[] = [
   'CONFLICT',
@@ -383,6 +384,5 @@ function movementOf(round: RoundState, body: TransactionBody): Stake | Win | Rev
   const movements = [...round.stakes, ...round.wins, ...round.reversals]
   const known = movements.find(({ transactionId }) => transactionId === body.transaction_id)
   if (known === undefined) return null
-  const same = known.requestHash === transactionHash(body, round) || seededBug('rounds.other-body-accepted')
-  return same ? known : null
+  return known.requestHash === transactionHash(body, round) ? known : null
 }

@@ -1,7 +1,5 @@
-import { seededBug } from '@pitboss/runtime/seeded-bug'
 import type { Logger } from 'pino'
 import type { WalletClient } from '../clients/wallet-client.ts'
-import { erringApply } from '../erring.ts'
 import type { DueMovements } from '../storage/due-movements.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
 import { type AdvanceDue, createAdvanceDue } from './advance-due.ts'
@@ -30,7 +28,7 @@ export function createSettlement({
   logger,
   wake,
   tellBreakers = () => undefined,
-  has = seededBug,
+  wrapApply = (apply) => apply,
   ...deps
 }: ApplyDeps & {
   client: WalletClient
@@ -42,7 +40,8 @@ export function createSettlement({
   wake: () => void
   /** Tells the other processes about a wallet. */
   tellBreakers?: (note: BreakerNote) => void
-  has?: typeof seededBug
+  /** Puts something around what judges; the product leaves it as it is. */
+  wrapApply?: (apply: ApplyMessage) => ApplyMessage
 }): Settlement {
   const { clock, scaleMs } = deps
   const breakers = createBreakers({
@@ -52,7 +51,7 @@ export function createSettlement({
     onOpened: (walletKey) => logger.warn({ wallet: walletKey }, 'breaker.opened'),
     onClosed,
   })
-  const apply = erringApply(createApplyMessage(deps), deps.newId, has)
+  const apply = wrapApply(createApplyMessage(deps))
   const runCall = createRunCall({ ...deps, client, apply, breakers, metrics, logger })
   const advance = createAdvanceDue({ ...deps, apply, runCall, wallets })
   const awaitFirstTry = createAwaitFirstTry({ ...deps, advance })

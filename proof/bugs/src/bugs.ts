@@ -1,7 +1,10 @@
-import { badConfigExitCode } from './load-config.ts'
+import { badConfigExitCode } from '@pitboss/runtime/load-config'
 
-/** Mistakes that the product can be told to make, so that the chaos run can show that it would notice them. */
-export const seededBugs = {
+/**
+ * Mistakes that can be put around the product's own parts, so that chaos and simulation can show that they
+ * would notice them. The product knows none of them.
+ */
+export const bugs = {
   'rounds.pending-stake-counts': 'a stake whose outcome is unknown counts as taken, and the round pays',
   'rounds.payout-one-more': 'a win is credited with one minor unit more than the round shows',
   'rounds.nonce-skipped': 'every other nonce is left out',
@@ -27,33 +30,25 @@ export const seededBugs = {
   'webhooks.event-left-out': 'an event is acknowledged without being recorded',
 } as const
 
-export type SeededBug = keyof typeof seededBugs
+export type Bug = keyof typeof bugs
 
-/** Read at the first question, once per process; undefined until then. */
-let armed: SeededBug | null | undefined
+/** Whether this process, or this simulated run, errs in the named way. */
+export type HasBug = (name: Bug) => boolean
 
 /**
- * Whether this process is to make the named mistake. Armed by `PITBOSS_SEEDED_BUG=name` alone, one at a time, and said on stderr;
- * never true otherwise. A name that does not exist, and any name in production, end the process with exit code 78.
+ * Reads `PITBOSS_BUG`: the one bug of this process, said on stderr. A name that does not exist ends the
+ * process with exit code 78.
  */
-export function seededBug(name: SeededBug): boolean {
-  if (armed === undefined) armed = readSeededBug(process.env)
-  return armed === name
+export function bugOfProcess({ PITBOSS_BUG: text = '' }: NodeJS.ProcessEnv = process.env): HasBug {
+  if (text === '') return () => false
+  if (!isBug(text)) {
+    process.stderr.write('Bad configuration.\nPITBOSS_BUG: is not the name of a bug\n')
+    process.exit(badConfigExitCode)
+  }
+  process.stderr.write(`PITBOSS_BUG is set: this process errs on purpose (${bugs[text]}).\n`)
+  return (name) => name === text
 }
 
-function readSeededBug({ PITBOSS_SEEDED_BUG: text = '', NODE_ENV }: NodeJS.ProcessEnv): SeededBug | null {
-  if (text === '') return null
-  if (NODE_ENV === 'production') refuse('is refused when NODE_ENV=production')
-  if (!isSeededBug(text)) refuse('is not the name of a seeded bug')
-  process.stderr.write(`PITBOSS_SEEDED_BUG is set: this process errs on purpose (${seededBugs[text]}).\n`)
-  return text
-}
-
-export function isSeededBug(text: string): text is SeededBug {
-  return Object.hasOwn(seededBugs, text)
-}
-
-function refuse(problem: string): never {
-  process.stderr.write(`Bad configuration.\nPITBOSS_SEEDED_BUG: ${problem}\n`)
-  process.exit(badConfigExitCode)
+export function isBug(text: string): text is Bug {
+  return Object.hasOwn(bugs, text)
 }

@@ -1,15 +1,24 @@
-import { seededBug } from '@pitboss/runtime/seeded-bug'
-import type { PostWebhook } from './clients/post-webhook.ts'
-import type { RecordEvents } from './actions/record-events.ts'
+import type { WebhooksWrap } from '@pitboss/webhooks/app'
+import type { HasBug } from './bugs.ts'
+import type { PostWebhook } from '@pitboss/webhooks/clients/post-webhook'
+import type { RecordEvents } from '@pitboss/webhooks/actions/record-events'
 
-/** Seeded bugs of webhooks (see libs/runtime's seeded-bug.ts): each part goes through unchanged unless its bug is armed. */
+/** The bugs of webhooks. Each part goes through unchanged unless its bug is named. */
+
+/** What goes around the parts of a webhooks service that errs. */
+export function webhooksWith(has: HasBug): WebhooksWrap {
+  return {
+    post: (post) => postWith(post, has),
+    recordEvents: (record) => recordEventsWith(record, has),
+  }
+}
 
 const unsentEvery = 20
 const leftOutEvery = 20
 
 /** Says that it has sent what it has not, or sends something else. */
-export function erringPost(post: PostWebhook): PostWebhook {
-  if (seededBug('webhooks.acknowledged-unsent')) {
+function postWith(post: PostWebhook, has: HasBug): PostWebhook {
+  if (has('webhooks.acknowledged-unsent')) {
     let count = 0
     return async (request) => {
       count += 1
@@ -19,7 +28,7 @@ export function erringPost(post: PostWebhook): PostWebhook {
       return { ...told, durationMs: 0, timings }
     }
   }
-  if (seededBug('webhooks.body-changed')) {
+  if (has('webhooks.body-changed')) {
     return (request) => {
       const repeated = request.headers['x-svc-delivery-attempt'] !== '1'
       return post(repeated ? { ...request, body: `${request.body} ` } : request)
@@ -29,8 +38,8 @@ export function erringPost(post: PostWebhook): PostWebhook {
 }
 
 /** Has events acknowledged that it leaves out. */
-export function erringRecordEvents(recordEvents: RecordEvents): RecordEvents {
-  if (!seededBug('webhooks.event-left-out')) return recordEvents
+function recordEventsWith(recordEvents: RecordEvents, has: HasBug): RecordEvents {
+  if (!has('webhooks.event-left-out')) return recordEvents
   let count = 0
   return (messages) =>
     recordEvents(

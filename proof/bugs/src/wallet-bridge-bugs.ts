@@ -1,19 +1,34 @@
-import { seededBug } from '@pitboss/runtime/seeded-bug'
-import type { WalletClient, WalletRequest } from './clients/wallet-client.ts'
-import type { MovementState } from './rules/movement.ts'
-import type { ApplyMessage } from './actions/apply-message.ts'
-import { toMovementEvent } from './records/render-movement.ts'
-import type { DueMovements } from './storage/due-movements.ts'
-import type { MovementStore } from './storage/movements.ts'
-import type { Wallets } from './storage/wallet-document.ts'
+import { newId } from '@pitboss/runtime/new-id'
+import type { WalletBridgeWrap } from '@pitboss/wallet-bridge/app'
+import type { WalletClient, WalletRequest } from '@pitboss/wallet-bridge/clients/wallet-client'
+import type { MovementState } from '@pitboss/wallet-bridge/rules/movement'
+import type { ApplyMessage } from '@pitboss/wallet-bridge/actions/apply-message'
+import { toMovementEvent } from '@pitboss/wallet-bridge/records/render-movement'
+import type { DueMovements } from '@pitboss/wallet-bridge/storage/due-movements'
+import type { MovementStore } from '@pitboss/wallet-bridge/storage/movements'
+import type { HasBug } from './bugs.ts'
+import { busWith } from './bus-bugs.ts'
+import type { Wallets } from '@pitboss/wallet-bridge/storage/wallet-document'
 
-/** Seeded bugs of wallet-bridge (see libs/runtime's seeded-bug.ts): each part goes through unchanged unless its bug is armed. */
+/** The bugs of wallet-bridge. Each part goes through unchanged unless its bug is named. */
+
+/** What goes around the parts of a wallet-bridge that errs. */
+export function walletBridgeWith(has: HasBug): WalletBridgeWrap {
+  return {
+    movements: (store) => ({ ...store, ...movementsWith(store, newId, has) }),
+    due: (store) => dueWith(store, has),
+    wallets: (wallets) => walletsWith(wallets, has),
+    client: (client) => clientWith(client, newId, has),
+    apply: (apply) => applyWith(apply, newId, has),
+    bus: (bus) => busWith(bus, has),
+  }
+}
 
 /** Calls the wallet in another way than it was asked to. */
-export function erringClient(
+export function clientWith(
   client: WalletClient,
   newId: (prefix: string) => string,
-  has = seededBug,
+  has: HasBug,
 ): WalletClient {
   const retried = (change: (body: string) => string): WalletClient => {
     const sent = new Set<string>()
@@ -67,11 +82,7 @@ function asCredit(request: WalletRequest, newId: (prefix: string) => string): Wa
 }
 
 /** Judges too soon, or ends what is not to be ended. */
-export function erringApply(
-  apply: ApplyMessage,
-  newId: (prefix: string) => string,
-  has = seededBug,
-): ApplyMessage {
+export function applyWith(apply: ApplyMessage, newId: (prefix: string) => string, has: HasBug): ApplyMessage {
   if (has('wallet-bridge.refusal-always-final')) {
     return (document, message, attempt) => apply({ ...document, unknownTries: 0 }, message, attempt)
   }
@@ -101,16 +112,25 @@ export function erringApply(
   return apply
 }
 
-/** Tells too early, twice, or not at all. */
-export function erringMovements(
+/** Says too early, twice or not at all what became of a movement, or writes over another's change. */
+export function movementsWith(
   movements: MovementStore,
   newId: (prefix: string) => string,
-  has = seededBug,
+  has: HasBug,
 ): MovementStore {
   const telling = (change: (step: Step, document: Document) => Step['events']): MovementStore => ({
     ...movements,
     write: (document, step) => movements.write(document, { ...step, events: change(step, document) }),
   })
+  if (has('storage.fence-lost')) {
+    return {
+      ...movements,
+      async write(document, step) {
+        const fresh = await movements.findById(document._id)
+        return movements.write({ ...document, version: fresh?.version ?? document.version }, step)
+      },
+    }
+  }
   if (has('wallet-bridge.event-dropped')) {
     return telling(({ events, state }) => (state.tries > 1 ? [] : events))
   }
@@ -136,7 +156,7 @@ type Document = Parameters<MovementStore['write']>[0]
 type Step = Parameters<MovementStore['write']>[1]
 
 /** Finds due what another process is at work on. */
-export function erringDue(due: DueMovements, has = seededBug): DueMovements {
+export function dueWith(due: DueMovements, has: HasBug): DueMovements {
   if (!has('wallet-bridge.two-resolvers')) return due
   const lateMs = 60_000
   const later = (now: Date) => new Date(now.getTime() + lateMs)
@@ -153,7 +173,7 @@ export function erringDue(due: DueMovements, has = seededBug): DueMovements {
 }
 
 /** Opens the other environment's wallet. */
-export function erringWallets(wallets: Wallets, has = seededBug): Wallets {
+export function walletsWith(wallets: Wallets, has: HasBug): Wallets {
   if (!has('wallet-bridge.live-wallet-used')) return wallets
   return { ...wallets, open: (scope) => wallets.open({ ...scope, environment: 'LIVE' }) }
 }

@@ -1,19 +1,22 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SeededBug } from '@pitboss/runtime/seeded-bug'
+import { fileURLToPath } from 'node:url'
+import type { Bug } from '@pitboss/bugs/bugs'
 import { type Cleanup, createCleanup } from '@pitboss/bench/harness/cleanup'
 import { renderTable } from '@pitboss/bench/harness/table'
 import { type ChaosOptions, type ChaosReport, runChaos } from './run-chaos.ts'
 
 /** One bug and how the checker met it; `bug` null is the product as it is, which must pass. */
 export type Catch = {
-  bug: SeededBug | null
+  bug: Bug | null
   /** From the first client's start to the verdict, over all storms that it took; null when it was not caught. */
   afterMs: number | null
   storms: number
   broken: readonly { name: string; violations: number; first: string }[]
 }
 
+/** The entry files of services that err. */
+const entries = fileURLToPath(new URL('../../bugs/src/', import.meta.url))
 /** Each bug has this long, in as many storms as it takes. */
 const withinMs = 60_000
 const stormS = 10
@@ -28,7 +31,7 @@ const options: Omit<ChaosOptions, 'seed' | 'environment'> = {
 }
 
 /** Bugs that show only under faults of one kind get more of those, as a minute is short. */
-const stresses: Partial<Record<SeededBug, NonNullable<ChaosOptions['stress']>>> = {
+const stresses: Partial<Record<Bug, NonNullable<ChaosOptions['stress']>>> = {
   'rounds.redrawn-after-restart': { favourite: 'rounds' },
   'storage.outbox-emptied-first': { favourite: 'nats-server' },
   'wallet-bridge.refusal-always-final': { moods: ['treacherous'] },
@@ -40,14 +43,14 @@ const stresses: Partial<Record<SeededBug, NonNullable<ChaosOptions['stress']>>> 
  * Runs short storms over a product that errs in one known way each, until the checker says so or the bug's time is over. The first run is of the
  * product without a bug: a checker that always complains catches nothing.
  */
-export async function runSeededBugs({
+export async function runBugs({
   bugs,
   seed,
   folder,
   cleanup: whole,
   say,
 }: {
-  bugs: readonly SeededBug[]
+  bugs: readonly Bug[]
   seed: number
   folder: string
   cleanup: Cleanup
@@ -61,7 +64,7 @@ export async function runSeededBugs({
   }
   return catches
 
-  async function meet(bug: SeededBug | null): Promise<Catch> {
+  async function meet(bug: Bug | null): Promise<Catch> {
     let spentMs = 0
     let storms = 0
     do {
@@ -76,12 +79,12 @@ export async function runSeededBugs({
     return { bug, afterMs: null, storms, broken: [] }
   }
 
-  async function storm(bug: SeededBug | null, stormSeed: number): Promise<ChaosReport> {
+  async function storm(bug: Bug | null, stormSeed: number): Promise<ChaosReport> {
     const cleanup = createCleanup(whole)
     try {
       const own = join(folder, `${bug ?? 'none'}-${stormSeed}`)
       mkdirSync(own, { recursive: true, mode: 0o755 })
-      const environment = bug === null ? {} : { PITBOSS_SEEDED_BUG: bug }
+      const environment = bug === null ? {} : { PITBOSS_BUG: bug, PITBOSS_SERVICE_ENTRIES: entries }
       const stress = (bug === null ? undefined : stresses[bug]) ?? {}
       return await runChaos(
         { ...options, stress, seed: stormSeed, environment },
@@ -104,7 +107,7 @@ export function renderCatches(catches: readonly Catch[]): string {
   const table = renderTable(['bug', 'caught after', 'by'], catches.map(rowOf))
   const bugs = catches.filter(({ bug }) => bug !== null)
   const caught = bugs.filter(({ afterMs }) => afterMs !== null).length
-  return `${table}\n\n${caught} of ${bugs.length} seeded bugs caught.`
+  return `${table}\n\n${caught} of ${bugs.length} bugs caught.`
 }
 
 function rowOf({ bug, afterMs, broken }: Catch): string[] {

@@ -1,0 +1,18 @@
+import type { Bus } from '@pitboss/bus/connect-bus'
+import type { HasBug } from './bugs.ts'
+
+/** Long enough for a process to be killed in it. */
+const lateMs = 400
+
+/** Says that the stream has an event before it has: so it leaves its outbox too early. */
+export function busWith(bus: Bus, has: HasBug): Bus {
+  if (!has('storage.outbox-emptied-first')) return bus
+  return {
+    ...bus,
+    async publishEvent(event) {
+      setTimeout(() => {
+        bus.publishEvent(event).catch(() => process.stderr.write(`${event.id} is lost\n`))
+      }, lateMs)
+    },
+  }
+}

@@ -1,0 +1,9 @@
+import { runRounds } from '@pitboss/rounds/app'
+import { roundsConfig } from '@pitboss/rounds/config'
+import { bootService } from '@pitboss/runtime/boot-service'
+import { bugOfProcess } from './bugs.ts'
+import { roundsWith } from './rounds-bugs.ts'
+
+/** The rounds service with the bug that `PITBOSS_BUG` names. */
+const wrap = roundsWith(bugOfProcess())
+await bootService({ name: 'rounds', schema: roundsConfig, start: (given) => runRounds({ ...given, wrap }) })

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { readPackages, wantedExports } from '../src/package-exports.ts'
 import { importsIn, type Import, readImports } from '../src/read-imports.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -60,15 +61,7 @@ const notYet: ReadonlySet<string> = new Set([
   'webhooks: workers → storage',
 ])
 
-const packages = new Map(
-  [...globSync('{libs,services,tools,proof}/*/package.json', { cwd: root }), 'web/package.json'].map(
-    (file) => {
-      const { name }: { name: string } = JSON.parse(readFileSync(join(root, file), 'utf8'))
-      return [name, file.replace('/package.json', '')]
-    },
-  ),
-)
-
+const packages = readPackages(root)
 const importsOf = (pattern: string) => readImports(root, pattern, packages)
 const shown = (imports: readonly Import[]) =>
   imports.map(({ file, specifier }) => `${file} imports ${specifier}`)
@@ -217,19 +210,10 @@ t.test('libraries import each other without circles', (t) => {
 })
 
 t.test('packages export what others import, and nothing else', (t) => {
-  const used = new Map<string, Set<string>>()
-  for (const { file, specifier, target } of importsOf('{libs,services,tools,proof,web}/**/*.{ts,tsx,cts}')) {
-    const [scope = '', name = '', ...rest] = specifier.split('/')
-    const folder = packages.get(`${scope}/${name}`)
-    if (target === null || folder === undefined || file.startsWith(`${folder}/`)) continue
-    used.set(folder, (used.get(folder) ?? new Set()).add(`./${rest.join('/')}`))
-  }
-  for (const folder of packages.values()) {
+  for (const [folder, wanted] of wantedExports(root)) {
     const { exports = {} }: { exports?: Record<string, string> } = JSON.parse(
       readFileSync(join(root, folder, 'package.json'), 'utf8'),
     )
-    const needed = [...(used.get(folder) ?? [])].toSorted()
-    const wanted = Object.fromEntries(needed.map((path) => [path, `./src/${path.slice(2)}.ts`]))
     t.strictSame(exports, wanted, `${folder}: npm run exports writes this list`)
   }
   t.end()

@@ -215,7 +215,7 @@ async function runEverything(t: Test, runtime: Runtime): Promise<void> {
   await t.test('verify-webhook in a program', async (t) => {
     const program = join(elsewhere, 'receiver.js')
     const verify = "await verify({}, new Uint8Array(), ['s'])"
-    const line = `import { verify } from '../../src/verify-webhook.ts'\nconsole.log(JSON.stringify(${verify}))\n`
+    const line = `import { verify } from '@pitboss/operator-kit/verify-webhook'\nconsole.log(JSON.stringify(${verify}))\n`
     writeFileSync(program, line)
     const printed = execFileSync(runtime.node, [...runtime.options, program], within)
     t.match(JSON.parse(printed), { ok: false, reason: 'MISSING_HEADER' })

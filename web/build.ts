@@ -11,7 +11,10 @@ const parts = [
 
 for (const part of parts) await build(configOf(part))
 
-/** Scripts and styles in files of their own, nothing inline: the pages are served under a strict content security policy. */
+/**
+ * Scripts and styles in files of their own, nothing inline: the pages are served under a strict content
+ * security policy.
+ */
 function configOf({ name, base, pages }: { name: string; base: string; pages: string[] }): InlineConfig {
   return {
     root: `${web}${name}`,

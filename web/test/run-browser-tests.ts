@@ -4,8 +4,8 @@ import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /**
- * `npm run test:browser`: the pages in a real Chromium against the whole product, file by file; pictures go to `artifacts/`.
- * Not a part of `npm test`, since a machine need not have a browser.
+ * `npm run test:browser`: the pages in a real Chromium against the whole product, file by file; pictures go
+ * to `artifacts/`. Not a part of `npm test`, since a machine need not have a browser.
  */
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const files = globSync('web/test/**/*.browser.ts', { cwd: root }).sort()

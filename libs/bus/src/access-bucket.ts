@@ -9,13 +9,19 @@ export const heartbeatKey = 'heartbeat'
 const putTimeoutMs = 2000
 
 export type AccessBucket = {
-  /** Tells every gateway that what `key` names has changed. Resolves with the revision once stored. @throws within 2 s. */
+  /**
+   * Tells every gateway that what `key` names has changed. Resolves with the revision once stored.
+   * @throws within 2 s.
+   */
   put(key: string, value: unknown): Promise<number>
   /** One beat; to be written every second. */
   heartbeat(): Promise<void>
 }
 
-/** The writing side of the access bucket, for auth alone. Keys are `credential.<api_key>`, `user.<id>` and the like. */
+/**
+ * The writing side of the access bucket, for auth alone. Keys are `credential.<api_key>`, `user.<id>` and the
+ * like.
+ */
 export async function createAccessBucket({ bus }: { bus: Bus }): Promise<AccessBucket> {
   const kv = await new Kvm(jetstream(bus.nc, { timeout: putTimeoutMs })).open(accessBucket)
   const put = async (key: string, value: unknown) => {

@@ -6,7 +6,10 @@ const streamNotFound = [10_059]
 /** In a dry run the stream of a consumer may not be there yet either. */
 const absentConsumerCodes = [10_014, 10_059]
 
-/** What was, or in a dry run would be, done about a stream, a bucket's stream or a consumer; `differences` names the fields that were not as declared. */
+/**
+ * What was, or in a dry run would be, done about a stream, a bucket's stream or a consumer; `differences`
+ * names the fields that were not as declared.
+ */
 export type TopologyChange = {
   readonly what: string
   readonly change: 'created' | 'updated' | 'none'
@@ -14,8 +17,9 @@ export type TopologyChange = {
 }
 
 /**
- * Creates or updates every stream, bucket and durable consumer with the rights of the ops user, reads each back and
- * compares: an old server drops fields that it does not know without a word. Repeating it changes nothing.
+ * Creates or updates every stream, bucket and durable consumer with the rights of the ops user, reads each
+ * back and compares: an old server drops fields that it does not know without a word. Repeating it changes
+ * nothing.
  * @throws Error naming the stream or consumer and the fields that differ.
  */
 export async function applyTopology(

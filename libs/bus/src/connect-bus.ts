@@ -17,8 +17,8 @@ const publishTimeoutMs = 2000
 export type Bus = {
   /**
    * Asks the service that answers `call`, for at most the call's budget or until the context's deadline.
-   * @throws ServiceError the callee's own, or SERVICE_UNAVAILABLE whose cause is `disconnected`, `no-responders` or `shed`
-   * (nothing was started) or `timeout` (the outcome is unknown).
+   * @throws ServiceError the callee's own, or SERVICE_UNAVAILABLE whose cause is `disconnected`,
+   * `no-responders` or `shed` (nothing was started) or `timeout` (the outcome is unknown).
    */
   call<Request, Reply>(
     call: Call<Request, Reply>,
@@ -29,7 +29,10 @@ export type Bus = {
   request(subject: string, options: { timeoutMs: number }): Promise<Msg>
   /** As `request`, for every answer within `listenMs`, at most `repliesMax`; none when nobody hears. */
   collect(subject: string, options: { listenMs: number; repliesMax: number }): Promise<Msg[]>
-  /** Publishes into JetStream under the event's id; resolves on the PubAck alone. @throws within 2 s, else. */
+  /**
+   * Publishes into JetStream under the event's id; resolves on the PubAck alone.
+   * @throws within 2 s, else.
+   */
   publishEvent(event: { id: string; subject: string; payload: Uint8Array }): Promise<void>
   /** Core publish, at most once: for wake-ups. Dropped while disconnected. */
   publish(subject: string, payload: Uint8Array): void
@@ -46,8 +49,9 @@ export type Bus = {
 }
 
 /**
- * Connects to NATS. A service waits for the first server for as long as it takes; what a person waits for is not `patient`.
- * Source: design notes on NATS, "Client". @throws when not patient and no server answers within its time-out
+ * Connects to NATS. A service waits for the first server for as long as it takes; what a person waits for is
+ * not `patient`.
+ * @throws when not patient and no server answers within its time-out
  */
 export async function connectBus({
   url,

@@ -4,9 +4,10 @@ import { newInboxPrefix } from './reply-inbox.ts'
 const encoder = new TextEncoder()
 
 /**
- * Connection options from a `nats://` or `tls://` url, or several separated by commas. User and password may be in
- * the url (percent-encoded); the first that has them counts. An nkey seed wins over them.
- * @throws TypeError for a url that cannot be read; the message never repeats it, since it may hold a password.
+ * Connection options from a `nats://` or `tls://` url, or several separated by commas. User and password may
+ * be in the url (percent-encoded); the first that has them counts. An nkey seed wins over them.
+ * @throws TypeError for a url that cannot be read; the message never repeats it, since it may hold a
+ * password.
  */
 export function connectionOptions({
   url,

@@ -25,9 +25,10 @@ const backoffLastMs = 2000
 const failedBatchDelayMs = 1000
 
 /**
- * Works a durable consumer in batches, one batch at a time, oldest first: whatever has arrived, at most `batchMax`. When `handle`
- * throws, what it left unanswered is asked for again a second later. A lost connection, a deleted and a recreated consumer only pause it.
- * `stop()` takes no more and waits for the batch at work.
+ * Works a durable consumer in batches, one batch at a time, oldest first: whatever has arrived, at most
+ * `batchMax`. When `handle` throws, what it left unanswered is asked for again a second later. A lost
+ * connection, a deleted and a recreated consumer only pause it. `stop()` takes no more and waits for the
+ * batch at work.
  */
 export function consumeDurable({
   bus,
@@ -46,7 +47,8 @@ export function consumeDurable({
 }): { stop(): Promise<void> } {
   const stopping = new AbortController()
   let pull: ConsumerMessages | null = null
-  // What is on its way must arrive before the subscription ends: only then can it be given back, else it waits for its ack_wait.
+  // What is on its way must arrive before the subscription ends: only then can it be given back, else it
+  // waits for its ack_wait.
   let arrivedAll: Promise<void> = Promise.resolve()
   const js = jetstream(bus.nc)
 
@@ -74,7 +76,10 @@ export function consumeDurable({
     }
   }
 
-  /** One task moves messages into a bounded buffer, the other takes what is there: the client cannot tell what waits in its iterator. */
+  /**
+   * One task moves messages into a bounded buffer, the other takes what is there: the client cannot tell what
+   * waits in its iterator.
+   */
   async function work(messages: ConsumerMessages): Promise<void> {
     const buffer: JsMsg[] = []
     let ended = false

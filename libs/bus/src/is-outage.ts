@@ -5,8 +5,9 @@ const transientLabels = ['RetryableWriteError', 'TransientTransactionError', 'Re
 const causesMax = 5
 
 /**
- * Whether a failure only says that something we stand on is away for a moment: its caller is told SERVICE_UNAVAILABLE, which is worth
- * repeating, and not INTERNAL_ERROR. Goes by names, so that the bus needs no database driver. Never throws.
+ * Whether a failure only says that something we stand on is away for a moment: its caller is told
+ * SERVICE_UNAVAILABLE, which is worth repeating, and not INTERNAL_ERROR. Goes by names, so that the bus needs
+ * no database driver. Never throws.
  */
 export function isOutage(error: unknown): boolean {
   let current: unknown = error

@@ -32,8 +32,8 @@ export function newEndpointStats(subject: string, queueGroup: string): EndpointS
 }
 
 /**
- * Answers `$SRV.PING|INFO|STATS`, also with the service's name and instance id behind, so that the `nats` tool and
- * `ops status` see every replica. Source: NATS ADR-32.
+ * Answers `$SRV.PING|INFO|STATS`, also with the service's name and instance id behind, so that the `nats`
+ * tool and `ops status` see every replica. Source: NATS ADR-32.
  */
 export function answerMicroProtocol({
   nc,

@@ -2,8 +2,8 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import type { Bus } from './connect-bus.ts'
 
 /**
- * The stream sequence up to which a durable consumer has everything behind it; greater than any when nothing is left for it. What has
- * aged out of the stream holds it up no more than what its filter leaves out.
+ * The stream sequence up to which a durable consumer has everything behind it; greater than any when nothing
+ * is left for it. What has aged out of the stream holds it up no more than what its filter leaves out.
  */
 export async function passedSeq(bus: Bus, stream: string, consumer: string): Promise<number> {
   const manager = await jetstreamManager(bus.nc, { checkAPI: false })

@@ -4,8 +4,8 @@ import type { MsgHdrs } from 'nats'
 import { callHeaders } from './wire.ts'
 
 /**
- * The context of a received call. A missing or unreadable header is replaced: the request id by a new one, the deadline
- * by `nowMs + budgetMs`, which also is the latest that counts. Never throws.
+ * The context of a received call. A missing or unreadable header is replaced: the request id by a new one,
+ * the deadline by `nowMs + budgetMs`, which also is the latest that counts. Never throws.
  */
 export function readCallContext(
   head: MsgHdrs | undefined,

@@ -26,10 +26,16 @@ export type CallHandler = {
 }
 
 const stopTimeoutMs = 10_000
-/** How many times `concurrencyMax` of what is never shed are taken: a bound for the memory's sake, far above what comes. */
+/**
+ * How many times `concurrencyMax` of what is never shed are taken: a bound for the memory's sake, far above
+ * what comes.
+ */
 const neverShedShare = 8
 
-/** Binds `fn` to `call`: the request is parsed before, the reply after it (unknown fields of a plain object are cut). */
+/**
+ * Binds `fn` to `call`: the request is parsed before, the reply after it (unknown fields of a plain object
+ * are cut).
+ */
 export function handler<Request, Reply>(
   call: Call<Request, Reply>,
   fn: (request: Request, context: HandlerContext) => Promise<NoInfer<Reply>>,
@@ -44,9 +50,11 @@ export function handler<Request, Reply>(
 }
 
 /**
- * Answers calls in the queue group of the service. Every message is answered: with the reply, the handler's ServiceError,
- * SERVICE_UNAVAILABLE while the database is away, or INTERNAL_ERROR for anything else thrown (logged with its cause). Beyond `concurrencyMax` handlers at work the
- * answer is SERVICE_UNAVAILABLE at once, but for calls that are never shed. `stop()` takes no more work and waits for what is in flight, at most 10 s.
+ * Answers calls in the queue group of the service. Every message is answered: with the reply, the handler's
+ * ServiceError, SERVICE_UNAVAILABLE while the database is away, or INTERNAL_ERROR for anything else thrown
+ * (logged with its cause). Beyond `concurrencyMax` handlers at work the answer is SERVICE_UNAVAILABLE at
+ * once, but for calls that are never shed. `stop()` takes no more work and waits for what is in flight, at
+ * most 10 s.
  */
 export async function serveCalls({
   bus,

@@ -8,13 +8,17 @@ const hourMs = 60 * minuteMs
 /** What is declared of a stream; replicas come in when it is applied. */
 export type StreamDeclaration = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>
 
-/** What is declared of a durable consumer. Where it starts is not: a rewind may have made it anew elsewhere. */
+/**
+ * What is declared of a durable consumer. Where it starts is not: a rewind may have made it anew elsewhere.
+ */
 export type ConsumerDeclaration = {
   readonly stream: string
   readonly config: Pick<ConsumerConfig, 'durable_name' | 'ack_policy'> & Partial<ConsumerConfig>
 }
 
-/** The log of all events: `events.v1.<sandbox|live>.<operatorId>.<type>`, where the type has dots of its own. */
+/**
+ * The log of all events: `events.v1.<sandbox|live>.<operatorId>.<type>`, where the type has dots of its own.
+ */
 export const eventsStream: StreamDeclaration = {
   name: 'EVENTS',
   description: 'Every event of every operator, for 30 days',
@@ -28,7 +32,10 @@ export const eventsStream: StreamDeclaration = {
   allow_direct: true,
 }
 
-/** The bucket that carries revocations, switches and signing keys to the gateways; entries outlive every token. */
+/**
+ * The bucket that carries revocations, switches and signing keys to the gateways; entries outlive every
+ * token.
+ */
 export const accessBucket = 'access'
 /**
  * The bucket's server tells each entry here once it is stored, as `<accessNews>.<key>` with its revision in
@@ -59,7 +66,8 @@ export const webhooksFanout: ConsumerDeclaration = {
     durable_name: 'webhooks-fanout',
     description: 'Records events and makes deliveries',
     ack_policy: AckPolicy.Explicit,
-    // What a killed replica had taken comes again after this long; a batch takes a fraction of it, and a repeated one does no harm.
+    // What a killed replica had taken comes again after this long; a batch takes a fraction of it, and a
+    // repeated one does no harm.
     ack_wait: nanos(5000),
     max_ack_pending: 1000,
     max_deliver: -1,

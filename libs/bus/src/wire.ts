@@ -32,7 +32,10 @@ const wireErrorSchema = z.object({
   notStarted: z.boolean().optional(),
 })
 
-/** What of a service error crosses the wire: everything public, and of the cause whether anything was begun at all. */
+/**
+ * What of a service error crosses the wire: everything public, and of the cause whether anything was begun at
+ * all.
+ */
 export function encodeServiceError(error: ServiceError): Uint8Array {
   return encodeJson({
     code: error.code,

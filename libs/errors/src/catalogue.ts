@@ -1,4 +1,7 @@
-/** One row of the public error table. `status` is the HTTP status; `remedy` is what a developer should do next. */
+/**
+ * One row of the public error table. `status` is the HTTP status; `remedy` is what a developer should do
+ * next.
+ */
 type CatalogueRow = {
   readonly status: number
   readonly retryable: boolean
@@ -15,7 +18,7 @@ const row = (status: number, retryable: boolean, message: string, remedy: string
 
 /**
  * Every error that the product answers with, keyed by its public code.
- * Source: interface specification, section "Errors". A status or a retryable flag is written nowhere else.
+ * Source: docs/contract.md, section 1. A status or a retryable flag is written nowhere else.
  */
 export const errorCatalogue = {
   UNAUTHORIZED: row(
@@ -183,7 +186,7 @@ export const errorCatalogue = {
   SERVICE_UNAVAILABLE: row(503, true, 'Briefly unable to serve this request.', 'Repeat as Retry-After says.'),
 } as const satisfies Record<string, CatalogueRow>
 
-/** A public error code. Source: interface specification, section "Errors". */
+/** A public error code. Source: docs/contract.md, section 1. */
 export type ErrorCode = keyof typeof errorCatalogue
 
 /** Whether `text` is a code of the catalogue. */

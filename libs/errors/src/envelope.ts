@@ -1,7 +1,7 @@
 import { type ErrorCode, errorCatalogue } from './catalogue.ts'
 import { type ErrorDetail, type ErrorResource, ServiceError } from './service-error.ts'
 
-/** The body of every error answer. Source: contract section 1. */
+/** The body of every error answer. Source: docs/contract.md, section 1. */
 export type ErrorEnvelope = {
   code: ErrorCode
   message: string
@@ -11,7 +11,10 @@ export type ErrorEnvelope = {
   resource?: ErrorResource
 }
 
-/** Renders any thrown value as the public envelope; unexpected ones become a bare INTERNAL_ERROR. Never throws. */
+/**
+ * Renders any thrown value as the public envelope; unexpected ones become a bare INTERNAL_ERROR. Never
+ * throws.
+ */
 export function toErrorEnvelope(error: unknown, requestId: string): ErrorEnvelope {
   const known = error instanceof ServiceError ? error : new ServiceError('INTERNAL_ERROR')
   return {

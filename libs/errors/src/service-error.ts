@@ -3,7 +3,10 @@ import { type ErrorCode, errorCatalogue } from './catalogue.ts'
 /** One offending field: a dotted path (`limits.0.min_stake`) and what is wrong with it. */
 export type ErrorDetail = { readonly path: string; readonly message: string }
 
-/** What a caller of a movement can look up after an answer of unknown outcome. Source: contract section 11. */
+/**
+ * What a caller of a movement can look up after an answer of unknown outcome. Source: docs/contract.md,
+ * section 11.
+ */
 export type ErrorResource = { readonly round_id?: string; readonly transaction_id: string }
 
 type ServiceErrorOptions = {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { errorCatalogue, isErrorCode } from '../src/catalogue.ts'
 
-/** The table of the interface specification, section "Errors", to the letter: code, status, retryable. */
+/** The table of the docs/contract.md, section 1, to the letter: code, status, retryable. */
 const table = `
 UNAUTHORIZED | 401 | no
 INVALID_CREDENTIALS | 401 | no

@@ -1,7 +1,10 @@
 const SHOWN_CHARACTERS_MAX = 200
 const SHOWN_ITEMS_MAX = 30
 
-/** One line of a verification. `expected` and `actual` are texts for people, whatever the type of the value was. */
+/**
+ * One line of a verification. `expected` and `actual` are texts for people, whatever the type of the value
+ * was.
+ */
 export type Check = {
   readonly name: string
   readonly ok: boolean

@@ -3,7 +3,10 @@ import { createDrawSource, type DrawStep, type Seeds } from './fair-v1.ts'
 /** Equally likely rolls, "00.00" to "99.99". */
 export const DICE_ROLLS = 10_000
 
-/** The dice roll of these seeds: `index` 0 to 9999, `roll` as shown ("07.05"). Source: contract section 4. */
+/**
+ * The dice roll of these seeds: `index` 0 to 9999, `roll` as shown ("07.05"). Source: docs/contract.md,
+ * section 4.
+ */
 export function drawDice(seeds: Seeds): { index: number; roll: string; steps: readonly DrawStep[] } {
   const source = createDrawSource(seeds)
   const index = source.draw(DICE_ROLLS)

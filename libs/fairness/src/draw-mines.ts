@@ -4,7 +4,8 @@ import { createDrawSource, type DrawStep, type Seeds } from './fair-v1.ts'
 export const MINES_TILES = 25
 
 /**
- * Bomb positions in draw order: each draw removes one tile from the pool of those left. Source: contract section 4.
+ * Bomb positions in draw order: each draw removes one tile from the pool of those left. Source:
+ * docs/contract.md, section 4.
  * @param mines 1 to 24, else RangeError
  */
 export function drawMines(seeds: Seeds, mines: number): { bombs: number[]; steps: readonly DrawStep[] } {

@@ -6,7 +6,10 @@ const WORDS_PER_BLOCK = 8
 const WORD_RANGE = 2 ** 32
 /** Keeps word × range inside the integers that a double holds exactly. */
 const RANGE_MAX = 2 ** 21
-/** A fair word source rejects with a chance below 2^-11 per word; this many in a row means that the source is broken. */
+/**
+ * A fair word source rejects with a chance below 2^-11 per word; this many in a row means that the source is
+ * broken.
+ */
 const REJECTIONS_MAX = 64
 
 /** The public name of the algorithm, `fairness.algorithm` in rounds and events. */
@@ -39,8 +42,9 @@ export type DrawSource = {
 }
 
 /**
- * The fair-v1 draw: big-endian 32-bit words of HMAC-SHA256(server seed, client seed ":" nonce ":" block), block 0, 1, 2 …,
- * reduced to a range by multiplication with rejection. Deterministic, no clock, no randomness. Source: contract section 4.
+ * The fair-v1 draw: big-endian 32-bit words of HMAC-SHA256(server seed, client seed ":" nonce ":" block),
+ * block 0, 1, 2 …, reduced to a range by multiplication with rejection. Deterministic, no clock, no
+ * randomness. Source: docs/contract.md, section 4.
  */
 export function createDrawSource(seeds: Seeds): DrawSource {
   const key = utf8ToBytes(seeds.serverSeed)

@@ -3,7 +3,10 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 
 const SERVER_SEED_PATTERN = /^[0-9a-f]{64}$/
 
-/** Commitment to a server seed: lower-case hex SHA-256 of its ASCII characters. Source: contract section 4, fair-v1. */
+/**
+ * Commitment to a server seed: lower-case hex SHA-256 of its ASCII characters. Source: docs/contract.md,
+ * section 4, fair-v1.
+ */
 export function seedHash(serverSeed: string): string {
   return bytesToHex(sha256(utf8ToBytes(serverSeed)))
 }

@@ -17,10 +17,11 @@ export type VerifyOptions = {
 export type RoundKind = 'game' | 'operator' | 'returned'
 
 /**
- * Recomputes a finished round from itself alone: commitment, draw, outcome, multiplier and payout.
- * Takes a round record, `round.completed` data or its envelope, wire names. A voided or failed round has no outcome: its
- * commitment and its empty result are checked. A round that the operator's server drives shows its commitment alone.
- * Never throws: whatever cannot be checked is a failed check that says why. Source: contract sections 4 and 11.
+ * Recomputes a finished round from itself alone: commitment, draw, outcome, multiplier and payout. Takes a
+ * round record, `round.completed` data or its envelope, wire names. A voided or failed round has no outcome:
+ * its commitment and its empty result are checked. A round that the operator's server drives shows its
+ * commitment alone. Never throws: whatever cannot be checked is a failed check that says why. Source:
+ * docs/contract.md, sections 4 and 11.
  */
 export function verifyRound(input: unknown, options: VerifyOptions = {}): Verification {
   const read = readRound(input)
@@ -44,8 +45,8 @@ export function roundKind(round: Fields): RoundKind | null {
 }
 
 /**
- * The state that seeds, bet and the player's own actions lead to, or a failed check. A round that carries no `bet`
- * (older events) is played with the bet that its outcome names.
+ * The state that seeds, bet and the player's own actions lead to, or a failed check. A round that carries no
+ * `bet` (older events) is played with the bet that its outcome names.
  */
 export function replayRound(
   round: Fields,

@@ -78,6 +78,7 @@ await t.test('a million dice draws with a fixed seed pass chi-square at p > 0.00
   }
   const expected = draws / counts.length
   const statistic = counts.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0)
-  // chi-square with 999 degrees of freedom: 1142.8 is exceeded with p = 0.001, 864.1 is undercut with p = 0.001
+  // chi-square with 999 degrees of freedom: 1142.8 is exceeded with p = 0.001, 864.1 is undercut with p =
+  // 0.001
   t.ok(statistic < 1142.8 && statistic > 864.1, `statistic ${statistic.toFixed(1)}`)
 })

@@ -38,8 +38,9 @@ export type LedgerWindow = {
 const rowsPerCallMax = 500
 
 /**
- * Compares an operator's ledger with our movements, in memory that grows by 8 bytes per line: `extra` and `different` as the wallet
- * service judges rows, `unreadable` lines, `duplicate` ids, and `missing`: movements of ours that the ledger lacks. The summary comes last.
+ * Compares an operator's ledger with our movements, in memory that grows by 8 bytes per line: `extra` and
+ * `different` as the wallet service judges rows, `unreadable` lines, `duplicate` ids, and `missing`:
+ * movements of ours that the ledger lacks. The summary comes last.
  * @throws ServiceError of the calls to wallet-bridge, and of reading the lines. Source: ours.
  */
 export async function* diffLedger(

@@ -4,8 +4,8 @@ const startSlots = 1 << 12
 const fillMax = 0.6
 
 /**
- * A set of texts in 8 bytes each, by the first 64 bits of their SHA-256: a million ids fit into some 27 MB with room to grow.
- * Two different texts are taken for one with a chance of about n² / 2^65.
+ * A set of texts in 8 bytes each, by the first 64 bits of their SHA-256: a million ids fit into some 27 MB
+ * with room to grow. Two different texts are taken for one with a chance of about n² / 2^65.
  */
 export class IdSet {
   #slots = new BigUint64Array(startSlots)

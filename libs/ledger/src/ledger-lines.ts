@@ -1,7 +1,9 @@
 import { invalidField } from '@pitboss/errors/service-error'
 import { z } from 'zod'
 
-/** One line of an operator's ledger, or why it cannot be read. Lines count from 1, a CSV's heading included. */
+/**
+ * One line of an operator's ledger, or why it cannot be read. Lines count from 1, a CSV's heading included.
+ */
 export type LedgerLine =
   | { readonly ok: true; readonly line: number; readonly row: LedgerRow }
   | { readonly ok: false; readonly line: number; readonly message: string }
@@ -27,7 +29,8 @@ export type LedgerFormat = 'json-lines' | 'csv'
 
 /**
  * Reads a ledger line by line in bounded memory; empty lines are passed over.
- * @throws ServiceError VALIDATION_ERROR path `body`: a CSV without the wanted heading, a line or a body that is too long.
+ * @throws ServiceError VALIDATION_ERROR path `body`: a CSV without the wanted heading, a line or a body that
+ * is too long.
  */
 export async function* readLedger(
   bytes: AsyncIterable<Uint8Array>,

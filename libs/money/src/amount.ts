@@ -7,7 +7,10 @@ const BALANCE_PATTERN = /^-?[0-9]{1,30}(\.[0-9]{1,30})?$/
 /** Why a value is no amount. */
 export type AmountErrorReason = 'NOT_A_STRING' | 'NOT_A_DECIMAL' | 'TOO_MANY_DECIMALS' | 'UNKNOWN_CURRENCY'
 
-/** Thrown by `parseAmount` and `formatAmount`; `message` is a sentence fit for the `details` of a VALIDATION_ERROR. */
+/**
+ * Thrown by `parseAmount` and `formatAmount`; `message` is a sentence fit for the `details` of a
+ * VALIDATION_ERROR.
+ */
 export class AmountError extends Error {
   readonly reason: AmountErrorReason
 
@@ -19,9 +22,10 @@ export class AmountError extends Error {
 }
 
 /**
- * Minor units of a decimal string such as "10.5" (USD: 1050n). Source: contract section 1.
- * @throws AmountError for a non-string, a sign, an exponent, spaces, leading zeros, more than 15 digits before the
- * point, more decimals than the currency has (trailing zeros count), and for a code that is no currency.
+ * Minor units of a decimal string such as "10.5" (USD: 1050n). Source: docs/contract.md, section 1.
+ * @throws AmountError for a non-string, a sign, an exponent, spaces, leading zeros, more than 15 digits
+ * before the point, more decimals than the currency has (trailing zeros count), and for a code that is no
+ * currency.
  */
 export function parseAmount(value: unknown, currency: string): bigint {
   if (typeof value !== 'string') {
@@ -44,14 +48,19 @@ export function parseAmount(value: unknown, currency: string): bigint {
   return BigInt(whole + decimals.padEnd(digits, '0'))
 }
 
-/** Whether a sum still has at most 15 digits before the point, so that it is an amount like any other. @throws AmountError with UNKNOWN_CURRENCY. */
+/**
+ * Whether a sum still has at most 15 digits before the point, so that it is an amount like any other.
+ * @throws AmountError with UNKNOWN_CURRENCY.
+ */
 export function isAmount(minor: bigint, currency: string): boolean {
   return minor >= 0n && minor < 10n ** BigInt(wholeDigitsMax + digitsOf(currency))
 }
 
 /**
- * Minor units of a balance as a wallet tells it: it may be below zero and larger than any amount, and decimals that the currency does not
- * have are cut. Null for what is no decimal string of at most 30 digits on either side. @throws AmountError with UNKNOWN_CURRENCY.
+ * Minor units of a balance as a wallet tells it: it may be below zero and larger than any amount, and
+ * decimals that the currency does not have are cut. Null for what is no decimal string of at most 30 digits
+ * on either side.
+ * @throws AmountError with UNKNOWN_CURRENCY.
  */
 export function readBalance(value: unknown, currency: string): bigint | null {
   const digits = digitsOf(currency)
@@ -62,8 +71,8 @@ export function readBalance(value: unknown, currency: string): bigint | null {
 }
 
 /**
- * The decimal string of minor units with all decimals of the currency: 1000n USD is "10.00", 100n JPY is "100".
- * Negative sums (reports and balances may have them) get a leading "-".
+ * The decimal string of minor units with all decimals of the currency: 1000n USD is "10.00", 100n JPY is
+ * "100". Negative sums (reports and balances may have them) get a leading "-".
  * @throws AmountError with UNKNOWN_CURRENCY.
  */
 export function formatAmount(minor: bigint, currency: string): string {

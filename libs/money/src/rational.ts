@@ -25,17 +25,26 @@ export function compareRational(a: Rational, b: Rational): -1 | 0 | 1 {
   return difference < 0n ? -1 : 1
 }
 
-/** minor × r rounded down to whole minor units (towards minus infinity). Source: contract section 4, payouts. */
+/**
+ * minor × r rounded down to whole minor units (towards minus infinity). Source: docs/contract.md, section 4,
+ * payouts.
+ */
 export function multiplyFloor(minor: bigint, r: Rational): bigint {
   return floorDivide(minor * r.n, r.d)
 }
 
-/** A multiplier as shown to players: cut (not rounded) to 4 decimals, "1.9800". Source: contract section 11. */
+/**
+ * A multiplier as shown to players: cut (not rounded) to 4 decimals, "1.9800". Source: docs/contract.md,
+ * section 11.
+ */
 export function formatMultiplier(r: Rational): string {
   return formatDecimal(r, MULTIPLIER_DECIMALS)
 }
 
-/** A fraction of at least zero as a decimal string cut to `decimals` (1 to 18) places; R = 99/100 with 4 is "0.9900". */
+/**
+ * A fraction of at least zero as a decimal string cut to `decimals` (1 to 18) places; R = 99/100 with 4 is
+ * "0.9900".
+ */
 export function formatDecimal(r: Rational, decimals: number): string {
   const scaled = floorDivide(r.n * 10n ** BigInt(decimals), r.d)
   const text = scaled.toString().padStart(decimals + 1, '0')

@@ -3,8 +3,9 @@ import { isIP } from 'node:net'
 import { classifyAddress } from './public-address.ts'
 
 /**
- * Where calls may go. `LIVE`: https to public addresses on port 443 or ≥ 1024. `TEST`: http too, on any port. `allowLoopback` also lets
- * loopback addresses through, plain http and any port included, and internal names that resolve to loopback or public addresses.
+ * Where calls may go. `LIVE`: https to public addresses on port 443 or ≥ 1024. `TEST`: http too, on any port.
+ * `allowLoopback` also lets loopback addresses through, plain http and any port included, and internal names
+ * that resolve to loopback or public addresses.
  */
 export type OutboundPolicy = {
   readonly environment: 'TEST' | 'LIVE'
@@ -34,8 +35,9 @@ const internalSuffixes = [
 ]
 
 /**
- * Judges a url by its text alone; names are not resolved. `reason` is fit for the `details` of a VALIDATION_ERROR. Never throws.
- * Source: contract sections 7 and 11 ("Endpoint urls"), section 6 for wallets.
+ * Judges a url by its text alone; names are not resolved. `reason` is fit for the `details` of a
+ * VALIDATION_ERROR. Never throws. Source: docs/contract.md, sections 7 and 11 ("Endpoint urls"), section 6
+ * for wallets.
  */
 export function checkOutboundUrl(text: string, policy: OutboundPolicy): UrlVerdict {
   if (text.length > urlCharactersMax) return refuse(`must have at most ${urlCharactersMax} characters`)
@@ -63,7 +65,9 @@ export function checkOutboundUrl(text: string, policy: OutboundPolicy): UrlVerdi
   return { ok: true, url }
 }
 
-/** As `checkOutboundUrl`, then resolves the name: a name that does not resolve (yet) passes. Never rejects. */
+/**
+ * As `checkOutboundUrl`, then resolves the name: a name that does not resolve (yet) passes. Never rejects.
+ */
 export async function checkOutboundUrlAndResolve(
   text: string,
   policy: OutboundPolicy,

@@ -20,9 +20,10 @@ export type Resolver = (
 ) => void
 
 /**
- * An undici agent whose every socket goes to an address that the policy allows: names are resolved once per connection, all
- * their addresses are checked and the socket is pinned to what was checked; IP literals, for which no lookup happens, are checked
- * as they are. TLS certificates are always verified, proxies of the environment and HTTP/2 are not used, redirects are not followed.
+ * An undici agent whose every socket goes to an address that the policy allows: names are resolved once per
+ * connection, all their addresses are checked and the socket is pinned to what was checked; IP literals, for
+ * which no lookup happens, are checked as they are. TLS certificates are always verified, proxies of the
+ * environment and HTTP/2 are not used, redirects are not followed.
  * @param connectionsMax sockets per origin
  * @param originsMax origins at a time; more are refused by undici
  */
@@ -73,7 +74,10 @@ export function createGuardedAgent({
   })
 }
 
-/** Resolves, refuses the whole name when any of its addresses is not allowed, and hands on only what was checked. */
+/**
+ * Resolves, refuses the whole name when any of its addresses is not allowed, and hands on only what was
+ * checked.
+ */
 function guardedLookup(policy: OutboundPolicy, resolver: Resolver): LookupFunction {
   return (host, options, callback) => {
     resolver(host, { ...options, all: true }, (error, addresses) => {

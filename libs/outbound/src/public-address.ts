@@ -3,13 +3,17 @@ import ipaddr from 'ipaddr.js'
 /** What an address is, as far as calling it goes. */
 export type AddressClass = 'public' | 'loopback' | 'refused'
 
-/** Reachable from inside a cloud machine alone although the registries call it public (Azure's platform address). */
+/**
+ * Reachable from inside a cloud machine alone although the registries call it public (Azure's platform
+ * address).
+ */
 const metadataAddresses = new Set(['168.63.129.16'])
 
 /**
- * Sorts an IPv4 or IPv6 address: only global unicast is `public`; private, link-local, shared, multicast, reserved,
- * documentation, translation (NAT64, 6to4, Teredo) and metadata addresses are `refused`, as is text that is no address. IPv4-mapped
- * IPv6 counts as the IPv4 address inside. Brackets around IPv6 are allowed. Never throws. Source: contract section 7.
+ * Sorts an IPv4 or IPv6 address: only global unicast is `public`; private, link-local, shared, multicast,
+ * reserved, documentation, translation (NAT64, 6to4, Teredo) and metadata addresses are `refused`, as is text
+ * that is no address. IPv4-mapped IPv6 counts as the IPv4 address inside. Brackets around IPv6 are allowed.
+ * Never throws. Source: docs/contract.md, section 7.
  */
 export function classifyAddress(text: string): AddressClass {
   const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
-/** Pieces of configuration that services share; each service composes its own schema from them. Contract section 9. */
+/**
+ * Pieces of configuration that services share; each service composes its own schema from them.
+ * docs/contract.md, section 9.
+ */
 
 const number = (schema: z.ZodNumber) =>
   z

@@ -43,8 +43,9 @@ export const redactedFields = [
 const depths = ['', '*', '*.*', '*.*.*']
 
 /**
- * JSON lines on stdout, or to `destination`. One line per unit of work, message `noun.past`; errors go under `err`, with their causes.
- * Each line is written before the call returns: so the last lines of a process that is killed are there, and all are in order.
+ * JSON lines on stdout, or to `destination`. One line per unit of work, message `noun.past`; errors go under
+ * `err`, with their causes. Each line is written before the call returns: so the last lines of a process that
+ * is killed are there, and all are in order.
  */
 export function createLogger({
   service,
@@ -72,7 +73,10 @@ function pathsOf(field: string): string[] {
 
 const causesMax = 5
 
-/** What a reader needs of an error and its causes. Errors of drivers hold whole topologies, which no log line can take. */
+/**
+ * What a reader needs of an error and its causes. Errors of drivers hold whole topologies, which no log line
+ * can take.
+ */
 function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return error
   const code =

@@ -6,8 +6,9 @@ type Armed = { readonly atHit: number; hits: number }
 let armed: ReadonlyMap<string, Armed> | null = null
 
 /**
- * A named place where a crash test may kill this process. Armed by `PITBOSS_FAILPOINTS=name=kill[@n],…` (at the n-th time, default
- * the first); does nothing in production and otherwise. A process that dies here gets SIGKILL: nothing is flushed or closed.
+ * A named place where a crash test may kill this process. Armed by `PITBOSS_FAILPOINTS=name=kill[@n],…` (at
+ * the n-th time, default the first); does nothing in production and otherwise. A process that dies here gets
+ * SIGKILL: nothing is flushed or closed.
  */
 export async function failpoint(name: string): Promise<void> {
   armed ??= readFailpoints()

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The exit code of a bad configuration (`EX_CONFIG`). Contract section 9. */
+/** The exit code of a bad configuration (`EX_CONFIG`). docs/contract.md, section 9. */
 export const badConfigExitCode = 78
 
 /** A configuration that cannot be used; the message names each variable and never repeats a value. */

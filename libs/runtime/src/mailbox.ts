@@ -1,13 +1,16 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 
-/** Work that may wait for one key: bounds memory alone, since settlement is never shed. Each waits as long as its caller does. */
+/**
+ * Work that may wait for one key: bounds memory alone, since settlement is never shed. Each waits as long as
+ * its caller does.
+ */
 const waitingMax = 10_000
 
 export type Mailbox = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>
 
 /**
- * Runs work of one key one at a time, in the order in which it came; other keys are not held up. It only saves lost work:
- * the version fence of the document decides, also between replicas.
+ * Runs work of one key one at a time, in the order in which it came; other keys are not held up. It only
+ * saves lost work: the version fence of the document decides, also between replicas.
  * @throws ServiceError SERVICE_UNAVAILABLE when too much waits for one key.
  */
 export function createMailbox(): Mailbox {

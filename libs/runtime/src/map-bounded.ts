@@ -1,4 +1,7 @@
-/** Maps with at most `atOnce` calls under way, results in the order of the items. Rejects with the first failure. */
+/**
+ * Maps with at most `atOnce` calls under way, results in the order of the items. Rejects with the first
+ * failure.
+ */
 export async function mapBounded<Item, Result>(
   items: readonly Item[],
   atOnce: number,

@@ -5,8 +5,9 @@ const characters = 26
 const bitsPerCharacter = 5n
 
 /**
- * `<prefix>_` and 26 characters of lower-case Crockford base32: a UUIDv7, so ids made later sort later (strictly within a process).
- * Source: contract section 1. @throws RangeError for a prefix that is not lower-case letters.
+ * `<prefix>_` and 26 characters of lower-case Crockford base32: a UUIDv7, so ids made later sort later
+ * (strictly within a process). Source: docs/contract.md, section 1.
+ * @throws RangeError for a prefix that is not lower-case letters.
  */
 export function newId(prefix: string): string {
   if (!/^[a-z]{2,8}$/.test(prefix)) throw new RangeError(`bad id prefix: ${prefix}`)

@@ -12,7 +12,10 @@ export type ServiceHost = {
   readonly check: (name: string, check: ReadinessCheck) => void
   /** Aborted when the process was told to stop; a start that waits must listen to it. */
   readonly stopping: AbortSignal
-  /** Ends the process with exit code 1 (the supervisor starts a fresh one): for what cannot be mended from inside. */
+  /**
+   * Ends the process with exit code 1 (the supervisor starts a fresh one): for what cannot be mended from
+   * inside.
+   */
   readonly fail: (error: unknown) => void
 }
 
@@ -21,9 +24,10 @@ export type RunningService = { stop(): Promise<void> }
 const stopTimeoutMs = 10_000
 
 /**
- * Runs a service as a process: probes on `probeHost` and `probePort` (0 = any free one) before `start` begins, `/readyz` red until it has
- * resolved. SIGTERM or SIGINT stops it within 10 s and exits 0 (1 when stopping failed or took longer); a second signal ends it at once. What nobody
- * caught is logged and ends the process with exit code 1; a ConfigError with 78.
+ * Runs a service as a process: probes on `probeHost` and `probePort` (0 = any free one) before `start`
+ * begins, `/readyz` red until it has resolved. SIGTERM or SIGINT stops it within 10 s and exits 0 (1 when
+ * stopping failed or took longer); a second signal ends it at once. What nobody caught is logged and ends the
+ * process with exit code 1; a ConfigError with 78.
  */
 export async function runService({
   name,

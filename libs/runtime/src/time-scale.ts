@@ -1,4 +1,4 @@
-/** Shortens schedules outside production. Source: contract section 9. */
+/** Shortens schedules outside production. Source: docs/contract.md, section 9. */
 export type TimeScale = {
   readonly factor: number
   /** A schedule's delay divided by the factor, whole milliseconds, at least 1 for a delay above 0. */

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { signBody } from './sign-body.ts'
 
-/** Recommended replay window on either side of the receiver's clock. Source: specification, "Signature rules" 4. */
+/** Recommended replay window on either side of the receiver's clock. Source: docs/contract.md, section 7. */
 export const SIGNATURE_TOLERANCE_S = 300
 
 export type VerifyBodyInput = {
@@ -29,8 +29,8 @@ export type VerifyBodyResult =
     }
 
 /**
- * Checks a signature made by `signBody`: shape of the timestamp, replay window, then the HMAC compared in constant
- * time and length-checked. Never throws. Remembering used signatures is the caller's part.
+ * Checks a signature made by `signBody`: shape of the timestamp, replay window, then the HMAC compared in
+ * constant time and length-checked. Never throws. Remembering used signatures is the caller's part.
  */
 export function verifyBody(input: VerifyBodyInput): VerifyBodyResult {
   const { secret, timestamp, signature, rawBody, nowS, toleranceS = SIGNATURE_TOLERANCE_S } = input

@@ -15,8 +15,10 @@ export type Storage = {
 }
 
 /**
- * Connects to one service's database. Writes are `w: majority, j: true`, reads go to the primary. Undefined fields are left out
- * and 64-bit integers come and go as `bigint`. Returns at once when the first server has answered. @throws when none does within 3 s.
+ * Connects to one service's database. Writes are `w: majority, j: true`, reads go to the primary. Undefined
+ * fields are left out and 64-bit integers come and go as `bigint`. Returns at once when the first server has
+ * answered.
+ * @throws when none does within 3 s.
  */
 export async function connectStorage({
   url,

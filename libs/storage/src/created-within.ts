@@ -10,9 +10,11 @@ export type CreatedWithin = {
 }
 
 /**
- * A window of a list in the order of its time-ordered ids: created from `from` to `to`, both inclusive, above `after` and below `before`.
- * It bounds the ids as well as the times, so that an index on the ids finds an old window without reading all that is newer.
- * @param earlyMs how much earlier than its object an id may have been made: a claimed idempotency key keeps one for up to 24 h
+ * A window of a list in the order of its time-ordered ids: created from `from` to `to`, both inclusive, above
+ * `after` and below `before`. It bounds the ids as well as the times, so that an index on the ids finds an
+ * old window without reading all that is newer.
+ * @param earlyMs how much earlier than its object an id may have been made: a claimed idempotency key keeps
+ * one for up to 24 h
  */
 export function createdWithin({
   prefix,
@@ -50,7 +52,10 @@ function present(...bounds: readonly (string | null)[]): string[] {
   return bounds.filter((bound) => bound !== null).toSorted()
 }
 
-/** Lower than every id with this prefix that is made at `ms` or later: the milliseconds, and nothing but zeros behind them. */
+/**
+ * Lower than every id with this prefix that is made at `ms` or later: the milliseconds, and nothing but zeros
+ * behind them.
+ */
 function firstIdAt(prefix: string, ms: number): string {
   let rest = BigInt(Math.max(0, Math.floor(ms))) << 80n
   let text = ''

@@ -9,7 +9,7 @@ const cursorCharactersMax = 2048
 /**
  * Opaque cursors of lists, signed and bound to the list, its filters, account and environment. On its way
  * out the gateway puts the filters beside it, so that the next page needs nothing else; those are good
- * because this is signed over them. Contract sections 1, 11 and 12.
+ * because this is signed over them. docs/contract.md, sections 1, 11 and 12.
  */
 export type CursorCodec = {
   /** `position` is any JSON: where the next page goes on. */

@@ -13,8 +13,8 @@ const namespaceExists = 48
 
 /**
  * Makes the declared collections and indexes. Repeating it, also from two replicas at once, changes nothing.
- * @throws Error naming the index when one of that name exists with another definition, or when one exists that is not declared:
- * uniqueness rests on indexes, so a drift must be resolved by a person.
+ * @throws Error naming the index when one of that name exists with another definition, or when one exists
+ * that is not declared: uniqueness rests on indexes, so a drift must be resolved by a person.
  */
 export async function ensureIndexes(
   db: Db,

@@ -13,7 +13,7 @@ const lifetimeS = 24 * 60 * 60
 export const idempotencyKeyLifetimeMs = lifetimeS * 1000
 const attemptsMax = 3
 
-/** Declare it with the service's collections. Keys are forgotten after 24 h. Contract section 1. */
+/** Declare it with the service's collections. Keys are forgotten after 24 h. docs/contract.md, section 1. */
 export const idempotencyKeyIndexes: Readonly<Record<'idempotency_keys', readonly IndexDeclaration[]>> = {
   idempotency_keys: [{ key: { createdAt: 1 }, name: 'created_at', expireAfterSeconds: lifetimeS }],
 }
@@ -27,8 +27,9 @@ const keyId = (scope: Scope, list: string, key: string) =>
   `${scope.operatorId}/${scope.environment}/${list}/${key}`
 
 /**
- * The object for which `key` was claimed already, or null: so that a repeat is answered as before even when the checks of
- * a creation would now refuse it. Claims nothing. @throws ServiceError CONFLICT for the same key with another body.
+ * The object for which `key` was claimed already, or null: so that a repeat is answered as before even when
+ * the checks of a creation would now refuse it. Claims nothing.
+ * @throws ServiceError CONFLICT for the same key with another body.
  */
 export async function peekIdempotencyKey({
   db,
@@ -54,8 +55,9 @@ export async function peekIdempotencyKey({
 }
 
 /**
- * Claims `key` for the object about to be made in `list`. The first claim fixes the object's id: whoever repeats it, also after a
- * crash, gets the same id and must insert the object under it if it is not there yet (`fresh` is false then).
+ * Claims `key` for the object about to be made in `list`. The first claim fixes the object's id: whoever
+ * repeats it, also after a crash, gets the same id and must insert the object under it if it is not there yet
+ * (`fresh` is false then).
  * @throws ServiceError CONFLICT for the same key with another body.
  */
 export async function claimIdempotencyKey({
@@ -99,7 +101,10 @@ export async function claimIdempotencyKey({
   })
 }
 
-/** Forgets that a key was claimed for `objectId`: for an object that is gone and must not be made a second time under its id. */
+/**
+ * Forgets that a key was claimed for `objectId`: for an object that is gone and must not be made a second
+ * time under its id.
+ */
 export async function forgetIdempotencyKeyOf(db: Db, objectId: string): Promise<void> {
   await db.collection<KeyDocument>('idempotency_keys').deleteMany({ objectId })
 }

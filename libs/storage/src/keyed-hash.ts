@@ -1,13 +1,18 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Keyring } from './keyring.ts'
 
-/** Hashes high-entropy secrets (API secrets, invitation tokens) so that a dump of the database mints nothing. */
+/**
+ * Hashes high-entropy secrets (API secrets, invitation tokens) so that a dump of the database mints nothing.
+ */
 export type KeyedHash = {
   /** `v1.<kid>.<base64url>` under the current key. Equal texts give equal hashes. */
   hash(text: string): string
   /** Compares in constant time; false for a hash that cannot be read or whose key is gone. Never throws. */
   verify(text: string, hashed: string): boolean
-  /** The hashes under every key, the current first: for a lookup by hash that survives a rotation of master keys. */
+  /**
+   * The hashes under every key, the current first: for a lookup by hash that survives a rotation of master
+   * keys.
+   */
   candidates(text: string): string[]
 }
 

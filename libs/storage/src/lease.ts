@@ -12,7 +12,8 @@ export const leaseIndexes: Readonly<Record<'leases', readonly IndexDeclaration[]
 export type Lease = {
   /**
    * Takes the lease if it is free or has run out.
-   * @returns the fencing token (greater than every earlier one; put it into what must not be written by a stale owner), or null.
+   * @returns the fencing token (greater than every earlier one; put it into what must not be written by a
+   * stale owner), or null.
    */
   acquire(): Promise<number | null>
   /** Prolongs it. False when it was lost: stop the work at once. */

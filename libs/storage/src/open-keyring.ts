@@ -5,7 +5,10 @@ import { ensureIndexes } from './ensure-indexes.ts'
 import { isDuplicateKey } from './is-duplicate-key.ts'
 import { type Keyring, parseKeyring } from './keyring.ts'
 
-/** Which key a database knows under which key id: a hash of something derived from the key, so that it opens nothing. */
+/**
+ * Which key a database knows under which key id: a hash of something derived from the key, so that it opens
+ * nothing.
+ */
 type ProofDocument = { _id: string; proof: string }
 
 const variable = 'PITBOSS_MASTER_KEYS'
@@ -13,9 +16,11 @@ const collection = 'master_keys'
 const knownMax = 1000
 
 /**
- * Reads `PITBOSS_MASTER_KEYS` and holds them against the database, which remembers each key id's key from its first use on. A service that
- * ran with other keys could open nothing of what is stored, and would seal new secrets that its own replicas can't open. Source: ours.
- * @throws ConfigError naming the variable when a key id stands for another key here, or when none of the database's keys is among them.
+ * Reads `PITBOSS_MASTER_KEYS` and holds them against the database, which remembers each key id's key from its
+ * first use on. A service that ran with other keys could open nothing of what is stored, and would seal new
+ * secrets that its own replicas can't open. Source: ours.
+ * @throws ConfigError naming the variable when a key id stands for another key here, or when none of the
+ * database's keys is among them.
  */
 export async function openKeyring(db: Db, text: string): Promise<Keyring> {
   const keyring = readKeyring(text)

@@ -9,8 +9,8 @@ type Sent = { documentId: string; entries: readonly OutboxEntry[] }
 const batchMax = 200
 
 /**
- * Removes what was published from outboxes, many with one command while the relay is busy. A crash before it leaves events that are published
- * once more, which the stream drops by their ids.
+ * Removes what was published from outboxes, many with one command while the relay is busy. A crash before it
+ * leaves events that are published once more, which the stream drops by their ids.
  */
 export function createOutboxClearing(
   collection: Collection<OutboxDocument>,
@@ -21,7 +21,10 @@ export function createOutboxClearing(
     failsByOne: () => false,
   })
 
-  /** One command when nothing was appended meanwhile, which a list of equal length and equal last event shows; two otherwise. */
+  /**
+   * One command when nothing was appended meanwhile, which a list of equal length and equal last event shows;
+   * two otherwise.
+   */
   async function clear(batch: readonly Sent[]): Promise<true[]> {
     const cleared = await collection.bulkWrite(batch.map(clearUnchanged), { ordered: false })
     if (cleared.matchedCount !== batch.length) await collection.bulkWrite(batch.flatMap(removeSent))

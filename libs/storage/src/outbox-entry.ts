@@ -13,8 +13,8 @@ export type OutboxEntry = {
 export type WithOutbox = { outbox: OutboxEntry[]; outboxAt: Date | null }
 
 /**
- * Renders an event's envelope. This happens once, in the write that caused the event; the bytes never change after.
- * Source: interface specification, "Event envelope".
+ * Renders an event's envelope. This happens once, in the write that caused the event; the bytes never change
+ * after. Source: docs/contract.md, section 7.
  */
 export function outboxEntry({
   id,

@@ -20,12 +20,17 @@ export type EventPublisher = {
 
 export type Outbox = {
   /**
-   * Publishes what waits in the document, oldest first, each after the ack of the one before, then removes it.
-   * Never rejects: what cannot be published now is logged and left to the sweeper. Call it after the write, without holding up the answer.
-   * @param waiting the document's whole outbox as that write left it, which saves reading it again; else it is read.
+   * Publishes what waits in the document, oldest first, each after the ack of the one before, then removes
+   * it. Never rejects: what cannot be published now is logged and left to the sweeper. Call it after the
+   * write, without holding up the answer.
+   * @param waiting the document's whole outbox as that write left it, which saves reading it again; else it
+   * is read.
    */
   relay(documentId: string, waiting?: readonly OutboxEntry[]): Promise<void>
-  /** Starts the sweeper, which every second relays what waits for more than a second. Returns the function that stops it. */
+  /**
+   * Starts the sweeper, which every second relays what waits for more than a second. Returns the function
+   * that stops it.
+   */
   start(): () => Promise<void>
 }
 
@@ -36,7 +41,9 @@ export const outboxIndex: IndexDeclaration = {
   partialFilterExpression: { outboxAt: { $gt: new Date(0) } },
 }
 
-/** The fields of an update that append events; merge its `$push` and `$set` into the update that causes them. */
+/**
+ * The fields of an update that append events; merge its `$push` and `$set` into the update that causes them.
+ */
 export function outboxUpdate(
   entries: readonly OutboxEntry[],
   now: Date,
@@ -45,8 +52,9 @@ export function outboxUpdate(
 }
 
 /**
- * The relay of one collection's outboxes. The document's whole pending list goes out every time: publishing only one's own new events
- * would reorder them under crashes. Doubles are dropped by the stream (message id = event id).
+ * The relay of one collection's outboxes. The document's whole pending list goes out every time: publishing
+ * only one's own new events would reorder them under crashes. Doubles are dropped by the stream (message id =
+ * event id).
  */
 export function createOutbox<Doc extends OutboxDocument>({
   collection: entities,
@@ -60,7 +68,8 @@ export function createOutbox<Doc extends OutboxDocument>({
   logger: Logger
 }): Outbox {
   const relays = new Map<string, { running: Promise<void>; again: boolean }>()
-  // The driver's update and filter types cannot see through a generic document, so the relay works on the part that it knows.
+  // The driver's update and filter types cannot see through a generic document, so the relay works on the
+  // part that it knows.
   const collection = entities as unknown as Collection<OutboxDocument>
   const clear = createOutboxClearing(collection)
 
@@ -99,7 +108,8 @@ export function createOutbox<Doc extends OutboxDocument>({
     const projection = { outbox: 1, outboxAt: 1 }
     const document = await collection.findOne({ _id: documentId }, { projection })
     if (document === null) return []
-    // A crash after the removal and before the mark's: unless it goes, the sweeper would look here first for ever.
+    // A crash after the removal and before the mark's: unless it goes, the sweeper would look here first for
+    // ever.
     if (document.outbox.length === 0 && document.outboxAt !== null) {
       await collection.updateOne({ _id: documentId, outbox: { $size: 0 } }, { $set: { outboxAt: null } })
     }

@@ -52,8 +52,8 @@ export const rewindIndexes: Readonly<Record<'rewinds' | 'rewind_parts', readonly
 }
 
 /**
- * Counts what rewinds of a durable consumer see and repair, whichever replicas work it and in whatever order. One bit in the database stands
- * for a message, so that none counts twice, however often it comes.
+ * Counts what rewinds of a durable consumer see and repair, whichever replicas work it and in whatever order.
+ * One bit in the database stands for a message, so that none counts twice, however often it comes.
  */
 export function createRewindStore({
   db,
@@ -69,7 +69,10 @@ export function createRewindStore({
   let known: { atMs: number; rewinds: Promise<readonly OpenRewind[]> } | null = null
 
   return {
-    /** Opens a rewind. When this returns, every replica counts into it: only then may the consumer be made anew. */
+    /**
+     * Opens a rewind. When this returns, every replica counts into it: only then may the consumer be made
+     * anew.
+     */
     async start({ order, fromSeq, toSeq }: RewindStart): Promise<RewindView> {
       if (fromSeq < 1 || toSeq < fromSeq) throw invalidField('fromSeq', 'must lie between 1 and toSeq')
       const rewind: RewindDocument = {
@@ -90,7 +93,10 @@ export function createRewindStore({
       return viewOf(rewind)
     },
 
-    /** Those under way, the latest first. Read at most once a second: `start` waits until nobody goes by an older list. */
+    /**
+     * Those under way, the latest first. Read at most once a second: `start` waits until nobody goes by an
+     * older list.
+     */
     open(): Promise<readonly OpenRewind[]> {
       const nowMs = performance.now()
       if (known !== null && nowMs - known.atMs < openKnownMs) return known.rewinds
@@ -106,7 +112,10 @@ export function createRewindStore({
       return read
     },
 
-    /** Counts messages that have ended into the rewinds that they belong to. Do it before they are acknowledged. */
+    /**
+     * Counts messages that have ended into the rewinds that they belong to. Do it before they are
+     * acknowledged.
+     */
     async count(open: readonly OpenRewind[], messages: readonly HandledMessage[]): Promise<void> {
       for (const rewind of open) {
         const own = messages.filter(({ seq }) => isWithin(rewind, seq))

@@ -5,11 +5,17 @@ const algorithm = 'aes-256-gcm'
 const ivBytes = 12
 const tagBytes = 16
 
-/** Encrypts small secrets at rest. `aad` names owner and record, so that a value moved to another record does not open. */
+/**
+ * Encrypts small secrets at rest. `aad` names owner and record, so that a value moved to another record does
+ * not open.
+ */
 export type SecretBox = {
   /** `v1.<kid>.<base64url>`; another text each time. */
   seal(text: string, aad: string): string
-  /** @throws Error when the value was damaged, belongs to another `aad` or was sealed under a key that is gone. */
+  /**
+   * @throws Error when the value was damaged, belongs to another `aad` or was sealed under a key that is
+   * gone.
+   */
   open(sealed: string, aad: string): string
 }
 

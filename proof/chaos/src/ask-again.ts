@@ -7,7 +7,9 @@ import { codeOf, isTransient, send } from './send.ts'
 const name = 'answers: asked again at the end, the record is answered and nothing moves'
 const askedMax = 300
 
-/** Sends requests of the run once more, byte for byte, when all is over: each must be answered by its record. */
+/**
+ * Sends requests of the run once more, byte for byte, when all is over: each must be answered by its record.
+ */
 export async function askAgain(
   told: readonly Told[],
   { movements }: Sources,

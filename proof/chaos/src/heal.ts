@@ -12,7 +12,10 @@ const shownMax = 5
 
 export type Healing = { readyMs: number; settledMs: number; deliveredMs: number }
 
-/** Waits until the product is ready, nothing is unfinished and every event is delivered; says what is not when time is up. */
+/**
+ * Waits until the product is ready, nothing is unfinished and every event is delivered; says what is not when
+ * time is up.
+ */
 export async function heal({
   demo,
   operator,

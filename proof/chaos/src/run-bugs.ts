@@ -9,7 +9,9 @@ import { type ChaosOptions, type ChaosReport, runChaos } from './run-chaos.ts'
 /** One bug and how the checker met it; `bug` null is the product as it is, which must pass. */
 export type Catch = {
   bug: Bug | null
-  /** From the first client's start to the verdict, over all storms that it took; null when it was not caught. */
+  /**
+   * From the first client's start to the verdict, over all storms that it took; null when it was not caught.
+   */
   afterMs: number | null
   storms: number
   broken: readonly { name: string; violations: number; first: string }[]
@@ -40,8 +42,9 @@ const stresses: Partial<Record<Bug, NonNullable<ChaosOptions['stress']>>> = {
 }
 
 /**
- * Runs short storms over a product that errs in one known way each, until the checker says so or the bug's time is over. The first run is of the
- * product without a bug: a checker that always complains catches nothing.
+ * Runs short storms over a product that errs in one known way each, until the checker says so or the bug's
+ * time is over. The first run is of the product without a bug: a checker that always complains catches
+ * nothing.
  */
 export async function runBugs({
   bugs,
@@ -98,7 +101,10 @@ export async function runBugs({
   }
 }
 
-/** Whether the checker is worth its name: it caught every bug, and found nothing wrong with the product without one. */
+/**
+ * Whether the checker is worth its name: it caught every bug, and found nothing wrong with the product
+ * without one.
+ */
 export function allCaught(catches: readonly Catch[]): boolean {
   return catches.every(({ bug, broken }) => (bug === null) === (broken.length === 0))
 }

@@ -25,7 +25,10 @@ export function codeOf({ body }: Answer): string | null {
   return typeof body.code === 'string' ? body.code : null
 }
 
-/** Whether the answer says nothing about what was asked: the service was away or overloaded, the connection broke. */
+/**
+ * Whether the answer says nothing about what was asked: the service was away or overloaded, the connection
+ * broke.
+ */
 export function isTransient(answer: Answer): boolean {
   const code = codeOf(answer)
   return answer.status === 0 || code === 'SERVICE_UNAVAILABLE' || code === 'RATE_LIMITED'

@@ -24,7 +24,10 @@ const movementSteps: Readonly<Record<MovementDocument['status'], readonly string
   ROLLED_BACK: ['ROLLED_BACK'],
 }
 
-/** Contract section 4's table, with what may happen in one write; only an operator's final win that was never placed takes a step back. */
+/**
+ * the table of docs/contract.md, section 4, with what may happen in one write; only an operator's final win
+ * that was never placed takes a step back.
+ */
 const roundSteps: Readonly<Record<RoundState['status'], readonly string[]>> = {
   PENDING: ['PENDING', 'OPEN', 'SETTLING', 'SETTLED', 'VOIDED', 'FAILED'],
   OPEN: ['OPEN', 'SETTLING', 'SETTLED', 'VOIDED'],
@@ -49,7 +52,8 @@ export type StepChecks = {
 }
 
 /**
- * The promises that hold at every single step, in the middle of any trouble. @param asked ids of the movements that the operator asked for
+ * The promises that hold at every single step, in the middle of any trouble.
+ * @param asked ids of the movements that the operator asked for
  * @throws BrokenInvariant
  */
 export function createStepChecks(
@@ -69,8 +73,8 @@ export function createStepChecks(
   }
 
   /**
-   * No breaker, hint or replica moves a try further away than contract section 5's ladder says for the
-   * movement's age.
+   * No breaker, hint or replica moves a try further away than the retry schedule of docs/contract.md, section
+   * 5 says for the movement's age.
    */
   const holdsToLadder = (after: MovementDocument, show: () => string) => {
     const { type, status, call, dueAt, createdAt } = after

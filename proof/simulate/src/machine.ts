@@ -6,7 +6,10 @@ import type { Weather } from './weather.ts'
 export type Machine = {
   readonly name: string
   isAlive(): boolean
-  /** A step outside the process (database, stream): takes time, may fail before or after it took effect, may be the last thing it does. */
+  /**
+   * A step outside the process (database, stream): takes time, may fail before or after it took effect, may
+   * be the last thing it does.
+   */
   io<Result>(what: string, effect: () => Result): Promise<Result>
   wait(ms: number): Promise<void>
   /** Runs `then` on this machine after `ms`, unless it dies before. */

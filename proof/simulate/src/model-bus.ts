@@ -15,7 +15,10 @@ export type ModelBus = {
 
 type Outcome = { readonly bytes: Uint8Array } | { readonly error: unknown }
 
-/** Requests and replies between processes: any live process of the service may answer; requests, replies and connections get lost. */
+/**
+ * Requests and replies between processes: any live process of the service may answer; requests, replies and
+ * connections get lost.
+ */
 export function createModelBus({
   timeline,
   random,

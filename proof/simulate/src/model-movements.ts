@@ -21,8 +21,8 @@ export type ModelMovements = {
 }
 
 /**
- * The collection of movements, with the promises of storage/movements.ts: unique ids, one call in flight per round, fenced writes.
- * `onWrite` sees every change as it is made durable.
+ * The collection of movements, with the promises of storage/movements.ts: unique ids, one call in flight per
+ * round, fenced writes. `onWrite` sees every change as it is made durable.
  */
 export function createModelMovements({
   onWrite,

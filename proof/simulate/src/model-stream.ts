@@ -21,7 +21,10 @@ export function createModelStream(onEvent: (entry: OutboxEntry) => void): ModelS
   }
 }
 
-/** The relay of an outbox as libs/storage's does it: what waits is published in order, each after the one before, then taken out. */
+/**
+ * The relay of an outbox as libs/storage's does it: what waits is published in order, each after the one
+ * before, then taken out.
+ */
 export function createRelay({
   machine,
   stream,

@@ -55,7 +55,8 @@ const leaseMs = { least: 4000, most: 5000 }
 
 /**
  * The sandbox wallet's own rules and ledger behind a network that loses, doubles, delays and garbles.
- * `onEntry` sees every entry of the ledger as it is made; `onCall` every call that is sent and, `null`, its end for the caller.
+ * `onEntry` sees every entry of the ledger as it is made; `onCall` every call that is sent and, `null`, its
+ * end for the caller.
  */
 export function createModelWallet({
   timeline,
@@ -75,7 +76,7 @@ export function createModelWallet({
   startingBalance: string
 }): ModelWallet {
   const ledger = createLedger()
-  /** What was refused once stays refused, as contract section 12 wants it of every wallet. */
+  /** What was refused once stays refused, as docs/contract.md, section 12 wants it of every wallet. */
   const refused = new Map<string, string>()
   let ids = 0
 

@@ -5,8 +5,9 @@ import type { Timeline } from './timeline.ts'
 const idleMsMax = 60_000
 
 /**
- * Looks for work for as long as the machine lives, one look after the other. While nothing is due, the looks that would find nothing are left
- * out (`nextMs`: the next instant with something due), which changes nothing but the time that a run takes.
+ * Looks for work for as long as the machine lives, one look after the other. While nothing is due, the looks
+ * that would find nothing are left out (`nextMs`: the next instant with something due), which changes nothing
+ * but the time that a run takes.
  */
 export function poll({
   machine,

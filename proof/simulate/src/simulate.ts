@@ -50,9 +50,10 @@ const traceMax = 100_000
 const restLookedAtEvery = 16
 
 /**
- * One run on a time of its own: two rounds, two wallet-bridges, a wallet, players and an operator's server, with faults that the seed decides;
- * then fair weather, in which everything must end. The promises of `check-steps.ts` are looked at in every step, those of the chaos run's
- * checker at the end. The same seed is the same run, to the last step.
+ * One run on a time of its own: two rounds, two wallet-bridges, a wallet, players and an operator's server,
+ * with faults that the seed decides; then fair weather, in which everything must end. The promises of
+ * `check-steps.ts` are looked at in every step, those of the chaos run's checker at the end. The same seed is
+ * the same run, to the last step.
  */
 export async function simulate(
   seed: number,

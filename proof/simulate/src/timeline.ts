@@ -6,7 +6,10 @@ export type Timeline = {
   now(): Date
   after(ms: number, run: () => void): void
   wait(ms: number): Promise<void>
-  /** Goes to the next instant and lets everything that follows from it at once happen. False when nothing is left. */
+  /**
+   * Goes to the next instant and lets everything that follows from it at once happen. False when nothing is
+   * left.
+   */
   step(): Promise<boolean>
 }
 
@@ -37,7 +40,10 @@ export function createTimeline(): Timeline {
   }
 }
 
-/** Resolves when every promise that can go on has gone on: the simulated processes wait for nothing but the timeline. */
+/**
+ * Resolves when every promise that can go on has gone on: the simulated processes wait for nothing but the
+ * timeline.
+ */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -19,7 +19,10 @@ export type Weather = {
   readonly standstill: number
   /** Of a fault of the processes to be that all of a kind are away for longer than a stake's envelope. */
   readonly outage: number
-  /** Of trouble with the wallet to be of the kind that tempts: it takes and says nothing, and refuses when it is asked again. */
+  /**
+   * Of trouble with the wallet to be of the kind that tempts: it takes and says nothing, and refuses when it
+   * is asked again.
+   */
   readonly treachery: number
   /** Of each kind of trouble with the wallet. */
   readonly wallet: number

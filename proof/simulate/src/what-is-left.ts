@@ -2,7 +2,10 @@ import { isUnfinished, owesSomething } from '@pitboss/rounds/rules/round'
 import { movementIdOf } from '@pitboss/wallet-bridge/storage/movement-document'
 import { scope, type World } from './world.ts'
 
-/** The rounds and movements that have not come to their end, with what they still have to tell; empty when all is at rest. */
+/**
+ * The rounds and movements that have not come to their end, with what they still have to tell; empty when all
+ * is at rest.
+ */
 export function whatIsLeft({ rounds, movements }: Pick<World, 'rounds' | 'movements'>): string {
   const unfinished = [...rounds.table.values()].filter(
     ({ round, outbox }) => isUnfinished(round) || owesSomething(round) || outbox.length > 0,

@@ -8,8 +8,9 @@ export type Exploration = {
 type Step = { readonly from: string | null; readonly move: string }
 
 /**
- * A breadth-first search over every state that moves lead to, so that the first violation has the shortest trace. States with the same
- * key are one. It ends when there is nothing new, or with the layer in which it has seen `statesMax` states.
+ * A breadth-first search over every state that moves lead to, so that the first violation has the shortest
+ * trace. States with the same key are one. It ends when there is nothing new, or with the layer in which it
+ * has seen `statesMax` states.
  */
 export function exploreStates<State>({
   start,

@@ -37,11 +37,12 @@ export function linesFor<Ids>() {
 }
 
 /**
- * Holds every function that `folder` exports, and every method of every store, against the tables. A method that no table names fails.
+ * Holds every function that `folder` exports, and every method of every store, against the tables. A method
+ * that no table names fails.
  *
- * Of each scoped method, a stranger who names the owner's things must be answered as if he had named what was never made, and as if the
- * owner had nothing at all; nothing of the owner's may change by it. That the owner's own call has another effect shows that there
- * was something to hide.
+ * Of each scoped method, a stranger who names the owner's things must be answered as if he had named what was
+ * never made, and as if the owner had nothing at all; nothing of the owner's may change by it. That the
+ * owner's own call has another effect shows that there was something to hide.
  * @param stores by the name of the function that makes them
  * @param others functions of the folder that reach no database by themselves
  */

@@ -9,12 +9,12 @@ import { needsEngines } from './needs-engines.ts'
 import { startTestEngines } from './start-test-engines.ts'
 
 /**
- * `npm test`: starts the engines once, runs the test files of all workspaces (or those that are named) against them,
- * two at a time, and stops the engines whatever happens. What would disturb others, or be disturbed, is named `*.alone.test.ts`: it runs
- * when all others have ended, by itself.
+ * `npm test`: starts the engines once, runs the test files of all workspaces (or those that are named)
+ * against them, two at a time, and stops the engines whatever happens. What would disturb others, or be
+ * disturbed, is named `*.alone.test.ts`: it runs when all others have ended, by itself.
  *
- * `npm test -- libs/money/test/amount.test.ts` runs one file; `npm test -- --no-engines` only those that need no
- * engines (rule: needs-engines.ts); other options go to tap.
+ * `npm test -- libs/money/test/amount.test.ts` runs one file; `npm test -- --no-engines` only those that need
+ * no engines (rule: needs-engines.ts); other options go to tap.
  */
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const globs = ['{libs,services,tools,proof}/*/test/**/*.test.ts', 'web/test/**/*.test.ts']
@@ -69,7 +69,10 @@ function testFiles(named: string[]): string[] {
   return all.filter((file) => wanted.some((path) => file === path || file.startsWith(`${path}/`)))
 }
 
-/** tap compiles its plugins into one module when they change; the first run after an install would use the old one. */
+/**
+ * tap compiles its plugins into one module when they change; the first run after an install would use the old
+ * one.
+ */
 async function buildTap(): Promise<number> {
   const built = dirname(
     createRequire(join(root, 'node_modules/tap/package.json')).resolve('@tapjs/test/package.json'),
@@ -102,7 +105,10 @@ async function runTap(files: string[], options: string[], env: Record<string, st
   return first === 0 ? last : first
 }
 
-/** Signals go to tap as well, being of the same terminal; it ends its tests, then the engines are stopped here. */
+/**
+ * Signals go to tap as well, being of the same terminal; it ends its tests, then the engines are stopped
+ * here.
+ */
 async function run(args: string[], env: Record<string, string>): Promise<number> {
   const child = spawn(process.execPath, [tap, ...args], {
     cwd: root,

@@ -20,8 +20,8 @@ export type TestEngines = z.infer<typeof testEnginesSchema>
 export const testPassword = 't'
 
 /**
- * Starts a pair of engines with empty data folders that are removed when they stop. `MONGODB_URL` chooses the database
- * as everywhere; the broker is always one of our own, because suites need accounts to themselves.
+ * Starts a pair of engines with empty data folders that are removed when they stop. `MONGODB_URL` chooses the
+ * database as everywhere; the broker is always one of our own, because suites need accounts to themselves.
  */
 export async function startTestEngines(accounts: number): Promise<{
   engines: TestEngines

@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 export type WaitOptions = {
-  /** Deadline; 20 s unless told: on a busy machine everything takes longer, and a met condition ends the wait at once. */
+  /**
+   * Deadline; 20 s unless told: on a busy machine everything takes longer, and a met condition ends the wait
+   * at once.
+   */
   timeoutMs?: number
   /** What is waited for, for the message. */
   what?: string
@@ -10,8 +13,8 @@ export type WaitOptions = {
 }
 
 /**
- * Waits until `condition` gives something that is neither false, null nor undefined, and gives that. A condition that
- * throws counts as not met; its error is the cause of the time-out's.
+ * Waits until `condition` gives something that is neither false, null nor undefined, and gives that. A
+ * condition that throws counts as not met; its error is the cause of the time-out's.
  * @throws Error that names what was waited for, when the deadline passes.
  */
 export async function waitFor<T>(

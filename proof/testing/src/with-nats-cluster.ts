@@ -18,8 +18,9 @@ const user = 'suite'
 const password = 't'
 
 /**
- * Gives a test suite a NATS cluster of three servers on loopback, with one account and JetStream that keeps three
- * replicas. A killed server comes back by itself. It takes a few seconds, so only suites about replicas ask for it.
+ * Gives a test suite a NATS cluster of three servers on loopback, with one account and JetStream that keeps
+ * three replicas. A killed server comes back by itself. It takes a few seconds, so only suites about replicas
+ * ask for it.
  */
 export async function withNatsCluster(t: Teardown): Promise<SuiteNatsCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'pitboss-cluster-'))

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { wantedExports } from './package-exports.ts'
 
-/** `npm run exports`: writes into each package.json of the project which of its files other packages import. */
+/**
+ * `npm run exports`: writes into each package.json of the project which of its files other packages import.
+ */
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
 for (const [folder, exports] of wantedExports(root)) {

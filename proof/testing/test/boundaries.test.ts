@@ -15,7 +15,9 @@ const rooms = ['calls', 'consumers', 'workers', 'actions', 'rules', 'records', '
 const gatewayRooms = ['http', 'access', 'limits', 'routes', 'input', 'openapi', 'answers']
 const filesOfService = ['main.ts', 'config.ts', 'app.ts', 'metrics.ts']
 
-/** What a room of a service may import of its own service, besides itself. `types` vanish when the code runs. */
+/**
+ * What a room of a service may import of its own service, besides itself. `types` vanish when the code runs.
+ */
 const mayImport: Readonly<Record<string, { code: readonly string[]; types: readonly string[] }>> = {
   calls: { code: ['actions', 'records'], types: [] },
   consumers: { code: ['actions', 'records'], types: [] },

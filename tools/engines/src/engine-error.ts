@@ -1,4 +1,4 @@
-/** The exit code of what a person has set wrongly (`EX_CONFIG`). Contract section 9. */
+/** The exit code of what a person has set wrongly (`EX_CONFIG`). docs/contract.md, section 9. */
 export const badSettingExitCode = 78
 
 /** An engine cannot run; the message is one a person can act on, without reading our source. */

@@ -3,7 +3,8 @@ import { delimiter, join, resolve } from 'node:path'
 import { badSettingExitCode, EngineError } from './engine-error.ts'
 
 /**
- * The server program that a person named by an environment variable, or that is on the PATH; null when there is none.
+ * The server program that a person named by an environment variable, or that is on the PATH; null when there
+ * is none.
  * @throws EngineError when the named one is not there.
  */
 export function findProgram(

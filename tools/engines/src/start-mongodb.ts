@@ -17,8 +17,8 @@ export type MongoEngine = {
 }
 
 /**
- * Gives a database: the first of `MONGODB_URL`, a `mongod` of the machine, a fetched MongoDB, DocumentDB. State of the
- * ones that are started here lies below `dataDir`, in a folder per kind.
+ * Gives a database: the first of `MONGODB_URL`, a `mongod` of the machine, a fetched MongoDB, DocumentDB.
+ * State of the ones that are started here lies below `dataDir`, in a folder per kind.
  * @throws EngineError that says what is wrong and what helps.
  */
 export async function startMongodb(options: {

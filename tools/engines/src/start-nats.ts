@@ -37,7 +37,8 @@ export type StartNatsOptions = {
 }
 
 /**
- * Gives a NATS server with JetStream: the first of `NATS_URL`, a `nats-server` ≥ 2.10 of the machine, a fetched one.
+ * Gives a NATS server with JetStream: the first of `NATS_URL`, a `nats-server` ≥ 2.10 of the machine, a
+ * fetched one.
  * @throws EngineError that says what is wrong and what helps.
  */
 export async function startNats(options: StartNatsOptions): Promise<NatsEngine> {

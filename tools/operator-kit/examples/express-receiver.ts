@@ -11,7 +11,8 @@ export type ReceiverOptions = {
 /** A receiver with express: the raw body first, JSON afterwards. */
 export function createExpressReceiver({ secrets, storeOnce }: ReceiverOptions): Express {
   const app = express()
-  // `express.json()` would throw the bytes away that were signed. `inflate: false`: nothing is sent compressed.
+  // `express.json()` would throw the bytes away that were signed. `inflate: false`: nothing is sent
+  // compressed.
   const raw = express.raw({ type: () => true, limit: '1mb', inflate: false })
   app.post('/webhooks', raw, async (request, response) => {
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)

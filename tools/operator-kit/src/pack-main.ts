@@ -6,8 +6,9 @@ import { build } from 'vite'
 import { z } from 'zod'
 
 /**
- * `npm run pack:kit [-- FOLDER]`: makes the kit a package for people who do not have this repository, with everything in it that it
- * needs: `npx pitboss`, `npx pitboss-sandbox-wallet` and `@pitboss/operator-kit/verify-webhook`, with types.
+ * `npm run pack:kit [-- FOLDER]`: makes the kit a package for people who do not have this repository, with
+ * everything in it that it needs: `npx pitboss`, `npx pitboss-sandbox-wallet` and
+ * `@pitboss/operator-kit/verify-webhook`, with types.
  */
 const kit = fileURLToPath(new URL('../', import.meta.url))
 const out = resolve(process.argv[2] ?? join(kit, 'dist'))

@@ -27,9 +27,11 @@ export type VerifyResult =
   | { ok: false; reason: VerifyFailure; message: string }
 
 /**
- * Verifies a webhook delivery before its body is parsed. No dependencies; runs in Node ≥ 20, Deno, Bun, workers and browsers.
+ * Verifies a webhook delivery before its body is parsed. No dependencies; runs in Node ≥ 20, Deno, Bun,
+ * workers and browsers.
  * @param rawBody the exact bytes received. A parsed and re-serialised body does not verify.
- * @param secrets the endpoint's secret, or several while one is being rotated; whole strings, "whsec_" included
+ * @param secrets the endpoint's secret, or several while one is being rotated; whole strings, "whsec_"
+ * included
  * @returns what the headers say when any `v1=` value fits any secret, else the reason. Never throws.
  */
 export async function verify(

@@ -34,7 +34,10 @@ export type OpsRun = {
   note(text: string): void
   /** Shows on stderr how `work` gets on, of `total` steps if that is known. */
   follow<Result>(total: number | null, work: (progress: Progress) => Promise<Result>): Promise<Result>
-  /** Asks on a terminal unless `--yes`; does nothing in a dry run. @throws ServiceError CONFLICT when the person says no. */
+  /**
+   * Asks on a terminal unless `--yes`; does nothing in a dry run.
+   * @throws ServiceError CONFLICT when the person says no.
+   */
   confirm(question: string): Promise<void>
   /** Leaves an audit record unless it is a dry run. */
   audit(what: string, target: string | null, details: Record<string, unknown>): Promise<void>

@@ -11,8 +11,8 @@ export type Progress = {
 }
 
 /**
- * Progress on stderr: a bar on a terminal, a line every 5 s elsewhere. Without a known `total` the terminal shows the text alone.
- * Source: contract section 10.
+ * Progress on stderr: a bar on a terminal, a line every 5 s elsewhere. Without a known `total` the terminal
+ * shows the text alone. Source: docs/contract.md, section 10.
  */
 export function createProgress(
   total: number | null,

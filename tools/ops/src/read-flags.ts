@@ -20,7 +20,10 @@ export function readDuration(text: string): number {
   return Number(count) * (unitsS[unit] ?? 1)
 }
 
-/** Reads an ISO 8601 time, or a date (its midnight, UTC). Dates that do not exist are refused. @returns it in UTC with milliseconds */
+/**
+ * Reads an ISO 8601 time, or a date (its midnight, UTC). Dates that do not exist are refused.
+ * @returns it in UTC with milliseconds
+ */
 export function readInstant(text: string): string {
   const [, year, month, day] =
     /^(\d{4})-(\d{2})-(\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/.exec(text) ?? []

@@ -3,7 +3,10 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { newId } from '@pitboss/runtime/new-id'
 import { UsageError } from './usage-error.ts'
 
-/** Says on stderr why a command failed: the error envelope, or how to use it. @returns the exit code, 1 or 2. */
+/**
+ * Says on stderr why a command failed: the error envelope, or how to use it.
+ * @returns the exit code, 1 or 2.
+ */
 export function reportFailure(error: unknown): 1 | 2 {
   if (error instanceof UsageError) {
     process.stderr.write(`error: ${error.message}\n`)

@@ -29,8 +29,9 @@ export type DemoAccount = { [Field in keyof State]-?: NonNullable<State[Field]> 
 const currencies = ['USD', 'EUR', 'JPY', 'BTC', 'FUN']
 
 /**
- * Makes the demo operator with its keys, wallets and endpoint, once per data folder; each step is written down as soon as it is
- * done, so that a start that was cut off goes on where it stood. Later starts only follow changed addresses. Source: contract section 9.
+ * Makes the demo operator with its keys, wallets and endpoint, once per data folder; each step is written
+ * down as soon as it is done, so that a start that was cut off goes on where it stood. Later starts only
+ * follow changed addresses. Source: docs/contract.md, section 9.
  */
 export async function prepareDemoAccount({
   bus,

@@ -6,7 +6,10 @@ const keyPair = z.object({ api_key: z.string(), api_secret: z.string() })
 const address = z.object({ url: z.string(), secret: z.string() })
 const engine = z.object({ url: z.string(), kind: z.string() })
 
-/** `demo.json` in the data folder of a running stack; it follows restarts. Source: contract section 9. */
+/**
+ * `demo.json` in the data folder of a running stack; it follows restarts. Source: docs/contract.md, section
+ * 9.
+ */
 const demoFileSchema = z.object({
   base_url: z.string(),
   operator_id: z.string(),

@@ -9,7 +9,10 @@ import { createLogOutput } from './log-output.ts'
 import { readStackOptions } from './stack-options.ts'
 import { type Stack, startStack } from './start-stack.ts'
 
-/** `npm run demo`: the guided tour against the running stack, or one that it starts for itself. Source: contract section 9. */
+/**
+ * `npm run demo`: the guided tour against the running stack, or one that it starts for itself. Source:
+ * docs/contract.md, section 9.
+ */
 const command = new Command('npm run demo --')
   .option('--json', 'one JSON object per step', false)
   .option('--data-dir <folder>', 'of the stack', process.env.PITBOSS_DATA_DIR ?? '.pitboss')

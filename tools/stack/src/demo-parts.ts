@@ -14,7 +14,9 @@ export type DemoParts = {
   urls: { wallet: string; liveWallet: string; receiver: string }
 }
 
-/** The sandbox wallets of both environments and the demo receiver. They keep their ports from start to start. */
+/**
+ * The sandbox wallets of both environments and the demo receiver. They keep their ports from start to start.
+ */
 export async function prepareDemoParts(dataDir: string): Promise<DemoParts> {
   const path = join(dataDir, 'demo-ports.json')
   const known = readJson(path, portsSchema)

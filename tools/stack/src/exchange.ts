@@ -2,7 +2,10 @@ const usualTimeoutMs = 30_000
 
 type Answer = { status: number; body: unknown }
 
-/** One HTTP exchange of JSON; no body is null. Never throws for a status. @throws when there is no answer in time, or one that is no JSON. */
+/**
+ * One HTTP exchange of JSON; no body is null. Never throws for a status.
+ * @throws when there is no answer in time, or one that is no JSON.
+ */
 export async function exchange(
   method: string,
   url: string,

@@ -1,4 +1,6 @@
-/** Why the stack cannot start, in a sentence that says what to do, and the exit code that says so to a script. */
+/**
+ * Why the stack cannot start, in a sentence that says what to do, and the exit code that says so to a script.
+ */
 export class StackError extends Error {
   readonly exitCode: number
 

@@ -21,7 +21,9 @@ export type StackOptions = {
   demo: boolean
   fresh: boolean
   log: 'pretty' | 'json'
-  /** Whether the table of addresses and logins is printed: always, unless nothing but JSON lines is asked for. */
+  /**
+   * Whether the table of addresses and logins is printed: always, unless nothing but JSON lines is asked for.
+   */
   table: boolean
   /** Whether TEST endpoints and wallets may be on this machine: unless told otherwise, outside production. */
   allowLoopback: { webhooks: boolean; wallets: boolean }
@@ -62,8 +64,8 @@ const needsLoopback = (variable: string) => ({ variable, problem: 'the demo need
 const wrongUsageExitCode = 2
 
 /**
- * Reads the flags of `npm start`; the environment gives defaults. Ends the process with exit code 78 on a bad value, of a variable or a
- * flag, and with 2 on any other wrong usage. Source: contract section 9.
+ * Reads the flags of `npm start`; the environment gives defaults. Ends the process with exit code 78 on a bad
+ * value, of a variable or a flag, and with 2 on any other wrong usage. Source: docs/contract.md, section 9.
  */
 export function readStackOptions(
   argv: readonly string[],

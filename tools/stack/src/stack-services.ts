@@ -64,7 +64,10 @@ function entryOf(name: ServiceName): string {
   return folder !== '' && existsSync(other) ? other : projectFile(`services/${name}/src/main.ts`)
 }
 
-/** The runner allows loopback for test endpoints and wallets: everything here is on this machine. Contract section 9. */
+/**
+ * The runner allows loopback for test endpoints and wallets: everything here is on this machine. Source:
+ * docs/contract.md, section 9.
+ */
 function extrasOf(name: ServiceName, allow: StackOptions['allowLoopback']): Record<string, string> {
   if (name === 'webhooks') return { PITBOSS_ALLOW_LOOPBACK_WEBHOOKS: allow.webhooks ? 'yes' : 'no' }
   if (name === 'wallet-bridge') return { PITBOSS_ALLOW_LOOPBACK_WALLETS: allow.wallets ? 'yes' : 'no' }

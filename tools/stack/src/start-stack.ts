@@ -39,8 +39,9 @@ export type Stack = {
 type Ended = () => Promise<void>
 
 /**
- * Brings up the whole product: engines, services, demo parts, demo account, and resolves once `/readyz` answers 200. What was
- * started is stopped again when anything fails or `stopping` aborts. @throws StackError or EngineError with a sentence that says what to do.
+ * Brings up the whole product: engines, services, demo parts, demo account, and resolves once `/readyz`
+ * answers 200. What was started is stopped again when anything fails or `stopping` aborts.
+ * @throws StackError or EngineError with a sentence that says what to do.
  */
 export async function startStack(
   options: StackOptions,

@@ -28,8 +28,9 @@ export type SupervisedProcess = {
 }
 
 /**
- * Keeps one process running: a dead one is started again within a second, later and later (up to 10 s) while it keeps dying at once.
- * The child has a process group of its own, so that Ctrl-C reaches the runner alone, and a channel by which it notices the runner's death.
+ * Keeps one process running: a dead one is started again within a second, later and later (up to 10 s) while
+ * it keeps dying at once. The child has a process group of its own, so that Ctrl-C reaches the runner alone,
+ * and a channel by which it notices the runner's death.
  */
 export function superviseProcess({
   spec,
@@ -109,7 +110,7 @@ export function superviseProcess({
   }
 }
 
-/** What a child needs of the runner's environment; its configuration comes from the specification alone. */
+/** What a child needs of the runner's environment; its settings come from its `ProcessSpec` alone. */
 function inheritedEnvironment(): Record<string, string> {
   const names = [
     'PATH',

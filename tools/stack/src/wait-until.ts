@@ -3,7 +3,10 @@ import { StackError } from './stack-error.ts'
 
 const everyMs = 50
 
-/** Tries `attempt` until it gives a value other than null. @throws StackError saying what was waited for after `timeoutMs`. */
+/**
+ * Tries `attempt` until it gives a value other than null.
+ * @throws StackError saying what was waited for after `timeoutMs`.
+ */
 export async function waitUntil<Value>({
   what,
   timeoutMs,

@@ -8,7 +8,9 @@ const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const tour = fileURLToPath(new URL('../src/demo-main.ts', import.meta.url))
 const engines = fileURLToPath(new URL('../../engines/src/cli.ts', import.meta.url))
 
-/** What `npm start` says and how it ends; nothing may be started before the configuration is known to be good. */
+/**
+ * What `npm start` says and how it ends; nothing may be started before the configuration is known to be good.
+ */
 function start(environment: NodeJS.ProcessEnv, flags: readonly string[] = []) {
   return run(main, environment, ['--data-dir', t.testdirName, ...flags])
 }

@@ -1,5 +1,6 @@
 /**
- * An answer that is an error, or no answer. `code` is the service's own, NO_ANSWER or UNREADABLE_ANSWER; `roundId` is the round that a wallet error leaves behind.
+ * An answer that is an error, or no answer. `code` is the service's own, NO_ANSWER or UNREADABLE_ANSWER;
+ * `roundId` is the round that a wallet error leaves behind.
  */
 export class ApiError extends Error {
   readonly code: string

@@ -3,7 +3,10 @@ import * as z from 'zod/mini'
 // Compiled validators need `eval`, which the pages' content security policy forbids.
 z.config({ jitless: true })
 
-/** What the pages read of the service's answers. Fields that they do not know are kept: a round is verified as a whole. */
+/**
+ * What the pages read of the service's answers. Fields that they do not know are kept: a round is verified as
+ * a whole.
+ */
 
 export const roundSchema = z.looseObject({
   round_id: z.string(),

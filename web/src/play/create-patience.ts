@@ -12,10 +12,16 @@ const pollsMax = 200
 const repeatsMax = 6
 const firstRepeatMs = 1000
 
-/** A repeat with the same transaction_id, or of the same tile, changes nothing, so a lost answer may be asked for again. */
+/**
+ * A repeat with the same transaction_id, or of the same tile, changes nothing, so a lost answer may be asked
+ * for again.
+ */
 const repeatableCodes = new Set(['NO_ANSWER', 'SERVICE_UNAVAILABLE', 'INTERNAL_ERROR'])
 
-/** The ways to wait for an answer, all of them bounded and all of them told to the player. They end when the table is left. */
+/**
+ * The ways to wait for an answer, all of them bounded and all of them told to the player. They end when the
+ * table is left.
+ */
 export function createPatience({
   left,
   onWaiting,

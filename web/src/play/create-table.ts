@@ -26,8 +26,8 @@ export type Table = {
 }
 
 /**
- * A player's sitting at one game: its state and everything that can be done. Whatever happens to an answer on its way, the round it
- * was about is followed to its end and shown as the service has it.
+ * A player's sitting at one game: its state and everything that can be done. Whatever happens to an answer on
+ * its way, the round it was about is followed to its end and shown as the service has it.
  */
 export function createTable({
   api,
@@ -217,7 +217,10 @@ export function createTable({
     }
   }
 
-  /** What is true now, after something went wrong; a further failure changes nothing about what the player is told. */
+  /**
+   * What is true now, after something went wrong; a further failure changes nothing about what the player is
+   * told.
+   */
   async function lookAgain(): Promise<void> {
     if (api === null || state.phase !== 'open') return
     await Promise.all([seat(api), newest(api)]).catch(ignoreApiError)

@@ -1,4 +1,6 @@
-/** Resolves after `ms`; rejects when the signal aborts, so that nothing goes on behind a page that was left. */
+/**
+ * Resolves after `ms`; rejects when the signal aborts, so that nothing goes on behind a page that was left.
+ */
 export function delay(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {

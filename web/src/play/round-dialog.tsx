@@ -8,7 +8,10 @@ import { DrawSteps } from '../parts/draw-steps.tsx'
 import { roundFragment } from '../parts/round-fragment.ts'
 import type { GameDefinition } from './game-definition.ts'
 
-/** The proof of one round, computed in this browser from the round alone and from the commitment that was shown before. */
+/**
+ * The proof of one round, computed in this browser from the round alone and from the commitment that was
+ * shown before.
+ */
 export function RoundDialog({
   definition,
   round,

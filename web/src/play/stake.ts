@@ -5,7 +5,10 @@ import { minorText, readMinor } from './money-text.ts'
 
 export type StakeRange = { readonly min: bigint; readonly max: bigint; readonly maxPayout: bigint }
 
-/** The stakes that this session takes: the game's limits, narrowed by the session's own. Null when the currency has none. */
+/**
+ * The stakes that this session takes: the game's limits, narrowed by the session's own. Null when the
+ * currency has none.
+ */
 export function stakeRange({ session, game }: Sitting): StakeRange | null {
   const { currency, limits: own } = session
   const limits = game.limits.find((each) => each.currency === currency)

@@ -11,7 +11,10 @@ const WINNING_ROLLS_MAX = 9800
 
 type Direction = 'over' | 'under'
 
-/** Over or under a target on 10,000 equally likely rolls; multiplier R·10000/W for W winning rolls. Source: contract section 4. */
+/**
+ * Over or under a target on 10,000 equally likely rolls; multiplier R·10000/W for W winning rolls. Source:
+ * docs/contract.md, section 4.
+ */
 export const dice: Game = {
   slug: 'dice',
   name: 'Dice',

@@ -13,20 +13,29 @@ export type JsonObject = { readonly [key: string]: JsonValue }
 /** What is wrong with a bet; `path` is dotted and starts with "bet". */
 export type BetIssue = { readonly path: string; readonly message: string }
 
-/** The rules of one game as pure functions. A further game is one file that makes this value and a line in `registry.ts`. */
+/**
+ * The rules of one game as pure functions. A further game is one file that makes this value and a line in
+ * `registry.ts`.
+ */
 export type Game = {
   /** Public name in paths and records, such as "dice". */
   readonly slug: string
   readonly name: string
   /** True when the player acts between the stake and the end (reveal, cash-out). */
   readonly stepwise: boolean
-  /** R, the share of stakes that goes back to players: the one place from which catalogue, draw and verification have it. */
+  /**
+   * R, the share of stakes that goes back to players: the one place from which catalogue, draw and
+   * verification have it.
+   */
   readonly rtp: Rational
   /** JSON Schema of the bet, `bet_schema` of the catalogue. */
   readonly betSchema: JsonObject
   /** Checks a bet from outside. Never throws. */
   parseBet(value: unknown): { ok: true; wager: Wager } | { ok: false; issues: BetIssue[] }
-  /** Reads bet and actions back from a finished round's outcome; null when it is no outcome of this game. Never throws. */
+  /**
+   * Reads bet and actions back from a finished round's outcome; null when it is no outcome of this game.
+   * Never throws.
+   */
   readOutcome(value: unknown): { bet: unknown; actions: readonly number[] } | null
 }
 
@@ -35,8 +44,8 @@ export type Wager = {
   /** The bet as it is stored and shown. */
   readonly bet: JsonObject
   /**
-   * The smallest multiplier that a win can have. A stake for which even this pays more than `max_payout` is refused:
-   * for one-shot games it is the only win there is, for stepwise ones the first step.
+   * The smallest multiplier that a win can have. A stake for which even this pays more than `max_payout` is
+   * refused: for one-shot games it is the only win there is, for stepwise ones the first step.
    */
   leastWinMultiplier(rtp: Rational): Rational
   /** True for a value that `play` accepts among its actions (a tile number); never for a one-shot game. */
@@ -53,7 +62,10 @@ export type PlayInput = {
   readonly actions: readonly number[]
   /** The player wants to end it now; without effect before the first action and in one-shot games. */
   readonly cashOut: boolean
-  /** Whether a payout at this multiplier stays within `max_payout`; stepwise rounds end by themselves before the step that does not. */
+  /**
+   * Whether a payout at this multiplier stays within `max_payout`; stepwise rounds end by themselves before
+   * the step that does not.
+   */
   readonly payoutFits: (multiplier: Rational) => boolean
 }
 
@@ -72,7 +84,7 @@ export type PlayState =
       readonly won: boolean
       /** What is paid, zero when lost. */
       readonly multiplier: Rational
-      /** Public reveal of the round, `outcome` of contract section 4. */
+      /** Public reveal of the round, `outcome` of docs/contract.md, section 4. */
       readonly outcome: JsonObject
       readonly endedBy: 'draw' | 'loss' | 'cashout' | 'complete' | 'max_payout'
       readonly steps: readonly DrawStep[]

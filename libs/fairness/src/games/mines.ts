@@ -7,7 +7,10 @@ import { DEFAULT_RTP } from './rtp.ts'
 
 const MINES_MAX = MINES_TILES - 1
 
-/** A board of 25 tiles; every safe tile raises the multiplier, a bomb ends the round with nothing. Source: contract section 4. */
+/**
+ * A board of 25 tiles; every safe tile raises the multiplier, a bomb ends the round with nothing. Source:
+ * docs/contract.md, section 4.
+ */
 export const mines: Game = {
   slug: 'mines',
   name: 'Mines',

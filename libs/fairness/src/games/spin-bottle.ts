@@ -7,7 +7,10 @@ import { DEFAULT_RTP } from './rtp.ts'
 /** Sector counts that divide the 3,600 angles evenly. */
 export const SPIN_BOTTLE_SECTORS: readonly number[] = [2, 3, 4, 5, 6, 8, 9, 10, 12]
 
-/** A bottle that stops at one of 3,600 angles; the picked sector pays R·sectors. Source: contract section 4. */
+/**
+ * A bottle that stops at one of 3,600 angles; the picked sector pays R·sectors. Source: docs/contract.md,
+ * section 4.
+ */
 export const spinBottle: Game = {
   slug: 'spin-bottle',
   name: 'Spin the Bottle',

@@ -9,7 +9,10 @@ const keysOfEach = 400
 const warmUp = 1000
 /** Above this an observer could tell the two apart. */
 export const welchLimit = 4.5
-/** A rare pause of the machine outweighs a thousand calls; the slowest share of all samples is left out of the second figure. */
+/**
+ * A rare pause of the machine outweighs a thousand calls; the slowest share of all samples is left out of the
+ * second figure.
+ */
 const keptShare = 0.95
 
 const created = z.object({ api_key: z.string() })

@@ -1,4 +1,7 @@
-/** Welch's t of two samples: how many standard errors their means are apart. @throws RangeError for fewer than two values. */
+/**
+ * Welch's t of two samples: how many standard errors their means are apart.
+ * @throws RangeError for fewer than two values.
+ */
 export function welchT(left: readonly number[], right: readonly number[]): number {
   const [a, b] = [momentsOf(left), momentsOf(right)]
   return (a.mean - b.mean) / Math.sqrt(a.variance / left.length + b.variance / right.length)

@@ -25,7 +25,10 @@ const idleMs = 10_000
 type Compared = { operation: string; way: string; comparison: Comparison }
 type Starts = { firstMs: number; againMs: number; natsMs: number; emptyCacheMs: number | null }
 
-/** The embedded database through the gateway, with the driver and with bare commands, against its SQL functions; start times; what rest costs. */
+/**
+ * The embedded database through the gateway, with the driver and with bare commands, against its SQL
+ * functions; start times; what rest costs.
+ */
 export async function runEngines(plan: PairPlan, cleanup: Cleanup, say: (text: string) => void) {
   const folder = temporaryFolder('bench-engines', cleanup)
   const emptyCacheMs = await timeEmptyCache(folder, say)

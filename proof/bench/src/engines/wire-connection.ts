@@ -6,7 +6,10 @@ import { deserialize, type Document, serialize } from 'bson'
 const headerBytes = 21
 const opMsg = 2013
 
-/** A connection that speaks OP_MSG and nothing else: no session, pool, retry or monitoring is added. One command at a time. */
+/**
+ * A connection that speaks OP_MSG and nothing else: no session, pool, retry or monitoring is added. One
+ * command at a time.
+ */
 export class WireConnection {
   readonly #socket: Socket
   readonly #received = new ByteQueue()

@@ -4,8 +4,8 @@ export type Cleanup = {
 }
 
 /**
- * Undoes in reverse order, also when the run is interrupted; what fails is said and does not stop the rest. With `parent`, a part of a run
- * that is cleaned up by itself: an interruption reaches it through the whole.
+ * Undoes in reverse order, also when the run is interrupted; what fails is said and does not stop the rest.
+ * With `parent`, a part of a run that is cleaned up by itself: an interruption reaches it through the whole.
  */
 export function createCleanup(parent?: Cleanup): Cleanup {
   const undos: (() => Promise<void> | void)[] = []

@@ -30,8 +30,8 @@ type FloorMove = {
 }
 
 /**
- * One movement as flow 1 lists it, and nothing besides: intent, signed call, outcome with attempt and event in one fenced update,
- * publish, removal from the outbox. As in the product, events go out behind the answer.
+ * One movement as flow 1 lists it, and nothing besides: intent, signed call, outcome with attempt and event
+ * in one fenced update, publish, removal from the outbox. As in the product, events go out behind the answer.
  */
 export function createFloorMovements({
   db,

@@ -10,7 +10,10 @@ export type FloorEvent = { id: string; body: string }
 export type Outboxed = { _id: string; version: number; outbox: FloorEvent[]; outboxAt: Date | null }
 
 export type FloorRelay = {
-  /** Publishes what a write appended and takes it out of the document: a write of its own, as in the product. Goes on behind the answer. */
+  /**
+   * Publishes what a write appended and takes it out of the document: a write of its own, as in the product.
+   * Goes on behind the answer.
+   */
   relay(collection: string, documentId: string, events: readonly FloorEvent[]): void
   /** Waits for the events that are still on their way. */
   finish(): Promise<void>

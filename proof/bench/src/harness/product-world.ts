@@ -14,7 +14,10 @@ export type ProductWorld = {
   http: HttpClient
 }
 
-/** New engines and the whole product on them, its limits out of the way, for as many callers at once as there are `connections`. */
+/**
+ * New engines and the whole product on them, its limits out of the way, for as many callers at once as there
+ * are `connections`.
+ */
 export async function createProductWorld({
   name,
   connections,

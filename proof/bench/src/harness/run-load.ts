@@ -14,8 +14,9 @@ export type Sample = {
 const failuresShown = 3
 
 /**
- * A closed loop: `concurrency` callers, each of which does `work` again as soon as the last one is done, for `durationMs`. Only
- * what succeeded counts. @throws the first failures, when nothing succeeded at all.
+ * A closed loop: `concurrency` callers, each of which does `work` again as soon as the last one is done, for
+ * `durationMs`. Only what succeeded counts.
+ * @throws the first failures, when nothing succeeded at all.
  */
 export async function runLoad({
   concurrency,

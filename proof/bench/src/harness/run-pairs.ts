@@ -21,8 +21,8 @@ export type PairPlan = {
 }
 
 /**
- * Runs product and floor in turn (A B A B …), after a warm-up of both, so that whatever else the machine does meets both alike.
- * Rates and percentiles are the medians over the pairs.
+ * Runs product and floor in turn (A B A B …), after a warm-up of both, so that whatever else the machine does
+ * meets both alike. Rates and percentiles are the medians over the pairs.
  */
 export async function runPairs(
   { pairs, durationMs, warmUpMs, concurrencies }: PairPlan,

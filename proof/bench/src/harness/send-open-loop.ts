@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** An open loop: what is sent comes at its time, whether or not what came before has ended. @returns the rate that was kept */
+/**
+ * An open loop: what is sent comes at its time, whether or not what came before has ended.
+ * @returns the rate that was kept
+ */
 export async function sendOpenLoop(
   total: number,
   perSecond: number,

@@ -16,7 +16,10 @@ export type Floor = { db: Storage['db']; relay: FloorRelay['relay']; wallet: Poo
 const order = z.object({ concurrency: z.number(), durationMs: z.number() })
 const subject = 'floor.events'
 
-/** The other end of `startFloor`: one process that runs the load and does the work, on a database and a stream of its own. */
+/**
+ * The other end of `startFloor`: one process that runs the load and does the work, on a database and a stream
+ * of its own.
+ */
 export async function serveFloor({
   database,
   indexes,

@@ -22,7 +22,10 @@ export type ServiceWorld = {
   startService(): void
 }
 
-/** Engines with their streams and an empty database, for one service alone where its part is all that is measured. */
+/**
+ * Engines with their streams and an empty database, for one service alone where its part is all that is
+ * measured.
+ */
 export async function createServiceWorld({
   service,
   environment,

@@ -4,7 +4,10 @@ import { startMongodb } from '@pitboss/engines/start-mongodb'
 import { startNats } from '@pitboss/engines/start-nats'
 import type { Cleanup } from './cleanup.ts'
 
-/** Engines of the benchmark's own, for product and floor alike; each has a NATS account that the other does not see. */
+/**
+ * Engines of the benchmark's own, for product and floor alike; each has a NATS account that the other does
+ * not see.
+ */
 export type BenchEngines = {
   mongodbUrl: string
   natsUrl: { product: string; floor: string }

@@ -23,7 +23,8 @@ export async function startServer(
 }
 
 /**
- * Starts a TypeScript file of `proof/bench/src` as a process; it sends one message when it is ready, and then one for each that it gets.
+ * Starts a TypeScript file of `proof/bench/src` as a process; it sends one message when it is ready, and then
+ * one for each that it gets.
  * @returns the part and its first message.
  */
 export async function startPart(

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Cleanup } from './cleanup.ts'
 
-/** A folder that is gone after the run; others may look into it, since the database may run as another user. */
+/**
+ * A folder that is gone after the run; others may look into it, since the database may run as another user.
+ */
 export function temporaryFolder(name: string, cleanup: Cleanup): string {
   const path = mkdtempSync(join(tmpdir(), `pitboss-${name}-`))
   chmodSync(path, 0o755)

@@ -3,7 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 const oftenMs = 20
 const longMs = 120_000
 
-/** Waits for a condition, two minutes unless told. @throws Error naming `what` when it has not come by then. */
+/**
+ * Waits for a condition, two minutes unless told.
+ * @throws Error naming `what` when it has not come by then.
+ */
 export async function until(
   what: string,
   met: () => boolean | Promise<boolean>,

@@ -12,7 +12,10 @@ const bets: Readonly<Record<GamePlayed, object>> = {
   mines: { mines: 3 },
 }
 
-/** Seats of `count` players at one game. @returns what plays one whole round for the player with this number. */
+/**
+ * Seats of `count` players at one game.
+ * @returns what plays one whole round for the player with this number.
+ */
 export async function seatPlayers({
   http,
   token,

@@ -20,7 +20,10 @@ const tidyUpMsMax = 300_000
 
 type HistoryPoint = { rounds: number; sample: Sample }
 
-/** Rounds per second of each game, and of dice while the history grows tenfold from 10^3 rounds to `historyMax`. */
+/**
+ * Rounds per second of each game, and of dice while the history grows tenfold from 10^3 rounds to
+ * `historyMax`.
+ */
 export async function runPlay(
   { seconds, historyMax }: { seconds: number; historyMax: number },
   cleanup: Cleanup,

@@ -7,9 +7,9 @@ const batchSize = 1000
 const batchesPerReport = 50
 
 /**
- * Makes a history as if it had been played: copies of finished rounds with their commitments and movements, straight into the
- * databases with the indexes that the product made. One half belongs to the players who are measured, so that their nonce chains are
- * long; the other to players who come once.
+ * Makes a history as if it had been played: copies of finished rounds with their commitments and movements,
+ * straight into the databases with the indexes that the product made. One half belongs to the players who are
+ * measured, so that their nonce chains are long; the other to players who come once.
  */
 export function createHistory({ mongodbUrl, players }: { mongodbUrl: string; players: number }) {
   const client = new MongoClient(mongodbUrl, { useBigInt64: true })

@@ -11,7 +11,10 @@ import { floorDatabase } from './floor-names.ts'
 
 const sessionsRead = 64
 
-/** `GET /v1/sessions/{id}` with one token against fastify, a NATS request and one findOne on the same documents. */
+/**
+ * `GET /v1/sessions/{id}` with one token against fastify, a NATS request and one findOne on the same
+ * documents.
+ */
 export async function runRead(plan: PairPlan, cleanup: Cleanup, say: (text: string) => void) {
   const connections = Math.max(...plan.concurrencies)
   const { engines, demo, http } = await createProductWorld({ name: 'read', connections, cleanup, say })

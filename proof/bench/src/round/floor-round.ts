@@ -26,8 +26,8 @@ type RoundDocument = Outboxed &
   }
 
 /**
- * One round of dice as flows.md, section 1 lists it, and nothing besides: the durable writes, the wallet calls and the
- * publishes, in one process. As in the product, events go out behind the answer.
+ * One round of dice as docs/flows.md, flow 2 lists it, and nothing besides: the durable writes, the wallet
+ * calls and the publishes, in one process. As in the product, events go out behind the answer.
  */
 export function createFloorRounds(floor: Floor): (caller: number) => Promise<void> {
   const { db, relay } = floor

@@ -3,7 +3,10 @@ import { createServer } from 'node:http'
 import { z } from 'zod'
 import { servePart } from '../harness/serve-part.ts'
 
-/* A wallet that answers at once and keeps nothing. It shows what the product costs, and is no example of a wallet. */
+/*
+ * A wallet that answers at once and keeps nothing. It shows what the product costs, and is no example of a
+ * wallet.
+ */
 
 const movement = z.object({ currency: z.string(), transactionId: z.string().optional() })
 

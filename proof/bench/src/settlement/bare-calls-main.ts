@@ -4,7 +4,9 @@ import { callFloorWallet } from '../harness/floor-wallet.ts'
 import { servePart } from '../harness/serve-part.ts'
 import { makeMovement, newRound } from './make-movement.ts'
 
-/* The wallet calls of a recovery and nothing else: signed credits, as many at once as there are connections. */
+/*
+ * The wallet calls of a recovery and nothing else: signed credits, as many at once as there are connections.
+ */
 
 const order = z.object({ url: z.string(), count: z.number(), connections: z.number() })
 

@@ -33,7 +33,10 @@ export function makeMovement(type: 'BET' | 'WIN', round: MovedRound): MovementSp
   }
 }
 
-/** Callers who stake and win by turns, each on rounds of its own; a movement that failed is not followed by its win. */
+/**
+ * Callers who stake and win by turns, each on rounds of its own; a movement that failed is not followed by
+ * its win.
+ */
 export function byTurns(move: (movement: MovementSpec) => Promise<void>): (caller: number) => Promise<void> {
   const staked = new Map<number, MovedRound>()
   return async (caller) => {

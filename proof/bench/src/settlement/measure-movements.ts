@@ -9,8 +9,9 @@ import { byTurns } from './make-movement.ts'
 import { startBridge } from './start-bridge.ts'
 
 /**
- * Stakes and wins by turns through wallet-bridge over NATS, with a wallet that answers at once, against one process that does the same
- * durable writes. On both sides the time ends when every event is in the stream and out of its outbox.
+ * Stakes and wins by turns through wallet-bridge over NATS, with a wallet that answers at once, against one
+ * process that does the same durable writes. On both sides the time ends when every event is in the stream
+ * and out of its outbox.
  */
 export async function measureMovements(
   plan: PairPlan,

@@ -15,7 +15,10 @@ const capacityCallers = 16
 const capacitySecondsMax = 5
 /** Of what A alone can do; B asks for as much again. */
 const loadShare = 0.3
-/** B begins earlier: A is looked at while B's calls fill every place, while they time out and while the breaker is open. */
+/**
+ * B begins earlier: A is looked at while B's calls fill every place, while they time out and while the
+ * breaker is open.
+ */
 const leadMs = 2000
 
 const cases = ['alone', 'beside', 'hanging'] as const
@@ -28,8 +31,9 @@ const titles: Readonly<Record<Case, string>> = {
 type Stretch = Sample & { neighbour: { asked: number; done: number } }
 
 /**
- * A's movements in an open loop: alone, beside as many of B's, and beside as many of B's whose wallet takes every call and never answers.
- * The three take turns; between them B's wallet heals and everything of B is resolved.
+ * A's movements in an open loop: alone, beside as many of B's, and beside as many of B's whose wallet takes
+ * every call and never answers. The three take turns; between them B's wallet heals and everything of B is
+ * resolved.
  */
 export async function measureNeighbours(
   { seconds, turns }: { seconds: number; turns: number },
@@ -127,8 +131,8 @@ async function runStretch({
 }
 
 /**
- * A stake or a win by turns, each of a round of its own. @returns whether it was done: what waits for its wallet and what the breaker
- * refuses is not.
+ * A stake or a win by turns, each of a round of its own.
+ * @returns whether it was done: what waits for its wallet and what the breaker refuses is not.
  */
 async function moves({ bus }: Bridge, { scope }: BridgeOperator, number: number): Promise<boolean> {
   const spec = makeMovement(number % 2 === 0 ? 'BET' : 'WIN', newRound(`player-${number}`))

@@ -12,9 +12,13 @@ import { type Bridge, type BridgeOperator, startBridge } from './start-bridge.ts
 /** What the resolver of one process keeps in flight to one wallet. */
 const connections = 32
 const placedAtOnce = 32
-/** How long the wallet stays down after the last movement was placed: each has failed several times by then. */
+/**
+ * How long the wallet stays down after the last movement was placed: each has failed several times by then.
+ */
 const outageMs = 10_000
-/** An instant wallet shows what the product costs; one that takes as long as a real one may be what limits it. */
+/**
+ * An instant wallet shows what the product costs; one that takes as long as a real one may be what limits it.
+ */
 const answersAfterMs = [0, 100] as const
 const bareWithinMs = 300_000
 
@@ -35,8 +39,9 @@ type Recovery = {
 }
 
 /**
- * Credits that wait for a wallet that was down, once it answers: how long until the last one is resolved, against the same number of
- * calls from one script with as many connections. The time scale is 1: the retry ladder of the product is as it is in production.
+ * Credits that wait for a wallet that was down, once it answers: how long until the last one is resolved,
+ * against the same number of calls from one script with as many connections. The time scale is 1: the retry
+ * ladder of the product is as it is in production.
  */
 export async function measureRecovery(
   count: number,

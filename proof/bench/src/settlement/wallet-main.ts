@@ -4,7 +4,10 @@ import { z } from 'zod'
 import { servePart } from '../harness/serve-part.ts'
 import { moodOrder, type WalletMood } from './wallet-mood.ts'
 
-/* A wallet that keeps nothing and behaves as it is told, for each operator by the first part of the path. No example of a wallet. */
+/*
+ * A wallet that keeps nothing and behaves as it is told, for each operator by the first part of the path. No
+ * example of a wallet.
+ */
 
 const movement = z.object({ currency: z.string(), transactionId: z.string() })
 const atOnce: WalletMood = { kind: 'ok', afterMs: 0 }

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
-/** How the wallet of one operator behaves: it answers after a while, says 503 at once, or takes the call and never answers. */
+/**
+ * How the wallet of one operator behaves: it answers after a while, says 503 at once, or takes the call and
+ * never answers.
+ */
 const walletMood = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ok'), afterMs: z.number() }),
   z.object({ kind: z.literal('down') }),

@@ -20,7 +20,10 @@ const endpoint = z.object({ webhook_id: z.string() })
 type Steady = { rate: number; sent: number; latencyMs: Latency }
 type Burst = { endpoints: number; deliveries: number; perSecond: number }
 
-/** Time from the stream's acknowledgement of an event to its arrival at 200 events/s, and how many deliveries/s a backlog reaches. */
+/**
+ * Time from the stream's acknowledgement of an event to its arrival at 200 events/s, and how many
+ * deliveries/s a backlog reaches.
+ */
 export async function measureLive(
   steadySeconds: number,
   cleanup: Cleanup,

@@ -22,8 +22,9 @@ const groups = 10
 type Stretch = { rate: number; healthy: number; latencyMs: Latency }
 
 /**
- * Healthy receivers among 500, each of an operator of its own, at 60 % of the capacity measured just before: first when all are healthy, then
- * when one in ten hangs and one in ten takes 5 s. The same receivers are looked at both times.
+ * Healthy receivers among 500, each of an operator of its own, at 60 % of the capacity measured just before:
+ * first when all are healthy, then when one in ten hangs and one in ten takes 5 s. The same receivers are
+ * looked at both times.
  */
 export async function measureNeighbours(
   seconds: number,

@@ -27,8 +27,8 @@ const lookEveryMs = 50
 type Pass = { events: number; perSecond: number; seconds: number; repaired: number; unchanged: number }
 
 /**
- * A rewind of the fan-out over a stream of which every event is recorded and delivered: how fast it goes when nothing is missing, and
- * that it changes nothing. The database is filled as delivering would have left it.
+ * A rewind of the fan-out over a stream of which every event is recorded and delivered: how fast it goes when
+ * nothing is missing, and that it changes nothing. The database is filled as delivering would have left it.
  */
 export async function measureRewind(
   events: number,
@@ -64,7 +64,10 @@ export async function measureRewind(
   }
 }
 
-/** As `ops consumer rewind` does it. The rate is that from the first counted batch on: before, the service waits for its consumer. */
+/**
+ * As `ops consumer rewind` does it. The rate is that from the first counted batch on: before, the service
+ * waits for its consumer.
+ */
 async function rewind({ bus }: ServiceWorld, manager: JetStreamManager, events: number): Promise<Pass> {
   const order = { by: 'benchmark', reason: 'measuring', dryRun: false }
   const { rewind_id: id } = await bus.call(fanoutRewind.start, { order, fromSeq: 1, toSeq: events })

@@ -25,8 +25,8 @@ type Side = Pick<Collections, 'deliveries'> & {
 }
 
 /**
- * Looking for what waits and claiming eight of it, in a database with 10^3 ended deliveries and in one with `stored` of them, turn by turn,
- * so that a busy machine slows both alike.
+ * Looking for what waits and claiming eight of it, in a database with 10^3 ended deliveries and in one with
+ * `stored` of them, turn by turn, so that a busy machine slows both alike.
  */
 export async function measureStored(
   stored: number,

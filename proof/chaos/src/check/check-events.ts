@@ -16,7 +16,10 @@ const names = {
   attempts: 'deliveries: no attempt number is used twice',
 } as const
 
-/** The recorded events against movements and sessions, against what a poller met, and against what the receiver got. */
+/**
+ * The recorded events against movements and sessions, against what a poller met, and against what the
+ * receiver got.
+ */
 export function checkEvents(
   sources: Sources,
   polled: readonly string[],

@@ -8,7 +8,7 @@ const names = {
   once: 'rounds: one transaction_id of one game is one round',
 } as const
 
-/** Grants against the rounds that took one. Contract sections 4 and 12. */
+/** Grants against the rounds that took one. docs/contract.md, sections 4 and 12. */
 export function checkGrants({ grants, rounds }: Sources, verdict: Verdict): void {
   const standing = groupBy(
     rounds.filter(({ free_bet, status }) => free_bet && status === 'SETTLED'),

@@ -9,7 +9,7 @@ const name = 'ladder: the next try is never further away than the age says'
  */
 const slackMs = 13_000
 
-/** The tries of credits and rollbacks against contract section 5's ladder. */
+/** The tries of credits and rollbacks against the retry schedule of docs/contract.md, section 5. */
 export function checkLadder(
   tried: readonly { movement: Movement; attempts: readonly Attempt[] }[],
   timeScale: number,

@@ -11,7 +11,10 @@ const names = {
   kept: 'refusals: what was accepted is not refused later',
 } as const
 
-/** They speak of the request, not of its id. Contract section 12, "A definite answer is true for ever". */
+/**
+ * They speak of the request, not of its id. docs/contract.md, section 12, "A definite answer is true for
+ * ever".
+ */
 const ofTheRequest = [
   'UNAUTHORIZED',
   'INVALID_CREDENTIALS',
@@ -40,7 +43,7 @@ type Facts = {
   acceptedAtMs(id: string): number
 }
 
-/** Refusals that say "no, and never" against what became of their ids. Contract section 12. */
+/** Refusals that say "no, and never" against what became of their ids. docs/contract.md, section 12. */
 export function checkRefusals(told: readonly Told[], sources: Sources, verdict: Verdict): void {
   const own = told.filter(({ what, id }) => (what === 'movement' || what === 'stake') && id !== null)
   const facts = factsOf(own, sources)

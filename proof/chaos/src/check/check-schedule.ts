@@ -13,8 +13,8 @@ const min = 60 * s
 const h = 60 * min
 
 /**
- * Contract section 7's schedule, written down a second time: a checker must not share the product's code
- * for what it checks.
+ * the schedule of docs/contract.md, section 7, written down a second time: a checker must not share the
+ * product's code for what it checks.
  */
 const delaysMs = [0, 5 * s, 30 * s, 2 * min, 10 * min, 30 * min, h, 2 * h, 3 * h, 4 * h, 6 * h, 7 * h]
 const wholeMs = 23 * h
@@ -27,7 +27,7 @@ const slackMs = 13 * s
 
 /**
  * What an endpoint that refuses some events for ever got of the others, and when it gets those again.
- * Contract sections 7 and 12.
+ * docs/contract.md, sections 7 and 12.
  */
 export function checkSchedule(
   { events, deliveries }: Pick<Sources, 'events' | 'deliveries'>,

@@ -13,7 +13,8 @@ const names = {
 } as const
 
 /**
- * Stake and payout of every ended round against its movements and its event. Contract sections 4, 5 and 12.
+ * Stake and payout of every ended round against its movements and its event. docs/contract.md, sections 4, 5
+ * and 12.
  */
 export function checkTotals({ rounds, movements, events }: Sources, verdict: Verdict): void {
   const byRound = groupBy(movements, ({ round_id }) => round_id)

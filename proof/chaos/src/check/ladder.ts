@@ -1,6 +1,6 @@
 /**
- * Contract section 5's ladder, written down a second time: a checker must not share the product's code for
- * what it checks.
+ * the retry schedule of docs/contract.md, section 5, written down a second time: a checker must not share the
+ * product's code for what it checks.
  */
 
 const s = 1000

@@ -3,7 +3,10 @@ import type { OperatorClient } from '../operator-client.ts'
 
 const rounds = z.object({ data: z.array(z.looseObject({ round_id: z.string(), driver: z.string() })) })
 
-/** Ends, as lost, the open rounds that an operator's server drives: it may never have heard that their stakes were taken. */
+/**
+ * Ends, as lost, the open rounds that an operator's server drives: it may never have heard that their stakes
+ * were taken.
+ */
 export async function endOpenRounds(operator: OperatorClient, playerId?: string): Promise<void> {
   const player = playerId === undefined ? '' : `&player_id=${playerId}`
   const answer = await operator.call('GET', `/rounds?status=OPEN&limit=200${player}`)

@@ -12,7 +12,10 @@ export function findServices(product: Product): Target[] {
     .processes.flatMap(({ name, replica, pid }) => (pid === null ? [] : [{ name, replica, pid }]))
 }
 
-/** The engine processes that run now, from the records in the data folder: `<pid> <start> <signal> <name>` each. */
+/**
+ * The engine processes that run now, from the records in the data folder: `<pid> <start> <signal> <name>`
+ * each.
+ */
 export function findEngines(product: Product): Target[] {
   return ['mongodb', 'nats'].flatMap((engine) => {
     const folder = join(product.dataDir, engine)

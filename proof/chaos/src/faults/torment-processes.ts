@@ -16,7 +16,10 @@ const pauseMs = { least: 200, most: 5000, engineMost: 1800, favouriteLeast: 2500
  */
 const longPausesMs = [7000, 11_000]
 const backWithinMs = 60_000
-/** So many killed services may be on their way back at once: beyond, a slow machine would do nothing but start processes. */
+/**
+ * So many killed services may be on their way back at once: beyond, a slow machine would do nothing but start
+ * processes.
+ */
 const awayMax = 2
 const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks']
 
@@ -39,7 +42,10 @@ export async function tormentProcesses({
   random: Random
   counts: FaultCounts
   stopping: AbortSignal
-  /** Half of the faults are this one's: a service is killed, an engine stands still for longer than a publish waits. */
+  /**
+   * Half of the faults are this one's: a service is killed, an engine stands still for longer than a publish
+   * waits.
+   */
   favourite?: string | undefined
 }): Promise<Torment> {
   const torment: Torment = { diary: [], backMs: [] }

@@ -36,7 +36,10 @@ const hanging = [any('hang', 0.05), any('hang', 0.06, { apply: true })]
 const slow = [any('delay', 0.4, { delay_ms: 250 })]
 const talkingRubbish = rubbish.map((kind) => any(kind, 0.04))
 const refusing = refusals.map(([code, http_status]) => any('refuse', 0.06, { code, http_status }))
-/** Takes the stake, says nothing, and refuses when it is asked again: what tempts a service to believe the refusal. */
+/**
+ * Takes the stake, says nothing, and refuses when it is asked again: what tempts a service to believe the
+ * refusal.
+ */
 const treacherous = [
   any('drop', 0.3, { apply: true }),
   any('refuse', 0.4, { code: 'INSUFFICIENT_FUNDS', http_status: 402 }),

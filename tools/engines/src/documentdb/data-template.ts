@@ -22,8 +22,8 @@ import { openPostgres, postgresEnvironment, startPostgres } from './postgres-pro
 const copyBytesMin = 300e6
 
 /**
- * Makes the empty database that every stack begins with, which is the smoke test of what was fetched, too: initialise,
- * start, create the extensions, store and find a document, stop.
+ * Makes the empty database that every stack begins with, which is the smoke test of what was fetched, too:
+ * initialise, start, create the extensions, store and find a document, stop.
  */
 export async function makeTemplate(programs: string): Promise<void> {
   const files = postgresFiles(programs)
@@ -111,7 +111,8 @@ export async function copyTemplate(
   ])
   await runProgram(copy.program, copy.args, { cwd: '/', ...ids(copy) })
   chmodSync(aside, 0o700)
-  // the copy must outlast a power cut as what is written later will: PostgreSQL syncs only what it wrote itself
+  // the copy must outlast a power cut as what is written later will: PostgreSQL syncs only what it wrote
+  // itself
   await runProgram('sync', ['-f', aside])
   renameSync(aside, dataPath)
 }

@@ -2,9 +2,10 @@ import { existsSync, readFileSync, readdirSync, readlinkSync, realpathSync } fro
 import { errorCode } from '../engine-error.ts'
 
 /**
- * Ends every PostgreSQL process that still works in a data folder: a worker of a postmaster that was killed can spin
- * for ever and hold the shared memory that a new server needs. To be called only by who has claimed the folder and has
- * no server of his own on it at that moment, so that nothing in it is anybody else's. Linux only, as DocumentDB is.
+ * Ends every PostgreSQL process that still works in a data folder: a worker of a postmaster that was killed
+ * can spin for ever and hold the shared memory that a new server needs. To be called only by who has claimed
+ * the folder and has no server of his own on it at that moment, so that nothing in it is anybody else's.
+ * Linux only, as DocumentDB is.
  */
 export function endLeftovers(dataPath: string): void {
   if (!existsSync(dataPath)) return
@@ -15,8 +16,8 @@ export function endLeftovers(dataPath: string): void {
 }
 
 /**
- * Whether a process is PostgreSQL's and works in this data folder: each of its processes goes there at its start. Where
- * that may not be read (root without its rights, another user's process) its arguments decide.
+ * Whether a process is PostgreSQL's and works in this data folder: each of its processes goes there at its
+ * start. Where that may not be read (root without its rights, another user's process) its arguments decide.
  */
 export function runsOn(pid: number, dataPath: string): boolean {
   const line = readOr('', () => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))

@@ -19,7 +19,10 @@ export function isDocumentDbCached(cacheDir: string): boolean {
   return existsSync(join(cacheDir, documentDbFolderName))
 }
 
-/** The folder of PostgreSQL with DocumentDB and the template of an empty database; fetched once, smoke-tested before use. */
+/**
+ * The folder of PostgreSQL with DocumentDB and the template of an empty database; fetched once, smoke-tested
+ * before use.
+ */
 export function fetchDocumentDb(cacheDir: string, progress: Progress): Promise<string> {
   return cachedFolder({
     cacheDir,

@@ -10,8 +10,8 @@ const readyTimeoutMs = 15_000
 const readyLine = z.object({ ready: z.literal(true), port: z.number().int().positive() })
 
 /**
- * Starts the MongoDB wire gateway and waits until it listens. It ends by itself when its input closes, so it cannot
- * outlive this process.
+ * Starts the MongoDB wire gateway and waits until it listens. It ends by itself when its input closes, so it
+ * cannot outlive this process.
  */
 export async function startGateway(options: {
   socketFolder: string

@@ -14,8 +14,8 @@ const supportFunctions = [
 ]
 
 /**
- * DocumentDB declares PostGIS as a dependency for its geographic indexes, which nothing here uses. These types and
- * signatures satisfy the declaration; the real one would double the download.
+ * DocumentDB declares PostGIS as a dependency for its geographic indexes, which nothing here uses. These
+ * types and signatures satisfy the declaration; the real one would double the download.
  */
 export const postgisStub = [
   ...byteTypes.map((name) => typeSql(name, '')),

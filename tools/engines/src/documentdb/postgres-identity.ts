@@ -19,10 +19,12 @@ const capabilities = [
 const setpcapBit = 8n
 
 /**
- * PostgreSQL refuses to run as root, so root starts it as `nobody` (or as the owner of a data folder that an ordinary
- * user made). Where that user cannot reach a folder (a cache below /root, say) it keeps the one right to pass through.
+ * PostgreSQL refuses to run as root, so root starts it as `nobody` (or as the owner of a data folder that an
+ * ordinary user made). Where that user cannot reach a folder (a cache below /root, say) it keeps the one
+ * right to pass through.
  * @param reached folders that the server must reach. @param dataPath the data folder, if it exists already.
- * @throws EngineError when an ordinary user meets somebody else's data folder or root cannot hand the right on.
+ * @throws EngineError when an ordinary user meets somebody else's data folder or root cannot hand the right
+ * on.
  */
 export function postgresIdentity(reached: string[], dataPath: string): PostgresIdentity {
   const owner = statSync(dataPath, { throwIfNoEntry: false })?.uid ?? null

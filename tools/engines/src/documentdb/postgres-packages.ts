@@ -23,8 +23,8 @@ import { postgisStub } from './postgis-stub.ts'
 import { postgresFiles, programPackages } from './postgres-files.ts'
 
 /**
- * The libraries as the suite names them today, so that one download fetches all. A name that the suite has renamed is
- * left out here and found through the dependencies of what was unpacked.
+ * The libraries as the suite names them today, so that one download fetches all. A name that the suite has
+ * renamed is left out here and found through the dependencies of what was unpacked.
  */
 const libraryPackages = [
   'libpq5',
@@ -71,7 +71,9 @@ const unused = [
   'var',
 ]
 
-/** Fetches PostgreSQL with DocumentDB and unpacks it into `folder`, ready to run from wherever that is moved. */
+/**
+ * Fetches PostgreSQL with DocumentDB and unpacks it into `folder`, ready to run from wherever that is moved.
+ */
 export async function fetchPostgres(folder: string, cacheDir: string, progress: Progress): Promise<void> {
   const files = postgresFiles(folder)
   await withPrivateApt({ cacheDir, progress }, async (apt) => {
@@ -151,8 +153,9 @@ function writePostgisStub(extensionFolder: string): void {
 }
 
 /**
- * The suite's programs need a newer C library than the machine has: a wrapper runs them through the loader and the
- * libraries that came with them. (Not LD_LIBRARY_PATH, which the machine's own programs would inherit.)
+ * The suite's programs need a newer C library than the machine has: a wrapper runs them through the loader
+ * and the libraries that came with them. (Not LD_LIBRARY_PATH, which the machine's own programs would
+ * inherit.)
  */
 function wrap(files: ReturnType<typeof postgresFiles>, program: string): void {
   const path = join(files.programFolder, program)

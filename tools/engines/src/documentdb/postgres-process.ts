@@ -24,7 +24,9 @@ export type PostgresOptions = {
 
 const readyTimeoutMs = 60_000
 const lockTimeoutMs = 15_000
-/** Backends of a killed postmaster leave within a moment by themselves; one that has not by then never will. */
+/**
+ * Backends of a killed postmaster leave within a moment by themselves; one that has not by then never will.
+ */
 const leaveWithinMs = 2_000
 /** Said when a postmaster that was killed has not quite left: its backends hold on for a moment. */
 const stillHeld = /lock file "postmaster.pid" already exists|pre-existing shared memory block|could not lock/
@@ -105,9 +107,9 @@ export function openPostgres(socketPath: string): Promise<PostgresConnection> {
 }
 
 /**
- * PostgreSQL refuses to start when the pid in its lock file lives, even if that pid went to another program since (in
- * a container pids repeat at each start). The folder is ours alone by now, so a pid that does not run on this folder
- * is not its server.
+ * PostgreSQL refuses to start when the pid in its lock file lives, even if that pid went to another program
+ * since (in a container pids repeat at each start). The folder is ours alone by now, so a pid that does not
+ * run on this folder is not its server.
  */
 function removeStaleLock(dataPath: string): void {
   const path = join(dataPath, 'postmaster.pid')

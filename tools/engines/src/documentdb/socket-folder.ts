@@ -5,13 +5,20 @@ import { join, resolve } from 'node:path'
 import { EngineError } from '../engine-error.ts'
 import { socketName } from './postgres-files.ts'
 
-/** The longest path of a Unix socket that every system we run on takes (macOS: 104 bytes with the end mark). */
+/**
+ * The longest path of a Unix socket that every system we run on takes (macOS: 104 bytes with the end mark).
+ */
 const socketPathBytesMax = 103
 
-/** What needs no quoting in lists of folders and of hosts; PostgreSQL and DocumentDB read the path in both. */
+/**
+ * What needs no quoting in lists of folders and of hosts; PostgreSQL and DocumentDB read the path in both.
+ */
 const plainPath = /^[A-Za-z0-9/._-]+$/
 
-/** Below the data folder if the path is short and plain enough, else in the temporary folder under a name made from it. */
+/**
+ * Below the data folder if the path is short and plain enough, else in the temporary folder under a name made
+ * from it.
+ */
 export function socketFolderFor(dataDir: string): string {
   const inside = join(resolve(dataDir), 'sock')
   if (join(inside, socketName).length <= socketPathBytesMax && plainPath.test(inside)) return inside
@@ -20,8 +27,8 @@ export function socketFolderFor(dataDir: string): string {
 }
 
 /**
- * Makes the folder, for its owner only. @throws EngineError when somebody else made it (anybody may write to the
- * temporary folder) or it is a link.
+ * Makes the folder, for its owner only.
+ * @throws EngineError when somebody else made it (anybody may write to the temporary folder) or it is a link.
  */
 export function makeSocketFolder(folder: string, uid: number | null): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })

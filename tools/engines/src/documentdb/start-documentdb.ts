@@ -20,8 +20,9 @@ export type DocumentDb = {
 }
 
 /**
- * Starts PostgreSQL with DocumentDB and the gateway that speaks MongoDB's protocol, both supervised: a killed one is
- * back within a second, on the same port. Ends both, and leaves no socket, on `stop()`, which may be called twice.
+ * Starts PostgreSQL with DocumentDB and the gateway that speaks MongoDB's protocol, both supervised: a killed
+ * one is back within a second, on the same port. Ends both, and leaves no socket, on `stop()`, which may be
+ * called twice.
  * @param options.port of the gateway on 127.0.0.1; 0 or absent: a free one.
  * @throws EngineError that says what is wrong: port taken, folder in use, disk full, no way to fetch.
  */

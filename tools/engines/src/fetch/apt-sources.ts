@@ -18,8 +18,8 @@ export function readAptSources(folder = '/etc/apt'): AptSource[] {
 }
 
 /**
- * Which of the sources is the mirror of the Debian archive itself: not its security archive, not a vendor's own.
- * Null when the machine has none (it is no Debian, or installs from a disc only).
+ * Which of the sources is the mirror of the Debian archive itself: not its security archive, not a vendor's
+ * own. Null when the machine has none (it is no Debian, or installs from a disc only).
  */
 export function debianMirror(sources: AptSource[]): AptSource | null {
   const remote = sources.filter(({ uri }) =>
@@ -58,7 +58,8 @@ export function parseDeb822(text: string): AptSource[] {
     if (!isOn || !isBinary) return []
     const suites = (fields.get('suites') ?? '').split(/\s+/)
     const key = fields.get('signed-by') ?? null
-    // a key written into the source itself cannot be named in a one-line source; the archive's own keyring serves
+    // a key written into the source itself cannot be named in a one-line source; the archive's own keyring
+    // serves
     const signedBy = key?.startsWith('/') ? key : null
     return (fields.get('uris') ?? '')
       .split(/\s+/)

@@ -8,8 +8,9 @@ import type { Progress } from './progress.ts'
 const otherStarterTimeoutMs = 15 * 60_000
 
 /**
- * A folder of the cache that is there complete or not at all: made aside, then renamed into place, under a lock, so
- * that two starts never meet in a half-made one. A folder that a break left half-made is removed and made anew.
+ * A folder of the cache that is there complete or not at all: made aside, then renamed into place, under a
+ * lock, so that two starts never meet in a half-made one. A folder that a break left half-made is removed and
+ * made anew.
  * @throws EngineError when the cache cannot be written or the disk is too full; whatever `make` throws.
  */
 export async function cachedFolder(options: {

@@ -6,8 +6,8 @@ const tagNeeded = 1n
 const tagStringTable = 5n
 
 /**
- * The shared libraries that a program or library asks for by name (`NEEDED`); none for a file that is no 64-bit
- * little-endian ELF with a dynamic section.
+ * The shared libraries that a program or library asks for by name (`NEEDED`); none for a file that is no
+ * 64-bit little-endian ELF with a dynamic section.
  */
 export function elfNeeded(path: string): string[] {
   const file = readFileSync(path)

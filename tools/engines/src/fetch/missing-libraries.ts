@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { elfNeeded } from './elf-needed.ts'
 
-/** The names of shared libraries that `programs` need, directly or through others, and that `libraryFolders` lack. */
+/**
+ * The names of shared libraries that `programs` need, directly or through others, and that `libraryFolders`
+ * lack.
+ */
 export function missingLibraries(programs: string[], libraryFolders: string[]): string[] {
   const missing = new Set<string>()
   const seen = new Set<string>()
@@ -19,7 +22,10 @@ export function missingLibraries(programs: string[], libraryFolders: string[]): 
   return [...missing].sort()
 }
 
-/** Whether a Debian package's name looks like the home of a library: `libxml2.so.16` and `libxml2-16`, `libssl3t64`. */
+/**
+ * Whether a Debian package's name looks like the home of a library: `libxml2.so.16` and `libxml2-16`,
+ * `libssl3t64`.
+ */
 export function looksLikeHome(packageName: string, libraryName: string): boolean {
   const plain = (text: string) =>
     text

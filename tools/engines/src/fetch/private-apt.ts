@@ -36,8 +36,9 @@ export function aptObstacle(): string | null {
 }
 
 /**
- * Lends an apt of our own: its lists, cache and one source lie in `<cacheDir>/apt`, so nothing is installed, no root is
- * needed, and the machine's own apt is only read (its mirror and its proxy settings). One process at a time.
+ * Lends an apt of our own: its lists, cache and one source lie in `<cacheDir>/apt`, so nothing is installed,
+ * no root is needed, and the machine's own apt is only read (its mirror and its proxy settings). One process
+ * at a time.
  */
 export async function withPrivateApt<T>(
   { cacheDir, progress }: { cacheDir: string; progress: Progress },

@@ -1,4 +1,7 @@
-/** Tells a person who waits what is going on; on stderr, so that it never mixes with output that a program reads. */
+/**
+ * Tells a person who waits what is going on; on stderr, so that it never mixes with output that a program
+ * reads.
+ */
 export type Progress = {
   step(text: string): void
   /** `bytesTotal` null: the size is not known yet. */

@@ -11,11 +11,11 @@ const guardAgeMsMax = 5_000
 const attemptsMax = 50
 
 /**
- * Claims a name for this process by a file that says who holds it. A claim whose holder is dead is taken over; a crash
- * therefore never leaves a lock that somebody must remove by hand.
+ * Claims a name for this process by a file that says who holds it. A claim whose holder is dead is taken
+ * over; a crash therefore never leaves a lock that somebody must remove by hand.
  *
- * The file appears complete or not at all (written aside, then linked), and a stale one is removed only under a second
- * file, after it was read again, so that two who find it stale cannot remove each other's new claim.
+ * The file appears complete or not at all (written aside, then linked), and a stale one is removed only under
+ * a second file, after it was read again, so that two who find it stale cannot remove each other's new claim.
  */
 export function claimFile(path: string): ClaimResult {
   const own = `${process.pid} ${processStartedAt(process.pid)}\n`

@@ -16,7 +16,9 @@ export type EngineCommand = {
   logPath: string
   /** Signals from gentle to sure, with the time each is given. */
   endBy: { signal: NodeJS.Signals; waitMs: number }[]
-  /** Whether standard input and output are pipes; a program that ends with its input ends with this process. */
+  /**
+   * Whether standard input and output are pipes; a program that ends with its input ends with this process.
+   */
   piped?: boolean
 }
 
@@ -32,8 +34,8 @@ export type EngineProcess = {
 const logBytesMax = 16 * 1024 * 1024
 
 /**
- * Starts a program in a session of its own (a Ctrl-C in the terminal is ours to handle, not its), writes what it says
- * to a log file and notes it in the record of its data folder for as long as it lives.
+ * Starts a program in a session of its own (a Ctrl-C in the terminal is ours to handle, not its), writes what
+ * it says to a log file and notes it in the record of its data folder for as long as it lives.
  */
 export async function startEngineProcess(
   command: EngineCommand,

@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { EngineError } from '../engine-error.ts'
 
-/** Below the range from which systems take the ports of outgoing connections: such a port cannot be taken from an
- * engine while it restarts, and a client that knocks meanwhile cannot end up connected to itself. */
+/**
+ * Below the range from which systems take the ports of outgoing connections: such a port cannot be taken from
+ * an engine while it restarts, and a client that knocks meanwhile cannot end up connected to itself.
+ */
 const portMin = 20_000
 const portMax = 32_000
 const attemptsMax = 100

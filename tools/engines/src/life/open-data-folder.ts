@@ -12,9 +12,10 @@ export type DataFolder = { path: string; record: ProcessRecord; close(): Promise
 const orphanTimeoutMs = 15_000
 
 /**
- * Opens the data folder of an engine: makes it, claims it for this process, ends what a crashed starter left running in
- * it (its watchdog first, whose duty goes over to this process), and starts a watchdog of its own.
- * @param uses what the watchdog clears away besides: a folder of sockets, and what PostgreSQL's own children still do in its data folder.
+ * Opens the data folder of an engine: makes it, claims it for this process, ends what a crashed starter left
+ * running in it (its watchdog first, whose duty goes over to this process), and starts a watchdog of its own.
+ * @param uses what the watchdog clears away besides: a folder of sockets, and what PostgreSQL's own children
+ * still do in its data folder.
  * @throws EngineError when a living process holds it or it cannot be written.
  */
 export async function openDataFolder(

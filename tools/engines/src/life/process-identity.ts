@@ -4,8 +4,9 @@ import { existsSync, readFileSync } from 'node:fs'
 const hasProc = existsSync('/proc/self/stat')
 
 /**
- * When a process was started, as a word that only equals itself: with the pid it names one process for good, so that
- * a pid that was given to somebody else is never taken for ours. Null when there is no such (living) process.
+ * When a process was started, as a word that only equals itself: with the pid it names one process for good,
+ * so that a pid that was given to somebody else is never taken for ours. Null when there is no such (living)
+ * process.
  */
 export function processStartedAt(pid: number): string | null {
   return hasProc ? fromProc(pid) : fromPs(pid)
@@ -23,7 +24,8 @@ function fromProc(pid: number): string | null {
   } catch {
     return null
   }
-  // the name in parentheses may hold anything, so count from its end: state is field 3, the start time field 22
+  // the name in parentheses may hold anything, so count from its end: state is field 3, the start time field
+  // 22
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const ended = fields[0] === 'Z' || fields[0] === 'X'
   return ended ? null : (fields[19] ?? null)

@@ -13,7 +13,9 @@ export type ProcessRecord = {
   delete(): void
 }
 
-/** One line each: pid, start time, the signal that ends it in good order, name. `watchdog.sh` reads the same. */
+/**
+ * One line each: pid, start time, the signal that ends it in good order, name. `watchdog.sh` reads the same.
+ */
 export function processRecord(path: string): ProcessRecord {
   const change = (entries: RecordedProcess[]) => {
     const lines = entries.map((e) => `${e.pid} ${e.startedAt} ${e.signal.replace('SIG', '')} ${e.name}\n`)

@@ -9,8 +9,9 @@ const retryDelayMsMin = 50
 const retryDelayMsMax = 1_000
 
 /**
- * Runs a process and starts it again whenever it ends. The first start must succeed, else its error is thrown; later
- * failures (a full disk, say) are logged when the reason changes and tried again, at most a second apart, until it heals.
+ * Runs a process and starts it again whenever it ends. The first start must succeed, else its error is
+ * thrown; later failures (a full disk, say) are logged when the reason changes and tried again, at most a
+ * second apart, until it heals.
  */
 export async function supervise(options: {
   name: string

@@ -8,9 +8,10 @@ const script = fileURLToPath(new URL('./watchdog.sh', import.meta.url))
 export type Watchdog = { pid: number; dismiss(): Promise<void> }
 
 /**
- * Starts a small shell process of its own session that holds the other end of a pipe. When this process ends, however
- * it ends, the pipe closes and the watchdog ends what the record still names. Killed by somebody, it is started again.
- * It stands in the record itself, so that the next starter ends it before it takes the folder over: it must not clear away what is new.
+ * Starts a small shell process of its own session that holds the other end of a pipe. When this process ends,
+ * however it ends, the pipe closes and the watchdog ends what the record still names. Killed by somebody, it
+ * is started again. It stands in the record itself, so that the next starter ends it before it takes the
+ * folder over: it must not clear away what is new.
  */
 export function startWatchdog({
   recordPath,

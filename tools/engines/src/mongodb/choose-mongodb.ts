@@ -17,8 +17,9 @@ export const mongodFolderName = 'mongod'
 export const documentDbDataName = 'documentdb'
 
 /**
- * Which database to use, by contract 9.1: the URL, the program on the PATH, then what can be fetched. A data folder
- * that one of the fetched kinds has written stays with that kind; of two new ones that lie in the cache is first.
+ * Which database to use, by contract 9.1: the URL, the program on the PATH, then what can be fetched. A data
+ * folder that one of the fetched kinds has written stays with that kind; of two new ones that lie in the
+ * cache is first.
  * @throws EngineError with the remedies when there is none.
  */
 export async function chooseMongodb(options: {

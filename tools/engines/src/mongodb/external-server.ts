@@ -3,7 +3,10 @@ import { EngineError, reasonOf } from '../engine-error.ts'
 
 const timeoutMs = 5_000
 
-/** The version of a MongoDB that somebody else runs. @throws EngineError when it does not answer within 5 s. */
+/**
+ * The version of a MongoDB that somebody else runs.
+ * @throws EngineError when it does not answer within 5 s.
+ */
 export async function mongoServerVersion(url: string): Promise<string> {
   let client: MongoClient | null = null
   try {

@@ -21,9 +21,10 @@ export function isMongodCached(cacheDir: string): boolean {
 }
 
 /**
- * A real mongod, fetched by mongodb-memory-server-core. The library waits long for a host that does not answer, so the
- * host is knocked at first.
- * @returns the program. @throws EngineError when the host does not answer within three seconds or the program does not run here.
+ * A real mongod, fetched by mongodb-memory-server-core. The library waits long for a host that does not
+ * answer, so the host is knocked at first.
+ * @returns the program.
+ * @throws EngineError when the host does not answer within three seconds or the program does not run here.
  */
 export async function fetchMongod(cacheDir: string, progress: Progress): Promise<string> {
   const folder = await cachedFolder({
@@ -55,7 +56,9 @@ async function knock(): Promise<void> {
   }
 }
 
-/** In a process of its own, because the library shows its progress on standard output; it goes to stderr here. */
+/**
+ * In a process of its own, because the library shows its progress on standard output; it goes to stderr here.
+ */
 async function download(folder: string): Promise<string> {
   const child = fork(downloader, [folder, mongodVersion], { stdio: ['ignore', 2, 2, 'ipc'] })
   let program: string | null = null

@@ -107,7 +107,9 @@ async function becomePrimary(
   }
 }
 
-/** The version when the server takes writes, null when not yet; makes or moves the replica set when it must. */
+/**
+ * The version when the server takes writes, null when not yet; makes or moves the replica set when it must.
+ */
 async function initialise(client: MongoClient, host: string): Promise<string | null> {
   const admin = client.db('admin')
   const hello = await admin.command({ hello: 1 })

@@ -11,9 +11,10 @@ export type NatsChoice =
   | { kind: 'nats-server' | 'release' | 'debian'; program: string; reason: string }
 
 /**
- * Which broker to use, by contract 9.1: the URL, the program on the PATH if it is new enough, then what can be fetched;
- * what lies in the cache already is taken before anything is fetched.
- * @throws EngineError with the remedies when there is none; or when NATS_SERVER_BIN names an unusable program.
+ * Which broker to use, by contract 9.1: the URL, the program on the PATH if it is new enough, then what can
+ * be fetched; what lies in the cache already is taken before anything is fetched.
+ * @throws EngineError with the remedies when there is none; or when NATS_SERVER_BIN names an unusable
+ * program.
  */
 export async function chooseNats(options: {
   env: NodeJS.ProcessEnv

@@ -6,7 +6,8 @@ type NatsPermissions = {
 export type NatsSubjects = { allow?: readonly string[]; deny?: readonly string[] }
 
 /**
- * A user of an account. With neither key nor password it gets a key pair of its own, made once per data folder.
+ * A user of an account. With neither key nor password it gets a key pair of its own, made once per data
+ * folder.
  */
 export type NatsUser = {
   name: string

@@ -44,7 +44,8 @@ export function isNatsReleaseCached(cacheDir: string): boolean {
 
 /**
  * The official release of nats-server for this platform, verified by its pinned SHA-256.
- * @returns the program. @throws EngineError when its host cannot be reached within three seconds or it is not the file we know.
+ * @returns the program.
+ * @throws EngineError when its host cannot be reached within three seconds or it is not the file we know.
  */
 export async function fetchNatsRelease(cacheDir: string, progress: Progress): Promise<string> {
   const archive = archives[platform]

@@ -17,8 +17,8 @@ export type NatsConfiguration = {
 }
 
 /**
- * The server's configuration as JSON, which its parser reads as it is, so that no value needs quoting of our own.
- * Loopback only; every acknowledged message is on the disk (`sync_interval: always`).
+ * The server's configuration as JSON, which its parser reads as it is, so that no value needs quoting of our
+ * own. Loopback only; every acknowledged message is on the disk (`sync_interval: always`).
  */
 export function renderConfiguration(configuration: NatsConfiguration): string {
   const { serverName, port, monitorPort, storeFolder, accounts, cluster } = configuration

@@ -7,7 +7,10 @@ const timeoutMs = 5_000
 const lineBytesMax = 65_536
 const info = z.object({ version: z.string() })
 
-/** The version that a server names in its greeting, before any login. Several addresses may be given, by commas. */
+/**
+ * The version that a server names in its greeting, before any login. Several addresses may be given, by
+ * commas.
+ */
 export async function natsServerVersion(url: string): Promise<string> {
   const reasons: string[] = []
   for (const address of url.split(',')) {

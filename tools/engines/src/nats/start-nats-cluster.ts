@@ -21,8 +21,9 @@ const serverCount = 3
 const electionTimeoutMs = 30_000
 
 /**
- * Runs three servers of one cluster on loopback and waits until they have elected a JetStream leader, so that streams with
- * three replicas can be made. Users must have passwords: keys are made per data folder, and each server has its own.
+ * Runs three servers of one cluster on loopback and waits until they have elected a JetStream leader, so that
+ * streams with three replicas can be made. Users must have passwords: keys are made per data folder, and each
+ * server has its own.
  */
 export async function startNatsCluster(options: {
   dataDir: string

@@ -9,8 +9,8 @@ const seedsFile = z.record(z.string(), z.string().startsWith('SU'))
 const text = new TextDecoder()
 
 /**
- * Gives every user without key or password a key pair, the same at each start: the seeds lie in the data folder in
- * `nkeys.json`, readable by its owner only.
+ * Gives every user without key or password a key pair, the same at each start: the seeds lie in the data
+ * folder in `nkeys.json`, readable by its owner only.
  * @returns the accounts with public keys in place and the seeds by user name.
  */
 export function withUserSeeds(

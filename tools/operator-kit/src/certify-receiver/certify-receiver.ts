@@ -2,7 +2,10 @@ import { type CaseResult, type CertificationReport, runCases } from '../certify/
 import { receiverCases } from './receiver-cases.ts'
 import { createReceiverUnderTest } from './receiver-under-test.ts'
 
-/** Runs all receiver cases against a webhook receiver that knows `secret`. The events are examples with made-up ids. Never throws. */
+/**
+ * Runs all receiver cases against a webhook receiver that knows `secret`. The events are examples with
+ * made-up ids. Never throws.
+ */
 export async function certifyReceiver(
   options: { url: string; secret: string },
   onResult: (result: CaseResult) => void = () => {},

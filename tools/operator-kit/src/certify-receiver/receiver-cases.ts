@@ -24,7 +24,7 @@ const SIGNATURE_HINT =
   'v1= + hex HMAC-SHA256(secret, x-svc-timestamp + "." + raw body); compare in constant time.'
 const CLOCK_HINT = 'Refuse when your clock and x-svc-timestamp (Unix seconds) differ by more than 300 s.'
 
-/** Everything that a webhook receiver has to get right. Source: specification, "Events"; contract section 7. */
+/** Everything that a webhook receiver has to get right. Source: docs/contract.md, section 7. */
 export const receiverCases: readonly Case[] = [
   ...EVENT_TYPES.map((type) =>
     accepts(

@@ -3,7 +3,7 @@ import { signatureTimestamp, signBody } from '@pitboss/signing/sign-body'
 import { CaseFailure, expect } from '../certify/case.ts'
 import { createExchange } from '../certify/exchange.ts'
 
-/** Time-out of the service for the whole exchange. Source: contract section 7. */
+/** Time-out of the service for the whole exchange. Source: docs/contract.md, section 7. */
 const DELIVERY_TIMEOUT_MS = 15_000
 
 export type Delivery = {

@@ -11,8 +11,8 @@ import { createWalletUnderTest, type WalletUnderTestOptions } from './wallet-und
 export const walletCases = [...moneyCases, ...repeatCases, ...rollbackCases, ...signatureCases, ...shapeCases]
 
 /**
- * Runs all wallet cases against a wallet with a test player who owns at least 100 whole units. The player's balance
- * changes by small amounts. Source of the rules: contract section 6. Never throws.
+ * Runs all wallet cases against a wallet with a test player who owns at least 100 whole units. The player's
+ * balance changes by small amounts. Source of the rules: docs/contract.md, section 6. Never throws.
  */
 export async function certifyWallet(
   options: WalletUnderTestOptions,

@@ -12,7 +12,9 @@ export function expectSuccess(what: string, answer: WalletAnswer): void {
   }
 }
 
-/** A definite refusal: 4xx or 200 with a status, one of `codes` when given. A 5xx would be retried instead. */
+/**
+ * A definite refusal: 4xx or 200 with a status, one of `codes` when given. A 5xx would be retried instead.
+ */
 export function expectRefusal(what: string, answer: WalletAnswer, ...codes: string[]): void {
   const definite =
     answer.httpStatus === 200 ||

@@ -4,7 +4,9 @@ import { expectMoved, expectRefusal, expectSuccess } from './expectations.ts'
 import type { WalletUnderTest } from './wallet-under-test.ts'
 
 type Case = CertificationCase<WalletUnderTest>
-/** Just above the integers that a double holds; 15 digits before the point are the most that an amount has. */
+/**
+ * Just above the integers that a double holds; 15 digits before the point are the most that an amount has.
+ */
 const BEYOND_DOUBLE_MINOR = 2n ** 53n
 const LARGEST_WHOLE_AMOUNT = 10n ** 14n + 1n
 

@@ -25,8 +25,9 @@ type Exchanged =
 export type Exchange = { post(request: ExchangeRequest): Promise<Exchanged>; close(): void }
 
 /**
- * HTTP as the service does it: one deadline over the whole exchange, keep-alive, redirects never followed, at most
- * 64 KiB of an answer. `post` never throws; a time-out, a refused or broken connection and an oversized answer are failures.
+ * HTTP as the service does it: one deadline over the whole exchange, keep-alive, redirects never followed, at
+ * most 64 KiB of an answer. `post` never throws; a time-out, a refused or broken connection and an oversized
+ * answer are failures.
  */
 export function createExchange(): Exchange {
   const options = { keepAlive: true, maxSockets: CONNECTIONS_MAX, timeout: IDLE_CONNECTION_MS }

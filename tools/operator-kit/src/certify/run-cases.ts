@@ -23,7 +23,10 @@ export type CertificationReport = {
   cases: CaseResult[]
 }
 
-/** Runs every case in order; a failure does not stop the rest, a case that hangs fails after a minute. Never throws. */
+/**
+ * Runs every case in order; a failure does not stop the rest, a case that hangs fails after a minute. Never
+ * throws.
+ */
 export async function runCases<Context>(
   suite: string,
   target: string,

@@ -5,7 +5,8 @@ import type { CaseResult, CertificationReport } from '../certify/run-cases.ts'
 export type CertificationOutput = { json: boolean; junit?: string | undefined }
 
 /**
- * Runs a certification and writes its report: readable lines as cases end, or JSON at the end, and JUnit XML to a file.
+ * Runs a certification and writes its report: readable lines as cases end, or JSON at the end, and JUnit XML
+ * to a file.
  * @returns the exit code: 0 certified, 1 not
  */
 export async function reportCertification(

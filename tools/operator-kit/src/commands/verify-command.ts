@@ -6,7 +6,8 @@ import pc from 'picocolors'
 const UNREADABLE_EXIT_CODE = 2
 
 /**
- * Verifies a finished round from a JSON file ("-" reads standard input): a round record or a `round.completed` event.
+ * Verifies a finished round from a JSON file ("-" reads standard input): a round record or a
+ * `round.completed` event.
  * @returns the exit code: 0 valid, 1 not valid, 2 when the input cannot be read as JSON
  */
 export async function verifyCommand(path: string, { json }: { json: boolean }): Promise<number> {

@@ -19,8 +19,8 @@ const receivedQuery = pageQuery.extend({
 })
 
 /**
- * A webhook receiver as an operator would write one: verify the raw bytes, store durably, then answer 200. Every POST
- * outside `/demo` is a delivery. Not listening yet; closing the app closes its file.
+ * A webhook receiver as an operator would write one: verify the raw bytes, store durably, then answer 200.
+ * Every POST outside `/demo` is a delivery. Not listening yet; closing the app closes its file.
  */
 export async function createReceiverApp(options: ReceiverAppOptions): Promise<FastifyInstance> {
   const { dataDir, secretsFile, now = () => new Date() } = options

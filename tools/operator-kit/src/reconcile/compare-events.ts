@@ -8,7 +8,10 @@ type ComparedHour = {
   readonly hour: string
   readonly recorded: number
   readonly local: number
-  /** The signed hash could be proven from the list alone (`manifest`), or the hour's events were read (`events`). */
+  /**
+   * The signed hash could be proven from the list alone (`manifest`), or the hour's events were read
+   * (`events`).
+   */
   readonly proven_by: 'manifest' | 'events'
   /** Recorded and not in the list. */
   readonly missing: readonly string[]
@@ -25,8 +28,9 @@ export type Comparison = {
 }
 
 /**
- * Compares a list with a manifest, hour by hour. An hour whose hash comes out of the list, in its own order or in that of the ids, is
- * proven; the events of every other hour are read, checked against the manifest and compared one by one.
+ * Compares a list with a manifest, hour by hour. An hour whose hash comes out of the list, in its own order
+ * or in that of the ids, is proven; the events of every other hour are read, checked against the manifest and
+ * compared one by one.
  * @throws Error when what is read does not fit the manifest
  */
 export async function compareEvents(
@@ -65,7 +69,8 @@ export async function compareEvents(
     read.set(start, ids)
   }
 
-  // An event may stand in the list under the hour of its id, which can be the one beside that of its creation.
+  // An event may stand in the list under the hour of its id, which can be the one beside that of its
+  // creation.
   const listed = new Set(list.map(({ id }) => id))
   const recordedIds = new Set([...read.values()].flat())
   const hours = starts.map((start): ComparedHour => {

@@ -32,8 +32,9 @@ export type LocalEvent = {
 export type LocalEvents = { readonly events: readonly LocalEvent[]; readonly linesWithoutId: number }
 
 /**
- * Reads a list of events: JSON lines (ids, envelopes, or what `pitboss listen` prints) or CSV (the first event id of each line), or
- * every `.jsonl`, `.json` and `.csv` file of a folder, in the order of their names. Tests of an endpoint are no events and left out.
+ * Reads a list of events: JSON lines (ids, envelopes, or what `pitboss listen` prints) or CSV (the first
+ * event id of each line), or every `.jsonl`, `.json` and `.csv` file of a folder, in the order of their
+ * names. Tests of an endpoint are no events and left out.
  */
 export async function readLocalEvents(path: string): Promise<LocalEvents> {
   const events = new Map<string, LocalEvent>()

@@ -18,12 +18,16 @@ const manifestSchema = z.object({
 const headerSchema = z.object({ alg: z.literal('EdDSA'), typ: z.literal(manifestType), kid: z.string() })
 const keysSchema = z.object({ keys: z.array(z.looseObject({ kid: z.string() })) })
 
-/** How many events of each type an hour has, and SHA-256 over their ids in recording order, each followed by a newline. */
+/**
+ * How many events of each type an hour has, and SHA-256 over their ids in recording order, each followed by a
+ * newline.
+ */
 export type ManifestHour = z.infer<typeof hourSchema>
 export type Manifest = z.infer<typeof manifestSchema>
 
 /**
- * Takes the manifest out of its compact JWS. What stands beside the signature in the answer is not looked at: only what was signed counts.
+ * Takes the manifest out of its compact JWS. What stands beside the signature in the answer is not looked at:
+ * only what was signed counts.
  * @param keySet the service's JWKS, as it was answered
  * @throws Error when the signature, its key or its type is not as it must be
  */

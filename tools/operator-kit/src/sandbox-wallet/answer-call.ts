@@ -38,7 +38,7 @@ export type AnswerCallDeps = {
 /** An HTTP answer, or null when the socket is closed or kept silent instead. */
 type Answer = { httpStatus: number; body: string; headers?: Record<string, string> } | null
 
-/** Handles one call of contract section 6: signature, shape, fault, ledger, disk, answer, log. */
+/** Handles one call of docs/contract.md, section 6: signature, shape, fault, ledger, disk, answer, log. */
 export function createAnswerCall({ wallet, faults, calls, secret, now }: AnswerCallDeps) {
   return async function answerCall(
     operation: Operation,

@@ -3,7 +3,10 @@ import type { Operation } from './wallet-request.ts'
 const CALLS_KEPT_MAX = 5000
 const ANSWER_CHARACTERS_KEPT_MAX = 4096
 
-/** One call that reached the wallet, in memory only. `http_status` and `status` are null when no answer went out. */
+/**
+ * One call that reached the wallet, in memory only. `http_status` and `status` are null when no answer went
+ * out.
+ */
 type LoggedCall = {
   seq: number
   at: string

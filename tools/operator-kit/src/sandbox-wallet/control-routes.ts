@@ -43,7 +43,10 @@ export type ControlDeps = {
   setSecret: (secret: string) => Promise<void>
 }
 
-/** The part of the sandbox wallet that is not a wallet: faults, players, ledger and calls for people and tests. */
+/**
+ * The part of the sandbox wallet that is not a wallet: faults, players, ledger and calls for people and
+ * tests.
+ */
 export function addControlRoutes(
   app: FastifyInstance,
   { wallet, faults, calls, setSecret }: ControlDeps,

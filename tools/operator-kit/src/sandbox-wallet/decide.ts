@@ -4,7 +4,7 @@ import { playerRule } from './player-names.ts'
 import type { MovementRequest, WalletRequest } from './wallet-request.ts'
 
 export type Decision = {
-  /** `OK`, `DUPLICATE` or a refusal code of contract section 6. */
+  /** `OK`, `DUPLICATE` or a refusal code of docs/contract.md, section 6. */
   readonly code: string
   /** The balance to answer with in minor units; null when the player has none to show. */
   readonly balanceMinor: bigint | null
@@ -20,9 +20,10 @@ export type DecideDeps = {
 }
 
 /**
- * What a wallet that keeps the contract answers, and what it writes. Pure: ledger and request in, decision out.
- * Refusals are not remembered; whatever was applied is answered with DUPLICATE for ever, and a transaction whose rollback
- * was seen is never applied. Credits and rollbacks reach blocked players too: it is their money.
+ * What a wallet that keeps the contract answers, and what it writes. Pure: ledger and request in, decision
+ * out. Refusals are not remembered; whatever was applied is answered with DUPLICATE for ever, and a
+ * transaction whose rollback was seen is never applied. Credits and rollbacks reach blocked players too: it
+ * is their money.
  */
 export function decide(ledger: Ledger, request: WalletRequest, deps: DecideDeps): Decision {
   const opening = openingEntry(ledger, request.playerId, request.currency, deps)

@@ -51,7 +51,9 @@ export type FaultPlan = {
   set(faults: z.infer<typeof faultsSchema>): void
   clear(): void
   list(): { seed: number; rules: object[] }
-  /** The fault of this call, by the first rule that fires; counts the call against every rule that it matches. */
+  /**
+   * The fault of this call, by the first rule that fires; counts the call against every rule that it matches.
+   */
   next(call: { operation: Operation; playerId: string | null; transactionId: string | null }): Fault | null
 }
 

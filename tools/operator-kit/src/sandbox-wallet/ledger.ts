@@ -30,11 +30,17 @@ export type LedgerEntry = z.infer<typeof ledgerEntrySchema>
 /** A player's standing refusal set by hand; null lifts it. */
 export const playerCodeSchema = z.object({ playerId: z.string(), code: z.string().nullable() })
 
-/** All that a wallet knows. Changed only by `applyEntry`, so that a replay of its file gives the same state again. */
+/**
+ * All that a wallet knows. Changed only by `applyEntry`, so that a replay of its file gives the same state
+ * again.
+ */
 export type Ledger = {
   readonly entries: LedgerEntry[]
   readonly byTransactionId: Map<string, LedgerEntry>
-  /** The rollback of a transaction, by the id of the transaction rolled back, whether that was ever seen or not. */
+  /**
+   * The rollback of a transaction, by the id of the transaction rolled back, whether that was ever seen or
+   * not.
+   */
   readonly rollbackOf: Map<string, LedgerEntry>
   /** Balances in minor units: player, then currency. */
   readonly balances: Map<string, Map<string, bigint>>

@@ -19,7 +19,9 @@ export type Wallet = {
   /** Decides and applies at once; the decision may be told once `settled` resolves. */
   handle(request: WalletRequest): Decision
   setBalance(playerId: string, currency: string, balanceMinor: bigint): void
-  /** A refusal code for debits and balance questions of this player; null makes the player an ordinary one. */
+  /**
+   * A refusal code for debits and balance questions of this player; null makes the player an ordinary one.
+   */
   setCode(playerId: string, code: string | null): void
   settled(): Promise<void>
   close(): Promise<void>

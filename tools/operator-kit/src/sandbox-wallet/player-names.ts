@@ -13,7 +13,9 @@ const blocked = (code: string, meaning: string): PlayerRule => ({
   balanceCode: code,
 })
 
-/** Player ids which behave in a certain way: the name itself, or the name followed by "-" or "_" and anything. */
+/**
+ * Player ids which behave in a certain way: the name itself, or the name followed by "-" or "_" and anything.
+ */
 const playerNames: Readonly<Record<string, PlayerRule>> = {
   blocked: blocked('PLAYER_BLOCKED', 'is blocked'),
   unknown: blocked('PLAYER_NOT_FOUND', 'does not exist'),

@@ -1,4 +1,7 @@
-/** The sandbox wallet's page: players, the last movements and calls, and the faults in force. Reads the JSON routes. */
+/**
+ * The sandbox wallet's page: players, the last movements and calls, and the faults in force. Reads the JSON
+ * routes.
+ */
 export const walletPage = `<!doctype html>
 <html lang="en">
 <head>

@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 export type Operation = 'balance' | 'debit' | 'credit' | 'rollback'
 
-/** A movement as the service asks for it. Source: contract section 6; unknown fields are ignored. */
+/** A movement as the service asks for it. Source: docs/contract.md, section 6; unknown fields are ignored. */
 export type MovementRequest = {
   readonly operation: 'debit' | 'credit' | 'rollback'
   readonly transactionId: string

@@ -8,15 +8,18 @@ const LINE_BYTES_MAX = 1 << 20
 export type Journal = {
   /** Queues an entry. It is durable once `settled` resolves; entries keep their order. */
   append(entry: unknown): void
-  /** Resolves when all that was appended before this call has reached the disk; rejects when writing failed. */
+  /**
+   * Resolves when all that was appended before this call has reached the disk; rejects when writing failed.
+   */
   settled(): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * An append-only file of JSON lines that is fsynced before anybody is told. Entries found are handed to `replay` in
- * order first. A torn last line (the process died while writing it) was never acknowledged and is cut off.
- * Appends made while a write is under way share the next write and fsync. @throws when a line before the last one is damaged.
+ * An append-only file of JSON lines that is fsynced before anybody is told. Entries found are handed to
+ * `replay` in order first. A torn last line (the process died while writing it) was never acknowledged and is
+ * cut off. Appends made while a write is under way share the next write and fsync.
+ * @throws when a line before the last one is damaged.
  */
 export async function openJournal(path: string, replay: (entry: unknown) => void): Promise<Journal> {
   await mkdir(dirname(path), { recursive: true })

@@ -11,7 +11,10 @@ export const pageQuery = z.object({
 
 export type Page<T> = { data: T[]; next_after: number | null; total: number }
 
-/** A page of rows in order of `seq`, or newest first with `latest`; `total` counts what the filter lets through. */
+/**
+ * A page of rows in order of `seq`, or newest first with `latest`; `total` counts what the filter lets
+ * through.
+ */
 export function pageOf<T extends { seq: number }>(
   rows: readonly T[],
   query: z.infer<typeof pageQuery>,

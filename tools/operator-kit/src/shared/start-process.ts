@@ -19,7 +19,10 @@ export const portVariable = z
   .transform(Number)
   .pipe(z.number().max(65535))
 
-/** Listens, prints the one ready line and closes on SIGTERM or SIGINT, and when a supervisor that gave it a channel is gone. */
+/**
+ * Listens, prints the one ready line and closes on SIGTERM or SIGINT, and when a supervisor that gave it a
+ * channel is gone.
+ */
 export async function startProcess(app: FastifyInstance, host: string, port: number): Promise<void> {
   await app.listen({ host, port })
   const address = app.server.address()

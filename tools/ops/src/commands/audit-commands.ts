@@ -4,7 +4,7 @@ import { readCount } from '../read-flags.ts'
 import { runOps, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../text-table.ts'
 
-/** `audit list`: who changed what, when and why, newest first. Source: contract section 10. */
+/** `audit list`: who changed what, when and why, newest first. Source: docs/contract.md, section 10. */
 export function auditCommands(program: Command): void {
   const noun = program.command('audit').description('who changed what')
   withCommonFlags(noun.command('list').description('newest first'))

@@ -26,7 +26,7 @@ const counted = new Map([
   ['rounds-movements', movementsRewind],
 ])
 
-/** `consumer list|show|pause|resume|rewind`. Source: contract section 10. */
+/** `consumer list|show|pause|resume|rewind`. Source: docs/contract.md, section 10. */
 export function consumerCommands(program: Command): void {
   const noun = program.command('consumer').description('durable JetStream consumers')
   withCommonFlags(noun.command('list')).action(async (_flags, command: Command) => {

@@ -13,7 +13,9 @@ import { textTable } from '../text-table.ts'
 
 const askEveryMs = 250
 
-/** `delivery list|why|retry` and `endpoint replay`, for every operator. Source: contract section 10. */
+/**
+ * `delivery list|why|retry` and `endpoint replay`, for every operator. Source: docs/contract.md, section 10.
+ */
 export function deliveryCommands(program: Command): void {
   const noun = program.command('delivery').description('webhook deliveries of every operator')
   withCommonFlags(noun.command('list'))

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../text-table.ts'
 
-/** `keys list|rotate`. Source: contract section 10. */
+/** `keys list|rotate`. Source: docs/contract.md, section 10. */
 export function keyCommands(program: Command): void {
   const noun = program.command('keys').description('token signing keys')
   withCommonFlags(noun.command('list').description('keys that sign or verify')).action(

@@ -13,7 +13,7 @@ import { readCount, readDuration, readInstant } from '../read-flags.ts'
 import { textTable } from '../text-table.ts'
 import { UsageError } from '../usage-error.ts'
 
-/** `movement list|show|resolve`, contract section 10; `movement diff` is ours. */
+/** `movement list|show|resolve`, docs/contract.md, section 10; `movement diff` is ours. */
 export function movementCommands(program: Command): void {
   const noun = program.command('movement').description('money on its way')
   withCommonFlags(noun.command('list'))

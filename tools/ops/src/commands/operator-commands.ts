@@ -6,7 +6,7 @@ import { UsageError } from '../usage-error.ts'
 
 const pageMax = 200
 
-/** `operator create|list|show|set`. Source: contract section 10. */
+/** `operator create|list|show|set`. Source: docs/contract.md, section 10. */
 export function operatorCommands(program: Command): void {
   const noun = program.command('operator').description('accounts and their switches')
 

@@ -6,7 +6,7 @@ import { textTable } from '../text-table.ts'
 
 const listMax = 1000
 
-/** `parked list|show|retry`: messages that could not be handled. Source: contract section 10. */
+/** `parked list|show|retry`: messages that could not be handled. Source: docs/contract.md, section 10. */
 export function parkedCommands(program: Command): void {
   const noun = program.command('parked').description('messages that could not be handled')
   withCommonFlags(noun.command('list')).action(async (_flags, command: Command) => {

@@ -3,7 +3,7 @@ import { opsSetGame } from '@pitboss/contracts/calls/rounds'
 import { type Command, Option } from 'commander'
 import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 
-/** `platform show|set` and `game set`. Source: contract section 10. */
+/** `platform show|set` and `game set`. Source: docs/contract.md, section 10. */
 export function platformCommands(program: Command): void {
   const noun = program.command('platform').description('switches of the whole platform')
   withCommonFlags(noun.command('show').description('how they stand')).action(

@@ -8,7 +8,7 @@ import { textTable } from '../text-table.ts'
 
 type Moment = { at: string; what: string }
 
-/** `round show`: the dossier of a round in one time line. Source: contract section 10. */
+/** `round show`: the dossier of a round in one time line. Source: docs/contract.md, section 10. */
 export function roundCommands(program: Command): void {
   const noun = program.command('round').description('rounds of every operator')
   withCommonFlags(

@@ -14,7 +14,7 @@ const listenMs = 500
 const repliesMax = 200
 const pong = z.looseObject({ name: z.string(), id: z.string(), version: z.string() })
 
-/** `status`: services, engines, lag, and what waits longest. Source: contract section 10. */
+/** `status`: services, engines, lag, and what waits longest. Source: docs/contract.md, section 10. */
 export function statusCommand(program: Command): void {
   withCommonFlags(program.command('status').description('how everything stands')).action(
     async (_flags, command: Command) => {

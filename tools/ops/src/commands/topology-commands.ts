@@ -5,7 +5,10 @@ import { type Command, Option } from 'commander'
 import { runOps, withChangeFlags } from '../ops-run.ts'
 import { textTable } from '../text-table.ts'
 
-/** `topology apply`: what a NATS of one's own needs before the services start; the stack does it by itself. Source: ours. */
+/**
+ * `topology apply`: what a NATS of one's own needs before the services start; the stack does it by itself.
+ * Source: ours.
+ */
 export function topologyCommands(program: Command): void {
   const noun = program.command('topology').description('streams, buckets and consumers in NATS')
   withChangeFlags(noun.command('apply').description('make or mend them; what is right stays as it is'))

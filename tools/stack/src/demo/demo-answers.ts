@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
-/** What the tour reads of the answers that several chapters get. Each takes the fields it shows and lets the others be. */
+/**
+ * What the tour reads of the answers that several chapters get. Each takes the fields it shows and lets the
+ * others be.
+ */
 
 export const page = <Row extends z.ZodType>(row: Row) => z.looseObject({ data: z.array(row) })
 

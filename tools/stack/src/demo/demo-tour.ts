@@ -18,8 +18,8 @@ import type { DemoLog } from './demo-log.ts'
 import { createTour, type Tour } from './tour.ts'
 
 /**
- * The guided tour: every promise shown on a running stack. What it changed for its own purposes (faults, behaviour, secrets,
- * endpoint, key) is undone at the end, also when it stops early.
+ * The guided tour: every promise shown on a running stack. What it changed for its own purposes (faults,
+ * behaviour, secrets, endpoint, key) is undone at the end, also when it stops early.
  * @throws DemoError where something did not happen as it should
  */
 export async function runTour(

@@ -3,7 +3,10 @@ import { DemoError } from './demo-http.ts'
 
 const triesMax = 60
 
-/** Plays until a round ends as wanted; the rounds before it are fair rounds too, just not shown. @throws DemoError */
+/**
+ * Plays until a round ends as wanted; the rounds before it are fair rounds too, just not shown.
+ * @throws DemoError
+ */
 export async function playUntil(
   wanted: 'lost' | 'won',
   play: () => Promise<Round>,

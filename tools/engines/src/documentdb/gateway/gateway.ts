@@ -34,7 +34,9 @@ export type Gateway = {
 }
 
 const applicationName = 'pitboss-gateway'
-/** Together below PostgreSQL's max_connections (120), with room for the engine's own workers and for people. */
+/**
+ * Together below PostgreSQL's max_connections (120), with room for the engine's own workers and for people.
+ */
 const readConnections = 16
 const writeConnections = 16
 const transactionConnections = 64
@@ -44,9 +46,9 @@ const sweepMs = 5_000
 const forgetSessionsMs = 60_000
 
 /**
- * Serves MongoDB's wire protocol from a PostgreSQL with the DocumentDB extension. Resolves when PostgreSQL answers and
- * the port is open. When PostgreSQL goes away the connections of running commands are dropped rather than answered, so
- * that drivers try again; what arrives meanwhile waits for it.
+ * Serves MongoDB's wire protocol from a PostgreSQL with the DocumentDB extension. Resolves when PostgreSQL
+ * answers and the port is open. When PostgreSQL goes away the connections of running commands are dropped
+ * rather than answered, so that drivers try again; what arrives meanwhile waits for it.
  */
 export async function startGateway({ socketDir, user, port, log }: GatewayOptions): Promise<Gateway> {
   const open = (settings: Record<string, string> = {}) =>
@@ -117,7 +119,9 @@ export async function startGateway({ socketDir, user, port, log }: GatewayOption
     }
   }
 
-  /** Commands that run end their connections, for nobody knows their outcome; others wait, and keep theirs. */
+  /**
+   * Commands that run end their connections, for nobody knows their outcome; others wait, and keep theirs.
+   */
   function lose(): void {
     for (const each of pools) each.reset()
     engine.transactions.reset()

@@ -28,7 +28,10 @@ export type AccessWorld = {
 
 type Suite = Parameters<typeof runStack>[0]
 
-/** The whole product with two gateways behind a proxy, logging all that it can, and a second operator beside the demo's. */
+/**
+ * The whole product with two gateways behind a proxy, logging all that it can, and a second operator beside
+ * the demo's.
+ */
 export async function startAccessWorld(t: Suite): Promise<AccessWorld> {
   const stack = await runStack(t, ['--replicas', 'gateway=2'], {
     PITBOSS_LOG_LEVEL: 'trace',

@@ -8,7 +8,10 @@ import { type AccessWorld, okay } from './access-world.ts'
 const dice = { target: '50.00', direction: 'over' }
 const nobody = '0'.repeat(26)
 
-/** Codes that only play, wallets and switches bring about; each case is one request and the code that must answer it. */
+/**
+ * Codes that only play, wallets and switches bring about; each case is one request and the code that must
+ * answer it.
+ */
 export async function errorsChapter(t: Test, world: AccessWorld): Promise<void> {
   const { send, mint, signIn, demo, second, ops } = world
   const token = await mint()

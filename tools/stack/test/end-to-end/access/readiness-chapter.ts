@@ -6,7 +6,9 @@ const services = ['rounds', 'wallet-bridge', 'webhooks', 'auth'] as const
 /** 5 s of silence, a heartbeat's second and a busy machine. */
 const silenceMs = 15_000
 
-/** `/readyz` while a service stands still: SIGSTOP keeps its connections, so only its silence can be noticed. */
+/**
+ * `/readyz` while a service stands still: SIGSTOP keeps its connections, so only its silence can be noticed.
+ */
 export async function readinessChapter(t: Test, world: AccessWorld): Promise<void> {
   const { send, mint, stack } = world
   const pidOf = (name: string) => stack.demo().processes.find((each) => each.name === name)?.pid ?? 0

@@ -16,8 +16,8 @@ const bsonType = {
 } as const
 
 /**
- * The top-level fields of a BSON document without building objects of it. Commands pass through the gateway as they
- * came; only these few fields are looked at.
+ * The top-level fields of a BSON document without building objects of it. Commands pass through the gateway
+ * as they came; only these few fields are looked at.
  */
 export class BsonView {
   readonly bytes: Buffer

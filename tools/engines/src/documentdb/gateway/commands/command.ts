@@ -46,7 +46,9 @@ export type Engine = {
 
 export const ok = { ok: 1 }
 
-/** Runs one statement of a command: in its transaction if it has one, within its `maxTimeMS` if it gave one. */
+/**
+ * Runs one statement of a command: in its transaction if it has one, within its `maxTimeMS` if it gave one.
+ */
 export async function query(
   command: Command,
   engine: Engine,
@@ -63,7 +65,9 @@ export async function query(
   return (statements.length === 1 ? results[0] : results[1]) ?? []
 }
 
-/** One round trip: the time-out, the statement, and the time-out taken back for what else a transaction does. */
+/**
+ * One round trip: the time-out, the statement, and the time-out taken back for what else a transaction does.
+ */
 function timed(command: Command, statement: Statement): Statement[] {
   const limitMs = command.name === 'getMore' ? null : command.view.integer('maxTimeMS')
   if (limitMs === null || limitMs <= 0n) return [statement]

@@ -6,8 +6,9 @@ import type { Handler } from './command.ts'
 const electionId = new ObjectId('7fffffff0000000000000001')
 
 /**
- * Introduces the gateway as the primary of a replica set of one, which is what gives drivers sessions, transactions and
- * retryable writes. No `topologyVersion`: drivers then ask anew rather than leave a hello waiting.
+ * Introduces the gateway as the primary of a replica set of one, which is what gives drivers sessions,
+ * transactions and retryable writes. No `topologyVersion`: drivers then ask anew rather than leave a hello
+ * waiting.
  */
 export const hello: Handler = (command, { info }) => {
   const me = `127.0.0.1:${info.port}`

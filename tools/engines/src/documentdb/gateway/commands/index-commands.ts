@@ -14,7 +14,10 @@ const dropText = 'call documentdb_api.drop_indexes($1, $2, null)'
 const buildMsMax = 10 * 60_000
 const emptyDocumentBytes = 5
 
-/** Creates indexes and answers when they are built: alone in the collection, and built here rather than by a job. */
+/**
+ * Creates indexes and answers when they are built: alone in the collection, and built here rather than by a
+ * job.
+ */
 export const createIndexes: Handler = async (command, engine) => {
   refuseInTransaction(command)
   const { database, collection } = command

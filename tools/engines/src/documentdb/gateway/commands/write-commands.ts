@@ -38,7 +38,10 @@ export const write: Handler = (command, engine) => {
 
 type RetryKey = { session: Buffer; number: bigint }
 
-/** A driver that lost its connection repeats a write that may still be running here: the repetition comes after it. */
+/**
+ * A driver that lost its connection repeats a write that may still be running here: the repetition comes
+ * after it.
+ */
 async function afterTwin(engine: Engine, key: string, work: () => Promise<Answer>): Promise<Answer> {
   for (let twin = engine.running.get(key); twin !== undefined; twin = engine.running.get(key)) {
     await Promise.allSettled([twin])

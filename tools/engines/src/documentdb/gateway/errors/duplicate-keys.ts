@@ -14,8 +14,8 @@ const listIndexes = 'select cursorpage from documentdb_api.list_indexes_cursor_f
 const findOne = 'select cursorpage from documentdb_api.find_cursor_first_page($1, $2)'
 
 /**
- * Rebuilds what MongoDB tells about a violated unique index. The engine names only the index; the key's values are those
- * of the statement, completed from the stored document where an update leaves fields alone.
+ * Rebuilds what MongoDB tells about a violated unique index. The engine names only the index; the key's
+ * values are those of the statement, completed from the stored document where an update leaves fields alone.
  */
 export class DuplicateKeys {
   readonly #pool: PostgresPool

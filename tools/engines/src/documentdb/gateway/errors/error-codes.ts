@@ -1,6 +1,6 @@
 /**
- * The engine raises MongoDB's errors as SQLSTATEs of its own, numbered in the order of its error list; PostgreSQL's own
- * appear beside them.
+ * The engine raises MongoDB's errors as SQLSTATEs of its own, numbered in the order of its error list;
+ * PostgreSQL's own appear beside them.
  */
 const engineCodes: Record<string, number> = {
   M0000: 1,
@@ -161,7 +161,10 @@ export function codeName(code: number): string {
   return names.get(code) ?? `Location${code}`
 }
 
-/** The SQLSTATE that the engine packs into the codes inside its answers: six bits a character, first one lowest. */
+/**
+ * The SQLSTATE that the engine packs into the codes inside its answers: six bits a character, first one
+ * lowest.
+ */
 export function unpackSqlState(packed: number): string {
   let state = ''
   for (let character = 0; character < 5; character++) {

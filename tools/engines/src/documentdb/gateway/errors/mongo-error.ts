@@ -28,5 +28,7 @@ export class MongoError extends Error {
   }
 }
 
-/** PostgreSQL is not there: the outcome is unknown, so the client's connection is dropped instead of answered. */
+/**
+ * PostgreSQL is not there: the outcome is unknown, so the client's connection is dropped instead of answered.
+ */
 export class ConnectionLost extends Error {}

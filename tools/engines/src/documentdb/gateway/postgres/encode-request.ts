@@ -3,21 +3,29 @@ export type Statement = { text: string; parameters: readonly Parameter[] }
 
 /** Parameters up to here are copied into the request, longer ones are written as they are. */
 const copyBytesMax = 32 * 1024
-/** Describe is not needed: every caller knows its columns. Execute of the unnamed portal without a row limit. */
+/**
+ * Describe is not needed: every caller knows its columns. Execute of the unnamed portal without a row limit.
+ */
 const execute = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0])
 const sync = Buffer.from([0x53, 0, 0, 0, 4])
 
-/** A statement by the name, ended by a zero, that it has in PostgreSQL; `parse` gives it that name where it is new. */
+/**
+ * A statement by the name, ended by a zero, that it has in PostgreSQL; `parse` gives it that name where it is
+ * new.
+ */
 export type Prepared = { name: Buffer; parse: Buffer | null; parameters: readonly Parameter[] }
 
-/** Between the length and the parameters: the unnamed portal, the name, one format code for all parameters (binary). */
+/**
+ * Between the length and the parameters: the unnamed portal, the name, one format code for all parameters
+ * (binary).
+ */
 const bindFixedBytes = 1 + 4 + 1 + 2 + 2 + 2
 const integerBytes = 8
 
 /**
- * Parse (where new), Bind and Execute of each statement and one Sync, as the buffers to write: one, but for long
- * parameters, which are written from where they are. Parameters go in PostgreSQL's binary form: text as UTF-8, integers
- * as int8.
+ * Parse (where new), Bind and Execute of each statement and one Sync, as the buffers to write: one, but for
+ * long parameters, which are written from where they are. Parameters go in PostgreSQL's binary form: text as
+ * UTF-8, integers as int8.
  */
 export function encodeRequest(statements: readonly Prepared[]): Buffer[] {
   let length = sync.length

@@ -33,20 +33,20 @@ type Request = {
 
 const messageBytesMax = 1024 * 1024 * 1024
 /**
- * Where every connection's bytes arrive, to be copied at once: cheaper than room of its own, to be collected later, for
- * every few hundred bytes.
+ * Where every connection's bytes arrive, to be copied at once: cheaper than room of its own, to be collected
+ * later, for every few hundred bytes.
  */
 const arrivals = Buffer.allocUnsafe(64 * 1024)
 /** Kind and length. */
 const headerBytes = 5
 
 /**
- * One connection to PostgreSQL over its Unix socket: binary parameters and results, named prepared statements, requests
- * pipelined in the order they were made.
+ * One connection to PostgreSQL over its Unix socket: binary parameters and results, named prepared
+ * statements, requests pipelined in the order they were made.
  *
- * Why not `pg`: measured against it with the engine's own functions, this takes half of the processor time for one
- * document (19 and 37 µs) and a fifth to a third for a page of a thousand, because documents go through as the bytes they
- * are: no text, no type parsers, no copies.
+ * Why not `pg`: measured against it with the engine's own functions, this takes half of the processor time
+ * for one document (19 and 37 µs) and a fifth to a third for a page of a thousand, because documents go
+ * through as the bytes they are: no text, no type parsers, no copies.
  */
 export class PostgresConnection {
   readonly #socket: Socket
@@ -69,7 +69,9 @@ export class PostgresConnection {
     })
   }
 
-  /** @throws ConnectionLost when nobody listens or the connection breaks; PostgresError when it is refused. */
+  /**
+   * @throws ConnectionLost when nobody listens or the connection breaks; PostgresError when it is refused.
+   */
   static async open({
     socketPath,
     user,
@@ -111,7 +113,9 @@ export class PostgresConnection {
     return rows ?? []
   }
 
-  /** Runs several statements in one round trip; outside a transaction they are one. Gives the rows of each. */
+  /**
+   * Runs several statements in one round trip; outside a transaction they are one. Gives the rows of each.
+   */
   batch(statements: readonly Statement[]): Promise<Row[][]> {
     const fresh: string[] = []
     const prepared: Prepared[] = []
@@ -174,7 +178,10 @@ export class PostgresConnection {
     this.#socket.destroy()
   }
 
-  /** Messages that lie in one piece, as nearly all do, are read where they are; the rest waits for its other pieces. */
+  /**
+   * Messages that lie in one piece, as nearly all do, are read where they are; the rest waits for its other
+   * pieces.
+   */
   #receive(chunk: Buffer): void {
     let at = 0
     while (this.#queue.length === 0 && chunk.length - at >= headerBytes) {

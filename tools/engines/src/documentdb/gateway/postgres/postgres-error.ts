@@ -15,10 +15,16 @@ export class PostgresError extends Error {
   }
 }
 
-/** Two connections that create one collection or database at the same time: the engine gives this no code of its own. */
+/**
+ * Two connections that create one collection or database at the same time: the engine gives this no code of
+ * its own.
+ */
 const creationRace = /^Unable to create (the specified collection|metadata database sentinel collection)/
 
-/** Deadlock victim, serialisation loser, second to create: nothing was written, the same statement may be tried again. */
+/**
+ * Deadlock victim, serialisation loser, second to create: nothing was written, the same statement may be
+ * tried again.
+ */
 export function lostRace(error: unknown): boolean {
   if (!(error instanceof PostgresError)) return false
   return ['40P01', '40001', 'PB001'].includes(error.sqlState) || creationRace.test(error.message)

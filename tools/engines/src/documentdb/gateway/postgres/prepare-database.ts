@@ -6,9 +6,10 @@ const takeoverMsMax = 10_000
 const takeoverPollMs = 50
 
 /**
- * The gateway's own memory, in the same transactions as the writes it remembers: the last retryable write or committed
- * transaction of each session. That makes a batch, not only a single write, exactly once when a driver repeats it.
- * PB001: the same number is being written by another connection; PB002: the session is past this number.
+ * The gateway's own memory, in the same transactions as the writes it remembers: the last retryable write or
+ * committed transaction of each session. That makes a batch, not only a single write, exactly once when a
+ * driver repeats it. PB001: the same number is being written by another connection; PB002: the session is
+ * past this number.
  */
 const schema = `
 create schema if not exists pitboss_gateway;
@@ -49,8 +50,8 @@ const writes = [
 ] as const
 
 /**
- * `<name>_once`: the answer given before for this number, or the write and its memory in one transaction. A single
- * statement that failed wrote nothing and is not remembered: the gateway may want to try it again.
+ * `<name>_once`: the answer given before for this number, or the write and its memory in one transaction. A
+ * single statement that failed wrote nothing and is not remembered: the gateway may want to try it again.
  */
 function writeOnce({ name, documents }: (typeof writes)[number]): string {
   return `
@@ -77,8 +78,9 @@ end $$;`
 }
 
 /**
- * Makes the database the gateway's own on a connection that it keeps for this: takes the lock, ends what an earlier
- * gateway left running, so that nothing of it can still take effect, and creates the gateway's functions.
+ * Makes the database the gateway's own on a connection that it keeps for this: takes the lock, ends what an
+ * earlier gateway left running, so that nothing of it can still take effect, and creates the gateway's
+ * functions.
  * @throws Error when another gateway serves this database.
  */
 export async function prepareDatabase(

@@ -2,9 +2,9 @@ type Entrant = { alone: boolean; admit: () => void }
 type Gate = { inside: number; occupied: boolean; waiting: Entrant[] }
 
 /**
- * One gate per collection. Writes share it; a write that lost a deadlock is tried again alone, so that it cannot lose
- * the same race for ever, and index builds are alone because the engine reports false duplicates beside writes.
- * First come, first served: a waiting loner holds up those behind it.
+ * One gate per collection. Writes share it; a write that lost a deadlock is tried again alone, so that it
+ * cannot lose the same race for ever, and index builds are alone because the engine reports false duplicates
+ * beside writes. First come, first served: a waiting loner holds up those behind it.
  */
 export class CollectionGate {
   readonly #gates = new Map<string, Gate>()

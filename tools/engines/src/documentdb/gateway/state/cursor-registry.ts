@@ -13,7 +13,10 @@ export type Cursor = {
 const cursorsMax = 5_000
 const idleMsMax = 600_000
 
-/** The open cursors of all clients. The engine keeps their results in files; here is where each of them stands. */
+/**
+ * The open cursors of all clients. The engine keeps their results in files; here is where each of them
+ * stands.
+ */
 export class CursorRegistry {
   readonly #cursors = new Map<bigint, Cursor>()
 

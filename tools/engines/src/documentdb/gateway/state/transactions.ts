@@ -25,8 +25,8 @@ const outcomesMax = 20_000
 const begin = { text: 'begin', parameters: [] }
 
 /**
- * The settings of connections that serve transactions. Waiting longer for a row would let two transactions hold each
- * other up; the driver tries the loser again.
+ * The settings of connections that serve transactions. Waiting longer for a row would let two transactions
+ * hold each other up; the driver tries the loser again.
  */
 export const transactionSettings = { default_transaction_isolation: 'repeatable read', lock_timeout: '25' }
 
@@ -65,8 +65,8 @@ export class Transactions {
   }
 
   /**
-   * Runs statements of a transaction after those before them, in one round trip: PostgreSQL keeps the order. Any failure
-   * ends the transaction, as in MongoDB.
+   * Runs statements of a transaction after those before them, in one round trip: PostgreSQL keeps the order.
+   * Any failure ends the transaction, as in MongoDB.
    */
   async run(transaction: Transaction, statements: readonly Statement[]): Promise<Row[][]> {
     const first = !transaction.begun
@@ -89,7 +89,9 @@ export class Transactions {
     if (this.#open.get(transaction.session) === transaction) await this.#rollback(transaction)
   }
 
-  /** @throws MongoError NoSuchTransaction or WriteConflict with the label that makes the driver start over. */
+  /**
+   * @throws MongoError NoSuchTransaction or WriteConflict with the label that makes the driver start over.
+   */
   async commit(session: string, number: bigint): Promise<void> {
     const transaction = this.#open.get(session)
     if (transaction === undefined || transaction.number !== number) return this.#commitAgain(session, number)
@@ -141,7 +143,9 @@ export class Transactions {
     this.#ended.clear()
   }
 
-  /** A commit of something that is not open: repeated by the driver, or begun before a crash. The table knows. */
+  /**
+   * A commit of something that is not open: repeated by the driver, or begun before a crash. The table knows.
+   */
   async #commitAgain(session: string, number: bigint): Promise<void> {
     const ended = this.#ended.get(session)
     if (ended?.number === number && ended.outcome === 'committed') return

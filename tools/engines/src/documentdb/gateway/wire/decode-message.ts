@@ -28,9 +28,9 @@ const moreToCome = 2
 const requiredFlags = 0xffff
 
 /**
- * Reads one complete message: OP_MSG, or the OP_QUERY that older handshakes use.
- * Checksums are skipped, not verified: the connection is a loopback one. `exhaustAllowed` is granted to no command,
- * which the protocol permits.
+ * Reads one complete message: OP_MSG, or the OP_QUERY that older handshakes use. Checksums are skipped, not
+ * verified: the connection is a loopback one. `exhaustAllowed` is granted to no command, which the protocol
+ * permits.
  * @throws WireError for anything that is not a well-formed message of these two kinds.
  */
 export function decodeMessage(bytes: Buffer): Message {

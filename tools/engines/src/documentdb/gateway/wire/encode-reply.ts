@@ -6,7 +6,9 @@ const legacyAwaitCapable = 8
 /** Up to here one buffer with a copy is cheaper than two writes. */
 const copyBytesMax = 32 * 1024
 
-/** An OP_MSG answer as the buffers to write: one when it is short, header and document apart when it is long. */
+/**
+ * An OP_MSG answer as the buffers to write: one when it is short, header and document apart when it is long.
+ */
 export function encodeMsgReply(document: Buffer, requestId: number, responseTo: number): Buffer[] {
   const total = msgHeaderBytes + document.length
   const joined = document.length <= copyBytesMax

@@ -1,4 +1,6 @@
-/** MongoDB's own limits, as `hello` announces them; the engine's own batch limit is the smaller one and wins. */
+/**
+ * MongoDB's own limits, as `hello` announces them; the engine's own batch limit is the smaller one and wins.
+ */
 export const messageBytesMax = 48_000_000
 export const documentBytesMax = 16 * 1024 * 1024
 /** MongoDB lets a command be this much longer than the largest document it carries. */

@@ -8,7 +8,9 @@ export type ServeSocketOptions = {
   socket: Socket
   /** Shared by all connections: what messages over `largeBytes` may hold in memory together. */
   budget: ByteBudget
-  /** Answers one message: the buffers to write, none when no answer is wanted. A throw closes the connection. */
+  /**
+   * Answers one message: the buffers to write, none when no answer is wanted. A throw closes the connection.
+   */
   handle: (message: Message) => Promise<Buffer[]>
   onError: (error: unknown) => void
 }
@@ -18,9 +20,9 @@ const aheadBytesMax = 1024 * 1024
 const stalledAfterMs = 60_000
 
 /**
- * Reads messages from a client one after the other and writes the answers in the same order. Buffers at most one
- * message (48 MB) and a megabyte that a client sent ahead; a message that stays unfinished for a minute and a client that
- * does not read its answers stop here.
+ * Reads messages from a client one after the other and writes the answers in the same order. Buffers at most
+ * one message (48 MB) and a megabyte that a client sent ahead; a message that stays unfinished for a minute
+ * and a client that does not read its answers stop here.
  */
 export function serveSocket({ socket, budget, handle, onError }: ServeSocketOptions): void {
   const queue = new ByteQueue()

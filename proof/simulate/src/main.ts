@@ -10,7 +10,7 @@ const usage = `Usage: npm run --silent simulate -- [--seeds N] [--from SEED] [--
   --from SEED   the first seed (default 1)
   --seed SEED   this one alone, with its whole trace
   --all         goes on after a violation, and ends with the seeds of each kind
-  --bug NAME    with a seeded bug, see npm run chaos -- --help; the exit code is 0 when it is found
+  --bug NAME    with a deliberate bug, see npm run chaos -- --help; the exit code is 0 when it is found
 
 Runs the real rules and flow of rounds and wallet-bridge on virtual time with seeded faults: safety in every step, then liveness.
 `
@@ -31,7 +31,7 @@ if (values.help) {
 }
 const { bug } = values
 if (bug !== undefined && !isBug(bug)) {
-  process.stderr.write(`There is no seeded bug ${bug}.\n\n${usage}`)
+  process.stderr.write(`There is no deliberate bug ${bug}.\n\n${usage}`)
   process.exit(2)
 }
 const options = bug === undefined ? {} : { mistake: { bug } }

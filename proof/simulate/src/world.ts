@@ -17,7 +17,7 @@ import type { Weather } from './weather.ts'
 
 export type GrantUses = Pick<GrantsStore, 'open' | 'use' | 'giveBack'>
 
-/** Rules or stores with a mistake, or the name of a seeded bug: what a run is to find. */
+/** Rules or stores with a mistake, or the name of a deliberate bug: what a run is to find. */
 export type Mistake = {
   readonly movementRules?: (state: MovementState, message: MovementMessage) => MovementStep
   readonly roundRules?: typeof transition

@@ -129,6 +129,8 @@ ${lines.join('\n')}
   --events N    events that "webhooks" rewinds, 1000 to 1000000 (default 10000)
   --deliveries N  deliveries that "webhooks" stores, 2000 to 2000000 (default 20000)
   --pending N   credits that wait for their wallet in "settlement", 100 to 10000 (default 2000)
+  --base REF    compares this build with that of a git ref instead (read, access, round, webhooks): processor time
+                per request and service, in at least 10 turns
 
 Starts what it needs on free ports in a folder of its own, prints a table, writes JSON to proof/bench/results/ and leaves nothing running.
 What the figures mean: docs/benchmarks.md.

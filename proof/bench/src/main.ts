@@ -3,6 +3,8 @@ import { createCleanup } from './harness/cleanup.ts'
 import { exitAfterOutput } from './harness/exit-after-output.ts'
 import { writeResult } from './harness/write-result.ts'
 import { benchmarks, usage } from './benchmarks.ts'
+import { runCompare } from './compare/run-compare.ts'
+import { type WorkloadName, workloads } from './compare/workloads.ts'
 
 const { values, positionals } = readArguments()
 const benchmark = benchmarks.find(({ name }) => name === positionals[0])
@@ -33,16 +35,42 @@ const options = {
   deliveries,
   pending,
 }
+const { base } = values
 const cleanup = createCleanup()
 const say = (text: string) => process.stderr.write(`${text}\n`)
 try {
-  const { result, text } = await benchmark.run(options, cleanup, say)
-  const path = writeResult(benchmark.name, { seconds, pairs, ...result })
+  const { result, text } =
+    base === undefined
+      ? await benchmark.run(options, cleanup, say)
+      : await runCompare(
+          {
+            name: comparable(benchmark.name),
+            ref: base,
+            turns: Math.max(10, options.pairs),
+            durationMs: seconds * 1000,
+          },
+          cleanup,
+          say,
+        )
+  const path = writeResult(base === undefined ? benchmark.name : `${benchmark.name}-base`, {
+    seconds,
+    pairs,
+    ...result,
+  })
   process.stdout.write(`\n${benchmark.title}\n\n${text}\n\nwritten to ${path}\n`)
 } finally {
   await cleanup.run()
 }
 exitAfterOutput(0)
+
+function comparable(name: string): WorkloadName {
+  if (isWorkload(name)) return name
+  return fail(`--base is for ${Object.keys(workloads).join(', ')}`)
+}
+
+function isWorkload(name: string): name is WorkloadName {
+  return Object.hasOwn(workloads, name)
+}
 
 function readArguments() {
   try {
@@ -52,6 +80,7 @@ function readArguments() {
         help: { type: 'boolean', short: 'h', default: false },
         seconds: { type: 'string', default: '3' },
         pairs: { type: 'string', default: '5' },
+        base: { type: 'string' },
         history: { type: 'string', default: '100000' },
         part: { type: 'string', multiple: true, default: [] },
         events: { type: 'string', default: '10000' },

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type DemoFile, requireDemoFile } from '@pitboss/stack/demo-file'
 import type { Cleanup } from './cleanup.ts'
 
-const entry = fileURLToPath(new URL('../../../../tools/stack/src/main.ts', import.meta.url))
+const ownEntry = fileURLToPath(new URL('../../../../tools/stack/src/main.ts', import.meta.url))
 const readyWithinMs = 120_000
 const stopWithinMs = 60_000
 const wordsKept = 4000
@@ -26,12 +26,15 @@ export async function startProduct({
   logPath,
   flags = [],
   environment,
+  entry = ownEntry,
   cleanup,
 }: {
   dataDir: string
   logPath: string
   flags?: readonly string[]
   environment: NodeJS.ProcessEnv
+  /** Of another build. */
+  entry?: string
   cleanup: Cleanup
 }): Promise<Product> {
   const child = spawn(

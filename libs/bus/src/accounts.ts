@@ -32,7 +32,7 @@ const accountOf = (user: NatsUser) => (user === 'ops' ? streamsAccount : user)
  */
 const jetstreamInfo = '$JS.API.INFO'
 
-/** Where one request has several answers: each replica's, each message's. */
+/** Subjects on which one request has several answers: one of each replica, or one of each message. */
 const severalAnswer = ['$SRV.', '$JS.API.CONSUMER.MSG.NEXT.']
 
 /**

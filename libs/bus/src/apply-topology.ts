@@ -7,8 +7,8 @@ const streamNotFound = [10_059]
 const absentConsumerCodes = [10_014, 10_059]
 
 /**
- * What was, or in a dry run would be, done about a stream, a bucket's stream or a consumer; `differences`
- * names the fields that were not as declared.
+ * The change that was made to a stream, a bucket's stream or a consumer, or would be made in a dry run;
+ * `differences` names the fields that were not as declared.
  */
 export type TopologyChange = {
   readonly what: string
@@ -36,7 +36,7 @@ export async function applyTopology(
 }
 
 type ApplyOptions = {
-  /** Of each stream: 1, or 3 or 5 in a cluster of at least as many servers. */
+  /** Replicas of each stream: 1, or 3 or 5 in a cluster of at least as many servers. */
   replicas: number
   dryRun?: boolean
   streams?: readonly StreamDeclaration[]

@@ -1,15 +1,15 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 
-/** As the cause of a SERVICE_UNAVAILABLE: nothing has been begun for this call, and the caller may know. */
+/** Cause of a SERVICE_UNAVAILABLE: nothing has been begun for this call, and the caller may know it. */
 export const notStarted = 'not-started'
 
 /**
- * As the cause of what a caller throws then. It is another word, so that a callee which only passes it on
- * claims nothing for itself.
+ * Cause of the error that the caller then throws. It is another word, so that a callee which only passes it
+ * on claims nothing for itself.
  */
 export const shedByCallee = 'shed'
 
-/** Why a call got no answer. Only after `timeout` may the callee have done something. */
+/** Reason why a call got no answer. Only after `timeout` may the callee have done something. */
 export type CallFailure = 'disconnected' | 'no-responders' | 'timeout'
 
 /** SERVICE_UNAVAILABLE with the failure as its cause. */

@@ -1,7 +1,7 @@
 import { accessBucket, accessNews, eventsStream } from './topology.ts'
 import { answerRoot } from './wire.ts'
 
-/** What one NATS user may publish to and subscribe to. Everything else is refused. */
+/** Subjects that one NATS user may publish to and subscribe to. Everything else is refused. */
 export type NatsPermissions = {
   readonly publish: { readonly allow: readonly string[]; readonly deny?: readonly string[] }
   readonly subscribe: { readonly allow: readonly string[] }
@@ -11,7 +11,7 @@ const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks'] as c
 export const natsUsers = [...services, 'ops'] as const
 export type NatsUser = (typeof natsUsers)[number]
 
-/** What only the ops user may call. */
+/** Subjects that only the ops user may call. */
 const opsCalls = ['*.v1.ops.>']
 
 const allCalls = ['auth.v1.>', 'rounds.v1.>', 'wallet.v1.>', 'webhooks.v1.>']
@@ -32,7 +32,10 @@ const durable = (stream: string, name: string) => [
 const fanout = durable(eventsStream.name, 'webhooks-fanout')
 const movements = durable(eventsStream.name, 'rounds-movements')
 
-/** Where a replica is asked who it is. Not `$SRV.*`: it would also let a user hear `$SRV.>`. */
+/**
+ * Subjects on which a replica is asked for its identity. Not `$SRV.*`: it would also let a user hear
+ * `$SRV.>`.
+ */
 const presence = (service: string) => [
   ...['PING', 'INFO', 'STATS'].map((verb) => `$SRV.${verb}`),
   `$SRV.*.${service}`,

@@ -27,8 +27,8 @@ export type CallHandler = {
 
 const stopTimeoutMs = 10_000
 /**
- * How many times `concurrencyMax` of what is never shed are taken: a bound for the memory's sake, far above
- * what comes.
+ * Multiple of `concurrencyMax` up to which calls that are never shed are taken: a bound for the memory's
+ * sake, far above real load.
  */
 const neverShedShare = 8
 

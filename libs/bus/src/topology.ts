@@ -5,12 +5,10 @@ import { nanos } from 'nats'
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** What is declared of a stream; replicas come in when it is applied. */
+/** Declaration of a stream; the number of replicas is added when it is applied. */
 export type StreamDeclaration = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>
 
-/**
- * What is declared of a durable consumer. Where it starts is not: a rewind may have made it anew elsewhere.
- */
+/** Declaration of a durable consumer, without its start: a rewind may have recreated it elsewhere. */
 export type ConsumerDeclaration = {
   readonly stream: string
   readonly config: Pick<ConsumerConfig, 'durable_name' | 'ack_policy'> & Partial<ConsumerConfig>

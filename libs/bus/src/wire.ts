@@ -15,7 +15,10 @@ export const callHeaders = {
 } as const
 
 export const inboxRoot = '_INBOX.'
-/** What the server puts in the place of another account's inbox. It refuses clients that name such a one. */
+/**
+ * Prefix that the server puts in the place of another account's inbox. It refuses clients that name such a
+ * subject.
+ */
 export const answerRoot = '_R_.'
 
 /** Replies go to inboxes only: else a caller could make a service "reply" into an event subject. */
@@ -33,8 +36,8 @@ const wireErrorSchema = z.object({
 })
 
 /**
- * What of a service error crosses the wire: everything public, and of the cause whether anything was begun at
- * all.
+ * The part of a service error that crosses the wire: everything public and, of the cause, whether anything
+ * was begun at all.
  */
 export function encodeServiceError(error: ServiceError): Uint8Array {
   return encodeJson({

@@ -3,10 +3,7 @@ import { type ErrorCode, errorCatalogue } from './catalogue.ts'
 /** One offending field: a dotted path (`limits.0.min_stake`) and what is wrong with it. */
 export type ErrorDetail = { readonly path: string; readonly message: string }
 
-/**
- * What a caller of a movement can look up after an answer of unknown outcome. Source: docs/contract.md,
- * section 11.
- */
+/** Ids that a caller can look up after an answer of unknown outcome. Source: docs/contract.md, section 1. */
 export type ErrorResource = { readonly round_id?: string; readonly transaction_id: string }
 
 type ServiceErrorOptions = {

@@ -4,8 +4,8 @@ import { createDrawSource, type DrawStep, type Seeds } from './fair-v1.ts'
 export const ANGLES = 3600
 
 /**
- * Where the bottle stops: `index` in tenths of a degree, `angle` as shown ("070.5"). Source:
- * docs/contract.md, section 4.
+ * The bottle's stop: `index` in tenths of a degree, `angle` as shown ("070.5"). Source: docs/contract.md,
+ * section 4.
  */
 export function drawAngle(seeds: Seeds): { index: number; angle: string; steps: readonly DrawStep[] } {
   const source = createDrawSource(seeds)

@@ -15,7 +15,7 @@ const REJECTIONS_MAX = 64
 /** The public name of the algorithm, `fairness.algorithm` in rounds and events. */
 export const FAIR_V1 = 'fair-v1'
 
-/** All that a draw depends on. A null client seed draws as the empty string. */
+/** Everything that a draw depends on. A null client seed draws as the empty string. */
 export type Seeds = {
   readonly serverSeed: string
   readonly clientSeed: string | null

@@ -34,7 +34,7 @@ export function verifyRound(input: unknown, options: VerifyOptions = {}): Verifi
   return { valid: checks.every(({ ok }) => ok), checks }
 }
 
-/** What can be checked of a round; null while it has not ended. */
+/** The fields of a round that can be checked; null while it has not ended. */
 export function roundKind(round: Fields): RoundKind | null {
   const status = round.get('status')
   if (status === 'VOIDED' || status === 'FAILED') return 'returned'

@@ -7,7 +7,7 @@ import type { LedgerLine, LedgerRow } from './ledger-lines.ts'
 /** A line of the ledger that differs from ours, or a movement of ours that the ledger lacks. */
 export type Difference = {
   readonly kind: 'extra' | 'different' | 'duplicate' | 'unreadable' | 'missing'
-  /** Of the ledger, counted from 1. */
+  /** Line of the ledger, counted from 1. */
   readonly line?: number
   readonly message?: string
   readonly transaction_id?: string
@@ -27,7 +27,7 @@ export type LedgerSummary = {
   readonly differences: number
 }
 
-/** Of the movements, `from` and `to` inclusive; of the ledger all lines are compared. ISO 8601. */
+/** Window of the movements, `from` and `to` inclusive, ISO 8601. All lines of the ledger are compared. */
 export type LedgerWindow = {
   readonly scope: Scope
   readonly from: string

@@ -4,7 +4,7 @@ const AMOUNT_PATTERN = /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,18})?$/
 const wholeDigitsMax = 15
 const BALANCE_PATTERN = /^-?[0-9]{1,30}(\.[0-9]{1,30})?$/
 
-/** Why a value is no amount. */
+/** Reason why a value is no amount. */
 export type AmountErrorReason = 'NOT_A_STRING' | 'NOT_A_DECIMAL' | 'TOO_MANY_DECIMALS' | 'UNKNOWN_CURRENCY'
 
 /**

@@ -3,9 +3,9 @@ import { isIP } from 'node:net'
 import { classifyAddress } from './public-address.ts'
 
 /**
- * Where calls may go. `LIVE`: https to public addresses on port 443 or ≥ 1024. `TEST`: http too, on any port.
- * `allowLoopback` also lets loopback addresses through, plain http and any port included, and internal names
- * that resolve to loopback or public addresses.
+ * Addresses that calls may go to. `LIVE`: https to public addresses on port 443 or ≥ 1024. `TEST`: http too,
+ * on any port. `allowLoopback` also lets loopback addresses through, plain http and any port included, and
+ * internal names that resolve to loopback or public addresses.
  */
 export type OutboundPolicy = {
   readonly environment: 'TEST' | 'LIVE'

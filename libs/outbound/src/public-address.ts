@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 
-/** What an address is, as far as calling it goes. */
+/** Class of an address for calls that leave the process. */
 export type AddressClass = 'public' | 'loopback' | 'refused'
 
 /**

@@ -1,4 +1,4 @@
-/** Where the time comes from; domain code takes one as an argument. */
+/** Source of the time; rules take one as an argument. */
 export type Clock = { now(): Date }
 
 /** The machine's clock. */

@@ -74,8 +74,8 @@ function pathsOf(field: string): string[] {
 const causesMax = 5
 
 /**
- * What a reader needs of an error and its causes. Errors of drivers hold whole topologies, which no log line
- * can take.
+ * The parts of an error and its causes that a reader needs. Errors of drivers hold whole topologies, which no
+ * log line can take.
  */
 function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return error

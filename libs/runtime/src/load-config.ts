@@ -16,7 +16,7 @@ export class ConfigError extends Error {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What production refuses: each makes tests possible and an operator's money less safe. */
+/** Settings that production refuses: each makes tests possible and an operator's money less safe. */
 const refusedInProduction: readonly { variable: string; harmless: readonly string[] }[] = [
   { variable: 'PITBOSS_TIME_SCALE', harmless: ['1'] },
   { variable: 'PITBOSS_ALLOW_LOOPBACK_WEBHOOKS', harmless: ['no'] },

@@ -4,7 +4,7 @@ import { ConfigError, endBadConfig } from './load-config.ts'
 import { startProbeServer } from './probe-server.ts'
 import { createReadiness, type ReadinessCheck } from './readiness.ts'
 
-/** What a running service gets from its process. */
+/** The parts of its process that a running service gets. */
 export type ServiceHost = {
   readonly logger: Logger
   readonly registry: Registry

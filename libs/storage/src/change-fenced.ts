@@ -18,7 +18,7 @@ export async function changeFenced<Document, Result>({
   change: (current: Document) => Promise<Result | null>
   reread: (stale: Document) => Promise<Document>
   triesMax: number
-  /** What kept changing, for the log. */
+  /** Name of the document that kept changing, for the log. */
   name: string
 }): Promise<Result> {
   let current = document

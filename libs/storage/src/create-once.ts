@@ -13,7 +13,7 @@ export async function createOnce<Result>({
 }: {
   insert: () => Promise<Result>
   find: () => Promise<Result | null>
-  /** What is created, for the error. */
+  /** Name of the created object, for the error. */
   name: string
 }): Promise<{ result: Result; created: boolean }> {
   try {

@@ -3,7 +3,7 @@ const characters = 26
 /** An id is made within this much of its object's creation time, on whichever replica. */
 const slackMs = 60_000
 
-/** What a page of a list asks of the ids and of the creation times; null asks nothing. */
+/** Conditions of a list's page on ids and creation times; null sets no condition. */
 export type CreatedWithin = {
   readonly ids: { readonly $gt?: string; readonly $lt?: string } | null
   readonly createdAt: { readonly $gte?: Date; readonly $lte?: Date } | null
@@ -47,7 +47,7 @@ export function createdWithin({
   }
 }
 
-/** What is there of the two, the lower one first. */
+/** The two bounds that are set, the lower one first. */
 function present(...bounds: readonly (string | null)[]): string[] {
   return bounds.filter((bound) => bound !== null).toSorted()
 }

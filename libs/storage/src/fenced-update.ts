@@ -1,6 +1,6 @@
 import type { Collection, Document, Filter, UpdateFilter, WithId } from 'mongodb'
 
-/** What every version-fenced document has. */
+/** Fields of every version-fenced document. */
 export type Versioned = { _id: string; version: number }
 
 /**

@@ -9,7 +9,7 @@ import { isDuplicateKey } from './is-duplicate-key.ts'
 type KeyDocument = { _id: string; bodyHash: string; objectId: string; createdAt: Date }
 
 const lifetimeS = 24 * 60 * 60
-/** How long a claimed key keeps the id of the object that may still be made under it. */
+/** Time for which a claimed key keeps the id of the object that may still be made under it. */
 export const idempotencyKeyLifetimeMs = lifetimeS * 1000
 const attemptsMax = 3
 

@@ -6,8 +6,8 @@ import { isDuplicateKey } from './is-duplicate-key.ts'
 import { type Keyring, parseKeyring } from './keyring.ts'
 
 /**
- * Which key a database knows under which key id: a hash of something derived from the key, so that it opens
- * nothing.
+ * Mark of the key that a database knows under a key id: a hash of something derived from the key, so that it
+ * opens nothing.
  */
 type ProofDocument = { _id: string; proof: string }
 
@@ -37,7 +37,7 @@ export async function openKeyring(db: Db, text: string): Promise<Keyring> {
   }
   return keyring
 
-  /** What stands under the key id now: this, or what another process was faster with. */
+  /** The value stored under the key id now: this one, or that of another process which was faster. */
   async function remember(mine: ProofDocument): Promise<ProofDocument> {
     try {
       await proofs.insertOne(mine)

@@ -9,7 +9,7 @@ export type OutboxEntry = {
   readonly body: string
 }
 
-/** What a document with an outbox has. `outboxAt` is null exactly when nothing waits. */
+/** Fields of a document with an outbox. `outboxAt` is null exactly when nothing waits. */
 export type WithOutbox = { outbox: OutboxEntry[]; outboxAt: Date | null }
 
 /**

@@ -12,7 +12,7 @@ const sweepPageSize = 200
 const sweepWidth = 8
 const relaysMax = 1000
 
-/** What the relay needs of the bus. */
+/** The part of the bus that the relay needs. */
 export type EventPublisher = {
   publishEvent(event: { id: string; subject: string; payload: Uint8Array }): Promise<void>
   connected(): boolean

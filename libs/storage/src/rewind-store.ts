@@ -28,7 +28,7 @@ type RewindDocument = RewindCounts & {
   createdAt: Date
 }
 
-/** What is known of the messages from `firstSeq` on, `partSize` of them. */
+/** State of the messages from `firstSeq` on, `partSize` of them. */
 type PartDocument = RewindPart & { _id: string; rewindId: string; firstSeq: number; createdAt: Date }
 
 export type OpenRewind = Pick<RewindDocument, '_id' | 'fromSeq' | 'toSeq'>
@@ -39,7 +39,7 @@ const openMax = 10
 const openKnownMs = 1000
 const startMarginMs = 100
 const attemptsMax = 5
-/** As long as the stream keeps what could be counted. */
+/** Kept as long as the stream keeps the messages that could be counted. */
 const partKeptS = 30 * 24 * 3600
 
 /** Declare them with the service's collections. */
@@ -125,7 +125,8 @@ export function createRewindStore({
     },
 
     /**
-     * How far a rewind is. What the consumer has passed can not change any more: it is added up for good.
+     * Progress of a rewind. Messages that the consumer has passed cannot change any more: they are added up
+     * for good.
      * @param passedSeq up to where the consumer has acknowledged everything, as of before this call
      */
     async progress(id: string, passedSeq: number): Promise<RewindView> {

@@ -1,4 +1,4 @@
-/** How a message of a rewound consumer ended. */
+/** Result of one message of a rewound consumer. */
 export type HandledMessage = {
   readonly seq: number
   readonly result: 'repaired' | 'unchanged' | 'parked'
@@ -14,7 +14,7 @@ export type RewindPart = { readonly seen?: Bits; readonly repaired?: Bits; reado
 
 const wordBits = 32
 
-/** How many sequences a part covers. */
+/** Number of sequences in a part. */
 export const partSize = 32 * wordBits
 
 /** The bits to set for messages of the part that begins with `firstSeq`: by field and word. */

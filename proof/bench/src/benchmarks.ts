@@ -25,7 +25,7 @@ type Benchmark = {
   title: string
   /** One or two lines for `--help`. */
   about: string
-  /** What `--part` may name. */
+  /** Names that `--part` takes. */
   parts?: readonly string[]
   run(options: BenchOptions, cleanup: Cleanup, say: (text: string) => void): Promise<Measured>
 }

@@ -1,8 +1,8 @@
 import type { Answer } from './send.ts'
 
-/** What a client asked and was told. The first of the four sources that are compared. */
+/** Requests of the clients with the answers they got: the first of the four sources that are compared. */
 export type Told = {
-  /** When the answer came. */
+  /** Time of the answer. */
   at: string
   sentAtMs: number
   answeredAtMs: number
@@ -18,7 +18,7 @@ export type Told = {
 export type Answers = {
   add(told: Omit<Told, 'at'>): void
   all(): readonly Told[]
-  /** How many answers of each status and code there were. */
+  /** Number of answers of each status and code. */
   counts(): Record<string, number>
 }
 

@@ -1,5 +1,5 @@
 export type Random = {
-  /** From 0 up to, not including, 1. */
+  /** A number from 0 up to, not including, 1. */
   next(): number
   chance(probability: number): boolean
   /** A whole number, both ends included. */

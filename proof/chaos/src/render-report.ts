@@ -2,7 +2,7 @@ import type { ChaosReport } from './run-chaos.ts'
 
 const violationsShown = 20
 
-/** What was done, what was checked, what is wrong: for a terminal. */
+/** Report for a terminal: work, checks, violations. */
 export function renderReport({
   seed,
   seconds,

@@ -10,7 +10,8 @@ import { type ChaosOptions, type ChaosReport, runChaos } from './run-chaos.ts'
 export type Catch = {
   bug: Bug | null
   /**
-   * From the first client's start to the verdict, over all storms that it took; null when it was not caught.
+   * Time from the first client's start to the verdict, over all storms that it took; null when it was not
+   * caught.
    */
   afterMs: number | null
   storms: number

@@ -40,15 +40,15 @@ export type ChaosOptions = {
   timeScale: number
   faults: boolean
   load: ChaosLoad
-  /** Where the faults are to be thickest; nowhere in particular unless told. */
+  /** Place where the faults are to be thickest; none in particular unless told. */
   stress?: { moods?: readonly string[]; favourite?: string }
-  /** How long everything may take to heal and end. */
+  /** Time that everything has to heal and end. */
   healWithinMs: number
-  /** What the product's processes get beyond the usual. */
+  /** Settings that the product's processes get beyond the usual. */
   environment: NodeJS.ProcessEnv
 }
 
-/** How many clients of which kind. */
+/** Number of clients of each kind. */
 export type ChaosLoad = { players: number; drivers: number }
 
 export const fullLoad: ChaosLoad = { players: 15, drivers: 6 }
@@ -64,14 +64,14 @@ export type ChaosReport = {
   /** Milliseconds until a killed service answered again, with the engines up. */
   back: { kills: number; medianMs: number; mostMs: number }
   invariants: Invariant[]
-  /** From the first client's start to the verdict. */
+  /** Time from the first client's start to the verdict. */
   tookMs: number
   diary: string[]
 }
 
 const walletTimeoutMs = 1000
 const warmUpMs = 2000
-/** Of so many movements, and deliveries, each single try is looked at. */
+/** Number of movements and deliveries of which each single try is looked at. */
 const triesRead = 200
 const deliveriesRead = 200
 const startingBalance = '1000.00'

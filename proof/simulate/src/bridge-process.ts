@@ -88,8 +88,8 @@ export function startBridge(machine: Machine, world: World): void {
 }
 
 /**
- * As place-movement.ts's own bound does it when the stakes of others fill the wallet's places: after its
- * first reads, before any write.
+ * Does as the bound of place-movement.ts when the stakes of others fill the wallet's places: after its first
+ * reads, before any write.
  */
 function boundStakes(
   place: PlaceMovement,

@@ -18,7 +18,7 @@ import type { World } from './world.ts'
 
 type Tables = Pick<World, 'movements' | 'rounds' | 'grants' | 'stream' | 'wallet'>
 
-/** What the run knows besides its tables. */
+/** Facts that the run knows besides its tables. */
 type Notes = {
   readonly answers: Answers
   readonly accepted: ReadonlyMap<string, Acceptance>

@@ -1,8 +1,7 @@
 import type { Random } from '@pitboss/chaos/random'
 
 /**
- * How the clients of one run behave, and how much their players have; decided by its seed. Probabilities
- * from 0 to 1.
+ * Habits of the clients of one run, and their players' money; decided by its seed. Probabilities from 0 to 1.
  */
 export type Habits = {
   /**
@@ -10,13 +9,13 @@ export type Habits = {
    * other.
    */
   readonly tabs: readonly string[]
-  /** How long a client waits for an answer. */
+  /** Time that a client waits for an answer. */
   readonly patienceMs: number
-  /** Of an unanswered stake to be rolled back. */
+  /** Probability that an unanswered stake is rolled back. */
   readonly impatience: number
-  /** Of a request to be sent several times at once. */
+  /** Probability that a request is sent several times at once. */
   readonly doubled: number
-  /** Of a stake to be a free bet. */
+  /** Probability that a stake is a free bet. */
   readonly freeBets: number
   readonly startingBalance: string
   /**

@@ -85,8 +85,8 @@ export function createModelBus({
 }
 
 /**
- * As the real bus does: what was not expected is INTERNAL_ERROR, a lost database SERVICE_UNAVAILABLE, what
- * was not begun is said to be so.
+ * Translates errors as the real bus does: an unexpected one is INTERNAL_ERROR, a lost database
+ * SERVICE_UNAVAILABLE, and a call that was not begun says so.
  */
 function asServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) {

@@ -16,7 +16,7 @@ export type ModelRounds = {
   storeOf(machine: Machine): RoundsStore
   commitmentsOf(machine: Machine): CommitmentsStore
   refusalsOf(machine: Machine): RefusalsStore
-  /** What was refused for good before it had a round, by chain and id. */
+  /** Requests that were refused for good before they had a round, by nonce sequence and id. */
   readonly refused: ReadonlyMap<string, Refusal>
   takeOut(id: string, eventIds: readonly string[]): void
   nextDueMs(): number

@@ -23,7 +23,7 @@ export type ModelWallet = {
   clientOf(machine: Machine): WalletClient
 }
 
-/** What may go wrong with one call besides being slow. */
+/** Faults of one call besides being slow. */
 const troubles = [
   'lost',
   'answer lost',
@@ -76,7 +76,7 @@ export function createModelWallet({
   startingBalance: string
 }): ModelWallet {
   const ledger = createLedger()
-  /** What was refused once stays refused, as docs/contract.md, section 12 wants it of every wallet. */
+  /** Refused ids stay refused, as docs/contract.md, section 12 asks of every wallet. */
   const refused = new Map<string, string>()
   let ids = 0
 

@@ -118,7 +118,7 @@ export function startRounds(
     },
   }
 
-  /** As calls/player.ts of rounds. */
+  /** Does as the calls of the player in rounds. */
   async function act(caller: Caller, roundId: string, message: RoundMessage, context: CallContext) {
     const stored = await rounds.find(caller.scope, roundId)
     if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')

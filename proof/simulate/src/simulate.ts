@@ -32,7 +32,7 @@ export type Simulation = {
   readonly movements: number
   /** The first promise that was broken, or null. */
   readonly violation: string | null
-  /** Its name; violations of one promise have one. */
+  /** Name of the promise; violations of one promise share it. */
   readonly promise: string | null
   readonly trace: readonly string[]
 }
@@ -240,7 +240,7 @@ export async function simulate(
     timeline.after(faults.between(200, 4000), torment)
   }
 
-  /** As the durable consumer of rounds: at least once, in some process. */
+  /** Works as the durable consumer of rounds: at least once, in some process. */
   function hint(body: string): void {
     const roundId = /"round_id":"([^"]+)"/.exec(body)?.[1]
     if (roundId === undefined) return

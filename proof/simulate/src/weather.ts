@@ -1,30 +1,32 @@
 import type { Random } from '@pitboss/chaos/random'
 
-/** How bad things are in one run; decided by its seed. Probabilities from 0 to 1. */
+/** Faults of one run; decided by its seed. Probabilities from 0 to 1. */
 export type Weather = {
   /** True once the faults are over. */
   fair(): boolean
   clear(): void
-  /** Of a process at each of its steps. */
+  /** Probability of a fault of a process at each of its steps. */
   readonly crash: number
-  /** Of a step's request or answer to get lost. */
+  /** Probability that a step's request or answer gets lost. */
   readonly ioLost: number
   readonly busLost: number
   /**
-   * Of a call to be turned away unbegun by a callee that has too much to do; and of a stake, while others
-   * fill its wallet's places.
+   * Probability that a busy callee turns a call away unbegun; and a stake, while others fill its wallet's
+   * places.
    */
   readonly shed: number
-  /** Of a process to stand still just after it has called the wallet. */
+  /** Probability that a process stands still just after it has called the wallet. */
   readonly standstill: number
-  /** Of a fault of the processes to be that all of a kind are away for longer than a stake's envelope. */
+  /**
+   * Probability that a fault of the processes takes away all of a kind for longer than a stake's envelope.
+   */
   readonly outage: number
   /**
-   * Of trouble with the wallet to be of the kind that tempts: it takes and says nothing, and refuses when it
-   * is asked again.
+   * Probability that trouble with the wallet is of the tempting kind: it takes and says nothing, and refuses
+   * when it is asked again.
    */
   readonly treachery: number
-  /** Of each kind of trouble with the wallet. */
+  /** Probability of each kind of trouble with the wallet. */
   readonly wallet: number
   ioMs(random: Random): number
 }

@@ -26,7 +26,7 @@ export type Mistake = {
   readonly bug?: Bug
 }
 
-/** What outlives every process: the tables, the stream, the wallet, the time. */
+/** State that outlives every process: the tables, the stream, the wallet, the time. */
 export type World = {
   readonly timeline: Timeline
   readonly random: Random

@@ -6,9 +6,9 @@ export type Snapshot = {
   /** By collection and id, as text. */
   readonly documents: ReadonlyMap<string, string>
   equals(other: Snapshot): boolean
-  /** What `earlier` had and is gone or different now. */
+  /** Documents of `earlier` that are gone or different now. */
   changedSince(earlier: Snapshot): string[]
-  /** What is gone, different or new since `earlier`. */
+  /** Documents that are gone, different or new since `earlier`. */
   differencesFrom(earlier: Snapshot): string[]
   /** Puts the database back into this state; indexes stay. */
   restore(): Promise<void>

@@ -12,7 +12,7 @@ export type StepOptions = {
 
 export type Stage = {
   /**
-   * What a process does outside of itself: waits for its turn, then does what `effects` says and goes on with
+   * A step of a process outside of itself: it waits for its turn, does what `effects` says, and goes on with
    * the result. Of several effects each is tried; and a process is held at each of its steps for as long as
    * any order of the others takes.
    */
@@ -94,7 +94,7 @@ type Waiting = { readonly process: string; readonly moves: (isIdle: boolean) => 
 
 function createStage() {
   let waiting: readonly Waiting[] = []
-  /** What each process has been told so far: all that it can know. */
+  /** Messages that each process has got so far: all that it can know. */
   const logs = new Map<string, string>()
   const dead = new Set<string>()
   let ending = false

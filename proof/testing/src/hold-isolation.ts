@@ -8,7 +8,7 @@ import { type Snapshot, snapshotOf } from './database-snapshot.ts'
 
 export type TenantScope = { readonly operatorId: string; readonly environment: 'SANDBOX' | 'LIVE' }
 
-/** How a method of a repository keeps tenants apart, or why it need not. */
+/** The way in which a method of a store keeps tenants apart, or the reason why it need not. */
 export type Line<Ids> =
   | {
       /** Whose it is: of one environment, or of the account in both. */
@@ -22,9 +22,9 @@ export type StoreTable<Ids> = { readonly store: object; readonly lines: Readonly
 /** The ways to write a table's lines for things that are named as `Ids` says. */
 export function linesFor<Ids>() {
   return {
-    /** Of one account and environment. */
+    /** Reaches records of one account and environment. */
     scoped: (call: (scope: TenantScope, ids: Ids) => unknown): Line<Ids> => ({ reach: 'environment', call }),
-    /** Of one account, the same in both environments. */
+    /** Reaches records of one account, the same in both environments. */
     accountWide: (call: (scope: TenantScope, ids: Ids) => unknown): Line<Ids> => ({ reach: 'account', call }),
     /** Reached by nobody from outside; says why. */
     internal: (why: string): Line<Ids> => ({ internal: why }),
@@ -86,7 +86,7 @@ async function holdLine<Ids>(
   { db, owner, ids, neverMade }: { db: Db; owner: TenantScope; ids: Ids; neverMade: Ids },
   seeded: Snapshot,
 ): Promise<void> {
-  /** What a call says and what it changes; everything is as it was afterwards. */
+  /** Answer of a call and the changes that it makes; everything is as it was afterwards. */
   const effectOf = async (scope: TenantScope, named: Ids) => {
     const answer = await answerOf(() => call(scope, named))
     const after = await snapshotOf(db)

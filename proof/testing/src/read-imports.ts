@@ -6,7 +6,7 @@ import { parseSync } from 'oxc-parser'
 export type Import = {
   /** The importing file, from the project's root. */
   readonly file: string
-  /** What is imported, as it is written. */
+  /** The specifier as it is written. */
   readonly specifier: string
   /** The imported file, from the project's root; null for a package from outside the project. */
   readonly target: string | null

@@ -22,7 +22,7 @@ const accounts = 60
 const jobs = 2
 const interruptedExitCode = 130
 const tap = join(root, 'node_modules/tap/dist/esm/run.mjs')
-/** What Node has compiled: a run starts hundreds of processes that load the same files. */
+/** Node's compile cache: a run starts hundreds of processes that load the same files. */
 const compileCache = join(root, 'node_modules/.cache/node-compile')
 const plainChildren = fileURLToPath(new URL('./plain-children.cts', import.meta.url))
 

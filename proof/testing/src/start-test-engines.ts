@@ -5,13 +5,13 @@ import { startMongodb } from '@pitboss/engines/start-mongodb'
 import { startNats } from '@pitboss/engines/start-nats'
 import { z } from 'zod'
 
-/** What PITBOSS_TEST_ENGINES holds, as JSON: one pair of engines for all processes of a test run. */
+/** Content of PITBOSS_TEST_ENGINES, as JSON: one pair of engines for all processes of a test run. */
 export const testEnginesSchema = z.object({
   mongodb_url: z.string(),
   nats_url: z.string(),
   /** Accounts `T0`, `T1`, … with one user `t0`, `t1`, … each, password `t`. */
   nats_accounts: z.number().int().positive(),
-  /** Where processes note which account they hold. */
+  /** Folder in which processes note which account they hold. */
   claims_dir: z.string().optional(),
 })
 

@@ -6,9 +6,9 @@ export type WaitOptions = {
    * at once.
    */
   timeoutMs?: number
-  /** What is waited for, for the message. */
+  /** Name of the awaited condition, for the message. */
   what?: string
-  /** How long to rest between two looks; 10 ms unless told. */
+  /** Pause between two looks; 10 ms unless told. */
   everyMs?: number
 }
 

@@ -10,7 +10,7 @@ export type JsonValue =
   | { readonly [key: string]: JsonValue }
 export type JsonObject = { readonly [key: string]: JsonValue }
 
-/** What is wrong with a bet; `path` is dotted and starts with "bet". */
+/** A fault of a bet; `path` is dotted and starts with "bet". */
 export type BetIssue = { readonly path: string; readonly message: string }
 
 /**
@@ -74,7 +74,7 @@ export type PlayState =
       readonly over: false
       /** Actions that counted so far, repeated ones left out. */
       readonly actions: readonly number[]
-      /** What a cash-out would pay now; null before the first action. */
+      /** The multiplier that a cash-out would pay now; null before the first action. */
       readonly multiplier: Rational | null
       readonly nextMultiplier: Rational
     }
@@ -82,7 +82,7 @@ export type PlayState =
       readonly over: true
       readonly actions: readonly number[]
       readonly won: boolean
-      /** What is paid, zero when lost. */
+      /** The multiplier that is paid, zero when lost. */
       readonly multiplier: Rational
       /** Public reveal of the round, `outcome` of docs/contract.md, section 4. */
       readonly outcome: JsonObject

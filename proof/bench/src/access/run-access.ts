@@ -12,8 +12,8 @@ import { type GuessTimes, timeGuesses, welchLimit } from './time-guesses.ts'
 const loginsAtOnce = [1, 4]
 
 /**
- * What access costs: a request with a cached token against a fastify hello, a login, and whether refusing an
- * unknown key takes another time than refusing a wrong secret.
+ * Measures access: a request with a cached token beside a fastify hello, a login, and the times of refusing
+ * an unknown key and a wrong secret.
  */
 export async function runAccess(
   plan: PairPlan,

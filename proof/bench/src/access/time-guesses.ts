@@ -4,7 +4,7 @@ import { median } from '../harness/run-pairs.ts'
 import { expectStatus, type HttpClient } from '../harness/http-client.ts'
 import { welchT } from './welch.ts'
 
-/** As many of each, so that limiters and caches meet both kinds alike. */
+/** Number of each kind, equal so that limiters and caches meet both alike. */
 const keysOfEach = 400
 const warmUp = 1000
 /** Above this an observer could tell the two apart. */

@@ -10,7 +10,7 @@ export type Operations = {
 
 export const operationNames = ['insert', 'findById', 'fencedUpdate', 'page', 'transaction'] as const
 
-/** What is in the collections before anything is measured. */
+/** Documents in the collections before anything is measured. */
 export const seeded = {
   documents: 2000,
   pageDocuments: 5000,

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Of one core, and of memory as the kernel shares it out (PSS). */
+/** Share of one core, and memory as the kernel shares it out (PSS). */
 export type ProcessUse = { cpuPercent: number; memoryMb: number; processes: number }
 
 const ticksPerSecond = 100
 const bytesPerMb = 1024
 
-/** What a process and its descendants use over `ms`. Linux only. */
+/** Use of a process and its descendants over `ms`. Linux only. */
 export async function measureUse(pid: number, ms: number): Promise<ProcessUse> {
   const before = ticksOf(familyOf(pid))
   const fromMs = performance.now()

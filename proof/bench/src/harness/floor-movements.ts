@@ -6,7 +6,7 @@ import { callFloorWallet } from './floor-wallet.ts'
 
 const leaseMs = 10_000
 
-/** What every floor keeps of a movement. */
+/** Fields that every floor keeps of a movement. */
 type FloorMovement = Outboxed & {
   walletKey: string
   reference: string
@@ -22,7 +22,7 @@ type FloorMovement = Outboxed & {
 type FloorMove = {
   transactionId: string
   roundId: string
-  /** What this floor keeps of it besides. */
+  /** Further fields that this floor keeps. */
   fields: object
   path: string
   bodyOf(reference: string, at: Date): object

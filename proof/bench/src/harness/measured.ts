@@ -1,2 +1,2 @@
-/** What a benchmark or one part of it gave: for the JSON, and as text. */
+/** Result of a benchmark or one part of it: for the JSON, and as text. */
 export type Measured = { result: object; text: string }

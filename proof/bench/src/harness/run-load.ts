@@ -1,6 +1,6 @@
 import { createLatencyRecorder, type Latency } from './latency.ts'
 
-/** What one measured stretch gave. */
+/** Result of one measured stretch. */
 export type Sample = {
   concurrency: number
   seconds: number

@@ -8,7 +8,7 @@ export type Comparison = {
   concurrency: number
   product: Summary
   floor: Summary
-  /** Of the rates, pair by pair. */
+  /** Ratios of the rates, pair by pair. */
   ratio: { median: number; least: number; most: number }
 }
 export type Summary = { rate: number; latencyMs: Latency; failed: number; samples: Sample[] }

@@ -10,7 +10,7 @@ import { createFloorRelay, type FloorRelay } from './floor-relay.ts'
 import { runLoad } from './run-load.ts'
 import { given, servePart } from './serve-part.ts'
 
-/** What the work of a floor has. */
+/** The parts that a floor's work gets. */
 export type Floor = { db: Storage['db']; relay: FloorRelay['relay']; wallet: Pool }
 
 const order = z.object({ concurrency: z.number(), durationMs: z.number() })

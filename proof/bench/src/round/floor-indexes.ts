@@ -7,7 +7,7 @@ const outbox: IndexDeclaration = {
   partialFilterExpression: { outboxAt: { $gt: epoch } },
 }
 
-/** As many indexes, on the same fields, as the product keeps: a write includes them. */
+/** Indexes on the same fields as the product's, as many of them: a write includes them. */
 export const floorIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   commitments: [],
   rounds: [

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { newId } from '@pitboss/runtime/new-id'
 
-/** What the movements of one round share. */
+/** Fields that the movements of one round share. */
 export type MovedRound = { roundId: string; walletRoundId: string; sessionId: string; playerId: string }
 
 const walletGameId = 'f1000000-0000-4000-8000-000000000001'

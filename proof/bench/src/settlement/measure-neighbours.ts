@@ -13,7 +13,7 @@ import { type Bridge, type BridgeOperator, startBridge } from './start-bridge.ts
 
 const capacityCallers = 16
 const capacitySecondsMax = 5
-/** Of what A alone can do; B asks for as much again. */
+/** Share of the rate that A alone reaches; B asks for as much again. */
 const loadShare = 0.3
 /**
  * B begins earlier: A is looked at while B's calls fill every place, while they time out and while the

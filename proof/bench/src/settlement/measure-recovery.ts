@@ -9,11 +9,12 @@ import { renderTable } from '../harness/table.ts'
 import { makeMovement, newRound } from './make-movement.ts'
 import { type Bridge, type BridgeOperator, startBridge } from './start-bridge.ts'
 
-/** What the resolver of one process keeps in flight to one wallet. */
+/** Calls that the resolver of one process keeps in flight to one wallet. */
 const connections = 32
 const placedAtOnce = 32
 /**
- * How long the wallet stays down after the last movement was placed: each has failed several times by then.
+ * Time for which the wallet stays down after the last movement was placed: each has failed several times by
+ * then.
  */
 const outageMs = 10_000
 /**
@@ -33,7 +34,7 @@ type Recovery = {
   mostMs: number
   lastMs: number
   bareMs: number
-  /** Of the whole, and of the time from the first to the last. */
+  /** Ratio of the whole time, and of the time from the first to the last. */
   ratio: number
   drainRatio: number
 }
@@ -139,7 +140,10 @@ async function placeCredits(bridge: Bridge, { scope }: BridgeOperator, count: nu
   await Promise.all(Array.from({ length: placedAtOnce }, place))
 }
 
-/** When each movement was resolved, in order; by the service's own record, on the same machine's clock. */
+/**
+ * Time at which each movement was resolved, in order; by the service's own record, on the same machine's
+ * clock.
+ */
 async function resolvedAfterMs(
   { movements }: Bridge,
   { scope }: BridgeOperator,

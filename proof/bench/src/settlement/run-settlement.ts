@@ -12,13 +12,13 @@ type SettlementPart = (typeof settlementParts)[number]
 
 export type SettlementPlan = {
   parts: readonly SettlementPart[]
-  /** Of the comparison with the floor. */
+  /** Turns of the comparison with the floor. */
   pairs: PairPlan
   /** Movements that wait for the wallet. */
   pending: number
   /** Length of each stretch at a steady rate. */
   steadySeconds: number
-  /** How often the cases with and without a neighbour take turns. */
+  /** Number of turns of the cases with and without a neighbour. */
   turns: number
 }
 

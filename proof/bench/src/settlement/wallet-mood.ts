@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * How the wallet of one operator behaves: it answers after a while, says 503 at once, or takes the call and
- * never answers.
+ * Mood of one operator's wallet: it answers after a while, says 503 at once, or takes the call and never
+ * answers.
  */
 const walletMood = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ok'), afterMs: z.number() }),
@@ -11,5 +11,5 @@ const walletMood = z.discriminatedUnion('kind', [
 ])
 export type WalletMood = z.infer<typeof walletMood>
 
-/** What the wallet's process is told. `name` is the first part of the path that its operator's wallet has. */
+/** Message to the wallet's process. `name` is the first part of the path of its operator's wallet. */
 export const moodOrder = z.object({ name: z.string(), mood: walletMood })

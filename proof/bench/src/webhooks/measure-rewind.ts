@@ -65,8 +65,8 @@ export async function measureRewind(
 }
 
 /**
- * As `ops consumer rewind` does it. The rate is that from the first counted batch on: before, the service
- * waits for its consumer.
+ * Rewinds as `ops consumer rewind` does. The rate is that from the first counted batch on: before, the
+ * service waits for its consumer.
  */
 async function rewind({ bus }: ServiceWorld, manager: JetStreamManager, events: number): Promise<Pass> {
   const order = { by: 'benchmark', reason: 'measuring', dryRun: false }

@@ -113,7 +113,7 @@ async function fill({ deliveries }: Collections, endpoints: readonly string[], c
   await Promise.all(Array.from({ length: insertsAtOnce }, insert))
 }
 
-/** What a worker does when it looks for work and takes it, of eight due deliveries made just before. */
+/** Looks for eight due deliveries made just before and claims them, as a worker does. */
 async function claimOnce(
   { deliveries, store, latency }: Side,
   webhookId: string,

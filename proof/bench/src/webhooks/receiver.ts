@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 
-/** What a receiver does with a delivery; one that hangs never answers. */
+/** Behaviour of a receiver towards a delivery; one that hangs never answers. */
 export type Behaviour = { kind: 'ok' } | { kind: 'hang' } | { kind: 'slow'; afterMs: number }
 
 export type Receiver = {

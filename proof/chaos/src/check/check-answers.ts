@@ -21,7 +21,7 @@ const refusals = [
   'WALLET_REJECTED',
 ]
 
-/** What clients were told against the final reads. */
+/** Compares the clients' answers with the final reads. */
 export function checkAnswers(told: readonly Told[], { movements, rounds }: Sources, verdict: Verdict): void {
   const byId = new Map(movements.map((movement) => [movement.transaction_id, movement]))
   const roundsById = new Map(rounds.map((round) => [round.round_id, round]))

@@ -12,9 +12,9 @@ const names = {
 const roundOf = z.object({ roundId: z.string() })
 
 /**
- * What reached the wallet, of which it keeps the last 5,000 calls and forgets all when it dies. A call that
- * it answered later than the caller waits (`timeoutMs`) is over for the caller, so only one that was answered
- * in time can be said to be in flight beside another.
+ * Checks the calls that reached the wallet, which keeps the last 5,000 and loses all when it dies. A call
+ * that it answered later than the caller waits (`timeoutMs`) is over for the caller, so only calls answered
+ * in time can count as in flight beside another.
  */
 export function checkCalls(
   calls: readonly WalletCall[],

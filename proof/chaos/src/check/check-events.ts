@@ -45,7 +45,7 @@ export function checkEvents(
   checkDeliveries(sources, webhookId, verdict)
 }
 
-/** How many events of which types each movement must have. */
+/** Number of events of each type that each movement must have. */
 export function checkFacts(movements: Movement[], events: Event[], verdict: Verdict): void {
   const told = events.filter(({ type }) => type.startsWith('transaction.'))
   const own = groupBy(told, ({ data }) => String(data.transaction_id))

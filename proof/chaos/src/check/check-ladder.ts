@@ -4,8 +4,8 @@ import type { Verdict } from './verdict.ts'
 
 const name = 'ladder: the next try is never further away than the age says'
 /**
- * For what lies between the end of a try and the instant from which the next one is counted: a process may
- * stand still there.
+ * Tolerance between the end of a try and the instant from which the next one is counted: a process may stand
+ * still there.
  */
 const slackMs = 13_000
 

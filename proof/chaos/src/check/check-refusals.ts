@@ -74,7 +74,9 @@ function checkEffect(id: string, refused: Told, entries: readonly Told[], facts:
   verdict.check(names.nothing, holds, () => `${show(refused)}, yet it has an effect`)
 }
 
-/** What was accepted (2xx, or unknown with a resource) and is repeated is answered by what became of it. */
+/**
+ * A request that was accepted (2xx, or unknown with a resource) and is repeated is answered with its result.
+ */
 function checkKept(id: string, refused: Told, entries: readonly Told[], facts: Facts, verdict: Verdict) {
   const before = entries.filter((entry) => isAccepting(entry) && entry.answeredAtMs < refused.sentAtMs)
   if (before.length === 0) return

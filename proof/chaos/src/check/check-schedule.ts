@@ -20,14 +20,14 @@ const delaysMs = [0, 5 * s, 30 * s, 2 * min, 10 * min, 30 * min, h, 2 * h, 3 * h
 const wholeMs = 23 * h
 const jitter = 0.1
 /**
- * For what lies between the end of an attempt and the instant from which its next one is counted: a process
- * may stand still there.
+ * Tolerance between the end of an attempt and the instant from which its next one is counted: a process may
+ * stand still there.
  */
 const slackMs = 13 * s
 
 /**
- * What an endpoint that refuses some events for ever got of the others, and when it gets those again.
- * docs/contract.md, sections 7 and 12.
+ * Checks an endpoint that refuses some events for ever: which others it got, and when it gets the refused
+ * ones again. docs/contract.md, sections 7 and 12.
  */
 export function checkSchedule(
   { events, deliveries }: Pick<Sources, 'events' | 'deliveries'>,
@@ -36,7 +36,7 @@ export function checkSchedule(
     stubborn,
     timeScale,
   }: {
-    /** Of every delivery that failed, and of every refused one. */
+    /** Attempts of every delivery that failed, and of every refused one. */
     details: readonly DeliveryDetail[]
     stubborn: { webhookId: string; refused: ReadonlySet<string>; accepted: ReadonlySet<string> }
     timeScale: number

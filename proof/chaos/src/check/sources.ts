@@ -141,7 +141,7 @@ export type Sources = {
   events: Event[]
   deliveries: Delivery[]
   ledger: LedgerEntry[]
-  /** What the wallet remembers of the calls that reached it. */
+  /** Calls that the wallet remembers. */
   calls: WalletCall[]
   liveLedger: LedgerEntry[]
   liveMovements: number
@@ -237,7 +237,7 @@ export function parseSources(
   }
 }
 
-/** What the receiver holds by now. */
+/** Events that the receiver holds by now. */
 export function readReceived(demo: DemoFile): Promise<Received[]> {
   return readSequence(received, new URL('/demo/received', demo.receiver.url).href)
 }

@@ -4,7 +4,7 @@ import type { OperatorClient } from '../operator-client.ts'
 import type { Random } from '../random.ts'
 import { type Answer, isTransient, send } from '../send.ts'
 
-/** What every client of a chaos run has. */
+/** The parts that every client of a chaos run gets. */
 export type ClientDeps = {
   operator: OperatorClient
   answers: Answers

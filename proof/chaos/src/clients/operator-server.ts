@@ -139,7 +139,7 @@ async function work(
     )
   }
 
-  /** Whatever stake is still open in the round is lost: the round must not stay open for ever. */
+  /** Gives up every stake of the round that is still open: the round must not stay open for ever. */
   async function finish(roundId: string): Promise<void> {
     const body = {
       type: 'WIN',

@@ -46,7 +46,7 @@ const treacherous = [
 ]
 const late = [any('delay', 0.08, { delay_ms: 1600 })]
 
-/** How a wallet may behave for a few seconds. */
+/** Moods that a wallet may have for a few seconds. */
 export const walletMoods: Readonly<Record<string, readonly WalletRule[]>> = {
   calm: [],
   slow,

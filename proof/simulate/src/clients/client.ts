@@ -8,7 +8,7 @@ import type { Random } from '@pitboss/chaos/random'
 import { type Answer, codeOf, isTransient } from '@pitboss/chaos/send'
 import { scope, type World } from '../world.ts'
 
-/** What the players and the operator's server of a run share. */
+/** The parts that the players and the operator's server of a run share. */
 export type ClientDeps = {
   readonly world: World
   readonly random: Random
@@ -17,9 +17,9 @@ export type ClientDeps = {
   readonly asked: Set<string>
   /** No new round begins after this instant. */
   readonly endsAtMs: number
-  /** How long a client waits before it goes on as if it had been answered nothing. */
+  /** Time that a client waits before it goes on without an answer. */
   readonly patienceMs: number
-  /** Of one request to be sent several times at once. */
+  /** Probability that one request is sent several times at once. */
   readonly doubled: number
 }
 
@@ -64,9 +64,9 @@ export function callerOf(actor: Caller['actor']): Caller {
 export const operator = callerOf({ kind: 'credential', api_key: 'sim', scopes: [] })
 
 /**
- * What every client does: one request, repeated with the same meaning while its answer says nothing. An
- * answer that comes after the client's patience is noted as well: a real one's connection may still be read
- * by another of its workers.
+ * Sends one request and repeats it with the same meaning until its answer says something. An answer that
+ * comes after the client's patience is noted as well: another worker of a real client may still read its
+ * connection.
  */
 export function createClient({ world, random, answers, endsAtMs, patienceMs, doubled }: ClientDeps): Client {
   const { timeline, bus, trace, onError } = world

@@ -23,7 +23,7 @@ export type AccessWatch = {
  * (revision 0) whenever something may have been missed: at the start, when a revision is not the next one,
  * and at each new start of the watch, which follows from 2.5 s without a heartbeat or any other trouble.
  * It hears what the bucket's server tells on, which needs no right to anything of JetStream.
- * Returns at once. A throw of `onChange` starts the watch anew.
+ * Returns at once. A throw of `onChange` starts the watch again.
  */
 export function watchAccessBucket({
   bus,
@@ -50,7 +50,7 @@ export function watchAccessBucket({
     }
   }
 
-  /** The bucket may be away for long, as at a first start; the watch is started anew just as often. */
+  /** The bucket may be away for long, as at a first start; the watch is started again just as often. */
   function tell(err: unknown): void {
     const nowMs = performance.now()
     trouble.times += 1

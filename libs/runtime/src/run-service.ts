@@ -13,7 +13,7 @@ export type ServiceHost = {
   /** Aborted when the process was told to stop; a start that waits must listen to it. */
   readonly stopping: AbortSignal
   /**
-   * Ends the process with exit code 1 (the supervisor starts a fresh one): for what cannot be mended from
+   * Ends the process with exit code 1 (the supervisor starts a fresh one): for what cannot be repaired from
    * inside.
    */
   readonly fail: (error: unknown) => void

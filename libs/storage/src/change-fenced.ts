@@ -1,7 +1,7 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 
 /**
- * Changes a document that others change, too: decides anew on a fresh copy each time somebody else was
+ * Changes a document that others change, too: decides again on a fresh copy each time somebody else was
  * first.
  * @param change writes the change under the version that it read; null when another write was first
  * @param reread the document as it is now

@@ -6,7 +6,7 @@ export type Versioned = { _id: string; version: number }
 /**
  * Applies `update` to the document only if it still has `version`, and raises the version by one.
  * @returns the document after it, or null when somebody else was first (or it is gone): read again and decide
- * anew.
+ * again.
  */
 export async function fencedUpdate<Doc extends Versioned>(
   collection: Collection<Doc>,

@@ -71,7 +71,7 @@ export function createRewindStore({
   return {
     /**
      * Opens a rewind. When this returns, every replica counts into it: only then may the consumer be made
-     * anew.
+     * again.
      */
     async start({ order, fromSeq, toSeq }: RewindStart): Promise<RewindView> {
       if (fromSeq < 1 || toSeq < fromSeq) throw invalidField('fromSeq', 'must lie between 1 and toSeq')

@@ -19,8 +19,8 @@ export type Habits = {
   readonly freeBets: number
   readonly startingBalance: string
   /**
-   * 1 is a run on life's own delays; a greater one lets a run meet more rungs of the ladder and abandoned
-   * rounds.
+   * 1 is a run on life's own delays; a greater one lets a run meet more steps of the retry schedule and
+   * abandoned rounds.
    */
   readonly timeScale: number
 }

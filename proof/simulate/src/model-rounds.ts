@@ -24,8 +24,8 @@ export type ModelRounds = {
 
 /**
  * The collections of rounds and commitments, with the promises of storage/rounds-store.ts: one unfinished
- * round, one round per nonce and one per client's id in a chain, fenced writes, claims. Lists are for people
- * and not simulated.
+ * round, one round per nonce and one per client's id in a nonce sequence, fenced writes, claims. Lists are
+ * for people and not simulated.
  */
 export function createModelRounds({
   seed,

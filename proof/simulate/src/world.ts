@@ -38,7 +38,9 @@ export type World = {
   readonly wallet: ModelWallet
   readonly bus: ModelBus
   readonly mistake: Mistake
-  /** Divides abandonment, the ladder of credits and the breaker's intervals by the run's time scale. */
+  /**
+   * Divides abandonment, the retry schedule of credits and the breaker's intervals by the run's time scale.
+   */
   readonly scaleMs: (ms: number) => number
   readonly has: (bug: Bug) => boolean
   readonly newId: (prefix: string) => string

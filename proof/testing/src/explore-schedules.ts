@@ -24,7 +24,7 @@ export type Stage = {
   ): Promise<Result>
 }
 
-/** One run of the processes, begun anew for each order. */
+/** One run of the processes, begun again for each order. */
 export type Run = {
   /** All that outlives the processes, as text. */
   stateOf(): string
@@ -41,7 +41,7 @@ export type Schedules = {
 }
 
 /**
- * Runs asynchronous code in every order in which its steps can take effect. A run is begun anew and led to
+ * Runs asynchronous code in every order in which its steps can take effect. A run is begun again and led to
  * where it parts from the others; runs whose state is the same, and whose processes have been told the same,
  * are one. So what `begin` starts must decide by what its steps tell it alone: no clock, chance or id of
  * another source. Ends when there is nothing new, or with `statesMax` states.

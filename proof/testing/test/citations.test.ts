@@ -20,7 +20,7 @@ const notYet = [
 
 /** Names of documents that are not in the repository. */
 const elsewhere = [
-  /\bcontract,? sections?\b/i,
+  /\bcontract,? (?:sections?|[0-9])\b/i,
   /\binterface specification\b/i,
   /\bsource: specification\b/i,
   /\bdesign notes?\b/i,
@@ -97,6 +97,7 @@ t.test('the rule finds what it is for', (t) => {
   t.equal(breaches('Source: docs/contract.md, section 99.'), 1)
   t.equal(breaches('Source: docs/contract.md, section 5, "No such words".'), 1)
   t.equal(breaches('Source: contract section 5.'), 1)
+  t.equal(breaches('Chosen by contract 9.1.'), 1)
   t.equal(breaches('Source: Contract\n * sections 5 and 11.'), 1)
   t.equal(breaches('Source: interface specification, "Events".'), 1)
   t.equal(breaches('Source: flows.md, flow 2; design notes on NATS.'), 2)

@@ -13,7 +13,7 @@ import { chooseMongodb } from './mongodb/choose-mongodb.ts'
 import { chooseNats } from './nats/choose-nats.ts'
 import { natsProgramVersion } from './nats/nats-version.ts'
 
-/** What we put into a cache folder; nothing else in it is ever touched. */
+/** Folders that we put into a cache folder; nothing else in it is ever touched. */
 const ours = /^(documentdb-|mongod-|nats-server-|apt$|apt\.lock)/
 const cacheDir = cacheFolder(process.env)
 

@@ -4,7 +4,7 @@ export const badSettingExitCode = 78
 /** An engine cannot run; the message is one a person can act on, without reading our source. */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
-  /** What a process ends with that cannot go on without the engine. */
+  /** Exit code of a process that cannot go on without the engine. */
   readonly exitCode: number
 
   constructor(message: string, { exitCode = 1, ...options }: ErrorOptions & { exitCode?: number } = {}) {
@@ -13,7 +13,7 @@ export class EngineError extends Error {
   }
 }
 
-/** What went wrong in the words of its cause, for a sentence. */
+/** The cause in its own words, for a sentence. */
 export function reasonOf(error: unknown): string {
   // what fetch throws says nothing itself
   if (error instanceof TypeError && error.cause instanceof Error) return error.cause.message

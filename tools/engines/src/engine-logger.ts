@@ -1,4 +1,4 @@
-/** What the engines log to; a pino logger fits. */
+/** Logger of the engines; a pino logger fits. */
 export type EngineLogger = {
   info(fields: Record<string, unknown>, message: string): void
   warn(fields: Record<string, unknown>, message: string): void

@@ -11,7 +11,7 @@ export type MongoEngine = {
   url: string
   kind: 'external' | 'mongod' | 'mongodb-memory-server' | 'documentdb'
   version: string
-  /** Why this one, for the line that says which engine runs. */
+  /** Reason for this engine, for the line that names it. */
   reason: string
   stop: () => Promise<void>
 }

@@ -12,13 +12,13 @@ export type NatsEngine = {
   url: string
   kind: 'external' | 'nats-server' | 'release' | 'debian'
   version: string
-  /** Why this one, for the line that says which engine runs. */
+  /** Reason for this engine, for the line that names it. */
   reason: string
   /** Null for a server of one's own. */
   monitorUrl: string | null
   /** The nkey seed of each user that was given without key or password; none for a server of one's own. */
   seeds: Record<string, string>
-  /** Of the server; null for a server of one's own. */
+  /** Process id of the server; null for a server of one's own. */
   pid: () => number | null
   stop: () => Promise<void>
 }

@@ -17,7 +17,7 @@ const parts = 'parts'
 /** The least Node that runs the kit: what operators have, not what this repository has. */
 const leastNode = { major: 20, minor: 17 }
 const leastNodeText = `${leastNode.major}.${leastNode.minor}`
-/** As for wrong usage; 1 means that something is not certified, valid or complete. */
+/** Exit code of wrong usage; 1 means that something is not certified, valid or complete. */
 const oldNodeExitCode = 2
 const commands = { pitboss: 'cli.ts', 'pitboss-sandbox-wallet': 'sandbox-wallet/main.ts' }
 const manifest = z
@@ -101,7 +101,7 @@ else {
 `
 }
 
-/** What a command prints. Ends this process when it fails. */
+/** Output of a command. Ends this process when it fails. */
 function run(command: string, args: string[]): string {
   const { status, stdout } = spawnSync(command, args, {
     stdio: ['inherit', 'pipe', 'inherit'],

@@ -23,7 +23,7 @@ const common = z.looseObject({
 
 type Order = { by: string; reason: string | null; dryRun: boolean }
 
-/** What a verb works with. */
+/** The parts that a verb works with. */
 export type OpsRun = {
   bus: Bus
   json: boolean

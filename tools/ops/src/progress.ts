@@ -4,7 +4,7 @@ const lineEveryMs = 5000
 const barCharacters = 24
 
 export type Progress = {
-  /** How many of the total are done, and what else there is to say. Called as often as one likes. */
+  /** Shows how many of the total are done, with a remark. May be called often. */
   tell(done: number, text: string): void
   /** Leaves the terminal clean. */
   end(): void

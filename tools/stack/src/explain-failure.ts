@@ -3,8 +3,8 @@ import { DemoError } from './demo/demo-http.ts'
 import { StackError } from './stack-error.ts'
 
 /**
- * What a person is told of a failure, and the exit code of the process: an error whose own sentence says what
- * is wrong and what to do by that sentence, any other with its stack.
+ * Text of a failure for a person, and the exit code of the process: an error whose own sentence says the
+ * fault and the remedy is shown by that sentence, any other with its stack.
  */
 export function explainFailure(error: unknown): { text: string; exitCode: number } {
   if (error instanceof StackError || error instanceof EngineError) {

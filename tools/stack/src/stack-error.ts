@@ -1,6 +1,4 @@
-/**
- * Why the stack cannot start, in a sentence that says what to do, and the exit code that says so to a script.
- */
+/** Reason why the stack cannot start, in a sentence that says what to do, and its exit code for scripts. */
 export class StackError extends Error {
   readonly exitCode: number
 

@@ -32,7 +32,7 @@ export type StackOptions = {
 
 const loopback = z.enum(['yes', 'no'], 'must be yes or no').optional()
 
-/** What the runner and several of its children read; each child checks the rest of its own. */
+/** Settings that the runner and several of its children read; each child checks the rest of its own. */
 const environmentSchema = z.object({
   ...timeScaleConfig,
   ...tokenTtlConfig,

@@ -13,7 +13,7 @@ export function projectFile(path: string): string {
   return fileURLToPath(new URL(path, root))
 }
 
-/** What each replica of each service runs with. */
+/** Settings of each replica of each service. */
 export async function serviceSpecs({
   options,
   port,

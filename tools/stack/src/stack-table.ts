@@ -1,7 +1,7 @@
 import colors from 'picocolors'
 import type { Stack } from './start-stack.ts'
 
-/** What a person needs first: addresses, logins, where the secrets are, what to type next. */
+/** Table of what a person needs first: addresses, logins, the place of the secrets, the next command. */
 export function stackTable({ baseUrl, dataDir, demo, engines }: Stack): string {
   const rows: [string, string][] = [
     ['API', baseUrl],

@@ -4,9 +4,9 @@ import type { LogOutput } from './log-output.ts'
 
 const firstDelayMs = 200
 const delayMaxMs = 10_000
-/** A process that lived this long starts anew without a longer wait. */
+/** A process that lived this long starts again without a longer wait. */
 const healthyAfterMs = 10_000
-/** How much of a child's last words is kept, to say why it refused its configuration. */
+/** Characters that are kept of a child's last output, to say why it refused its configuration. */
 const lastWordsCharacters = 2000
 
 export type ProcessSpec = {
@@ -110,7 +110,9 @@ export function superviseProcess({
   }
 }
 
-/** What a child needs of the runner's environment; its settings come from its `ProcessSpec` alone. */
+/**
+ * Variables that a child takes from the runner's environment; its settings come from its `ProcessSpec` alone.
+ */
 function inheritedEnvironment(): Record<string, string> {
   const names = [
     'PATH',

@@ -21,7 +21,7 @@ const texts: Readonly<Record<string, string>> = {
   NO_ANSWER: 'The connection was lost. Check it, then try again.',
 }
 
-/** What a player is told; unknown codes quote the request so that support can look. */
+/** Text of an error for a player; unknown codes quote the request so that support can look. */
 export function errorText({ code, message, requestId }: ApiError): string {
   const known = texts[code]
   if (known !== undefined) return known

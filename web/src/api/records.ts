@@ -4,8 +4,8 @@ import * as z from 'zod/mini'
 z.config({ jitless: true })
 
 /**
- * What the pages read of the service's answers. Fields that they do not know are kept: a round is verified as
- * a whole.
+ * Shapes that the pages read of the service's answers. Fields that they do not know are kept: a round is
+ * verified as a whole.
  */
 
 export const roundSchema = z.looseObject({

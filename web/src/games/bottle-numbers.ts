@@ -1,4 +1,4 @@
-/** How long the bottle turns. The style sheet's transition takes as long. */
+/** Time that the bottle turns. The style sheet's transition takes as long. */
 export const spinMs = 2600
 
 /** Sectors are called A, B, C … so that they are not mistaken for the 0-based numbers of the bet. */

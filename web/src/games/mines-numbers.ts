@@ -3,12 +3,12 @@ import type { Round } from '../api/records.ts'
 
 export type TileFace = 'closed' | 'opening' | 'gem' | 'mine' | 'hit' | 'spare-gem'
 
-/** How many mines a round was bet on. */
+/** Number of mines of a round's bet. */
 export function minesOf({ bet }: Round): number {
   return typeof bet?.mines === 'number' ? bet.mines : 0
 }
 
-/** What each of the 25 tiles shows. */
+/** The face of each of the 25 tiles. */
 export function facesOf(round: Round | null, opening: number | null): TileFace[] {
   const faces = Array.from({ length: MINES_TILES }, (): TileFace => 'closed')
   if (round === null) return faces

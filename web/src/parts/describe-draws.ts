@@ -9,7 +9,7 @@ export type DrawRow = {
   readonly quotient: string
   readonly rejected: boolean
   readonly result: number
-  /** What the result stands for in the game. */
+  /** Meaning of the result in the game. */
   readonly meaning: string
 }
 
@@ -51,7 +51,7 @@ function meaningsOf(draws: readonly DrawStep[], round: unknown): string[] {
   return typeof roll === 'string' ? draws.map(() => `roll ${roll}`) : []
 }
 
-/** Of a round record, of event data, or of an event's envelope. */
+/** Reads a round record, event data, or an event's envelope. */
 function outcomeOf(value: unknown): ReadonlyMap<string, unknown> {
   const fields = fieldsOf(value)
   const round = fields.has('type') && fields.has('data') ? fieldsOf(fields.get('data')) : fields

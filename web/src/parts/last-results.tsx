@@ -2,7 +2,7 @@ import type { Round } from '../api/records.ts'
 
 const shownMax = 8
 
-/** How the last rounds ended, the newest first, in a word each; what has no room is cut off. */
+/** Results of the last rounds, the newest first, in a word each; those without room are cut off. */
 export function LastResults({
   history,
   label,

@@ -19,7 +19,7 @@ type Props = {
   /** The least that a win pays. */
   readonly winMultiplier: Rational
   readonly playLabel: string
-  /** What a win pays is shown for games of one draw. */
+  /** The payout of a win is shown for games of one draw. */
   readonly showsWin: boolean
   /** The game's own controls. */
   readonly children: ComponentChildren

@@ -4,7 +4,7 @@ const clientSeedPattern = /^[A-Za-z0-9_-]{0,64}$/
 const seedAlphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const seedCharacters = 16
 
-/** What the player has chosen for the next bet, whatever the game. */
+/** The player's choices for the next bet, whatever the game. */
 export type BetSlip = {
   readonly stake: string
   readonly freeBet: boolean
@@ -34,7 +34,7 @@ export function newClientSeed(): string {
   return Array.from(bytes, (byte) => seedAlphabet[byte % 64] ?? '').join('')
 }
 
-/** What is wrong with a client seed, or null. */
+/** Fault of a client seed, or null. */
 export function clientSeedProblem(seed: string): string | null {
   return clientSeedPattern.test(seed) ? null : 'Up to 64 letters, digits, "-" and "_".'
 }

@@ -36,7 +36,7 @@ export function createTable({
 }: {
   api: GameApi | null
   slug: string
-  /** How long the page takes to show how a round ended; balance and history wait for it. */
+  /** Time that the page takes to show a round's end; balance and history wait for it. */
   revealMs: (round: Round) => number
 }): Table {
   let state = emptyTable
@@ -78,7 +78,7 @@ export function createTable({
     }
   }
 
-  /** Reads session, balance, commitment and open round anew. */
+  /** Reads session, balance, commitment and open round again. */
   async function seat(from: GameApi): Promise<void> {
     takeSeat(await from.sitting())
   }
@@ -199,7 +199,7 @@ export function createTable({
     })
   }
 
-  /** Runs an action; an error is told to the player, and the table is read anew where that may help. */
+  /** Runs an action; an error is told to the player, and the table is read again where that may help. */
   async function guard(action: () => Promise<void>): Promise<void> {
     try {
       await action()
@@ -217,10 +217,7 @@ export function createTable({
     }
   }
 
-  /**
-   * What is true now, after something went wrong; a further failure changes nothing about what the player is
-   * told.
-   */
+  /** Reads the state again after a failure; a further failure changes nothing in the player's text. */
   async function lookAgain(): Promise<void> {
     if (api === null || state.phase !== 'open') return
     await Promise.all([seat(api), newest(api)]).catch(ignoreApiError)
@@ -246,7 +243,7 @@ export function createTable({
     if (!left.signal.aborted) lock(asApiError(error))
   }
 
-  /** For what goes on beside a round: the round under way stays as it is. */
+  /** Error beside a round: the round under way stays as it is. */
   function tell(error: unknown): void {
     if (left.signal.aborted || lock(asApiError(error))) return
     set({ notice: { tone: 'problem', text: errorText(asApiError(error)) } })

@@ -72,7 +72,7 @@ export function FairnessPanel({
   )
 }
 
-/** Of the round under way, else of the next one. */
+/** Nonce and commitment of the round under way, else of the next one. */
 function committed(
   { round }: TableState,
   { next_round }: Sitting,

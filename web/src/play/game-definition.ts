@@ -11,17 +11,17 @@ export type PlayfieldProps = {
   readonly slip: BetSlip
 }
 
-/** What a game brings to the common page. */
+/** The parts that a game brings to the common page. */
 export type GameDefinition = {
   readonly slug: string
   readonly title: string
   readonly icon: string
   /** Board and bet controls. */
   readonly Playfield: ComponentType<PlayfieldProps>
-  /** How long the board takes to show how a round ended. */
+  /** Time that the board takes to show a round's end. */
   revealMs(round: Round): number
-  /** What came out, in a few words: "Rolled 73.12". */
+  /** The result in a few words: "Rolled 73.12". */
   outcomeText(round: Round): string
-  /** What was bet, in a few words: "Over 50.00". */
+  /** The bet in a few words: "Over 50.00". */
   betText(round: Round): string
 }

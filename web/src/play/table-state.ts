@@ -3,7 +3,7 @@ import type { Round, Sitting } from '../api/records.ts'
 export type LockReason = 'no-token' | 'token-ended' | 'other-game'
 type Notice = { readonly tone: 'info' | 'problem'; readonly text: string }
 
-/** What the player waits for when an answer takes longer than a moment. */
+/** Text of what the player waits for when an answer takes longer than a moment. */
 export type Waiting = 'confirming' | 'paying' | 'reconnecting'
 
 type Activity = 'idle' | 'placing' | 'revealing' | 'cashing-out' | 'showing'

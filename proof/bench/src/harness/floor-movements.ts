@@ -30,8 +30,9 @@ type FloorMove = {
 }
 
 /**
- * One movement as flow 1 lists it, and nothing besides: intent, signed call, outcome with attempt and event
- * in one fenced update, publish, removal from the outbox. As in the product, events go out behind the answer.
+ * One movement as docs/flows.md, flow 2 lists it, and nothing besides: intent, signed call, outcome with
+ * attempt and event in one fenced update, publish, removal from the outbox. As in the product, events go out
+ * behind the answer.
  */
 export function createFloorMovements({
   db,

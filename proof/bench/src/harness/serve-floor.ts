@@ -27,7 +27,7 @@ export async function serveFloor({
 }: {
   database: string
   indexes: Parameters<typeof ensureIndexes>[1]
-  /** Gives the work anew for each measured stretch. */
+  /** Gives the work again for each measured stretch. */
   workOf: (floor: Floor) => () => (caller: number) => Promise<void>
 }): Promise<void> {
   const { db } = await connectStorage({

@@ -9,7 +9,7 @@ const batchesPerReport = 50
 /**
  * Makes a history as if it had been played: copies of finished rounds with their commitments and movements,
  * straight into the databases with the indexes that the product made. One half belongs to the players who are
- * measured, so that their nonce chains are long; the other to players who come once.
+ * measured, so that their nonce sequences are long; the other to players who come once.
  */
 export function createHistory({ mongodbUrl, players }: { mongodbUrl: string; players: number }) {
   const client = new MongoClient(mongodbUrl, { useBigInt64: true })
@@ -77,7 +77,7 @@ async function readSamples(rounds: Collection, movements: Collection): Promise<S
   )
 }
 
-/** The next commitment of a chain may have been shown already; it stays, whatever round it gets. */
+/** The next commitment of a nonce sequence may have been shown already; it stays, whatever round it gets. */
 async function insertMissing(commitments: Collection, documents: Document[]): Promise<void> {
   try {
     await commitments.insertMany(documents, { ordered: false })

@@ -42,7 +42,7 @@ type Recovery = {
 /**
  * Credits that wait for a wallet that was down, once it answers: how long until the last one is resolved,
  * against the same number of calls from one script with as many connections. The time scale is 1: the retry
- * ladder of the product is as it is in production.
+ * retry schedule of the product is as it is in production.
  */
 export async function measureRecovery(
   count: number,

@@ -15,7 +15,7 @@ import type { WalletMood } from './wallet-mood.ts'
 const walletTimeoutMs = 5000
 /**
  * Seldom, so as not to be part of the load, and for long: what missed the recovery waits for its place on the
- * ladder.
+ * retry schedule.
  */
 const resolvedWait = { everyMs: 200, withinMs: 600_000 } as const
 const epoch = new Date(0)

@@ -11,7 +11,7 @@ const firstMs = [1 * s, 2 * s, 5 * s, 15 * s, 30 * s, 1 * min, 2 * min, 5 * min,
 
 /**
  * The longest that an unacknowledged credit or rollback of this age may have to wait for its next try: the
- * rung that it has reached when every try was made in time. Later tries, which reach it later, wait
+ * step that it has reached when every try was made in time. Later tries, which reach it later, wait
  * shorter.
  */
 export function longestWaitMs(ageMs: number, scaleMs: (ms: number) => number): number {

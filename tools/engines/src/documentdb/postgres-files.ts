@@ -13,7 +13,7 @@ export const postgresUser = 'docdb'
 export const postgresDatabase = 'postgres'
 export const socketName = '.s.PGSQL.5432'
 
-/** Where things lie below the folder into which the packages were unpacked. */
+/** Places of files below the folder into which the packages were unpacked. */
 export function postgresFiles(folder: string) {
   const root = join(folder, 'pg')
   const [triplet, loaderName] =

@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { EngineError } from '../engine-error.ts'
 
-/** How a program is started so that it runs as the user PostgreSQL may run as. */
+/** Way of starting a program so that it runs as the user that PostgreSQL may run as. */
 export type PostgresIdentity = {
   /** The user that owns the files; null when it is the one we run as. */
   uid: number | null

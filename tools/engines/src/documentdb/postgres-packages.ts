@@ -58,7 +58,7 @@ const libraryPackages = [
 
 const resolveRoundsMax = 4
 
-/** What a running server never reads: half of what was unpacked. */
+/** Files that a running server never reads: half of the unpacked ones. */
 const unused = [
   'usr/lib/postgresql/18/lib/bitcode',
   'usr/share/doc',

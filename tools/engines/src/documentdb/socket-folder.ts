@@ -11,7 +11,8 @@ import { socketName } from './postgres-files.ts'
 const socketPathBytesMax = 103
 
 /**
- * What needs no quoting in lists of folders and of hosts; PostgreSQL and DocumentDB read the path in both.
+ * Characters that need no quoting in lists of folders and of hosts; PostgreSQL and DocumentDB read the path
+ * in both.
  */
 const plainPath = /^[A-Za-z0-9/._-]+$/
 

@@ -18,8 +18,8 @@ export function readAptSources(folder = '/etc/apt'): AptSource[] {
 }
 
 /**
- * Which of the sources is the mirror of the Debian archive itself: not its security archive, not a vendor's
- * own. Null when the machine has none (it is no Debian, or installs from a disc only).
+ * The source that is the mirror of the Debian archive itself: not its security archive, not a vendor's own.
+ * Null when the machine has none (it is no Debian, or installs from a disc only).
  */
 export function debianMirror(sources: AptSource[]): AptSource | null {
   const remote = sources.filter(({ uri }) =>

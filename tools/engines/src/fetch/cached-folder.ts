@@ -10,7 +10,7 @@ const otherStarterTimeoutMs = 15 * 60_000
 /**
  * A folder of the cache that is there complete or not at all: made aside, then renamed into place, under a
  * lock, so that two starts never meet in a half-made one. A folder that a break left half-made is removed and
- * made anew.
+ * made again.
  * @throws EngineError when the cache cannot be written or the disk is too full; whatever `make` throws.
  */
 export async function cachedFolder(options: {

@@ -16,7 +16,7 @@ const lockTimeoutMs = 10 * 60_000
 export type DebianPackage = { name: string; file: string }
 
 export type PrivateApt = {
-  /** Which of the names the suite has. */
+  /** Names among the given ones that the suite has. */
   known(names: string[]): Promise<string[]>
   /** Fetches and verifies packages; those fetched before a break are not fetched again. */
   download(names: string[]): Promise<DebianPackage[]>
@@ -24,7 +24,7 @@ export type PrivateApt = {
   libraryDependencies(names: string[]): Promise<string[]>
 }
 
-/** Why Debian packages cannot be fetched on this machine; null when they can. */
+/** Reason why Debian packages cannot be fetched on this machine; null when they can. */
 export function aptObstacle(): string | null {
   if (process.platform !== 'linux') return `no Debian packages on ${process.platform}`
   if (!['x64', 'arm64'].includes(process.arch)) return `no Debian packages for ${process.arch}`

@@ -46,7 +46,7 @@ export function createProgress(out: NodeJS.WriteStream = process.stderr): Progre
   }
 }
 
-/** For callers that have nobody to tell. */
+/** Progress of callers that show none. */
 export const noProgress: Progress = { step: () => {}, bytes: () => {}, done: () => {} }
 
 /** `12.3 of 38.1 MB, 3 s left`; the time is estimated from the mean speed so far. */

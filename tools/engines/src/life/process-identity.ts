@@ -4,8 +4,8 @@ import { existsSync, readFileSync } from 'node:fs'
 const hasProc = existsSync('/proc/self/stat')
 
 /**
- * When a process was started, as a word that only equals itself: with the pid it names one process for good,
- * so that a pid that was given to somebody else is never taken for ours. Null when there is no such (living)
+ * Start time of a process, as a word that only equals itself: with the pid it names one process for good, so
+ * that a pid that was given to another process is never taken for ours. Null when there is no such (living)
  * process.
  */
 export function processStartedAt(pid: number): string | null {

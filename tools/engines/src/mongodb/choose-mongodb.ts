@@ -17,9 +17,9 @@ export const mongodFolderName = 'mongod'
 export const documentDbDataName = 'documentdb'
 
 /**
- * Which database to use, by contract 9.1: the URL, the program on the PATH, then what can be fetched. A data
- * folder that one of the fetched kinds has written stays with that kind; of two new ones that lie in the
- * cache is first.
+ * Chooses the database, by docs/contract.md, section 9: the URL, the program on the PATH, then a fetched one.
+ * A data folder that one of the fetched kinds has written stays with that kind; of two new ones the one in
+ * the cache is first.
  * @throws EngineError with the remedies when there is none.
  */
 export async function chooseMongodb(options: {

@@ -11,8 +11,8 @@ export type NatsChoice =
   | { kind: 'nats-server' | 'release' | 'debian'; program: string; reason: string }
 
 /**
- * Which broker to use, by contract 9.1: the URL, the program on the PATH if it is new enough, then what can
- * be fetched; what lies in the cache already is taken before anything is fetched.
+ * Chooses the broker, by docs/contract.md, section 9: the URL, the program on the PATH if it is new enough,
+ * then a fetched one; the cache comes before a download.
  * @throws EngineError with the remedies when there is none; or when NATS_SERVER_BIN names an unusable
  * program.
  */

@@ -1,4 +1,4 @@
-/** What a NATS user may do, in the server's own words. */
+/** Rights of a NATS user, in the server's own words. */
 type NatsPermissions = {
   publish?: NatsSubjects
   subscribe?: NatsSubjects
@@ -17,15 +17,15 @@ export type NatsUser = {
 }
 
 /**
- * What an account lets others use: a `service` takes their requests and answers them, a `stream` shows them
+ * Export of an account: a `service` takes requests of others and answers them, a `stream` shows them
  * messages. Both sides must name it: the account that exports and each that imports.
  */
 export type NatsExport = {
   kind: 'service' | 'stream'
   subject: string
-  /** Who may import it. */
+  /** Accounts that may import it. */
   accounts: readonly string[]
-  /** Of a service: one request may have more than one answer. */
+  /** For a service: one request may have more than one answer. */
   manyAnswers?: boolean
 }
 export type NatsImport = { kind: 'service' | 'stream'; account: string; subject: string }

@@ -11,7 +11,7 @@ import type { NatsAccount } from './nats-options.ts'
 import { type RunningNats, runNatsServer } from './run-nats-server.ts'
 
 export type NatsClusterEngine = {
-  /** All servers, by commas. */
+  /** Addresses of all servers, separated by commas. */
   url: string
   servers: readonly RunningNats[]
   stop: () => Promise<void>

@@ -29,7 +29,7 @@ export function expectRefusal(what: string, answer: WalletAnswer, ...codes: stri
   expect(fits, `${what}: expected ${wanted}, got ${describe(answer)}`)
 }
 
-/** Whatever the wallet says to something broken, it is no success. */
+/** Any answer to a broken call but success. */
 export function expectNoSuccess(what: string, answer: WalletAnswer): void {
   const accepted = answer.httpStatus < 300 && (answer.status === 'OK' || answer.status === 'DUPLICATE')
   expect(!accepted, `${what}: must not be accepted, got ${describe(answer)}`)

@@ -6,7 +6,7 @@ type Case = CertificationCase<WalletUnderTest>
 const HINT =
   'signature = hex HMAC-SHA256(secret, x-timestamp + "." + raw body); compare in constant time, before parsing.'
 
-/** Who may call, and when. */
+/** Cases about signatures and clocks. */
 export const signatureCases: readonly Case[] = [
   refused('signature-missing', 'A call without x-signature is refused', () => ({
     tamper: { without: 'x-signature' },

@@ -136,7 +136,7 @@ export function createWalletUnderTest(options: WalletUnderTestOptions): WalletUn
   }
 }
 
-/** What came back, in a few words. */
+/** The answer in a few words. */
 export function describe({ httpStatus, status }: WalletAnswer): string {
   return `HTTP ${httpStatus} with ${status === null ? 'no status' : `status ${status}`}`
 }

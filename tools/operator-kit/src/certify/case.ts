@@ -11,7 +11,7 @@ export type CertificationCase<Context> = {
   readonly group: string
   /** A sentence that is true when the case passes. */
   readonly title: string
-  /** What usually is wrong when it fails. */
+  /** The usual fault when it fails. */
   readonly hint: string
   run(context: Context): Promise<void>
 }

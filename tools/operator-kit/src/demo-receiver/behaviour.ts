@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const DELAY_MS_MAX = 600_000
 
-/** What the receiver is told to do instead of answering honestly. */
+/** Orders for the receiver instead of answering honestly. */
 export const behaviourSchema = z.strictObject({
   status: z.int().min(200).max(599).optional(),
   delay_ms: z.int().min(0).max(DELAY_MS_MAX).optional(),
@@ -10,7 +10,7 @@ export const behaviourSchema = z.strictObject({
   retry_after: z.union([z.int().min(0), z.string().max(64)]).optional(),
   drop: z.boolean().optional(),
   hang: z.boolean().optional(),
-  /** For so many deliveries; until changed when absent. */
+  /** Number of deliveries it holds for; until changed when absent. */
   count: z.int().min(1).optional(),
   path: z.string().optional(),
   type: z.string().optional(),

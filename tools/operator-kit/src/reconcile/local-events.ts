@@ -24,7 +24,7 @@ const lineSchema = z.object({
 
 export type LocalEvent = {
   readonly id: string
-  /** When it happened: as the line says, else as the id does. */
+  /** Time of the event: from the line, else from the id. */
   readonly atMs: number
 }
 

@@ -8,7 +8,7 @@ const errorSchema = z.object({ code: z.string(), message: z.string() })
 const signedSchema = z.object({ signature: z.string() })
 const pageSchema = z.object({ data: z.array(z.object({ id: z.string() })), next_cursor: z.string() })
 
-/** What reconciling asks the service for, as an operator's server. */
+/** Requests of the reconciliation, as an operator's server makes them. */
 export type OperatorApi = {
   /** The manifest of a window as a compact JWS. */
   signedManifest(from: string, to: string): Promise<string>

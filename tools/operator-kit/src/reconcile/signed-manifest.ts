@@ -19,7 +19,7 @@ const headerSchema = z.object({ alg: z.literal('EdDSA'), typ: z.literal(manifest
 const keysSchema = z.object({ keys: z.array(z.looseObject({ kid: z.string() })) })
 
 /**
- * How many events of each type an hour has, and SHA-256 over their ids in recording order, each followed by a
+ * Number of events of each type in an hour, and SHA-256 over their ids in recording order, each followed by a
  * newline.
  */
 export type ManifestHour = z.infer<typeof hourSchema>

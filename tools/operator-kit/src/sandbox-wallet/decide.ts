@@ -20,10 +20,10 @@ export type DecideDeps = {
 }
 
 /**
- * What a wallet that keeps the contract answers, and what it writes. Pure: ledger and request in, decision
- * out. Refusals are not remembered; whatever was applied is answered with DUPLICATE for ever, and a
- * transaction whose rollback was seen is never applied. Credits and rollbacks reach blocked players too: it
- * is their money.
+ * Decides as a wallet that keeps the contract: its answer, and the entry that it writes. Pure: ledger and
+ * request in, decision out. Refusals are not remembered; an applied movement is answered with DUPLICATE for
+ * ever, and a transaction whose rollback came first is never applied. Credits and rollbacks reach blocked
+ * players too: it is their money.
  */
 export function decide(ledger: Ledger, request: WalletRequest, deps: DecideDeps): Decision {
   const opening = openingEntry(ledger, request.playerId, request.currency, deps)

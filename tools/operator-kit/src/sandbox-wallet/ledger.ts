@@ -18,7 +18,7 @@ export const ledgerEntrySchema = z.object({
   playerId: z.string(),
   currency: z.string(),
   amountMinor: minor,
-  /** What the entry changed on the balance. */
+  /** Change that the entry made to the balance. */
   effectMinor: minor,
   balanceAfterMinor: minor,
   walletTransactionId: z.string(),
@@ -31,8 +31,7 @@ export type LedgerEntry = z.infer<typeof ledgerEntrySchema>
 export const playerCodeSchema = z.object({ playerId: z.string(), code: z.string().nullable() })
 
 /**
- * All that a wallet knows. Changed only by `applyEntry`, so that a replay of its file gives the same state
- * again.
+ * State of a wallet. Changed only by `applyEntry`, so that a replay of its file gives the same state again.
  */
 export type Ledger = {
   readonly entries: LedgerEntry[]

@@ -20,7 +20,7 @@ import { UsageError } from '../usage-error.ts'
 const pausedUntil = new Date('2999-12-31T00:00:00Z')
 const askEveryMs = 250
 
-/** How the service that works a consumer is asked to count a rewind of it. */
+/** Calls that ask the service which works a consumer to count a rewind of it. */
 const counted = new Map([
   ['webhooks-fanout', fanoutRewind],
   ['rounds-movements', movementsRewind],
@@ -130,7 +130,7 @@ async function rewind(
   )
 }
 
-/** Works on every server version: the same durable name, begun anew at `fromSeq`. */
+/** Works on every server version: the same durable name, begun again at `fromSeq`. */
 async function recreateAt(
   manager: JetStreamManager,
   stream: string,
@@ -147,7 +147,7 @@ async function recreateAt(
   })
 }
 
-/** How many messages the consumer's filter lets through from `fromSeq` on. */
+/** Number of messages that the consumer's filter lets through from `fromSeq` on. */
 async function countFrom(
   bus: Bus,
   manager: JetStreamManager,

@@ -20,7 +20,9 @@ export function statusCommand(program: Command): void {
     async (_flags, command: Command) => {
       await runOps(command, async ({ bus, show }) => {
         const problems: string[] = []
-        /** What cannot be found out is null and named: a status is wanted most when something is down. */
+        /**
+         * A part that cannot be reached is null and named: a status is wanted most when something is down.
+         */
         const ask = <Answer>(what: string, answer: Promise<Answer>): Promise<Answer | null> =>
           answer.catch((error: unknown) => {
             problems.push(`${what}: ${error instanceof Error ? error.message : String(error)}`)

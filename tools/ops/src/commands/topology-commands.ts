@@ -45,7 +45,7 @@ export function topologyCommands(program: Command): void {
     })
 }
 
-/** What the server itself says against it, such as more replicas than it has servers. */
+/** The server's own objection, such as more replicas than it has servers. */
 function explain(error: unknown): never {
   if (!(error instanceof JetStreamApiError)) throw error
   throw new ServiceError('CONFLICT', { message: `NATS refuses it: ${error.message}.`, cause: error })

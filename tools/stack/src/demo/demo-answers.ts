@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * What the tour reads of the answers that several chapters get. Each takes the fields it shows and lets the
- * others be.
+ * Shapes that the tour reads of answers in several chapters. Each takes the fields it shows and ignores the
+ * others.
  */
 
 export const page = <Row extends z.ZodType>(row: Row) => z.looseObject({ data: z.array(row) })

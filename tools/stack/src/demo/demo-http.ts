@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { exchange } from '../exchange.ts'
 
-/** Why the tour stopped: what was expected of which step. */
+/** Reason why the tour stopped: the step and its expectation. */
 export class DemoError extends Error {}
 
 /** As `exchange`, for an answer that must have `status` and the shape of `schema`. @throws DemoError */

@@ -1,9 +1,9 @@
 import colors from 'picocolors'
 
 export type DemoLog = {
-  /** What is asked, in one line. */
+  /** The question, in one line. */
   step(title: string, asked: string): void
-  /** What came of it, in one line. */
+  /** The result, in one line. */
   happened(text: string, fields?: Readonly<Record<string, unknown>>): void
   /** A wallet call, an event or a webhook under it. */
   detail(

@@ -24,7 +24,7 @@ export type ReceiverView = {
   show(type: string, needle: string): Promise<void>
 }
 
-/** What arrived at the demo receiver, as its own list tells it. */
+/** Deliveries at the demo receiver, from its own list. */
 export function createReceiverView(receiverUrl: string, log: DemoLog): ReceiverView {
   const list: ReceiverView['list'] = async ({ type, path, mentions = '' }) => {
     const url = new URL('/demo/received?limit=1000', receiverUrl)

@@ -12,7 +12,7 @@ const verifyAnswer = z.looseObject({
   checks: z.array(z.looseObject({ name: z.string(), ok: z.boolean() })),
 })
 
-/** What every chapter works with. */
+/** The parts that every chapter works with. */
 export type Tour = {
   demo: DemoFile
   dataDir: string
@@ -21,7 +21,7 @@ export type Tour = {
   api: string
   /** Sets the players and names of this tour apart from those of others. */
   run: string
-  /** When the tour began, ISO 8601. */
+  /** Begin of the tour, ISO 8601. */
   startedAt: string
   /** Token of the operator's server. */
   token: string

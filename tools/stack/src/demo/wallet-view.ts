@@ -19,7 +19,7 @@ export type WalletView = {
   skip(): Promise<void>
 }
 
-/** What the sandbox wallet was asked, as its own log tells it. */
+/** Calls of the sandbox wallet, from its own log. */
 export async function createWalletView(walletUrl: string, log: DemoLog): Promise<WalletView> {
   const calls = async (query: string) =>
     (await expectAnswer(200, page(walletCall), 'GET', `${walletUrl}/sandbox/calls?${query}`)).data

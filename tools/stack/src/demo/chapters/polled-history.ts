@@ -8,7 +8,7 @@ const eventsPage = page(z.looseObject({ id: z.string(), type: z.string() })).ext
   next_cursor: z.string(),
 })
 
-/** What the webhooks told, read again in order. */
+/** Reads the same events again in order by polling. */
 export const polledHistory: Chapter = async ({ api, log, token }) => {
   log.step('The same history by polling', 'GET /v1/events')
   const from = encodeURIComponent(new Date(Date.now() - minutesBackMs).toISOString())

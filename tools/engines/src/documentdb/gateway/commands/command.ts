@@ -29,7 +29,7 @@ export type Answer = Buffer | Record<string, unknown>
 
 export type Handler = (command: Command, engine: Engine) => Promise<Answer> | Answer
 
-/** What the handlers work with. */
+/** The parts that the handlers work with. */
 export type Engine = {
   availability: Availability
   /** Apart from `writes`, so that writes that wait for a transaction's lock do not hold up reads. */
@@ -92,7 +92,7 @@ export function isTrue(value: Buffer | null | undefined): boolean {
   return value?.readUInt8(0) === 1
 }
 
-/** What drivers add to every command and some engine functions do not accept. */
+/** Fields that drivers add to every command and some engine functions do not accept. */
 const commonFields = [
   'lsid',
   '$db',

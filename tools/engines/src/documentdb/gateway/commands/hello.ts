@@ -7,7 +7,7 @@ const electionId = new ObjectId('7fffffff0000000000000001')
 
 /**
  * Introduces the gateway as the primary of a replica set of one, which is what gives drivers sessions,
- * transactions and retryable writes. No `topologyVersion`: drivers then ask anew rather than leave a hello
+ * transactions and retryable writes. No `topologyVersion`: drivers then ask again rather than leave a hello
  * waiting.
  */
 export const hello: Handler = (command, { info }) => {

@@ -157,7 +157,7 @@ function isUpsert(command: Command): boolean {
   return first !== null && new BsonView(first).boolean('upsert') === true
 }
 
-/** For a failure of a whole command: the duplicate key's details, if it is one. */
+/** Details of the duplicate key for a failure of a whole command, if it is one. */
 export async function withDuplicateDetails(
   command: Command,
   engine: Engine,

@@ -3,7 +3,7 @@ export type MongoErrorDetails = {
   labels?: string[]
   /** Further top-level fields of the answer, such as `keyPattern`. */
   fields?: Record<string, unknown>
-  /** What PostgreSQL called it, for the log. */
+  /** PostgreSQL's own name of the error, for the log. */
   sqlState?: string
   cause?: unknown
 }

@@ -93,7 +93,7 @@ function bytesOf(parameter: Parameter): number {
   return typeof parameter === 'bigint' ? integerBytes : parameter.length
 }
 
-/** What of a parameter lies in the request's own buffer: nothing of a long one. */
+/** The part of a parameter that lies in the request's own buffer: nothing of a long one. */
 function copiedBytes(parameter: Parameter): number {
   const size = bytesOf(parameter)
   return Buffer.isBuffer(parameter) && size > copyBytesMax ? 0 : size

@@ -33,8 +33,8 @@ type Request = {
 
 const messageBytesMax = 1024 * 1024 * 1024
 /**
- * Where every connection's bytes arrive, to be copied at once: cheaper than room of its own, to be collected
- * later, for every few hundred bytes.
+ * Buffer in which every connection's bytes arrive, to be copied at once: cheaper than a buffer of its own for
+ * every few hundred bytes.
  */
 const arrivals = Buffer.allocUnsafe(64 * 1024)
 /** Kind and length. */
@@ -204,7 +204,9 @@ export class PostgresConnection {
     }
   }
 
-  /** Of the message that begins at `at`, its kind included. A length that cannot be ends the connection. */
+  /**
+   * Length of the message that begins at `at`, its kind included. An impossible length ends the connection.
+   */
   #frameBytes(bytes: Buffer, at: number): number {
     const length = bytes.readInt32BE(at + 1)
     if (length >= 4 && length <= messageBytesMax) return length + 1

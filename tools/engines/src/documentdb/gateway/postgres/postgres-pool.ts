@@ -6,7 +6,7 @@ export type PostgresPoolOptions = {
   open: () => Promise<PostgresConnection>
   /** Connections at most; they are opened when needed and kept. */
   size: number
-  /** How long a caller waits for a connection before ExceededTimeLimit. */
+  /** Time that a caller waits for a connection before ExceededTimeLimit. */
   waitMsMax: number
 }
 

@@ -41,7 +41,7 @@ begin
 end $$;
 `
 
-/** What each function does once, and whether its answer is worth remembering. */
+/** The writes that get a function of their own, and whether documents are sent beside the command. */
 const writes = [
   { name: 'insert', documents: true },
   { name: 'update', documents: true },

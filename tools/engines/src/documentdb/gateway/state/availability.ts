@@ -1,6 +1,6 @@
 import { ConnectionLost } from '../errors/mongo-error.ts'
 
-/** How long a command waits for PostgreSQL to come back: a restart takes about a second. */
+/** Time that a command waits for PostgreSQL to come back: a restart takes about a second. */
 const waitMsMax = 10_000
 
 /** Whether PostgreSQL can be asked now. Commands that arrive while it is away wait a little for it. */

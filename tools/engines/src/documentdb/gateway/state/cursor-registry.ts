@@ -3,7 +3,7 @@ import { MongoError } from '../errors/mongo-error.ts'
 
 export type Cursor = {
   id: bigint
-  /** What the engine needs to go on where the last page ended. */
+  /** State with which the engine goes on where the last page ended. */
   continuation: Buffer
   session: string | null
   usedAtMs: number

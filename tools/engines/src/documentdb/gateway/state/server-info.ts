@@ -1,4 +1,4 @@
-/** What the gateway tells about itself. Counters only grow; times are milliseconds since 1970. */
+/** Facts that the gateway tells about itself. Counters only grow; times are milliseconds since 1970. */
 export type ServerInfo = {
   port: number
   startedAtMs: number

@@ -36,10 +36,10 @@ const jetstreamInfo = '$JS.API.INFO'
 const severalAnswer = ['$SRV.', '$JS.API.CONSUMER.MSG.NEXT.']
 
 /**
- * The accounts of NATS: one for the streams and one for each service, which follow from what their users may
- * publish and hear. A subject is known to its own account alone, but for these exports and imports. So
- * whatever subject a request names for its answer, the answer stays in the account of who asked.
- * Source: decision of 2026-11-22, "Each service has a NATS account of its own".
+ * The accounts of NATS: one for the streams and one for each service, derived from what their users may
+ * publish and hear. A subject is known to its own account alone, but for these exports and imports. So an
+ * answer stays in the asker's account, whatever subject a request names for it. Source:
+ * docs/decisions/2026-11-22-account-per-service.md.
  */
 export const natsAccounts: readonly NatsAccount[] = natsUsers.map((user) => ({
   name: accountOf(user),

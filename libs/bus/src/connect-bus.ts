@@ -27,7 +27,9 @@ export type Bus = {
   ): Promise<Reply>
   /** Asks outside the table of calls, as for `$SRV.PING.auth`. @throws ServiceError as `call` does. */
   request(subject: string, options: { timeoutMs: number }): Promise<Msg>
-  /** As `request`, for every answer within `listenMs`, at most `repliesMax`; none when nobody hears. */
+  /**
+   * As `request`, for every answer within `listenMs`, at most `repliesMax`; none when there is no subscriber.
+   */
   collect(subject: string, options: { listenMs: number; repliesMax: number }): Promise<Msg[]>
   /**
    * Publishes into JetStream under the event's id; resolves on the PubAck alone.

@@ -25,8 +25,8 @@ const backoffLastMs = 2000
 const failedBatchDelayMs = 1000
 
 /**
- * Works a durable consumer in batches, one batch at a time, oldest first: whatever has arrived, at most
- * `batchMax`. When `handle` throws, what it left unanswered is asked for again a second later. A lost
+ * Works a durable consumer in batches, one at a time, oldest first: all messages that have arrived, at most
+ * `batchMax`. When `handle` throws, the messages that it left unanswered come again a second later. A lost
  * connection, a deleted and a recreated consumer only pause it. `stop()` takes no more and waits for the
  * batch at work.
  */
@@ -77,8 +77,8 @@ export function consumeDurable({
   }
 
   /**
-   * One task moves messages into a bounded buffer, the other takes what is there: the client cannot tell what
-   * waits in its iterator.
+   * One task moves messages into a bounded buffer, the other takes them from there: the client cannot tell
+   * how many wait in its iterator.
    */
   async function work(messages: ConsumerMessages): Promise<void> {
     const buffer: JsMsg[] = []

@@ -5,7 +5,7 @@ const transientLabels = ['RetryableWriteError', 'TransientTransactionError', 'Re
 const causesMax = 5
 
 /**
- * Whether a failure only says that something we stand on is away for a moment: its caller is told
+ * Whether a failure only means that a database or a broker is away for a moment: its caller gets
  * SERVICE_UNAVAILABLE, which is worth repeating, and not INTERNAL_ERROR. Goes by names, so that the bus needs
  * no database driver. Never throws.
  */

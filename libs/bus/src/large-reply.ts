@@ -7,7 +7,7 @@ const unpack = promisify(gunzip)
 
 /** Below it a reply goes as it is; NATS takes a message of 1 MiB unless configured otherwise. */
 const packedFromBytes = 256 * 1024
-/** A reply that unpacks to more is nobody's of ours. */
+/** A reply that unpacks to more is not one of ours. */
 const unpackedBytesMax = 64 * 1024 * 1024
 const encodingHeader = 'Content-Encoding'
 

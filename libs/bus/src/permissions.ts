@@ -50,10 +50,10 @@ const serves = (calls: string, service: string) => [
 
 /**
  * The rights of each NATS user: its own calls, streams and inbox, nothing else. `natsAccounts` makes an
- * account for each, so that nobody reaches an inbox of another. Traps that shaped it: `_INBOX_*.>` is no
- * wildcard; `"auth.v1.> auth"` binds a subscription to its queue group; `allow_responses` lets who hears
- * what he publishes himself publish anything, by naming it as the reply subject.
- * Source: decision of 2026-11-22, "Each service has a NATS account of its own".
+ * account for each, so that none reaches another's inbox. Traps that shaped it: `_INBOX_*.>` is no wildcard;
+ * `"auth.v1.> auth"` binds a subscription to its queue group; with `allow_responses` a user who hears his own
+ * messages can publish anything, by naming it as the reply subject. Source:
+ * docs/decisions/2026-11-22-account-per-service.md.
  */
 export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
   gateway: {

@@ -11,7 +11,7 @@ function randomToken(): string {
   return randomBytes(tokenBytes).toString('base64url')
 }
 
-/** An inbox prefix that nobody can guess: `_INBOX.<service>.<128 random bits>`. */
+/** An inbox prefix that cannot be guessed: `_INBOX.<service>.<128 random bits>`. */
 export function newInboxPrefix(service: string): string {
   return `${inboxRoot}${service}.${randomToken()}`
 }
@@ -20,7 +20,7 @@ export function newInboxPrefix(service: string): string {
 export type ReplyInbox = {
   /** The first answer. @throws ServiceError SERVICE_UNAVAILABLE with the `CallFailure` as its cause. */
   request(subject: string, data: Uint8Array, options: { timeoutMs: number; headers?: MsgHdrs }): Promise<Msg>
-  /** Every answer that comes within `listenMs`, at most `repliesMax`; none when nobody hears. */
+  /** Every answer that comes within `listenMs`, at most `repliesMax`; none when there is no subscriber. */
   collect(subject: string, options: { listenMs: number; repliesMax: number }): Promise<Msg[]>
   /** Ends what waits for an answer from `subject`: the server has refused to publish there. */
   refused(subject: string): void

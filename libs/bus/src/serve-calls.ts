@@ -51,10 +51,10 @@ export function handler<Request, Reply>(
 
 /**
  * Answers calls in the queue group of the service. Every message is answered: with the reply, the handler's
- * ServiceError, SERVICE_UNAVAILABLE while the database is away, or INTERNAL_ERROR for anything else thrown
- * (logged with its cause). Beyond `concurrencyMax` handlers at work the answer is SERVICE_UNAVAILABLE at
- * once, but for calls that are never shed. `stop()` takes no more work and waits for what is in flight, at
- * most 10 s.
+ * ServiceError, SERVICE_UNAVAILABLE while the database is away, or INTERNAL_ERROR for any other error (logged
+ * with its cause). Beyond `concurrencyMax` handlers at work the answer is SERVICE_UNAVAILABLE at once, but
+ * for calls that are never shed. `stop()` takes no more work and waits for the handlers at work, at most 10
+ * s.
  */
 export async function serveCalls({
   bus,

@@ -36,8 +36,8 @@ export const eventsStream: StreamDeclaration = {
  */
 export const accessBucket = 'access'
 /**
- * The bucket's server tells each entry here once it is stored, as `<accessNews>.<key>` with its revision in
- * the header `Nats-Sequence`.
+ * Subject root on which the bucket's server publishes each entry once it is stored, as `<accessNews>.<key>`
+ * with its revision in the header `Nats-Sequence`.
  */
 export const accessNews = 'access.news'
 export const accessStream: StreamDeclaration = {

@@ -8,7 +8,9 @@ import { accessNews } from './topology.ts'
 const silenceMaxMs = 2500
 const checkEveryMs = 250
 const retryMs = 250
-/** The same trouble is told again after this long, then after twice as long each time, up to the greatest. */
+/**
+ * The same trouble is logged again after this long, then after twice as long each time, up to the greatest.
+ */
 const tellAgainMs = 4000
 const tellAgainMaxMs = 60_000
 
@@ -20,10 +22,10 @@ export type AccessWatch = {
 
 /**
  * Watches the access bucket for changes from now on. `onChange` gets the key and its revision, or `*`
- * (revision 0) whenever something may have been missed: at the start, when a revision is not the next one,
- * and at each new start of the watch, which follows from 2.5 s without a heartbeat or any other trouble.
- * It hears what the bucket's server tells on, which needs no right to anything of JetStream.
- * Returns at once. A throw of `onChange` starts the watch again.
+ * (revision 0) when an entry may have been missed: at the start, when a revision is not the next one, and at
+ * each new start of the watch, which follows 2.5 s without a heartbeat or any other trouble. It subscribes to
+ * the subject on which the bucket's server publishes entries, so it needs no right to JetStream. Returns at
+ * once. When `onChange` throws, the watch starts again.
  */
 export function watchAccessBucket({
   bus,

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorCatalogue } from './catalogue.ts'
 
-/** One offending field: a dotted path (`limits.0.min_stake`) and what is wrong with it. */
+/** One offending field: a dotted path (`limits.0.min_stake`) and its fault. */
 export type ErrorDetail = { readonly path: string; readonly message: string }
 
 /** Ids that a caller can look up after an answer of unknown outcome. Source: docs/contract.md, section 1. */

@@ -2,8 +2,8 @@ const SHOWN_CHARACTERS_MAX = 200
 const SHOWN_ITEMS_MAX = 30
 
 /**
- * One line of a verification. `expected` and `actual` are texts for people, whatever the type of the value
- * was.
+ * One line of a verification. `expected` and `actual` are texts for people, also when the value had another
+ * type.
  */
 export type Check = {
   readonly name: string

@@ -57,9 +57,8 @@ export function isAmount(minor: bigint, currency: string): boolean {
 }
 
 /**
- * Minor units of a balance as a wallet tells it: it may be below zero and larger than any amount, and
- * decimals that the currency does not have are cut. Null for what is no decimal string of at most 30 digits
- * on either side.
+ * Minor units of a wallet's balance: it may be below zero and larger than any amount, and decimals beyond
+ * those of the currency are cut. Null for any text but a decimal string of at most 30 digits on either side.
  * @throws AmountError with UNKNOWN_CURRENCY.
  */
 export function readBalance(value: unknown, currency: string): bigint | null {

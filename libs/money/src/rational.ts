@@ -35,7 +35,7 @@ export function multiplyFloor(minor: bigint, r: Rational): bigint {
 
 /**
  * A multiplier as shown to players: cut (not rounded) to 4 decimals, "1.9800". Source: docs/contract.md,
- * section 11.
+ * section 4.
  */
 export function formatMultiplier(r: Rational): string {
   return formatDecimal(r, MULTIPLIER_DECIMALS)

@@ -20,8 +20,8 @@ export type Resolver = (
 ) => void
 
 /**
- * An undici agent whose every socket goes to an address that the policy allows: names are resolved once per
- * connection, all their addresses are checked and the socket is pinned to what was checked; IP literals, for
+ * An undici agent whose every socket goes to an address that the policy allows. Names are resolved once per
+ * connection, all their addresses are checked, and the socket is pinned to a checked one; IP literals, for
  * which no lookup happens, are checked as they are. TLS certificates are always verified, proxies of the
  * environment and HTTP/2 are not used, redirects are not followed.
  * @param connectionsMax sockets per origin
@@ -75,8 +75,8 @@ export function createGuardedAgent({
 }
 
 /**
- * Resolves, refuses the whole name when any of its addresses is not allowed, and hands on only what was
- * checked.
+ * Resolves a name, refuses it when any of its addresses is not allowed, and hands on the checked addresses
+ * alone.
  */
 function guardedLookup(policy: OutboundPolicy, resolver: Resolver): LookupFunction {
   return (host, options, callback) => {

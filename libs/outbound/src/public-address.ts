@@ -30,7 +30,7 @@ function isPlainLoopback(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return address instanceof ipaddr.IPv4 || address.toString() === '::1'
 }
 
-/** IANA has handed out 2000::/3 alone for global unicast; whatever lies outside is no public host. */
+/** IANA has handed out 2000::/3 alone for global unicast; addresses outside are no public hosts. */
 function isGlobalUnicast(address: ipaddr.IPv6): boolean {
   return ((address.parts[0] ?? 0) & 0xe000) === 0x2000
 }

@@ -1,4 +1,4 @@
-/** A map that forgets what was not used for longest once it holds `sizeMax` entries. */
+/** A map that drops the entry unused for longest once it holds `sizeMax` entries. */
 export class BoundedMap<Key, Value> {
   readonly #entries = new Map<Key, Value>()
   readonly #sizeMax: number

@@ -52,7 +52,7 @@ export function loadConfig<Config>(
   }
 }
 
-/** Says what is wrong with the configuration and ends the process with exit code 78. */
+/** Prints the faults of the configuration and ends the process with exit code 78. */
 export function endBadConfig(error: ConfigError): never {
   process.stderr.write(`Bad configuration.\n${error.message}\n`)
   process.exit(badConfigExitCode)

@@ -12,8 +12,8 @@ export type Poll = {
  * Runs `work` at once and then again and again until stopped. A failure is logged as `event` and ends
  * nothing.
  * @param everyMs pause between the end of a run and the next one
- * @param work is told by its signal that it should come to an end; it may answer how many milliseconds from
- * now it wants to run again, instead of `everyMs`
+ * @param work gets a signal that is aborted when it should come to an end; it may answer in how many
+ * milliseconds it wants to run again, instead of `everyMs`
  */
 export function startPoll({
   event,

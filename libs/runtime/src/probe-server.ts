@@ -5,8 +5,8 @@ import type { Registry } from 'prom-client'
 export type ProbeServer = { readonly port: number; close(): Promise<void> }
 
 /**
- * `/healthz` (200 while the process lives), `/readyz` (200, or 503 naming what is missing) and `/metrics` for
- * probes. `missing` must answer in bounded time.
+ * Serves `/healthz` (200 while the process lives), `/readyz` (200, or 503 naming the missing parts) and
+ * `/metrics` for probes. `missing` must answer in bounded time.
  * @throws when the port is taken.
  */
 export async function startProbeServer({

@@ -10,7 +10,7 @@ export type ServiceHost = {
   readonly registry: Registry
   /** Adds a condition of `/readyz`; its name is what a 503 shows. */
   readonly check: (name: string, check: ReadinessCheck) => void
-  /** Aborted when the process was told to stop; a start that waits must listen to it. */
+  /** Aborted at SIGTERM or SIGINT; a start that waits must listen to it. */
   readonly stopping: AbortSignal
   /**
    * Ends the process with exit code 1 (the supervisor starts a fresh one): for what cannot be repaired from
@@ -26,8 +26,8 @@ const stopTimeoutMs = 10_000
 /**
  * Runs a service as a process: probes on `probeHost` and `probePort` (0 = any free one) before `start`
  * begins, `/readyz` red until it has resolved. SIGTERM or SIGINT stops it within 10 s and exits 0 (1 when
- * stopping failed or took longer); a second signal ends it at once. What nobody caught is logged and ends the
- * process with exit code 1; a ConfigError with 78.
+ * stopping failed or took longer); a second signal ends it at once. An uncaught error is logged and ends the
+ * process with exit code 1, a ConfigError with 78.
  */
 export async function runService({
   name,

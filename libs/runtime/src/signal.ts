@@ -1,4 +1,4 @@
-/** Wakes one waiting loop. A ring while nobody waits is kept for the next wait. */
+/** Wakes one waiting loop. A ring without a waiting loop is kept for the next wait. */
 export type Signal = {
   ring: () => void
   /** Resolves at a ring or after `timeoutMs`. True for a ring. */

@@ -1,9 +1,9 @@
 /**
- * Gathers what callers want of the database while a call is under way and gives all of it to the next: under
- * load many share one round trip, alone each goes at once. One call at a time. When a group fails by one of
- * its items, each of them is tried by itself, so that nobody fails by another's; every other failure is that
- * of the whole group.
- * @param itemsMax most items of one call; the callers bound what waits
+ * Gathers the items of callers while a call to the database is under way and gives all of them to the next:
+ * under load many share one round trip, alone each goes at once. One call at a time. When a group fails by
+ * one of its items, each is tried by itself, so that no caller fails by another's item; every other failure
+ * is that of the whole group.
+ * @param itemsMax most items of one call; the callers bound the items that wait
  */
 export function createGroups<Item, Result>({
   run,

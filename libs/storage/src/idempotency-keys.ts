@@ -55,9 +55,9 @@ export async function peekIdempotencyKey({
 }
 
 /**
- * Claims `key` for the object about to be made in `list`. The first claim fixes the object's id: whoever
- * repeats it, also after a crash, gets the same id and must insert the object under it if it is not there yet
- * (`fresh` is false then).
+ * Claims `key` for the object about to be made in `list`. The first claim fixes the object's id: a repeat,
+ * also after a crash, gets the same id and must insert the object under it if it is not there yet (`fresh` is
+ * false then).
  * @throws ServiceError CONFLICT for the same key with another body.
  */
 export async function claimIdempotencyKey({

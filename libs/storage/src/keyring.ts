@@ -13,8 +13,8 @@ export type Keyring = {
 }
 
 /**
- * Reads `PITBOSS_MASTER_KEYS`: `kid:base64(32 bytes)`, comma separated, the first is current, the others
- * still open what they sealed.
+ * Reads `PITBOSS_MASTER_KEYS`: `kid:base64(32 bytes)`, comma separated. The first is current; the others
+ * still open the secrets that they sealed.
  * @throws RangeError naming the position, never the key.
  */
 export function parseKeyring(text: string): Keyring {

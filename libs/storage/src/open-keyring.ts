@@ -17,8 +17,8 @@ const knownMax = 1000
 
 /**
  * Reads `PITBOSS_MASTER_KEYS` and holds them against the database, which remembers each key id's key from its
- * first use on. A service that ran with other keys could open nothing of what is stored, and would seal new
- * secrets that its own replicas can't open. Source: ours.
+ * first use on. A service with other keys could open none of the stored secrets, and would seal new ones that
+ * its own replicas cannot open. Source: ours.
  * @throws ConfigError naming the variable when a key id stands for another key here, or when none of the
  * database's keys is among them.
  */

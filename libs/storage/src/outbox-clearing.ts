@@ -9,7 +9,7 @@ type Sent = { documentId: string; entries: readonly OutboxEntry[] }
 const batchMax = 200
 
 /**
- * Removes what was published from outboxes, many with one command while the relay is busy. A crash before it
+ * Removes published events from outboxes, many with one command while the relay is busy. A crash before it
  * leaves events that are published once more, which the stream drops by their ids.
  */
 export function createOutboxClearing(

@@ -52,8 +52,9 @@ export const rewindIndexes: Readonly<Record<'rewinds' | 'rewind_parts', readonly
 }
 
 /**
- * Counts what rewinds of a durable consumer see and repair, whichever replicas work it and in whatever order.
- * One bit in the database stands for a message, so that none counts twice, however often it comes.
+ * Counts the messages that rewinds of a durable consumer see and repair, whichever replicas work it and in
+ * whatever order. One bit in the database stands for a message, so that none counts twice, however often it
+ * comes.
  */
 export function createRewindStore({
   db,
@@ -94,8 +95,8 @@ export function createRewindStore({
     },
 
     /**
-     * Those under way, the latest first. Read at most once a second: `start` waits until nobody goes by an
-     * older list.
+     * Rewinds under way, the latest first. Read at most once a second: `start` waits until no replica goes by
+     * an older list.
      */
     open(): Promise<readonly OpenRewind[]> {
       const nowMs = performance.now()

@@ -15,7 +15,7 @@ export type ConsumerView = {
 
 const parkedMax = 1000
 
-/** Every durable consumer of every stream that holds events. Source: docs/contract.md, section 11. */
+/** Every durable consumer of every stream that holds events. Source: docs/contract.md, section 10. */
 export async function viewConsumers(bus: Bus): Promise<ConsumerView[]> {
   const [manager, errors] = await Promise.all([jetstreamManager(bus.nc), lastErrors(bus)])
   const views: ConsumerView[] = []

@@ -11,7 +11,7 @@ export type Told = {
   id: string | null
   asked: Record<string, unknown>
   answer: Answer
-  /** Whose token asked: what is needed to ask again. */
+  /** Owner of the token that asked, which asking again needs. */
   token: string
 }
 

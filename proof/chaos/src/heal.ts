@@ -13,7 +13,7 @@ const shownMax = 5
 export type Healing = { readyMs: number; settledMs: number; deliveredMs: number }
 
 /**
- * Waits until the product is ready, nothing is unfinished and every event is delivered; says what is not when
+ * Waits until the product is ready, nothing is unfinished and every event is delivered; names the rest when
  * time is up.
  */
 export async function heal({

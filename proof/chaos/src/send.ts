@@ -26,7 +26,7 @@ export function codeOf({ body }: Answer): string | null {
 }
 
 /**
- * Whether the answer says nothing about what was asked: the service was away or overloaded, the connection
+ * Whether the answer says nothing about the request: the service was away or overloaded, or the connection
  * broke.
  */
 export function isTransient(answer: Answer): boolean {

@@ -106,7 +106,7 @@ function boundStakes(
   }
 }
 
-/** One wallet, which nobody changes. */
+/** One wallet, whose settings never change. */
 function walletsOf(machine: Machine): Wallets {
   const never = async () => null
   const document = {

@@ -25,7 +25,7 @@ export type Habits = {
   readonly timeScale: number
 }
 
-/** Longer than any call's budget: whoever waits that long hears every answer. */
+/** Wait that is longer than any call's budget, so that every answer is heard. */
 const foreverMs = 20_000
 
 export function createHabits(random: Random): Habits {

@@ -1,7 +1,8 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 
 /**
- * Whether a process may throw this: what callers are told, or a lost connection. Everything else is a defect.
+ * Whether a process may throw this error: one that callers get, or a lost connection. Everything else is a
+ * defect.
  */
 export function isExpected(error: unknown): boolean {
   if (error instanceof ServiceError) return error.code !== 'INTERNAL_ERROR'

@@ -14,7 +14,7 @@ export type ModelMovements = {
   readonly table: MovementTable
   storeOf(machine: Machine): MovementStore
   dueOf(machine: Machine): DueMovements
-  /** Takes what was published out of a movement's outbox. */
+  /** Removes published events from a movement's outbox. */
   takeOut(id: string, eventIds: readonly string[]): void
   /** The next instant at which a movement is due; infinity when none is. */
   nextDueMs(): number

@@ -57,7 +57,7 @@ export function createModelRounds({
     claims: row.claims,
     outbox: [...row.outbox, ...events],
   })
-  /** The row if nobody has changed it, or with `claim` even claimed it, since it was read. */
+  /** The row if it is unchanged since it was read, or with `claim` even unclaimed. */
   const unchanged = (stored: StoredRound, claim: boolean): Row | null => {
     const row = table.get(stored.round.id)
     if (row === undefined || row.version !== stored.version) return null

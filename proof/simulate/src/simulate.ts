@@ -87,7 +87,7 @@ export async function simulate(
     violation = text
     promise = error instanceof BrokenInvariant ? error.promise : 'nothing unexpected is thrown'
   }
-  /** A broken promise ends the run; the process that broke it is not told, as in life. */
+  /** A broken promise ends the run; the process that broke it gets no notice, as in life. */
   const watched =
     <Args extends unknown[], Result>(check: (...args: Args) => Result, otherwise: Result) =>
     (...args: Args): Result => {
@@ -308,7 +308,7 @@ export async function simulate(
     return session
   }
 
-  /** The operator's server ends what it left open, again and again until nothing is. */
+  /** The operator's server ends the rounds that it left open, again and again until none is left. */
   function endWhatIsOpen(): void {
     ending = true
     endOpenRounds(clientDeps('ending')).then(() => timeline.after(1000, () => void (ending = false)), broken)

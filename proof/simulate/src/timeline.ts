@@ -1,6 +1,6 @@
 type Entry = { readonly atMs: number; readonly order: number; readonly run: () => void }
 
-/** A time of its own: what is to happen at which instant. Nothing here looks at the machine's clock. */
+/** Virtual time: an agenda of future steps. Nothing here looks at the machine's clock. */
 export type Timeline = {
   nowMs(): number
   now(): Date

@@ -33,11 +33,11 @@ export type Weather = {
 
 const slowIoMs = 3000
 
-/** @param harsh whatever the seed says of it */
+/** @param harsh overrules the seed */
 export function createWeather(random: Random, { harsh: always }: { harsh: boolean }): Weather {
   let fair = false
   const level = random.pick([0, 0.3, 1, 1, 2])
-  /** Wallet and processes fail together: what one alone hides, the other shows. */
+  /** Wallet and processes fail together: a mistake that one fault alone hides shows with the other. */
   const harsh = random.chance(0.25) || always
   const slow = random.pick([0, 0.002, 0.01, 0.05])
   return {

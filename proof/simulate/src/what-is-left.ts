@@ -3,8 +3,8 @@ import { movementIdOf } from '@pitboss/wallet-bridge/storage/movement-document'
 import { scope, type World } from './world.ts'
 
 /**
- * The rounds and movements that have not come to their end, with what they still have to tell; empty when all
- * is at rest.
+ * The rounds and movements that have not ended, with the events that they still have to publish; empty when
+ * all is at rest.
  */
 export function whatIsLeft({ rounds, movements }: Pick<World, 'rounds' | 'movements'>): string {
   const unfinished = [...rounds.table.values()].filter(

@@ -46,7 +46,7 @@ export type World = {
   readonly newId: (prefix: string) => string
   readonly newUuid: () => string
   readonly trace: (line: string) => void
-  /** Told of what nobody expected a process to throw. */
+  /** Gets every error that no process was expected to throw. */
   readonly onError: (error: unknown) => void
 }
 
@@ -55,5 +55,5 @@ export const scope = {
   environment: 'SANDBOX',
 } as const
 
-/** A log that nobody reads costs nothing. */
+/** A log without a reader costs nothing. */
 export const silent: Logger = pino({ level: 'silent' })

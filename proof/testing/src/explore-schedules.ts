@@ -42,9 +42,9 @@ export type Schedules = {
 
 /**
  * Runs asynchronous code in every order in which its steps can take effect. A run is begun again and led to
- * where it parts from the others; runs whose state is the same, and whose processes have been told the same,
- * are one. So what `begin` starts must decide by what its steps tell it alone: no clock, chance or id of
- * another source. Ends when there is nothing new, or with `statesMax` states.
+ * where it parts from the others; runs with the same state, whose processes have got the same messages, are
+ * one. So `begin` must start code that decides by its steps' results alone: no clock, chance or id of another
+ * source. Ends when there is nothing new, or with `statesMax` states.
  */
 export async function exploreSchedules({
   begin,

@@ -26,7 +26,7 @@ export function linesFor<Ids>() {
     scoped: (call: (scope: TenantScope, ids: Ids) => unknown): Line<Ids> => ({ reach: 'environment', call }),
     /** Reaches records of one account, the same in both environments. */
     accountWide: (call: (scope: TenantScope, ids: Ids) => unknown): Line<Ids> => ({ reach: 'account', call }),
-    /** Reached by nobody from outside; says why. */
+    /** Not reached from outside; gives the reason. */
     internal: (why: string): Line<Ids> => ({ internal: why }),
     /** A store with one line for each of its methods. */
     table: <Store extends object>(
@@ -38,11 +38,9 @@ export function linesFor<Ids>() {
 
 /**
  * Holds every function that `folder` exports, and every method of every store, against the tables. A method
- * that no table names fails.
- *
- * Of each scoped method, a stranger who names the owner's things must be answered as if he had named what was
- * never made, and as if the owner had nothing at all; nothing of the owner's may change by it. That the
- * owner's own call has another effect shows that there was something to hide.
+ * that no table names fails. For each scoped method, a stranger names the owner's records: the answer must be
+ * the same as for records that were never made, and as if the owner had none; none of the owner's may change.
+ * The owner's own call must have another effect, which shows that there was something to hide.
  * @param stores by the name of the function that makes them
  * @param others functions of the folder that reach no database by themselves
  */

@@ -7,8 +7,8 @@ const importOf = /(?:from|import|new URL)\s*\(?\s*['"]([^'"]+)['"]/g
 
 /**
  * Whether a test file needs a database or a broker: it, or a file that it imports or starts by a relative
- * path, imports one of the modules that start or lend them. So nobody keeps a list, and a suite of pure rules
- * is never kept waiting.
+ * path, imports one of the modules that start or lend them. So there is no list to keep, and a suite of pure
+ * rules never waits for engines.
  */
 export function needsEngines(file: string, seen = new Set<string>()): boolean {
   if (seen.has(file) || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false

@@ -9,12 +9,11 @@ import { needsEngines } from './needs-engines.ts'
 import { startTestEngines } from './start-test-engines.ts'
 
 /**
- * `npm test`: starts the engines once, runs the test files of all workspaces (or those that are named)
- * against them, two at a time, and stops the engines whatever happens. What would disturb others, or be
- * disturbed, is named `*.alone.test.ts`: it runs when all others have ended, by itself.
- *
- * `npm test -- libs/money/test/amount.test.ts` runs one file; `npm test -- --no-engines` only those that need
- * no engines (rule: needs-engines.ts); other options go to tap.
+ * `npm test`: starts the engines once, runs the test files of all workspaces (or the named ones) against
+ * them, two at a time, and always stops the engines. A file that would disturb others, or be disturbed, is
+ * named `*.alone.test.ts`: it runs by itself when all others have ended. `npm test --
+ * libs/money/test/amount.test.ts` runs one file; `npm test -- --no-engines` only those that need no engines
+ * (rule: needs-engines.ts); other options go to tap.
  */
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const globs = ['{libs,services,tools,proof}/*/test/**/*.test.ts', 'web/test/**/*.test.ts']

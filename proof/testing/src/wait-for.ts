@@ -13,9 +13,9 @@ export type WaitOptions = {
 }
 
 /**
- * Waits until `condition` gives something that is neither false, null nor undefined, and gives that. A
- * condition that throws counts as not met; its error is the cause of the time-out's.
- * @throws Error that names what was waited for, when the deadline passes.
+ * Waits until `condition` gives a value other than false, null and undefined, and gives that. A condition
+ * that throws counts as not met; its error is the cause of the time-out's.
+ * @throws Error that names the condition, when the deadline passes.
  */
 export async function waitFor<T>(
   condition: () => Promise<T> | T,

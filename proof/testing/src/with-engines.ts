@@ -16,9 +16,9 @@ type Teardown = { teardown(fn: () => void | Promise<void>): void }
 const ownAccounts = 8
 
 /**
- * Gives a test suite real engines: a NATS account with nothing in it and a database prefix that nobody else
- * uses. Both are given back at the suite's teardown. Under `npm test` all suites share one pair of engines; a
- * file that is run by itself (without PITBOSS_TEST_ENGINES) starts a pair of its own and stops it at the end.
+ * Gives a test suite real engines: an empty NATS account and a database prefix of its own. Both are given
+ * back at the suite's teardown. Under `npm test` all suites share one pair of engines; a file that is run by
+ * itself (without PITBOSS_TEST_ENGINES) starts a pair of its own and stops it at the end.
  */
 export async function withEngines(t: Teardown): Promise<SuiteEngines> {
   const shared = await sharedEngines(t)

@@ -5,8 +5,8 @@ import { badSettingExitCode, EngineError } from './engine-error.ts'
 import { findProgram } from './find-program.ts'
 
 /**
- * Refuses what the environment names and nobody could use, before anything is started or fetched. Source:
- * docs/contract.md, section 9.
+ * Refuses unusable programs and folders that the environment names, before anything is started or fetched.
+ * Source: docs/contract.md, section 9.
  * @throws EngineError with exit code 78 and the name of the variable.
  */
 export function checkEngineSettings(env: NodeJS.ProcessEnv): void {

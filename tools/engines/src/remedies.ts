@@ -19,7 +19,7 @@ const remedies = {
   },
 } as const
 
-/** The one message when no engine can be had: what was tried, and everything a person can do about it. */
+/** The one message when no engine can be had: the attempts, and everything a person can do about it. */
 function noEngine(engine: keyof typeof remedies, attempts: Attempt[]): EngineError {
   const { name, install, docker, url } = remedies[engine]
   return new EngineError(

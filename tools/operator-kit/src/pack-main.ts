@@ -14,7 +14,7 @@ const kit = fileURLToPath(new URL('../', import.meta.url))
 const out = resolve(process.argv[2] ?? join(kit, 'dist'))
 const folder = join(out, 'package')
 const parts = 'parts'
-/** The least Node that runs the kit: what operators have, not what this repository has. */
+/** The least version of Node that runs the kit: operators have it, this repository needs a newer one. */
 const leastNode = { major: 20, minor: 17 }
 const leastNodeText = `${leastNode.major}.${leastNode.minor}`
 /** Exit code of wrong usage; 1 means that something is not certified, valid or complete. */

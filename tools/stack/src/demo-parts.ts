@@ -67,7 +67,7 @@ export async function prepareDemoParts(dataDir: string): Promise<DemoParts> {
   }
 }
 
-/** The port of the last start when it is still free: addresses that somebody noted stay good. */
+/** The port of the last start when it is still free, so that noted addresses stay good. */
 async function knownOrFree(known: number | undefined): Promise<number> {
   return known !== undefined && (await isFreePort(known)) ? known : freePort()
 }

@@ -6,8 +6,8 @@ import { readJson, writePrivateJson } from './state-file.ts'
 const file = z.strictObject({ master_keys: z.string() })
 
 /**
- * The installation's master keys, made once per data folder. They open what is sealed in the database: keep
- * them with it.
+ * The installation's master keys, made once per data folder. They open the sealed secrets of the database:
+ * keep them with it.
  */
 export function loadMasterKeys(dataDir: string): string {
   const path = join(dataDir, 'master-keys.json')

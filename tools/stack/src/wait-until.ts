@@ -5,7 +5,7 @@ const everyMs = 50
 
 /**
  * Tries `attempt` until it gives a value other than null.
- * @throws StackError saying what was waited for after `timeoutMs`.
+ * @throws StackError naming the awaited condition after `timeoutMs`.
  */
 export async function waitUntil<Value>({
   what,

@@ -5,7 +5,7 @@ export type Direction = 'over' | 'under'
 const winningRollsMax = 9800
 const lastRoll = 9999
 
-/** "50.00" as 5000; null for what is no target. Sloppy forms such as "5" and "50.5" are understood. */
+/** "50.00" as 5000; null for text that is no target. Sloppy forms such as "5" and "50.5" are understood. */
 export function readTarget(text: string): number | null {
   const match = /^(\d{1,2})(?:[.,](\d{0,2}))?$/.exec(text.trim())
   if (match === null) return null

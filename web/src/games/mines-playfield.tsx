@@ -102,7 +102,7 @@ export function MinesPlayfield(props: PlayfieldProps) {
   )
 }
 
-/** While tiles can be opened: what it pays now, what the next one pays, and the way out. */
+/** Shown while tiles can be opened: the payout now, the payout after the next tile, and the cash-out. */
 function OpenRound({
   table,
   state,

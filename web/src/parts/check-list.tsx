@@ -1,6 +1,6 @@
 import type { Check } from '@pitboss/fairness/check'
 
-/** Every check of a verification with what was expected and what was found. */
+/** Every check of a verification with its expected and its actual value. */
 export function CheckList({ checks }: { checks: readonly Check[] }) {
   return (
     <ul class="checks" data-testid="checks">

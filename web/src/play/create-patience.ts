@@ -4,7 +4,7 @@ import type { Round } from '../api/records.ts'
 import { delay } from './delay.ts'
 import type { Waiting } from './table-state.ts'
 
-/** After this long without an answer the player is told what is being waited for. */
+/** Time without an answer after which the player sees the reason for waiting. */
 const waitingShownAfterMs = 1200
 const pollEveryMs = { first: 700, most: 5000 }
 /** About 15 minutes: longer than the service itself takes to end a movement of unknown outcome. */
@@ -19,8 +19,8 @@ const firstRepeatMs = 1000
 const repeatableCodes = new Set(['NO_ANSWER', 'SERVICE_UNAVAILABLE', 'INTERNAL_ERROR'])
 
 /**
- * The ways to wait for an answer, all of them bounded and all of them told to the player. They end when the
- * table is left.
+ * The ways to wait for an answer, all of them bounded and shown to the player. They end when the player
+ * leaves the table.
  */
 export function createPatience({
   left,
@@ -59,7 +59,7 @@ export function createPatience({
       }
     },
 
-    /** Tells the player what is waited for when the answer takes longer than a moment. */
+    /** Shows the player the reason for waiting when the answer takes longer than a moment. */
     async telling(waiting: Waiting, ask: () => Promise<Round>): Promise<Round> {
       const timer = setTimeout(() => onWaiting(waiting), waitingShownAfterMs)
       try {

@@ -199,7 +199,7 @@ export function createTable({
     })
   }
 
-  /** Runs an action; an error is told to the player, and the table is read again where that may help. */
+  /** Runs an action; an error is shown to the player, and the table is read again where that may help. */
   async function guard(action: () => Promise<void>): Promise<void> {
     try {
       await action()

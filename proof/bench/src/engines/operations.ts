@@ -35,7 +35,7 @@ export function newDocument(id: string, seq: number) {
   }
 }
 
-/** Documents that nobody but `caller` changes: three of them, so that a fence is never lost. */
+/** Documents that `caller` alone changes: three of them, so that a fence is never lost. */
 export function ownIds(caller: number): [string, string, string] {
   return [`own-${caller}-0`, `own-${caller}-1`, `own-${caller}-2`]
 }

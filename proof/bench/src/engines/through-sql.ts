@@ -13,8 +13,8 @@ const findText = 'select cursorpage from documentdb_api.find_cursor_first_page($
 const writeConcern = { w: 'majority', j: true }
 
 /**
- * The same operations by the extension's SQL functions over the gateway's own PostgreSQL client: what is left
- * without wire and gateway.
+ * The same operations by the extension's SQL functions over the gateway's own PostgreSQL client: the work
+ * without wire protocol and gateway.
  */
 export function throughSql(connections: readonly PostgresConnection[], database: string): Operations {
   const versions = new Map<number, number>()

@@ -13,8 +13,8 @@ const microsPerMs = 1000
 const longestMicros = 120_000_000
 
 /**
- * Latencies of any number of calls in constant memory, to three digits; what is longer than two minutes
- * counts as two minutes.
+ * Latencies of any number of calls in constant memory, to three digits; those above two minutes count as two
+ * minutes.
  */
 export function createLatencyRecorder(): LatencyRecorder {
   const histogram: Histogram = build({

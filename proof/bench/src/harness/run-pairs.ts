@@ -21,7 +21,7 @@ export type PairPlan = {
 }
 
 /**
- * Runs product and floor in turn (A B A B …), after a warm-up of both, so that whatever else the machine does
+ * Runs product and floor in turn (A B A B …), after a warm-up of both, so that other load on the machine
  * meets both alike. Rates and percentiles are the medians over the pairs.
  */
 export async function runPairs(

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * An open loop: what is sent comes at its time, whether or not what came before has ended.
+ * An open loop: each request is sent at its time, whether or not the earlier ones have ended.
  * @returns the rate that was kept
  */
 export async function sendOpenLoop(

@@ -6,9 +6,8 @@ import { promisify } from 'node:util'
 const lookMs = 3000
 
 /**
- * Waits until what was written is on the disk and the machine has little to do: a bulk load leaves gigabytes
- * to write and to tidy up, which a history that grew by being played does not. Gives up after `withinMs`, and
- * says so.
+ * Waits until the writes are on the disk and the machine has little to do: a bulk load leaves gigabytes to
+ * write and to tidy up, which a history that grew by play does not. Gives up after `withinMs`, and says so.
  * @param busyMax share of all cores, from 0 to 1
  */
 export async function waitUntilIdle(

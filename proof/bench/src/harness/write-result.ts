@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 const folder = fileURLToPath(new URL('../../results/', import.meta.url))
 
-/** Writes what was measured, and on what machine, to `proof/bench/results/`. @returns the file's path. */
+/** Writes the result and the machine's data to `proof/bench/results/`. @returns the file's path. */
 export function writeResult(name: string, result: object): string {
   mkdirSync(folder, { recursive: true })
   const at = new Date().toISOString()

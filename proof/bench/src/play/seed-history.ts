@@ -22,7 +22,7 @@ export function createHistory({ mongodbUrl, players }: { mongodbUrl: string; pla
     /** Rounds that lie in the database. */
     size: () => rounds.countDocuments(),
 
-    /** Adds rounds until there are `size`; nobody may play meanwhile. */
+    /** Adds rounds until there are `size`, while there is no play. */
     async grow(size: number, onProgress: (text: string) => void): Promise<void> {
       const samples = await readSamples(rounds, movements)
       const nonces = new Map<string, number>()

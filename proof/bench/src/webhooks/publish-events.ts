@@ -10,7 +10,7 @@ export type Publisher = {
   close(): Promise<void>
 }
 
-/** Events of sessions that never were, for `operatorId` unless told otherwise. */
+/** Invented events of sessions, for `operatorId` by default. */
 export async function createPublisher(natsUrl: string, operatorId: string): Promise<Publisher> {
   const logger = pino({ level: 'warn' }, pino.destination(2))
   const bus = await connectBus({ url: natsUrl, service: 'bench', logger })

@@ -12,7 +12,7 @@ export type Receiver = {
   close(): Promise<void>
 }
 
-/** A receiver that answers 200 at once, unless told otherwise, and keeps nothing. */
+/** A receiver that answers 200 at once by default, and keeps nothing. */
 export async function startReceiver(): Promise<Receiver> {
   let listener: (eventId: string, path: string, atMs: number) => void = () => {}
   let behaviourOf: (path: string) => Behaviour = () => ({ kind: 'ok' })

@@ -57,9 +57,9 @@ export function checkRefusals(told: readonly Told[], sources: Sources, verdict: 
 }
 
 /**
- * A refusal is wrong when its movement stands, unless a later request for it was accepted: one that was sent
- * after the refusal was told is judged again. One that was sent between the decision and its answer may be
- * judged again, too, and then its client knows.
+ * A refusal is wrong when its movement stands, unless a later request for it was accepted: a request sent
+ * after the refusal's answer is judged again. One sent between the decision and its answer may be judged
+ * again, too, and then its client knows.
  */
 function checkEffect(id: string, refused: Told, entries: readonly Told[], facts: Facts, verdict: Verdict) {
   const code = codeOf(refused.answer)

@@ -13,8 +13,8 @@ const min = 60 * s
 const h = 60 * min
 
 /**
- * the schedule of docs/contract.md, section 7, written down a second time: a checker must not share the
- * product's code for what it checks.
+ * The schedule of docs/contract.md, section 7, written down a second time: a checker must not share the code
+ * that it checks.
  */
 const delaysMs = [0, 5 * s, 30 * s, 2 * min, 10 * min, 30 * min, h, 2 * h, 3 * h, 4 * h, 6 * h, 7 * h]
 const wholeMs = 23 * h

@@ -1,6 +1,6 @@
 /**
- * the retry schedule of docs/contract.md, section 5, written down a second time: a checker must not share the
- * product's code for what it checks.
+ * The retry schedule of docs/contract.md, section 5, written down a second time: a checker must not share the
+ * code that it checks.
  */
 
 const s = 1000

@@ -21,7 +21,7 @@ export async function rest({ random, stopping }: ClientDeps, least = restMs.leas
   await delay(random.between(least, most), undefined, { signal: stopping }).catch(() => undefined)
 }
 
-/** Asks, writes down what was told, and repeats the very same request while the answer says nothing. */
+/** Sends a request, notes the answer, and repeats the very same request while the answer says nothing. */
 export async function ask(
   deps: ClientDeps,
   request: {

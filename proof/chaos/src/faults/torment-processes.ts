@@ -11,8 +11,8 @@ const engineRestMs = 9000
 const engineBackMs = 5000
 const pauseMs = { least: 200, most: 5000, engineMost: 1800, favouriteLeast: 2500 }
 /**
- * Beyond the timers that others have for whoever stands still: a caller's patience, the lease of a call,
- * the sweeper's grace.
+ * Pauses beyond the timers that others have for a process that stands still: a caller's patience, the lease
+ * of a call, the sweeper's grace.
  */
 const longPausesMs = [7000, 11_000]
 const backWithinMs = 60_000

@@ -22,8 +22,8 @@ import { openPostgres, postgresEnvironment, startPostgres } from './postgres-pro
 const copyBytesMin = 300e6
 
 /**
- * Makes the empty database that every stack begins with, which is the smoke test of what was fetched, too:
- * initialise, start, create the extensions, store and find a document, stop.
+ * Makes the empty database that every stack begins with, which also tests the fetched programs: initialise,
+ * start, create the extensions, store and find a document, stop.
  */
 export async function makeTemplate(programs: string): Promise<void> {
   const files = postgresFiles(programs)

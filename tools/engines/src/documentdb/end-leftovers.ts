@@ -26,7 +26,7 @@ export function runsOn(pid: number, dataPath: string): boolean {
   return folder === null ? line.split('\0').includes(dataPath) : folder === realpathSync(dataPath)
 }
 
-/** A process may end between two looks, or belong to somebody else. */
+/** A process may end between two looks, or belong to another user. */
 function readOr<Value>(otherwise: Value, read: () => Value): Value {
   try {
     return read()

@@ -177,7 +177,7 @@ function sizeOfFile(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** Removes fetched package files; what was made of them stays. */
+/** Removes fetched package files; the unpacked programs stay. */
 export function removePackageFiles(cacheDir: string): void {
   rmSync(join(cacheDir, 'apt', 'packages'), { recursive: true, force: true })
 }

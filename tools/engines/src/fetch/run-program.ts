@@ -17,7 +17,8 @@ export type RunOptions = {
 
 /**
  * Runs a program to its end.
- * @returns what it wrote to standard output. @throws EngineError with the end of what it said when it fails.
+ * @returns its standard output.
+ * @throws EngineError with the end of its output when it fails.
  */
 export async function runProgram(program: string, args: string[], options: RunOptions = {}): Promise<string> {
   const { timeoutMs = 300_000, allow = [], ...spawnOptions } = options

@@ -12,7 +12,7 @@ const portMax = 32_000
 const attemptsMax = 100
 const handedOut = new Set<number>()
 
-/** A port of 127.0.0.1 on which nobody listens now, and that this process has not been given before. */
+/** A free port of 127.0.0.1 that this process has not been given before. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const port = randomInt(portMin, portMax)
@@ -23,7 +23,7 @@ export async function freePort(): Promise<number> {
   throw new EngineError(`no free port was found between ${portMin} and ${portMax} on 127.0.0.1`)
 }
 
-/** @throws EngineError when somebody listens on the port already. */
+/** @throws EngineError when the port is taken. */
 export async function requireFreePort(port: number, what: string): Promise<number> {
   if (await isFreePort(port)) return port
   throw new EngineError(
@@ -31,7 +31,7 @@ export async function requireFreePort(port: number, what: string): Promise<numbe
   )
 }
 
-/** Whether nobody listens on a port of 127.0.0.1 now. */
+/** Whether a port of 127.0.0.1 is free now. */
 export async function isFreePort(port: number): Promise<boolean> {
   const server = createServer()
   try {

@@ -24,7 +24,7 @@ export type SendOptions = {
   secret?: string
   /** Shifts the timestamp that is signed and sent, in seconds. */
   clockShiftS?: number
-  /** Changes what is sent after signing. */
+  /** Changes the request after signing. */
   tamper?: { body?: string; headers?: Record<string, string>; without?: string }
 }
 

@@ -1,4 +1,4 @@
-/** A case that failed; the message says what was expected and what happened. */
+/** A case that failed; the message names expectation and result. */
 export class CaseFailure extends Error {}
 
 /** A case that cannot be run with the options given. */

@@ -20,8 +20,8 @@ export type ListenOptions = {
 
 /**
  * A local receiver that prints every delivery, says whether it verifies, and hands verified ones on byte for
- * byte. The sender gets the answer of the receiver behind it; 401 for what does not verify, 502 when nobody
- * answers behind. Runs until interrupted.
+ * byte. The sender gets the answer of the receiver behind it; 401 for a delivery that does not verify, 502
+ * when the receiver behind does not answer. Runs until interrupted.
  */
 export async function listenCommand({
   port,

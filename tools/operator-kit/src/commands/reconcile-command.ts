@@ -17,10 +17,9 @@ export type ReconcileOptions = {
 }
 
 /**
- * Compares what a receiver has with what the service recorded, by the signed manifest, and names what is
- * missing or too much.
- * @returns the exit code: 0 nothing is missing and nothing is too much, 1 something is, 2 when it could not
- * be found out
+ * Compares a receiver's events with those that the service recorded, by the signed manifest, and names
+ * missing and extra ones.
+ * @returns the exit code: 0 the lists are equal, 1 they differ, 2 the comparison was not possible
  */
 export async function reconcileCommand(options: ReconcileOptions): Promise<number> {
   const { apiUrl, key, secret, from, to, json } = options

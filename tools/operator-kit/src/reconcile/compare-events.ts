@@ -31,7 +31,7 @@ export type Comparison = {
  * Compares a list with a manifest, hour by hour. An hour whose hash comes out of the list, in its own order
  * or in that of the ids, is proven; the events of every other hour are read, checked against the manifest and
  * compared one by one.
- * @throws Error when what is read does not fit the manifest
+ * @throws Error when the events do not fit the manifest
  */
 export async function compareEvents(
   manifest: Pick<Manifest, 'from' | 'to' | 'hours'>,

@@ -26,8 +26,8 @@ export type ManifestHour = z.infer<typeof hourSchema>
 export type Manifest = z.infer<typeof manifestSchema>
 
 /**
- * Takes the manifest out of its compact JWS. What stands beside the signature in the answer is not looked at:
- * only what was signed counts.
+ * Takes the manifest out of its compact JWS. Fields beside the signature in the answer are ignored: only the
+ * signed ones count.
  * @param keySet the service's JWKS, as it was answered
  * @throws Error when the signature, its key or its type is not as it must be
  */

@@ -29,7 +29,7 @@ export type CallLog = {
   clear(): void
 }
 
-/** The last 5,000 calls with what came and what was answered; sequence numbers go on after `clear`. */
+/** The last 5,000 calls with request and answer; sequence numbers go on after `clear`. */
 export function createCallLog(): CallLog {
   let calls: LoggedCall[] = []
   let seq = 0

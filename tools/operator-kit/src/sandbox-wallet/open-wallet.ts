@@ -16,7 +16,7 @@ export type OpenWalletOptions = { dataDir: string; startingBalance: string; now?
 
 export type Wallet = {
   readonly ledger: Ledger
-  /** Decides and applies at once; the decision may be told once `settled` resolves. */
+  /** Decides and applies at once; the decision may be answered once `settled` resolves. */
   handle(request: WalletRequest): Decision
   setBalance(playerId: string, currency: string, balanceMinor: bigint): void
   /**

@@ -29,7 +29,7 @@ export type Tour = {
   person: string | null
   wallet: WalletView
   receiver: ReceiverView
-  /** Something to undo at the end, whatever happens. */
+  /** An action to undo at the end in any case. */
   atEnd(undo: () => Promise<unknown>): void
   open(game: string, playerId: string): Promise<{ session: Session; playerToken: string }>
   play(playerToken: string, body: object): Promise<Round>

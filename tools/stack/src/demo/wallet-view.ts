@@ -15,7 +15,7 @@ const movementBody = z.looseObject({ amount: z.string(), currency: z.string(), t
 export type WalletView = {
   /** Shows the wallet calls since the last look that concern `needle`. */
   show(needle: string): Promise<void>
-  /** Leaves out what was called so far. */
+  /** Leaves out the calls so far. */
   skip(): Promise<void>
 }
 

@@ -120,7 +120,7 @@ export async function startGateway({ socketDir, user, port, log }: GatewayOption
   }
 
   /**
-   * Commands that run end their connections, for nobody knows their outcome; others wait, and keep theirs.
+   * Commands at work end their connections, because their outcome is unknown; others wait, and keep theirs.
    */
   function lose(): void {
     for (const each of pools) each.reset()

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { expectAnswer } from '../demo-http.ts'
 import type { Chapter } from '../tour.ts'
 
-/** A round whose stake the operator gives away: no debit, only what was won. */
+/** A round whose stake the operator gives away: no debit, only a credit. */
 export const freeBet: Chapter = async ({ api, log, run, token, open, play, settled, tell }) => {
   log.step('A free bet', 'POST /v1/free-bets grants one dice round of 2.00 USD; the player uses it')
   const player = `demo-${run}-free`

@@ -53,7 +53,7 @@ function documentAt(sequence: Buffer, number: number): Buffer | null {
   return at < sequence.length ? sequence.subarray(at, at + sequence.readInt32LE(at)) : null
 }
 
-/** Whether a write command has exactly one statement, told from its bytes. */
+/** Whether a write command has exactly one statement, judged by its bytes. */
 export function isSingleStatement(command: WriteCommand): boolean {
   const field = statementsField[command.name]
   if (field === undefined) return true

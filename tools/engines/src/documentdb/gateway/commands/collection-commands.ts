@@ -17,7 +17,7 @@ const validateText = 'select document from documentdb_api.validate($1, $2)'
 export const create: Handler = async (command, engine) =>
   firstValue(await query(command, engine, createText, [command.database, bare(command, ['idIndex'])]))
 
-/** Dropping what is not there is fine, as it is since MongoDB 7. */
+/** Dropping a missing collection is fine, as it is since MongoDB 7. */
 export const drop: Handler = async (command, engine) => {
   const { database, collection } = command
   const indexes = await indexCount(command, engine)

@@ -62,7 +62,7 @@ export const killCursors: Handler = async (command, engine) => {
   return { cursorsKilled: killed, cursorsNotFound: missing, cursorsAlive: [], cursorsUnknown: [], ok: 1 }
 }
 
-/** Frees the results that the engine keeps for cursors nobody will read on. */
+/** Frees the results that the engine keeps for abandoned cursors. */
 export async function deleteInEngine(engine: Engine, ids: readonly bigint[]): Promise<void> {
   if (ids.length === 0) return
   await engine.reads.use((connection) => connection.query(deleteCursors, [`{${ids.join(',')}}`]))

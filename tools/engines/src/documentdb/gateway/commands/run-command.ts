@@ -14,7 +14,7 @@ export type RunCommandOptions = {
   message: Message
   client: Command['client']
   engine: Engine
-  /** Called with errors that nobody foresaw. */
+  /** Called with unforeseen errors. */
   onInternalError: (command: string, error: MongoError) => void
 }
 
@@ -28,7 +28,7 @@ const transientCodes = new Set<number>([
 
 /**
  * Runs a command and gives its answer, whether it succeeded or failed.
- * @throws ConnectionLost when PostgreSQL went away and nobody knows the outcome.
+ * @throws ConnectionLost when PostgreSQL went away and the outcome is unknown.
  */
 export async function runCommand({
   message,

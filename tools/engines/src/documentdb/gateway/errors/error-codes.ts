@@ -151,7 +151,7 @@ export const mongoCode = {
   duplicateKey: 11000,
 } as const
 
-/** MongoDB's code for an SQLSTATE; InternalError for one that nobody foresaw. */
+/** MongoDB's code for an SQLSTATE; InternalError for an unforeseen one. */
 export function codeOfSqlState(sqlState: string): number {
   return engineCodes[sqlState] ?? postgresCodes[sqlState] ?? mongoCode.internalError
 }

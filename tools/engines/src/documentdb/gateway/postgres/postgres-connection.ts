@@ -55,7 +55,7 @@ export class PostgresConnection {
   readonly #queue = new ByteQueue()
   #named = 0
   #lost: ConnectionLost | null = null
-  /** Resolves when the connection is gone, for whatever reason. */
+  /** Resolves when the connection is gone, for any reason. */
   readonly gone: Promise<void>
 
   private constructor(socket: Socket) {
@@ -70,7 +70,8 @@ export class PostgresConnection {
   }
 
   /**
-   * @throws ConnectionLost when nobody listens or the connection breaks; PostgresError when it is refused.
+   * @throws ConnectionLost without a listener or when the connection breaks; PostgresError when it is
+   * refused.
    */
   static async open({
     socketPath,
@@ -143,12 +144,12 @@ export class PostgresConnection {
     await this.#send([encodeSimple(text)])
   }
 
-  /** Ends the connection in good order after what was asked before. */
+  /** Ends the connection in good order after the earlier commands. */
   end(): void {
     if (this.#lost === null) this.#socket.end(Buffer.from([0x58, 0, 0, 0, 4]))
   }
 
-  /** Breaks the connection; PostgreSQL rolls back what was open. */
+  /** Breaks the connection; PostgreSQL rolls back open transactions. */
   destroy(): void {
     this.#lose(new Error('given up'))
   }

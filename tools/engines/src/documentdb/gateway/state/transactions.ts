@@ -10,7 +10,7 @@ export type Transaction = {
   number: bigint
   connection: PostgresConnection
   startedAtMs: number
-  /** Whether PostgreSQL has been told: the first statement takes BEGIN along. */
+  /** Whether PostgreSQL knows of it: the first statement takes BEGIN along. */
   begun: boolean
   /** The statements of a transaction run one after the other; this is the last of them. */
   last: Promise<unknown>
@@ -131,7 +131,7 @@ export class Transactions {
     if (transaction !== undefined) await this.#rollback(transaction)
   }
 
-  /** Ends what has been open for longer than MongoDB would let it. */
+  /** Ends transactions that have been open for longer than MongoDB would allow. */
   async abortExpired(nowMs: number): Promise<void> {
     const expired = [...this.#open.values()].filter(({ startedAtMs }) => nowMs - startedAtMs > lifetimeMsMax)
     await Promise.all(expired.map((transaction) => this.#rollback(transaction)))

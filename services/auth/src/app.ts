@@ -1,35 +1,92 @@
 import { randomBytes } from 'node:crypto'
 import { createAccessBucket } from '@pitboss/bus/access-bucket'
 import { connectServiceBus } from '@pitboss/bus/connect-service-bus'
-import { serveCalls } from '@pitboss/bus/serve-calls'
+import { type CallHandler, serveCalls } from '@pitboss/bus/serve-calls'
 import { systemClock } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
+import { startPoll } from '@pitboss/runtime/poll'
 import { connectStorage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { createKeyedHash } from '@pitboss/storage/keyed-hash'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createSecretBox } from '@pitboss/storage/secret-box'
-import { createAccessNews } from './actions/publish-access-change.ts'
+import { createAppendAudit } from './actions/append-audit.ts'
+import { createChangeBrands } from './actions/change-brands.ts'
+import { createChangeBusiness } from './actions/change-business.ts'
+import { createChangeCredential } from './actions/change-credential.ts'
+import { createChangeOwnLogin } from './actions/change-own-login.ts'
+import { createChangeRole } from './actions/change-role.ts'
+import { createCreateCredential } from './actions/create-credential.ts'
+import { createCreateOperator } from './actions/create-operator.ts'
+import type { AuthDeps } from './actions/deps.ts'
+import { createInviteUser } from './actions/invite-user.ts'
+import { createLogIn } from './actions/log-in.ts'
+import { createMintToken } from './actions/mint-token.ts'
 import { createPasswords } from './actions/passwords.ts'
-import { createSecondFactor } from './actions/second-factor.ts'
+import { createPublishAccessChange } from './actions/publish-access-change.ts'
+import { createReadCredentials } from './actions/read-credentials.ts'
+import { createReadPeople } from './actions/read-people.ts'
+import { createRecordRequests } from './actions/record-requests.ts'
+import { createResolvePrincipal } from './actions/resolve-principal.ts'
+import { createRotateKeys } from './actions/rotate-keys.ts'
+import { createSetSwitches } from './actions/set-switches.ts'
 import { createTokenSigner } from './actions/token-signer.ts'
+import { businessCalls } from './calls/business.ts'
+import { credentialCalls } from './calls/credentials.ts'
+import { loginCalls } from './calls/logins.ts'
+import { operatorCalls } from './calls/operators.ts'
+import { peopleCalls } from './calls/people.ts'
+import { requestLogCalls } from './calls/request-log.ts'
+import { tokenCalls } from './calls/tokens.ts'
 import type { AuthConfig } from './config.ts'
-import { businessHandlers } from './calls/business-handlers.ts'
-import { credentialHandlers } from './calls/credential-handlers.ts'
-import type { AuthDeps } from './calls/deps.ts'
-import { loginHandlers } from './calls/login-handlers.ts'
-import { opsHandlers } from './calls/ops-handlers.ts'
-import { peopleHandlers } from './calls/people-handlers.ts'
-import { requestLogHandlers } from './calls/request-log-handlers.ts'
-import { tokenHandlers } from './calls/token-handlers.ts'
 import { authStores } from './storage/auth-stores.ts'
-import { authCollections } from './storage/collections.ts'
 import { authIndexes } from './storage/indexes.ts'
-import { everySecond } from './workers/every-second.ts'
 
-/** Wires the auth service and starts it. */
+const pollEveryMs = 1000
+
+/** Wires every call to its actions. */
+export function authCalls(deps: AuthDeps): CallHandler[] {
+  const { signer } = deps
+  const inviteUser = createInviteUser(deps)
+  return [
+    ...tokenCalls({
+      mintToken: createMintToken(deps),
+      resolvePrincipal: createResolvePrincipal(deps),
+      signer,
+    }),
+    ...loginCalls({ logIn: createLogIn(deps), inviteUser }),
+    ...peopleCalls({
+      changeOwnLogin: createChangeOwnLogin(deps),
+      changeRole: createChangeRole(deps),
+      inviteUser,
+      readPeople: createReadPeople(deps),
+    }),
+    ...credentialCalls({
+      changeCredential: createChangeCredential(deps),
+      createCredential: createCreateCredential(deps),
+      readCredentials: createReadCredentials(deps),
+    }),
+    ...businessCalls({
+      changeBrands: createChangeBrands(deps),
+      changeBusiness: createChangeBusiness(deps),
+    }),
+    ...requestLogCalls({ recordRequests: createRecordRequests(deps) }),
+    ...operatorCalls({
+      audit: createAppendAudit(deps),
+      createOperator: createCreateOperator(deps),
+      rotateKeys: createRotateKeys(deps),
+      setSwitches: createSetSwitches(deps),
+      signer,
+    }),
+  ]
+}
+
+/**
+ * Opens the database and the bus, wires the auth service and starts it. `stop()` ends the calls first, then the
+ * workers, then the connections.
+ */
 export async function startAuth({
   config,
   host,
@@ -50,53 +107,35 @@ export async function startAuth({
   host.check('nats', () => bus.connected())
 
   const bucket = await createAccessBucket({ bus })
-  const collections = authCollections(storage.db)
-  const cursors = createCursorCodec({ keyring })
-  const stores = authStores({ db: storage.db, cursors })
+  const stores = authStores({ db: storage.db, cursors: createCursorCodec({ keyring }) })
   const box = createSecretBox(keyring, 'auth')
   const clock = systemClock
-  const random = (size: number): Uint8Array => randomBytes(size)
-  const news = createAccessNews({ db: storage.db, bucket, collections, stores, logger })
-  const tokenHash = createKeyedHash(keyring, 'token')
-  const deps: AuthDeps = {
-    db: storage.db,
-    collections,
+  const publishAccessChange = createPublishAccessChange({ bucket, stores, logger })
+  const signer = createTokenSigner({ stores, box, clock })
+  const handlers = authCalls({
     stores,
     bus,
-    news,
+    publishAccessChange,
     passwords: await createPasswords(),
-    signer: createTokenSigner({ collections, box, clock }),
+    signer,
     secretHash: createKeyedHash(keyring, 'api-secret'),
-    tokenHash,
+    tokenHash: createKeyedHash(keyring, 'token'),
     box,
-    cursors,
     clock,
     newId,
-    random,
+    random: (size) => randomBytes(size),
     baseUrl: config.PITBOSS_BASE_URL,
     tokenTtlS: config.PITBOSS_TOKEN_TTL_S,
-  }
-  const secondFactor = createSecondFactor({ people: stores.people, box, tokenHash, clock, random })
-  await deps.signer.keys()
-  const workers = [
-    everySecond({ name: 'heartbeat', work: () => bucket.heartbeat(), logger }),
-    everySecond({ name: 'access-news', work: () => news.sweep(), logger }),
-  ]
-  const calls = await serveCalls({
-    bus,
-    service: 'auth',
-    version: '0.1.0',
-    logger,
-    handlers: [
-      ...tokenHandlers(deps),
-      ...loginHandlers(deps, secondFactor),
-      ...peopleHandlers(deps, secondFactor),
-      ...credentialHandlers(deps),
-      ...businessHandlers(deps),
-      ...requestLogHandlers(deps),
-      ...opsHandlers(deps),
-    ],
   })
+  // The first start makes the first signing key.
+  await signer.keys()
+  const poll = (worker: string, work: () => Promise<void>) =>
+    startPoll({ event: 'worker.failed', everyMs: pollEveryMs, work, logger: logger.child({ worker }) })
+  const workers = [
+    poll('heartbeat', () => bucket.heartbeat()),
+    poll('access-news', () => publishAccessChange.sweep()),
+  ]
+  const calls = await serveCalls({ bus, service: 'auth', version: '0.1.0', logger, handlers })
   return {
     async stop() {
       await calls.stop()

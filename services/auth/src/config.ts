@@ -7,7 +7,7 @@ import {
 } from '@pitboss/runtime/config-pieces'
 import { z } from 'zod'
 
-/** The environment of the auth service; nothing else here reads it. Source: contract section 9. */
+/** The environment of the auth service. Source: docs/contract.md, section 9. */
 export const authConfig = z.object({
   ...commonConfig,
   ...storageConfig,

@@ -6,14 +6,18 @@ const atOnceMax = 2
 const waitingMax = 64
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-/** argon2id, at most two at a time, so that a wave of logins cannot take the processor from everything else. */
+/**
+ * Hashes and verifies passwords with argon2id, at most two at a time, so that many logins at once leave the
+ * processor to other work.
+ * @throws ServiceError SERVICE_UNAVAILABLE while 64 others wait
+ */
 export async function createPasswords() {
   const gate = createGate()
-  // Checked for an unknown e-mail, so that it takes as long as a wrong password.
+  // A password for an unknown e-mail address is verified against this hash, so that it takes as long as a wrong one.
   const decoy = await hash(randomBytes(24).toString('hex'), cost)
   return {
     hash: (password: string): Promise<string> => gate(() => hash(password, cost)),
-    /** `hashed` null (an unknown or invited person) takes the same time and is false. */
+    /** A null `hashed` (an unknown or invited person) takes the same time and gives false. */
     verify: (password: string, hashed: string | null): Promise<boolean> =>
       gate(async () => (await verify(hashed ?? decoy, password)) && hashed !== null),
   }

@@ -1,33 +1,26 @@
 import type { AccessBucket } from '@pitboss/bus/access-bucket'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { forgetIdempotencyKeyOf } from '@pitboss/storage/idempotency-keys'
-import type { Db } from 'mongodb'
 import type { Logger } from 'pino'
 import type { AuthStores } from '../storage/auth-stores.ts'
-import type { AuthCollections } from '../storage/collections.ts'
 
 const batchMax = 200
 
 /**
- * Tells every gateway that something about a subject changed. Each method is called after the write that set `accessPending`
- * and before the answer; a change that could not be told is told by `sweep`. What is told is the record as it was before the entry was
- * put: a change that came after stays pending. Source: flows.md, flow 4.
+ * Publishes to every gateway that something about a subject changed. An action calls a method after the write
+ * that set `accessPending` and before its answer; `sweep` publishes what a crash or an outage left unpublished.
+ * Each method reads the document before it puts the entry, so that a change in between stays unpublished.
+ * @throws ServiceError SERVICE_UNAVAILABLE when the bucket takes no entry
  */
-export function createAccessNews({
-  db,
+export function createPublishAccessChange({
   bucket,
-  collections,
   stores,
   logger,
 }: {
-  db: Db
   bucket: AccessBucket
-  collections: AuthCollections
   stores: AuthStores
   logger: Logger
 }) {
-  const { operators, platform, refreshTokens } = collections
-  const { credentials, people, requestLogs } = stores
+  const { credentials, idempotency, operators, people, platform, refreshTokens, requestLogs } = stores
 
   const put = async (key: string) => {
     try {
@@ -37,73 +30,70 @@ export function createAccessNews({
     }
   }
 
-  const news = {
+  const publish = {
     async operator(operatorId: string): Promise<void> {
-      const present = await operators.findOne({ _id: operatorId })
+      const before = await operators.find({ operatorId })
       await put(`operator.${operatorId}`)
-      const same = { _id: operatorId, accessChange: present?.accessChange ?? null }
-      await operators.updateOne(same, { $set: { accessPending: false } })
+      if (before !== null) await operators.markPublished(before)
     },
+
     async platform(): Promise<void> {
-      const present = await platform.findOne({ _id: 'platform' })
+      const before = await platform.find()
       await put('platform')
-      const same = { _id: 'platform' as const, accessChange: present?.accessChange ?? null }
-      await platform.updateOne(same, { $set: { accessPending: false } })
+      if (before !== null) await platform.markPublished(before)
     },
+
     /**
-     * Also ends a deletion: once the gateways know, the link from past requests goes, the claim under which a repeated creation would
-     * make the same key again, and then the record.
+     * Ends a deletion, too. Once the gateways know of it, three things go: the link from past requests, the
+     * idempotency key under which a repeated creation would make the same api_key again, and the document.
      */
     async credential(apiKey: string): Promise<void> {
-      const present = await credentials.latest(apiKey)
+      const before = await credentials.latest(apiKey)
       await put(`credential.${apiKey}`)
-      if (present === null) return
-      if (present.status !== 'DELETED') return credentials.told(present)
-      await requestLogs.unlink(present, [apiKey])
-      await forgetIdempotencyKeyOf(db, apiKey)
+      if (before === null) return
+      if (before.status !== 'DELETED') return credentials.markPublished(before)
+      await requestLogs.unlink(before, [apiKey])
+      await idempotency.forget(apiKey)
       await credentials.removeDeleted(apiKey)
     },
-    /** Also ends a removal. */
+
+    /** Ends a removal, too. */
     async user(userId: string): Promise<void> {
-      const present = await people.latest(userId)
+      const before = await people.latest(userId)
       await put(`user.${userId}`)
-      if (present === null) return
-      if (present.status !== 'REMOVED') return people.told(present)
-      await people.removeGone(userId)
-      await refreshTokens.deleteMany({ userId })
+      if (before === null) return
+      if (before.status !== 'REMOVED') return people.markPublished(before)
+      await people.deleteRemoved(userId)
+      await refreshTokens.end({ userId })
     },
+
     async keys(): Promise<void> {
       await put('keys')
     },
-    /** Tells what a crash or an outage left untold. What can't be told by itself holds up nothing else; an outage ends the sweep. */
+
+    /** Publishes what is unpublished, at most 200 changes of a kind. An outage ends the sweep; another failure skips one subject. */
     async sweep(): Promise<void> {
-      const due = { accessPending: true }
-      const only = { projection: { _id: 1 } }
-      const accounts = await operators.find(due, only).limit(batchMax).toArray()
-      await tellEach(
-        accounts.map(({ _id }) => _id),
-        news.operator,
-      )
-      await tellEach(await credentials.untold(batchMax), news.credential)
-      await tellEach(await people.untold(batchMax), news.user)
-      if ((await platform.findOne({ _id: 'platform', ...due })) !== null) await news.platform()
+      await publishEach(await operators.unpublished(batchMax), publish.operator)
+      await publishEach(await credentials.unpublished(batchMax), publish.credential)
+      await publishEach(await people.unpublished(batchMax), publish.user)
+      if ((await platform.unpublished(1)).length > 0) await publish.platform()
       logger.trace('access-news.swept')
     },
   }
 
-  async function tellEach(
+  async function publishEach(
     subjects: readonly string[],
-    tell: (subject: string) => Promise<void>,
+    publishOne: (subject: string) => Promise<void>,
   ): Promise<void> {
     for (const subject of subjects) {
       try {
-        await tell(subject)
+        await publishOne(subject)
       } catch (err) {
         if (err instanceof ServiceError) throw err
         logger.error({ err, subject }, 'access-news.stuck')
       }
     }
   }
-  return news
+  return publish
 }
-export type AccessNews = ReturnType<typeof createAccessNews>
+export type PublishAccessChange = ReturnType<typeof createPublishAccessChange>

@@ -1,34 +1,22 @@
 import { Secret, TOTP } from 'otpauth'
-import type { KeyedHash } from '@pitboss/storage/keyed-hash'
-import type { SecretBox } from '@pitboss/storage/secret-box'
-import type { Clock } from '@pitboss/runtime/clock'
 import { randomBase62 } from '../rules/key-pair.ts'
-import type { UserDocument } from '../storage/documents.ts'
-import type { PeopleStore } from '../storage/people-store.ts'
+import type { UserDocument } from '../storage/people-store.ts'
+import type { AuthDeps } from './deps.ts'
 
 const stepS = 30
 const recoveryCodes = 10
 const recoveryCharacters = 12
 
-/** TOTP and recovery codes; each code works once, also with two replicas asked at the same time. Source: contract section 11. */
-export function createSecondFactor({
-  people,
-  box,
-  tokenHash,
-  clock,
-  random,
-}: {
-  people: PeopleStore
-  box: SecretBox
-  tokenHash: KeyedHash
-  clock: Clock
-  random: (size: number) => Uint8Array
-}) {
+/**
+ * Checks TOTP and recovery codes. Each code works once, also when two replicas check it at the same time.
+ * Source: docs/contract.md, section 11.
+ */
+export function createSecondFactor({ stores: { people }, box, tokenHash, clock, random }: AuthDeps) {
   const totpOf = (email: string, secret: string) =>
     new TOTP({ issuer: 'Pitboss', label: email, secret: Secret.fromBase32(secret), period: stepS })
   const aad = (userId: string) => `totp/${userId}`
 
-  /** Takes the step of a right code for itself; false when the code is wrong or was used. */
+  /** Uses up the step of a code. False when the code is wrong or was used already. */
   async function useTotpCode(
     user: UserDocument,
     code: string,
@@ -48,6 +36,7 @@ export function createSecondFactor({
   }
 
   return {
+    /** Makes a secret for a person; stores nothing. */
     enrol(user: UserDocument) {
       const secret = new Secret({ size: 20 }).base32
       return {
@@ -56,7 +45,8 @@ export function createSecondFactor({
         sealedSecret: box.seal(secret, aad(user._id)),
       }
     },
-    /** Confirms an enrolment with its first code; the recovery codes, or null for a wrong code. */
+
+    /** Confirms an enrolment with its first code. @returns the recovery codes; null for a wrong code */
     async confirm(user: UserDocument, code: string): Promise<string[] | null> {
       const codes = Array.from({ length: recoveryCodes }, () => randomBase62(recoveryCharacters, random))
       const confirmed = await useTotpCode(user, code, {
@@ -64,11 +54,11 @@ export function createSecondFactor({
       })
       return confirmed ? codes : null
     },
-    /** A code of the app or a recovery code. */
+
+    /** Uses up a code of the app, or a recovery code. False when it is neither. */
     async use(user: UserDocument, code: string): Promise<boolean> {
       if (await useTotpCode(user, code)) return true
       return people.takeRecoveryCode(user, user._id, tokenHash.candidates(code))
     },
   }
 }
-export type SecondFactor = ReturnType<typeof createSecondFactor>

@@ -4,11 +4,10 @@ import type { Clock } from '@pitboss/runtime/clock'
 import type { SecretBox } from '@pitboss/storage/secret-box'
 import { type CryptoKey, CompactSign, SignJWT, exportJWK, generateKeyPair, importJWK } from 'jose'
 import { z } from 'zod'
-import type { AuthCollections } from '../storage/collections.ts'
-import type { SigningKeyDocument } from '../storage/documents.ts'
-import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
+import type { AuthStores } from '../storage/auth-stores.ts'
+import type { SigningKeyDocument } from '../storage/signing-keys-store.ts'
 
-/** Longest life of any token: a session of 24 h and 30 minutes to finish a round. */
+/** The longest life of a token: a session of 24 h, 30 minutes to finish a round, and a minute to spare. */
 const longestTokenS = 86_400 + 1800 + 60
 const reloadAfterMs = 1000
 const jwk = z.record(z.string(), z.unknown())
@@ -23,23 +22,22 @@ export type TokenSubject = {
   expiresAtS: number
 }
 
-/** Signs tokens with the current Ed25519 key; makes the first key when there is none. Source: contract section 3. */
+/** Signs tokens with the current Ed25519 key; makes a key when there is none. Source: docs/contract.md, section 3. */
 export function createTokenSigner({
-  collections,
+  stores: { signingKeys },
   box,
   clock,
 }: {
-  collections: AuthCollections
+  stores: AuthStores
   box: SecretBox
   clock: Clock
 }) {
-  const { signingKeys } = collections
   let cached: { kid: string; key: CryptoKey | Uint8Array; loadedAtMs: number } | null = null
 
   async function currentKey() {
     const nowMs = clock.now().getTime()
     if (cached !== null && nowMs - cached.loadedAtMs < reloadAfterMs) return cached
-    const found = (await signingKeys.findOne({ current: true })) ?? (await makeKey())
+    const found = (await signingKeys.current()) ?? (await makeKey())
     if (cached?.kid === found._id) {
       cached = { ...cached, loadedAtMs: nowMs }
       return cached
@@ -49,26 +47,18 @@ export function createTokenSigner({
     return cached
   }
 
-  /** Inserts a current key; when another replica was faster, answers with its key. */
+  /** Makes a current key, or answers the one that another replica made first. */
   async function makeKey(): Promise<SigningKeyDocument> {
     const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
     const kid = randomUUID()
-    const document: SigningKeyDocument = {
+    return signingKeys.insertCurrent({
       _id: kid,
       current: true,
       publicJwk: { ...(await exportJWK(pair.publicKey)), kid, alg: 'EdDSA', use: 'sig' },
       sealedPrivateJwk: box.seal(JSON.stringify(await exportJWK(pair.privateKey)), `signing-key/${kid}`),
       createdAt: clock.now(),
       retiresAt: null,
-    }
-    try {
-      await signingKeys.insertOne(document)
-      return document
-    } catch (error) {
-      const other = isDuplicateKey(error) ? await signingKeys.findOne({ current: true }) : null
-      if (other === null) throw error
-      return other
-    }
+    })
   }
 
   return {
@@ -84,22 +74,28 @@ export function createTokenSigner({
         .setJti(randomUUID())
         .sign(key)
     },
+
+    /** Signs a document as a compact JWS of type `typ`. */
     async signDocument(typ: string, payload: Record<string, unknown>): Promise<string> {
       const { kid, key } = await currentKey()
       const bytes = new TextEncoder().encode(JSON.stringify(payload))
       return await new CompactSign(bytes).setProtectedHeader({ alg: 'EdDSA', kid, typ }).sign(key)
     },
-    /** Keys that still verify, the current one first. */
+
+    /** Lists the keys that verify, the current one first. */
     async keys(): Promise<SigningKeyDocument[]> {
       await currentKey()
       const now = clock.now()
-      const all = await signingKeys.find({}).sort({ createdAt: -1 }).limit(100).toArray()
-      return all.filter(({ retiresAt }) => retiresAt === null || retiresAt > now)
+      return (await signingKeys.newest()).filter(({ retiresAt }) => retiresAt === null || retiresAt > now)
     },
-    /** The old key verifies until the last token that it can have signed has expired. A crash in between is healed by the next signature. */
+
+    /**
+     * Makes a new current key. The old key verifies until the last token that it can have signed has expired.
+     * After a crash between both writes the next signature makes the new key.
+     */
     async rotate(): Promise<void> {
       const retiresAt = new Date(clock.now().getTime() + longestTokenS * 1000)
-      await signingKeys.updateMany({ current: true }, { $set: { current: false, retiresAt } })
+      await signingKeys.retireCurrent(retiresAt)
       cached = null
       await makeKey()
     },

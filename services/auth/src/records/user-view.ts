@@ -1,14 +1,14 @@
 import type { Role } from '@pitboss/contracts/caller'
 import type { User } from '@pitboss/contracts/objects/user'
-import type { UserDocument } from '../storage/documents.ts'
+import type { UserDocument } from '../storage/people-store.ts'
 
-/** The role in force: whether an active person is an owner is the account's word, so that the last one can't be lost. */
+/** The role in force: the account's list of owners decides which active people are owners, so that the last one stays. */
 export function roleOf(user: UserDocument, owners: readonly string[]): Role {
   if (owners.includes(user._id)) return 'OWNER'
   return user.role === 'OWNER' && user.status === 'ACTIVE' ? 'ADMIN' : user.role
 }
 
-/** The public record. Source: contract section 11. */
+/** The public record of a person. Source: docs/contract.md, section 11. */
 export function toPublicUser(user: UserDocument, owners: readonly string[]): User {
   return {
     user_id: user._id,

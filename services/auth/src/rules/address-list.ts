@@ -2,8 +2,8 @@ import { invalidField } from '@pitboss/errors/service-error'
 import { isWithin, parseRange } from '@pitboss/contracts/address-range'
 
 /**
- * Checks an allowlist's entries. @throws ServiceError VALIDATION_ERROR at `ip_allowlist.<index>`.
- * Source: contract sections 3 and 12.
+ * Checks the entries of an allowlist and drops repeated ones. Source: docs/contract.md, sections 3 and 12.
+ * @throws ServiceError VALIDATION_ERROR at `ip_allowlist.<index>`
  */
 export function parseAllowlist(entries: readonly string[]): string[] {
   for (const [index, entry] of entries.entries()) {
@@ -21,7 +21,7 @@ function offenceOf(entry: string): string | null {
   return prefixBits === 0 ? 'must not hold every address; an empty list does' : null
 }
 
-/** Whether `address` is on the list; an empty list holds every address. */
+/** Tells whether `address` is on the list; an empty list holds every address. */
 export function isAllowed(entries: readonly string[], address: string): boolean {
   return entries.length === 0 || isWithin(address, entries)
 }

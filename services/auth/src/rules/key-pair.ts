@@ -6,26 +6,29 @@ const checksumCharacters = 6
 const keyCharacters = 24
 const secretCharacters = 40
 
-/** `size` bytes nobody can guess. */
+/** Draws `size` bytes that cannot be guessed. */
 export type RandomBytes = (size: number) => Uint8Array
 
-/** A fresh `ck_test_…` or `ck_live_…`; the last 6 characters are a checksum by which a scanner knows a real one. Source: contract section 3. */
+/**
+ * Makes a `ck_test_…` or `ck_live_…`. The last 6 characters are a checksum, by which a scanner recognises a
+ * real key. Source: docs/contract.md, section 3.
+ */
 export function newApiKey(environment: SetupEnvironment, random: RandomBytes): string {
   return withChecksum(`ck_${environment.toLowerCase()}_`, keyCharacters, random)
 }
 
-/** A fresh `cs_test_…` or `cs_live_…`, made alike. */
+/** Makes a `cs_test_…` or `cs_live_…` in the same way. */
 export function newApiSecret(environment: SetupEnvironment, random: RandomBytes): string {
   return withChecksum(`cs_${environment.toLowerCase()}_`, secretCharacters, random)
 }
 
-/** Whether the checksum of a key or secret fits: tells a leaked one from any other text of that shape. */
+/** Tells whether the checksum of a key or secret is right, so that a scanner can report leaked ones alone. */
 export function hasValidChecksum(text: string): boolean {
   const body = text.slice(0, -checksumCharacters)
   return /^c[ks]_(test|live)_[0-9A-Za-z]+$/.test(text) && text === body + checksum(body)
 }
 
-/** Uniform base62 text by rejection sampling. */
+/** Draws uniform base62 text by rejection sampling. */
 export function randomBase62(characters: number, random: RandomBytes): string {
   let text = ''
   while (text.length < characters) {

@@ -1,14 +1,17 @@
+import type { Account } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { OperatorDocument } from '../storage/documents.ts'
 
-type Standing = Pick<OperatorDocument, 'plan' | 'approved'>
+type Standing = Pick<Account, 'plan' | 'approved'>
 
-/** Live keys need a paid plan and an approved account. @throws ServiceError FORBIDDEN naming the plan. Source: contract section 3. */
+/**
+ * Live keys need a paid plan and an approved account. Source: docs/contract.md, section 3.
+ * @throws ServiceError FORBIDDEN naming the plan
+ */
 export function requireLivePlan(operator: Standing): void {
   requirePaidAndApproved(operator, 'Live keys need')
 }
 
-/** As `requireLivePlan`, for allowlists of either environment. Source: contract section 11. */
+/** As `requireLivePlan`, for allowlists of either environment. Source: docs/contract.md, section 11. */
 export function requireAllowlistPlan(operator: Standing): void {
   requirePaidAndApproved(operator, 'An IP allowlist needs')
 }

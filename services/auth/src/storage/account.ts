@@ -1,7 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 
-/** Whose a thing is that an account has for both environments. */
+/** The account of a record that both environments share. */
 export type AccountScope = Pick<Scope, 'operatorId'>
 
-/** Which page of a list is wanted. */
+/** The page of a list that is asked for. */
 export type PageQuery = { readonly limit: number; readonly cursor?: string | undefined }

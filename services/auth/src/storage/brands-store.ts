@@ -2,14 +2,15 @@ import type { CursorCodec } from '@pitboss/storage/cursor'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import type { Db } from 'mongodb'
 import type { AccountScope, PageQuery } from './account.ts'
-import type { BrandDocument } from './documents.ts'
 import { readPage } from './page.ts'
 
-/** Brands of accounts; an account has the same ones in both environments. */
+export type BrandDocument = { _id: string; operatorId: string; name: string; createdAt: Date }
+
+/** Brands of accounts; both environments of an account share them. */
 export function createBrandsStore({ db, cursors }: { db: Db; cursors: CursorCodec }) {
   const brands = db.collection<BrandDocument>('brands')
   return {
-    /** Stores a brand once: a creation repeated under its id finds the first one. Null when the name is taken. */
+    /** Inserts a brand; a repeat under the same id finds the first one. Null when the name is taken. */
     async insert(brand: BrandDocument): Promise<BrandDocument | null> {
       try {
         await brands.insertOne(brand)

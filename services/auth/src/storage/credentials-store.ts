@@ -1,10 +1,30 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { toSetup } from '@pitboss/contracts/environments'
+import type { SetupEnvironment } from '@pitboss/contracts/primitives'
+import { createOnce } from '@pitboss/storage/create-once'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { Db } from 'mongodb'
+import { type AccessSubject, accessChangesIn, unpublishedChange } from './access-change.ts'
 import type { AccountScope, PageQuery } from './account.ts'
-import { type CredentialDocument, untoldChange } from './documents.ts'
 import { readPage } from './page.ts'
+
+export type CredentialDocument = AccessSubject & {
+  /** The api_key. */
+  _id: string
+  /** Pages are in this order, which is the order of creation. */
+  order: string
+  operatorId: string
+  environment: SetupEnvironment
+  name: string
+  secretHash: string
+  scopes: string[]
+  ipAllowlist: string[]
+  status: 'ACTIVE' | 'REVOKED' | 'DELETED'
+  createdAt: Date
+  rotatedAt: Date | null
+  revokedAt: Date | null
+  lastUsedAt: Date | null
+}
 
 const notDeleted = { status: { $ne: 'DELETED' as const } }
 
@@ -12,18 +32,26 @@ const notDeleted = { status: { $ne: 'DELETED' as const } }
 export function createCredentialsStore({ db, cursors }: { db: Db; cursors: CursorCodec }) {
   const credentials = db.collection<CredentialDocument>('credentials')
   const owned = ({ operatorId, environment }: Scope) => ({ operatorId, environment: toSetup(environment) })
+  const known = (scope: Scope, apiKey: string) => credentials.findOne({ _id: apiKey, ...owned(scope) })
 
   return {
-    insert: async (credential: CredentialDocument): Promise<void> => {
-      await credentials.insertOne(credential)
+    ...accessChangesIn(db, 'credentials'),
+
+    /** Inserts a key pair, or finds the one that is there under its api_key. */
+    insertOnce(scope: Scope, credential: CredentialDocument) {
+      const insert = async () => {
+        await credentials.insertOne(credential)
+        return credential
+      }
+      return createOnce({ insert, find: () => known(scope, credential._id), name: 'a credential' })
     },
 
-    /** Null for one that is foreign or deleted. */
+    /** Null for a foreign or deleted key. */
     find: (scope: Scope, apiKey: string) =>
       credentials.findOne({ _id: apiKey, ...owned(scope), ...notDeleted }),
 
-    /** As `find`, also one whose deletion is not told to the gateways yet. */
-    known: (scope: Scope, apiKey: string) => credentials.findOne({ _id: apiKey, ...owned(scope) }),
+    /** As `find`, but also a key whose deletion is not published yet. */
+    known,
 
     /** Newest first. */
     page: (scope: Scope, { limit, cursor }: PageQuery) => {
@@ -39,15 +67,15 @@ export function createCredentialsStore({ db, cursors }: { db: Db; cursors: Curso
       })
     },
 
-    /** Changes one so that the gateways have to be told. Null for one that is foreign or deleted. */
+    /** Sets fields; the change is unpublished afterwards. Null for a foreign or deleted key. */
     change: (scope: Scope, apiKey: string, set: Partial<CredentialDocument>) =>
       credentials.findOneAndUpdate(
         { _id: apiKey, ...owned(scope), ...notDeleted },
-        { $set: { ...set, ...untoldChange() } },
+        { $set: { ...set, ...unpublishedChange() } },
         { returnDocument: 'after' },
       ),
 
-    /** Replaces the secret of an active one; null when it is not, or is foreign. */
+    /** Replaces the secret of an active key. Null for a foreign or inactive key. */
     rotate: (scope: Scope, apiKey: string, secretHash: string, rotatedAt: Date) =>
       credentials.findOneAndUpdate(
         { _id: apiKey, ...owned(scope), status: 'ACTIVE' },
@@ -55,24 +83,24 @@ export function createCredentialsStore({ db, cursors }: { db: Db; cursors: Curso
         { returnDocument: 'after' },
       ),
 
-    /** The account's active key, of whichever environment. */
+    /** An active key of the account, of either environment. */
     active: ({ operatorId }: AccountScope, apiKey: string) =>
       credentials.findOne({ _id: apiKey, operatorId, status: 'ACTIVE' }),
 
-    /** The key at or below: an unknown one reads a document too, so that time does not tell which keys exist. */
+    /** The key at or below `apiKey`: an unknown key reads a document, too, so that time does not tell which keys exist. */
     nearest: (apiKey: string) => credentials.findOne({ _id: { $lte: apiKey } }, { sort: { _id: -1 } }),
 
     noteUse: async (apiKey: string, lastUsedAt: Date): Promise<void> => {
       await credentials.updateOne({ _id: apiKey }, { $set: { lastUsedAt } })
     },
 
-    /** Whether the key is active with this secret at this moment. */
+    /** Tells whether the key is active with this secret at this moment. */
     async isCurrent(apiKey: string, secretHash: string): Promise<boolean> {
       const now = await credentials.findOne({ _id: apiKey }, { projection: { secretHash: 1, status: 1 } })
       return now?.status === 'ACTIVE' && now.secretHash === secretHash
     },
 
-    /** Those of `apiKeys` that are not deleted. */
+    /** The keys of `apiKeys` that are not deleted. */
     async present(apiKeys: readonly string[]): Promise<Set<string>> {
       const found = await credentials
         .find({ _id: { $in: [...apiKeys] }, ...notDeleted }, { projection: { _id: 1 } })
@@ -80,26 +108,10 @@ export function createCredentialsStore({ db, cursors }: { db: Db; cursors: Curso
       return new Set(found.map(({ _id }) => _id))
     },
 
-    /** Keys of changes that the gateways were not told of yet. */
-    async untold(max: number): Promise<string[]> {
-      const found = await credentials
-        .find({ accessPending: true }, { projection: { _id: 1 } })
-        .limit(max)
-        .toArray()
-      return found.map(({ _id }) => _id)
-    },
-
-    /** The record as it stands, of whichever account and status. */
+    /** The document of a key of any account, status and environment. */
     latest: (apiKey: string) => credentials.findOne({ _id: apiKey }),
 
-    /** To be called with the record as it was before it was told. */
-    told: async ({ _id, accessChange }: CredentialDocument): Promise<void> => {
-      await credentials.updateOne(
-        { _id, accessChange: accessChange ?? null },
-        { $set: { accessPending: false } },
-      )
-    },
-
+    /** Removes the document of a deleted key. */
     removeDeleted: async (apiKey: string): Promise<void> => {
       await credentials.deleteOne({ _id: apiKey, status: 'DELETED' })
     },

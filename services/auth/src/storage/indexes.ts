@@ -8,7 +8,7 @@ const pending = (): IndexDeclaration => ({
   partialFilterExpression: { accessPending: true },
 })
 
-/** Every index of auth; uniqueness rests on them. */
+/** Every index of auth; the unique ones keep records unique. */
 export const authIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   operators: [pending()],
   platform: [],

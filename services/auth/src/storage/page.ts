@@ -5,7 +5,8 @@ import { z } from 'zod'
 const position = z.string().max(256)
 
 /**
- * One page of `filter`, ordered by the unique text field `order` (newest first unless `ascending`). The cursor is bound to `binding`.
+ * Reads one page of `filter`, in the order of the unique text field `order`: newest first unless `ascending`.
+ * A cursor is good for the same `binding` alone.
  * @throws ServiceError VALIDATION_ERROR at `cursor`.
  */
 export async function readPage<Row extends Document>({

@@ -1,15 +1,29 @@
 import type { Role } from '@pitboss/contracts/caller'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { Db } from 'mongodb'
+import { type AccessSubject, accessChangesIn, unpublishedChange } from './access-change.ts'
 import type { AccountScope, PageQuery } from './account.ts'
-import { type UserDocument, untoldChange } from './documents.ts'
 import { readPage } from './page.ts'
 
-export type PeopleStore = ReturnType<typeof createPeopleStore>
+export type UserDocument = AccessSubject & {
+  operatorId: string
+  /** In lower case. It is unique over all accounts, because a login names a person by it alone. */
+  email: string
+  name: string
+  role: Role
+  status: 'ACTIVE' | 'INVITED' | 'REMOVED'
+  passwordHash: string | null
+  /** `confirmed` is false until the first code; `lastStep` is the last step of 30 s whose code was used. */
+  totp: { sealedSecret: string; confirmed: boolean; lastStep: number } | null
+  recoveryHashes: string[]
+  invitation: { hash: string; expiresAt: Date } | null
+  createdAt: Date
+  lastLoginAt: Date | null
+}
 
 const notRemoved = { status: { $ne: 'REMOVED' as const } }
 
-/** People of accounts. Somebody who signs in is found by what he alone has; everybody else under the account. */
+/** People of accounts. A login finds a person by e-mail address or invitation; every other method takes the account. */
 export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCodec }) {
   const users = db.collection<UserDocument>('users')
   const invited = (hashes: readonly string[], now: Date) => ({
@@ -26,22 +40,24 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
   }
 
   return {
+    ...accessChangesIn(db, 'users'),
+
     /** @throws the database's duplicate-key error for a known id or e-mail address. */
     insert: async (user: UserDocument): Promise<void> => {
       await users.insertOne(user)
     },
 
-    /** Null for somebody foreign or removed. */
+    /** Null for a foreign or removed person. */
     find: ({ operatorId }: AccountScope, userId: string) =>
       users.findOne({ _id: userId, operatorId, ...notRemoved }),
 
-    /** As `find`, also while a removal is not told to the gateways yet. */
+    /** As `find`, but also a person whose removal is not published yet. */
     known: ({ operatorId }: AccountScope, userId: string) => users.findOne({ _id: userId, operatorId }),
 
     active: ({ operatorId }: AccountScope, userId: string) =>
       users.findOne({ _id: userId, operatorId, status: 'ACTIVE' }),
 
-    /** Those of `userIds` who are active. */
+    /** The active people of `userIds`. */
     async activeAmong({ operatorId }: AccountScope, userIds: readonly string[]): Promise<Set<string>> {
       const found = await users
         .find({ _id: { $in: [...userIds] }, operatorId, status: 'ACTIVE' }, { projection: { _id: 1 } })
@@ -67,25 +83,25 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
     noteLogin: (account: AccountScope, userId: string, lastLoginAt: Date) =>
       set(account, userId, { lastLoginAt }),
 
-    /** Whether this still is an active person's password. */
+    /** Tells whether an active person still has this password. */
     async hasPassword({ operatorId }: AccountScope, userId: string, passwordHash: string): Promise<boolean> {
       const found = await users.findOne({ _id: userId, operatorId, status: 'ACTIVE', passwordHash })
       return found !== null
     },
 
-    /** The gateways have to be told. Null for somebody foreign or removed. */
+    /** The change is unpublished afterwards. Null for a foreign or removed person. */
     setRole: ({ operatorId }: AccountScope, userId: string, role: Role) =>
       users.findOneAndUpdate(
         { _id: userId, operatorId, ...notRemoved },
-        { $set: { role, ...untoldChange() } },
+        { $set: { role, ...unpublishedChange() } },
         { returnDocument: 'after' },
       ),
 
-    /** The gateways have to be told; `removeGone` ends it. */
+    /** Marks a person as removed; the change is unpublished afterwards, and `deleteRemoved` ends the removal. */
     remove: (account: AccountScope, userId: string) =>
-      set(account, userId, { status: 'REMOVED', ...untoldChange() }),
+      set(account, userId, { status: 'REMOVED', ...unpublishedChange() }),
 
-    /** Begins with a second factor unless one is in use. */
+    /** Starts a second factor unless one is in use. */
     enrolTotp: async ({ operatorId }: AccountScope, userId: string, sealedSecret: string): Promise<void> => {
       await users.updateOne(
         { _id: userId, operatorId, 'totp.confirmed': { $ne: true } },
@@ -96,7 +112,7 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
     removeTotp: (account: AccountScope, userId: string) =>
       set(account, userId, { totp: null, recoveryHashes: [] }),
 
-    /** Uses up a step of the second factor; false when it, or a later one, was used. */
+    /** Uses up a step of the second factor. False when this step or a later one was used. */
     async takeTotpStep(
       { operatorId }: AccountScope,
       userId: string,
@@ -110,7 +126,7 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
       return matchedCount === 1
     },
 
-    /** Uses up a recovery code; false when there is none of these. */
+    /** Uses up a recovery code. False when the person has none of these hashes. */
     async takeRecoveryCode(
       { operatorId }: AccountScope,
       userId: string,
@@ -123,14 +139,14 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
       return modifiedCount === 1
     },
 
-    /** In lower case; of any account and status. */
+    /** The person of any account and status who has this e-mail address, which is in lower case. */
     byEmail: (email: string) => users.findOne({ email }),
     activeByEmail: (email: string) => users.findOne({ email, status: 'ACTIVE' }),
     activeById: (userId: string) => users.findOne({ _id: userId, status: 'ACTIVE' }),
 
     byInvitation: (hashes: readonly string[], now: Date) => users.findOne(invited(hashes, now)),
 
-    /** Null when the invitation was used meanwhile. */
+    /** Makes an invited person active. Null when another request used the invitation first. */
     accept: (hashes: readonly string[], passwordHash: string, now: Date) =>
       users.findOneAndUpdate(
         invited(hashes, now),
@@ -138,26 +154,12 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
         { returnDocument: 'after' },
       ),
 
-    /** People about whom the gateways were not told yet. */
-    async untold(max: number): Promise<string[]> {
-      const found = await users
-        .find({ accessPending: true }, { projection: { _id: 1 } })
-        .limit(max)
-        .toArray()
-      return found.map(({ _id }) => _id)
-    },
-
-    /** Ends a removal. */
-    removeGone: async (userId: string): Promise<void> => {
-      await users.deleteOne({ _id: userId, status: 'REMOVED' })
-    },
-
-    /** The record as it stands, of whichever account and status. */
+    /** The document of a person of any account and status. */
     latest: (userId: string) => users.findOne({ _id: userId }),
 
-    /** To be called with the record as it was before it was told. */
-    told: async ({ _id, accessChange }: UserDocument): Promise<void> => {
-      await users.updateOne({ _id, accessChange: accessChange ?? null }, { $set: { accessPending: false } })
+    /** Removes the document of a removed person. */
+    deleteRemoved: async (userId: string): Promise<void> => {
+      await users.deleteOne({ _id: userId, status: 'REMOVED' })
     },
   }
 }

@@ -1,11 +1,28 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import type { HappeningEnvironment } from '@pitboss/contracts/primitives'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import { type Db, MongoBulkWriteError } from 'mongodb'
 import type { AccountScope, PageQuery } from './account.ts'
-import type { RequestLogDocument } from './documents.ts'
 import { readPage } from './page.ts'
 
 const duplicateKey = 11_000
+
+export type RequestLogDocument = {
+  _id: string
+  /** Time and hash; pages are in this order, newest first. */
+  order: string
+  operatorId: string
+  environment: HappeningEnvironment
+  requestId: string
+  at: Date
+  method: string
+  path: string
+  status: number
+  code: string | null
+  latencyMs: number
+  apiKey: string | null
+  clientAddress: string
+}
 
 export type RequestLogFilters = {
   readonly api_key?: string | undefined
@@ -16,11 +33,11 @@ export type RequestLogFilters = {
   readonly to?: string | undefined
 }
 
-/** Requests of the last 30 days. */
+/** The requests of the last 30 days. */
 export function createRequestLogsStore({ db, cursors }: { db: Db; cursors: CursorCodec }) {
   const requestLogs = db.collection<RequestLogDocument>('request_logs')
   return {
-    /** Rows that are there already, from a try before, are passed over. @returns how many are new. */
+    /** Inserts rows and passes over those that an earlier try inserted. @returns the number of new rows. */
     async append(rows: readonly RequestLogDocument[]): Promise<number> {
       try {
         return (await requestLogs.insertMany([...rows], { ordered: false })).insertedCount
@@ -30,7 +47,7 @@ export function createRequestLogsStore({ db, cursors }: { db: Db; cursors: Curso
       }
     },
 
-    /** Takes deleted keys out of an account's requests. */
+    /** Removes deleted keys from the rows of an account. */
     async unlink({ operatorId }: AccountScope, apiKeys: readonly string[]): Promise<void> {
       await requestLogs.updateMany({ operatorId, apiKey: { $in: [...apiKeys] } }, { $set: { apiKey: null } })
     },

@@ -75,7 +75,7 @@ t.test('a key pair lives from creation to deletion', async (t) => {
   })
 })
 
-t.test('no old secret mints after the answer of a rotation, with 50 mints under way', async (t) => {
+t.test('an old secret mints no token after the answer of a rotation, with 50 mints under way', async (t) => {
   const { bus, callerAs } = await startTestAuth(t)
   const caller = await callerAs(nobody)
   const body = { name: 'Key', environment: 'TEST' as const, scopes: [], ip_allowlist: [] }

@@ -9,7 +9,7 @@ import { authOnDatabase } from '../fixtures/auth-deps.ts'
 const { subject, reply, budgetMs } = signDocument
 const anything = defineCall({ subject, reply, budgetMs, request: z.looseObject({}) })
 
-t.test('whoever has documents signed cannot have a token signed', async (t) => {
+t.test('the call that signs documents signs no tokens', async (t) => {
   const { call } = await authOnDatabase(t)
   const payload = { iss: 'pitboss', aud: 'operator-api', sub: 'ck_live_x', op: randomUUID(), mode: 'LIVE' }
   for (const typ of Object.values(tokenTypes))

@@ -6,7 +6,7 @@ import { startTestAuth } from '../fixtures/start-test-auth.ts'
 
 const none = { params: {}, query: {}, body: undefined }
 
-t.test('people sign in, stay signed in and cannot reuse what was used', async (t) => {
+t.test('people sign in and stay signed in, and each refresh token and code works once', async (t) => {
   const { bus, email, password, callerAs } = await startTestAuth(t)
   const signIn = (extra: Partial<{ email: string; password: string; totp: string }> = {}) =>
     bus.call(login, { email, password, totp: null, ...extra })
@@ -20,12 +20,12 @@ t.test('people sign in, stay signed in and cannot reuse what was used', async (t
   await t.rejects(
     bus.call(refreshLogin, { refreshToken: first.refreshToken }),
     { code: 'INVALID_CREDENTIALS' },
-    'a used cookie is refused',
+    'a used refresh token is refused',
   )
   await t.rejects(
     bus.call(refreshLogin, { refreshToken: second.refreshToken }),
     { code: 'INVALID_CREDENTIALS' },
-    'and ends the chain it came from',
+    'and ends its family',
   )
 
   const caller = await callerAs(first.body.user.user_id)
@@ -47,7 +47,7 @@ t.test('people sign in, stay signed in and cannot reuse what was used', async (t
   t.ok(await signIn())
 })
 
-t.test('the last owner can be neither removed nor demoted, by two requests at once either', async (t) => {
+t.test('the last owner is neither removed nor demoted, even by two requests at once', async (t) => {
   const { bus, email, password, callerAs } = await startTestAuth(t)
   const { body } = await bus.call(login, { email, password, totp: null })
   const caller = await callerAs(body.user.user_id)

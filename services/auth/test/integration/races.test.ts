@@ -11,7 +11,7 @@ import { operatorIdOf } from '@pitboss/contracts/operator-handle'
 import { hashBody } from '@pitboss/storage/idempotency-keys'
 import pino from 'pino'
 import t from 'tap'
-import { createAccessNews } from '../../src/actions/publish-access-change.ts'
+import { createPublishAccessChange } from '../../src/actions/publish-access-change.ts'
 import { authOnDatabase } from '../fixtures/auth-deps.ts'
 
 const none = { params: {}, query: {}, body: undefined }
@@ -49,9 +49,19 @@ async function account(t: Parameters<typeof authOnDatabase>[0]) {
   return { ...auth, email, operatorId, ownerId, caller, withKey, addUser, createKey, signedIn }
 }
 
-t.test('a change during the news of another is told too, even when whoever made it died', async (t) => {
-  const { call, caller, createKey, stores, collections, addUser, news, told, afterPut, operatorId } =
-    await account(t)
+t.test('a change during the publication of another is published, even when its process dies', async (t) => {
+  const {
+    call,
+    caller,
+    createKey,
+    stores,
+    db,
+    addUser,
+    publishAccessChange,
+    published,
+    afterPut,
+    operatorId,
+  } = await account(t)
   const { api_key } = await createKey()
   const scope = { operatorId, environment: 'SANDBOX' as const }
   const rename = () =>
@@ -96,63 +106,61 @@ t.test('a change during the news of another is told too, even when whoever made 
       await second()
     }
     await first()
-    told.length = 0
-    await news.sweep()
-    t.strictSame(told, [key], `the ${what} is told`)
-    await news.sweep()
-    t.strictSame(told, [key], 'once')
+    published.length = 0
+    await publishAccessChange.sweep()
+    t.strictSame(published, [key], `the ${what} is published`)
+    await publishAccessChange.sweep()
+    t.strictSame(published, [key], 'once')
   }
-  t.equal(await collections.operators.countDocuments({ accessPending: true }), 0)
+  t.equal(await db.collection('operators').countDocuments({ accessPending: true }), 0)
 })
 
-t.test('what an older version left pending, without a name of the change, is told once', async (t) => {
-  const { collections, operatorId, news, told } = await account(t)
-  await collections.operators.updateOne(
-    { _id: operatorId },
-    { $set: { accessPending: true }, $unset: { accessChange: '' } },
-  )
-  await news.sweep()
-  await news.sweep()
-  t.strictSame(told, [`operator.${operatorId}`])
+t.test('an unpublished change of an older version, which has no name, is published once', async (t) => {
+  const { db, operatorId, publishAccessChange, published } = await account(t)
+  await db
+    .collection<{ _id: string }>('operators')
+    .updateOne({ _id: operatorId }, { $set: { accessPending: true }, $unset: { accessChange: '' } })
+  await publishAccessChange.sweep()
+  await publishAccessChange.sweep()
+  t.strictSame(published, [`operator.${operatorId}`])
 })
 
-t.test('a change that cannot be told holds up no other', async (t) => {
-  const { db, stores, collections, createKey, operatorId } = await account(t)
+t.test('a change that cannot be published holds up no other', async (t) => {
+  const { stores, createKey, operatorId } = await account(t)
   const [first, second] = [await createKey(), await createKey()]
   const scope = { operatorId, environment: 'SANDBOX' as const }
   for (const { api_key } of [first, second]) await stores.credentials.change(scope, api_key, { name: 'New' })
-  const told: string[] = []
+  const published: string[] = []
   const latest = async (apiKey: string) => {
     if (apiKey === first.api_key) throw new Error('this one is broken')
     return stores.credentials.latest(apiKey)
   }
-  const news = createAccessNews({
-    db,
-    collections,
+  const publishAccessChange = createPublishAccessChange({
     stores: { ...stores, credentials: { ...stores.credentials, latest } },
-    bucket: { put: async (key) => told.push(key), heartbeat: async () => undefined },
+    bucket: { put: async (key) => published.push(key), heartbeat: async () => undefined },
     logger: pino({ level: 'silent' }),
   })
-  await news.sweep()
-  t.ok(told.includes(`credential.${second.api_key}`))
-  t.strictSame(await stores.credentials.untold(10), [first.api_key], 'the broken one stays to be told')
+  await publishAccessChange.sweep()
+  t.ok(published.includes(`credential.${second.api_key}`))
+  t.strictSame(await stores.credentials.unpublished(10), [first.api_key], 'the broken one stays unpublished')
 })
 
-t.test('who is no longer an owner is told by the very write that decides it', async (t) => {
-  const { addUser, caller, call, ownerId, news, told, operatorId, afterRole } = await account(t)
+t.test('the write that takes ownership from a person also leaves the change to be published', async (t) => {
+  const { addUser, caller, call, ownerId, publishAccessChange, published, operatorId, afterRole } =
+    await account(t)
   await addUser('OWNER')
-  await news.sweep()
-  told.length = 0
+  await publishAccessChange.sweep()
+  published.length = 0
   afterRole.fn = async () => {
     throw new Error('the process died')
   }
   const params = { user_id: ownerId }
   await t.rejects(call(endpoints.patchUser.call, { caller, ...none, params, body: { role: 'VIEWER' } }))
-  await news.sweep()
-  t.ok(told.includes(`operator.${operatorId}`) || told.includes(`user.${ownerId}`))
+  await publishAccessChange.sweep()
+  t.ok(published.includes(`operator.${operatorId}`) || published.includes(`user.${ownerId}`))
 })
 
-t.test('somebody who was removed while he was made an owner does not count as one', async (t) => {
+t.test('a person who is removed while becoming an owner does not count as one', async (t) => {
   const { addUser, caller, call, ownerId, afterRole } = await account(t)
   const secondId = await addUser('ADMIN')
   const second = { user_id: secondId }
@@ -178,17 +186,17 @@ t.test('somebody who was removed while he was made an owner does not count as on
   )
 })
 
-t.test('a login under way does not outlive a change of the password', async (t) => {
-  const { call, email, caller, afterPassword, collections } = await account(t)
+t.test('a change of the password ends a login under way', async (t) => {
+  const { call, email, caller, afterPassword, db } = await account(t)
   afterPassword.fn = async () => {
     const body = { current_password: password, new_password: otherPassword }
     await call(endpoints.changePassword.call, { caller, ...none, body })
   }
   await t.rejects(call(login, { email, password, totp: null }), { code: 'INVALID_CREDENTIALS' })
-  t.equal(await collections.refreshTokens.countDocuments({}), 0, 'no cookie of it is left')
+  t.equal(await db.collection('refresh_tokens').countDocuments({}), 0, 'no refresh token of it is left')
 })
 
-t.test('a link that is made while its chain ends, ends too', async (t) => {
+t.test('a refresh token that is made while its family ends, ends too', async (t) => {
   const { call, signedIn, afterPerson, caller } = await account(t)
   const { refreshToken } = signedIn
   afterPerson.fn = async () => {
@@ -198,7 +206,7 @@ t.test('a link that is made while its chain ends, ends too', async (t) => {
   await t.rejects(
     call(refreshLogin, { refreshToken: second.refreshToken }),
     { code: 'INVALID_CREDENTIALS' },
-    'a cookie that was used twice at once',
+    'a refresh token that was used twice at once',
   )
 
   const email = signedIn.body.user.email
@@ -211,11 +219,11 @@ t.test('a link that is made while its chain ends, ends too', async (t) => {
   await t.rejects(
     call(refreshLogin, { refreshToken: fourth.refreshToken }),
     { code: 'INVALID_CREDENTIALS' },
-    'a cookie renewed while the password changed',
+    'a refresh token that was renewed while the password changed',
   )
 })
 
-t.test('a person invited twice at once under one key is one person, and both are told so', async (t) => {
+t.test('invitations at once under one idempotency key add one person and get the same answer', async (t) => {
   const { call, withKey, db, email } = await account(t)
   const body = { email: `new-${email}`, name: 'New', role: 'VIEWER' as const, password }
   const invite = () => call(endpoints.inviteUser.call, { caller: withKey('once'), ...none, body })
@@ -223,10 +231,10 @@ t.test('a person invited twice at once under one key is one person, and both are
   t.equal(new Set(answers.map((answer) => answer.body.user_id)).size, 1)
   const claims = await db.collection('idempotency_keys').find({}).toArray()
   t.equal(claims.length, 1)
-  t.not(claims[0]?.bodyHash, hashBody(body), 'what is kept of the body is no quick hash of the password')
+  t.not(claims[0]?.bodyHash, hashBody(body), 'the kept hash of the body is no quick hash of the password')
 })
 
-t.test('a deleted key does not come back by a repeated creation', async (t) => {
+t.test('a repeated creation does not bring back a deleted key', async (t) => {
   const { call, caller, createKey, operatorId } = await account(t)
   const { api_key, api_secret = '' } = await createKey('once')
   t.ok(await call(mintToken, { api_key, api_secret, clientAddress: '127.0.0.1' }))
@@ -234,5 +242,5 @@ t.test('a deleted key does not come back by a repeated creation', async (t) => {
   const again = await createKey('once')
   t.not(again.api_key, api_key)
   const old = await call(resolvePrincipal, { kind: 'credential', operatorId, apiKey: api_key })
-  t.equal(old.active, false, 'tokens minted from it stay dead')
+  t.equal(old.active, false, 'its tokens stay invalid')
 })

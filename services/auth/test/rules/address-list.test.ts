@@ -17,7 +17,7 @@ const cases: [list: string[], address: string, allowed: boolean][] = [
   [['203.0.113.9'], 'nonsense', false],
 ]
 
-t.test('an address is held against v4, v6 and ranges', async (t) => {
+t.test('an address is compared with v4 and v6 addresses and ranges', async (t) => {
   for (const [list, address, allowed] of cases)
     t.equal(isAllowed(parseAllowlist(list), address), allowed, `${address} on [${list.join(', ')}]`)
   for (const bad of [
@@ -36,7 +36,7 @@ t.test('an address is held against v4, v6 and ranges', async (t) => {
   }
 })
 
-t.test('an entry with a zone, or one that holds every address, is refused by its place', async (t) => {
+t.test('an entry with a zone, or one that holds every address, is refused at its index', async (t) => {
   for (const bad of [
     'fe80::1%eth0',
     'fe80::1%',
@@ -57,7 +57,7 @@ t.test('an entry with a zone, or one that holds every address, is refused by its
     t.strictSame(parseAllowlist([good]), [good])
 })
 
-t.test('what an earlier release stored goes on to hold its addresses', async (t) => {
+t.test('an entry that an earlier release stored still holds its addresses', async (t) => {
   t.ok(isAllowed(['0.0.0.0/0'], '203.0.113.9'))
   t.ok(isAllowed(['fe80::1%eth0'], 'fe80::1'))
 })

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { hasValidChecksum, newApiKey, newApiSecret } from '../../src/rules/key-pair.ts'
 
-t.test('keys and secrets have the documented shape and a checksum that a scanner can trust', async (t) => {
+t.test('keys and secrets have the documented shape and a valid checksum', async (t) => {
   for (let round = 0; round < 200; round++) {
     const key = newApiKey('TEST', randomBytes)
     const secret = newApiSecret('LIVE', randomBytes)

@@ -10,14 +10,15 @@ import { withEngines } from '@pitboss/testing/with-engines'
 import pino from 'pino'
 import t from 'tap'
 import { authStores } from '../../src/storage/auth-stores.ts'
-import { authCollections } from '../../src/storage/collections.ts'
 import { authIndexes } from '../../src/storage/indexes.ts'
 
-type Ids = { apiKey: string; brandId: string; userId: string }
+type Ids = { apiKey: string; brandId: string; userId: string; idempotencyKey: string }
 
 const owner: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
 const now = new Date()
 const later = new Date(now.getTime() + 60_000)
+/** A claim of an idempotency key for an id that is the same in each call, so that answers can be compared. */
+const claim = { list: 'brands', body: { name: 'The brand' }, newId: () => 'brd_fresh', now }
 
 const engines = await withEngines(t)
 const storage = await connectStorage({
@@ -32,18 +33,21 @@ const cursors = createCursorCodec({
   keyring: parseKeyring(`k1:${randomBytes(32).toString('base64')}`),
 })
 const stores = authStores({ db, cursors })
-const { brands, credentials, people, requestLogs } = stores
+const { audits, brands, credentials, idempotency, operators } = stores
+const { people, platform, refreshTokens, requestLogs, signingKeys } = stores
 const ids = newIds()
 await makeThings()
 
 const { scoped, accountWide, internal, table } = linesFor<Ids>()
 const page = { limit: 10 }
-const made = 'makes a record with a scope; its id is ours, or of an idempotency key of that account'
-const platform = 'of the platform, or an account itself under its own id'
-const minting =
-  'minting, which knows the account only by the key; its secret is checked before anything is said'
-const signIn = 'signing in, which knows the account only by what a person alone has'
-const news = 'telling the gateways what changed, over every account'
+const scopedRecord =
+  'inserts a record that names its own account; its id is ours or one claimed by that account'
+const orders = 'called for orders of operations people alone, who work on every account'
+const platformWide = 'belongs to the platform; no record of it names an account'
+const minting = 'called by mint-token.ts alone, which knows an account by the api_key and checks its secret'
+const signIn = 'called for a person who signs in, by an address, invitation or id of a verified refresh token'
+const cookie = 'called by log-in.ts with the hash of a cookie value, which one person alone holds'
+const publishing = 'called by publish-access-change.ts alone, which publishes the changes of every account'
 
 await holdIsolation(t, {
   db,
@@ -52,24 +56,63 @@ await holdIsolation(t, {
   neverMade: newIds(),
   folder: new URL('../../src/storage/', import.meta.url),
   stores: {
-    authCollections: table(authCollections(db), {
-      ...{ operators: internal(platform), platform: internal(platform), signingKeys: internal(platform) },
-      refreshTokens: internal('by the hash of a cookie that one person alone has'),
-      audits: internal('what operations did, over every account'),
-    }),
     authStores: table(stores, {
-      ...{ brands: internal('held below by itself'), credentials: internal('held below by itself') },
-      ...{ people: internal('held below by itself'), requestLogs: internal('held below by itself') },
+      ...{ audits: internal('has its own table below'), brands: internal('has its own table below') },
+      ...{
+        credentials: internal('has its own table below'),
+        idempotency: internal('has its own table below'),
+      },
+      ...{ operators: internal('has its own table below'), people: internal('has its own table below') },
+      ...{
+        platform: internal('has its own table below'),
+        refreshTokens: internal('has its own table below'),
+      },
+      ...{
+        requestLogs: internal('has its own table below'),
+        signingKeys: internal('has its own table below'),
+      },
+    }),
+    createAuditsStore: table(audits, { insert: internal(orders), page: internal(orders) }),
+    createIdempotencyStore: table(idempotency, {
+      claim: scoped((scope, { idempotencyKey }) => idempotency.claim({ scope, idempotencyKey }, claim)),
+      forget: internal(publishing),
+    }),
+    createOperatorsStore: table(operators, {
+      insert: internal(orders),
+      page: internal(orders),
+      remove: accountWide((account) => operators.remove(account)),
+      find: accountWide((account) => operators.find(account)),
+      change: accountWide((account) => operators.change(account, { name: 'changed' })),
+      owners: accountWide((account) => operators.owners(account)),
+      addOwner: accountWide((account) => operators.addOwner(account, newId('usr'))),
+      removeInactiveOwners: accountWide((account, { userId }) =>
+        operators.removeInactiveOwners(account, [userId]),
+      ),
+      removeOwner: accountWide((account, { userId }) => operators.removeOwner(account, userId)),
+      ...{ unpublished: internal(publishing), markPublished: internal(publishing) },
+    }),
+    createPlatformStore: table(platform, {
+      ...{ find: internal(platformWide), isRealMoneyOn: internal(platformWide) },
+      ...{ setRealMoney: internal(platformWide), databaseVersion: internal(platformWide) },
+      ...{ unpublished: internal(platformWide), markPublished: internal(platformWide) },
+    }),
+    createRefreshTokensStore: table(refreshTokens, {
+      ...{ insert: internal(cookie), find: internal(cookie), use: internal(cookie) },
+      end: internal('called with the family or the person of a record that the caller was checked for'),
+    }),
+    createSigningKeysStore: table(signingKeys, {
+      ...{ current: internal(platformWide), insertCurrent: internal(platformWide) },
+      ...{ retireCurrent: internal(platformWide), newest: internal(platformWide) },
     }),
     createBrandsStore: table(brands, {
-      insert: internal(made),
+      insert: internal(scopedRecord),
       page: accountWide((account) => brands.page(account, page)),
       first: accountWide((account) => brands.first(account, 10)),
       count: accountWide((account) => brands.count(account)),
       remove: accountWide((account, { brandId }) => brands.remove(account, brandId)),
     }),
     createCredentialsStore: table(credentials, {
-      insert: internal(made),
+      insertOnce: internal(scopedRecord),
       find: scoped((scope, { apiKey }) => credentials.find(scope, apiKey)),
       known: scoped((scope, { apiKey }) => credentials.known(scope, apiKey)),
       page: scoped((scope) => credentials.page(scope, page)),
@@ -79,16 +122,12 @@ await holdIsolation(t, {
       nearest: internal(minting),
       noteUse: internal(minting),
       isCurrent: internal(minting),
-      present: internal('whether keys that were used are deleted by now, for the request log'),
-      ...{
-        untold: internal(news),
-        latest: internal(news),
-        told: internal(news),
-        removeDeleted: internal(news),
-      },
+      present: internal('called by record-requests.ts alone, and answers it with given keys alone'),
+      ...{ unpublished: internal(publishing), markPublished: internal(publishing) },
+      ...{ latest: internal(publishing), removeDeleted: internal(publishing) },
     }),
     createPeopleStore: table(people, {
-      insert: internal(made),
+      insert: internal(scopedRecord),
       find: accountWide((account, { userId }) => people.find(account, userId)),
       known: accountWide((account, { userId }) => people.known(account, userId)),
       active: accountWide((account, { userId }) => people.active(account, userId)),
@@ -109,27 +148,35 @@ await holdIsolation(t, {
       ),
       ...{ byEmail: internal(signIn), activeByEmail: internal(signIn), activeById: internal(signIn) },
       ...{ byInvitation: internal(signIn), accept: internal(signIn) },
-      ...{ untold: internal(news), latest: internal(news), removeGone: internal(news), told: internal(news) },
+      ...{ unpublished: internal(publishing), markPublished: internal(publishing) },
+      ...{ latest: internal(publishing), deleteRemoved: internal(publishing) },
     }),
     createRequestLogsStore: table(requestLogs, {
-      append: internal('rows of the gateways, each with the scope of its request'),
+      append: internal('inserts rows of the gateways, each of which names the scope of its request'),
       unlink: accountWide((account, { apiKey }) => requestLogs.unlink(account, [apiKey])),
       page: scoped((scope, { apiKey }) => requestLogs.page(scope, { api_key: apiKey }, page)),
     }),
   },
-  others: ['endChains', 'readPage', 'untoldChange'],
+  others: ['accessChangesIn', 'readPage', 'unpublishedChange'],
 })
 
 function newIds(): Ids {
-  return { apiKey: `pk_test_${randomUUID()}`, brandId: newId('brd'), userId: newId('usr') }
+  const apiKey = `ck_test_${randomUUID()}`
+  return { apiKey, brandId: newId('brd'), userId: newId('usr'), idempotencyKey: randomUUID() }
 }
 
-/** A brand, a key, a request made with it, and a person with an unconfirmed second factor. */
+/** Makes an account, a brand, a key, a request with it, an idempotency key and a person with an unconfirmed second factor. */
 async function makeThings(): Promise<void> {
-  const { apiKey, brandId, userId } = ids
+  const { apiKey, brandId, userId, idempotencyKey } = ids
   const { operatorId } = owner
+  await operators.insert({
+    ...{ _id: operatorId, name: 'Casino', plan: 'paid', approved: true, suspended: false, livePlay: 'on' },
+    ...{ currencies: ['EUR'], timezone: 'UTC', owners: [userId, newId('usr')], createdAt: now },
+    accessPending: false,
+  })
+  await idempotency.claim({ scope: owner, idempotencyKey }, { ...claim, newId: () => brandId })
   await brands.insert({ _id: brandId, operatorId, name: 'The brand', createdAt: now })
-  await credentials.insert({
+  await credentials.insertOnce(owner, {
     ...{ _id: apiKey, order: newId('crd'), operatorId, environment: 'TEST', name: 'Key', secretHash: 'hash' },
     ...{ scopes: [], ipAllowlist: [], status: 'ACTIVE', createdAt: now, rotatedAt: null, revokedAt: null },
     ...{ lastUsedAt: null, accessPending: false },

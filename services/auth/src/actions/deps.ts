@@ -1,28 +1,22 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
 import type { Clock } from '@pitboss/runtime/clock'
-import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { KeyedHash } from '@pitboss/storage/keyed-hash'
 import type { SecretBox } from '@pitboss/storage/secret-box'
-import type { Db } from 'mongodb'
-import type { AccessNews } from '../actions/publish-access-change.ts'
-import type { Passwords } from '../actions/passwords.ts'
-import type { TokenSigner } from '../actions/token-signer.ts'
 import type { AuthStores } from '../storage/auth-stores.ts'
-import type { AuthCollections } from '../storage/collections.ts'
+import type { Passwords } from './passwords.ts'
+import type { PublishAccessChange } from './publish-access-change.ts'
+import type { TokenSigner } from './token-signer.ts'
 
-/** What the handlers of auth work with. */
+/** The parts that app.ts opens once; each action takes those it names. */
 export type AuthDeps = {
-  db: Db
-  collections: AuthCollections
   stores: AuthStores
   bus: Bus
-  news: AccessNews
+  publishAccessChange: PublishAccessChange
   passwords: Passwords
   signer: TokenSigner
   secretHash: KeyedHash
   tokenHash: KeyedHash
   box: SecretBox
-  cursors: CursorCodec
   clock: Clock
   newId: (prefix: string) => string
   random: (size: number) => Uint8Array

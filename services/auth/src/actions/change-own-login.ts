@@ -1,0 +1,69 @@
+import type { Caller } from '@pitboss/contracts/caller'
+import type { User } from '@pitboss/contracts/objects/user'
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { AuthDeps } from './deps.ts'
+import { createReadPeople } from './read-people.ts'
+import { createSecondFactor } from './second-factor.ts'
+
+/**
+ * Lets signed-in people see themselves and change their password and second factor.
+ * Source: docs/contract.md, section 11.
+ */
+export function createChangeOwnLogin(deps: AuthDeps) {
+  const { stores, passwords } = deps
+  const { people, refreshTokens } = stores
+  const { self, toPublic } = createReadPeople(deps)
+  const secondFactor = createSecondFactor(deps)
+
+  /** @throws ServiceError INVALID_CREDENTIALS at `path` for a wrong password */
+  const selfWithPassword = async (caller: Caller, password: string, path: string) => {
+    const user = await self(caller)
+    if (await passwords.verify(password, user.passwordHash)) return user
+    throw new ServiceError('INVALID_CREDENTIALS', { details: [{ path, message: 'is wrong' }] })
+  }
+
+  return {
+    show: async (caller: Caller): Promise<User> => toPublic(await self(caller)),
+
+    /** Sets a new password and ends every login of the person. */
+    async changePassword(
+      caller: Caller,
+      body: { current_password: string; new_password: string },
+    ): Promise<User> {
+      const user = await selfWithPassword(caller, body.current_password, 'current_password')
+      await people.setPassword(user, user._id, await passwords.hash(body.new_password))
+      await refreshTokens.end({ userId: user._id })
+      return toPublic(user)
+    },
+
+    /** Starts a second factor, which counts after its first code. @throws ServiceError CONFLICT when one is in use */
+    async enrolTotp(caller: Caller) {
+      const user = await self(caller)
+      if (user.totp?.confirmed === true)
+        throw new ServiceError('CONFLICT', { message: 'A second factor is in use already; remove it first.' })
+      const { secret, otpauthUrl, sealedSecret } = secondFactor.enrol(user)
+      await people.enrolTotp(user, user._id, sealedSecret)
+      return { secret, otpauth_url: otpauthUrl }
+    },
+
+    /** Confirms the second factor with its first code and makes ten recovery codes. */
+    async confirmTotp(caller: Caller, code: string) {
+      const user = await self(caller)
+      if (user.totp === null)
+        throw new ServiceError('CONFLICT', { message: 'Start with POST /v1/dashboard/me/totp.' })
+      if (user.totp.confirmed)
+        throw new ServiceError('CONFLICT', { message: 'The second factor is confirmed already.' })
+      const codes = await secondFactor.confirm(user, code)
+      if (codes === null)
+        throw new ServiceError('INVALID_CREDENTIALS', { details: [{ path: 'code', message: 'is wrong' }] })
+      return { recovery_codes: codes }
+    },
+
+    /** Removes the second factor; the password proves who asks. */
+    async removeTotp(caller: Caller, password: string): Promise<void> {
+      const user = await selfWithPassword(caller, password, 'password')
+      await people.removeTotp(user, user._id)
+    },
+  }
+}
+export type ChangeOwnLogin = ReturnType<typeof createChangeOwnLogin>

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto'
+import type { appendRequestLog } from '@pitboss/contracts/calls/auth'
+import type { Scope } from '@pitboss/contracts/caller'
+import { canonicalJson } from '@pitboss/storage/canonical-json'
+import type { z } from 'zod'
+import type { PageQuery } from '../storage/account.ts'
+import type { RequestLogDocument, RequestLogFilters } from '../storage/request-logs-store.ts'
+import type { AuthDeps } from './deps.ts'
+
+type Row = z.infer<typeof appendRequestLog.request>['rows'][number]
+
+const defaultWindowMs = 7 * 24 * 60 * 60 * 1000
+
+/** Writes and lists the requests of the last 30 days. Source: docs/contract.md, sections 3 and 11. */
+export function createRecordRequests({ stores: { requestLogs, credentials } }: AuthDeps) {
+  return {
+    /** Writes rows without the api_key of a deleted key pair. @returns the number of new rows */
+    async append(rows: readonly Row[]): Promise<number> {
+      if (rows.length === 0) return 0
+      const keys = [...new Set(rows.map((row) => row.api_key).filter((key) => key !== null))]
+      const known = await credentials.present(keys)
+      const written = await requestLogs.append(rows.map((row) => toDocument(row, known)))
+      // A deletion that ended in the meantime may have looked for rows before these were there.
+      const after = await credentials.present([...known])
+      const deleted = [...known].filter((key) => !after.has(key))
+      const owners = deleted.length === 0 ? [] : rows.map((row) => row.operatorId)
+      for (const operatorId of new Set(owners)) await requestLogs.unlink({ operatorId }, deleted)
+      return written
+    },
+
+    /** Lists rows, newest first; a list with an end alone begins 7 days before it. */
+    list(scope: Scope, filters: RequestLogFilters, page: PageQuery) {
+      const { from, to } = filters
+      const start =
+        from === undefined && to !== undefined
+          ? new Date(new Date(to).getTime() - defaultWindowMs).toISOString()
+          : from
+      return requestLogs.page(scope, { ...filters, from: start }, page)
+    },
+  }
+}
+export type RecordRequests = ReturnType<typeof createRecordRequests>
+
+/** The id is a hash of the row, so that a repeated row is written once. */
+function toDocument(row: Row, known: ReadonlySet<string>): RequestLogDocument {
+  const hash = createHash('sha256').update(canonicalJson(row)).digest('hex').slice(0, 32)
+  return {
+    _id: hash,
+    order: `${row.at}/${hash}`,
+    operatorId: row.operatorId,
+    environment: row.environment,
+    requestId: row.request_id,
+    at: new Date(row.at),
+    method: row.method,
+    path: row.path,
+    status: row.status,
+    code: row.code,
+    latencyMs: row.latency_ms,
+    apiKey: row.api_key !== null && known.has(row.api_key) ? row.api_key : null,
+    clientAddress: row.client_address,
+  }
+}

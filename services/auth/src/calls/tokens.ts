@@ -1,0 +1,28 @@
+import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import * as calls from '@pitboss/contracts/calls/auth'
+import type { MintToken } from '../actions/mint-token.ts'
+import type { ResolvePrincipal } from '../actions/resolve-principal.ts'
+import type { TokenSigner } from '../actions/token-signer.ts'
+
+/** Tokens, their subjects and the keys that sign them. Source: docs/contract.md, sections 3 and 11. */
+export function tokenCalls({
+  mintToken,
+  resolvePrincipal,
+  signer,
+}: {
+  mintToken: MintToken
+  resolvePrincipal: ResolvePrincipal
+  signer: TokenSigner
+}): CallHandler[] {
+  return [
+    handler(calls.mintToken, (request) => mintToken.forCredential(request)),
+    handler(calls.mintLaunchToken, async (request) => ({ token: await mintToken.forSession(request) })),
+    handler(calls.resolvePrincipal, (request) => resolvePrincipal(request)),
+    handler(calls.listPublicKeys, async () => ({
+      keys: (await signer.keys()).map((key) => key.publicJwk),
+    })),
+    handler(calls.signDocument, async ({ typ, payload }) => ({
+      jws: await signer.signDocument(typ, payload),
+    })),
+  ]
+}

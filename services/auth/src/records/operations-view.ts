@@ -1,0 +1,25 @@
+import type { AuditDocument } from '../storage/audits-store.ts'
+import type { SigningKeyDocument } from '../storage/signing-keys-store.ts'
+
+/** A signing key as operations people see it. Source: docs/contract.md, section 10. */
+export function toKeyRecord(key: SigningKeyDocument) {
+  return {
+    kid: key._id,
+    status: key.current ? ('CURRENT' as const) : ('VERIFYING' as const),
+    created_at: key.createdAt.toISOString(),
+    retires_at: key.retiresAt?.toISOString() ?? null,
+  }
+}
+
+/** A line of the audit log. Source: docs/contract.md, section 10. */
+export function toAuditRecord(record: AuditDocument) {
+  return {
+    audit_id: record._id,
+    at: record.at.toISOString(),
+    by: record.by,
+    what: record.what,
+    target: record.target,
+    reason: record.reason,
+    details: record.details,
+  }
+}

@@ -1,0 +1,41 @@
+import { createOnce } from '@pitboss/storage/create-once'
+import type { Db } from 'mongodb'
+
+export type SigningKeyDocument = {
+  /** The `kid`. */
+  _id: string
+  current: boolean
+  publicJwk: Record<string, unknown>
+  sealedPrivateJwk: string
+  createdAt: Date
+  /** The key verifies until then; null while it is current. */
+  retiresAt: Date | null
+}
+
+const keysMax = 100
+
+/** The keys that sign tokens; an index allows one current key. */
+export function createSigningKeysStore({ db }: { db: Db }) {
+  const signingKeys = db.collection<SigningKeyDocument>('signing_keys')
+  const current = () => signingKeys.findOne({ current: true })
+  return {
+    current,
+
+    /** Inserts a current key, or finds the one that another replica inserted first. */
+    async insertCurrent(key: SigningKeyDocument): Promise<SigningKeyDocument> {
+      const insert = async () => {
+        await signingKeys.insertOne(key)
+        return key
+      }
+      return (await createOnce({ insert, find: current, name: 'a signing key' })).result
+    },
+
+    /** The current key is none afterwards and verifies until `retiresAt`. */
+    retireCurrent: async (retiresAt: Date): Promise<void> => {
+      await signingKeys.updateMany({ current: true }, { $set: { current: false, retiresAt } })
+    },
+
+    /** The newest 100 keys, newest first. */
+    newest: () => signingKeys.find({}).sort({ createdAt: -1 }).limit(keysMax).toArray(),
+  }
+}

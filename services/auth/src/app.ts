@@ -12,26 +12,9 @@ import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { createKeyedHash } from '@pitboss/storage/keyed-hash'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createSecretBox } from '@pitboss/storage/secret-box'
-import { createAppendAudit } from './actions/append-audit.ts'
-import { createChangeBrands } from './actions/change-brands.ts'
-import { createChangeBusiness } from './actions/change-business.ts'
-import { createChangeCredential } from './actions/change-credential.ts'
-import { createChangeOwnLogin } from './actions/change-own-login.ts'
-import { createChangeRole } from './actions/change-role.ts'
-import { createCreateCredential } from './actions/create-credential.ts'
-import { createCreateOperator } from './actions/create-operator.ts'
 import type { AuthDeps } from './actions/deps.ts'
-import { createInviteUser } from './actions/invite-user.ts'
-import { createLogIn } from './actions/log-in.ts'
-import { createMintToken } from './actions/mint-token.ts'
 import { createPasswords } from './actions/passwords.ts'
 import { createPublishAccessChange } from './actions/publish-access-change.ts'
-import { createReadCredentials } from './actions/read-credentials.ts'
-import { createReadPeople } from './actions/read-people.ts'
-import { createRecordRequests } from './actions/record-requests.ts'
-import { createResolvePrincipal } from './actions/resolve-principal.ts'
-import { createRotateKeys } from './actions/rotate-keys.ts'
-import { createSetSwitches } from './actions/set-switches.ts'
 import { createTokenSigner } from './actions/token-signer.ts'
 import { businessCalls } from './calls/business.ts'
 import { credentialCalls } from './calls/credentials.ts'
@@ -46,46 +29,23 @@ import { authIndexes } from './storage/indexes.ts'
 
 const pollEveryMs = 1000
 
-/** Wires every call to its actions. */
+/** Every call that auth answers. */
 export function authCalls(deps: AuthDeps): CallHandler[] {
-  const { signer } = deps
-  const inviteUser = createInviteUser(deps)
-  return [
-    ...tokenCalls({
-      mintToken: createMintToken(deps),
-      resolvePrincipal: createResolvePrincipal(deps),
-      signer,
-    }),
-    ...loginCalls({ logIn: createLogIn(deps), inviteUser }),
-    ...peopleCalls({
-      changeOwnLogin: createChangeOwnLogin(deps),
-      changeRole: createChangeRole(deps),
-      inviteUser,
-      readPeople: createReadPeople(deps),
-    }),
-    ...credentialCalls({
-      changeCredential: createChangeCredential(deps),
-      createCredential: createCreateCredential(deps),
-      readCredentials: createReadCredentials(deps),
-    }),
-    ...businessCalls({
-      changeBrands: createChangeBrands(deps),
-      changeBusiness: createChangeBusiness(deps),
-    }),
-    ...requestLogCalls({ recordRequests: createRecordRequests(deps) }),
-    ...operatorCalls({
-      audit: createAppendAudit(deps),
-      createOperator: createCreateOperator(deps),
-      rotateKeys: createRotateKeys(deps),
-      setSwitches: createSetSwitches(deps),
-      signer,
-    }),
+  const groups = [
+    tokenCalls,
+    loginCalls,
+    peopleCalls,
+    credentialCalls,
+    businessCalls,
+    requestLogCalls,
+    operatorCalls,
   ]
+  return groups.flatMap((callsOf) => callsOf(deps))
 }
 
 /**
- * Opens the database and the bus, wires the auth service and starts it. `stop()` ends the calls first, then the
- * workers, then the connections.
+ * Opens the database and the bus, wires the auth service and starts it. `stop()` ends the calls first, then
+ * the workers, then the connections.
  */
 export async function startAuth({
   config,

@@ -17,4 +17,3 @@ export function createAppendAudit({ stores: { audits }, clock, newId }: AuthDeps
     list: (query: PageQuery) => audits.page(query),
   }
 }
-export type AppendAudit = ReturnType<typeof createAppendAudit>

@@ -19,7 +19,10 @@ export function createChangeBrands({ stores, publishAccessChange, clock, newId }
     /** Lists brands, newest first. */
     list: (scope: Scope, query: PageQuery) => brands.page(scope, query),
 
-    /** Creates a brand once for each Idempotency-Key. @throws ServiceError CONFLICT for the 1001st brand or a name in use */
+    /**
+     * Creates a brand once for each Idempotency-Key.
+     * @throws ServiceError CONFLICT for the 1001st brand or a name in use
+     */
     async create(caller: Caller, { name }: { name: string }) {
       const now = clock.now()
       const claim = await idempotency.claim(caller, {
@@ -45,4 +48,3 @@ export function createChangeBrands({ stores, publishAccessChange, clock, newId }
     },
   }
 }
-export type ChangeBrands = ReturnType<typeof createChangeBrands>

@@ -47,4 +47,3 @@ export function createChangeBusiness({ stores: { operators }, bus, publishAccess
     },
   }
 }
-export type ChangeBusiness = ReturnType<typeof createChangeBusiness>

@@ -9,7 +9,10 @@ import type { CredentialDocument } from '../storage/credentials-store.ts'
 import type { AuthDeps } from './deps.ts'
 import { createReadCredentials } from './read-credentials.ts'
 
-/** Changes, rotates, revokes and deletes key pairs; each throws NOT_FOUND. Source: docs/contract.md, sections 3 and 11. */
+/**
+ * Changes, rotates, revokes and deletes key pairs; each throws NOT_FOUND.
+ * Source: docs/contract.md, sections 3 and 11.
+ */
 export function createChangeCredential(deps: AuthDeps) {
   const { stores, publishAccessChange, secretHash, clock, random } = deps
   const { credentials, operators } = stores
@@ -24,7 +27,9 @@ export function createChangeCredential(deps: AuthDeps) {
   }
 
   return {
-    /** @throws ServiceError VALIDATION_ERROR for an allowlist entry; FORBIDDEN when the plan has no allowlists */
+    /**
+     * @throws ServiceError VALIDATION_ERROR for an allowlist entry; FORBIDDEN when the plan has no allowlists
+     */
     async patch(caller: Caller, apiKey: string, body: z.infer<typeof credentialPatchSchema>) {
       const ipAllowlist = body.ip_allowlist === undefined ? undefined : parseAllowlist(body.ip_allowlist)
       if (ipAllowlist !== undefined && ipAllowlist.length > 0) {
@@ -40,7 +45,10 @@ export function createChangeCredential(deps: AuthDeps) {
       })
     },
 
-    /** Replaces the secret; the old one stops at once. @throws ServiceError CONFLICT for a revoked key pair */
+    /**
+     * Replaces the secret; the old one stops at once.
+     * @throws ServiceError CONFLICT for a revoked key pair
+     */
     async rotate(caller: Caller, apiKey: string) {
       const { scope, found } = await find(caller, apiKey)
       if (found.status === 'REVOKED')
@@ -64,4 +72,3 @@ export function createChangeCredential(deps: AuthDeps) {
     },
   }
 }
-export type ChangeCredential = ReturnType<typeof createChangeCredential>

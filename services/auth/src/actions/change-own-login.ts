@@ -36,7 +36,10 @@ export function createChangeOwnLogin(deps: AuthDeps) {
       return toPublic(user)
     },
 
-    /** Starts a second factor, which counts after its first code. @throws ServiceError CONFLICT when one is in use */
+    /**
+     * Starts a second factor, which counts after its first code.
+     * @throws ServiceError CONFLICT when one is in use
+     */
     async enrolTotp(caller: Caller) {
       const user = await self(caller)
       if (user.totp?.confirmed === true)
@@ -66,4 +69,3 @@ export function createChangeOwnLogin(deps: AuthDeps) {
     },
   }
 }
-export type ChangeOwnLogin = ReturnType<typeof createChangeOwnLogin>

@@ -4,7 +4,10 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { roleOf, toPublicUser } from '../records/user-view.ts'
 import type { AuthDeps } from './deps.ts'
 
-/** Changes roles and removes people; an account keeps at least one owner. Source: docs/contract.md, section 11. */
+/**
+ * Changes roles and removes people; an account keeps at least one owner.
+ * Source: docs/contract.md, section 11.
+ */
 export function createChangeRole({ stores, publishAccessChange }: AuthDeps) {
   const { operators, people } = stores
 
@@ -50,4 +53,3 @@ export function createChangeRole({ stores, publishAccessChange }: AuthDeps) {
     },
   }
 }
-export type ChangeRole = ReturnType<typeof createChangeRole>

@@ -15,7 +15,8 @@ export function createCreateCredential({ stores, secretHash, clock, newId, rando
 
   /**
    * Creates a key pair once for each Idempotency-Key. Only the answer that created it holds the secret.
-   * @throws ServiceError NOT_FOUND; FORBIDDEN when the plan lacks a feature; VALIDATION_ERROR for an allowlist entry
+   * @throws ServiceError NOT_FOUND; FORBIDDEN when the plan lacks a feature; VALIDATION_ERROR for an
+   * allowlist entry
    */
   return async function create(
     caller: Caller,
@@ -56,4 +57,3 @@ export function createCreateCredential({ stores, secretHash, clock, newId, rando
     return { credential, secret: created ? secret : null }
   }
 }
-export type CreateCredential = ReturnType<typeof createCreateCredential>

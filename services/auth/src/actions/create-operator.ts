@@ -18,7 +18,10 @@ export function createCreateOperator(deps: AuthDeps) {
   const { operators, people } = stores
   const audit = createAppendAudit(deps)
 
-  /** @throws ServiceError VALIDATION_ERROR for an unknown currency; CONFLICT for an e-mail address that any account uses */
+  /**
+   * @throws ServiceError VALIDATION_ERROR for an unknown currency; CONFLICT for an e-mail address that any
+   * account uses
+   */
   return async function create(request: z.infer<typeof opsCreateOperator.request>) {
     const { order, name, plan, approved } = request
     const currencies = request.currencies ?? startCurrencies
@@ -70,7 +73,6 @@ export function createCreateOperator(deps: AuthDeps) {
     return answer
   }
 }
-export type CreateOperator = ReturnType<typeof createCreateOperator>
 
 function emailTaken(): ServiceError {
   return new ServiceError('CONFLICT', { message: 'There is a user with this e-mail address already.' })

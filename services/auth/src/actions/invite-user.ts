@@ -12,15 +12,18 @@ const invitationMs = 72 * 60 * 60 * 1000
 
 type NewUser = { email: string; name: string; role: Role; password?: string | undefined }
 
-/** Adds people to an account: by a password at once, or by an invitation of 72 h. Source: docs/contract.md, section 11. */
+/**
+ * Adds people to an account: by a password at once, or by an invitation of 72 h.
+ * Source: docs/contract.md, section 11.
+ */
 export function createInviteUser({ stores, passwords, tokenHash, clock, newId, random, baseUrl }: AuthDeps) {
   const { idempotency, operators, people } = stores
   const toPublic = async (user: UserDocument) => toPublicUser(user, await operators.owners(user))
 
   return {
     /**
-     * Adds a person once for each Idempotency-Key. A person without a password gets an `invite_url`, which only
-     * the first answer holds.
+     * Adds a person once for each Idempotency-Key. A person without a password gets an `invite_url`, which
+     * only the first answer holds.
      * @throws ServiceError CONFLICT for an e-mail address that any account uses
      */
     async invite(caller: Caller, body: NewUser): Promise<User> {
@@ -71,7 +74,8 @@ export function createInviteUser({ stores, passwords, tokenHash, clock, newId, r
 
     /**
      * Makes an invited person active.
-     * @throws ServiceError VALIDATION_ERROR at `password`; INVALID_CREDENTIALS for an unknown, expired or used invitation
+     * @throws ServiceError VALIDATION_ERROR at `password`; INVALID_CREDENTIALS for an unknown, expired or
+     * used invitation
      */
     async accept({ token, password }: z.infer<typeof acceptInvitation.request>): Promise<User> {
       const parsed = passwordSchema.safeParse(password)
@@ -87,4 +91,3 @@ export function createInviteUser({ stores, passwords, tokenHash, clock, newId, r
     },
   }
 }
-export type InviteUser = ReturnType<typeof createInviteUser>

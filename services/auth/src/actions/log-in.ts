@@ -45,7 +45,10 @@ export function createLogIn(deps: AuthDeps) {
   }
 
   return {
-    /** @throws ServiceError INVALID_CREDENTIALS, with a detail at `totp` when only the second factor is missing or wrong */
+    /**
+     * @throws ServiceError INVALID_CREDENTIALS, with a detail at `totp` when only the second factor is
+     * missing or wrong
+     */
     async logIn({ email, password, totp }: z.infer<typeof login.request>) {
       const user = await people.activeByEmail(email.toLowerCase())
       const matches = await passwords.verify(password, user?.passwordHash ?? null)
@@ -68,7 +71,8 @@ export function createLogIn(deps: AuthDeps) {
 
     /**
      * Exchanges a refresh token for the next one of its family.
-     * @throws ServiceError INVALID_CREDENTIALS for an unknown, expired or used token, or when the person is not active
+     * @throws ServiceError INVALID_CREDENTIALS for an unknown, expired or used token, or when the person is
+     * not active
      */
     async refresh(refreshToken: string) {
       const hashes = tokenHash.candidates(refreshToken)
@@ -94,7 +98,6 @@ export function createLogIn(deps: AuthDeps) {
     },
   }
 }
-export type LogIn = ReturnType<typeof createLogIn>
 
 function codeNeeded(message: string): ServiceError {
   return new ServiceError('INVALID_CREDENTIALS', { details: [{ path: 'totp', message }] })

@@ -9,7 +9,10 @@ import type { AuthDeps } from './deps.ts'
 
 const lastUsedStepMs = 60_000
 
-/** Mints tokens for operators' servers and for players' browsers. Source: docs/contract.md, sections 3 and 11. */
+/**
+ * Mints tokens for operators' servers and for players' browsers.
+ * Source: docs/contract.md, sections 3 and 11.
+ */
 export function createMintToken({ stores, signer, secretHash, clock, tokenTtlS, random }: AuthDeps) {
   const { credentials, operators } = stores
   // An unknown key is verified against this hash, so that it costs the same time as a wrong secret.
@@ -18,7 +21,8 @@ export function createMintToken({ stores, signer, secretHash, clock, tokenTtlS, 
   return {
     /**
      * Exchanges a key pair for a token that lives `tokenTtlS` seconds.
-     * @throws ServiceError IP_NOT_ALLOWED, INVALID_CREDENTIALS, OPERATOR_SUSPENDED or FORBIDDEN, in this order
+     * @throws ServiceError IP_NOT_ALLOWED, INVALID_CREDENTIALS, OPERATOR_SUSPENDED or FORBIDDEN, in this
+     * order
      */
     async forCredential({ api_key, api_secret, clientAddress }: z.infer<typeof mintToken.request>) {
       const nearest = await credentials.nearest(api_key)
@@ -66,4 +70,3 @@ export function createMintToken({ stores, signer, secretHash, clock, tokenTtlS, 
       }),
   }
 }
-export type MintToken = ReturnType<typeof createMintToken>

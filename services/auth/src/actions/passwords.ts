@@ -13,7 +13,8 @@ const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
  */
 export async function createPasswords() {
   const gate = createGate()
-  // A password for an unknown e-mail address is verified against this hash, so that it takes as long as a wrong one.
+  // A password for an unknown e-mail address is verified against this hash, so that it takes as long as a
+  // wrong one.
   const decoy = await hash(randomBytes(24).toString('hex'), cost)
   return {
     hash: (password: string): Promise<string> => gate(() => hash(password, cost)),

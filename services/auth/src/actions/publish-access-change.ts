@@ -7,8 +7,9 @@ const batchMax = 200
 
 /**
  * Publishes to every gateway that something about a subject changed. An action calls a method after the write
- * that set `accessPending` and before its answer; `sweep` publishes what a crash or an outage left unpublished.
- * Each method reads the document before it puts the entry, so that a change in between stays unpublished.
+ * that set `accessPending` and before its answer; `sweep` publishes the changes that a crash or an outage
+ * left unpublished. Each method reads the document before it puts the entry, so that a change in between
+ * stays unpublished.
  * @throws ServiceError SERVICE_UNAVAILABLE when the bucket takes no entry
  */
 export function createPublishAccessChange({
@@ -71,7 +72,10 @@ export function createPublishAccessChange({
       await put('keys')
     },
 
-    /** Publishes what is unpublished, at most 200 changes of a kind. An outage ends the sweep; another failure skips one subject. */
+    /**
+     * Publishes at most 200 changes of each kind. An outage ends the sweep; another failure skips one
+     * subject.
+     */
     async sweep(): Promise<void> {
       await publishEach(await operators.unpublished(batchMax), publish.operator)
       await publishEach(await credentials.unpublished(batchMax), publish.credential)

@@ -6,7 +6,10 @@ import type { AuthDeps } from './deps.ts'
 /** Finds key pairs of an account. Source: docs/contract.md, section 11. */
 export function createReadCredentials({ stores: { credentials } }: AuthDeps) {
   return {
-    /** Finds a key pair and the scope it is in. @throws ServiceError NOT_FOUND */
+    /**
+     * Finds a key pair and the scope it is in.
+     * @throws ServiceError NOT_FOUND
+     */
     async find(caller: Caller, apiKey: string) {
       for (const scope of lookupScopes(caller)) {
         const found = await credentials.find(scope, apiKey)
@@ -19,4 +22,3 @@ export function createReadCredentials({ stores: { credentials } }: AuthDeps) {
     list: (scope: Scope, query: PageQuery) => credentials.page(scope, query),
   }
 }
-export type ReadCredentials = ReturnType<typeof createReadCredentials>

@@ -9,7 +9,10 @@ import type { AuthDeps } from './deps.ts'
 export function createReadPeople({ stores }: AuthDeps) {
   const { operators, people } = stores
   return {
-    /** Finds the person who is signed in. @throws ServiceError INVALID_CREDENTIALS when there is no such active person */
+    /**
+     * Finds the person who is signed in.
+     * @throws ServiceError INVALID_CREDENTIALS when there is no such active person
+     */
     async self({ actor, scope }: Caller): Promise<UserDocument> {
       const user = actor.kind === 'user' ? await people.active(scope, actor.user_id) : null
       if (user === null) throw new ServiceError('INVALID_CREDENTIALS')
@@ -26,4 +29,3 @@ export function createReadPeople({ stores }: AuthDeps) {
     },
   }
 }
-export type ReadPeople = ReturnType<typeof createReadPeople>

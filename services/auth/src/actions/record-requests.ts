@@ -14,7 +14,10 @@ const defaultWindowMs = 7 * 24 * 60 * 60 * 1000
 /** Writes and lists the requests of the last 30 days. Source: docs/contract.md, sections 3 and 11. */
 export function createRecordRequests({ stores: { requestLogs, credentials } }: AuthDeps) {
   return {
-    /** Writes rows without the api_key of a deleted key pair. @returns the number of new rows */
+    /**
+     * Writes rows without the api_key of a deleted key pair.
+     * @returns the number of new rows
+     */
     async append(rows: readonly Row[]): Promise<number> {
       if (rows.length === 0) return 0
       const keys = [...new Set(rows.map((row) => row.api_key).filter((key) => key !== null))]
@@ -39,7 +42,6 @@ export function createRecordRequests({ stores: { requestLogs, credentials } }: A
     },
   }
 }
-export type RecordRequests = ReturnType<typeof createRecordRequests>
 
 /** The id is a hash of the row, so that a repeated row is written once. */
 function toDocument(row: Row, known: ReadonlySet<string>): RequestLogDocument {

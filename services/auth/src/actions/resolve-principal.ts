@@ -7,8 +7,9 @@ import type { AuthDeps } from './deps.ts'
 const brandsMax = 1000
 
 /**
- * Finds what the gateway must know about the subject of a token: its account, and its credential or person.
- * A revoked, deleted or removed subject is not active. Source: docs/contract.md, sections 3 and 11.
+ * Finds what the gateway must know about the subject of a token: its account, and its credential or person. A
+ * revoked, deleted or removed subject is not active.
+ * Source: docs/contract.md, sections 3 and 11.
  */
 export function createResolvePrincipal({ stores }: AuthDeps) {
   const { brands, credentials, operators, people, platform } = stores
@@ -35,4 +36,3 @@ export function createResolvePrincipal({ stores }: AuthDeps) {
     return { ...answer, user: { role: roleOf(found, operator.owners), email: found.email } }
   }
 }
-export type ResolvePrincipal = ReturnType<typeof createResolvePrincipal>

@@ -18,4 +18,3 @@ export function createRotateKeys(deps: AuthDeps) {
     return signer.keys()
   }
 }
-export type RotateKeys = ReturnType<typeof createRotateKeys>

@@ -46,7 +46,10 @@ export function createSecondFactor({ stores: { people }, box, tokenHash, clock, 
       }
     },
 
-    /** Confirms an enrolment with its first code. @returns the recovery codes; null for a wrong code */
+    /**
+     * Confirms an enrolment with its first code.
+     * @returns the recovery codes; null for a wrong code
+     */
     async confirm(user: UserDocument, code: string): Promise<string[] | null> {
       const codes = Array.from({ length: recoveryCodes }, () => randomBase62(recoveryCharacters, random))
       const confirmed = await useTotpCode(user, code, {

@@ -6,7 +6,10 @@ import type { PageQuery } from '../storage/account.ts'
 import { createAppendAudit } from './append-audit.ts'
 import type { AuthDeps } from './deps.ts'
 
-/** Reads and sets the switches of accounts and of the platform, and shows the state of its database. Source: docs/contract.md, section 10. */
+/**
+ * Reads and sets the switches of accounts and of the platform, and shows the state of its database.
+ * Source: docs/contract.md, section 10.
+ */
 export function createSetSwitches(deps: AuthDeps) {
   const { stores, publishAccessChange } = deps
   const { operators, platform } = stores
@@ -64,4 +67,3 @@ export function createSetSwitches(deps: AuthDeps) {
     },
   }
 }
-export type SetSwitches = ReturnType<typeof createSetSwitches>

@@ -22,7 +22,10 @@ export type TokenSubject = {
   expiresAtS: number
 }
 
-/** Signs tokens with the current Ed25519 key; makes a key when there is none. Source: docs/contract.md, section 3. */
+/**
+ * Signs tokens with the current Ed25519 key; makes a key when there is none.
+ * Source: docs/contract.md, section 3.
+ */
 export function createTokenSigner({
   stores: { signingKeys },
   box,

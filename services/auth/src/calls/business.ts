@@ -1,17 +1,14 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import * as endpoints from '@pitboss/contracts/endpoints/auth'
-import type { ChangeBrands } from '../actions/change-brands.ts'
-import type { ChangeBusiness } from '../actions/change-business.ts'
+import { createChangeBrands } from '../actions/change-brands.ts'
+import { createChangeBusiness } from '../actions/change-business.ts'
+import type { AuthDeps } from '../actions/deps.ts'
 import { toPublicBrand, toPublicBusiness } from '../records/account-view.ts'
 
 /** Settings and brands of the account. Source: docs/contract.md, section 11. */
-export function businessCalls({
-  changeBrands,
-  changeBusiness,
-}: {
-  changeBrands: ChangeBrands
-  changeBusiness: ChangeBusiness
-}): CallHandler[] {
+export function businessCalls(deps: AuthDeps): CallHandler[] {
+  const changeBrands = createChangeBrands(deps)
+  const changeBusiness = createChangeBusiness(deps)
   return [
     handler(endpoints.getBusiness.call, async ({ caller }) => ({
       status: 200,

@@ -1,20 +1,16 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import * as endpoints from '@pitboss/contracts/endpoints/auth'
-import type { ChangeCredential } from '../actions/change-credential.ts'
-import type { CreateCredential } from '../actions/create-credential.ts'
-import type { ReadCredentials } from '../actions/read-credentials.ts'
+import { createChangeCredential } from '../actions/change-credential.ts'
+import { createCreateCredential } from '../actions/create-credential.ts'
+import type { AuthDeps } from '../actions/deps.ts'
+import { createReadCredentials } from '../actions/read-credentials.ts'
 import { toPublicCredential } from '../records/credential-view.ts'
 
 /** Key pairs of the account. Source: docs/contract.md, sections 3 and 11. */
-export function credentialCalls({
-  changeCredential,
-  createCredential,
-  readCredentials,
-}: {
-  changeCredential: ChangeCredential
-  createCredential: CreateCredential
-  readCredentials: ReadCredentials
-}): CallHandler[] {
+export function credentialCalls(deps: AuthDeps): CallHandler[] {
+  const changeCredential = createChangeCredential(deps)
+  const createCredential = createCreateCredential(deps)
+  const readCredentials = createReadCredentials(deps)
   return [
     handler(endpoints.listCredentials.call, async ({ caller, query }) => {
       const { rows, nextCursor } = await readCredentials.list(caller.scope, query)

@@ -1,27 +1,23 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import * as calls from '@pitboss/contracts/calls/auth'
-import type { AppendAudit } from '../actions/append-audit.ts'
-import type { CreateOperator } from '../actions/create-operator.ts'
-import type { RotateKeys } from '../actions/rotate-keys.ts'
-import type { SetSwitches } from '../actions/set-switches.ts'
-import type { TokenSigner } from '../actions/token-signer.ts'
+import { createAppendAudit } from '../actions/append-audit.ts'
+import { createCreateOperator } from '../actions/create-operator.ts'
+import type { AuthDeps } from '../actions/deps.ts'
+import { createRotateKeys } from '../actions/rotate-keys.ts'
+import { createSetSwitches } from '../actions/set-switches.ts'
 import { toOperatorRecord } from '../records/account-view.ts'
 import { toAuditRecord, toKeyRecord } from '../records/operations-view.ts'
 
-/** Orders of operations people: accounts, switches, keys, the audit log. Source: docs/contract.md, section 10. */
-export function operatorCalls({
-  audit,
-  createOperator,
-  rotateKeys,
-  setSwitches,
-  signer,
-}: {
-  audit: AppendAudit
-  createOperator: CreateOperator
-  rotateKeys: RotateKeys
-  setSwitches: SetSwitches
-  signer: TokenSigner
-}): CallHandler[] {
+/**
+ * Orders of operations people: accounts, switches, keys, the audit log.
+ * Source: docs/contract.md, section 10.
+ */
+export function operatorCalls(deps: AuthDeps): CallHandler[] {
+  const { signer } = deps
+  const audit = createAppendAudit(deps)
+  const createOperator = createCreateOperator(deps)
+  const rotateKeys = createRotateKeys(deps)
+  const setSwitches = createSetSwitches(deps)
   return [
     handler(calls.opsCreateOperator, (request) => createOperator(request)),
     handler(calls.opsListOperators, async ({ cursor, limit }) => {

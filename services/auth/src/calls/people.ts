@@ -1,22 +1,17 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import * as endpoints from '@pitboss/contracts/endpoints/auth'
-import type { ChangeOwnLogin } from '../actions/change-own-login.ts'
-import type { ChangeRole } from '../actions/change-role.ts'
-import type { InviteUser } from '../actions/invite-user.ts'
-import type { ReadPeople } from '../actions/read-people.ts'
+import { createChangeOwnLogin } from '../actions/change-own-login.ts'
+import { createChangeRole } from '../actions/change-role.ts'
+import type { AuthDeps } from '../actions/deps.ts'
+import { createInviteUser } from '../actions/invite-user.ts'
+import { createReadPeople } from '../actions/read-people.ts'
 
 /** The signed-in person and the people of the account. Source: docs/contract.md, section 11. */
-export function peopleCalls({
-  changeOwnLogin,
-  changeRole,
-  inviteUser,
-  readPeople,
-}: {
-  changeOwnLogin: ChangeOwnLogin
-  changeRole: ChangeRole
-  inviteUser: InviteUser
-  readPeople: ReadPeople
-}): CallHandler[] {
+export function peopleCalls(deps: AuthDeps): CallHandler[] {
+  const changeOwnLogin = createChangeOwnLogin(deps)
+  const changeRole = createChangeRole(deps)
+  const inviteUser = createInviteUser(deps)
+  const readPeople = createReadPeople(deps)
   return [
     handler(endpoints.getMe.call, async ({ caller }) => ({
       status: 200,

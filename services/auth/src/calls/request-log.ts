@@ -1,11 +1,13 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { appendRequestLog } from '@pitboss/contracts/calls/auth'
 import { listRequestLogs } from '@pitboss/contracts/endpoints/auth'
-import type { RecordRequests } from '../actions/record-requests.ts'
+import type { AuthDeps } from '../actions/deps.ts'
+import { createRecordRequests } from '../actions/record-requests.ts'
 import { toPublicRequest } from '../records/request-log-view.ts'
 
 /** The log of HTTP requests. Source: docs/contract.md, sections 3 and 11. */
-export function requestLogCalls({ recordRequests }: { recordRequests: RecordRequests }): CallHandler[] {
+export function requestLogCalls(deps: AuthDeps): CallHandler[] {
+  const recordRequests = createRecordRequests(deps)
   return [
     handler(appendRequestLog, async ({ rows }) => ({ written: await recordRequests.append(rows) })),
     handler(listRequestLogs.call, async ({ caller, query }) => {

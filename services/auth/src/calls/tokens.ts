@@ -1,19 +1,14 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import * as calls from '@pitboss/contracts/calls/auth'
-import type { MintToken } from '../actions/mint-token.ts'
-import type { ResolvePrincipal } from '../actions/resolve-principal.ts'
-import type { TokenSigner } from '../actions/token-signer.ts'
+import type { AuthDeps } from '../actions/deps.ts'
+import { createMintToken } from '../actions/mint-token.ts'
+import { createResolvePrincipal } from '../actions/resolve-principal.ts'
 
 /** Tokens, their subjects and the keys that sign them. Source: docs/contract.md, sections 3 and 11. */
-export function tokenCalls({
-  mintToken,
-  resolvePrincipal,
-  signer,
-}: {
-  mintToken: MintToken
-  resolvePrincipal: ResolvePrincipal
-  signer: TokenSigner
-}): CallHandler[] {
+export function tokenCalls(deps: AuthDeps): CallHandler[] {
+  const { signer } = deps
+  const mintToken = createMintToken(deps)
+  const resolvePrincipal = createResolvePrincipal(deps)
   return [
     handler(calls.mintToken, (request) => mintToken.forCredential(request)),
     handler(calls.mintLaunchToken, async (request) => ({ token: await mintToken.forSession(request) })),

@@ -3,7 +3,10 @@ import { operatorHandleOf } from '@pitboss/contracts/operator-handle'
 import type { BrandDocument } from '../storage/brands-store.ts'
 import type { OperatorDocument } from '../storage/operators-store.ts'
 
-/** Gives `NONE` until the account is approved, then the state of its live-play switch. Source: docs/contract.md, section 11. */
+/**
+ * Gives `NONE` until the account is approved, then the state of its live-play switch.
+ * Source: docs/contract.md, section 11.
+ */
 function liveStatusOf({
   approved,
   livePlay,

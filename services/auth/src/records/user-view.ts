@@ -2,7 +2,7 @@ import type { Role } from '@pitboss/contracts/caller'
 import type { User } from '@pitboss/contracts/objects/user'
 import type { UserDocument } from '../storage/people-store.ts'
 
-/** The role in force: the account's list of owners decides which active people are owners, so that the last one stays. */
+/** Gives the role in force. The account's list of owners decides who is one, so that the last owner stays. */
 export function roleOf(user: UserDocument, owners: readonly string[]): Role {
   if (owners.includes(user._id)) return 'OWNER'
   return user.role === 'OWNER' && user.status === 'ACTIVE' ? 'ADMIN' : user.role

@@ -1,7 +1,7 @@
 import { invalidField } from '@pitboss/errors/service-error'
 import { currencyDigits } from '@pitboss/money/currencies'
 
-/** @throws ServiceError VALIDATION_ERROR at `currencies.<index>` for a currency that the platform does not know */
+/** @throws ServiceError VALIDATION_ERROR at `currencies.<index>` for an unknown currency */
 export function requireKnownCurrency(code: string, index: number): void {
   if (currencyDigits(code) === null) throw invalidField(`currencies.${index}`, 'is not a currency we know')
 }

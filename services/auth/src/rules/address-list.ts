@@ -2,7 +2,8 @@ import { invalidField } from '@pitboss/errors/service-error'
 import { isWithin, parseRange } from '@pitboss/contracts/address-range'
 
 /**
- * Checks the entries of an allowlist and drops repeated ones. Source: docs/contract.md, sections 3 and 12.
+ * Checks the entries of an allowlist and drops repeated ones.
+ * Source: docs/contract.md, sections 3 and 12.
  * @throws ServiceError VALIDATION_ERROR at `ip_allowlist.<index>`
  */
 export function parseAllowlist(entries: readonly string[]): string[] {

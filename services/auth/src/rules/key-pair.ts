@@ -11,7 +11,8 @@ export type RandomBytes = (size: number) => Uint8Array
 
 /**
  * Makes a `ck_test_…` or `ck_live_…`. The last 6 characters are a checksum, by which a scanner recognises a
- * real key. Source: docs/contract.md, section 3.
+ * real key.
+ * Source: docs/contract.md, section 3.
  */
 export function newApiKey(environment: SetupEnvironment, random: RandomBytes): string {
   return withChecksum(`ck_${environment.toLowerCase()}_`, keyCharacters, random)

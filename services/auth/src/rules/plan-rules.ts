@@ -4,7 +4,8 @@ import { ServiceError } from '@pitboss/errors/service-error'
 type Standing = Pick<Account, 'plan' | 'approved'>
 
 /**
- * Live keys need a paid plan and an approved account. Source: docs/contract.md, section 3.
+ * Live keys need a paid plan and an approved account.
+ * Source: docs/contract.md, section 3.
  * @throws ServiceError FORBIDDEN naming the plan
  */
 export function requireLivePlan(operator: Standing): void {

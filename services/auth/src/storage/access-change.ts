@@ -4,7 +4,7 @@ import type { Db } from 'mongodb'
 /** The fields of a document whose changes are published to the gateways over the access bucket. */
 export type AccessSubject = {
   _id: string
-  /** True while a change is not published yet. The write that makes a change sets it, so that a crash loses none. */
+  /** True while a change is unpublished. The write of a change sets it, so that a crash loses none. */
   accessPending: boolean
   /** Names the latest change, so that the publication of one change does not end that of the next. */
   accessChange?: string | null

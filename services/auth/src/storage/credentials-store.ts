@@ -87,7 +87,10 @@ export function createCredentialsStore({ db, cursors }: { db: Db; cursors: Curso
     active: ({ operatorId }: AccountScope, apiKey: string) =>
       credentials.findOne({ _id: apiKey, operatorId, status: 'ACTIVE' }),
 
-    /** The key at or below `apiKey`: an unknown key reads a document, too, so that time does not tell which keys exist. */
+    /**
+     * The key at or below `apiKey`: an unknown key reads a document, too, so that time does not tell which
+     * keys exist.
+     */
     nearest: (apiKey: string) => credentials.findOne({ _id: { $lte: apiKey } }, { sort: { _id: -1 } }),
 
     noteUse: async (apiKey: string, lastUsedAt: Date): Promise<void> => {

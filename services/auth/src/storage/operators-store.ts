@@ -12,7 +12,7 @@ export type OperatorDocument = AccessSubject & {
   livePlay: 'on' | 'off' | 'suspended'
   currencies: string[]
   timezone: string
-  /** Ids of the active users with the OWNER role. This list decides who is an owner; it never becomes empty. */
+  /** Ids of the active owners. This list decides who is an owner; it never becomes empty. */
   owners: string[]
   createdAt: Date
 }
@@ -65,7 +65,10 @@ export function createOperatorsStore({ db, cursors }: { db: Db; cursors: CursorC
       await operators.updateOne({ _id: operatorId }, { $pull: { owners: { $in: [...userIds] } } })
     },
 
-    /** Takes ownership from a person while there is another owner; the change is unpublished afterwards. False when nothing changed. */
+    /**
+     * Takes ownership from a person while there is another owner; the change is unpublished afterwards. False
+     * when nothing changed.
+     */
     async removeOwner({ operatorId }: AccountScope, userId: string): Promise<boolean> {
       const { matchedCount } = await operators.updateOne(
         { _id: operatorId, owners: userId, 'owners.1': { $exists: true } },

@@ -7,7 +7,7 @@ const position = z.string().max(256)
 /**
  * Reads one page of `filter`, in the order of the unique text field `order`: newest first unless `ascending`.
  * A cursor is good for the same `binding` alone.
- * @throws ServiceError VALIDATION_ERROR at `cursor`.
+ * @throws ServiceError VALIDATION_ERROR at `cursor`
  */
 export async function readPage<Row extends Document>({
   collection,

@@ -23,7 +23,10 @@ export type UserDocument = AccessSubject & {
 
 const notRemoved = { status: { $ne: 'REMOVED' as const } }
 
-/** People of accounts. A login finds a person by e-mail address or invitation; every other method takes the account. */
+/**
+ * People of accounts. A login finds a person by e-mail address or invitation; every other method takes the
+ * account.
+ */
 export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCodec }) {
   const users = db.collection<UserDocument>('users')
   const invited = (hashes: readonly string[], now: Date) => ({
@@ -97,7 +100,9 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
         { returnDocument: 'after' },
       ),
 
-    /** Marks a person as removed; the change is unpublished afterwards, and `deleteRemoved` ends the removal. */
+    /**
+     * Marks a person as removed; the change is unpublished afterwards, and `deleteRemoved` ends the removal.
+     */
     remove: (account: AccountScope, userId: string) =>
       set(account, userId, { status: 'REMOVED', ...unpublishedChange() }),
 

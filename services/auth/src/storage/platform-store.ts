@@ -15,7 +15,7 @@ export function createPlatformStore({ db }: { db: Db }) {
     /** Null until a switch is set for the first time. */
     find: () => platform.findOne({ _id: 'platform' }),
 
-    /** Whether rounds for real money are allowed; true until somebody switches it off. */
+    /** Tells whether rounds for real money are allowed; they are until somebody switches them off. */
     isRealMoneyOn: async (): Promise<boolean> =>
       (await platform.findOne({ _id: 'platform' }))?.realMoney ?? true,
 

@@ -10,7 +10,10 @@ type RefreshTokenDocument = {
   expiresAt: Date
 }
 
-/** Refresh tokens, each good for one use. A token is found by the candidates for its hash, one for each master key. */
+/**
+ * Refresh tokens, each good for one use. A token is found by the candidates for its hash, one for each master
+ * key.
+ */
 export function createRefreshTokensStore({ db }: { db: Db }) {
   const refreshTokens = db.collection<RefreshTokenDocument>('refresh_tokens')
   return {
@@ -29,9 +32,9 @@ export function createRefreshTokensStore({ db }: { db: Db }) {
       ),
 
     /**
-     * Removes a family, or all tokens of a person. It deletes twice: a refresh inserts its new token before it
-     * looks whether the old one is still there, and the second deletion finds a token that the first came too
-     * early for.
+     * Removes a family, or all tokens of a person. It deletes twice: a refresh inserts its new token before
+     * it looks whether the old one is still there, and the second deletion finds a token that the first came
+     * too early for.
      */
     async end(which: { family: string } | { userId: string }): Promise<void> {
       await refreshTokens.deleteMany(which)

@@ -37,7 +37,10 @@ export type RequestLogFilters = {
 export function createRequestLogsStore({ db, cursors }: { db: Db; cursors: CursorCodec }) {
   const requestLogs = db.collection<RequestLogDocument>('request_logs')
   return {
-    /** Inserts rows and passes over those that an earlier try inserted. @returns the number of new rows. */
+    /**
+     * Inserts rows and passes over those that an earlier try inserted.
+     * @returns the number of new rows
+     */
     async append(rows: readonly RequestLogDocument[]): Promise<number> {
       try {
         return (await requestLogs.insertMany([...rows], { ordered: false })).insertedCount

@@ -6,53 +6,48 @@ import { startTestAuth } from '../fixtures/start-test-auth.ts'
 const nobody = `usr_${'0'.repeat(26)}`
 const none = { params: {}, query: {}, body: undefined }
 
-t.test(
-  'the log keeps the requests of a deleted key without the key, also those that arrive late',
-  async (t) => {
-    const { bus, callerAs, operatorId } = await startTestAuth(t)
-    const caller = await callerAs(nobody)
-    const create = async () => {
-      const body = { name: 'Key', environment: 'TEST' as const, scopes: [], ip_allowlist: [] }
-      return (await bus.call(endpoints.createCredential.call, { caller, ...none, body })).body.api_key
-    }
-    const [kept, deleted] = [await create(), await create()]
-    const row = (request_id: string, api_key: string) => ({
-      operatorId,
-      environment: 'SANDBOX' as const,
-      request_id,
-      at: new Date().toISOString(),
-      method: 'GET',
-      path: '/v1/games',
-      status: 200,
-      code: null,
-      latency_ms: 3,
-      api_key,
-      client_address: '192.0.2.1',
-    })
-    const append = (...rows: ReturnType<typeof row>[]) => bus.call(appendRequestLog, { rows })
-    const logged = async () => {
-      const query = { limit: 50 }
-      const { body } = await bus.call(endpoints.listRequestLogs.call, { caller, ...none, query })
-      return Object.fromEntries(body.data.map(({ request_id, api_key }) => [request_id, api_key]))
-    }
-    const first = row('a', deleted)
-    t.same(await append(first, row('b', kept)), { written: 2 })
-    t.same(await append(first), { written: 0 }, 'a repeated row counts once')
-    t.same(await logged(), { a: deleted, b: kept })
+t.test('the log keeps requests of a deleted key, late ones too, without the key', async (t) => {
+  const { bus, callerAs, operatorId } = await startTestAuth(t)
+  const caller = await callerAs(nobody)
+  const create = async () => {
+    const body = { name: 'Key', environment: 'TEST' as const, scopes: [], ip_allowlist: [] }
+    return (await bus.call(endpoints.createCredential.call, { caller, ...none, body })).body.api_key
+  }
+  const [kept, deleted] = [await create(), await create()]
+  const row = (request_id: string, api_key: string) => ({
+    operatorId,
+    environment: 'SANDBOX' as const,
+    request_id,
+    at: new Date().toISOString(),
+    method: 'GET',
+    path: '/v1/games',
+    status: 200,
+    code: null,
+    latency_ms: 3,
+    api_key,
+    client_address: '192.0.2.1',
+  })
+  const append = (...rows: ReturnType<typeof row>[]) => bus.call(appendRequestLog, { rows })
+  const logged = async () => {
+    const query = { limit: 50 }
+    const { body } = await bus.call(endpoints.listRequestLogs.call, { caller, ...none, query })
+    return Object.fromEntries(body.data.map(({ request_id, api_key }) => [request_id, api_key]))
+  }
+  const first = row('a', deleted)
+  t.same(await append(first, row('b', kept)), { written: 2 })
+  t.same(await append(first), { written: 0 }, 'a repeated row counts once')
+  t.same(await logged(), { a: deleted, b: kept })
 
-    const params = { api_key: deleted }
-    const racing = Promise.all(
-      Array.from({ length: 20 }, (_, index) => append(row(`race-${index}`, deleted))),
-    )
-    await bus.call(endpoints.deleteCredential.call, { caller, ...none, params })
-    await racing
-    await append(row('late', deleted), row('other', kept))
-    const { b, other, ...rest } = await logged()
-    t.same([b, other], [kept, kept])
-    t.equal(Object.keys(rest).length, 22)
-    t.same(new Set(Object.values(rest)), new Set([null]))
-  },
-)
+  const params = { api_key: deleted }
+  const racing = Promise.all(Array.from({ length: 20 }, (_, index) => append(row(`race-${index}`, deleted))))
+  await bus.call(endpoints.deleteCredential.call, { caller, ...none, params })
+  await racing
+  await append(row('late', deleted), row('other', kept))
+  const { b, other, ...rest } = await logged()
+  t.same([b, other], [kept, kept])
+  t.equal(Object.keys(rest).length, 22)
+  t.same(new Set(Object.values(rest)), new Set([null]))
+})
 
 t.test('a window with an end alone begins 7 days before it', async (t) => {
   const { bus, callerAs, operatorId } = await startTestAuth(t)

@@ -165,7 +165,10 @@ function newIds(): Ids {
   return { apiKey, brandId: newId('brd'), userId: newId('usr'), idempotencyKey: randomUUID() }
 }
 
-/** Makes an account, a brand, a key, a request with it, an idempotency key and a person with an unconfirmed second factor. */
+/**
+ * Makes an account, a brand, a key, a request with it, an idempotency key and a person with an unconfirmed
+ * second factor.
+ */
 async function makeThings(): Promise<void> {
   const { apiKey, brandId, userId, idempotencyKey } = ids
   const { operatorId } = owner

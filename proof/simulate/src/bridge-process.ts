@@ -5,7 +5,7 @@ import { applyWith, clientWith, dueWith, movementsWith } from '@pitboss/bugs/wal
 import { createSettlement } from '@pitboss/wallet-bridge/actions/create-settlement'
 import type { PlaceMovement } from '@pitboss/wallet-bridge/actions/place-movement'
 import type { Wallet, Wallets } from '@pitboss/wallet-bridge/storage/wallet-document'
-import { walletKeyOf } from '@pitboss/wallet-bridge/storage/movement-document'
+import { walletKeyOf } from '@pitboss/wallet-bridge/rules/movement-keys'
 import { isExpected } from './is-expected.ts'
 import type { Machine } from './machine.ts'
 import { createRelay } from './model-stream.ts'

@@ -1,10 +1,7 @@
 import type { MovementState } from '@pitboss/wallet-bridge/rules/movement'
 import type { DueMovements } from '@pitboss/wallet-bridge/storage/due-movements'
-import {
-  callingRoundOf,
-  type MovementDocument,
-  movementIdOf,
-} from '@pitboss/wallet-bridge/storage/movement-document'
+import { callingRoundOf, movementIdOf } from '@pitboss/wallet-bridge/rules/movement-keys'
+import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
 import type { MovementStore } from '@pitboss/wallet-bridge/storage/movements'
 import type { Machine } from './machine.ts'
 

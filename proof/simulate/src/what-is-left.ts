@@ -1,5 +1,5 @@
 import { isUnfinished, owesSomething } from '@pitboss/rounds/rules/round'
-import { movementIdOf } from '@pitboss/wallet-bridge/storage/movement-document'
+import { movementIdOf } from '@pitboss/wallet-bridge/rules/movement-keys'
 import { scope, type World } from './world.ts'
 
 /**

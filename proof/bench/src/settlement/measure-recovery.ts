@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { placeMovement } from '@pitboss/contracts/calls/wallet'
-import { walletKeyOf } from '@pitboss/wallet-bridge/storage/movement-document'
+import { walletKeyOf } from '@pitboss/wallet-bridge/rules/movement-keys'
 import { z } from 'zod'
 import type { Cleanup } from '../harness/cleanup.ts'
 import type { Measured } from '../harness/measured.ts'

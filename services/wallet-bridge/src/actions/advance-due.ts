@@ -1,6 +1,7 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { nextAction } from '../rules/advance-movement.ts'
-import { callingRoundOf, type MovementDocument, scopeOf } from '../storage/movement-document.ts'
+import { callingRoundOf, scopeOf } from '../rules/movement-keys.ts'
+import type { MovementDocument } from '../storage/movement-document.ts'
 import type { Wallet, Wallets } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
 import { freshRollback, reversalDocumentOf } from '../records/new-movement.ts'

@@ -1,6 +1,7 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 import { advanceMovement } from '../rules/advance-movement.ts'
-import { type MovementDocument, scopeOf } from '../storage/movement-document.ts'
+import { scopeOf } from '../rules/movement-keys.ts'
+import type { MovementDocument } from '../storage/movement-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
 
 export type ResolveByPerson = (

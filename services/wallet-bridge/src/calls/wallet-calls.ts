@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { WalletClient } from '../clients/wallet-client.ts'
 import { readBalanceAnswer } from '../rules/wallet-answers.ts'
 import type { Breakers } from '../clients/breakers.ts'
-import { walletKeyOf } from '../storage/movement-document.ts'
+import { walletKeyOf } from '../rules/movement-keys.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
 
 const balanceTimeoutMaxMs = 5000

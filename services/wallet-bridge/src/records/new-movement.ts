@@ -9,13 +9,8 @@ import type {
   Reversal,
   WalletOperation,
 } from '../rules/movement.ts'
-import {
-  callingRoundOf,
-  type MovementDocument,
-  type MovementFacts,
-  movementIdOf,
-  walletKeyOf,
-} from '../storage/movement-document.ts'
+import { callingRoundOf, movementIdOf, walletKeyOf } from '../rules/movement-keys.ts'
+import type { MovementDocument, MovementFacts } from '../storage/movement-document.ts'
 import { renderWalletBody } from './render-movement.ts'
 
 const operationOf = { BET: 'debit', WIN: 'credit', REFUND: 'credit', ROLLBACK: 'rollback' } as const

@@ -2,12 +2,8 @@ import type { MovementEventData } from '@pitboss/contracts/events/event-data'
 import type { Movement, MovementAttempt } from '@pitboss/contracts/objects/movement'
 import { outboxEntry, type OutboxEntry } from '@pitboss/storage/outbox-entry'
 import type { MovementEventType, MovementState } from '../rules/movement.ts'
-import {
-  type AttemptRecord,
-  type MovementDocument,
-  type MovementFacts,
-  scopeOf,
-} from '../storage/movement-document.ts'
+import { scopeOf } from '../rules/movement-keys.ts'
+import type { AttemptRecord, MovementDocument, MovementFacts } from '../storage/movement-document.ts'
 
 /** The public record. Source: contract section 5. */
 export function toMovementRecord(document: MovementDocument): Movement {

@@ -43,25 +43,6 @@ export type MovementDocument = Versioned &
     readonly attempts: AttemptRecord[]
   }
 
-/** A wallet, and with it the tenant: one record per operator and environment. */
-export function walletKeyOf(scope: Scope): string {
-  return `${scope.operatorId}/${scope.environment}`
-}
-
-/** Unique per operator and environment by being the primary key. */
-export function movementIdOf(scope: Scope, transactionId: string): string {
-  return `${walletKeyOf(scope)}/${transactionId}`
-}
-
-/** The name of a round's one place for a call in flight. */
-export function callingRoundOf(document: Pick<MovementFacts, 'walletKey' | 'roundId'>): string {
-  return `${document.walletKey}/${document.roundId}`
-}
-
-export function scopeOf(document: Pick<MovementFacts, 'operatorId' | 'environment'>): Scope {
-  return { operatorId: document.operatorId, environment: document.environment }
-}
-
 export const movementIndexes: Readonly<Record<'movements', readonly IndexDeclaration[]>> = {
   movements: [
     { key: { walletKey: 1, reference: 1 }, name: 'wallet_reference', unique: true },

@@ -2,7 +2,8 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { createdWithin } from '@pitboss/storage/created-within'
 import type { Filter } from 'mongodb'
 import type { MovementStatus, MovementType } from '../rules/movement.ts'
-import { type MovementDocument, walletKeyOf } from './movement-document.ts'
+import { walletKeyOf } from '../rules/movement-keys.ts'
+import type { MovementDocument } from './movement-document.ts'
 import type { Movements } from './movements.ts'
 
 export type MovementFilters = {

@@ -4,14 +4,8 @@ import { fencedUpdate } from '@pitboss/storage/fenced-update'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { type Collection, type Db, type Document, type UpdateFilter } from 'mongodb'
 import type { MovementState } from '../rules/movement.ts'
-import {
-  type AttemptRecord,
-  callingRoundOf,
-  type MovementDocument,
-  movementIdOf,
-  scopeOf,
-  walletKeyOf,
-} from './movement-document.ts'
+import { callingRoundOf, movementIdOf, scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
+import type { AttemptRecord, MovementDocument } from './movement-document.ts'
 
 const attemptsKept = 200
 

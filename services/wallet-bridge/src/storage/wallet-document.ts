@@ -3,7 +3,7 @@ import { fencedUpdate, type Versioned } from '@pitboss/storage/fenced-update'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import type { SecretBox } from '@pitboss/storage/secret-box'
 import { type Db } from 'mongodb'
-import { walletKeyOf } from './movement-document.ts'
+import { walletKeyOf } from '../rules/movement-keys.ts'
 
 /** A wallet as it is stored; `_id` is the wallet key, the secret is encrypted for that key alone. */
 export type WalletDocument = Versioned & {

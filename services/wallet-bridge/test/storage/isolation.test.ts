@@ -12,12 +12,8 @@ import t from 'tap'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
 import { callbackIndexes, createCallbackSignatures } from '../../src/storage/callback-signatures.ts'
 import { createDueMovements } from '../../src/storage/due-movements.ts'
-import {
-  callingRoundOf,
-  movementIdOf,
-  movementIndexes,
-  walletKeyOf,
-} from '../../src/storage/movement-document.ts'
+import { callingRoundOf, movementIdOf, walletKeyOf } from '../../src/rules/movement-keys.ts'
+import { movementIndexes } from '../../src/storage/movement-document.ts'
 import { createMovementLists } from '../../src/storage/movement-lists.ts'
 import { createMovements } from '../../src/storage/movements.ts'
 import { createOverlongWaits } from '../../src/storage/overlong-waits.ts'
@@ -112,7 +108,7 @@ await holdIsolation(t, {
       keysAfter: internal(operations),
     }),
   },
-  others: ['callingRoundOf', 'movementIdOf', 'scopeOf', 'walletKeyOf'],
+  others: [],
 })
 
 /** Things whose names begin alike; only what the wallets and players chose can be the same for two accounts. */

@@ -1,0 +1,23 @@
+import type { Scope } from '@pitboss/contracts/caller'
+
+/** The keys under which wallets and movements are stored. Each begins with its operator and environment. */
+
+/** The key of a scope's wallet, which is also its tenant: one wallet per operator and environment. */
+export function walletKeyOf(scope: Scope): string {
+  return `${scope.operatorId}/${scope.environment}`
+}
+
+/** The primary key of a movement: a transaction id is unique per operator and environment. */
+export function movementIdOf(scope: Scope, transactionId: string): string {
+  return `${walletKeyOf(scope)}/${transactionId}`
+}
+
+/** The key under which a round's one call in flight is unique. */
+export function callingRoundOf(movement: { readonly walletKey: string; readonly roundId: string }): string {
+  return `${movement.walletKey}/${movement.roundId}`
+}
+
+/** The scope of a stored movement. */
+export function scopeOf({ operatorId, environment }: Scope): Scope {
+  return { operatorId, environment }
+}

@@ -1,9 +1,10 @@
 import { notStarted } from '@pitboss/bus/call-failure'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { movementCalls } from '@pitboss/wallet-bridge/calls/movement-calls'
+import { movementCalls } from '@pitboss/wallet-bridge/calls/movements'
 import { applyWith, clientWith, dueWith, movementsWith } from '@pitboss/bugs/wallet-bridge-bugs'
 import { createSettlement } from '@pitboss/wallet-bridge/actions/create-settlement'
 import type { PlaceMovement } from '@pitboss/wallet-bridge/actions/place-movement'
+import { createReadMovements } from '@pitboss/wallet-bridge/actions/read-movements'
 import type { Wallet, Wallets } from '@pitboss/wallet-bridge/storage/wallet-document'
 import { walletKeyOf } from '@pitboss/wallet-bridge/rules/movement-keys'
 import { isExpected } from './is-expected.ts'
@@ -25,10 +26,7 @@ const wallet: Wallet = {
   secret: 'secret',
 }
 
-/**
- * A wallet-bridge: the real settlement and calls on the model's tables, wallet and time; its resolver's loop
- * is the model's.
- */
+/** A wallet-bridge: the real settlement and calls on the model's tables, wallet and time; its resolver's loop is the model's. */
 export function startBridge(machine: Machine, world: World): void {
   const { timeline, movements: model, stream, bus, mistake, has, newId, onError } = world
   const movements = movementsWith(model.storeOf(machine), newId, has)
@@ -51,12 +49,14 @@ export function startBridge(machine: Machine, world: World): void {
     wallets: walletsOf(machine),
     due,
     client: clientWith(world.wallet.clientOf(machine), newId, has),
-    metrics: { callEnded: () => undefined, pending: () => undefined },
+    metrics: { callEnded: () => undefined },
     logger: silent,
     wake: () => undefined,
   })
   const placeMovement = boundStakes(settlement.placeMovement, machine, world)
-  bus.serve(machine, movementCalls({ ...settlement, placeMovement, movements }))
+  const { voidStake } = settlement
+  const readMovements = createReadMovements({ movements })
+  bus.serve(machine, movementCalls({ placeMovement, voidStake, readMovements }))
 
   poll({ machine, timeline, everyMs: 500, nextMs: model.nextDueMs, work: resolve })
   poll({ machine, timeline, everyMs: 1000, nextMs: oldestEventMs, work: relayAll })
@@ -88,8 +88,8 @@ export function startBridge(machine: Machine, world: World): void {
 }
 
 /**
- * Does as the bound of place-movement.ts when the stakes of others fill the wallet's places: after its first
- * reads, before any write.
+ * As place-movement.ts's own bound does it when the stakes of others fill the wallet's places: after its
+ * first reads, before any write.
  */
 function boundStakes(
   place: PlaceMovement,
@@ -106,7 +106,7 @@ function boundStakes(
   }
 }
 
-/** One wallet, whose settings never change. */
+/** One wallet, which nobody changes. */
 function walletsOf(machine: Machine): Wallets {
   const never = async () => null
   const document = {

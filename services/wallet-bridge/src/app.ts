@@ -14,37 +14,44 @@ import { createOutbox } from '@pitboss/storage/outbox'
 import { createSecretBox } from '@pitboss/storage/secret-box'
 import { createWalletClient, type WalletClient } from './clients/wallet-client.ts'
 import type { WalletBridgeConfig } from './config.ts'
-import { callbackCalls } from './calls/callback-calls.ts'
-import { movementCalls } from './calls/movement-calls.ts'
-import { opsCalls } from './calls/ops-calls.ts'
-import { reconciliationCalls } from './calls/reconciliation-calls.ts'
-import { transactionRoutes } from './calls/transaction-routes.ts'
-import { walletCalls } from './calls/wallet-calls.ts'
-import { walletRoutes } from './calls/wallet-routes.ts'
+import { callbackCalls } from './calls/callbacks.ts'
+import { movementCalls } from './calls/movements.ts'
+import { operationsCalls } from './calls/operations.ts'
+import { reconciliationCalls } from './calls/reconciliation.ts'
+import { transactionCalls } from './calls/transactions.ts'
+import { walletCalls } from './calls/wallets.ts'
 import type { ApplyMessage } from './actions/apply-message.ts'
+import { createChangeWallet } from './actions/change-wallet.ts'
 import { createCheckWallet } from './actions/check-wallet.ts'
 import { createSettlement } from './actions/create-settlement.ts'
+import { createOperateMovements } from './actions/operate-movements.ts'
+import { createReadMovements } from './actions/read-movements.ts'
+import { createReadTransactions } from './actions/read-transactions.ts'
+import { createReadWallets } from './actions/read-wallets.ts'
+import { createReconcileLedger } from './actions/reconcile-ledger.ts'
+import { createReportPending } from './actions/report-pending.ts'
 import { createResolveByPerson } from './actions/resolve-by-person.ts'
+import { createShortenWaits } from './actions/shorten-waits.ts'
+import { createTakeCallback } from './actions/take-callback.ts'
 import { shareBreakers } from './clients/share-breakers.ts'
 import { createWalletMetrics } from './metrics.ts'
 import { callbackIndexes, createCallbackSignatures } from './storage/callback-signatures.ts'
 import { createDueMovements, type DueMovements } from './storage/due-movements.ts'
 import { movementIndexes } from './storage/movement-document.ts'
+import { createLongWaits } from './storage/long-waits.ts'
 import { createMovementLists } from './storage/movement-lists.ts'
 import { createMovements, type Movements } from './storage/movements.ts'
-import { createOverlongWaits } from './storage/overlong-waits.ts'
 import { createPendingMovements } from './storage/pending-movements.ts'
 import { createWallets, type Wallets } from './storage/wallet-document.ts'
-import { startLadderUpkeep } from './workers/ladder-upkeep.ts'
-import { startPendingAlarms } from './workers/pending-alarms.ts'
 import { startResolver } from './workers/resolver.ts'
+import { startUpkeep } from './workers/upkeep.ts'
 
 const service = 'wallet-bridge'
 const version = '0.1.0'
-/** High, since a call that waits for a slow wallet takes a place; stakes are bounded per wallet. */
+/** High, because a call that waits for a slow wallet takes a place. Stakes are bounded per wallet. */
 const concurrencyMax = 4096
 const wakeSubject = 'wake.wallet.due'
-/** A call that a slow wallet has not answered by then is given up here and taken up by the next process. */
+/** A wallet call without an answer by then is abandoned here; another process gives it up as lost and repeats it. */
 const drainMaxMs = 8000
 
 /** Parts that a proof may put something around; the product leaves them as they are. */
@@ -57,7 +64,7 @@ export type WalletBridgeWrap = {
   bus: (bus: Bus) => Bus
 }
 
-/** Wires the service: what arrives (calls, wake-ups), what it keeps (movements, wallets), what leaves (wallet calls, events). */
+/** Wires the service: its calls and wake-ups, its movements and wallets, its wallet calls and events. */
 export async function startWalletBridge({
   config,
   host,
@@ -89,12 +96,13 @@ export async function startWalletBridge({
   const due = wrapDue(createDueMovements(stored))
   const pending = createPendingMovements(stored)
   const lists = createMovementLists(stored)
+  const cursors = createCursorCodec({ keyring })
   const metrics = createWalletMetrics(host.registry)
   const client = wrapClient(createWalletClient({ allowLoopback, clock }))
   const outbox = createOutbox({ collection: stored.collection, bus, clock, logger })
   const deps = { movements, outbox, clock, scaleMs, newId }
   const shared = shareBreakers({ bus, replicaId: newId('rep') })
-  const settlement = createSettlement({
+  const { apply, advance, breakers, placeMovement, voidStake } = createSettlement({
     ...deps,
     wallets,
     due,
@@ -102,25 +110,26 @@ export async function startWalletBridge({
     metrics,
     logger,
     wake: wakeAll,
-    tellBreakers: shared.tell,
+    notifyBreakers: shared.notify,
     wrapApply,
   })
-  const heard = shared.listen(settlement.breakers.hear)
+  const heard = shared.listen(breakers.receive)
   const resolver = startResolver({
-    due,
-    advance: settlement.advance,
-    breakers: settlement.breakers,
+    due: advance,
     clock,
     newRequestId: () => newId('req'),
     logger,
   })
-  const alarms = startPendingAlarms({ pending, metrics, clock, logger })
-  const overlong = createOverlongWaits(stored, scaleMs)
-  const upkeep = startLadderUpkeep({ overlong, wake: wakeAll, clock, logger })
+  const longWaits = createLongWaits(stored, scaleMs)
+  const upkeep = startUpkeep({
+    reportPending: createReportPending({ pending, metrics, clock, logger }),
+    shortenWaits: createShortenWaits({ longWaits, wake: wakeAll, clock, logger }),
+    logger,
+  })
   const stopOutbox = outbox.start()
   const wakeUps = bus.subscribe('wake.wallet.>', () => resolver.wake())
 
-  /** This process at once, the other replicas over NATS; whoever misses it polls. */
+  /** Wakes this process at once and the other replicas over NATS; a replica that misses it polls. */
   function wakeAll(): void {
     resolver.wake()
     bus.publish(wakeSubject, new Uint8Array())
@@ -135,33 +144,35 @@ export async function startWalletBridge({
     concurrencyMax,
     logger,
     handlers: [
-      ...movementCalls({ ...settlement, movements }),
-      ...walletCalls({ wallets, client, breakers: settlement.breakers, logger }),
-      ...walletRoutes({
-        wallets,
-        check: createCheckWallet({ client, clock, newId }),
-        allowLoopback,
-        clock,
+      ...movementCalls({ placeMovement, voidStake, readMovements: createReadMovements({ movements }) }),
+      ...walletCalls({
+        read: createReadWallets({ wallets, client, breakers, logger }),
+        change: createChangeWallet({ wallets, allowLoopback, clock }),
+        check: createCheckWallet({ wallets, client, clock, newId }),
       }),
-      ...transactionRoutes({ movements, lists, cursors: createCursorCodec({ keyring }) }),
+      ...transactionCalls({ read: createReadTransactions({ movements, lists, cursors }) }),
       ...callbackCalls({
-        wallets,
-        movements,
-        signatures: createCallbackSignatures(db),
-        apply: settlement.apply,
-        clock,
-        wake: wakeAll,
-        logger,
+        takeCallback: createTakeCallback({
+          wallets,
+          movements,
+          signatures: createCallbackSignatures(db),
+          apply,
+          clock,
+          wake: wakeAll,
+          logger,
+        }),
       }),
-      ...reconciliationCalls({ lists }),
-      ...opsCalls({
-        lists,
-        wallets,
-        pending,
-        settlement,
-        resolveByPerson: createResolveByPerson({ ...deps, apply: settlement.apply }),
+      ...reconciliationCalls({ reconcile: createReconcileLedger({ lists }) }),
+      ...operationsCalls({
+        operateMovements: createOperateMovements({
+          lists,
+          wallets,
+          pending,
+          breakers,
+          resolveByPerson: createResolveByPerson({ ...deps, apply }),
+          logger,
+        }),
         clock,
-        logger,
       }),
     ],
   })
@@ -170,7 +181,7 @@ export async function startWalletBridge({
     async stop() {
       wakeUps.unsubscribe()
       heard.unsubscribe()
-      const idle = Promise.all([served.stop(), resolver.stop(), alarms.stop(), upkeep.stop()])
+      const idle = Promise.all([served.stop(), resolver.stop(), upkeep.stop()])
       await Promise.race([idle, delay(drainMaxMs, null, { ref: false })])
       await stopOutbox()
       await client.close()

@@ -3,19 +3,19 @@ import { type BreakerNote, type Breakers, createBreakers } from '../src/clients/
 
 const wallet = 'acme/SANDBOX'
 
-/** Breakers of several processes that hear each other at once, on one clock. */
+/** Breakers of several processes that notify each other at once, on one clock. */
 function processes(names: readonly string[]) {
   let nowMs = 0
   const said: string[] = []
   const all = new Map<string, Breakers>()
   for (const name of names) {
-    const tell = (note: BreakerNote) => {
-      for (const [other, breakers] of all) if (other !== name) breakers.hear(note)
+    const notify = (note: BreakerNote) => {
+      for (const [other, breakers] of all) if (other !== name) breakers.receive(note)
     }
     const breakers = createBreakers({
       scaleMs: (ms) => ms,
       nowMs: () => nowMs,
-      tell,
+      notify,
       onOpened: () => said.push(`${name} opened`),
       onClosed: () => said.push(`${name} closed`),
     })

@@ -9,7 +9,7 @@ import { createSecretBox } from '@pitboss/storage/secret-box'
 import { withEngines } from '@pitboss/testing/with-engines'
 import t from 'tap'
 import type { WalletClient } from '../src/clients/wallet-client.ts'
-import { nextTryWithinMs } from '../src/rules/retry-ladder.ts'
+import { nextTryWithinMs } from '../src/rules/retry-schedule.ts'
 import { createSettlement } from '../src/actions/create-settlement.ts'
 import { createDueMovements } from '../src/storage/due-movements.ts'
 import { walletKeyOf } from '../src/rules/movement-keys.ts'
@@ -86,7 +86,7 @@ function createOutage(answer: (call: { operation: string; id: string }) => { sta
       },
     },
     outbox: { relay: async () => undefined },
-    metrics: { callEnded: () => undefined, pending: () => undefined },
+    metrics: { callEnded: () => undefined },
     logger: silentLogger,
     wake: () => undefined,
   })

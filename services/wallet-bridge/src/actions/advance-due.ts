@@ -1,30 +1,35 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
+import type { Mailbox } from '@pitboss/runtime/mailbox'
+import type { Breakers } from '../clients/breakers.ts'
+import { freshRollback, reversalDocumentOf } from '../records/new-movement.ts'
 import { nextAction } from '../rules/advance-movement.ts'
 import { callingRoundOf, scopeOf } from '../rules/movement-keys.ts'
+import type { DueMovements } from '../storage/due-movements.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
-import type { Wallet, Wallets } from '../storage/wallet-document.ts'
+import type { Wallets } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
-import { freshRollback, reversalDocumentOf } from '../records/new-movement.ts'
-import { callLeaseMs, lostAttemptOf, type RunCall } from './run-call.ts'
+import { beginCall, lostAttemptOf, type RunCall } from './run-call.ts'
 
 /** How far a movement could be taken now. `busy`: another call of its round is in flight. */
 type Advanced = { readonly kind: 'advanced' | 'busy'; readonly document: MovementDocument }
 
 export type AdvanceDue = {
+  /** The first wallet after `after`, by key, that has a movement due now; null when there is none. */
+  nextWallet(after: string): Promise<string | null>
+  /** The movements of a wallet that are due now, longest due first. */
+  ofWallet(walletKey: string, limit: number): Promise<MovementDocument[]>
+  /** Whether the wallet's breaker is open: it does not answer. */
+  isSilent(walletKey: string): boolean
   /**
-   * Does whatever is due about a movement: call the wallet, give up a lost call, end a spent budget, make the record of a reversal.
-   * Within the process one at a time per movement; between processes, and for a document that is out of date, the compare-and-set decides.
+   * Does what is due about a movement: calls the wallet, gives up a lost call, ends a spent budget, makes the record of a
+   * reversal. In one process one at a time per movement; between processes the fenced write decides.
    */
   advance(document: MovementDocument, requestId: string): Promise<Advanced>
-  /** Runs the call that the document, just stored, has begun already. */
-  runBegun(document: MovementDocument, wallet: Wallet, requestId: string): Promise<MovementDocument>
   /**
-   * Makes the record of the reversal that the original holds, if it is not there yet.
-   * @returns the reversal's record, or null when its id belongs to another movement (the original is free of it then).
+   * Makes the record of the original's reversal if there is none yet.
+   * @returns the record; null when its id belongs to another movement, and then the original has lost that reversal
    */
   placeReversal(original: MovementDocument): Promise<MovementDocument | null>
-  /** Resolves when nothing runs for this movement in this process. */
-  idle(id: string): Promise<void>
 }
 
 const stepsMax = 6
@@ -32,25 +37,22 @@ const stepsMax = 6
 export function createAdvanceDue({
   apply,
   runCall,
+  inTurn,
   movements,
+  due,
   wallets,
+  breakers,
   clock,
   newId,
-}: ApplyDeps & { apply: ApplyMessage; runCall: RunCall; wallets: Wallets }): AdvanceDue {
-  const running = new Map<string, Promise<unknown>>()
-
-  async function alone<Result>(id: string, work: () => Promise<Result>): Promise<Result> {
-    const before = running.get(id)
-    const mine = (before ?? Promise.resolve()).then(work, work)
-    running.set(id, mine)
-    try {
-      return await mine
-    } finally {
-      if (running.get(id) === mine) running.delete(id)
-    }
-  }
-
-  async function advanceAlone(given: MovementDocument, requestId: string): Promise<Advanced> {
+}: ApplyDeps & {
+  apply: ApplyMessage
+  runCall: RunCall
+  inTurn: Mailbox
+  due: DueMovements
+  wallets: Wallets
+  breakers: Pick<Breakers, 'isOpen'>
+}): AdvanceDue {
+  async function advanceNow(given: MovementDocument, requestId: string): Promise<Advanced> {
     let document = given
     for (let step = 1; step <= stepsMax; step++) {
       const at = clock.now()
@@ -73,11 +75,11 @@ export function createAdvanceDue({
     return { kind: 'advanced', document }
   }
 
+  /** Begins a call by an update and runs it. The first call of a movement is begun by its insert in place-movement.ts. */
   async function call(document: MovementDocument, at: Date, requestId: string): Promise<Advanced> {
     const wallet = await wallets.open(scopeOf(document))
     if (wallet === null) throw new Error(`the wallet of ${document.walletKey} is gone`)
-    const begin = { kind: 'call-begun', at, token: newId('call'), leaseMs: callLeaseMs(wallet) } as const
-    const begun = await apply(document, begin)
+    const begun = await apply(document, beginCall(wallet, at, newId))
     if (begun.kind === 'round-busy') {
       await freeRound(document)
       return { kind: 'busy', document: begun.document }
@@ -87,7 +89,7 @@ export function createAdvanceDue({
     return { kind: 'advanced', document: await runCall(begun.document, wallet, requestId) }
   }
 
-  /** Gives up the call that holds the round when its holder let its time pass. */
+  /** Gives up the call that is in flight in the round when its time has passed. */
   async function freeRound(document: MovementDocument): Promise<void> {
     const holder = await movements.findCalling(callingRoundOf(document))
     if (holder?.call !== undefined && holder.call !== null && holder.call.until <= clock.now()) {
@@ -123,16 +125,10 @@ export function createAdvanceDue({
   }
 
   return {
+    nextWallet: (after) => due.nextWallet(after, clock.now()),
+    ofWallet: (walletKey, limit) => due.ofWallet(walletKey, clock.now(), limit),
+    isSilent: breakers.isOpen,
     placeReversal,
-    advance: (document, requestId) => alone(document._id, () => advanceAlone(document, requestId)),
-    runBegun: (document, wallet, requestId) =>
-      alone(document._id, async () => {
-        const after = await runCall(document, wallet, requestId)
-        if (after.reversal !== null && !after.reversal.placed) await placeReversal(after)
-        return after
-      }),
-    async idle(id) {
-      await running.get(id)?.catch(() => undefined)
-    },
+    advance: (document, requestId) => inTurn(document._id, () => advanceNow(document, requestId)),
   }
 }

@@ -1,12 +1,16 @@
 import type { Clock } from '@pitboss/runtime/clock'
+import { changeFenced } from '@pitboss/storage/change-fenced'
 import type { Outbox } from '@pitboss/storage/outbox'
+import { toMovementEvent } from '../records/render-movement.ts'
 import { advanceMovement, type ScaleMs } from '../rules/advance-movement.ts'
 import type { MovementMessage, MovementState, MovementStep } from '../rules/movement.ts'
 import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
 import type { MovementStore } from '../storage/movements.ts'
-import { toMovementEvent } from '../records/render-movement.ts'
 
-/** What a message did to a movement, with the movement as it stands after. `round-busy`: another call of the round is in flight. */
+/**
+ * What a message did to a movement, and the movement after it. `round-busy`: another call of the round is in flight,
+ * and nothing was written.
+ */
 type Applied = {
   readonly kind: MovementStep['kind'] | 'round-busy'
   readonly document: MovementDocument
@@ -16,7 +20,7 @@ type Applied = {
 export type ApplyMessage = (
   document: MovementDocument,
   message: MovementMessage,
-  /** Builds the record of the call that the message answers, from when the next one is due. */
+  /** Makes the record of the call that the message answers, from the time of the next one. */
   attempt?: (nextAttemptAt: Date | null) => AttemptRecord,
 ) => Promise<Applied>
 
@@ -26,17 +30,19 @@ export type ApplyDeps = {
   readonly clock: Clock
   readonly scaleMs: ScaleMs
   readonly newId: (prefix: string) => string
-  /** The rules; others than the real ones are for showing that wrong ones would be noticed. */
+  /** The rules. Proofs pass wrong ones to show that a mistake in them is found. */
   readonly rules?: (state: MovementState, message: MovementMessage) => MovementStep
-  /** How to wait; a simulation has a time of its own. */
+  /** Waits that many milliseconds. A simulation passes its own. */
   readonly wait?: (ms: number) => Promise<unknown>
 }
 
 const fencedTriesMax = 50
 
 /**
- * Applies a message by compare-and-set: whoever was first is read and the rules decide anew. Events of the step are in the same write and
- * go out behind the caller's back. @throws Error when the document keeps changing, or is gone.
+ * Applies a message: the rules decide on the document, and the new state, its event and the attempt are written in one
+ * fenced update. When another write was first, the rules decide anew on what it left. Events are relayed after the
+ * write, without holding up the caller.
+ * @throws ServiceError SERVICE_UNAVAILABLE when the document keeps changing; Error when it is gone
  */
 export function createApplyMessage({
   movements,
@@ -45,30 +51,34 @@ export function createApplyMessage({
   newId,
   rules = (state, message) => advanceMovement(state, message, scaleMs),
 }: ApplyDeps): ApplyMessage {
-  return async function applyMessage(given, message, attempt) {
-    let document = given
-    for (let tried = 1; tried <= fencedTriesMax; tried++) {
-      const step = rules(document, message)
-      if (step.kind !== 'applied') return { kind: step.kind, document, step }
-      const { state, event } = step
-      const events =
-        event === null
-          ? []
-          : [toMovementEvent({ facts: document, state, type: event, eventId: newId('evt') })]
-      const written = await movements.write(document, {
-        state,
-        events,
-        attempt: attempt?.(state.status === 'PENDING' ? state.dueAt : null) ?? null,
-      })
-      if (written === 'round-busy') return { kind: 'round-busy', document, step }
-      if (written !== null) {
+  return function applyMessage(given, message, attempt) {
+    return changeFenced<MovementDocument, Applied>({
+      document: given,
+      async change(document) {
+        const step = rules(document, message)
+        if (step.kind !== 'applied') return { kind: step.kind, document, step }
+        const { state, event } = step
+        const events =
+          event === null
+            ? []
+            : [toMovementEvent({ facts: document, state, type: event, eventId: newId('evt') })]
+        const written = await movements.write(document, {
+          state,
+          events,
+          attempt: attempt?.(state.status === 'PENDING' ? state.dueAt : null) ?? null,
+        })
+        if (written === null) return null
+        if (written === 'round-busy') return { kind: 'round-busy', document, step }
         if (events.length > 0) void outbox.relay(written._id, written.outbox)
         return { kind: 'applied', document: written, step }
-      }
-      const present = await movements.findById(document._id)
-      if (present === null) throw new Error(`the movement ${document.reference} is gone`)
-      document = present
-    }
-    throw new Error(`the movement ${given.reference} kept changing`)
+      },
+      async reread({ _id, reference }) {
+        const present = await movements.findById(_id)
+        if (present === null) throw new Error(`the movement ${reference} is gone`)
+        return present
+      },
+      triesMax: fencedTriesMax,
+      name: `the movement ${given.reference}`,
+    })
   }
 }

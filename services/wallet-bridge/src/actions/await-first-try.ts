@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { hasAnswer } from '../rules/movement-outcome.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import type { AdvanceDue } from './advance-due.ts'
 import type { ApplyDeps } from './apply-message.ts'
@@ -11,15 +12,9 @@ export type AwaitFirstTry = (
   until: { requestId: string; deadlineAtMs: number },
 ) => Promise<MovementDocument>
 
-/** Whether the caller can be told how the movement stands: its first try has ended, or it will have none. */
-export function hasAnswer(document: MovementDocument): boolean {
-  if (document.status !== 'PENDING' || document.attempts.length > 0) return true
-  return document.type === 'BET' && document.reversal !== null
-}
-
 /**
- * Waits for the end of a movement's first try, making it if nobody does: also of one that another request or replica began.
- * Past the deadline the movement is answered as it stands; the resolver goes on with it.
+ * Waits for the end of a movement's first try, which this or another process makes; makes it when none does.
+ * @returns the movement; past the deadline as it is then, and the resolver goes on with it
  */
 export function createAwaitFirstTry({
   advance,

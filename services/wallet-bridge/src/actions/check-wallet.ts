@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '@pitboss/runtime/clock'
+import type { Scope } from '@pitboss/contracts/caller'
+import { ServiceError } from '@pitboss/errors/service-error'
 import { signatureTimestamp, signBody } from '@pitboss/signing/sign-body'
 import type { WalletCallResult, WalletClient, WalletRequest } from '../clients/wallet-client.ts'
 import { judgeExchange, readBalanceAnswer, type WalletExchange } from '../rules/wallet-answers.ts'
-import type { Wallet } from '../storage/wallet-document.ts'
+import type { Wallet, Wallets } from '../storage/wallet-document.ts'
 
 type Check = {
   name: string
@@ -13,7 +15,7 @@ type Check = {
   hint: string | null
 }
 type WalletCheck = { ok: boolean; checks: Check[] }
-export type CheckWallet = (wallet: Wallet, currency: string) => Promise<WalletCheck>
+export type CheckWallet = (scope: Scope, currency: string) => Promise<WalletCheck>
 
 const checkPlayer = 'pitboss-check'
 /** Five calls fit into the time that the dashboard waits. */
@@ -24,19 +26,24 @@ const staleByS = 3600
 const playerCodes = new Set(['OK', 'PLAYER_NOT_FOUND', 'PLAYER_BLOCKED', 'SELF_EXCLUDED', 'KYC_REQUIRED'])
 
 /**
- * Calls a wallet and says in plain words what is wrong with it. Moves no money: it asks for a balance and rolls back a movement that never
- * was. Never rejects; takes at most five calls' time-outs. Source: contract section 3 ("wallets").
+ * Calls a wallet and says in plain words what is wrong with it. Moves no money: it asks for a balance and rolls back a
+ * movement that was never made. Takes at most the timeouts of five calls.
+ * @param currency of the balance it asks for. @throws ServiceError NOT_FOUND. Source: docs/contract.md, section 3
  */
 export function createCheckWallet({
+  wallets,
   client,
   clock,
   newId,
 }: {
+  wallets: Wallets
   client: WalletClient
   clock: Clock
   newId: (prefix: string) => string
 }): CheckWallet {
-  return async function checkWallet(wallet, currency) {
+  return async function checkWallet(scope, currency) {
+    const wallet = await wallets.open(scope)
+    if (wallet === null) throw new ServiceError('NOT_FOUND')
     const body = JSON.stringify({
       playerId: checkPlayer,
       currency,

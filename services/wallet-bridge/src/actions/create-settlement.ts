@@ -1,3 +1,4 @@
+import { createMailbox } from '@pitboss/runtime/mailbox'
 import type { Logger } from 'pino'
 import type { WalletClient } from '../clients/wallet-client.ts'
 import type { DueMovements } from '../storage/due-movements.ts'
@@ -7,11 +8,10 @@ import { type ApplyDeps, type ApplyMessage, createApplyMessage } from './apply-m
 import { createAwaitFirstTry } from './await-first-try.ts'
 import { type BreakerNote, type Breakers, createBreakers } from '../clients/breakers.ts'
 import { createPlaceMovement, type PlaceMovement } from './place-movement.ts'
-import { createRunCall } from './run-call.ts'
+import { type CallMetrics, createRunCall } from './run-call.ts'
 import { createVoidStake, type VoidStake } from './void-stake.ts'
-import type { WalletMetrics } from '../metrics.ts'
 
-/** Everything that moves a movement on. */
+/** The actions that move a movement on, and the breakers that hold back its stakes. */
 export type Settlement = {
   readonly apply: ApplyMessage
   readonly advance: AdvanceDue
@@ -20,6 +20,7 @@ export type Settlement = {
   readonly voidStake: VoidStake
 }
 
+/** Wires the actions of settlement to each other. */
 export function createSettlement({
   client,
   wallets,
@@ -27,19 +28,19 @@ export function createSettlement({
   metrics,
   logger,
   wake,
-  tellBreakers = () => undefined,
+  notifyBreakers = () => undefined,
   wrapApply = (apply) => apply,
   ...deps
 }: ApplyDeps & {
   client: WalletClient
   wallets: Wallets
   due: DueMovements
-  metrics: WalletMetrics
+  metrics: CallMetrics
   logger: Logger
-  /** Tells every resolver that something became due. */
+  /** Wakes the resolver of every replica. */
   wake: () => void
-  /** Tells the other processes about a wallet. */
-  tellBreakers?: (note: BreakerNote) => void
+  /** Sends the other processes a note about a wallet. */
+  notifyBreakers?: (note: BreakerNote) => void
   /** Puts something around what judges; the product leaves it as it is. */
   wrapApply?: (apply: ApplyMessage) => ApplyMessage
 }): Settlement {
@@ -47,17 +48,18 @@ export function createSettlement({
   const breakers = createBreakers({
     scaleMs,
     nowMs: () => clock.now().getTime(),
-    tell: tellBreakers,
+    notify: notifyBreakers,
     onOpened: (walletKey) => logger.warn({ wallet: walletKey }, 'breaker.opened'),
     onClosed,
   })
   const apply = wrapApply(createApplyMessage(deps))
   const runCall = createRunCall({ ...deps, client, apply, breakers, metrics, logger })
-  const advance = createAdvanceDue({ ...deps, apply, runCall, wallets })
+  const inTurn = createMailbox()
+  const advance = createAdvanceDue({ ...deps, apply, runCall, inTurn, due, wallets, breakers })
   const awaitFirstTry = createAwaitFirstTry({ ...deps, advance })
-  const placing = { ...deps, apply, advance, awaitFirstTry, breakers, wallets }
+  const placing = { ...deps, apply, advance, awaitFirstTry, runCall, inTurn, breakers, wallets }
 
-  /** The wallet answers again: what waits for its next try need not wait. */
+  /** Makes waiting credits and rollbacks due at once: the wallet answers again. */
   function onClosed(walletKey: string): void {
     logger.info({ wallet: walletKey }, 'breaker.closed')
     due.pullForward(walletKey, clock.now()).then(wake, (err: unknown) => {

@@ -1,30 +1,34 @@
 import { notStarted } from '@pitboss/bus/call-failure'
-import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import type { Scope } from '@pitboss/contracts/caller'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
+import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import type { Mailbox } from '@pitboss/runtime/mailbox'
+import type { Breakers } from '../clients/breakers.ts'
+import { documentOf, initialState, uncalledState } from '../records/new-movement.ts'
 import { advanceMovement } from '../rules/advance-movement.ts'
-import type { MovementMessage, MovementState } from '../rules/movement.ts'
+import type { MovementState } from '../rules/movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import type { Wallet, Wallets } from '../storage/wallet-document.ts'
 import type { AdvanceDue } from './advance-due.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
 import type { AwaitFirstTry } from './await-first-try.ts'
-import type { Breakers } from '../clients/breakers.ts'
-import { documentOf, initialState, normaliseAmount, uncalledState } from '../records/new-movement.ts'
-import { recordNeverSent } from './record-never-sent.ts'
-import { callLeaseMs } from './run-call.ts'
+import { createPlaceReversal } from './place-reversal.ts'
+import { beginCall, type RunCall } from './run-call.ts'
+import { findStored, refuseOtherRequest, storeOnce, type Stored } from './store-movement.ts'
 
 export type PlaceContext = { readonly requestId: string; readonly deadlineAtMs: number }
-export type Placed = { readonly document: MovementDocument; readonly created: boolean }
 /** `stake`: of a rollback, the stake that it voids. */
 export type PlaceOrder = { readonly spec: MovementSpec; readonly stake?: MovementSpec | undefined }
-export type PlaceMovement = (scope: Scope, order: PlaceOrder, context: PlaceContext) => Promise<Placed>
+export type PlaceMovement = (scope: Scope, order: PlaceOrder, context: PlaceContext) => Promise<Stored>
 
 export type PlaceDeps = ApplyDeps & {
   apply: ApplyMessage
   advance: AdvanceDue
   awaitFirstTry: AwaitFirstTry
+  runCall: RunCall
+  /** Runs the work on one movement one at a time in this process. */
+  inTurn: Mailbox
   breakers: Breakers
   wallets: Wallets
 }
@@ -32,13 +36,15 @@ export type PlaceDeps = ApplyDeps & {
 const stakesPerWalletMax = 256
 
 /**
- * Places a movement or joins the one that has its id. The intent, with the exact bytes to send, is durable before the wallet
- * is called; the answer comes after the first try. Source: contract section 5.
- * @throws ServiceError WALLET_NOT_CONFIGURED, TRANSACTION_CONFLICT, TRANSACTION_NOT_FOUND, TRANSACTION_ALREADY_REVERSED, CONFLICT,
- * VALIDATION_ERROR, ROUND_IN_PROGRESS, and WALLET_UNAVAILABLE or SERVICE_UNAVAILABLE for a new stake that is not let through.
+ * Places a movement, or joins the one that has its id. The intent, with the exact bytes to send, is stored before the
+ * wallet is called. Answers after the first try. Source: docs/contract.md, section 5.
+ * @throws ServiceError WALLET_NOT_CONFIGURED, TRANSACTION_CONFLICT, TRANSACTION_NOT_FOUND, TRANSACTION_ALREADY_REVERSED,
+ * CONFLICT, VALIDATION_ERROR, ROUND_IN_PROGRESS, ROUND_ALREADY_SETTLED; WALLET_UNAVAILABLE or SERVICE_UNAVAILABLE for a
+ * new stake that is held back
  */
 export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
-  const { movements, wallets, advance, awaitFirstTry, breakers, clock, scaleMs, newId } = deps
+  const { movements, wallets, advance, awaitFirstTry, runCall, inTurn, breakers, clock, scaleMs, newId } =
+    deps
   const placeReversal = createPlaceReversal(deps)
   const stakesInFlight = new Map<string, number>()
 
@@ -46,15 +52,15 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
     if (spec.type === 'REFUND' || spec.type === 'ROLLBACK') {
       return placeReversal(scope, { spec: { ...spec, type: spec.type }, stake }, context)
     }
-    const [wallet, held] = await Promise.all([
+    const [wallet, refusal] = await Promise.all([
       wallets.open(scope),
       spec.type === 'WIN' && !spec.freeBet ? winRefusal(scope, spec) : null,
     ])
-    if (held !== null) return joinOrThrow(scope, spec, context, held)
+    if (refusal !== null) return joinOrThrow(scope, spec, context, refusal)
     if (isUncalled(spec, wallet)) return record(scope, spec)
     if (wallet === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
     if (spec.type === 'WIN') return send(scope, spec, wallet, context)
-    // A repeat sends nothing, so it must not use up the one probe that may go now.
+    // A repeat sends nothing, so it must not use up the one probe that an open breaker lets through.
     const present = breakers.isOpen(wallet.key) ? await movements.find(scope, spec.transactionId) : null
     if (present !== null) return join(present, spec, context)
     if (!breakers.admit(wallet.key)) {
@@ -64,9 +70,9 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
   }
 
   /**
-   * What a win is refused with while no stake of its round stands. Contract section 12. A round without any
-   * stake here is one whose stakes this database has lost: then rounds, which never owes a credit before
-   * its stake is taken, is believed.
+   * The error for a win while no stake of its round is taken; null when the win may be sent. A round without any stake
+   * here has lost its stakes with an older database: rounds never owes a credit before its stake is taken, so the win is
+   * sent. Source: docs/contract.md, section 12.
    */
   async function winRefusal(
     scope: Scope,
@@ -75,70 +81,76 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
     const stakes = await movements.stakesOf(scope, roundId)
     const isPending = stakes.some(({ status }) => status === 'PENDING')
     if (roundClosed && isPending) return stakePending()
-    const stands = stakes.some(({ status, reversal }) => status === 'SUCCESS' && reversal === null)
-    if (stands || stakes.length === 0) return null
+    const isTaken = stakes.some(({ status, reversal }) => status === 'SUCCESS' && reversal === null)
+    if (isTaken || stakes.length === 0) return null
     const isReturning = stakes.some(({ status }) => status === 'SUCCESS')
     return isPending || isReturning ? stakePending() : new ServiceError('ROUND_ALREADY_SETTLED')
   }
 
+  /**
+   * Stores the intent and makes the first try. One insert stores the movement with its call begun, which saves a write;
+   * every later call is begun by an update in advance-due.ts, with the same message and the same `runCall`.
+   */
   async function send(
     scope: Scope,
     spec: MovementSpec,
     wallet: Wallet,
     context: PlaceContext,
-  ): Promise<Placed> {
+  ): Promise<Stored> {
     const at = clock.now()
     const idle = initialState(spec.type, at)
-    const begin = { kind: 'call-begun', at, token: newId('call'), leaseMs: callLeaseMs(wallet) } as const
     const reference = newId('txn')
     const make = (state: MovementState) => documentOf({ scope, spec, reference, state })
-    const begun = make(advanceMovement(idle, begin, scaleMs).state)
+    const begun = make(advanceMovement(idle, beginCall(wallet, at, newId), scaleMs).state)
     await failpoint('wallet.before-intent')
     const inserted = await movements.insert(begun)
     if (inserted === 'inserted') {
       await failpoint('wallet.intent-stored')
-      return { document: await advance.runBegun(begun, wallet, context.requestId), created: true }
+      const document = await inTurn(begun._id, () => firstTry(begun, wallet, context.requestId))
+      return { document, created: true }
     }
-    if (inserted === 'round-busy') {
-      const waiting = make(idle)
-      if ((await movements.insert(waiting)) === 'inserted') {
-        return { document: await awaitFirstTry(waiting, context), created: true }
-      }
-    }
-    const present = await movements.findById(begun._id)
-    if (present === null) throw new Error(`the movement ${begun._id} is there and is not`)
-    return join(present, spec, context)
+    if (inserted === 'taken') return join(await findStored(movements, begun._id), spec, context)
+    const waiting = await storeOnce(movements, make(idle))
+    if (!waiting.created) return join(waiting.document, spec, context)
+    return { document: await awaitFirstTry(waiting.document, context), created: true }
   }
 
-  /** What is new must not be sent now; what exists already is joined all the same. */
+  async function firstTry(
+    begun: MovementDocument,
+    wallet: Wallet,
+    requestId: string,
+  ): Promise<MovementDocument> {
+    const after = await runCall(begun, wallet, requestId)
+    if (after.reversal !== null && !after.reversal.placed) await advance.placeReversal(after)
+    return after
+  }
+
+  /** Joins the movement if it is stored already; a new one is refused. */
   async function joinOrThrow(
     scope: Scope,
     spec: MovementSpec,
     context: PlaceContext,
-    held: ServiceError,
-  ): Promise<Placed> {
+    refusal: ServiceError,
+  ): Promise<Stored> {
     const present = await movements.find(scope, spec.transactionId)
-    if (present === null) throw held
+    if (present === null) throw refusal
     return join(present, spec, context)
   }
 
-  async function join(present: MovementDocument, spec: MovementSpec, context: PlaceContext): Promise<Placed> {
+  async function join(present: MovementDocument, spec: MovementSpec, context: PlaceContext): Promise<Stored> {
     refuseOtherRequest(present, spec)
     return { document: await awaitFirstTry(present, context), created: false }
   }
 
   /** Stores a zero win that calls no wallet. */
-  async function record(scope: Scope, spec: MovementSpec): Promise<Placed> {
+  async function record(scope: Scope, spec: MovementSpec): Promise<Stored> {
     const state = uncalledState(clock.now())
-    const document = documentOf({ scope, spec, reference: newId('txn'), state })
-    if ((await movements.insert(document)) === 'inserted') return { document, created: true }
-    const present = await movements.findById(document._id)
-    if (present === null) throw new Error(`the movement ${document._id} is there and is not`)
-    refuseOtherRequest(present, spec)
-    return { document: present, created: false }
+    const stored = await storeOnce(movements, documentOf({ scope, spec, reference: newId('txn'), state }))
+    if (!stored.created) refuseOtherRequest(stored.document, spec)
+    return stored
   }
 
-  /** A wallet that hangs must not fill this process with stakes that wait for it. */
+  /** Bounds the stakes that wait for one wallet, so that a wallet that hangs does not fill the process. */
   async function boundStakes<Result>(walletKey: string, work: () => Promise<Result>): Promise<Result> {
     const inFlight = stakesInFlight.get(walletKey) ?? 0
     if (inFlight >= stakesPerWalletMax) {
@@ -155,97 +167,13 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
   }
 }
 
-/** Gives back what a caller names. The original's one `reversal` field decides who may. */
-function createPlaceReversal(deps: PlaceDeps) {
-  const { movements, apply, advance, awaitFirstTry, clock, newId } = deps
-
-  return async function placeReversal(
-    scope: Scope,
-    {
-      spec,
-      stake,
-    }: { spec: MovementSpec & { type: 'REFUND' | 'ROLLBACK' }; stake: MovementSpec | undefined },
-    context: PlaceContext,
-  ): Promise<Placed> {
-    const present = await movements.find(scope, spec.transactionId)
-    if (present !== null) {
-      refuseOtherRequest(present, spec)
-      return { document: await awaitFirstTry(present, context), created: false }
-    }
-    const message = {
-      kind: 'reversal-asked',
-      at: clock.now(),
-      type: spec.type,
-      reversal: { transactionId: spec.transactionId, reference: newId('txn') },
-      requestHash: spec.requestHash,
-      roundClosed: spec.roundClosed,
-    } as const
-    const { original, isNew } = await originalOf(scope, spec, stake, message)
-    if (stake !== undefined) refuseOtherRequest(original, stake)
-    refuseOtherAmount(original, spec)
-    const asked = await apply(original, message)
-    if (asked.step.kind === 'refused') {
-      const { code, message } = asked.step
-      throw code === 'VALIDATION_ERROR'
-        ? invalidField('reference_transaction_id', message)
-        : new ServiceError(code, { message })
-    }
-    if (asked.document.reversal?.requestHash !== spec.requestHash) {
-      throw new ServiceError('TRANSACTION_CONFLICT')
-    }
-    await failpoint('wallet.reversal-asked')
-    const reversal = await advance.placeReversal(asked.document)
-    if (reversal === null) throw new ServiceError('TRANSACTION_CONFLICT')
-    return {
-      document: await awaitFirstTry(reversal, context),
-      created: isNew || asked.kind === 'applied',
-    }
-  }
-
-  /**
-   * The movement to give back. A stake that was never placed is recorded together with its rollback
-   * (`isNew`), never to be sent: one that is still on its way here finds it voided. @throws ServiceError
-   * TRANSACTION_NOT_FOUND, WALLET_NOT_CONFIGURED
-   */
-  async function originalOf(
-    scope: Scope,
-    { type, referenceTransactionId }: MovementSpec,
-    stake: MovementSpec | undefined,
-    message: MovementMessage,
-  ): Promise<{ original: MovementDocument; isNew: boolean }> {
-    const present =
-      referenceTransactionId === null ? null : await movements.find(scope, referenceTransactionId)
-    if (present !== null) return { original: present, isNew: false }
-    const isOwn = stake?.transactionId === referenceTransactionId && stake?.type === 'BET'
-    if (type !== 'ROLLBACK' || stake === undefined || !isOwn) throw new ServiceError('TRANSACTION_NOT_FOUND')
-    const { document, isNew } = await recordNeverSent(deps, { scope, stake, message })
-    return { original: document, isNew }
-  }
-}
-
 function stakePending(): ServiceError {
   const message = 'A stake of this round is pending or on its way back.'
   return new ServiceError('ROUND_IN_PROGRESS', { message })
 }
 
+/** Whether the movement is a zero win of which the wallet is not told. */
 function isUncalled(spec: MovementSpec, wallet: Wallet | null): boolean {
   if (spec.type !== 'WIN' || !/^0(\.0+)?$/.test(spec.amount)) return false
   return !(spec.callWallet ?? wallet?.settleLosses === 'zero_credit')
-}
-
-/** The round counts too: two players may choose the same id for the same bet, and one debit must not serve both. */
-function refuseOtherRequest(present: MovementDocument, spec: MovementSpec): void {
-  const { requestHash, type, roundId } = spec
-  if (present.requestHash !== requestHash || present.type !== type || present.roundId !== roundId) {
-    throw new ServiceError('TRANSACTION_CONFLICT')
-  }
-}
-
-function refuseOtherAmount(original: MovementDocument, spec: MovementSpec): void {
-  if (spec.currency !== original.currency) {
-    throw invalidField('currency', `must be ${original.currency}, as the original's`)
-  }
-  if (normaliseAmount(spec.amount, spec.currency) !== original.amount) {
-    throw invalidField('amount', `must be ${original.amount}: a movement is given back in full`)
-  }
 }

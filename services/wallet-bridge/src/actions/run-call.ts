@@ -1,8 +1,8 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Logger } from 'pino'
 import type { WalletCallResult, WalletClient } from '../clients/wallet-client.ts'
-import type { Judgement, WalletCall } from '../rules/movement.ts'
-import { callTimeoutMs } from '../rules/retry-ladder.ts'
+import type { Judgement, MovementMessage, WalletCall } from '../rules/movement.ts'
+import { callTimeoutMs } from '../rules/retry-schedule.ts'
 import { judgeExchange } from '../rules/wallet-answers.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
@@ -10,11 +10,14 @@ import type { Wallet } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
 import type { Breakers } from '../clients/breakers.ts'
 import { freshRollback } from '../records/new-movement.ts'
-import type { WalletMetrics } from '../metrics.ts'
 
-/** A call's holder keeps it this much longer than the wallet may take; then others may call it lost. */
+/** How much longer than the wallet's timeout a call stays in flight before another process may give it up as lost. */
 const leaseGraceMs = 3000
 const excerptBytesMax = 4096
+
+export type CallMetrics = {
+  callEnded(operation: string, judged: string, latencyMs: number): void
+}
 
 export type RunCall = (
   document: MovementDocument,
@@ -22,15 +25,20 @@ export type RunCall = (
   requestId: string,
 ) => Promise<MovementDocument>
 
-/** How long the call of a movement may be held, in milliseconds. */
-export function callLeaseMs(wallet: Pick<Wallet, 'timeoutMs'>): number {
-  return wallet.timeoutMs + leaseGraceMs
+/** The message that begins a call to the wallet at `at`. */
+export function beginCall(
+  wallet: Pick<Wallet, 'timeoutMs'>,
+  at: Date,
+  newId: (prefix: string) => string,
+): Extract<MovementMessage, { kind: 'call-begun' }> {
+  return { kind: 'call-begun', at, token: newId('call'), leaseMs: wallet.timeoutMs + leaseGraceMs }
 }
 
 /**
- * Sends the call that the document says is in flight, judges the answer and stores both. A reversal that the wallet has acknowledged first
- * ends the original, so that its event is never ahead of it: a crash between the two repeats the call, which the wallet knows.
- * @returns the movement as it stands after.
+ * Sends the call that the document says is in flight, judges the answer and stores both. An acknowledged reversal ends its
+ * original first, so that the reversal's event never comes before the original's end; a crash between the two repeats the
+ * call, which the wallet answers as a duplicate.
+ * @returns the movement after it
  */
 export function createRunCall({
   client,
@@ -45,7 +53,7 @@ export function createRunCall({
   client: WalletClient
   apply: ApplyMessage
   breakers: Breakers
-  metrics: WalletMetrics
+  metrics: CallMetrics
   logger: Logger
 }): RunCall {
   return async function runCall(document, wallet, requestId) {
@@ -57,7 +65,7 @@ export function createRunCall({
       document.type === 'BET' ? document.createdAt : null,
       now,
     )
-    // A process that was held up must not send what others may have called lost.
+    // A process that was held up must not send a call that others may have given up as lost.
     if (now.getTime() + timeoutMs > call.until.getTime()) return document
     await failpoint(`wallet.${operation}-before-call`)
     const result = await client.call({ wallet, operation, body: document.body, requestId, timeoutMs })
@@ -114,7 +122,7 @@ export function createRunCall({
   }
 }
 
-/** The record of a call that nobody wrote the answer of. */
+/** The record of a call whose answer was never stored. */
 export function lostAttemptOf(document: MovementDocument, nextAttemptAt: Date | null): AttemptRecord {
   return {
     attempt: document.call?.attempt ?? document.tries,

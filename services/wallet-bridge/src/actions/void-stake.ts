@@ -5,7 +5,7 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import { scopeOf } from '../rules/movement-keys.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import type { PlaceContext, PlaceDeps } from './place-movement.ts'
-import { recordNeverSent } from './record-never-sent.ts'
+import { recordNeverSent } from './store-movement.ts'
 
 type Voided = { readonly stake: MovementDocument; readonly rollback: MovementDocument | null }
 export type VoidStake = (
@@ -15,9 +15,9 @@ export type VoidStake = (
 ) => Promise<Voided>
 
 /**
- * Gives a stake back whatever the wallet knows of it. A stake that nobody has placed yet is recorded and never sent, so that one that
- * is still on its way here finds it voided. Waits for the rollback's first try.
- * @throws ServiceError TRANSACTION_CONFLICT when the id belongs to another request, WALLET_NOT_CONFIGURED.
+ * Gives a stake back, whether or not the wallet has taken it. A stake that was never placed is recorded and never sent:
+ * a request for it that is still on its way finds it voided. Waits for the rollback's first try.
+ * @throws ServiceError TRANSACTION_CONFLICT when the id belongs to another request; WALLET_NOT_CONFIGURED
  */
 export function createVoidStake(deps: PlaceDeps): VoidStake {
   const { movements, apply, advance, awaitFirstTry, clock, newId } = deps

@@ -8,40 +8,41 @@ import {
 } from '../rules/circuit-breaker.ts'
 import type { ScaleMs } from '../rules/advance-movement.ts'
 
-export const breakerNews = ['answered', 'unknown', 'probed'] as const
+export const breakerNotes = ['answered', 'unknown', 'probed'] as const
 
-/** What one process tells the others of a wallet: how a call of its own ended, or that it lets a probe through. */
-export type BreakerNote = { readonly wallet: string; readonly news: (typeof breakerNews)[number] }
+/** A note to the other processes about a wallet: how a call ended here, or that a probe goes out from here. */
+export type BreakerNote = { readonly wallet: string; readonly news: (typeof breakerNotes)[number] }
 
-/** The circuit breakers, one per wallet. They hold back new stakes alone. */
+/** The circuit breakers, one per wallet. They hold back new stakes only. */
 export type Breakers = {
-  /** Whether a new stake may be sent; while open, once per probe interval. */
+  /** Whether a new stake may be sent. While the breaker is open, one may as a probe in each interval. */
   admit(walletKey: string): boolean
   isOpen(walletKey: string): boolean
   record(walletKey: string, answered: boolean): void
-  /** Takes in what another process told. */
-  hear(note: BreakerNote): void
+  /** Takes in a note of another process. */
+  receive(note: BreakerNote): void
   open(): string[]
 }
 
 const walletsMax = 10_000
 
 /**
- * Every process counts the calls of all of them: its own, and those it hears of. While they can't hear each other each goes by its own.
- * @param tell tells the other processes
+ * Every process counts its own calls and those of which other processes notify it. Without a connection between them each
+ * counts its own alone.
+ * @param notify sends a note to the other processes
  * @param onOpened called when a wallet's breaker opens
  * @param onClosed called when a wallet answers this process again after its breaker was open
  */
 export function createBreakers({
   scaleMs,
   nowMs,
-  tell,
+  notify,
   onOpened,
   onClosed,
 }: {
   scaleMs: ScaleMs
   nowMs: () => number
-  tell: (note: BreakerNote) => void
+  notify: (note: BreakerNote) => void
   onOpened: (walletKey: string) => void
   onClosed: (walletKey: string) => void
 }): Breakers {
@@ -61,17 +62,17 @@ export function createBreakers({
       const { admitted, state } = admitStake(before, nowMs(), scaleMs)
       if (state === before) return admitted
       states.set(key, state)
-      tell({ wallet: key, news: 'probed' })
+      notify({ wallet: key, news: 'probed' })
       return admitted
     },
     isOpen,
     record(key, answered) {
       const wasOpen = isOpen(key)
       count(key, answered)
-      tell({ wallet: key, news: answered ? 'answered' : 'unknown' })
+      notify({ wallet: key, news: answered ? 'answered' : 'unknown' })
       if (wasOpen && !isOpen(key)) onClosed(key)
     },
-    hear({ wallet, news }) {
+    receive({ wallet, news }) {
       if (news === 'probed') states.set(wallet, deferProbe(stateOf(wallet), nowMs(), scaleMs))
       else count(wallet, news === 'answered')
     },

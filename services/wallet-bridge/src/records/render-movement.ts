@@ -1,7 +1,10 @@
+import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
 import type { MovementEventData } from '@pitboss/contracts/events/event-data'
 import type { Movement, MovementAttempt } from '@pitboss/contracts/objects/movement'
+import { operatorHandleOf } from '@pitboss/contracts/operator-handle'
 import { outboxEntry, type OutboxEntry } from '@pitboss/storage/outbox-entry'
 import type { MovementEventType, MovementState } from '../rules/movement.ts'
+import { outcomeOf } from '../rules/movement-outcome.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import type { AttemptRecord, MovementDocument, MovementFacts } from '../storage/movement-document.ts'
 
@@ -26,6 +29,24 @@ export function toMovementRecord(document: MovementDocument): Movement {
     environment: document.environment,
     created_at: document.createdAt.toISOString(),
     updated_at: document.updatedAt.toISOString(),
+  }
+}
+
+/** A movement and how it stands, for rounds. */
+export function toMovementAnswer(document: MovementDocument): {
+  movement: Movement
+  outcome: MovementOutcome
+} {
+  return { movement: toMovementRecord(document), outcome: outcomeOf(document) }
+}
+
+/** A movement for the operations command, with its age at `now`. */
+export function toOperationsRecord(document: MovementDocument, now: Date) {
+  return {
+    ...toMovementRecord(document),
+    operator_id: operatorHandleOf(document.operatorId),
+    next_attempt_at: document.status === 'PENDING' ? (document.dueAt?.toISOString() ?? null) : null,
+    age_s: Math.max(0, Math.floor((now.getTime() - document.createdAt.getTime()) / 1000)),
   }
 }
 

@@ -1,20 +1,30 @@
-import type {
-  FreshMovement,
-  Judgement,
-  MovementEventType,
-  MovementMessage,
-  MovementState,
-  MovementStep,
-  Reversal,
+import {
+  applied,
+  type Change,
+  type FreshMovement,
+  ignored,
+  type Judgement,
+  type MovementMessage,
+  type MovementState,
+  type MovementStep,
 } from './movement.ts'
-import { nextOwedTryAt, nextStakeTryAt } from './retry-ladder.ts'
+import { nextOwedTryAt, nextStakeTryAt } from './retry-schedule.ts'
+import {
+  acknowledgeReversal,
+  askReversal,
+  askVoid,
+  dropConflictedReversal,
+  giveUpReversal,
+  markReversalPlaced,
+  owed,
+} from './reverse-movement.ts'
 
-/** Divides the delays of the ladder; see contract section 9. */
+/** Divides the delays of the retry schedule; see docs/contract.md, section 9. */
 export type ScaleMs = (ms: number) => number
 
 /**
- * The rules of a movement: closed over all messages, so that a message that does not fit the state changes nothing.
- * Source: contract sections 5 and 11 ("Movements and wallets"). Never throws.
+ * The rules of a movement. Every message has an answer in every state: one that does not fit the state changes nothing.
+ * Never throws. Source: docs/contract.md, sections 5 and 11.
  */
 export function advanceMovement(
   state: MovementState,
@@ -37,13 +47,7 @@ export function advanceMovement(
     case 'reversal-asked':
       return askReversal(state, message)
     case 'reversal-placed':
-      if (state.reversal?.transactionId !== message.transactionId || state.reversal.placed) {
-        return ignored(state)
-      }
-      return applied(state, message.at, {
-        reversal: { ...state.reversal, placed: true },
-        dueAt: state.call?.until ?? null,
-      })
+      return markReversalPlaced(state, message)
     case 'reversal-conflicted':
       return dropConflictedReversal(state, message)
     case 'reversal-acknowledged':
@@ -59,10 +63,10 @@ export function advanceMovement(
   }
 }
 
-/** What is to be done next about a movement that is due. */
+/** The next action on a movement. */
 export type NextAction = 'call' | 'call-lost' | 'budget-spent' | 'place-reversal' | 'wait'
 
-/** Decides for whoever finds a movement due at `now`. */
+/** Decides what to do with a movement at `now`. */
 export function nextAction(state: MovementState, now: Date): NextAction {
   if (state.reversal !== null && !state.reversal.placed) return 'place-reversal'
   if (state.call !== null) return now < state.call.until ? 'wait' : 'call-lost'
@@ -122,7 +126,10 @@ function takeAnswer(
   })
 }
 
-/** A refusal is final only if no earlier try can still land; a tombstone always is. */
+/**
+ * Takes a refusal of a stake. It is final only when the outcome of every earlier try is known: the wallet may still take
+ * an earlier one. A tombstone is always final: the wallet takes no try after it.
+ */
 function takeStakeRefusal(
   state: MovementState,
   judgement: Exclude<Judgement, { kind: 'success' }>,
@@ -157,89 +164,6 @@ function spendBudget(state: MovementState, at: Date, rollback: FreshMovement): M
   })
 }
 
-function askVoid(
-  state: MovementState,
-  { at, rollback, requestHash }: Extract<MovementMessage, { kind: 'void-asked' }>,
-): MovementStep {
-  if (state.type !== 'BET' || state.status !== 'PENDING' || state.reversal !== null) return ignored(state)
-  return applied(state, at, {
-    pendingCode: state.pendingCode ?? 'WALLET_UNAVAILABLE',
-    ...owed(rollback, at, requestHash),
-  })
-}
-
-function askReversal(
-  state: MovementState,
-  message: Extract<MovementMessage, { kind: 'reversal-asked' }>,
-): MovementStep {
-  const { at, type, reversal, requestHash, roundClosed } = message
-  if (state.reversal?.transactionId === reversal.transactionId) return ignored(state)
-  const refusal = reversalRefusal(state, type)
-  if (refusal !== null) return { kind: 'refused', state, ...refusal }
-  const asked: Reversal = {
-    ...reversal,
-    type,
-    origin: 'caller',
-    requestHash,
-    roundClosed,
-    askedAt: at,
-    placed: false,
-  }
-  return applied(state, at, { reversal: asked, dueAt: at })
-}
-
-function reversalRefusal(state: MovementState, type: 'REFUND' | 'ROLLBACK') {
-  if (state.type === 'REFUND' || state.type === 'ROLLBACK') {
-    return refusal('VALIDATION_ERROR', 'must name a bet or a win, not a refund or a rollback')
-  }
-  if (type === 'REFUND' && state.type !== 'BET') return refusal('VALIDATION_ERROR', 'must name a bet')
-  if (state.reversal !== null || state.status === 'REFUNDED' || state.status === 'ROLLED_BACK') {
-    return refusal('TRANSACTION_ALREADY_REVERSED', 'The movement has been refunded or rolled back already.')
-  }
-  if (state.status === 'FAILED')
-    return refusal('CONFLICT', 'The movement failed; there is nothing to give back.')
-  if (state.status === 'SUCCESS') return null
-  if (type === 'REFUND') return refusal('CONFLICT', 'The bet is pending; roll it back instead.')
-  return state.type === 'BET' ? null : refusal('CONFLICT', 'A pending win cannot be rolled back.')
-}
-
-function dropConflictedReversal(
-  state: MovementState,
-  { at, transactionId, rollback }: Extract<MovementMessage, { kind: 'reversal-conflicted' }>,
-): MovementStep {
-  const { reversal } = state
-  if (reversal === null || reversal.transactionId !== transactionId || reversal.placed) return ignored(state)
-  if (reversal.origin === 'service') {
-    return applied(state, at, { reversal: { ...reversal, ...rollback }, dueAt: at })
-  }
-  return applied(state, at, { reversal: null, dueAt: state.status === 'PENDING' ? at : null })
-}
-
-function acknowledgeReversal(
-  state: MovementState,
-  { at, transactionId }: Extract<MovementMessage, { kind: 'reversal-acknowledged' }>,
-): MovementStep {
-  const { reversal, status } = state
-  if (reversal === null || reversal.transactionId !== transactionId) return ignored(state)
-  if (status !== 'PENDING' && status !== 'SUCCESS') return ignored(state)
-  return applied(state, at, {
-    status: reversal.type === 'REFUND' ? 'REFUNDED' : 'ROLLED_BACK',
-    call: null,
-    dueAt: null,
-  })
-}
-
-function giveUpReversal(
-  state: MovementState,
-  { at, transactionId }: Extract<MovementMessage, { kind: 'reversal-given-up' }>,
-): MovementStep {
-  if (state.reversal?.transactionId !== transactionId) return ignored(state)
-  if (state.status === 'SUCCESS') return applied(state, at, { reversal: null, dueAt: null })
-  if (state.status !== 'PENDING') return ignored(state)
-  const failed = { status: 'FAILED', refusalCode: 'WALLET_REJECTED', call: null, dueAt: null } as const
-  return applied(state, at, failed, 'transaction.failed')
-}
-
 function resolveByPerson(
   state: MovementState,
   { at, as }: Extract<MovementMessage, { kind: 'resolved' }>,
@@ -253,8 +177,6 @@ function resolveByPerson(
   const failed = { status: 'FAILED', refusalCode: 'WALLET_REJECTED', dueAt: null } as const
   return applied(state, at, failed, 'transaction.failed')
 }
-
-type Change = Partial<Omit<MovementState, 'type' | 'operation' | 'createdAt' | 'updatedAt'>>
 
 const eventOfSuccess = {
   BET: 'transaction.bet',
@@ -275,36 +197,4 @@ function succeed(state: MovementState, at: Date, change: Change): MovementStep {
 function taken(judgement: Extract<Judgement, { kind: 'success' }>): Change {
   const { walletCode, walletTransactionId, balanceAfter } = judgement
   return { walletCode: walletCode === 'OK' ? null : walletCode, walletTransactionId, balanceAfter }
-}
-
-function owed(rollback: FreshMovement, at: Date, requestHash = ''): Change {
-  return {
-    dueAt: at,
-    reversal: {
-      ...rollback,
-      type: 'ROLLBACK',
-      origin: 'service',
-      requestHash,
-      roundClosed: true,
-      askedAt: at,
-      placed: false,
-    },
-  }
-}
-
-function applied(
-  state: MovementState,
-  at: Date,
-  change: Change,
-  event: MovementEventType | null = null,
-): MovementStep {
-  return { kind: 'applied', state: { ...state, ...change, updatedAt: at }, event }
-}
-
-function ignored(state: MovementState): MovementStep {
-  return { kind: 'ignored', state }
-}
-
-function refusal(code: 'CONFLICT' | 'VALIDATION_ERROR' | 'TRANSACTION_ALREADY_REVERSED', message: string) {
-  return { code, message } as const
 }

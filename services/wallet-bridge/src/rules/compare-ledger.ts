@@ -1,4 +1,7 @@
-/** An operator's own ledger against our movements. Source: issue text of the ledger diff; the shape of a difference is ours. */
+import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
+import type { MovementState } from './movement.ts'
+
+/** Compares an operator's own ledger with our movements. The shape of a difference is ours. */
 
 export type LedgerRow = {
   readonly transaction_id: string
@@ -8,30 +11,60 @@ export type LedgerRow = {
   readonly player_id: string | null
 }
 
-export type OurMovement = LedgerRow & {
+type OurMovement = LedgerRow & {
+  readonly player_id: string
   readonly status: string
-  /** The wallet has certainly moved money for it and was not told otherwise since. */
+  /** The wallet has certainly moved money for it. */
   readonly moved: boolean
-  /** The wallet may have it or not: pending, or given back without a certain answer. */
+  /** The wallet may have moved money for it: it is pending, or was given back without a certain answer. */
   readonly uncertain: boolean
 }
 
-/** `extra`: the operator has what we do not, or what we hold for refused. `different`: both have it, with other values. */
+/**
+ * `extra`: the operator has a row for which we have no movement, or a refused one. `different`: both have it, with
+ * other values.
+ */
 export type LedgerDifference = {
   readonly kind: 'extra' | 'different' | 'duplicate'
   readonly transaction_id: string
-  readonly fields: readonly {
-    readonly field: string
-    readonly ours: string | null
-    readonly theirs: string | null
-  }[]
+  readonly fields: { readonly field: string; readonly ours: string | null; readonly theirs: string | null }[]
 }
 
-/** Compares one chunk. `normalise` gives an amount all decimals of its currency, or null when it has none. */
+/**
+ * A movement as the comparison needs it. It certainly moved money when the wallet acknowledged it. It is uncertain when
+ * it was given back before a certain answer, and when it is a rollback of what the wallet never had.
+ */
+export function toOurMovement(
+  movement: MovementState & {
+    readonly transactionId: string
+    readonly amount: string
+    readonly currency: string
+    readonly playerId: string
+    readonly attempts: readonly { readonly classification: string }[]
+  },
+): OurMovement {
+  const acknowledged =
+    movement.attempts.some(({ classification }) => classification === 'SUCCESS') ||
+    movement.status === 'SUCCESS' ||
+    movement.status === 'REFUNDED'
+  const tombstone = movement.walletCode === 'TRANSACTION_NOT_FOUND' && movement.type === 'ROLLBACK'
+  const moved = acknowledged && !tombstone && movement.operation !== null
+  return {
+    transaction_id: movement.transactionId,
+    type: movement.type,
+    amount: movement.amount,
+    currency: movement.currency,
+    player_id: movement.playerId,
+    status: movement.status,
+    moved,
+    uncertain: !moved && movement.status !== 'FAILED',
+  }
+}
+
+/** Compares one chunk of ledger rows with our movements of the same transaction ids. */
 export function compareLedger(
   rows: readonly LedgerRow[],
   ours: ReadonlyMap<string, OurMovement>,
-  normalise: (amount: string, currency: string) => string | null,
 ): { differences: LedgerDifference[]; matched: number } {
   const differences: LedgerDifference[] = []
   const seen = new Set<string>()
@@ -39,7 +72,7 @@ export function compareLedger(
   for (const row of rows) {
     const difference = seen.has(row.transaction_id)
       ? { kind: 'duplicate' as const, transaction_id: row.transaction_id, fields: [] }
-      : compareRow(row, ours.get(row.transaction_id), normalise)
+      : compareRow(row, ours.get(row.transaction_id))
     seen.add(row.transaction_id)
     if (difference === null) matched += 1
     else differences.push(difference)
@@ -47,20 +80,26 @@ export function compareLedger(
   return { differences, matched }
 }
 
-function compareRow(
-  row: LedgerRow,
-  our: OurMovement | undefined,
-  normalise: (amount: string, currency: string) => string | null,
-): LedgerDifference | null {
+function compareRow(row: LedgerRow, our: OurMovement | undefined): LedgerDifference | null {
   const { transaction_id } = row
   if (our === undefined) return { kind: 'extra', transaction_id, fields: [] }
   if (!our.moved && !our.uncertain) {
     const fields = [{ field: 'status', ours: our.status, theirs: 'in the ledger' }]
     return { kind: 'extra', transaction_id, fields }
   }
-  const theirs = { ...row, amount: normalise(row.amount, row.currency) ?? row.amount }
+  const theirs = { ...row, amount: withAllDecimals(row.amount, row.currency) }
   const fields = (['type', 'amount', 'currency', 'player_id'] as const)
     .filter((field) => theirs[field] !== null && theirs[field] !== our[field])
     .map((field) => ({ field, ours: our[field], theirs: row[field] }))
   return fields.length === 0 ? null : { kind: 'different', transaction_id, fields }
+}
+
+/** An amount with all decimals of its currency; one that the currency cannot have stays as it is. */
+function withAllDecimals(amount: string, currency: string): string {
+  try {
+    return formatAmount(parseAmount(amount, currency), currency)
+  } catch (error) {
+    if (error instanceof AmountError) return amount
+    throw error
+  }
 }

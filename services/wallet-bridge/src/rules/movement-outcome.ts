@@ -1,18 +1,13 @@
-import type { MovementState, PendingCode, RefusalCode } from './movement.ts'
-
-/** How a movement stands for its caller. */
-export type Outcome =
-  | { readonly kind: 'done' }
-  | { readonly kind: 'refused'; readonly code: RefusalCode }
-  | { readonly kind: 'pending'; readonly code: PendingCode; readonly rollbackOwed: boolean }
+import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
+import type { MovementState } from './movement.ts'
 
 /**
- * The same state gives the same answer for ever. A movement whose first try has no answer yet counts as WALLET_TIMEOUT.
- * A refused stake that ended ROLLED_BACK by the wallet's tombstone is refused; one given back otherwise is done.
+ * How a movement stands for its caller. A state always gives the same outcome. A movement whose first try has no answer
+ * yet counts as WALLET_TIMEOUT. A stake that the wallet's tombstone ended is refused; one given back otherwise is done.
  */
 export function outcomeOf(
   state: Pick<MovementState, 'status' | 'type' | 'refusalCode' | 'pendingCode' | 'reversal'>,
-): Outcome {
+): MovementOutcome {
   if (state.status === 'PENDING') {
     return {
       kind: 'pending',
@@ -22,4 +17,12 @@ export function outcomeOf(
   }
   if (state.refusalCode !== null) return { kind: 'refused', code: state.refusalCode }
   return { kind: 'done' }
+}
+
+/** Whether a caller can be told how the movement stands: its first try has ended, or it will have none. */
+export function hasAnswer(
+  movement: Pick<MovementState, 'status' | 'type' | 'reversal'> & { readonly attempts: readonly unknown[] },
+): boolean {
+  if (movement.status !== 'PENDING' || movement.attempts.length > 0) return true
+  return movement.type === 'BET' && movement.reversal !== null
 }

@@ -1,21 +1,19 @@
+import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
+import type { Movement } from '@pitboss/contracts/objects/movement'
+
 /** The state of a movement and the messages that change it. Pure data; the rules are in `advance-movement.ts`. */
 
-export type MovementType = 'BET' | 'WIN' | 'REFUND' | 'ROLLBACK'
-export type MovementStatus = 'PENDING' | 'SUCCESS' | 'FAILED' | 'REFUNDED' | 'ROLLED_BACK'
+export type MovementType = Movement['type']
+export type MovementStatus = Movement['status']
 export type WalletOperation = 'debit' | 'credit' | 'rollback'
 
-/** What the caller is told while the outcome is unknown. */
-export type PendingCode = 'WALLET_TIMEOUT' | 'WALLET_UNAVAILABLE'
+/** The error code for the caller while the outcome is unknown. */
+export type PendingCode = Extract<MovementOutcome, { kind: 'pending' }>['code']
 
-/** What the caller is told when the wallet said no for certain. */
-export type RefusalCode =
-  | 'INSUFFICIENT_FUNDS'
-  | 'PLAYER_BLOCKED'
-  | 'BET_LIMIT_EXCEEDED'
-  | 'CURRENCY_MISMATCH'
-  | 'WALLET_REJECTED'
+/** The error code for the caller when the wallet refused for certain. */
+export type RefusalCode = Extract<MovementOutcome, { kind: 'refused' }>['code']
 
-/** How a wallet's answer to one call is judged. Source: contract section 6. */
+/** The judgement of a wallet's answer to one call. Source: docs/contract.md, section 6. */
 export type Judgement =
   | {
       readonly kind: 'success'
@@ -24,7 +22,7 @@ export type Judgement =
       readonly balanceAfter: string | null
     }
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly walletCode: string }
-  /** A debit whose rollback came first: the wallet will never take it. */
+  /** A debit whose rollback reached the wallet first: the wallet will never take it. */
   | { readonly kind: 'rolled-back'; readonly walletCode: string }
   | {
       readonly kind: 'unknown'
@@ -33,7 +31,10 @@ export type Judgement =
       readonly reason: string
     }
 
-/** A wallet call in flight. Its holder may write the result; when `until` has passed, anybody may call it lost. */
+/**
+ * A wallet call in flight. The process with its token may write the result; after `until` any process may give it up as
+ * lost.
+ */
 export type WalletCall = {
   readonly token: string
   /** 1-based. */
@@ -42,12 +43,12 @@ export type WalletCall = {
   readonly until: Date
 }
 
-/** Identity of a movement about to be made, chosen outside. */
+/** The ids of a movement that is about to be made; they come from outside the rules. */
 export type FreshMovement = { readonly transactionId: string; readonly reference: string }
 
 /**
- * The one movement that takes the original back. Being one field of the original, set by compare-and-set, two of them cannot both
- * be. On a stake that is PENDING it means that a rollback is owed and no late success counts.
+ * The one movement that takes the original back. It is one field of the original, set by a fenced write, so there are never
+ * two. On a stake that is PENDING it means that a rollback is owed and that a late success does not count.
  */
 export type Reversal = FreshMovement & {
   readonly type: 'REFUND' | 'ROLLBACK'
@@ -55,13 +56,13 @@ export type Reversal = FreshMovement & {
   readonly requestHash: string
   readonly roundClosed: boolean
   readonly askedAt: Date
-  /** Its own record exists. */
+  /** Whether it has a record of its own. */
   readonly placed: boolean
 }
 
 export type MovementState = {
   readonly type: MovementType
-  /** Null for what never calls a wallet: a lost round's zero win that the wallet is not told of. */
+  /** Null for a movement that never calls a wallet: the zero win of a lost round of which the wallet is not told. */
   readonly operation: WalletOperation | null
   readonly status: MovementStatus
   readonly createdAt: Date
@@ -71,7 +72,10 @@ export type MovementState = {
   /** Calls whose outcome is unknown. */
   readonly unknownTries: number
   readonly call: WalletCall | null
-  /** When somebody must act next; null when nobody must. Never null while PENDING, except for a stake whose rollback has its own record. */
+  /**
+   * When the resolver must act next; null for never. While PENDING it is null only for a stake whose rollback has its own
+   * record.
+   */
   readonly dueAt: Date | null
   readonly pendingCode: PendingCode | null
   readonly refusalCode: RefusalCode | null
@@ -91,11 +95,11 @@ export type MovementMessage =
       readonly judgement: Judgement
       readonly rollback: FreshMovement
     }
-  /** The holder of the call let its time pass: whether the wallet got it is unknown. */
+  /** The time of the call has passed without an answer: it is unknown whether the wallet got the call. */
   | { readonly kind: 'call-lost'; readonly at: Date; readonly rollback: FreshMovement }
-  /** A stake's tries or its envelope are used up. */
+  /** A stake has used up its tries or its time. */
   | { readonly kind: 'budget-spent'; readonly at: Date; readonly rollback: FreshMovement }
-  /** Give a pending stake back, whatever the wallet knows of it. */
+  /** Give a pending stake back, whether or not the wallet has taken it. */
   | {
       readonly kind: 'void-asked'
       readonly at: Date
@@ -111,7 +115,7 @@ export type MovementMessage =
       readonly roundClosed: boolean
     }
   | { readonly kind: 'reversal-placed'; readonly at: Date; readonly transactionId: string }
-  /** The id chosen for the reversal belongs to another movement; nothing was sent. */
+  /** The reversal's id belongs to another movement; nothing was sent. */
   | {
       readonly kind: 'reversal-conflicted'
       readonly at: Date
@@ -119,9 +123,9 @@ export type MovementMessage =
       readonly rollback: FreshMovement
     }
   | { readonly kind: 'reversal-acknowledged'; readonly at: Date; readonly transactionId: string }
-  /** A person decided that the reversal will not be. */
+  /** A person decided that the reversal is not made. */
   | { readonly kind: 'reversal-given-up'; readonly at: Date; readonly transactionId: string }
-  /** The wallet says that it knows the result now. */
+  /** The wallet's callback says that it knows the result now. */
   | { readonly kind: 'hinted'; readonly at: Date }
   /** A person ends an owed movement. */
   | { readonly kind: 'resolved'; readonly at: Date; readonly as: 'success' | 'failed' }
@@ -132,7 +136,7 @@ export type MovementEventType =
   | 'transaction.failed'
   | 'transaction.rollback'
 
-/** What a step did. `refused` leaves the state as it was. */
+/** The result of a message. `ignored` and `refused` leave the state as it was. */
 export type MovementStep =
   | { readonly kind: 'applied'; readonly state: MovementState; readonly event: MovementEventType | null }
   | { readonly kind: 'ignored'; readonly state: MovementState }
@@ -142,3 +146,21 @@ export type MovementStep =
       readonly code: 'CONFLICT' | 'VALIDATION_ERROR' | 'TRANSACTION_ALREADY_REVERSED'
       readonly message: string
     }
+
+/** The fields that a step changes. */
+export type Change = Partial<Omit<MovementState, 'type' | 'operation' | 'createdAt' | 'updatedAt'>>
+
+/** A step that changes the state at `at`. */
+export function applied(
+  state: MovementState,
+  at: Date,
+  change: Change,
+  event: MovementEventType | null = null,
+): MovementStep {
+  return { kind: 'applied', state: { ...state, ...change, updatedAt: at }, event }
+}
+
+/** A step that leaves the state as it was. */
+export function ignored(state: MovementState): MovementStep {
+  return { kind: 'ignored', state }
+}

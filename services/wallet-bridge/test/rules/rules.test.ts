@@ -3,7 +3,7 @@ import { advanceMovement, nextAction } from '../../src/rules/advance-movement.ts
 import { admitStake, closedBreaker, recordOutcome } from '../../src/rules/circuit-breaker.ts'
 import type { Judgement, MovementMessage, MovementState } from '../../src/rules/movement.ts'
 import { outcomeOf } from '../../src/rules/movement-outcome.ts'
-import { callTimeoutMs, nextStakeTryAt } from '../../src/rules/retry-ladder.ts'
+import { callTimeoutMs, nextStakeTryAt } from '../../src/rules/retry-schedule.ts'
 import { initialState } from '../../src/records/new-movement.ts'
 
 const rollback = { transactionId: 'rbk_1', reference: 'txn_1' }

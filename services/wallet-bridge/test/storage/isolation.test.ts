@@ -16,7 +16,7 @@ import { callingRoundOf, movementIdOf, walletKeyOf } from '../../src/rules/movem
 import { movementIndexes } from '../../src/storage/movement-document.ts'
 import { createMovementLists } from '../../src/storage/movement-lists.ts'
 import { createMovements } from '../../src/storage/movements.ts'
-import { createOverlongWaits } from '../../src/storage/overlong-waits.ts'
+import { createLongWaits } from '../../src/storage/long-waits.ts'
 import { createPendingMovements } from '../../src/storage/pending-movements.ts'
 import { createWallets } from '../../src/storage/wallet-document.ts'
 
@@ -91,8 +91,8 @@ await holdIsolation(t, {
       stakesOf: scoped((scope, { roundId }) => movements.stakesOf(scope, roundId)),
       write: internal('writes a record as it was read under its scope'),
     }),
-    createOverlongWaits: table(
-      createOverlongWaits(movements, (ms) => ms),
+    createLongWaits: table(
+      createLongWaits(movements, (ms) => ms),
       { end: internal('the ladder is the same for every account') },
     ),
     createPendingMovements: table(createPendingMovements(movements), {

@@ -34,10 +34,8 @@ function start(t: { teardown(fn: () => Promise<void>): void }, backlog: Map<stri
         keys()
           .toSorted()
           .find((key) => key > after) ?? null,
-      ofWallet: async (key, _now, max) => (backlog.get(key) ?? []).slice(0, max),
-      pullForward: async () => 0,
-    },
-    advance: {
+      ofWallet: async (key, max) => (backlog.get(key) ?? []).slice(0, max),
+      isSilent: () => breaker.open,
       async advance(document) {
         begun.push(document.walletKey)
         await new Promise<void>((resolve) => ends.set(document.transactionId, resolve))
@@ -45,11 +43,7 @@ function start(t: { teardown(fn: () => Promise<void>): void }, backlog: Map<stri
         backlog.set(document.walletKey, rest)
         return { kind: 'advanced', document: { ...document, status: 'SUCCESS', dueAt: null } }
       },
-      runBegun: async (document) => document,
-      placeReversal: async () => null,
-      idle: async () => undefined,
     },
-    breakers: { isOpen: () => breaker.open },
     clock,
     newRequestId: () => 'req_1',
     logger: silentLogger,

@@ -1,65 +1,53 @@
+import { type CallHandler, type HandlerContext, handler } from '@pitboss/bus/serve-calls'
 import {
   placeMovement as placeCall,
   roundMovements as roundCall,
   showMovement as showCall,
   voidStake as voidCall,
 } from '@pitboss/contracts/calls/wallet'
-import { type CallHandler, type HandlerContext, handler } from '@pitboss/bus/serve-calls'
-import { outcomeOf } from '../rules/movement-outcome.ts'
-import { hasAnswer } from '../actions/await-first-try.ts'
 import type { PlaceMovement } from '../actions/place-movement.ts'
-import { toMovementRecord } from '../records/render-movement.ts'
+import type { ReadMovements } from '../actions/read-movements.ts'
 import type { VoidStake } from '../actions/void-stake.ts'
-import type { MovementStore } from '../storage/movements.ts'
+import { toMovementAnswer, toMovementRecord } from '../records/render-movement.ts'
 
-/** What is left for the way back when a caller waits for a first try. */
+/** Kept of the caller's time for the way back, when it waits for a first try. */
 const answerReserveMs = 750
-const roundMovementsMax = 500
 
 /** The calls that rounds makes. */
 export function movementCalls({
   placeMovement,
   voidStake,
-  movements,
+  readMovements,
 }: {
   placeMovement: PlaceMovement
   voidStake: VoidStake
-  movements: MovementStore
+  readMovements: ReadMovements
 }): CallHandler[] {
   return [
     handler(placeCall, async ({ scope, ...order }, context) => {
       const { document, created } = await placeMovement(scope, order, waitingContext(context))
-      return { movement: toMovementRecord(document), outcome: outcomeOf(document), created }
+      const { movement, outcome } = toMovementAnswer(document)
+      return { movement, outcome, created }
     }),
     handler(voidCall, async ({ scope, stake, rollbackTransactionId }, context) => {
       const voided = await voidStake(scope, { stake, rollbackTransactionId }, waitingContext(context))
+      const { movement, outcome } = toMovementAnswer(voided.stake)
       return {
-        stake: toMovementRecord(voided.stake),
+        stake: movement,
         rollback: voided.rollback === null ? null : toMovementRecord(voided.rollback),
-        outcome: outcomeOf(voided.stake),
+        outcome,
       }
     }),
     handler(showCall, async ({ scope, transactionId }) => {
-      const document = await movements.find(scope, transactionId)
-      if (document === null) return null
+      const found = await readMovements.find(scope, transactionId)
+      if (found === null) return null
+      const { document, answered } = found
       const { requestHash, driver } = document
-      const answered = hasAnswer(document)
-      return {
-        movement: toMovementRecord(document),
-        outcome: outcomeOf(document),
-        requestHash,
-        driver,
-        answered,
-      }
+      return { ...toMovementAnswer(document), requestHash, driver, answered }
     }),
     handler(roundCall, async ({ scope, roundId }) => {
-      const found = await movements.ofRound(scope, roundId, roundMovementsMax)
-      return {
-        data: found.map((document) => ({
-          movement: toMovementRecord(document),
-          outcome: outcomeOf(document),
-        })),
-      }
+      const found = await readMovements.ofRound(scope, roundId)
+      return { data: found.map(toMovementAnswer) }
     }),
   ]
 }

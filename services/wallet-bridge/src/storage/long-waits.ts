@@ -1,12 +1,12 @@
 import type { Filter } from 'mongodb'
-import { ladderRungs } from '../rules/retry-ladder.ts'
+import { retrySteps } from '../rules/retry-schedule.ts'
 import type { MovementDocument } from './movement-document.ts'
 import type { Movements } from './movements.ts'
 
-export type OverlongWaits = {
+export type LongWaits = {
   /**
-   * Makes every credit and rollback due whose next try is further away than its age allows.
-   * @returns how many.
+   * Makes every credit and rollback due whose next try is later than its age allows.
+   * @returns the number of them
    */
   end(now: Date): Promise<number>
 }
@@ -17,16 +17,13 @@ const pagesMax = 200
 const slackMs = 2000
 
 /**
- * Waits that the rules of today don't make: left by a build that counted tries, or by a clock that was
- * ahead. Until such a wait is over nothing else would look at its movement.
+ * Waits that today's rules do not make: an earlier build counted tries, or a clock was ahead. Nothing else looks at such
+ * a movement before its wait is over.
  */
-export function createOverlongWaits(
-  { collection }: Movements,
-  scaleMs: (ms: number) => number,
-): OverlongWaits {
+export function createLongWaits({ collection }: Movements, scaleMs: (ms: number) => number): LongWaits {
   return {
     async end(now) {
-      const waiting = overlong(now, scaleMs)
+      const waiting = longWaits(now, scaleMs)
       let ended = 0
       for (let pages = 1; pages <= pagesMax; pages++) {
         const found = await collection
@@ -48,17 +45,14 @@ export function createOverlongWaits(
   }
 }
 
-/**
- * The younger a movement the sooner its next try: what is too far away for a rung is so for all that are
- * younger.
- */
-function overlong(now: Date, scaleMs: (ms: number) => number): Filter<MovementDocument> {
+/** Delays grow with age: a wait that is too long for a step is too long for every younger movement. */
+function longWaits(now: Date, scaleMs: (ms: number) => number): Filter<MovementDocument> {
   const after = (ms: number) => new Date(now.getTime() + ms)
   return {
     status: 'PENDING',
     type: { $ne: 'BET' },
     call: null,
-    $or: ladderRungs(scaleMs).map(({ untilAgeMs, delayMs }) => ({
+    $or: retrySteps(scaleMs).map(({ untilAgeMs, delayMs }) => ({
       dueAt: { $gt: after(delayMs + slackMs) },
       ...(Number.isFinite(untilAgeMs) ? { createdAt: { $gt: after(-untilAgeMs) } } : {}),
     })),

@@ -7,7 +7,7 @@ import type { MovementState } from '../../src/rules/movement.ts'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
 import { movementIndexes } from '../../src/storage/movement-document.ts'
 import { createMovements } from '../../src/storage/movements.ts'
-import { createOverlongWaits } from '../../src/storage/overlong-waits.ts'
+import { createLongWaits } from '../../src/storage/long-waits.ts'
 import { newScope, silentLogger, specOf } from '../fixtures/bridge.ts'
 
 const engines = await withEngines(t)
@@ -20,7 +20,7 @@ t.teardown(() => storage.close())
 await ensureIndexes(storage.db, movementIndexes)
 const movements = createMovements(storage.db)
 const { collection } = movements
-const overlong = createOverlongWaits(movements, (ms) => ms)
+const longWaits = createLongWaits(movements, (ms) => ms)
 
 const s = 1000
 const min = 60 * s
@@ -58,19 +58,19 @@ t.test('what waits longer than its age allows is due, what does not keeps its ti
   }
   await collection.insertMany([...Object.values(tooLong), ...Object.values(right)])
 
-  t.equal(await overlong.end(now), Object.keys(tooLong).length)
+  t.equal(await longWaits.end(now), Object.keys(tooLong).length)
   for (const [what, { _id }] of Object.entries(tooLong)) {
     t.same((await movements.findById(_id))?.dueAt, now, what)
   }
   for (const [what, { _id, dueAt }] of Object.entries(right)) {
     t.same((await movements.findById(_id))?.dueAt, dueAt, what)
   }
-  t.equal(await overlong.end(now), 0, 'a second time there is nothing left')
+  t.equal(await longWaits.end(now), 0, 'a second time there is nothing left')
 })
 
 t.test('however many there are, each is ended once by one of two replicas', async (t) => {
   await collection.insertMany(Array.from({ length: 1203 }, () => aged(10 * min, 6 * h)))
-  const ended = await Promise.all([overlong.end(now), overlong.end(now)])
+  const ended = await Promise.all([longWaits.end(now), longWaits.end(now)])
   t.equal(ended[0] + ended[1], 1203)
   t.equal(await collection.countDocuments({ dueAt: now }), 1203)
 })

@@ -1,34 +1,43 @@
-import { operatorIdOf } from '@pitboss/contracts/operator-handle'
-import { walletCallback } from '@pitboss/contracts/calls/wallet'
 import type { Scope } from '@pitboss/contracts/caller'
+import { operatorIdOf } from '@pitboss/contracts/operator-handle'
+import { parseJsonObject } from '@pitboss/contracts/parse-json-object'
 import { transactionId } from '@pitboss/contracts/primitives'
-import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
 import { verifyBody } from '@pitboss/signing/verify-body'
 import type { Logger } from 'pino'
 import { z } from 'zod'
-import { parseJsonObject } from '@pitboss/contracts/parse-json-object'
-import type { ApplyMessage } from '../actions/apply-message.ts'
-import type { CallbackSignatures } from '../storage/callback-signatures.ts'
 import { walletKeyOf } from '../rules/movement-keys.ts'
+import type { CallbackSignatures } from '../storage/callback-signatures.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import type { MovementStore } from '../storage/movements.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
+import type { ApplyMessage } from './apply-message.ts'
+
+/** A callback as it arrived: `operator` and `environment` from the path, `rawBody` in base64. */
+type Callback = {
+  readonly operator: string
+  readonly environment: string
+  readonly rawBody: string
+  readonly timestamp: string | null
+  readonly signature: string | null
+}
+export type TakeCallback = (callback: Callback, requestId: string) => Promise<void>
 
 const callbackBody = z.strictObject({
   transactionId,
   status: z.enum(['SUCCESS', 'FAILED', 'UNKNOWN']),
 })
 
-/** Against which an unknown operator's signature is checked, so that it costs the same work. */
-const nobodysSecret = 'wsec_00000000000000000000000000000000'
+/** Stands in for the secret of an operator without a wallet, so that the check takes as long. */
+const placeholderSecret = 'wsec_00000000000000000000000000000000'
 
 /**
- * A wallet's signed hint that it knows a result now. It never is a result: the movement becomes due and the wallet is asked.
- * The signature comes first, is compared in constant time and counts once. Source: contract section 11.
+ * Takes a wallet's signed hint that it knows a result now. The hint is never the result: it makes the movement due,
+ * and the wallet is asked again. The signature is checked first, in constant time, and is good once.
+ * @throws ServiceError INVALID_SIGNATURE, VALIDATION_ERROR, TRANSACTION_NOT_FOUND. Source: docs/contract.md, section 11
  */
-export function callbackCalls({
+export function createTakeCallback({
   wallets,
   movements,
   signatures,
@@ -44,37 +53,29 @@ export function callbackCalls({
   clock: Clock
   wake: () => void
   logger: Logger
-}): CallHandler[] {
-  return [
-    handler(walletCallback, async (request, { requestId }) => {
-      const rawBody = Buffer.from(request.rawBody, 'base64')
-      const scope = await verifiedScope(request, rawBody)
-      const { transactionId: id, status } = readBody(rawBody)
-      const movement = await movements.find(scope, id)
-      if (movement === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
-      await hint(movement, scope)
-      logger.info(
-        { ...scope, transaction_id: id, said: status, status: movement.status, request_id: requestId },
-        'callback.received',
-      )
-      return null
-    }),
-  ]
+}): TakeCallback {
+  return async function takeCallback(callback, requestId) {
+    const rawBody = Buffer.from(callback.rawBody, 'base64')
+    const scope = await verifiedScope(callback, rawBody)
+    const { transactionId: id, status } = readBody(rawBody)
+    const movement = await movements.find(scope, id)
+    if (movement === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
+    await makeDue(movement, scope)
+    logger.info(
+      { ...scope, transaction_id: id, said: status, status: movement.status, request_id: requestId },
+      'callback.received',
+    )
+  }
 
   async function verifiedScope(
-    {
-      operator,
-      environment,
-      timestamp,
-      signature,
-    }: { operator: string; environment: string; timestamp: string | null; signature: string | null },
+    { operator, environment, timestamp, signature }: Callback,
     rawBody: Uint8Array,
   ): Promise<Scope> {
     const scope = scopeOfPath(operator, environment)
     const wallet = scope === null ? null : await wallets.open(scope)
     const now = clock.now()
     const verified = verifyBody({
-      secret: wallet?.secret ?? nobodysSecret,
+      secret: wallet?.secret ?? placeholderSecret,
       timestamp: timestamp ?? undefined,
       signature: signature ?? undefined,
       rawBody,
@@ -86,8 +87,8 @@ export function callbackCalls({
     return scope
   }
 
-  /** A stake whose rollback has a record of its own waits for that one. */
-  async function hint(movement: MovementDocument, scope: Scope): Promise<void> {
+  /** Makes the movement due, and its reversal: a stake whose reversal has its own record is ended by that one. */
+  async function makeDue(movement: MovementDocument, scope: Scope): Promise<void> {
     if (movement.status !== 'PENDING') return
     const at = clock.now()
     await apply(movement, { kind: 'hinted', at })

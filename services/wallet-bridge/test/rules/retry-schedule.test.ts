@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { advanceMovement, nextAction } from '../../src/rules/advance-movement.ts'
 import type { Judgement, MovementMessage, MovementState } from '../../src/rules/movement.ts'
-import { nextOwedTryAt, nextTryWithinMs } from '../../src/rules/retry-ladder.ts'
+import { nextOwedTryAt, nextTryWithinMs } from '../../src/rules/retry-schedule.ts'
 import { initialState } from '../../src/records/new-movement.ts'
 
 const s = 1000

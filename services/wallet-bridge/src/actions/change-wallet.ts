@@ -1,0 +1,68 @@
+import { randomInt } from 'node:crypto'
+import type { Scope } from '@pitboss/contracts/caller'
+import { toSetup } from '@pitboss/contracts/environments'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
+import type { Clock } from '@pitboss/runtime/clock'
+import type { WalletDocument, Wallets, WalletSettings } from '../storage/wallet-document.ts'
+
+export type ChangeWallet = {
+  /**
+   * Creates the scope's wallet or changes its settings; a change keeps the secret.
+   * @returns the new wallet's secret, or null when there was a wallet. @throws ServiceError VALIDATION_ERROR at `url`
+   */
+  put(
+    scope: Scope,
+    settings: WalletSettings,
+  ): Promise<{ readonly wallet: WalletDocument; readonly secret: string | null }>
+  /** Replaces the secret at once, without a time in which both are good. @throws ServiceError NOT_FOUND */
+  rotateSecret(scope: Scope): Promise<{ readonly wallet: WalletDocument; readonly secret: string }>
+}
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const secretCharacters = 32
+
+export function createChangeWallet({
+  wallets,
+  allowLoopback,
+  clock,
+}: {
+  wallets: Wallets
+  allowLoopback: boolean
+  clock: Clock
+}): ChangeWallet {
+  return {
+    async put(scope, settings) {
+      await refuseBadUrl(settings.url, scope)
+      const changed = await wallets.change(scope, settings, clock.now())
+      if (changed !== null) return { wallet: changed, secret: null }
+      const secret = newWalletSecret()
+      const created = await wallets.create(scope, settings, secret, clock.now())
+      if (created !== null) return { wallet: created, secret }
+      // Another request created it meanwhile.
+      const other = await wallets.change(scope, settings, clock.now())
+      if (other === null) throw new Error('the wallet was refused as a duplicate and is not found')
+      return { wallet: other, secret: null }
+    },
+    async rotateSecret(scope) {
+      const secret = newWalletSecret()
+      const wallet = await wallets.replaceSecret(scope, secret, clock.now())
+      if (wallet === null) throw new ServiceError('NOT_FOUND')
+      return { wallet, secret }
+    },
+  }
+
+  async function refuseBadUrl(url: string, scope: Scope): Promise<void> {
+    const policy = { environment: toSetup(scope.environment), allowLoopback }
+    const verdict = await checkOutboundUrlAndResolve(url, policy)
+    if (!verdict.ok) throw invalidField('url', verdict.reason)
+    if (url.includes('?')) throw invalidField('url', 'must not have a query')
+  }
+}
+
+/** `wsec_` and 32 base62 characters. The whole text is the HMAC key of wallet calls and callbacks. */
+function newWalletSecret(): string {
+  let text = 'wsec_'
+  for (let position = 0; position < secretCharacters; position++) text += base62.charAt(randomInt(62))
+  return text
+}

@@ -1,0 +1,53 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import {
+  compareLedger,
+  type LedgerDifference,
+  type LedgerRow,
+  toOurMovement,
+} from '../rules/compare-ledger.ts'
+import type { MovementLists } from '../storage/movement-lists.ts'
+
+const pageSize = 1000
+
+export type ReconcileLedger = {
+  /** Compares a chunk of the operator's ledger with our movements of the same ids. */
+  compare(
+    scope: Scope,
+    rows: readonly LedgerRow[],
+  ): Promise<{ differences: LedgerDifference[]; matched: number }>
+  /**
+   * Our movements of the window that moved money, oldest first, from 1000 movements behind `after`.
+   * @returns `next` for the page behind this one, or null after the last
+   */
+  ours(
+    scope: Scope,
+    window: { from: Date; to: Date },
+    after: string | null,
+  ): Promise<{ rows: (LedgerRow & { player_id: string })[]; next: string | null }>
+}
+
+export function createReconcileLedger({ lists }: { lists: MovementLists }): ReconcileLedger {
+  return {
+    async compare(scope, rows) {
+      const ids = [...new Set(rows.map(({ transaction_id }) => transaction_id))]
+      const found = await lists.byTransactionIds(scope, ids)
+      const ours = new Map(found.map((document) => [document.transactionId, toOurMovement(document)]))
+      return compareLedger(rows, ours)
+    },
+    async ours(scope, window, after) {
+      const found = await lists.oldestFirst(scope, window, { after, limit: pageSize })
+      const last = found.at(-1)
+      const rows = found
+        .map(toOurMovement)
+        .filter(({ moved }) => moved)
+        .map(({ transaction_id, type, amount, currency, player_id }) => ({
+          transaction_id,
+          type,
+          amount,
+          currency,
+          player_id,
+        }))
+      return { rows, next: found.length < pageSize || last === undefined ? null : last.reference }
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import {
+  opsListMovements,
+  opsMovementsOfRound,
+  opsResolveMovement,
+  opsShowMovement,
+  opsWalletStatus,
+} from '@pitboss/contracts/calls/wallet'
+import type { Clock } from '@pitboss/runtime/clock'
+import type { OperateMovements } from '../actions/operate-movements.ts'
+import { toAttemptRecord, toOperationsRecord } from '../records/render-movement.ts'
+
+/** The calls of the operations command. Source: docs/contract.md, section 10. */
+export function operationsCalls({
+  operateMovements,
+  clock,
+}: {
+  operateMovements: OperateMovements
+  clock: Clock
+}): CallHandler[] {
+  return [
+    handler(opsListMovements, async (filters) => {
+      const now = clock.now()
+      const found = await operateMovements.list(filters, now)
+      return { data: found.map((document) => toOperationsRecord(document, now)) }
+    }),
+    handler(opsShowMovement, async ({ reference }) => {
+      const document = await operateMovements.find(reference)
+      return {
+        movement: toOperationsRecord(document, clock.now()),
+        attempts: document.attempts.map(toAttemptRecord),
+      }
+    }),
+    handler(opsResolveMovement, async ({ order, reference, as }) =>
+      toOperationsRecord(await operateMovements.resolve({ reference, as, ...order }), clock.now()),
+    ),
+    handler(opsMovementsOfRound, async ({ roundId }) => {
+      const now = clock.now()
+      const found = await operateMovements.ofRound(roundId)
+      return {
+        data: found.map((document) => ({
+          movement: toOperationsRecord(document, now),
+          attempts: document.attempts.map(toAttemptRecord),
+        })),
+      }
+    }),
+    handler(opsWalletStatus, async () => {
+      const { pending, breakersOpen } = await operateMovements.status(clock.now())
+      return {
+        pending: pending.all,
+        oldest_pending_at: pending.oldest?.createdAt.toISOString() ?? null,
+        alarms: { over_5m: pending.over5m, over_1h: pending.over1h, over_24h: pending.over24h },
+        breakers_open: breakersOpen,
+      }
+    }),
+  ]
+}

@@ -1,0 +1,112 @@
+/** When a movement is tried again. Source: docs/contract.md, sections 5, 11 and 12. */
+
+const s = 1000
+const min = 60 * s
+const h = 60 * min
+
+const firstSteps = [
+  ...[1 * s, 2 * s, 5 * s, 15 * s, 30 * s].map(once),
+  ...[1 * min, 2 * min, 5 * min, 10 * min, 30 * min].map(once),
+  // The delays above reach 48 min 53 s; the 24th hour after that is the last that begins within 24 h.
+  { delayMs: h, times: 24 },
+]
+const lastStep = { delayMs: 6 * h, times: Number.POSITIVE_INFINITY }
+/** The shortest pause after a failed try, also when the try took so long that the next age is near. */
+const retryMinMs = 1 * s
+const unknownAgeDelayMs = 1 * min
+
+/** When a stake's tries begin, after its intent was stored; never divided by a time scale. */
+const stakeTryOffsetsMs = [0, 2 * s, 5 * s]
+const stakeEnvelopeMs = 15 * s
+/** The least time before the envelope ends that a stake's try needs; with less it is not begun. */
+const stakeTryMinMs = 250
+
+type ScaleMs = (ms: number) => number
+
+/** From the age `fromAgeMs` on, until `untilAgeMs`, tries lie `delayMs` apart. */
+export type RetryStep = { readonly fromAgeMs: number; readonly untilAgeMs: number; readonly delayMs: number }
+
+/**
+ * The retry schedule by ages in milliseconds, delays and ages scaled alike. The last step has no end; delays never
+ * get shorter.
+ */
+export function retrySteps(scaleMs: ScaleMs): RetryStep[] {
+  let fromAgeMs = 0
+  return [...firstSteps, lastStep].map(({ delayMs: unscaledMs, times }) => {
+    const delayMs = scaleMs(unscaledMs)
+    const step = { fromAgeMs, untilAgeMs: fromAgeMs + delayMs * times, delayMs }
+    fromAgeMs = step.untilAgeMs
+    return step
+  })
+}
+
+/**
+ * The longest wait for the next try of a credit or rollback at this age, while no call of it is in flight: the delay of
+ * the schedule's step for the age. Earlier tries do not change it.
+ * @param ageMs since the movement's creation, in real time; a negative age counts as 0
+ * @param scaleMs the service's time scale, which divides ages and delays alike
+ * @returns milliseconds. @throws RangeError when `ageMs` is NaN or infinite. Source: docs/contract.md, sections 5 and 12
+ */
+export function nextTryWithinMs(ageMs: number, scaleMs: ScaleMs): number {
+  return stepAt(ageMs, scaleMs).delayMs
+}
+
+/**
+ * When a credit or rollback is tried again whose try number `tries` failed at `now`: after the delay that follows so many
+ * tries, or at the next age for which the schedule has a try, whichever comes first. So a try that was brought forward,
+ * took long or was lost with its process does not put off the next one. At least a second after `now` and, unless the
+ * movement was created by a clock that was ahead, at most `nextTryWithinMs` after it.
+ */
+export function nextOwedTryAt(
+  { createdAt, tries }: { createdAt: Date; tries: number },
+  now: Date,
+  scaleMs: ScaleMs,
+): Date {
+  const byAgeMs = Math.max(waitByAgeMs(now.getTime() - createdAt.getTime(), scaleMs), scaleMs(retryMinMs))
+  return new Date(now.getTime() + Math.min(byAgeMs, scaleMs(delayAfterMs(tries))))
+}
+
+function waitByAgeMs(ageMs: number, scaleMs: ScaleMs): number {
+  // A movement from the future was created by a clock that was ahead, so its age is unknown.
+  if (ageMs < 0) return scaleMs(unknownAgeDelayMs)
+  const { fromAgeMs, delayMs } = stepAt(ageMs, scaleMs)
+  return delayMs - ((ageMs - fromAgeMs) % delayMs)
+}
+
+/** The delay after that many failed tries, the first one included. */
+function delayAfterMs(tries: number): number {
+  let left = tries
+  for (const { delayMs, times } of firstSteps) {
+    if (left <= times) return delayMs
+    left -= times
+  }
+  return lastStep.delayMs
+}
+
+function stepAt(ageMs: number, scaleMs: ScaleMs): RetryStep {
+  const step = retrySteps(scaleMs).find(({ untilAgeMs }) => ageMs < untilAgeMs)
+  if (step === undefined) throw new RangeError(`${ageMs} ms is no age`)
+  return step
+}
+
+/** When the stake's next try may begin, or null when its tries or its envelope are used up at `now`. */
+export function nextStakeTryAt(createdAt: Date, tries: number, now: Date): Date | null {
+  const offset = stakeTryOffsetsMs[tries]
+  if (offset === undefined) return null
+  const at = Math.max(createdAt.getTime() + offset, now.getTime())
+  return at > createdAt.getTime() + stakeEnvelopeMs - stakeTryMinMs ? null : new Date(at)
+}
+
+/**
+ * The longest time in milliseconds that a call begun at `now` may take: the wallet's own, or the rest of a stake's
+ * envelope if that is shorter.
+ */
+export function callTimeoutMs(walletTimeoutMs: number, stakeCreatedAt: Date | null, now: Date): number {
+  if (stakeCreatedAt === null) return walletTimeoutMs
+  const left = stakeCreatedAt.getTime() + stakeEnvelopeMs - now.getTime()
+  return Math.max(1, Math.min(walletTimeoutMs, left))
+}
+
+function once(delayMs: number) {
+  return { delayMs, times: 1 }
+}

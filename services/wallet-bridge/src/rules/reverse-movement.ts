@@ -1,0 +1,125 @@
+import {
+  applied,
+  type Change,
+  type FreshMovement,
+  ignored,
+  type MovementMessage,
+  type MovementState,
+  type MovementStep,
+  type Reversal,
+} from './movement.ts'
+
+/** The rules of the one reversal that a movement may have. Source: docs/contract.md, sections 5 and 11. */
+
+export function askVoid(
+  state: MovementState,
+  { at, rollback, requestHash }: Extract<MovementMessage, { kind: 'void-asked' }>,
+): MovementStep {
+  if (state.type !== 'BET' || state.status !== 'PENDING' || state.reversal !== null) return ignored(state)
+  return applied(state, at, {
+    pendingCode: state.pendingCode ?? 'WALLET_UNAVAILABLE',
+    ...owed(rollback, at, requestHash),
+  })
+}
+
+export function askReversal(
+  state: MovementState,
+  message: Extract<MovementMessage, { kind: 'reversal-asked' }>,
+): MovementStep {
+  const { at, type, reversal, requestHash, roundClosed } = message
+  if (state.reversal?.transactionId === reversal.transactionId) return ignored(state)
+  const refusal = reversalRefusal(state, type)
+  if (refusal !== null) return { kind: 'refused', state, ...refusal }
+  const asked: Reversal = {
+    ...reversal,
+    type,
+    origin: 'caller',
+    requestHash,
+    roundClosed,
+    askedAt: at,
+    placed: false,
+  }
+  return applied(state, at, { reversal: asked, dueAt: at })
+}
+
+function reversalRefusal(state: MovementState, type: 'REFUND' | 'ROLLBACK') {
+  if (state.type === 'REFUND' || state.type === 'ROLLBACK') {
+    return refusal('VALIDATION_ERROR', 'must name a bet or a win, not a refund or a rollback')
+  }
+  if (type === 'REFUND' && state.type !== 'BET') return refusal('VALIDATION_ERROR', 'must name a bet')
+  if (state.reversal !== null || state.status === 'REFUNDED' || state.status === 'ROLLED_BACK') {
+    return refusal('TRANSACTION_ALREADY_REVERSED', 'The movement has been refunded or rolled back already.')
+  }
+  if (state.status === 'FAILED')
+    return refusal('CONFLICT', 'The movement failed; there is nothing to give back.')
+  if (state.status === 'SUCCESS') return null
+  if (type === 'REFUND') return refusal('CONFLICT', 'The bet is pending; roll it back instead.')
+  return state.type === 'BET' ? null : refusal('CONFLICT', 'A pending win cannot be rolled back.')
+}
+
+/** The reversal has a record of its own from here on, and that one is due. */
+export function markReversalPlaced(
+  state: MovementState,
+  { at, transactionId }: Extract<MovementMessage, { kind: 'reversal-placed' }>,
+): MovementStep {
+  const { reversal } = state
+  if (reversal === null || reversal.transactionId !== transactionId || reversal.placed) return ignored(state)
+  return applied(state, at, { reversal: { ...reversal, placed: true }, dueAt: state.call?.until ?? null })
+}
+
+export function dropConflictedReversal(
+  state: MovementState,
+  { at, transactionId, rollback }: Extract<MovementMessage, { kind: 'reversal-conflicted' }>,
+): MovementStep {
+  const { reversal } = state
+  if (reversal === null || reversal.transactionId !== transactionId || reversal.placed) return ignored(state)
+  if (reversal.origin === 'service') {
+    return applied(state, at, { reversal: { ...reversal, ...rollback }, dueAt: at })
+  }
+  return applied(state, at, { reversal: null, dueAt: state.status === 'PENDING' ? at : null })
+}
+
+export function acknowledgeReversal(
+  state: MovementState,
+  { at, transactionId }: Extract<MovementMessage, { kind: 'reversal-acknowledged' }>,
+): MovementStep {
+  const { reversal, status } = state
+  if (reversal === null || reversal.transactionId !== transactionId) return ignored(state)
+  if (status !== 'PENDING' && status !== 'SUCCESS') return ignored(state)
+  return applied(state, at, {
+    status: reversal.type === 'REFUND' ? 'REFUNDED' : 'ROLLED_BACK',
+    call: null,
+    dueAt: null,
+  })
+}
+
+export function giveUpReversal(
+  state: MovementState,
+  { at, transactionId }: Extract<MovementMessage, { kind: 'reversal-given-up' }>,
+): MovementStep {
+  if (state.reversal?.transactionId !== transactionId) return ignored(state)
+  if (state.status === 'SUCCESS') return applied(state, at, { reversal: null, dueAt: null })
+  if (state.status !== 'PENDING') return ignored(state)
+  const failed = { status: 'FAILED', refusalCode: 'WALLET_REJECTED', call: null, dueAt: null } as const
+  return applied(state, at, failed, 'transaction.failed')
+}
+
+/** The change that makes a stake owe its rollback. */
+export function owed(rollback: FreshMovement, at: Date, requestHash = ''): Change {
+  return {
+    dueAt: at,
+    reversal: {
+      ...rollback,
+      type: 'ROLLBACK',
+      origin: 'service',
+      requestHash,
+      roundClosed: true,
+      askedAt: at,
+      placed: false,
+    },
+  }
+}
+
+function refusal(code: 'CONFLICT' | 'VALIDATION_ERROR' | 'TRANSACTION_ALREADY_REVERSED', message: string) {
+  return { code, message } as const
+}

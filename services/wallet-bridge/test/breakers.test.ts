@@ -36,7 +36,7 @@ function processes(names: readonly string[]) {
 }
 
 await t.test(
-  'ten unknown outcomes in a row open the breaker of every process, whoever made the calls',
+  'ten unknown outcomes in a row open the breaker of every process, from calls of any of them',
   async (t) => {
     const { of, said } = processes(['a', 'b'])
     for (let call = 0; call < 9; call++) of(call % 2 === 0 ? 'a' : 'b').record(wallet, false)
@@ -49,7 +49,7 @@ await t.test(
   },
 )
 
-await t.test('an answer to one process breaks the row of the other', async (t) => {
+await t.test('an answer to one process ends the row of unknown outcomes of the other', async (t) => {
   const { of } = processes(['a', 'b'])
   for (let call = 0; call < 9; call++) of('a').record(wallet, false)
   of('b').record(wallet, true)
@@ -58,7 +58,7 @@ await t.test('an answer to one process breaks the row of the other', async (t) =
 })
 
 await t.test(
-  'one probe every 5 s over all processes; the first answer closes all, and one goes on with the backlog',
+  'all processes send one probe every 5 s; its answer closes every breaker and one process goes on',
   async (t) => {
     const { of, said, pass } = processes(['a', 'b'])
     for (let call = 0; call < 10; call++) of('a').record(wallet, false)

@@ -74,7 +74,7 @@ await t.test('each signature counts once, also when many copies race', async (t)
 })
 
 await t.test(
-  'whatever is wrong with the signature is INVALID_SIGNATURE, whoever asks and about what',
+  'every fault of the signature is INVALID_SIGNATURE, for every operator and movement',
   async (t) => {
     const { movement } = await client.place(specOf())
     const body = hint(movement.transaction_id)
@@ -106,13 +106,13 @@ await t.test(
   },
 )
 
-await t.test('the edges of the window are inside it', async (t) => {
+await t.test('a timestamp at either end of the window is accepted', async (t) => {
   const { movement } = await client.place(specOf())
   t.equal(await send(hint(movement.transaction_id), { timestamp: seconds(-298) }), null)
   t.equal(await send(hint(movement.transaction_id), { timestamp: seconds(298) }), null)
 })
 
-await t.test('after the signature come the shape and the movement', async (t) => {
+await t.test('the body and the movement are checked after the signature', async (t) => {
   for (const body of [
     '{',
     '[]',

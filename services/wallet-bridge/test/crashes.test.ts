@@ -76,7 +76,7 @@ const faultsOf = (scenario: Scenario, playerId: string): FaultRule[] => {
   ]
 }
 
-/** A stake whose process died is taken or given back, as the time allows; the ledger must say the same. */
+/** The possible ends of a stake whose process died: taken, or given back when its time was over. */
 function endsOf(scenario: Scenario): string[] {
   if (scenario === 'win' || scenario === 'win-retried') return ['SUCCESS']
   if (scenario === 'bet' || scenario === 'bet-retried') return ['SUCCESS', 'ROLLED_BACK']
@@ -94,7 +94,7 @@ function spawnBridge(environment: Record<string, string>): ChildProcess {
 
 const ended = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
 
-/** What the scenario asks of the service, in order; the service dies somewhere on the way. */
+/** The calls of the scenario, in order; the service dies during one of them. */
 function requestsOf(scenario: Scenario, spec: MovementSpec, client: ReturnType<typeof clientOf>) {
   const back = (type: 'REFUND' | 'ROLLBACK') => [
     () => client.place(spec),
@@ -147,7 +147,7 @@ for (const { scenario, failpoint, caseEnvironment, spec, scope } of prepared) {
       { what: 'the service answers', timeoutMs: startTimeoutMs },
     )
     for (const send of requestsOf(scenario, spec, client)) {
-      // The caller of a process that dies gets no answer; what it was told does not matter here.
+      // The caller of a process that dies may get an answer or none; both are right.
       const answered = send().catch(() => null)
       await Promise.race([answered, waitFor(() => ended(child), { what: 'it died', timeoutMs: 20_000 })])
     }
@@ -157,7 +157,7 @@ for (const { scenario, failpoint, caseEnvironment, spec, scope } of prepared) {
 }
 
 await t.test(
-  'a neighbour finishes a stake in time when its process dies right after the debit',
+  'another process ends a stake in time when its process dies right after the debit',
   async (t) => {
     const { scope, caseEnvironment } = await prepare(['bet', 'wallet.debit-answered'], cases.length)
     const child = spawnBridge({ ...caseEnvironment, PITBOSS_FAILPOINTS: 'wallet.debit-answered=kill' })
@@ -167,7 +167,7 @@ await t.test(
       timeoutMs: startTimeoutMs,
     })
     const spec = specOf({ playerId: 'neighbour' })
-    // Its caller waits for an answer until the deadline; nobody waits for the caller here.
+    // The call waits for its deadline, and the test does not wait for the call.
     void client.place(spec).catch(() => null)
     await waitFor(() => ended(child), { what: 'it died', timeoutMs: 10_000 })
     const bridge = await startBridge(caseEnvironment)

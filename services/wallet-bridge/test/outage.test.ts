@@ -42,7 +42,7 @@ await wallets.create(
   new Date(0),
 )
 
-/** Settlement on a clock of its own, which stands still while anything is done. */
+/** Settlement on a clock of its own, which only `passTo` moves. */
 function createOutage(answer: (call: { operation: string; id: string }) => { status: number; body: object }) {
   const startMs = Date.UTC(2026, 10, 22, 12)
   let nowMs = startMs
@@ -120,7 +120,7 @@ function createOutage(answer: (call: { operation: string; id: string }) => { sta
 }
 
 t.test(
-  'after an outage under a breaker that came and went a win waits no longer than its age says',
+  'after an outage in which the breaker opened and closed, a win waits as long as its age allows',
   async (t) => {
     const ok = { status: 200, body: { status: 'OK', currency: 'USD', transactionId: 'w' } }
     const wallet = { creditsWork: false, busyFor: ['win-7'] }
@@ -145,16 +145,16 @@ t.test(
     t.ok(outage.breakerOpen(), 'twelve credits that fail open the breaker')
     for (let ageMs = 5 * s; ageMs <= 5 * min; ageMs += 5 * s) {
       await outage.passTo(ageMs)
-      // A player's stake is taken: the breaker closes, and what waits is tried, and fails.
+      // The wallet takes a stake: the breaker closes, and the waiting credits are tried and fail.
       await outage.place({ type: 'BET' })
       await look()
     }
     t.ok(outage.pulls() >= 25, `the breaker closed ${outage.pulls()} times`)
     t.equal((await outage.owed()).length, 12)
-    t.same(tooFar, [], 'no try is further away than the ladder says')
+    t.same(tooFar, [], 'no try is further away than the retry schedule says')
 
     wallet.creditsWork = true
-    // No stakes at night: nothing but the ladder finds out.
+    // Without stakes, only the retry schedule finds out that the wallet answers.
     for (let looks = 0; looks < 20; looks++) {
       const waiting = await outage.owed()
       if (waiting.length === 0) break

@@ -102,7 +102,7 @@ await t.test('a cursor is bound to its list, filters and account', async (t) => 
   t.equal((await list({ limit: 5, cursor })).body.data.length, 5, 'the page may change its size')
 })
 
-await t.test('one movement, from the operator and from the dashboard', async (t) => {
+await t.test('one movement is read by the operator and by the dashboard', async (t) => {
   const id = lostBet.transactionId
   const ask = (as: Scope) =>
     suite.bus.call(getTransaction.call, {
@@ -131,7 +131,7 @@ await t.test('one movement, from the operator and from the dashboard', async (t)
   t.same(listed.body.data, [])
 })
 
-await t.test('every wallet call is told, without its signature', async (t) => {
+await t.test('every wallet call is listed, without its signature', async (t) => {
   await wallet.setFaults([
     { operation: 'credit', player_id: 'told', kind: 'rubbish', apply: false, count: 1 },
   ])

@@ -21,7 +21,7 @@ const client = clientOf(suite.bus, scope)
 const atOnce = 16
 const refusal = { kind: 'refused', code: 'INSUFFICIENT_FUNDS' }
 
-t.test('a refused stake costs its wallet one call, however often and wherever it is repeated', async (t) => {
+t.test('a refused stake calls its wallet once, however often it is repeated', async (t) => {
   const specs = Array.from({ length: 8 }, () => specOf({ amount: '5000.00' }))
   for (let wave = 1; wave <= 3; wave++) {
     const placed = await Promise.all(
@@ -35,7 +35,7 @@ t.test('a refused stake costs its wallet one call, however often and wherever it
   }
 })
 
-t.test('nobody can give back what was refused, and asking for it calls no wallet', async (t) => {
+t.test('a refused stake cannot be given back, and the request calls no wallet', async (t) => {
   const spec = specOf({ amount: '5000.00' })
   t.match((await client.place(spec)).outcome, refusal)
   t.match(await client.void(spec), { outcome: refusal, rollback: null })

@@ -14,7 +14,10 @@ const clock = { now: () => at }
 const scaleMs = (ms: number) => ms
 const isOf = (document: MovementDocument, id: string) => document.transactionId === id
 
-/** A taken bet with a refund that the wallet has not acknowledged, in a store that fences as the real one does. */
+/**
+ * A taken bet with a refund that the wallet has not acknowledged, in a store that fences as the real one
+ * does.
+ */
 function owedRefund() {
   const scope = newScope()
   const bet = specOf()
@@ -54,13 +57,13 @@ function owedRefund() {
     apply,
     bet: () => of(bet.transactionId),
     refund: () => of(refund.transactionId),
-    /** What a person does, with `meddled` in place of the real application of messages. */
+    /** Gives a person's order, with `meddled` in place of the real `apply`. */
     resolve: (as: 'success' | 'failed', meddled: ApplyMessage = apply) =>
       createResolveByPerson({ ...deps, apply: meddled })(of(refund.transactionId), as, false),
   }
 }
 
-t.test('a refund that is being sent just now frees its bet for no other refund', async (t) => {
+t.test('a refund whose call is in flight keeps its bet', async (t) => {
   const { apply, bet, refund, resolve } = owedRefund()
   const sentMeanwhile: ApplyMessage = async (document, message) => {
     if (message.kind === 'resolved') {
@@ -73,7 +76,7 @@ t.test('a refund that is being sent just now frees its bet for no other refund',
   t.equal(bet().reversal?.transactionId, refund().transactionId, 'the bet is still being given back')
 })
 
-t.test('a death between refund and bet frees the bet when the person repeats it, and once', async (t) => {
+t.test('a repeated order frees the bet once when the process died between refund and bet', async (t) => {
   const { apply, bet, refund, resolve } = owedRefund()
   const dying: ApplyMessage = async (document, message) => {
     if (message.kind === 'reversal-given-up') throw new Error('the process died')
@@ -87,7 +90,7 @@ t.test('a death between refund and bet frees the bet when the person repeats it,
   await t.rejects(resolve('failed'), { code: 'CONFLICT' })
 })
 
-t.test('a refund that a person knows to be done ends its bet first', async (t) => {
+t.test('a refund that a person marks as done ends its bet first', async (t) => {
   const { apply, bet, refund, resolve } = owedRefund()
   const dying: ApplyMessage = async (document, message) => {
     if (message.kind === 'resolved') throw new Error('the process died')

@@ -37,7 +37,7 @@ await t.test('a stake is debited once and its event follows', async (t) => {
   t.match(event, { type: 'transaction.bet', data: { type: 'BET', status: 'SUCCESS', amount: '10.00' } })
 })
 
-await t.test('50 parallel places of one id are one application', async (t) => {
+await t.test('50 parallel requests with one id are applied once', async (t) => {
   const spec = specOf({ playerId: 'parallel' })
   const answers = await Promise.all(Array.from({ length: 50 }, () => client.place(spec)))
   t.equal(answers.filter(({ created }) => created).length, 1)
@@ -45,27 +45,30 @@ await t.test('50 parallel places of one id are one application', async (t) => {
   t.equal((await wallet.ledger({ transaction_id: spec.transactionId })).length, 1)
 })
 
-await t.test('the same id with another request moves nothing', async (t) => {
+await t.test('another request with the same id moves no money', async (t) => {
   const spec = specOf()
   await client.place(spec)
   await t.rejects(client.place({ ...spec, requestHash: 'other' }), { code: 'TRANSACTION_CONFLICT' })
 })
 
-await t.test('one id and one bet of two rounds are one debit, and the other round gets none', async (t) => {
-  const spec = specOf({ playerId: 'twin-a' })
-  const twin = { ...spec, roundId: newId('rnd'), playerId: 'twin-b' }
-  const results = await Promise.allSettled([client.place(spec), client.place(twin)])
-  t.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
-  t.match(
-    results.find(({ status }) => status === 'rejected'),
-    { reason: { code: 'TRANSACTION_CONFLICT' } },
-  )
-  t.equal((await wallet.ledger({ transaction_id: spec.transactionId })).length, 1)
-  await t.rejects(
-    client.place(twin).then(() => client.place(spec)),
-    { code: 'TRANSACTION_CONFLICT' },
-  )
-})
+await t.test(
+  'one id for the same bet in two rounds is one debit, and the other round is refused',
+  async (t) => {
+    const spec = specOf({ playerId: 'twin-a' })
+    const twin = { ...spec, roundId: newId('rnd'), playerId: 'twin-b' }
+    const results = await Promise.allSettled([client.place(spec), client.place(twin)])
+    t.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
+    t.match(
+      results.find(({ status }) => status === 'rejected'),
+      { reason: { code: 'TRANSACTION_CONFLICT' } },
+    )
+    t.equal((await wallet.ledger({ transaction_id: spec.transactionId })).length, 1)
+    await t.rejects(
+      client.place(twin).then(() => client.place(spec)),
+      { code: 'TRANSACTION_CONFLICT' },
+    )
+  },
+)
 
 await t.test('a definite refusal on the first try is final, and is repeated without a call', async (t) => {
   const spec = specOf({ playerId: 'broke' })
@@ -84,7 +87,7 @@ await t.test('a definite refusal on the first try is final, and is repeated with
   })
 })
 
-await t.test('a stake applied without an answer is found out by a retry of the same bytes', async (t) => {
+await t.test('a retry with the same bytes learns that a stake without an answer was applied', async (t) => {
   const spec = specOf({ playerId: 'dropped' })
   await wallet.setFaults([{ operation: 'debit', player_id: 'dropped', kind: 'drop', apply: true, count: 1 }])
   const first = await client.place(spec)
@@ -102,7 +105,7 @@ await t.test('a stake applied without an answer is found out by a retry of the s
   t.equal((await wallet.ledger({ transaction_id: spec.transactionId })).length, 1)
 })
 
-await t.test('a stake whose tries are spent is rolled back, whatever the wallet took', async (t) => {
+await t.test('a stake whose tries are spent is rolled back, whether or not the wallet took it', async (t) => {
   const spec = specOf({ playerId: 'spent' })
   await wallet.setFaults([{ operation: 'debit', player_id: 'spent', kind: 'http_error', apply: true }])
   await client.place(spec)
@@ -146,7 +149,7 @@ await t.test('a credit is retried until the wallet acknowledges, a refusal inclu
   t.equal((await wallet.calls({ transaction_id: spec.transactionId })).length, 3)
 })
 
-await t.test('of a refund and a rollback of one bet exactly one wins', async (t) => {
+await t.test('of a refund and a rollback of one bet exactly one is made', async (t) => {
   const bet = specOf({ playerId: 'reversed', driver: 'operator' })
   await client.place(bet)
   const contenders = Array.from({ length: 10 }, (_, n) =>
@@ -165,7 +168,7 @@ await t.test('of a refund and a rollback of one bet exactly one wins', async (t)
   )
 })
 
-await t.test('a voided stake that was never placed can not be taken any more', async (t) => {
+await t.test('a voided stake that was never placed cannot be taken later', async (t) => {
   const spec = specOf({ playerId: 'voided' })
   const voided = await client.void(spec)
   t.match(voided, {
@@ -193,7 +196,7 @@ await t.test('a rollback that overtakes its stake voids it, and the stake is nev
   await t.rejects(client.place(unknown), { code: 'TRANSACTION_NOT_FOUND' }, 'without its stake')
 })
 
-await t.test('a rollback that meets its stake on the way is one rollback of one stake', async (t) => {
+await t.test('a rollback in parallel with its stake is one rollback of one stake', async (t) => {
   const stakes = Array.from({ length: 20 }, () => specOf({ playerId: 'meeting', driver: 'operator' }))
   for (const stake of stakes) {
     const rollback = reversalOf(stake, 'ROLLBACK', 'rollback')
@@ -209,7 +212,7 @@ await t.test('a rollback that meets its stake on the way is one rollback of one 
   }
 })
 
-await t.test('no credit while no stake of its round stands', async (t) => {
+await t.test('a credit is refused while no stake of its round is taken', async (t) => {
   const stake = specOf({ playerId: 'standing', driver: 'operator' })
   const win = (roundClosed: boolean) => ({
     ...stake,
@@ -251,7 +254,7 @@ await t.test('a void while the debit is in flight ends with nothing taken', asyn
   )
 })
 
-await t.test('no final credit while a stake of the round is pending', async (t) => {
+await t.test('a final credit is refused while a stake of the round is pending', async (t) => {
   const stake = specOf({ playerId: 'early' })
   await wallet.setFaults([{ operation: 'debit', player_id: 'early', kind: 'drop' }])
   await client.place(stake)
@@ -288,31 +291,34 @@ await t.test(
   },
 )
 
-await t.test('a reversal of nothing, of the wrong amount or under a taken id moves nothing', async (t) => {
-  const bet = specOf({ playerId: 'strict', driver: 'operator' })
-  await client.place(bet)
-  const refund = reversalOf(bet, 'REFUND')
-  await t.rejects(client.place({ ...refund, referenceTransactionId: 'bet_unknown' }), {
-    code: 'TRANSACTION_NOT_FOUND',
-  })
-  await t.rejects(client.place({ ...refund, amount: '9.99' }), {
-    code: 'VALIDATION_ERROR',
-    details: [{ path: 'amount' }],
-  })
-  await t.rejects(client.place({ ...refund, transactionId: bet.transactionId }), {
-    code: 'TRANSACTION_CONFLICT',
-  })
-  t.match(await client.show(bet.transactionId), { movement: { status: 'SUCCESS' } })
-  const { movement } = await client.place(refund)
-  t.match(movement, { status: 'SUCCESS', reference_transaction_id: bet.transactionId })
-  t.equal((await client.place(refund)).created, false)
-  t.match(await client.show(bet.transactionId), { movement: { status: 'REFUNDED' } })
-  const [event] = await waitFor(
-    () => {
-      const found = suite.eventsOf(refund.transactionId)
-      return found.length > 0 ? found : null
-    },
-    { what: 'the event is out', timeoutMs: 10_000 },
-  )
-  t.match(event, { type: 'transaction.bet', data: { type: 'REFUND', status: 'SUCCESS' } })
-})
+await t.test(
+  'a reversal of an unknown movement, with a wrong amount or with a used id moves no money',
+  async (t) => {
+    const bet = specOf({ playerId: 'strict', driver: 'operator' })
+    await client.place(bet)
+    const refund = reversalOf(bet, 'REFUND')
+    await t.rejects(client.place({ ...refund, referenceTransactionId: 'bet_unknown' }), {
+      code: 'TRANSACTION_NOT_FOUND',
+    })
+    await t.rejects(client.place({ ...refund, amount: '9.99' }), {
+      code: 'VALIDATION_ERROR',
+      details: [{ path: 'amount' }],
+    })
+    await t.rejects(client.place({ ...refund, transactionId: bet.transactionId }), {
+      code: 'TRANSACTION_CONFLICT',
+    })
+    t.match(await client.show(bet.transactionId), { movement: { status: 'SUCCESS' } })
+    const { movement } = await client.place(refund)
+    t.match(movement, { status: 'SUCCESS', reference_transaction_id: bet.transactionId })
+    t.equal((await client.place(refund)).created, false)
+    t.match(await client.show(bet.transactionId), { movement: { status: 'REFUNDED' } })
+    const [event] = await waitFor(
+      () => {
+        const found = suite.eventsOf(refund.transactionId)
+        return found.length > 0 ? found : null
+      },
+      { what: 'the event is out', timeoutMs: 10_000 },
+    )
+    t.match(event, { type: 'transaction.bet', data: { type: 'REFUND', status: 'SUCCESS' } })
+  },
+)

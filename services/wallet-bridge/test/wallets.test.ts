@@ -52,7 +52,7 @@ async function startRawWallet(
   return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
 }
 
-await t.test('the secret is shown at creation and rotation alone, and a change keeps it', async (t) => {
+await t.test('the secret is shown only at creation and rotation, and a change keeps it', async (t) => {
   const scope = newScope()
   await t.rejects(suite.bus.call(getWallet.call, route(scope, 'TEST')), { code: 'NOT_FOUND' })
   const created = await put(scope, 'TEST', wallet.url)
@@ -72,7 +72,7 @@ await t.test('the secret is shown at creation and rotation alone, and a change k
   t.equal(movement.status, 'SUCCESS', 'the next call is signed with the new secret')
 })
 
-await t.test('test and live never meet', async (t) => {
+await t.test('the wallets of test and live are separate', async (t) => {
   const sandbox = newScope()
   const live = { ...sandbox, environment: 'LIVE' } as const
   await configureWallet(suite.bus, sandbox, wallet.url)
@@ -89,7 +89,7 @@ await t.test('test and live never meet', async (t) => {
   })
 })
 
-await t.test('urls that must not be called are refused with their path', async (t) => {
+await t.test('a forbidden wallet url is refused with its path', async (t) => {
   for (const url of [
     'http://10.0.0.1/',
     'https://169.254.169.254/',
@@ -105,7 +105,7 @@ await t.test('urls that must not be called are refused with their path', async (
   await t.rejects(put(newScope(), 'LIVE', 'http://example.com/'), { code: 'VALIDATION_ERROR' })
 })
 
-await t.test('a good wallet passes the check, which moves no money', async (t) => {
+await t.test('a correct wallet passes the check, which moves no money', async (t) => {
   const scope = newScope()
   await wallet.setSecret(await configureWallet(suite.bus, scope, wallet.url))
   const before = (await wallet.ledger({})).filter(({ operation }) => operation !== 'adjustment').length
@@ -122,7 +122,7 @@ await t.test('a good wallet passes the check, which moves no money', async (t) =
   t.ok(effects.every(({ effect }) => Number.parseFloat(effect) === 0))
 })
 
-await t.test('the check says in words what is wrong', async (t) => {
+await t.test('the check describes each fault in words', async (t) => {
   const failing = async (answer: Parameters<typeof startRawWallet>[1]) => {
     const scope = newScope()
     await configureWallet(suite.bus, scope, await startRawWallet(t, answer))
@@ -151,7 +151,7 @@ await t.test('the check says in words what is wrong', async (t) => {
   t.match(body, { ok: false, checks: [{ name: 'reachable', ok: false, actual: 'ECONNREFUSED' }] })
 })
 
-await t.test('a balance is what the wallet says, or null', async (t) => {
+await t.test('a balance is the answer of the wallet, or null', async (t) => {
   const scope = newScope()
   await wallet.setSecret(await configureWallet(suite.bus, scope, wallet.url))
   const ask = (playerId: string) =>
@@ -169,7 +169,7 @@ await t.test('a balance is what the wallet says, or null', async (t) => {
   await wallet.clearFaults()
 })
 
-await t.test('losses are told to the wallet only where it wants to hear of them', async (t) => {
+await t.test('a lost round is credited with zero only when the wallet asks for it', async (t) => {
   const quiet = newScope()
   await wallet.setSecret(await configureWallet(suite.bus, quiet, wallet.url))
   const lost = specOf({ type: 'WIN', amount: '0.00' })
@@ -189,7 +189,7 @@ await t.test('losses are told to the wallet only where it wants to hear of them'
   t.match(await wallet.calls({ transaction_id: zero.transactionId }), [{ operation: 'credit' }])
 })
 
-await t.test('what the currency cannot have is refused before anything is written', async (t) => {
+await t.test('an amount that the currency cannot have is refused before anything is written', async (t) => {
   const scope = newScope()
   await configureWallet(suite.bus, scope, wallet.url)
   const client = clientOf(suite.bus, scope)

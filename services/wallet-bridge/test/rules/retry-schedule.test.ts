@@ -24,8 +24,8 @@ const written: readonly [untilMs: number, delayMs: number][] = [
   [Number.POSITIVE_INFINITY, 6 * h],
 ]
 /**
- * Scaled delays are whole milliseconds: of a delay it makes at most one, of an age at most as many as it
- * has steps.
+ * Scaled delays are whole milliseconds: of a delay it makes at most one, of an age at most as many as it has
+ * steps.
  */
 const allowedMs = (ageMs: number, factor: number) => {
   if (factor === 1) return written.find(([untilMs]) => ageMs < untilMs)?.[1] ?? 0
@@ -120,7 +120,7 @@ function createStory(type: MovementState['type'], factor: number) {
 const types = fc.constantFrom('WIN' as const, 'REFUND' as const, 'ROLLBACK' as const)
 const factors = fc.constantFrom(1, 120, 600, 100_000)
 
-t.test('at any age the next try is never further away than the ladder says', (t) => {
+t.test('at any age the next try is at most as far away as the retry schedule says', (t) => {
   fc.assert(
     fc.property(types, factors, steps, (type, factor, told) => {
       const story = createStory(type, factor)
@@ -137,7 +137,7 @@ t.test('at any age the next try is never further away than the ladder says', (t)
   t.end()
 })
 
-t.test('a try that has failed is never repeated at once', (t) => {
+t.test('a failed try is never repeated at once', (t) => {
   fc.assert(
     fc.property(types, factors, steps, (type, factor, told) => {
       const story = createStory(type, factor)
@@ -154,7 +154,7 @@ t.test('a try that has failed is never repeated at once', (t) => {
   t.end()
 })
 
-t.test('a hint, or a wallet that answers again, never puts a try off', (t) => {
+t.test('a hint, or a wallet that answers again, never delays a try', (t) => {
   fc.assert(
     fc.property(types, factors, steps, (type, factor, told) => {
       const story = createStory(type, factor)
@@ -197,21 +197,21 @@ t.test('a try that was brought forward leaves the next one at its age', (t) => {
   t.end()
 })
 
-t.test('tries that took long, or were lost with their process, do not put off the next', (t) => {
+t.test('a try that took long, or was lost with its process, does not delay the next', (t) => {
   t.equal(nextMs(15 * s, 1), 16 * s)
   t.equal(nextMs(24 * s, 2), 26 * s)
   t.equal(nextMs(10 * h, 3), 10 * h + 5 * s, 'also when the service itself was down for hours')
   t.end()
 })
 
-t.test('a clock that was ahead puts a try off by a minute at most', (t) => {
+t.test('a clock that was ahead delays a try by at most a minute', (t) => {
   t.equal(nextMs(0, 1, 50), 1 * s)
   t.equal(nextMs(0, 4, 24 * h), 15 * s)
   t.equal(nextMs(0, 100, 24 * h), min)
   t.end()
 })
 
-t.test('the longest wait at an age is what the contract writes, scaled as the tries are', (t) => {
+t.test('the longest wait at an age is that of the contract, scaled as the tries are', (t) => {
   for (const [ageMs, withinMs] of [
     [-5, 1 * s],
     [0, 1 * s],

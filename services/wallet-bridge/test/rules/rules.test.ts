@@ -63,7 +63,7 @@ await t.test('a refusal after a try of unknown outcome owes a rollback and keeps
   t.same(outcomeOf(ended), { kind: 'done' })
 })
 
-await t.test('the first answer of the service is repeated while the movement is pending', async (t) => {
+await t.test('the first outcome is repeated while the movement is pending', async (t) => {
   const stake = run(initialState('BET', at(0)), [
     begun(0, 'a'),
     answered(10, 'a', down),
@@ -101,7 +101,7 @@ await t.test("the wallet's tombstone ends a stake at once, for the first caller 
   t.same(outcomeOf(later), { kind: 'done' })
 })
 
-await t.test('a credit is tried by its age, whatever the wallet says and whoever hints', async (t) => {
+await t.test('a credit is tried by its age, after any answer and any hint', async (t) => {
   const win = run(initialState('WIN', at(0)), [begun(0, 'a'), answered(10, 'a', no)])
   t.match(win, { status: 'PENDING', walletCode: 'INSUFFICIENT_FUNDS', dueAt: at(1010) })
   const hinted = run(win, [{ kind: 'hinted', at: at(20) }, begun(20, 'b'), answered(30, 'b', down)])
@@ -114,7 +114,7 @@ await t.test('a credit is tried by its age, whatever the wallet says and whoever
   })
 })
 
-await t.test('which reversal is refused, and with what', async (t) => {
+await t.test('each forbidden reversal is refused with its code', async (t) => {
   const asked = (type: 'REFUND' | 'ROLLBACK', transactionId = 'ref_1'): MovementMessage => ({
     kind: 'reversal-asked',
     at: at(100),
@@ -149,7 +149,7 @@ await t.test('which reversal is refused, and with what', async (t) => {
   t.equal(step.kind === 'refused' ? step.code : step.kind, 'TRANSACTION_ALREADY_REVERSED')
 })
 
-await t.test('a person ends what is owed and nothing else', async (t) => {
+await t.test('a person ends only movements that are owed', async (t) => {
   const resolve = (state: MovementState, as: 'success' | 'failed') =>
     advanceMovement(state, { kind: 'resolved', at: at(9), as }, (ms) => ms)
   t.match(resolve(initialState('WIN', at(0)), 'success'), { kind: 'applied', event: 'transaction.win' })

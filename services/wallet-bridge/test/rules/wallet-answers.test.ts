@@ -26,7 +26,10 @@ const timeout = 'unknown WALLET_TIMEOUT'
 const refused = (code: string) => `refused ${code}`
 const rejected = refused('WALLET_REJECTED')
 
-/** Every row of contract section 6 and what hides between them; credit and rollback are as debit unless they say otherwise. */
+/**
+ * Every row of contract section 6 and what hides between them; credit and rollback are as debit unless they
+ * say otherwise.
+ */
 const table: readonly Row[] = [
   ['OK', answer(200, { status: 'OK', ...fine }), success],
   ['OK under 201', answer(201, { status: 'OK', ...fine }), success],

@@ -36,7 +36,7 @@ function waiting(change: Partial<MovementState> = {}, of = scope) {
 
 const call = { token: 'call_1', attempt: 10, startedAt: before, until: later }
 
-await t.test('a wallet that answers again gets all that waits for it, however much', async (t) => {
+await t.test('all waiting credits of a wallet that answers again become due', async (t) => {
   const backlog = Array.from({ length: 1203 }, () => waiting())
   const left = {
     'a stake': waiting({ type: 'BET' }),

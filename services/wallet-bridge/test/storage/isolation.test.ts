@@ -9,6 +9,7 @@ import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
 import { withEngines } from '@pitboss/testing/with-engines'
 import pino from 'pino'
 import t from 'tap'
+import { specOf } from '../fixtures/bridge.ts'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
 import { callbackIndexes, createCallbackSignatures } from '../../src/storage/callback-signatures.ts'
 import { createDueMovements } from '../../src/storage/due-movements.ts'
@@ -47,10 +48,13 @@ const ids: Ids = named('the-owners')
 await wallets.create(owner, settings, 'the secret', now)
 await signatures.use(walletKeyOf(owner), '1', ids.signature, now)
 await movements.insert(stakeIn(owner, ids))
+await movements.insert(waitingWinIn(owner))
 
 const { scoped, internal, table } = linesFor<Ids>()
-const perWallet = 'the resolver works wallet by wallet over every account'
-const operations = 'for operations, which look over every account'
+const due = createDueMovements(movements)
+/** Held by libs/bus/test/permissions.test.ts. */
+const operations =
+  'only actions/operate-movements.ts calls it, and only the ops user of NATS may call wallet.v1.ops.*'
 
 await holdIsolation(t, {
   db,
@@ -62,10 +66,12 @@ await holdIsolation(t, {
     createCallbackSignatures: table(signatures, {
       use: scoped((scope, { signature }) => signatures.use(walletKeyOf(scope), '1', signature, now)),
     }),
-    createDueMovements: table(createDueMovements(movements), {
-      nextWallet: internal(perWallet),
-      ofWallet: internal(perWallet),
-      pullForward: internal('a wallet that has just answered, by its own key'),
+    createDueMovements: table(due, {
+      nextWallet: internal(
+        'only workers/resolver.ts calls it; it takes no id and gives a wallet key to no caller',
+      ),
+      ofWallet: scoped((scope) => due.ofWallet(walletKeyOf(scope), now, 10)),
+      pullForward: scoped((scope) => due.pullForward(walletKeyOf(scope), now)),
     }),
     createMovementLists: table(lists, {
       newestFirst: scoped(async (scope, { playerId, roundId }) => {
@@ -76,11 +82,15 @@ await holdIsolation(t, {
       oldestFirst: scoped((scope) => lists.oldestFirst(scope, window, { after: null, limit: 10 })),
       byTransactionIds: scoped((scope, { transactionId }) => lists.byTransactionIds(scope, [transactionId])),
       overall: internal(operations),
-      byReference: internal(operations),
+      byReference: scoped((scope, { transactionId }) =>
+        lists.byReference(transactionId, [walletKeyOf(scope)]),
+      ),
       ofRound: internal(operations),
     }),
     createMovements: table(movements, {
-      collection: internal('the collection itself, for the relay of the outbox and the lists beside it'),
+      collection: internal(
+        'only app.ts and this folder read it: app.ts hands it to createOutbox of libs/storage',
+      ),
       insert: scoped((scope, ids) => movements.insert(stakeIn(scope, ids))),
       find: scoped((scope, { transactionId }) => movements.find(scope, transactionId)),
       findById: scoped((scope, { transactionId }) => movements.findById(movementIdOf(scope, transactionId))),
@@ -89,19 +99,33 @@ await holdIsolation(t, {
       ),
       ofRound: scoped((scope, { roundId }) => movements.ofRound(scope, roundId, 10)),
       stakesOf: scoped((scope, { roundId }) => movements.stakesOf(scope, roundId)),
-      write: internal('writes a record as it was read under its scope'),
+      write: scoped(async (scope, { transactionId }) => {
+        const document = await movements.find(scope, transactionId)
+        if (document === null) return null
+        const state = { ...document, tries: document.tries + 1 }
+        return movements.write(document, { state, events: [], attempt: null })
+      }),
     }),
     createLongWaits: table(
       createLongWaits(movements, (ms) => ms),
-      { end: internal('the ladder is the same for every account') },
+      {
+        end: internal(
+          'only workers/upkeep.ts calls it; it takes a time, names no movement and returns a count',
+        ),
+      },
     ),
     createPendingMovements: table(createPendingMovements(movements), {
-      figures: internal('figures over every account, for operations and their alarms'),
+      figures: internal(
+        'takes a time and returns counts; only operate-movements.ts and report-pending.ts call it',
+      ),
     }),
     createWallets: table(wallets, {
       find: scoped((scope) => wallets.find(scope)),
       open: scoped((scope) => wallets.open(scope)),
-      openDocument: internal('opens the secret of a record that is at hand; no other key opens it'),
+      openDocument: scoped(async (scope) => {
+        const document = await wallets.find(scope)
+        return document === null ? null : wallets.openDocument(document)
+      }),
       change: scoped((scope) => wallets.change(scope, otherSettings, now)),
       create: scoped(async (scope) => (await wallets.create(scope, otherSettings, 'another', now)) === null),
       replaceSecret: scoped((scope) => wallets.replaceSecret(scope, 'another', now)),
@@ -111,7 +135,7 @@ await holdIsolation(t, {
   others: [],
 })
 
-/** Things whose names begin alike; only what the wallets and players chose can be the same for two accounts. */
+/** Ids that begin alike. Only ids that operators or players choose can be the same for two accounts. */
 function named(whose: string): Ids {
   return {
     transactionId: `${whose}-bet`,
@@ -123,16 +147,14 @@ function named(whose: string): Ids {
 
 /** A stake whose call is in flight. */
 function stakeIn(scope: Scope, { transactionId, roundId, playerId }: Ids) {
-  const document = documentOf({
-    scope,
-    spec: {
-      ...{ transactionId, roundId, playerId, type: 'BET', amount: '1.00', currency: 'USD', game: 'dice' },
-      ...{ sessionId: newId('ses'), walletRoundId: randomUUID(), walletGameId: randomUUID(), brandId: null },
-      ...{ freeBet: false, roundClosed: false, driver: 'game', referenceTransactionId: null },
-      ...{ callWallet: null, requestHash: '' },
-    },
-    reference: newId('txn'),
-    state: initialState('BET', now),
-  })
+  const spec = specOf({ transactionId, roundId, playerId, game: 'dice', requestHash: '' })
+  const state = initialState('BET', now)
+  const document = documentOf({ scope, spec, reference: newId('txn'), state })
   return { ...document, callingRound: callingRoundOf(document) }
+}
+
+/** A win of another round and player that waits an hour for its next try. */
+function waitingWinIn(scope: Scope) {
+  const state = { ...initialState('WIN', now), dueAt: new Date(now.getTime() + hourMs) }
+  return documentOf({ scope, spec: specOf({ type: 'WIN' }), reference: newId('txn'), state })
 }

@@ -37,38 +37,41 @@ function aged(ageMs: number, waitMs: number, change: Partial<MovementState> = {}
 
 t.afterEach(() => collection.deleteMany({}))
 
-t.test('what waits longer than its age allows is due, what does not keeps its time', async (t) => {
-  const call = { token: 'call_1', attempt: 10, startedAt: now, until: inMs(6 * h) }
-  const tooLong = {
-    'a credit of ten minutes that waits six hours': aged(10 * min, 6 * h),
-    'a rollback of a minute that waits an hour': aged(min, h, { type: 'ROLLBACK' }),
-    'a credit of ten minutes that waits eleven': aged(10 * min, 11 * min),
-    'a refund of a day that waits seven hours': aged(24 * h, 7 * h, { type: 'REFUND' }),
-    'one made under a clock that was a day ahead': aged(-24 * h, 24 * h + 1 * s),
-  }
-  const right = {
-    'a credit of ten minutes that waits ten': aged(10 * min, 10 * min),
-    'a credit of two minutes that waits two': aged(2 * min, 2 * min),
-    'a credit of ten hours that waits one': aged(10 * h, h),
-    'a credit of two days that waits six hours': aged(48 * h, 6 * h),
-    'a credit that is due': aged(10 * min, -1),
-    'a stake': aged(10 * min, 6 * h, { type: 'BET' }),
-    'one whose call is under way': aged(10 * min, 6 * h, { call }),
-    'one that has ended': aged(10 * min, 0, { status: 'SUCCESS', dueAt: null }),
-  }
-  await collection.insertMany([...Object.values(tooLong), ...Object.values(right)])
+t.test(
+  'a movement that waits longer than its age allows becomes due, and any other keeps its time',
+  async (t) => {
+    const call = { token: 'call_1', attempt: 10, startedAt: now, until: inMs(6 * h) }
+    const tooLong = {
+      'a credit of ten minutes that waits six hours': aged(10 * min, 6 * h),
+      'a rollback of a minute that waits an hour': aged(min, h, { type: 'ROLLBACK' }),
+      'a credit of ten minutes that waits eleven': aged(10 * min, 11 * min),
+      'a refund of a day that waits seven hours': aged(24 * h, 7 * h, { type: 'REFUND' }),
+      'one made under a clock that was a day ahead': aged(-24 * h, 24 * h + 1 * s),
+    }
+    const right = {
+      'a credit of ten minutes that waits ten': aged(10 * min, 10 * min),
+      'a credit of two minutes that waits two': aged(2 * min, 2 * min),
+      'a credit of ten hours that waits one': aged(10 * h, h),
+      'a credit of two days that waits six hours': aged(48 * h, 6 * h),
+      'a credit that is due': aged(10 * min, -1),
+      'a stake': aged(10 * min, 6 * h, { type: 'BET' }),
+      'one whose call is under way': aged(10 * min, 6 * h, { call }),
+      'one that has ended': aged(10 * min, 0, { status: 'SUCCESS', dueAt: null }),
+    }
+    await collection.insertMany([...Object.values(tooLong), ...Object.values(right)])
 
-  t.equal(await longWaits.end(now), Object.keys(tooLong).length)
-  for (const [what, { _id }] of Object.entries(tooLong)) {
-    t.same((await movements.findById(_id))?.dueAt, now, what)
-  }
-  for (const [what, { _id, dueAt }] of Object.entries(right)) {
-    t.same((await movements.findById(_id))?.dueAt, dueAt, what)
-  }
-  t.equal(await longWaits.end(now), 0, 'a second time there is nothing left')
-})
+    t.equal(await longWaits.end(now), Object.keys(tooLong).length)
+    for (const [what, { _id }] of Object.entries(tooLong)) {
+      t.same((await movements.findById(_id))?.dueAt, now, what)
+    }
+    for (const [what, { _id, dueAt }] of Object.entries(right)) {
+      t.same((await movements.findById(_id))?.dueAt, dueAt, what)
+    }
+    t.equal(await longWaits.end(now), 0, 'a second time there is nothing left')
+  },
+)
 
-t.test('however many there are, each is ended once by one of two replicas', async (t) => {
+t.test('two replicas shorten each of many waits once', async (t) => {
   await collection.insertMany(Array.from({ length: 1203 }, () => aged(10 * min, 6 * h)))
   const ended = await Promise.all([longWaits.end(now), longWaits.end(now)])
   t.equal(ended[0] + ended[1], 1203)

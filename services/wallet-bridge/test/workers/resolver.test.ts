@@ -56,7 +56,7 @@ function start(t: { teardown(fn: () => Promise<void>): void }, backlog: Map<stri
   return { begun, ends, endAll, breaker, resolver }
 }
 
-t.test('wallets whose long backlogs take every place make room for one that comes later', async (t) => {
+t.test('a wallet gets a place although the backlogs of others take all of them', async (t) => {
   const slow = Array.from({ length: 10 }, (_, wallet) => `slow${wallet}`)
   const backlog = new Map(
     slow.map((key) => [key, Array.from({ length: 400 }, (_, number) => owed(key, number))]),
@@ -87,7 +87,7 @@ t.test('wallets whose long backlogs take every place make room for one that come
   t.ok(ended < 128, `it waited for ${ended} others, not for a backlog to end`)
 })
 
-t.test('a wallet that answers again gets what waits for it little by little', async (t) => {
+t.test('a wallet that answers again gets its backlog with growing concurrency', async (t) => {
   const backlog = new Map([['acme', Array.from({ length: 400 }, (_, number) => owed('acme', number))]])
   const { begun, ends, endAll, breaker, resolver } = start(t, backlog)
   const settled = async (running: number) => {

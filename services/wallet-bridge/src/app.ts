@@ -51,7 +51,10 @@ const version = '0.1.0'
 /** High, because a call that waits for a slow wallet takes a place. Stakes are bounded per wallet. */
 const concurrencyMax = 4096
 const wakeSubject = 'wake.wallet.due'
-/** A wallet call without an answer by then is abandoned here; another process gives it up as lost and repeats it. */
+/**
+ * A wallet call without an answer by then is abandoned here; another process gives it up as lost and repeats
+ * it.
+ */
 const drainMaxMs = 8000
 
 /** Parts that a proof may put something around; the product leaves them as they are. */

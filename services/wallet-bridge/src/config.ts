@@ -7,7 +7,7 @@ import {
 } from '@pitboss/runtime/config-pieces'
 import { z } from 'zod'
 
-/** The environment of the wallet-bridge service; nothing else here reads it. Source: contract section 9. */
+/** The environment variables of wallet-bridge. Source: docs/contract.md, section 9. */
 export const walletBridgeConfig = z.object({
   ...commonConfig,
   ...storageConfig,

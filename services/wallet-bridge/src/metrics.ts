@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
-/** What `/metrics` shows of settlement. */
+/** The metrics of settlement. */
 export type WalletMetrics = {
   callEnded(operation: string, judged: string, latencyMs: number): void
   pending(counts: { all: number; over5m: number; over1h: number; over24h: number; oldestAgeS: number }): void

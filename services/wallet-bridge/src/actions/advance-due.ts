@@ -10,7 +10,10 @@ import type { Wallets } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
 import { beginCall, lostAttemptOf, type RunCall } from './run-call.ts'
 
-/** How far a movement could be taken now. `busy`: another call of its round is in flight. */
+/**
+ * The movement after its due actions. `busy`: another call of its round is in flight, so its call was not
+ * begun.
+ */
 type Advanced = { readonly kind: 'advanced' | 'busy'; readonly document: MovementDocument }
 
 export type AdvanceDue = {
@@ -18,16 +21,18 @@ export type AdvanceDue = {
   nextWallet(after: string): Promise<string | null>
   /** The movements of a wallet that are due now, longest due first. */
   ofWallet(walletKey: string, limit: number): Promise<MovementDocument[]>
-  /** Whether the wallet's breaker is open: it does not answer. */
+  /** Tells whether the wallet's breaker is open: it does not answer. */
   isSilent(walletKey: string): boolean
   /**
-   * Does what is due about a movement: calls the wallet, gives up a lost call, ends a spent budget, makes the record of a
-   * reversal. In one process one at a time per movement; between processes the fenced write decides.
+   * Does the next actions on a movement: calls the wallet, gives up a lost call, ends a spent budget, makes
+   * the record of a reversal. A process works on a movement one at a time; between processes the fenced write
+   * decides.
    */
   advance(document: MovementDocument, requestId: string): Promise<Advanced>
   /**
    * Makes the record of the original's reversal if there is none yet.
-   * @returns the record; null when its id belongs to another movement, and then the original has lost that reversal
+   * @returns the record; null when its id belongs to another movement, and then the original has lost that
+   * reversal
    */
   placeReversal(original: MovementDocument): Promise<MovementDocument | null>
 }
@@ -75,7 +80,10 @@ export function createAdvanceDue({
     return { kind: 'advanced', document }
   }
 
-  /** Begins a call by an update and runs it. The first call of a movement is begun by its insert in place-movement.ts. */
+  /**
+   * Begins a call by an update and runs it. The first call of a movement is begun by its insert in
+   * place-movement.ts.
+   */
   async function call(document: MovementDocument, at: Date, requestId: string): Promise<Advanced> {
     const wallet = await wallets.open(scopeOf(document))
     if (wallet === null) throw new Error(`the wallet of ${document.walletKey} is gone`)

@@ -8,8 +8,8 @@ import type { AttemptRecord, MovementDocument } from '../storage/movement-docume
 import type { MovementStore } from '../storage/movements.ts'
 
 /**
- * What a message did to a movement, and the movement after it. `round-busy`: another call of the round is in flight,
- * and nothing was written.
+ * The effect of a message on a movement, and the movement after it. `round-busy`: another call of the round
+ * is in flight, and nothing was written.
  */
 type Applied = {
   readonly kind: MovementStep['kind'] | 'round-busy'
@@ -39,9 +39,9 @@ export type ApplyDeps = {
 const fencedTriesMax = 50
 
 /**
- * Applies a message: the rules decide on the document, and the new state, its event and the attempt are written in one
- * fenced update. When another write was first, the rules decide anew on what it left. Events are relayed after the
- * write, without holding up the caller.
+ * Applies a message: the rules decide on the document, and the new state, its event and the attempt are
+ * written in one fenced update. When another write was first, the rules decide again on the newer document.
+ * Events are relayed after the write, without holding up the caller.
  * @throws ServiceError SERVICE_UNAVAILABLE when the document keeps changing; Error when it is gone
  */
 export function createApplyMessage({

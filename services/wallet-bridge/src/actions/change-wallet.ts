@@ -9,7 +9,8 @@ import type { WalletDocument, Wallets, WalletSettings } from '../storage/wallet-
 export type ChangeWallet = {
   /**
    * Creates the scope's wallet or changes its settings; a change keeps the secret.
-   * @returns the new wallet's secret, or null when there was a wallet. @throws ServiceError VALIDATION_ERROR at `url`
+   * @returns the new wallet's secret, or null when there was a wallet. @throws ServiceError VALIDATION_ERROR
+   * at `url`
    */
   put(
     scope: Scope,

@@ -18,17 +18,18 @@ type WalletCheck = { ok: boolean; checks: Check[] }
 export type CheckWallet = (scope: Scope, currency: string) => Promise<WalletCheck>
 
 const checkPlayer = 'pitboss-check'
-/** Five calls fit into the time that the dashboard waits. */
+/** Five calls of this length fit into the time that the dashboard waits. */
 const callTimeoutMaxMs = 11_000
 const clockToleranceS = 300
 const staleByS = 3600
-/** Codes that a wallet may give for a player it has never seen; the signature was fine then. */
+/** The codes of a wallet for a player that it has never seen; it accepted the signature then. */
 const playerCodes = new Set(['OK', 'PLAYER_NOT_FOUND', 'PLAYER_BLOCKED', 'SELF_EXCLUDED', 'KYC_REQUIRED'])
 
 /**
- * Calls a wallet and says in plain words what is wrong with it. Moves no money: it asks for a balance and rolls back a
- * movement that was never made. Takes at most the timeouts of five calls.
- * @param currency of the balance it asks for. @throws ServiceError NOT_FOUND. Source: docs/contract.md, section 3
+ * Calls a wallet and describes its faults in plain words. Moves no money: it asks for a balance and rolls
+ * back a movement that was never made. Takes at most the timeouts of five calls.
+ * @param currency of the balance it asks for. @throws ServiceError NOT_FOUND. Source: docs/contract.md,
+ * section 3
  */
 export function createCheckWallet({
   wallets,

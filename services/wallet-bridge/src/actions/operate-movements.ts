@@ -8,7 +8,7 @@ import type { PendingFigures, PendingMovements } from '../storage/pending-moveme
 import type { Wallets } from '../storage/wallet-document.ts'
 import type { ResolveByPerson } from './resolve-by-person.ts'
 
-/** What the operations command does with movements. It works over every account. */
+/** The work of the operations command on movements, over every account. */
 export type OperateMovements = {
   /** Oldest first. `olderThanS` is an age in seconds at `now`. */
   list(

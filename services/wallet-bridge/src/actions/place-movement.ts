@@ -36,11 +36,11 @@ export type PlaceDeps = ApplyDeps & {
 const stakesPerWalletMax = 256
 
 /**
- * Places a movement, or joins the one that has its id. The intent, with the exact bytes to send, is stored before the
- * wallet is called. Answers after the first try. Source: docs/contract.md, section 5.
- * @throws ServiceError WALLET_NOT_CONFIGURED, TRANSACTION_CONFLICT, TRANSACTION_NOT_FOUND, TRANSACTION_ALREADY_REVERSED,
- * CONFLICT, VALIDATION_ERROR, ROUND_IN_PROGRESS, ROUND_ALREADY_SETTLED; WALLET_UNAVAILABLE or SERVICE_UNAVAILABLE for a
- * new stake that is held back
+ * Places a movement, or joins the one that has its id. The intent, with the exact bytes to send, is stored
+ * before the wallet is called. Answers after the first try. Source: docs/contract.md, section 5.
+ * @throws ServiceError WALLET_NOT_CONFIGURED, TRANSACTION_CONFLICT, TRANSACTION_NOT_FOUND,
+ * TRANSACTION_ALREADY_REVERSED, CONFLICT, VALIDATION_ERROR, ROUND_IN_PROGRESS, ROUND_ALREADY_SETTLED;
+ * WALLET_UNAVAILABLE or SERVICE_UNAVAILABLE for a new stake that is held back
  */
 export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
   const { movements, wallets, advance, awaitFirstTry, runCall, inTurn, breakers, clock, scaleMs, newId } =
@@ -70,9 +70,9 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
   }
 
   /**
-   * The error for a win while no stake of its round is taken; null when the win may be sent. A round without any stake
-   * here has lost its stakes with an older database: rounds never owes a credit before its stake is taken, so the win is
-   * sent. Source: docs/contract.md, section 12.
+   * The error for a win while no stake of its round is taken; null when the win may be sent. Without any
+   * stake of the round here, this database has lost them and the win is sent: rounds owes no credit before
+   * its stake is taken. Source: docs/contract.md, section 12.
    */
   async function winRefusal(
     scope: Scope,
@@ -88,8 +88,9 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
   }
 
   /**
-   * Stores the intent and makes the first try. One insert stores the movement with its call begun, which saves a write;
-   * every later call is begun by an update in advance-due.ts, with the same message and the same `runCall`.
+   * Stores the intent and makes the first try. One insert stores the movement with its call begun, which
+   * saves a write; every later call is begun by an update in advance-due.ts, with the same message and the
+   * same `runCall`.
    */
   async function send(
     scope: Scope,
@@ -172,7 +173,7 @@ function stakePending(): ServiceError {
   return new ServiceError('ROUND_IN_PROGRESS', { message })
 }
 
-/** Whether the movement is a zero win of which the wallet is not told. */
+/** Tells whether the movement is a zero win of which the wallet is not told. */
 function isUncalled(spec: MovementSpec, wallet: Wallet | null): boolean {
   if (spec.type !== 'WIN' || !/^0(\.0+)?$/.test(spec.amount)) return false
   return !(spec.callWallet ?? wallet?.settleLosses === 'zero_credit')

@@ -16,8 +16,8 @@ type PlaceReversal = (
 ) => Promise<Stored>
 
 /**
- * Gives back the movement that a caller names. The original has one `reversal` field, and the first request to set it
- * wins. @throws ServiceError as `createPlaceMovement` says
+ * Gives back the movement that a caller names. The original has one `reversal` field, and the first request
+ * to set it wins. @throws ServiceError as `createPlaceMovement` says
  */
 export function createPlaceReversal(deps: PlaceDeps): PlaceReversal {
   const { movements, apply, advance, awaitFirstTry, clock, newId } = deps

@@ -13,9 +13,15 @@ type PageQuery = Pick<ListQuery, 'limit' | 'cursor'>
 
 /** The public reads of movements. `next` is the cursor of the next page, or null after the last. */
 export type ReadTransactions = {
-  /** Newest first. @throws ServiceError VALIDATION_ERROR for a bad cursor or a window that ends before it begins */
+  /**
+   * Newest first. @throws ServiceError VALIDATION_ERROR for a bad cursor or a window that ends before it
+   * begins
+   */
   list(scope: Scope, query: ListQuery): Promise<{ documents: MovementDocument[]; next: string | null }>
-  /** The movement of that id in the first of the scopes that has it. @throws ServiceError TRANSACTION_NOT_FOUND */
+  /**
+   * The movement of that id in the first of the scopes that has it. @throws ServiceError
+   * TRANSACTION_NOT_FOUND
+   */
   find(scopes: readonly Scope[], transactionId: string): Promise<MovementDocument>
   /** The wallet calls of a movement, in the order in which they were made. Throws as `find` and `list` do. */
   attempts(

@@ -18,7 +18,7 @@ type BalanceRequest = {
 export type ReadWallets = {
   /** @throws ServiceError NOT_FOUND */
   find(scope: Scope): Promise<WalletDocument>
-  /** Whether there is a wallet, whether its breaker holds back stakes, and how it takes lost rounds. */
+  /** Tells whether there is a wallet, whether its breaker holds back stakes, and how it takes lost rounds. */
   status(scope: Scope): Promise<{
     configured: boolean
     breakerOpen: boolean
@@ -32,7 +32,10 @@ export type ReadWallets = {
 }
 
 const balanceTimeoutMaxMs = 5000
-/** Bounds the callers who wait for the balance of one wallet, so that a wallet that hangs does not fill the process. */
+/**
+ * Bounds the callers who wait for the balance of one wallet, so that a wallet that hangs does not fill the
+ * process.
+ */
 const balancesPerWalletMax = 64
 
 export function createReadWallets({

@@ -16,8 +16,9 @@ export type ReconcileLedger = {
     rows: readonly LedgerRow[],
   ): Promise<{ differences: LedgerDifference[]; matched: number }>
   /**
-   * Our movements of the window that moved money, oldest first, from 1000 movements behind `after`.
-   * @returns `next` for the page behind this one, or null after the last
+   * Our movements that moved money, oldest first, out of the next 1000 of the window after the reference
+   * `after`.
+   * @returns `next` is the `after` of the next page, or null after the last one
    */
   ours(
     scope: Scope,

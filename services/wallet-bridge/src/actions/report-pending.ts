@@ -11,8 +11,8 @@ const levels = [
 ] as const
 
 /**
- * Sets the metrics of pending movements, and logs an alarm each time more of them than before are older than 5 minutes,
- * 1 hour or 24 hours. Source: docs/contract.md, section 5.
+ * Sets the metrics of pending movements, and logs an alarm each time more of them than before are older than
+ * 5 minutes, 1 hour or 24 hours. Source: docs/contract.md, section 5.
  */
 export function createReportPending({
   pending,

@@ -11,10 +11,10 @@ export type ResolveByPerson = (
 ) => Promise<MovementDocument>
 
 /**
- * The only way in which a person ends an owed movement. A refund or rollback ends its original with it. `success` gives
- * the original back, before the refund or rollback itself ends, as the wallet's answer would. `failed` frees a taken
- * original for another reversal and fails a pending stake, after the refund or rollback can no longer be sent. Repeating
- * `failed` completes an order that a crash interrupted.
+ * The only way in which a person ends an owed movement. A refund or rollback ends its original with it.
+ * `success` gives the original back, before the refund or rollback itself ends, as the wallet's answer would.
+ * `failed` frees a taken original for another reversal and fails a pending stake, after the refund or
+ * rollback can no longer be sent. Repeating `failed` completes an order that a crash interrupted.
  * @param dryRun checks the order and changes nothing
  * @throws ServiceError CONFLICT when the movement does not wait for the wallet
  */

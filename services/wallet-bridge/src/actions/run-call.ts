@@ -11,7 +11,7 @@ import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
 import type { Breakers } from '../clients/breakers.ts'
 import { freshRollback } from '../records/new-movement.ts'
 
-/** How much longer than the wallet's timeout a call stays in flight before another process may give it up as lost. */
+/** Time beyond the wallet's timeout after which another process may give up a call as lost. */
 const leaseGraceMs = 3000
 const excerptBytesMax = 4096
 
@@ -35,9 +35,9 @@ export function beginCall(
 }
 
 /**
- * Sends the call that the document says is in flight, judges the answer and stores both. An acknowledged reversal ends its
- * original first, so that the reversal's event never comes before the original's end; a crash between the two repeats the
- * call, which the wallet answers as a duplicate.
+ * Sends the call that the document says is in flight, judges the answer and stores both. An acknowledged
+ * reversal ends its original first, so that the reversal's event never comes before the original's end; a
+ * crash between the two repeats the call, which the wallet answers as a duplicate.
  * @returns the movement after it
  */
 export function createRunCall({

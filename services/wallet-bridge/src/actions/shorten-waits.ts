@@ -5,8 +5,9 @@ import type { LongWaits } from '../storage/long-waits.ts'
 export type ShortenWaits = () => Promise<void>
 
 /**
- * Makes every credit and rollback due whose next try is later than the retry schedule allows for its age. A replica of an
- * earlier build may write such waits while a deployment runs. Source: docs/contract.md, section 12.
+ * Makes every credit and rollback due whose next try is later than the retry schedule allows for its age. A
+ * replica of an earlier build may write such waits while a deployment runs. Source: docs/contract.md, section
+ * 12.
  */
 export function createShortenWaits({
   longWaits,

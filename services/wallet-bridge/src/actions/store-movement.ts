@@ -25,8 +25,8 @@ export async function findStored(movements: MovementStore, id: string): Promise<
 }
 
 /**
- * Records a stake that was never placed together with its rollback, so that it is never sent: a request for it that is
- * still on its way finds it voided. @throws ServiceError WALLET_NOT_CONFIGURED
+ * Records a stake that was never placed together with its rollback, so that it is never sent: a request for
+ * it that is still on its way finds it voided. @throws ServiceError WALLET_NOT_CONFIGURED
  */
 export async function recordNeverSent(
   {
@@ -43,8 +43,8 @@ export async function recordNeverSent(
 }
 
 /**
- * Refuses a request whose id belongs to another one. The round counts too: two players may choose the same id for the
- * same bet, and one debit must not serve both. @throws ServiceError TRANSACTION_CONFLICT
+ * Refuses a request whose id belongs to another one. The round counts too: two players may choose the same id
+ * for the same bet, and one debit must not serve both. @throws ServiceError TRANSACTION_CONFLICT
  */
 export function refuseOtherRequest(
   present: MovementDocument,

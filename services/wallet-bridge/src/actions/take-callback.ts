@@ -33,9 +33,11 @@ const callbackBody = z.strictObject({
 const placeholderSecret = 'wsec_00000000000000000000000000000000'
 
 /**
- * Takes a wallet's signed hint that it knows a result now. The hint is never the result: it makes the movement due,
- * and the wallet is asked again. The signature is checked first, in constant time, and is good once.
- * @throws ServiceError INVALID_SIGNATURE, VALIDATION_ERROR, TRANSACTION_NOT_FOUND. Source: docs/contract.md, section 11
+ * Takes a wallet's signed hint that it knows a result now. The hint is never the result: it makes the
+ * movement due, and the wallet is asked again. The signature is checked first, in constant time, and is good
+ * once.
+ * @throws ServiceError INVALID_SIGNATURE, VALIDATION_ERROR, TRANSACTION_NOT_FOUND. Source: docs/contract.md,
+ * section 11
  */
 export function createTakeCallback({
   wallets,
@@ -87,7 +89,9 @@ export function createTakeCallback({
     return scope
   }
 
-  /** Makes the movement due, and its reversal: a stake whose reversal has its own record is ended by that one. */
+  /**
+   * Makes the movement due, and its reversal: a stake whose reversal has its own record is ended by that one.
+   */
   async function makeDue(movement: MovementDocument, scope: Scope): Promise<void> {
     if (movement.status !== 'PENDING') return
     const at = clock.now()

@@ -15,8 +15,8 @@ export type VoidStake = (
 ) => Promise<Voided>
 
 /**
- * Gives a stake back, whether or not the wallet has taken it. A stake that was never placed is recorded and never sent:
- * a request for it that is still on its way finds it voided. Waits for the rollback's first try.
+ * Gives a stake back, whether or not the wallet has taken it. A stake that was never placed is recorded and
+ * never sent: a request for it that is still on its way finds it voided. Waits for the rollback's first try.
  * @throws ServiceError TRANSACTION_CONFLICT when the id belongs to another request; WALLET_NOT_CONFIGURED
  */
 export function createVoidStake(deps: PlaceDeps): VoidStake {

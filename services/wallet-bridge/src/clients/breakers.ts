@@ -10,12 +10,16 @@ import type { ScaleMs } from '../rules/advance-movement.ts'
 
 export const breakerNotes = ['answered', 'unknown', 'probed'] as const
 
-/** A note to the other processes about a wallet: how a call ended here, or that a probe goes out from here. */
+/**
+ * A note to the other processes about a wallet: how a call ended here, or that a probe goes out from here.
+ */
 export type BreakerNote = { readonly wallet: string; readonly news: (typeof breakerNotes)[number] }
 
 /** The circuit breakers, one per wallet. They hold back new stakes only. */
 export type Breakers = {
-  /** Whether a new stake may be sent. While the breaker is open, one may as a probe in each interval. */
+  /**
+   * Tells whether a new stake may be sent. While the breaker is open, one may as a probe in each interval.
+   */
   admit(walletKey: string): boolean
   isOpen(walletKey: string): boolean
   record(walletKey: string, answered: boolean): void
@@ -27,8 +31,8 @@ export type Breakers = {
 const walletsMax = 10_000
 
 /**
- * Every process counts its own calls and those of which other processes notify it. Without a connection between them each
- * counts its own alone.
+ * Every process counts its own calls and those of which other processes notify it. Without a connection
+ * between them each counts its own alone.
  * @param notify sends a note to the other processes
  * @param onOpened called when a wallet's breaker opens
  * @param onClosed called when a wallet answers this process again after its breaker was open

@@ -10,7 +10,10 @@ const message = z.strictObject({
   news: z.enum(breakerNotes),
 })
 
-/** Sends notes about wallets between the replicas over core NATS, each at most once. A replica that is away misses them. */
+/**
+ * Sends notes about wallets between the replicas over core NATS, each at most once. A replica that is away
+ * misses them.
+ */
 export function shareBreakers({ bus, replicaId }: { bus: Bus; replicaId: string }): {
   notify(note: BreakerNote): void
   listen(receive: (note: BreakerNote) => void): { unsubscribe(): void }

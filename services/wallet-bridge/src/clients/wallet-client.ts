@@ -6,12 +6,12 @@ import type { WalletOperation } from '../rules/movement.ts'
 import type { WalletExchange } from '../rules/wallet-answers.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
 
-/** One signed call and what became of it. */
+/** One signed call and its result. */
 export type WalletCallResult = {
   readonly exchange: WalletExchange
   readonly sentAt: Date
   readonly latencyMs: number
-  /** What was sent beside the body; the signature is not kept. */
+  /** The request without its body and signature. */
   readonly request: { readonly url: string; readonly timestamp: string; readonly requestId: string }
 }
 
@@ -22,13 +22,16 @@ export type WalletRequest = {
   readonly body: string
   readonly requestId: string
   readonly timeoutMs: number
-  /** Only the wallet check sets these, to see how the wallet treats bad signatures and times. */
+  /** Set by the wallet check alone, to send bad signatures and times. */
   readonly timestamp?: string
   readonly signature?: string
 }
 
 export type WalletClient = {
-  /** Never rejects: whatever goes wrong is an exchange. One deadline covers connecting, sending and the whole answer. */
+  /**
+   * Never rejects: a failure is an exchange, too. One deadline covers connecting, sending and the whole
+   * answer.
+   */
   call(call: WalletRequest): Promise<WalletCallResult>
   close(): Promise<void>
 }
@@ -39,8 +42,9 @@ const walletsMax = 1000
 const keepAliveMs = 10_000
 
 /**
- * Calls operators' wallets: one bounded keep-alive pool per wallet, addresses checked at every connection, no redirects,
- * at most 64 KiB of an answer. Source: contract section 6.
+ * Calls operators' wallets. Each wallet has a bounded pool of kept connections; every connection checks the
+ * address; redirects are not followed; at most 64 KiB of an answer are read. Source: docs/contract.md,
+ * section 6.
  */
 export function createWalletClient({
   allowLoopback,
@@ -51,7 +55,10 @@ export function createWalletClient({
 }): WalletClient {
   const pools = new Map<string, { origin: string; agent: Agent }>()
 
-  /** The least recently used pool goes when there are too many; a changed origin gets a new one. */
+  /**
+   * The pool of a wallet. A changed origin gets a new pool; the least recently used one is closed when there
+   * are too many.
+   */
   function poolOf(wallet: Wallet): Agent {
     const { origin } = new URL(wallet.url)
     const present = pools.get(wallet.key)
@@ -154,7 +161,10 @@ async function exchangeOnce({
   }
 }
 
-/** A short word for the record: the error's code (ECONNREFUSED, UND_ERR_SOCKET, ADDRESS_REFUSED …) or its message. */
+/**
+ * A short word for the record: the error's code (ECONNREFUSED, UND_ERR_SOCKET, ADDRESS_REFUSED …) or its
+ * message.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'no connection'
   const code = 'code' in error && typeof error.code === 'string' ? error.code : null

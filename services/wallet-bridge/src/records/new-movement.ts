@@ -15,7 +15,7 @@ import { renderWalletBody } from './render-movement.ts'
 
 const operationOf = { BET: 'debit', WIN: 'credit', REFUND: 'credit', ROLLBACK: 'rollback' } as const
 
-/** The state of a movement whose intent is about to be stored: pending and due at once. */
+/** The state of a new movement: pending and due at once. */
 export function initialState(type: MovementType, at: Date): MovementState {
   return {
     type,
@@ -36,15 +36,15 @@ export function initialState(type: MovementType, at: Date): MovementState {
   }
 }
 
-/** A zero win that no wallet is told of: done as soon as it is stored. */
+/** The state of a zero win of which the wallet is not told: a success as soon as it is stored. */
 export function uncalledState(at: Date): MovementState {
   const operation: WalletOperation | null = null
   return { ...initialState('WIN', at), operation, status: 'SUCCESS', dueAt: null }
 }
 
 /**
- * The document of a movement that a caller asked for. @throws VALIDATION_ERROR at `amount` or `currency` for an amount that the
- * currency cannot have.
+ * The document of a movement that a caller asked for.
+ * @throws ServiceError VALIDATION_ERROR at `amount` or `currency` for an amount that the currency cannot have
  */
 export function documentOf({
   scope,
@@ -67,7 +67,7 @@ export function documentOf({
   return toDocument(facts, state)
 }
 
-/** The document of a reversal, which follows entirely from the original that holds it: whoever makes it makes the same. */
+/** The document of a reversal. It follows from its original alone, so every process makes the same one. */
 export function reversalDocumentOf(original: MovementDocument, reversal: Reversal): MovementDocument {
   const facts = {
     transactionId: reversal.transactionId,
@@ -93,7 +93,7 @@ export function reversalDocumentOf(original: MovementDocument, reversal: Reversa
   return toDocument(facts, initialState(reversal.type, reversal.askedAt))
 }
 
-/** The amount with all decimals of its currency. @throws VALIDATION_ERROR */
+/** The amount with all decimals of its currency. @throws ServiceError VALIDATION_ERROR */
 export function normaliseAmount(amount: string, currency: string): string {
   try {
     return formatAmount(parseAmount(amount, currency), currency)
@@ -103,7 +103,7 @@ export function normaliseAmount(amount: string, currency: string): string {
   }
 }
 
-/** The ids of a movement that the service itself makes. */
+/** New ids for a rollback that the service itself makes. */
 export function freshRollback(newId: (prefix: string) => string): FreshMovement {
   return { transactionId: newId('rbk'), reference: newId('txn') }
 }

@@ -8,7 +8,7 @@ import { outcomeOf } from '../rules/movement-outcome.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import type { AttemptRecord, MovementDocument, MovementFacts } from '../storage/movement-document.ts'
 
-/** The public record. Source: contract section 5. */
+/** The public record of a movement. Source: docs/contract.md, section 5. */
 export function toMovementRecord(document: MovementDocument): Movement {
   return {
     transaction_id: document.transactionId,
@@ -50,6 +50,7 @@ export function toOperationsRecord(document: MovementDocument, now: Date) {
   }
 }
 
+/** The public record of one wallet call. Source: docs/contract.md, section 5. */
 export function toAttemptRecord(attempt: AttemptRecord): MovementAttempt {
   return {
     attempt: attempt.attempt,
@@ -74,8 +75,8 @@ export function toAttemptRecord(attempt: AttemptRecord): MovementAttempt {
 }
 
 /**
- * The event of a step. A stake that the wallet's tombstone ended has no rollback movement of its own: its event names the stake
- * itself as the original. Source: contract sections 7 and 11.
+ * The event of a step. A stake that the wallet's tombstone ended has no rollback movement: its event names
+ * the stake itself as the original. Source: docs/contract.md, sections 7 and 11.
  */
 export function toMovementEvent({
   facts,
@@ -109,7 +110,7 @@ export function toMovementEvent({
   return outboxEntry({ id: eventId, type, createdAt: state.updatedAt, scope: scopeOf(facts), data })
 }
 
-/** The exact text sent to the wallet at every try of a movement. Source: contract section 6. */
+/** The exact text that every try of a movement sends to the wallet. Source: docs/contract.md, section 6. */
 export function renderWalletBody(
   facts: Omit<MovementFacts, 'body'>,
   type: MovementState['type'],

@@ -23,8 +23,8 @@ import {
 export type ScaleMs = (ms: number) => number
 
 /**
- * The rules of a movement. Every message has an answer in every state: one that does not fit the state changes nothing.
- * Never throws. Source: docs/contract.md, sections 5 and 11.
+ * The rules of a movement. Every message has an answer in every state: one that does not fit the state
+ * changes nothing. Never throws. Source: docs/contract.md, sections 5 and 11.
  */
 export function advanceMovement(
   state: MovementState,
@@ -127,8 +127,8 @@ function takeAnswer(
 }
 
 /**
- * Takes a refusal of a stake. It is final only when the outcome of every earlier try is known: the wallet may still take
- * an earlier one. A tombstone is always final: the wallet takes no try after it.
+ * Takes a refusal of a stake. It is final only when the outcome of every earlier try is known: the wallet may
+ * still take an earlier one. A tombstone is always final: the wallet takes no try after it.
  */
 function takeStakeRefusal(
   state: MovementState,

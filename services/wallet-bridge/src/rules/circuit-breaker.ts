@@ -1,4 +1,4 @@
-/** The rules of a wallet's circuit breaker. Source: contract section 11 ("Movements and wallets"). */
+/** The rules of a wallet's circuit breaker. Source: docs/contract.md, section 11. */
 
 const unknownsInARowMax = 10
 const callsMin = 20
@@ -18,7 +18,10 @@ export const closedBreaker: BreakerState = { unknownsInARow: 0, window: [], prob
 
 type ScaleMs = (ms: number) => number
 
-/** Notes the outcome of one call. Any answer closes the breaker; it opens at 10 unknown in a row or half of at least 20 calls in 30 s. */
+/**
+ * Counts the outcome of one call. Any answer closes the breaker. It opens at 10 unknown outcomes in a row,
+ * and when half of at least 20 calls in 30 s are unknown.
+ */
 export function recordOutcome(
   state: BreakerState,
   answered: boolean,
@@ -41,8 +44,8 @@ export function recordOutcome(
 }
 
 /**
- * Whether a new stake may go to the wallet now. While the breaker is open one may every 5 s, as a probe; `state` then
- * holds the time of the next. Credits and rollbacks never ask.
+ * Tells whether a new stake may go to the wallet now. While the breaker is open, one stake may go every 5 s
+ * as a probe; `state` then holds the time of the next probe. Credits and rollbacks do not ask.
  */
 export function admitStake(
   state: BreakerState,
@@ -54,7 +57,7 @@ export function admitStake(
   return { admitted: true, state: deferProbe(state, nowMs, scaleMs) }
 }
 
-/** A probe goes to the wallet now, from here or from another process: the next one may in 5 s. */
+/** Puts the next probe 5 s after `nowMs`, when this or another process sends one now. */
 export function deferProbe(state: BreakerState, nowMs: number, scaleMs: ScaleMs): BreakerState {
   return state.probeAtMs === null ? state : { ...state, probeAtMs: nowMs + scaleMs(probeEveryMs) }
 }

@@ -21,8 +21,8 @@ type OurMovement = LedgerRow & {
 }
 
 /**
- * `extra`: the operator has a row for which we have no movement, or a refused one. `different`: both have it, with
- * other values.
+ * `extra`: the operator has a row for which we have no movement, or a refused one. `different`: both have it,
+ * with other values.
  */
 export type LedgerDifference = {
   readonly kind: 'extra' | 'different' | 'duplicate'
@@ -31,8 +31,9 @@ export type LedgerDifference = {
 }
 
 /**
- * A movement as the comparison needs it. It certainly moved money when the wallet acknowledged it. It is uncertain when
- * it was given back before a certain answer, and when it is a rollback of what the wallet never had.
+ * A movement as the comparison needs it. It certainly moved money when the wallet acknowledged it. It is
+ * uncertain when it was given back before a certain answer, and when it is a rollback of what the wallet
+ * never had.
  */
 export function toOurMovement(
   movement: MovementState & {

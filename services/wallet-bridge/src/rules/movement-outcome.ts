@@ -2,8 +2,9 @@ import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
 import type { MovementState } from './movement.ts'
 
 /**
- * How a movement stands for its caller. A state always gives the same outcome. A movement whose first try has no answer
- * yet counts as WALLET_TIMEOUT. A stake that the wallet's tombstone ended is refused; one given back otherwise is done.
+ * The outcome of a movement for its caller. A state always gives the same outcome. A movement whose first try
+ * has no answer yet counts as WALLET_TIMEOUT. A stake that the wallet's tombstone ended is refused; one given
+ * back otherwise is done.
  */
 export function outcomeOf(
   state: Pick<MovementState, 'status' | 'type' | 'refusalCode' | 'pendingCode' | 'reversal'>,
@@ -19,7 +20,9 @@ export function outcomeOf(
   return { kind: 'done' }
 }
 
-/** Whether a caller can be told how the movement stands: its first try has ended, or it will have none. */
+/**
+ * Tells whether a caller can be told how the movement stands: its first try has ended, or it will have none.
+ */
 export function hasAnswer(
   movement: Pick<MovementState, 'status' | 'type' | 'reversal'> & { readonly attempts: readonly unknown[] },
 ): boolean {

@@ -1,7 +1,9 @@
 import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 
-/** The state of a movement and the messages that change it. Pure data; the rules are in `advance-movement.ts`. */
+/**
+ * The state of a movement and the messages that change it. Pure data; the rules are in `advance-movement.ts`.
+ */
 
 export type MovementType = Movement['type']
 export type MovementStatus = Movement['status']
@@ -32,8 +34,8 @@ export type Judgement =
     }
 
 /**
- * A wallet call in flight. The process with its token may write the result; after `until` any process may give it up as
- * lost.
+ * A wallet call in flight. The process with its token may write the result; after `until` any process may
+ * give it up as lost.
  */
 export type WalletCall = {
   readonly token: string
@@ -47,8 +49,9 @@ export type WalletCall = {
 export type FreshMovement = { readonly transactionId: string; readonly reference: string }
 
 /**
- * The one movement that takes the original back. It is one field of the original, set by a fenced write, so there are never
- * two. On a stake that is PENDING it means that a rollback is owed and that a late success does not count.
+ * The one movement that takes the original back. It is one field of the original, set by a fenced write, so
+ * there are never two. On a stake that is PENDING it means that a rollback is owed and that a late success
+ * does not count.
  */
 export type Reversal = FreshMovement & {
   readonly type: 'REFUND' | 'ROLLBACK'
@@ -56,13 +59,16 @@ export type Reversal = FreshMovement & {
   readonly requestHash: string
   readonly roundClosed: boolean
   readonly askedAt: Date
-  /** Whether it has a record of its own. */
+  /** True when it has a record of its own. */
   readonly placed: boolean
 }
 
 export type MovementState = {
   readonly type: MovementType
-  /** Null for a movement that never calls a wallet: the zero win of a lost round of which the wallet is not told. */
+  /**
+   * Null for a movement that never calls a wallet: the zero win of a lost round of which the wallet is not
+   * told.
+   */
   readonly operation: WalletOperation | null
   readonly status: MovementStatus
   readonly createdAt: Date
@@ -73,8 +79,8 @@ export type MovementState = {
   readonly unknownTries: number
   readonly call: WalletCall | null
   /**
-   * When the resolver must act next; null for never. While PENDING it is null only for a stake whose rollback has its own
-   * record.
+   * The next time at which the resolver must act; null for never. While PENDING it is null only for a stake
+   * whose rollback has its own record.
    */
   readonly dueAt: Date | null
   readonly pendingCode: PendingCode | null

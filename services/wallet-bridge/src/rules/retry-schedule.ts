@@ -1,4 +1,4 @@
-/** When a movement is tried again. Source: docs/contract.md, sections 5, 11 and 12. */
+/** The times at which a movement is tried again. Source: docs/contract.md, sections 5, 11 and 12. */
 
 const s = 1000
 const min = 60 * s
@@ -15,7 +15,7 @@ const lastStep = { delayMs: 6 * h, times: Number.POSITIVE_INFINITY }
 const retryMinMs = 1 * s
 const unknownAgeDelayMs = 1 * min
 
-/** When a stake's tries begin, after its intent was stored; never divided by a time scale. */
+/** The starts of a stake's tries, counted from its stored intent; never divided by a time scale. */
 const stakeTryOffsetsMs = [0, 2 * s, 5 * s]
 const stakeEnvelopeMs = 15 * s
 /** The least time before the envelope ends that a stake's try needs; with less it is not begun. */
@@ -27,8 +27,8 @@ type ScaleMs = (ms: number) => number
 export type RetryStep = { readonly fromAgeMs: number; readonly untilAgeMs: number; readonly delayMs: number }
 
 /**
- * The retry schedule by ages in milliseconds, delays and ages scaled alike. The last step has no end; delays never
- * get shorter.
+ * The retry schedule by ages in milliseconds, delays and ages scaled alike. The last step has no end; delays
+ * never get shorter.
  */
 export function retrySteps(scaleMs: ScaleMs): RetryStep[] {
   let fromAgeMs = 0
@@ -41,21 +41,23 @@ export function retrySteps(scaleMs: ScaleMs): RetryStep[] {
 }
 
 /**
- * The longest wait for the next try of a credit or rollback at this age, while no call of it is in flight: the delay of
- * the schedule's step for the age. Earlier tries do not change it.
+ * The longest wait for the next try of a credit or rollback at this age, while no call of it is in flight:
+ * the delay of the schedule's step for the age. Earlier tries do not change it.
  * @param ageMs since the movement's creation, in real time; a negative age counts as 0
  * @param scaleMs the service's time scale, which divides ages and delays alike
- * @returns milliseconds. @throws RangeError when `ageMs` is NaN or infinite. Source: docs/contract.md, sections 5 and 12
+ * @returns milliseconds. @throws RangeError when `ageMs` is NaN or infinite. Source: docs/contract.md,
+ * sections 5 and 12
  */
 export function nextTryWithinMs(ageMs: number, scaleMs: ScaleMs): number {
   return stepAt(ageMs, scaleMs).delayMs
 }
 
 /**
- * When a credit or rollback is tried again whose try number `tries` failed at `now`: after the delay that follows so many
- * tries, or at the next age for which the schedule has a try, whichever comes first. So a try that was brought forward,
- * took long or was lost with its process does not put off the next one. At least a second after `now` and, unless the
- * movement was created by a clock that was ahead, at most `nextTryWithinMs` after it.
+ * The time of the next try of a credit or rollback whose try number `tries` failed at `now`: after the delay
+ * that follows so many tries, or at the next age for which the schedule has a try, whichever comes first. So
+ * a try that was brought forward, took long or was lost with its process does not delay the next one. At
+ * least a second after `now` and, unless the movement was created by a clock that was ahead, at most
+ * `nextTryWithinMs` after it.
  */
 export function nextOwedTryAt(
   { createdAt, tries }: { createdAt: Date; tries: number },
@@ -89,7 +91,7 @@ function stepAt(ageMs: number, scaleMs: ScaleMs): RetryStep {
   return step
 }
 
-/** When the stake's next try may begin, or null when its tries or its envelope are used up at `now`. */
+/** The earliest time of a stake's next try, or null when its tries or its envelope are used up at `now`. */
 export function nextStakeTryAt(createdAt: Date, tries: number, now: Date): Date | null {
   const offset = stakeTryOffsetsMs[tries]
   if (offset === undefined) return null
@@ -98,8 +100,8 @@ export function nextStakeTryAt(createdAt: Date, tries: number, now: Date): Date 
 }
 
 /**
- * The longest time in milliseconds that a call begun at `now` may take: the wallet's own, or the rest of a stake's
- * envelope if that is shorter.
+ * The longest time in milliseconds that a call begun at `now` may take: the wallet's own, or the rest of a
+ * stake's envelope if that is shorter.
  */
 export function callTimeoutMs(walletTimeoutMs: number, stakeCreatedAt: Date | null, now: Date): number {
   if (stakeCreatedAt === null) return walletTimeoutMs

@@ -57,7 +57,7 @@ function reversalRefusal(state: MovementState, type: 'REFUND' | 'ROLLBACK') {
   return state.type === 'BET' ? null : refusal('CONFLICT', 'A pending win cannot be rolled back.')
 }
 
-/** The reversal has a record of its own from here on, and that one is due. */
+/** Marks the reversal as stored in a record of its own, which is due from then on. */
 export function markReversalPlaced(
   state: MovementState,
   { at, transactionId }: Extract<MovementMessage, { kind: 'reversal-placed' }>,

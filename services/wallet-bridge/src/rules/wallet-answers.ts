@@ -2,7 +2,7 @@ import { formatAmount, readBalance } from '@pitboss/money/amount'
 import type { Judgement, RefusalCode, WalletOperation } from './movement.ts'
 import { type JsonObject, parseJsonObject } from '@pitboss/contracts/parse-json-object'
 
-/** What came back from one wallet call. */
+/** The result of one wallet call on the wire. */
 export type WalletExchange =
   | {
       readonly kind: 'answer'
@@ -18,7 +18,9 @@ export type WalletExchange =
 
 type Meaning = 'success' | 'rolled-back' | 'unknown' | RefusalCode
 
-/** The table of contract section 6, by the wallet's code; what is not here is WALLET_REJECTED. */
+/**
+ * The meanings of the wallet's codes; any other code is WALLET_REJECTED. Source: docs/contract.md, section 6.
+ */
 export const walletCodeMeanings: ReadonlyMap<string, Meaning> = new Map([
   ['OK', 'success'],
   ['DUPLICATE', 'success'],
@@ -32,7 +34,10 @@ export const walletCodeMeanings: ReadonlyMap<string, Meaning> = new Map([
   ['TEMPORARY_ERROR', 'unknown'],
 ])
 
-/** What an operation makes of a code beyond the table. A rollback of what the wallet never saw is done. */
+/**
+ * The codes that mean something else for one operation. A rollback of a movement that the wallet never saw is
+ * done.
+ */
 const operationMeanings: Readonly<Record<WalletOperation, ReadonlyMap<string, Meaning>>> = {
   debit: new Map([['TRANSACTION_ROLLED_BACK', 'rolled-back']]),
   credit: new Map(),
@@ -42,8 +47,8 @@ const operationMeanings: Readonly<Record<WalletOperation, ReadonlyMap<string, Me
 const walletCodeCharactersMax = 128
 
 /**
- * Judges one exchange. Whatever is not a clear yes or a clear no is `unknown`: the wallet may have moved money.
- * Never throws. Source: contract section 6.
+ * Judges one exchange. An answer that is neither a clear success nor a clear refusal is `unknown`: the wallet
+ * may have moved money. Never throws. Source: docs/contract.md, section 6.
  */
 export function judgeExchange(
   operation: WalletOperation,
@@ -106,13 +111,13 @@ function judgeCode({
   }
 }
 
-/** What an answer to `balance` says. */
+/** The reading of an answer to `balance`. */
 export type BalanceReading =
   | { readonly kind: 'balance'; readonly amount: string }
   | { readonly kind: 'refused'; readonly walletCode: string }
   | { readonly kind: 'unusable'; readonly reason: string }
 
-/** Reads the answer to a balance call. Without a balance that can be read it is unusable. Never throws. */
+/** Reads the answer to a balance call. An answer without a readable balance is unusable. Never throws. */
 export function readBalanceAnswer(currency: string, exchange: WalletExchange): BalanceReading {
   const judged = judgeExchange('credit', currency, exchange)
   if (judged.kind === 'unknown') return { kind: 'unusable', reason: judged.reason }

@@ -3,16 +3,16 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { type Db } from 'mongodb'
 
-/** Longer than a signature can be fresh: 300 s before and after its time, and the laziness of the database's clean-up. */
+/** Time to keep a used signature; it is fresh for 300 s before and after its own time. */
 const keepS = 1200
 
 export const callbackIndexes: Readonly<Record<'callback_signatures', readonly IndexDeclaration[]>> = {
   callback_signatures: [{ key: { usedAt: 1 }, name: 'used_at', expireAfterSeconds: keepS }],
 }
 
-/** The signatures of callbacks that were used already, over all replicas and restarts. */
+/** The used signatures of callbacks, the same for all replicas and over restarts. */
 export type CallbackSignatures = {
-  /** False when it was used before. */
+  /** Marks a signature as used. @returns false when it was used before */
   use(walletKey: string, timestamp: string, signature: string, now: Date): Promise<boolean>
 }
 

@@ -4,13 +4,16 @@ import type { MovementDocument } from './movement-document.ts'
 const epoch = new Date(0)
 const pullPage = 500
 
-/** What the resolver reads: who has work that is due. */
+/** Reads the movements that are due. */
 export type DueMovements = {
   /** The first wallet key after `after` with a movement due at `now`, or null. */
   nextWallet(after: string, now: Date): Promise<string | null>
   /** A wallet's due movements, longest due first. */
   ofWallet(walletKey: string, now: Date, limit: number): Promise<MovementDocument[]>
-  /** Makes a wallet's waiting credits and rollbacks due at once, a page at a time, the earliest first: it answers again. @returns how many. */
+  /**
+   * Makes a wallet's waiting credits and rollbacks due at once, a page at a time, the earliest first.
+   * @returns the number of them
+   */
   pullForward(walletKey: string, now: Date): Promise<number>
 }
 
@@ -37,7 +40,7 @@ export function createDueMovements({ collection }: Movements): DueMovements {
       const waiting = {
         walletKey,
         dueAt: { $gt: now },
-        // What was tried since then has its new place on the ladder.
+        // A movement that was tried since then keeps its new time.
         updatedAt: { $lte: now },
         status: 'PENDING',
         type: { $ne: 'BET' },

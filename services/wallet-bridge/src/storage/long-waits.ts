@@ -17,8 +17,8 @@ const pagesMax = 200
 const slackMs = 2000
 
 /**
- * Waits that today's rules do not make: an earlier build counted tries, or a clock was ahead. Nothing else looks at such
- * a movement before its wait is over.
+ * Waits that today's rules do not make: an earlier build counted tries, or a clock was ahead. Nothing else
+ * looks at such a movement before its wait is over.
  */
 export function createLongWaits({ collection }: Movements, scaleMs: (ms: number) => number): LongWaits {
   return {

@@ -6,7 +6,7 @@ import { outboxIndex } from '@pitboss/storage/outbox'
 import type { WithOutbox } from '@pitboss/storage/outbox-entry'
 import type { MovementState, WalletOperation } from '../rules/movement.ts'
 
-/** One wallet call as it is kept: what was sent (never the signature), what came back, how it was judged. */
+/** The record of one wallet call: the request without its signature, the answer, and the judgement. */
 export type AttemptRecord = {
   readonly attempt: number
   readonly operation: WalletOperation
@@ -22,12 +22,12 @@ export type AttemptRecord = {
   readonly nextAttemptAt: Date | null
 }
 
-/** What identifies a movement and never changes. `amount` shows all decimals of its currency. */
+/** The part of a movement that never changes. `amount` has all decimals of its currency. */
 export type MovementFacts = Omit<MovementSpec, 'type' | 'callWallet'> & {
   readonly operatorId: string
   readonly environment: Scope['environment']
   readonly walletKey: string
-  /** `txn_…`, ours; time-ordered, so lists page by it. */
+  /** `txn_…`, made here. It sorts by time, so lists page by it. */
   readonly reference: string
   /** The exact body of every call of this movement. */
   readonly body: string
@@ -37,7 +37,7 @@ export type MovementDocument = Versioned &
   WithOutbox &
   MovementFacts &
   MovementState & {
-    /** Set exactly while a call is in flight; unique, so that a round has one at a time. */
+    /** Set while a call is in flight, and unique: a round has one call at a time. */
     readonly callingRound: string | null
     /** The latest 200. */
     readonly attempts: AttemptRecord[]

@@ -18,13 +18,13 @@ export type MovementFilters = {
 }
 
 export type MovementLists = {
-  /** Newest first, from below `before`. */
+  /** Newest first, from the one before `before` on. */
   newestFirst(
     scope: Scope,
     filters: MovementFilters,
     page: { before: string | null; limit: number },
   ): Promise<MovementDocument[]>
-  /** Oldest first within a window, from above `after`. */
+  /** Oldest first within a window, from the one after `after` on. */
   oldestFirst(
     scope: Scope,
     window: { from: Date; to: Date },
@@ -37,7 +37,7 @@ export type MovementLists = {
     createdBefore: Date | null
     limit: number
   }): Promise<MovementDocument[]>
-  /** Of whatever operator, by `txn_…` or by transaction id, in the named wallets. */
+  /** Finds a movement of the named wallets by `txn_…` or by transaction id. */
   byReference(reference: string, walletKeys: readonly string[]): Promise<MovementDocument | null>
   ofRound(roundId: string, limit: number): Promise<MovementDocument[]>
 }
@@ -83,7 +83,10 @@ export function createMovementLists({ collection }: Movements): MovementLists {
   }
 }
 
-/** Few are pending among very many: they have an index of their own, which nothing but its name makes the database take. */
+/**
+ * Few of very many movements are pending. They have their own index, which the database takes only when it is
+ * named.
+ */
 function isPendingOfAll({ status, playerId, roundId, sessionId }: MovementFilters): boolean {
   return status === 'PENDING' && playerId === undefined && roundId === undefined && sessionId === undefined
 }

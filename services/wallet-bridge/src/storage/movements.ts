@@ -9,25 +9,29 @@ import type { AttemptRecord, MovementDocument } from './movement-document.ts'
 
 const attemptsKept = 200
 
-/** What becomes of an insert: `taken` = the id exists already, `round-busy` = another call of the round is in flight. */
+/**
+ * The result of an insert. `taken`: the id exists already. `round-busy`: another call of the round is in
+ * flight.
+ */
 export type InsertResult = 'inserted' | 'taken' | 'round-busy'
 
 export type StakeStanding = Pick<MovementState, 'status' | 'reversal'>
 
-/** Movements as settlement knows them; the rules run on any store that keeps these promises. */
+/** The store of movements that settlement needs. Simulations pass one with the same promises. */
 export type MovementStore = {
   insert(document: MovementDocument): Promise<InsertResult>
   find(scope: Scope, transactionId: string): Promise<MovementDocument | null>
   findById(id: string): Promise<MovementDocument | null>
-  /** The movement whose call holds the round's place, if any. */
+  /** The movement of the round whose call is in flight, if any. */
   findCalling(callingRound: string): Promise<MovementDocument | null>
   /** The movements of a round, oldest first. */
   ofRound(scope: Scope, roundId: string, limit: number): Promise<MovementDocument[]>
-  /** How the stakes of a round stand. */
+  /** The status and reversal of each stake of a round. */
   stakesOf(scope: Scope, roundId: string): Promise<readonly StakeStanding[]>
   /**
-   * Writes a step: the new state, its events and the attempt that caused it, in one fenced update. `null` when the document was
-   * changed meanwhile, `round-busy` when the step begins a call while another of the round is in flight.
+   * Writes a step in one fenced update: the new state, its events and the attempt that caused it.
+   * @returns null when the document changed meanwhile; `round-busy` when the step begins a call while another
+   * one of the round is in flight
    */
   write(
     document: MovementDocument,
@@ -76,7 +80,7 @@ export function createMovements(db: Db): Movements {
         ...(Object.keys(push).length === 0 ? {} : { $push: push }),
       }
       try {
-        // The fields come from the state's own keys, which the driver's types cannot follow through a computed object.
+        // The driver's types cannot see that the computed fields are those of the state.
         const fields = update as UpdateFilter<MovementDocument>
         return await fencedUpdate(collection, document._id, document.version, fields)
       } catch (error) {
@@ -87,7 +91,7 @@ export function createMovements(db: Db): Movements {
   }
 }
 
-/** The fields of the state that differ, and the place in the round that follows from `call`. */
+/** The fields of the state that differ, and `callingRound`, which follows from `call`. */
 function changedFields(document: MovementDocument, state: MovementState): Document {
   const before = new Map<string, unknown>(Object.entries(document))
   const changed = Object.entries(state).filter(([field, value]) => before.get(field) !== value)

@@ -2,7 +2,7 @@ import type { Filter } from 'mongodb'
 import type { MovementDocument } from './movement-document.ts'
 import type { Movements } from './movements.ts'
 
-/** How much is unresolved, and since when. */
+/** The numbers of pending movements by age, and the oldest one. */
 export type PendingFigures = {
   readonly all: number
   readonly over5m: number
@@ -16,7 +16,7 @@ export type PendingMovements = { figures(now: Date): Promise<PendingFigures> }
 const minuteMs = 60_000
 const countMax = 100_000
 
-/** Counts stop at 100,000. */
+/** Counts pending movements, each figure up to 100,000. */
 export function createPendingMovements({ collection }: Movements): PendingMovements {
   const count = (now: Date, olderThanMs: number) => {
     const since: Filter<MovementDocument> =

@@ -1,11 +1,12 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { changeFenced } from '@pitboss/storage/change-fenced'
 import { fencedUpdate, type Versioned } from '@pitboss/storage/fenced-update'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import type { SecretBox } from '@pitboss/storage/secret-box'
 import { type Db } from 'mongodb'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 
-/** A wallet as it is stored; `_id` is the wallet key, the secret is encrypted for that key alone. */
+/** A stored wallet. `_id` is the wallet key; the secret is encrypted for that key alone. */
 export type WalletDocument = Versioned & {
   readonly operatorId: string
   readonly environment: Scope['environment']
@@ -17,7 +18,7 @@ export type WalletDocument = Versioned & {
   readonly updatedAt: Date
 }
 
-/** A wallet ready to be called. */
+/** A wallet with its secret opened. */
 export type Wallet = {
   readonly key: string
   readonly environment: Scope['environment']
@@ -31,7 +32,7 @@ export type WalletSettings = Pick<WalletDocument, 'url' | 'timeoutMs' | 'settleL
 
 export type Wallets = {
   find(scope: Scope): Promise<WalletDocument | null>
-  /** As `find`, with the secret opened. Read anew each time: a rotated secret has no overlap. */
+  /** As `find`, with the secret opened. It is read each time, because a rotated secret is void at once. */
   open(scope: Scope): Promise<Wallet | null>
   openDocument(document: WalletDocument): Wallet
   /** Changes the settings and keeps the secret; null when there is no wallet. */
@@ -61,13 +62,19 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
   })
 
   async function update(scope: Scope, change: Partial<WalletDocument>): Promise<WalletDocument | null> {
-    for (let attempt = 1; attempt <= fencedTriesMax; attempt++) {
-      const present = await find(scope)
-      if (present === null) return null
-      const after = await fencedUpdate(collection, present._id, present.version, { $set: change })
-      if (after !== null) return after
-    }
-    throw new Error('the wallet kept changing under a change')
+    const document = await find(scope)
+    if (document === null) return null
+    return changeFenced({
+      document,
+      change: ({ _id, version }) => fencedUpdate(collection, _id, version, { $set: change }),
+      async reread({ _id }) {
+        const present = await find(scope)
+        if (present === null) throw new Error(`the wallet ${_id} is gone`)
+        return present
+      },
+      triesMax: fencedTriesMax,
+      name: 'the wallet',
+    })
   }
 
   return {

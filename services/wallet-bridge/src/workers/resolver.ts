@@ -21,8 +21,8 @@ const queueMax = 128
 const refillBelow = 32
 const runningPerWalletMax = 32
 /**
- * The bound for a wallet that does not answer, enough to notice that it is back. A wallet that answers begins with it and
- * gets one place more after each call, so that its backlog is not sent to it all at once.
+ * The bound for a wallet that does not answer, enough to notice that it is back. A wallet that answers begins
+ * with it and gets one place more after each call, so that its backlog is not sent to it all at once.
  */
 const runningPerWalletMin = 2
 const runningMax = 256
@@ -32,9 +32,9 @@ const busyPauseMs = 200
 const pausedMax = 10_000
 
 /**
- * Advances every movement that is due, of every wallet. It looks for them every 500 ms and at each `wake`. Each wallet
- * has a lane with its own bound, so that a silent wallet does not delay the credits of another. Replicas may work on the
- * same wallet: the fenced write of each movement decides.
+ * Advances every movement that is due, of every wallet. It looks for them every 500 ms and at each `wake`.
+ * Each wallet has a lane with its own bound, so that a silent wallet does not delay the credits of another.
+ * Replicas may work on the same wallet: the fenced write of each movement decides.
  */
 export function startResolver({
   due,
@@ -52,7 +52,10 @@ export function startResolver({
   const queued = new Set<string>()
   const pausedUntil = new Map<string, number>()
   let stopped = false
-  /** The wallet that the last sweep reached. The next one begins behind it, so that every wallet has its turn. */
+  /**
+   * The wallet at which the last sweep ended. The next sweep begins after it, so that every wallet has its
+   * turn.
+   */
   let sweptTo = ''
 
   async function sweep(): Promise<void> {
@@ -115,7 +118,10 @@ export function startResolver({
     atWork.set(document._id, work)
   }
 
-  /** Starts what comes next. When every place was taken, the free place goes to the lane with the fewest running calls. */
+  /**
+   * Starts the next calls. When every place was taken, the free place goes to the lane with the fewest
+   * running calls.
+   */
   function afterRun(lane: Lane): void {
     if (stopped) return
     if (atWork.size === runningMax - 1) {

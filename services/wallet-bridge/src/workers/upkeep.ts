@@ -6,7 +6,9 @@ import type { ShortenWaits } from '../actions/shorten-waits.ts'
 const reportEveryMs = 5000
 const shortenEveryMs = 60_000
 
-/** Reports pending movements every 5 s and shortens waits once a minute, both for the first time at the start. */
+/**
+ * Reports pending movements every 5 s and shortens waits once a minute, both for the first time at the start.
+ */
 export function startUpkeep({
   reportPending,
   shortenWaits,

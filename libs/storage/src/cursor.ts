@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { canonicalJson } from '@pitboss/contracts/canonical-json'
 import { invalidField } from '@pitboss/errors/service-error'
-import { canonicalJson } from './canonical-json.ts'
 import type { Keyring } from './keyring.ts'
 
 const macBytes = 16

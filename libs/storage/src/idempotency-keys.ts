@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { type Db } from 'mongodb'
-import { canonicalJson } from './canonical-json.ts'
 import type { IndexDeclaration } from './ensure-indexes.ts'
 import { isDuplicateKey } from './is-duplicate-key.ts'
 
@@ -18,10 +16,7 @@ export const idempotencyKeyIndexes: Readonly<Record<'idempotency_keys', readonly
   idempotency_keys: [{ key: { createdAt: 1 }, name: 'created_at', expireAfterSeconds: lifetimeS }],
 }
 
-/** The hash of a parsed body; field order does not count. */
-export function hashBody(body: unknown): string {
-  return createHash('sha256').update(canonicalJson(body)).digest('hex')
-}
+export { hashBody } from '@pitboss/contracts/hash-body'
 
 const keyId = (scope: Scope, list: string, key: string) =>
   `${scope.operatorId}/${scope.environment}/${list}/${key}`

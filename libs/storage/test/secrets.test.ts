@@ -1,5 +1,5 @@
 import t from 'tap'
-import { canonicalJson } from '../src/canonical-json.ts'
+import { canonicalJson } from '@pitboss/contracts/canonical-json'
 import { createCursorCodec } from '../src/cursor.ts'
 import { createKeyedHash } from '../src/keyed-hash.ts'
 import { parseKeyring } from '../src/keyring.ts'

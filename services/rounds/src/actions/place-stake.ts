@@ -7,7 +7,7 @@ import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { refusalOf } from '../rules/refusal.ts'
 import type { RoundState, Stake } from '../rules/round.ts'
-import { stakeSpec } from '../records/movement-spec.ts'
+import { stakeSpec } from '../rules/movement-spec.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
 

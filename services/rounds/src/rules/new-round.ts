@@ -1,10 +1,27 @@
 import type { JsonObject } from '@pitboss/fairness/games/game'
 import type { RoundState, Stake } from './round.ts'
-import type { Commitment } from '../storage/commitments-store.ts'
-import type { SessionDocument } from '../storage/sessions-store.ts'
+
+/** The seed of one nonce: sealed for us, hashed for the player, who sees the hash before the round. */
+export type Commitment = {
+  readonly nonce: number
+  readonly sealedSeed: string
+  readonly serverSeedHash: string
+}
+
+/** The parts of a session that its rounds take over. */
+type PlayedSession = {
+  readonly _id: string
+  readonly operatorId: string
+  readonly environment: 'SANDBOX' | 'LIVE'
+  readonly playerId: string
+  readonly game: string
+  readonly brandId: string | null
+  readonly currency: string
+  readonly expiresAt: Date
+}
 
 type NewRound = {
-  readonly session: SessionDocument
+  readonly session: PlayedSession
   readonly driver: 'game' | 'operator'
   readonly gameId: string
   readonly commitment: Commitment

@@ -1,7 +1,6 @@
+import { hashBody } from '@pitboss/contracts/hash-body'
 import type { TransactionBody } from '@pitboss/contracts/objects/movement'
-import { parseAmount } from '@pitboss/money/amount'
-import { AmountError } from '@pitboss/money/amount'
-import { hashBody } from '@pitboss/storage/idempotency-keys'
+import { AmountError, parseAmount } from '@pitboss/money/amount'
 import type { RoundState } from './round.ts'
 
 type MeaningContext = Pick<RoundState, 'currency'> & Partial<Pick<RoundState, 'stakes' | 'wins'>>

@@ -3,6 +3,7 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import type { SecretBox } from '@pitboss/storage/secret-box'
 import { type Db } from 'mongodb'
+import type { Commitment } from '../rules/new-round.ts'
 
 const knownMax = 10_000
 
@@ -14,12 +15,6 @@ type CommitmentDocument = {
   sealedSeed: string
   serverSeedHash: string
   createdAt: Date
-}
-
-export type Commitment = {
-  readonly nonce: number
-  readonly sealedSeed: string
-  readonly serverSeedHash: string
 }
 
 export const commitmentIndexes: readonly IndexDeclaration[] = [

@@ -11,9 +11,8 @@ const scope = { operatorId: '00000000-0000-4000-8000-0000000000aa', environment:
 const context = { requestId: 'req', deadlineAtMs: now.getTime() + 15_000 }
 const round = newRound({
   session: {
-    ...{ _id: 'ses', version: 1, scope: 'op/SANDBOX', ...scope, playerId: 'p', game: 'dice' },
-    ...{ currency: 'USD', brandId: null, language: null, country: null, returnUrl: null, metadata: [] },
-    ...{ limits: null, createdAt: now, expiresAt: now, closedAt: null, outbox: [], outboxAt: null },
+    ...{ _id: 'ses', ...scope, playerId: 'p', game: 'dice' },
+    ...{ currency: 'USD', brandId: null, expiresAt: now },
   },
   ...{ driver: 'game', gameId: 'g', clientSeed: null, bet: null, stake: 100n, maxPayout: 200n, now },
   commitment: { nonce: 1, sealedSeed: '', serverSeedHash: '' },

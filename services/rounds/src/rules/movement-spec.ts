@@ -1,6 +1,6 @@
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { formatAmount } from '@pitboss/money/amount'
-import type { Reversal, RoundState, Stake, Win } from '../rules/round.ts'
+import type { Reversal, RoundState, Stake, Win } from './round.ts'
 
 /**
  * What wallet-bridge is asked to place; with the rollback of a stake goes the stake, in case it was never

@@ -3,9 +3,15 @@ import { seedHash } from '@pitboss/fairness/seed-hash'
 import { type Refusal, refusalsMax } from '@pitboss/rounds/rules/refusal'
 import { isUnfinished, type RoundState } from '@pitboss/rounds/rules/round'
 import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
-import { chainOf, scopeKey, scopeOf, type StoredRound } from '@pitboss/rounds/storage/round-document'
+import {
+  chainOf,
+  scopeKey,
+  scopeOf,
+  type RoundWrite,
+  type StoredRound,
+} from '@pitboss/rounds/storage/round-document'
 import type { RefusalsStore } from '@pitboss/rounds/storage/refusals-store'
-import type { RoundsStore, RoundWrite } from '@pitboss/rounds/storage/rounds-store'
+import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import type { Machine } from './machine.ts'
 
@@ -143,7 +149,7 @@ export function createModelRounds({
             table.set(row.round.id, claimed)
             return claimed
           }),
-        endSitting: notSimulated,
+        endSession: notSimulated,
         list: notSimulated,
         listChain: notSimulated,
         unfinished: notSimulated,

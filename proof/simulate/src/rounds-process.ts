@@ -17,12 +17,15 @@ import { createPlaceTransaction } from '@pitboss/rounds/actions/place-transactio
 import { createPlayRound } from '@pitboss/rounds/actions/play-round'
 import { createRoundHandlers } from '@pitboss/rounds/calls/rounds'
 import { createTransactionHandlers } from '@pitboss/rounds/calls/transactions'
-import { createHearMovement } from '@pitboss/rounds/actions/late-movement'
+import { createLateMovementHandler } from '@pitboss/rounds/actions/late-movement'
 import { presentRound } from '@pitboss/rounds/records/present-round'
 import { chainKey } from '@pitboss/rounds/storage/round-document'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
-import { createAttendRound } from '@pitboss/rounds/actions/recover-round'
-import { createSweep } from '@pitboss/rounds/workers/sweeper'
+import { createRecoverRound } from '@pitboss/rounds/actions/recover-round'
+import { createSettleRound } from '@pitboss/rounds/actions/settle-round'
+import { createSweepRounds } from '@pitboss/rounds/actions/sweep-rounds'
+import { createReadRounds } from '@pitboss/rounds/actions/read-rounds'
+import { createVoidRound } from '@pitboss/rounds/actions/void-round'
 import { isExpected } from './is-expected.ts'
 import type { Machine } from './machine.ts'
 import { createRelay } from './model-stream.ts'
@@ -62,7 +65,6 @@ export function startRounds(
   const actor = createRoundActor({
     rounds,
     commitments,
-    grants,
     wallet,
     outbox,
     catalogue,
@@ -73,22 +75,26 @@ export function startRounds(
     logger: silent,
     ...(mistake.roundRules === undefined ? {} : { rules: mistake.roundRules }),
   })
+  const { settleRound, voidStake } = createSettleRound({ grants, wallet, actor, clock, logger: silent })
   const placeStake = createPlaceStake({ rounds, wallet, actor, clock, logger: silent })
   const joinMovement = createJoinMovement({ wallet, rounds, clock, wait: (ms) => machine.wait(ms) })
   const intents = createOpenIntent({ rounds, refusals: model.refusalsOf(machine), actor, clock })
-  const play = {
-    ...{ rounds, commitments, grants, wallet, actor, intents, placeStake, joinMovement },
-    ...{ clock, newId, newUuid },
-    access: { find: findGame, offered },
-    players: { player },
-  }
-  const playRound = createPlayRound(play)
+  const ids = { newId, newUuid }
+  const access = { find: findGame, offered }
+  const playRound = createPlayRound({
+    ...{ rounds, commitments, grants, wallet, actor, settleRound, access, players: { player } },
+    ...{ intents, placeStake, joinMovement, clock, ...ids },
+  })
   const find = async (_scope: object, id: string) => sessions.get(id) ?? null
-  const placeTransaction = createPlaceTransaction({ ...play, sessions: { find } })
-  const cursors = { encode: () => '', decode: () => null }
+  const placeTransaction = createPlaceTransaction({
+    ...{ rounds, sessions: { find }, commitments, wallet, actor, access },
+    ...{ intents, placeStake, joinMovement, clock, ...ids },
+  })
+  const reads = createReadRounds({ rounds, cursors: { encode: () => '', decode: () => null } })
+  const voidRound = createVoidRound({ rounds, reads, settleRound, voidStake, clock })
 
   bus.serve(machine, [
-    ...createRoundHandlers({ rounds, actor, cursors, clock }),
+    ...createRoundHandlers({ rounds: reads, voidRound }),
     ...createTransactionHandlers({ placeTransaction }),
     handler(playEndpoint.call, async ({ caller, body }, context) => ({
       status: 201,
@@ -101,9 +107,11 @@ export function startRounds(
       act(caller, params.round_id, { type: 'cash-out' }, context),
     ),
   ])
-  const attend = createAttendRound({ rounds, actor, clock, newId, scaleMs, logger: silent })
-  const hear = createHearMovement({ rounds, actor, attend, clock })
-  const sweep = createSweep({ rounds, attend, clock })
+  const recover = createRecoverRound({
+    ...{ rounds, actor, settle: settleRound, clock, newId, scaleMs, logger: silent },
+  })
+  const handleLateMovement = createLateMovementHandler({ rounds, actor, recover, clock })
+  const sweep = createSweepRounds({ rounds, recover, clock })
   const never = new AbortController().signal
   poll({ machine, timeline, everyMs: 500, nextMs: model.nextDueMs, work: () => sweep(never) })
   poll({ machine, timeline, everyMs: 1000, nextMs: oldestEventMs, work: relayAll })
@@ -111,19 +119,19 @@ export function startRounds(
   return {
     hint(roundId) {
       machine.after(1, () => {
-        hear(roundId).catch((error: unknown) => {
+        handleLateMovement(roundId).catch((error: unknown) => {
           if (!isExpected(error)) onError(error)
         })
       })
     },
   }
 
-  /** Does as the calls of the player in rounds. */
+  /** As actions/act-on-round.ts of rounds, for any session. */
   async function act(caller: Caller, roundId: string, message: RoundMessage, context: CallContext) {
     const stored = await rounds.find(caller.scope, roundId)
     if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
     const acted = await actor.send(stored, message)
-    return { status: 200, body: presentRound((await actor.settle(acted, { recover: false, context })).round) }
+    return { status: 200, body: presentRound((await settleRound(acted, { recover: false, context })).round) }
   }
 
   async function player({ scope, actor: who }: Caller) {

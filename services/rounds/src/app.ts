@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Bus } from '@pitboss/bus/connect-bus'
+import { connectServiceBus } from '@pitboss/bus/connect-service-bus'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { newServerSeed } from '@pitboss/fairness/new-server-seed'
 import { seedHash } from '@pitboss/fairness/seed-hash'
-import { connectServiceBus } from '@pitboss/bus/connect-service-bus'
 import { type Clock, systemClock } from '@pitboss/runtime/clock'
+import { createMailbox } from '@pitboss/runtime/mailbox'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { createTimeScale } from '@pitboss/runtime/time-scale'
@@ -18,30 +19,45 @@ import { createOutbox } from '@pitboss/storage/outbox'
 import { createRewindStore, rewindIndexes } from '@pitboss/storage/rewind-store'
 import { createSecretBox } from '@pitboss/storage/secret-box'
 import type { Logger } from 'pino'
-import { Gauge, type Registry } from 'prom-client'
-import { createMailbox } from '@pitboss/runtime/mailbox'
-import { createRoundActor } from './actions/round-actor.ts'
-import { type Catalogue, createCatalogue } from './rules/catalogue.ts'
-import { createWalletClient, type WalletClient } from './clients/wallet.ts'
-import type { RoundsConfig } from './config.ts'
-import { createHearMovement } from './actions/late-movement.ts'
-import { consumeMovements } from './consumers/movements.ts'
-import { createFreeBetHandlers } from './calls/free-bets.ts'
+import type { Registry } from 'prom-client'
+import { createActOnRound } from './actions/act-on-round.ts'
+import { createChangeGame } from './actions/change-game.ts'
+import { createCloseSession } from './actions/close-session.ts'
 import { createGameAccess } from './actions/game-access.ts'
-import { createGameHandlers, createShowGame } from './calls/games.ts'
-import { createOpenSession } from './actions/open-session.ts'
-import { createOpenIntent } from './actions/open-intent.ts'
-import { createPlaceStake } from './actions/place-stake.ts'
+import { createGrantFreeBets } from './actions/grant-free-bets.ts'
 import { createJoinMovement } from './actions/join-movement.ts'
+import { createLateMovementHandler } from './actions/late-movement.ts'
+import { createOpenIntent } from './actions/open-intent.ts'
+import { createOpenSession } from './actions/open-session.ts'
+import { createPlaceStake } from './actions/place-stake.ts'
 import { createPlaceTransaction, type PlaceTransaction } from './actions/place-transaction.ts'
 import { createPlayRound } from './actions/play-round.ts'
 import { createPlayerAccess } from './actions/player-session.ts'
+import { createReadFreeBets } from './actions/read-free-bets.ts'
+import { createReadGames } from './actions/read-games.ts'
+import { createReadPlayerRounds } from './actions/read-player-rounds.ts'
+import { createReadReport } from './actions/read-reports.ts'
+import { createReadRounds } from './actions/read-rounds.ts'
+import { createReadSessions } from './actions/read-sessions.ts'
+import { createRecoverRound } from './actions/recover-round.ts'
+import { createRoundActor } from './actions/round-actor.ts'
+import { createSettleRound } from './actions/settle-round.ts'
+import { createShowPlayer } from './actions/show-player.ts'
+import { createSweepRounds } from './actions/sweep-rounds.ts'
+import { createVoidRound } from './actions/void-round.ts'
+import { createFreeBetHandlers } from './calls/free-bets.ts'
+import { createGameHandlers } from './calls/games.ts'
 import { createPlayerHandlers } from './calls/player.ts'
 import { createReportHandlers } from './calls/reports.ts'
 import { createRewindHandlers } from './calls/rewinds.ts'
 import { createRoundHandlers } from './calls/rounds.ts'
 import { createSessionHandlers } from './calls/sessions.ts'
 import { createTransactionHandlers } from './calls/transactions.ts'
+import { createWalletClient, type WalletClient } from './clients/wallet.ts'
+import type { RoundsConfig } from './config.ts'
+import { consumeMovements } from './consumers/movements.ts'
+import { registerMetrics } from './metrics.ts'
+import { type Catalogue, createCatalogue } from './rules/catalogue.ts'
 import {
   commitmentIndexes,
   type CommitmentsStore,
@@ -53,7 +69,6 @@ import { createRefusalsStore } from './storage/refusals-store.ts'
 import { createReportsStore, reportIndexes } from './storage/reports-store.ts'
 import { createRoundsStore, roundIndexes, type RoundsStore } from './storage/rounds-store.ts'
 import { createSessionsStore, sessionIndexes } from './storage/sessions-store.ts'
-import { createAttendRound } from './actions/recover-round.ts'
 import { startReportProjector } from './workers/report-projector.ts'
 import { startSweeper } from './workers/sweeper.ts'
 
@@ -85,7 +100,10 @@ type RoundsOptions = {
   catalogue?: Catalogue
 }
 
-/** Wires the rounds service and starts it: calls, sweeper, consumer, outboxes, reports. `stop()` ends all in flight first. */
+/**
+ * Wires the rounds service and starts its calls, sweeper, consumer, outboxes and reports. `stop()` lets what is
+ * in flight end first.
+ */
 export async function startRounds({
   wrap = {},
   bus: plainBus,
@@ -130,10 +148,11 @@ export async function startRounds({
   const sessionOutbox = createOutbox({ collection: sessions.collection, bus, clock, logger })
   const wallet = wrapWallet(createWalletClient({ bus }))
 
+  const ids = { newId, newUuid: randomUUID }
+
   const actor = createRoundActor({
     rounds,
     commitments,
-    grants,
     wallet,
     outbox: roundOutbox,
     catalogue,
@@ -143,27 +162,54 @@ export async function startRounds({
     scaleMs,
     logger,
   })
-  const access = createGameAccess({ catalogue, games })
-  const showGame = createShowGame({ games, access })
-  const players = createPlayerAccess({ sessions, rounds })
+  const { settleRound, voidStake } = createSettleRound({ grants, wallet, actor, clock, logger })
   const placeStake = createPlaceStake({ rounds, wallet, actor, clock, logger })
-  const ids = { newId, newUuid: randomUUID }
   const joinMovement = createJoinMovement({ wallet, rounds, clock })
-  const stakes = { intents: createOpenIntent({ rounds, refusals, actor, clock }), placeStake, joinMovement }
-  const play = { rounds, commitments, grants, wallet, actor, access, players, ...stakes, clock, ...ids }
-  const playRound = createPlayRound(play)
-  const placeTransaction = wrapPlace(createPlaceTransaction({ ...play, sessions }), wallet)
-  const openSession = createOpenSession({ db, sessions, access, outbox: sessionOutbox, clock, newId })
+  const intents = createOpenIntent({ rounds, refusals, actor, clock })
+  const access = createGameAccess({ catalogue, games })
+  const players = createPlayerAccess({ sessions, rounds })
+  const readGames = createReadGames({ catalogue, games, access, cursors })
+  const readRounds = createReadRounds({ rounds, cursors })
+  const playRound = createPlayRound({
+    rounds,
+    commitments,
+    grants,
+    wallet,
+    actor,
+    settleRound,
+    access,
+    players,
+    intents,
+    placeStake,
+    joinMovement,
+    clock,
+    ...ids,
+  })
+  const placeTransaction = wrapPlace(
+    createPlaceTransaction({
+      rounds,
+      sessions,
+      commitments,
+      wallet,
+      actor,
+      access,
+      intents,
+      placeStake,
+      joinMovement,
+      clock,
+      ...ids,
+    }),
+    wallet,
+  )
 
-  const owner = newId('own')
-  const lease = createLease({ db, name: 'reports', owner, ttlMs: reportLeaseMs, clock })
-  const projector = startReportProjector({ reports, lease, logger })
+  const lease = createLease({ db, name: 'reports', owner: newId('own'), ttlMs: reportLeaseMs, clock })
+  const projector = startReportProjector({ applyFacts: reports.applyFacts, lease, logger })
   const stopOutboxes = [roundOutbox.start(), sessionOutbox.start()]
-  const attend = createAttendRound({ rounds, actor, clock, newId, scaleMs, logger })
-  const stopSweeper = startSweeper({ rounds, attend, clock, logger })
+  const recover = createRecoverRound({ rounds, actor, settle: settleRound, clock, newId, scaleMs, logger })
+  const sweeper = startSweeper({ sweep: createSweepRounds({ rounds, recover, clock }), logger })
   const rewinds = createRewindStore({ db, clock, newId })
-  const hear = createHearMovement({ rounds, actor, attend, clock })
-  const consumer = consumeMovements({ bus, hear, rewinds, logger })
+  const handleLateMovement = createLateMovementHandler({ rounds, actor, recover, clock })
+  const consumer = consumeMovements({ bus, handleLateMovement, rewinds, logger })
   if (registry !== undefined) registerMetrics(registry, rounds)
 
   const calls = await serveCalls({
@@ -173,24 +219,38 @@ export async function startRounds({
     concurrencyMax,
     logger,
     handlers: [
-      ...createGameHandlers({ catalogue, games, access, showGame, cursors, clock }),
-      ...createSessionHandlers({ sessions, rounds, openSession, cursors, clock, scaleMs }),
-      ...createRoundHandlers({ rounds, actor, cursors, clock }),
+      ...createGameHandlers({ games: readGames, changes: createChangeGame({ games, access, clock }) }),
+      ...createSessionHandlers({
+        openSession: createOpenSession({ db, sessions, access, outbox: sessionOutbox, clock, newId }),
+        sessions: createReadSessions({ sessions, cursors }),
+        closeSession: createCloseSession({ sessions, rounds, scaleMs }),
+        clock,
+      }),
+      ...createRoundHandlers({
+        rounds: readRounds,
+        voidRound: createVoidRound({ rounds, reads: readRounds, settleRound, voidStake, clock }),
+      }),
       ...createRewindHandlers({ rewinds, bus }),
       ...createTransactionHandlers({ placeTransaction }),
-      ...createFreeBetHandlers({ db, grants, access, cursors, clock, newId }),
-      ...createReportHandlers({ reports, catchUp: () => projector.catchUp(), clock }),
-      ...createPlayerHandlers({
-        rounds,
-        commitments,
-        grants,
-        wallet,
-        actor,
-        players,
-        showGame,
-        playRound,
-        cursors,
+      ...createFreeBetHandlers({
+        grantFreeBets: createGrantFreeBets({ db, grants, access, newId }),
+        freeBets: createReadFreeBets({ grants, cursors }),
         clock,
+      }),
+      ...createReportHandlers({ readReport: createReadReport({ reports, clock }) }),
+      ...createPlayerHandlers({
+        showPlayer: createShowPlayer({
+          rounds,
+          commitments,
+          grants,
+          wallet,
+          players,
+          games: readGames,
+          clock,
+        }),
+        rounds: createReadPlayerRounds({ rounds, commitments, players, cursors }),
+        playRound,
+        actOnRound: createActOnRound({ players, actor, settleRound }),
       }),
     ],
   })
@@ -199,7 +259,7 @@ export async function startRounds({
     async stop() {
       await calls.stop()
       await consumer.stop()
-      await stopSweeper()
+      await sweeper.stop()
       await projector.stop()
       await Promise.all(stopOutboxes.map((stop) => stop()))
     },
@@ -241,17 +301,6 @@ export async function runRounds({
       await storage.close()
     },
   }
-}
-
-function registerMetrics(registry: Registry, rounds: RoundsStore): void {
-  new Gauge({
-    name: 'pitboss_rounds_unfinished',
-    help: 'Rounds that are not over',
-    registers: [registry],
-    async collect() {
-      this.set((await rounds.unfinished()).count)
-    },
-  })
 }
 
 function same<Part>(part: Part): Part {

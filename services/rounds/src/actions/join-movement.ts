@@ -4,16 +4,16 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { Shown, WalletClient } from '../clients/wallet.ts'
-import type { RoundState } from '../rules/round.ts'
+import { resourceOf, unknownOutcome } from '../rules/movement-outcome.ts'
+import { hasMovement, type RoundState } from '../rules/round.ts'
 import { scopeOf } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
-import { resourceOf } from './place-stake.ts'
 
 const pollFirstMs = 15
 const pollLastMs = 200
-/** How long an intent may stay without a movement before its asker counts as dead. */
+/** Time after which the first request counts as dead when its intent still has no movement. */
 const intentMs = 2000
-/** What is left for the way back. */
+/** Kept for the answer's way back. */
 const reserveMs = 500
 
 export type JoinMovement = (
@@ -23,10 +23,10 @@ export type JoinMovement = (
 ) => Promise<Shown>
 
 /**
- * Waits with a repeated request for what the first one waits for: the end of the movement's first try. Past the deadline the
- * movement is answered as it stands. Contract section 5: "a caller's retry joins the same record".
- * @throws ServiceError WALLET_TIMEOUT for an intent whose movement does not come, SERVICE_UNAVAILABLE for one that was taken back,
- * TRANSACTION_CONFLICT when the id is that of another round's movement.
+ * Waits with a repeated request until the first try of the movement has ended: "a caller's retry joins the
+ * same record" (docs/contract.md, section 5). Shortly before the deadline it answers the movement as it stands.
+ * @throws ServiceError WALLET_TIMEOUT for an intent whose movement does not come, SERVICE_UNAVAILABLE for an
+ * intent that was taken back, TRANSACTION_CONFLICT when the id is that of another round's movement
  */
 export function createJoinMovement({
   wallet,
@@ -37,15 +37,13 @@ export function createJoinMovement({
   wallet: Pick<WalletClient, 'show'>
   rounds: Pick<RoundsStore, 'find'>
   clock: Clock
-  /** How to wait; a simulation has a time of its own. */
+  /** A simulation waits in a time of its own. */
   wait?: (ms: number) => Promise<unknown>
 }): JoinMovement {
-  /** Whether the round still has it: what was taken back leaves the id to whoever comes next. */
+  /** Whether the round still has the movement: one that was taken back leaves its id to the next request. */
   async function isIntended(round: RoundState, transactionId: string): Promise<boolean> {
     const stored = await rounds.find(scopeOf(round), round.id)
-    if (stored === null) return false
-    const { stakes, wins, reversals } = stored.round
-    return [...stakes, ...wins, ...reversals].some((one) => one.transactionId === transactionId)
+    return stored !== null && hasMovement(stored.round, transactionId)
   }
 
   return async function joinMovement(round, transactionId, context) {
@@ -62,9 +60,7 @@ export function createJoinMovement({
       const isLate = nowMs + pollMs >= context.deadlineAtMs - reserveMs
       if (shown !== null && (shown.answered || isLate)) return shown
       if (shown === null) {
-        if (isLate || nowMs - startMs >= intentMs) {
-          throw new ServiceError('WALLET_TIMEOUT', { resource: resourceOf(round, { transactionId }) })
-        }
+        if (isLate || nowMs - startMs >= intentMs) throw unknownOutcome(resourceOf(round, transactionId))
         if (!(await isIntended(round, transactionId))) throw takenBack()
       }
       await wait(pollMs)

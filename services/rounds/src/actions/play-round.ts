@@ -1,31 +1,32 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller } from '@pitboss/contracts/caller'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { hashBody } from '@pitboss/contracts/hash-body'
+import { ServiceError } from '@pitboss/errors/service-error'
 import type { Wager } from '@pitboss/fairness/games/game'
 import { multiplyFloor } from '@pitboss/money/rational'
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { hashBody } from '@pitboss/contracts/hash-body'
-import type { RoundActor } from './round-actor.ts'
-import type { CatalogueEntry } from '../rules/catalogue.ts'
 import type { WalletClient } from '../clients/wallet.ts'
+import type { CatalogueEntry } from '../rules/catalogue.ts'
 import { isWithin, type Limits, narrow } from '../rules/limits.ts'
-import { assertRealMoney } from '../rules/live-rules.ts'
-import type { RoundState, Stake } from '../rules/round.ts'
-import { sessionStatusAt } from '../rules/session-status.ts'
+import { assertMayPlay } from '../rules/live-rules.ts'
+import { assertCertain, resourceOf } from '../rules/movement-outcome.ts'
+import { newRound } from '../rules/new-round.ts'
+import { readAmount } from '../rules/read-amount.ts'
+import { receivedAt } from '../rules/received-at.ts'
+import type { RoundState } from '../rules/round.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
-import type { GrantsStore } from '../storage/grants-store.ts'
-import { scopeOf, type StoredRound } from '../storage/round-document.ts'
+import type { StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
-import { type SessionDocument, stakeRangeOf } from '../storage/sessions-store.ts'
+import { stakeRangeOf } from '../storage/sessions-store.ts'
 import type { GameAccess } from './game-access.ts'
 import type { JoinMovement } from './join-movement.ts'
-import { newRound } from '../rules/new-round.ts'
-import { receivedAt } from '../rules/received-at.ts'
 import { findSibling, type IntentRequest, type OpenIntent, type Plan } from './open-intent.ts'
-import { type PlaceStake, resourceOf } from './place-stake.ts'
+import type { PlaceStake } from './place-stake.ts'
 import type { Player, PlayerAccess } from './player-session.ts'
-import { assertCurrency, readAmount } from '../rules/read-amount.ts'
+import type { RoundActor } from './round-actor.ts'
+import type { SettleRound } from './settle-round.ts'
+import { createUseFreeBet, noFreeBet, type Started, type UseFreeBetDeps } from './use-free-bet.ts'
 
 type PlayBody = {
   stake: string
@@ -35,12 +36,12 @@ type PlayBody = {
   transaction_id?: string | undefined
 }
 
-type PlayRoundDeps = {
-  rounds: RoundsStore
+type PlayRoundDeps = UseFreeBetDeps & {
+  rounds: Pick<RoundsStore, 'last' | 'listByTransaction'>
   commitments: Pick<CommitmentsStore, 'ensure'>
-  grants: Pick<GrantsStore, 'open' | 'use'>
-  wallet: WalletClient
-  actor: RoundActor
+  wallet: Pick<WalletClient, 'assertConfigured'>
+  actor: Pick<RoundActor, 'learn'>
+  settleRound: SettleRound
   access: Pick<GameAccess, 'find' | 'offered'>
   players: Pick<PlayerAccess, 'player'>
   intents: OpenIntent
@@ -51,12 +52,7 @@ type PlayRoundDeps = {
   newUuid: () => string
 }
 
-/** `taken-back`: neither the stake nor a free bet was taken, and the round is gone. */
-type Started =
-  | { readonly kind: 'started'; readonly stored: StoredRound }
-  | { readonly kind: 'taken-back'; readonly error: ServiceError }
-
-/** Rounds before anything of them is known, or refused: what the checks have found. */
+/** A request to play that is readable: its player, game, wager and stake. */
 type Play = {
   readonly player: Player
   readonly entry: CatalogueEntry
@@ -66,14 +62,18 @@ type Play = {
   readonly body: PlayBody
 }
 
+export type PlayRound = ReturnType<typeof createPlayRound>
+
 /**
- * A round from stake to end, or to its first open tile: flows.md, "A round of dice, won". Everything that can be refused is refused
- * before the intent is stored; from then on the round ends by itself, whoever dies. Contract sections 4 and 11.
+ * Plays a round from its stake to its end, or, of mines, to the player's first turn. Everything that can be
+ * refused is refused before the intent is stored. From then on the round ends by itself, whichever process
+ * dies. Source: docs/contract.md, sections 4 and 11.
  */
 export function createPlayRound(deps: PlayRoundDeps) {
-  const { rounds, commitments, grants, wallet, actor, access, players, clock } = deps
-  const { placeStake, joinMovement } = deps
+  const { rounds, commitments, wallet, actor, access, players, clock } = deps
+  const { placeStake, joinMovement, settleRound } = deps
   const { openIntent, refuse } = deps.intents
+  const { chooseGrant, takeGrant } = createUseFreeBet(deps)
 
   return async function playRound(
     caller: Caller,
@@ -93,7 +93,7 @@ export function createPlayRound(deps: PlayRoundDeps) {
     const start = stored.round.freeBet ? await takeGrant(stored) : await takeStake(stored, context)
     if (start.kind === 'taken-back') return answerTakenBack(start.error, play, context)
     await failpoint('rounds.drawn')
-    const settled = await actor.settle(start.stored, { recover: false, context })
+    const settled = await settleRound(start.stored, { recover: false, context })
     await failpoint('rounds.settled')
     return settled.round
   }
@@ -119,13 +119,11 @@ export function createPlayRound(deps: PlayRoundDeps) {
     return { player, entry, wager: parsed.wager, stake, requestHash, body }
   }
 
-  /** Everything that can be refused is refused in here. */
+  /** Refuses everything that can be refused. */
   async function planRound(caller: Caller, play: Play, context: HandlerContext): Promise<Plan> {
     const { player, entry, wager, stake, requestHash, body } = play
     const { session, chain } = player
-    assertSessionOpen(session, clock.now())
-    assertRealMoney(caller.scope.environment, caller.account)
-    assertCurrency(session.currency, caller.account)
+    assertMayPlay(caller, session, clock.now())
     const [game, last] = await Promise.all([
       access.offered(caller.scope.operatorId, session.game),
       rounds.last(chain),
@@ -136,7 +134,7 @@ export function createPlayRound(deps: PlayRoundDeps) {
       last,
       async make(nonce) {
         const { settleLosses } = await wallet.assertConfigured(caller.scope, context)
-        const grantId = body.free_bet === true ? await chooseGrant(play) : null
+        const grantId = body.free_bet === true ? await chooseGrant(caller.scope, session, stake) : null
         const now = clock.now()
         return newRound({
           session,
@@ -170,44 +168,20 @@ export function createPlayRound(deps: PlayRoundDeps) {
     }
   }
 
-  async function chooseGrant({ player: { scope, session }, stake }: Play): Promise<string> {
-    const { playerId, game, currency } = session
-    const open = await grants.open(scope, { playerId, game, currency }, clock.now())
-    if (open.length === 0) throw noFreeBet()
-    const fitting = open.find((grant) => BigInt(grant.stake) === stake)
-    if (fitting === undefined) throw invalidField('stake', "must equal the free bet's stake")
-    return fitting._id
-  }
-
   async function takeStake(stored: StoredRound, context: HandlerContext): Promise<Started> {
     const [stake] = stored.round.stakes
     if (stake === undefined) throw new Error(`round ${stored.round.id} has no stake`)
-    const placed = await placeStake(stored, stake, context)
+    const placed = await placeStake(stored, stake.transactionId, context)
     return placed.kind === 'placed' ? { kind: 'started', stored: placed.stored } : placed
   }
 
-  /**
-   * The grant may have been used up, or cancelled, since it was chosen: then there is no round. It tells
-   * whoever asks for this round the same, so first request, repeats and sweeper agree; an intent that
-   * somebody else has touched is ended by the sweeper.
-   */
-  async function takeGrant(stored: StoredRound): Promise<Started> {
-    const { round } = stored
-    const used = await grants.use(scopeOf(round), round.grantId ?? '', round.id, clock.now())
-    await failpoint('rounds.grant-used')
-    if (used) return { kind: 'started', stored: await actor.send(stored, { type: 'grant-used' }) }
-    const removed = await rounds.remove(stored)
-    if (removed) return { kind: 'taken-back', error: noFreeBet() }
-    throw noFreeBet()
-  }
-
-  /** A repeat with the same transaction_id: the same round, or the same error, and never a second wallet call. */
+  /** Answers a repeat with the same transaction_id: the same round or the same error, and no second wallet call. */
   async function answerRepeat(stored: StoredRound, play: Play, context: HandlerContext): Promise<RoundState> {
     if (!isOwn(play)(stored.round)) throw new ServiceError('TRANSACTION_CONFLICT')
     if (stored.round.status !== 'PENDING') return answerRound(stored.round)
     const joined = await join(stored, context)
     if (joined.kind === 'taken-back') return answerTakenBack(joined.error, play, context)
-    return answerRound((await actor.settle(joined.stored, { recover: false, context })).round)
+    return answerRound((await settleRound(joined.stored, { recover: false, context })).round)
   }
 
   /** Refuses for good, unless an equal request has opened a round since. */
@@ -220,24 +194,23 @@ export function createPlayRound(deps: PlayRoundDeps) {
     return answerRepeat(stored, play, context)
   }
 
-  /** @throws ServiceError what the round was refused with */
+  /** @throws ServiceError the refusal of the round's stake or free bet */
   function answerRound(round: RoundState): RoundState {
     if (round.refusal !== null) throw new ServiceError(round.refusal)
     if (round.endReason === 'free_bet_gone') throw noFreeBet()
     return round
   }
 
-  /** Goes on with a round whose first request is at work on it, or has died. */
+  /**
+   * Goes on with a round whose first request is at work on it, or has died.
+   * @throws ServiceError as the first answer, while the outcome of the stake is unknown
+   */
   async function join(stored: StoredRound, context: HandlerContext): Promise<Started> {
-    const [stake] = stored.round.stakes
-    return stake === undefined ? takeGrant(stored) : joinStake(stored, stake, context)
-  }
-
-  /** How the stake stands by now. @throws ServiceError as the first answer, while its outcome is unknown. */
-  async function joinStake(stored: StoredRound, stake: Stake, context: HandlerContext): Promise<Started> {
-    const resource = resourceOf(stored.round, stake)
-    const shown = await joinMovement(stored.round, stake.transactionId, context)
-    if (shown.outcome.kind === 'pending') throw new ServiceError(shown.outcome.code, { resource })
+    const { round } = stored
+    const [stake] = round.stakes
+    if (stake === undefined) return takeGrant(stored)
+    const shown = await joinMovement(round, stake.transactionId, context)
+    assertCertain(shown.outcome, resourceOf(round, stake.transactionId))
     return { kind: 'started', stored: await actor.learn(stored, shown.movement, shown.outcome) }
   }
 }
@@ -252,7 +225,7 @@ function requestOf(play: Play, context: HandlerContext): IntentRequest {
   }
 }
 
-/** Whether this very request has made a round: with its id and meaning, for the same player and game. */
+/** Tells the rounds of equal requests: with this id and meaning, for the same player and game. */
 function isOwn({ player, requestHash, body }: Play): (round: RoundState) => boolean {
   const { transaction_id: id } = body
   return ({ clientTransactionId, stakes, ...round }) =>
@@ -262,15 +235,4 @@ function isOwn({ player, requestHash, body }: Play): (round: RoundState) => bool
     round.playerId === player.session.playerId &&
     round.game === player.session.game &&
     round.requestHash === requestHash
-}
-
-function noFreeBet(): ServiceError {
-  return invalidField('free_bet', 'there is no free bet for this player and game')
-}
-
-/** @throws ServiceError SESSION_CLOSED, SESSION_EXPIRED */
-export function assertSessionOpen(session: SessionDocument, now: Date): void {
-  const status = sessionStatusAt(session, now)
-  if (status === 'CLOSED') throw new ServiceError('SESSION_CLOSED')
-  if (status === 'EXPIRED') throw new ServiceError('SESSION_EXPIRED')
 }

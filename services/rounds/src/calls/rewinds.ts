@@ -1,16 +1,18 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { passedSeq } from '@pitboss/bus/passed-seq'
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { roundsMovements } from '@pitboss/bus/topology'
 import { movementsRewind } from '@pitboss/contracts/calls/rounds'
 import type { RewindStore } from '@pitboss/storage/rewind-store'
-import { movementsConsumer, movementsStream } from '../consumers/movements.ts'
 
-/** Rewinds of the consumer of movements, for operations. Contract section 10. */
+const { stream, config } = roundsMovements
+
+/** Rewinds of the consumer of movements, for operations. Source: docs/contract.md, section 10. */
 export function createRewindHandlers({ rewinds, bus }: { rewinds: RewindStore; bus: Bus }): CallHandler[] {
   return [
     handler(movementsRewind.start, (request) => rewinds.start(request)),
     handler(movementsRewind.show, async ({ rewindId }) =>
-      rewinds.progress(rewindId, await passedSeq(bus, movementsStream, movementsConsumer)),
+      rewinds.progress(rewindId, await passedSeq(bus, stream, config.durable_name ?? '')),
     ),
   ]
 }

@@ -1,47 +1,47 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { consumeDurable, type DurableMessage } from '@pitboss/bus/consume-durable'
 import { roundsMovements } from '@pitboss/bus/topology'
+import { parseJsonObject } from '@pitboss/contracts/parse-json-object'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { isWithin, type RewindStore } from '@pitboss/storage/rewind-store'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
 import type { Logger } from 'pino'
 import { z } from 'zod'
-import type { HearMovement } from '../actions/late-movement.ts'
+import type { HandleLateMovement } from '../actions/late-movement.ts'
 
-export const movementsStream = roundsMovements.stream
-export const movementsConsumer = roundsMovements.config.durable_name ?? ''
 const batchMax = 64
 
-/** All that is read of a movement's event: it is a hint, wallet-bridge is asked for the truth. */
+/** All that is read of a movement's event: it is a hint, and wallet-bridge is asked how the movement stands. */
 const hintSchema = z.object({ data: z.object({ round_id: z.string() }) })
 
 type MovementsDeps = {
   bus: Bus
-  hear: HearMovement
+  handleLateMovement: HandleLateMovement
   rewinds: Pick<RewindStore, 'open' | 'count'>
   logger: Logger
 }
 
 /**
- * Hears of movements that ended later than the call that began them. Replaying it changes nothing that is right already; without it
- * (JetStream down) the sweeper does the same a little later. What rewinds see again is counted before it is acknowledged.
+ * Consumes the events of movements, for those that ended later than the call that began them. A replay
+ * changes nothing that is right already; while JetStream is down, the sweeper does the same a little later.
+ * Messages of a rewind are counted before they are acknowledged.
  */
-export function consumeMovements({ bus, hear, rewinds, logger }: MovementsDeps): {
+export function consumeMovements({ bus, handleLateMovement, rewinds, logger }: MovementsDeps): {
   stop(): Promise<void>
 } {
   async function handleMessage(message: DurableMessage): Promise<HandledMessage['result']> {
-    const hint = hintSchema.safeParse(parseJson(message.data))
+    const hint = hintSchema.safeParse(parseJsonObject(message.data))
     if (!hint.success) {
       logger.error({ seq: message.seq, subject: message.subject }, 'movement-event.unreadable')
       return 'parked'
     }
-    return hear(hint.data.data.round_id)
+    return handleLateMovement(hint.data.data.round_id)
   }
 
   return consumeDurable({
     bus,
-    stream: movementsStream,
-    consumer: movementsConsumer,
+    stream: roundsMovements.stream,
+    consumer: roundsMovements.config.durable_name ?? '',
     batchMax,
     logger,
     async handle(messages) {
@@ -64,12 +64,4 @@ export function consumeMovements({ bus, hear, rewinds, logger }: MovementsDeps):
       if (failed !== undefined) throw failed.reason
     },
   })
-}
-
-function parseJson(data: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(data).toString('utf8'))
-  } catch {
-    return null
-  }
 }

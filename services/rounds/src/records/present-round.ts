@@ -1,11 +1,17 @@
 import type { Round } from '@pitboss/contracts/objects/round'
 import type { RoundCompletedData, RoundStartedData } from '@pitboss/contracts/events/event-data'
 import { formatAmount } from '@pitboss/money/amount'
+import { type OutboxEntry, outboxEntry } from '@pitboss/storage/outbox-entry'
+import type { Commitment } from '../rules/new-round.ts'
 import type { RoundState } from '../rules/round.ts'
 
+/** The bytes of a presented round without its outcome, roughly. */
 const usualBytes = 2000
 
-/** The public record of a round. The outcome is shown from SETTLING on, the seed of a terminal round. Contract section 4. */
+/**
+ * The public record of a round. It shows the outcome from SETTLING on, and the seed once the round is over.
+ * Source: docs/contract.md, section 4.
+ */
 export function presentRound(round: RoundState): Round {
   return {
     round_id: round.id,
@@ -38,8 +44,8 @@ export function presentRound(round: RoundState): Round {
   }
 }
 
-/** `data` of `round.started`. Contract section 7. */
-export function roundStartedData(round: RoundState): RoundStartedData {
+/** The `data` of `round.started`. Source: docs/contract.md, section 7. */
+function roundStartedData(round: RoundState): RoundStartedData {
   return {
     round_id: round.id,
     game: round.game,
@@ -54,8 +60,8 @@ export function roundStartedData(round: RoundState): RoundStartedData {
   }
 }
 
-/** `data` of `round.completed`; everything that its verification needs. Interface specification, "Resources". */
-export function roundCompletedData(round: RoundState): RoundCompletedData {
+/** The `data` of `round.completed`: everything that its verification needs. Source: docs/contract.md, section 7. */
+function roundCompletedData(round: RoundState): RoundCompletedData {
   return {
     round_id: round.id,
     game: round.game,
@@ -77,6 +83,56 @@ export function roundCompletedData(round: RoundState): RoundCompletedData {
   }
 }
 
+/** A line of the fairness book: the commitment of a nonce, and the reveal and the end of its round. */
+export function presentFairness({
+  commitment: { nonce, serverSeedHash },
+  round,
+}: {
+  readonly commitment: Commitment
+  readonly round: RoundState | null
+}) {
+  return {
+    nonce,
+    server_seed_hash: serverSeedHash,
+    client_seed: round?.clientSeed ?? null,
+    server_seed: round?.serverSeed ?? null,
+    round_id: round?.id ?? null,
+    status: round?.status ?? null,
+  }
+}
+
+/** The outbox entries of the events that a change of the round has. */
+export function roundEvents(
+  round: RoundState,
+  types: readonly ('round.started' | 'round.completed')[],
+  newId: (prefix: string) => string,
+): OutboxEntry[] {
+  const { operatorId, environment, updatedAt: createdAt } = round
+  return types.map((type) =>
+    outboxEntry({
+      id: newId('evt'),
+      type,
+      createdAt,
+      scope: { operatorId, environment },
+      data: type === 'round.started' ? roundStartedData(round) : roundCompletedData(round),
+    }),
+  )
+}
+
+/** The log line of a round that is over. */
+export function roundEndedLine(round: RoundState, by: string) {
+  return {
+    round_id: round.id,
+    operator_id: round.operatorId,
+    environment: round.environment,
+    game: round.game,
+    status: round.status,
+    by,
+    end_reason: round.endReason,
+    duration_ms: round.updatedAt.getTime() - round.createdAt.getTime(),
+  }
+}
+
 function commitment(round: RoundState) {
   return {
     algorithm: 'fair-v1' as const,
@@ -90,7 +146,7 @@ function shownOutcome({ status, outcome }: RoundState): Record<string, unknown> 
   return outcome !== null && (status === 'SETTLING' || status === 'SETTLED') ? { ...outcome } : null
 }
 
-/** About how many bytes a presented round takes: an operator's own outcome may have tens of thousands. */
+/** The bytes of a presented round, roughly: an operator's own outcome may have tens of thousands. */
 export function roundBytes({ outcome }: Pick<RoundState, 'outcome'>): number {
   return usualBytes + (outcome === null ? 0 : Buffer.byteLength(JSON.stringify(outcome)))
 }

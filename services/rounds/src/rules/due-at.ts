@@ -2,7 +2,7 @@ import { owesSomething, type RoundState } from './round.ts'
 
 const minuteMs = 60_000
 const idleMaxMs = 30 * minuteMs
-const afterSittingMs = 1 * minuteMs
+const afterSessionMs = 1 * minuteMs
 
 /** Until then whoever wrote the round is taken to be at work on it; after a crash the sweeper takes over. Source: ours. */
 export const graceMs = 4000
@@ -30,6 +30,6 @@ export function abandonedAt(
   scaleMs: (ms: number) => number,
 ): Date {
   const idle = round.lastActionAt.getTime() + scaleMs(idleMaxMs)
-  const left = round.sittingEndsAt.getTime() + scaleMs(afterSittingMs)
+  const left = round.sittingEndsAt.getTime() + scaleMs(afterSessionMs)
   return new Date(Math.min(idle, left))
 }

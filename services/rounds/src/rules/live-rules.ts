@@ -1,4 +1,7 @@
+import type { Caller } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { assertCurrency } from './read-amount.ts'
+import { assertSessionOpen } from './session-status.ts'
 
 type LiveSwitches = {
   readonly plan: 'free' | 'paid'
@@ -8,8 +11,25 @@ type LiveSwitches = {
 }
 
 /**
- * Refuses new real-money play that the account may not have; test play always may. What is under way is never asked.
- * @throws ServiceError FORBIDDEN (names the plan), OPERATOR_NOT_LIVE, REAL_MONEY_DISABLED (says which switch). Contract section 3.
+ * Refuses a new stake in a session that is over, or that the account may not take now.
+ * @throws ServiceError SESSION_CLOSED, SESSION_EXPIRED, what `assertRealMoney` refuses,
+ * CURRENCY_NOT_SUPPORTED, in this order
+ */
+export function assertMayPlay(
+  { scope, account }: Pick<Caller, 'scope' | 'account'>,
+  session: { readonly expiresAt: Date; readonly closedAt: Date | null; readonly currency: string },
+  now: Date,
+): void {
+  assertSessionOpen(session, now)
+  assertRealMoney(scope.environment, account)
+  assertCurrency(session.currency, account)
+}
+
+/**
+ * Refuses new real-money play that the account may not have. Test play is always allowed, and rounds that are
+ * under way go on.
+ * @throws ServiceError FORBIDDEN (names the plan), OPERATOR_NOT_LIVE, REAL_MONEY_DISABLED (says which switch).
+ * Source: docs/contract.md, section 3.
  */
 export function assertRealMoney(environment: 'SANDBOX' | 'LIVE', account: LiveSwitches): void {
   if (environment !== 'LIVE') return

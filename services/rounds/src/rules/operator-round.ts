@@ -1,38 +1,45 @@
 import { isAmount } from '@pitboss/money/amount'
-import { type AskedFor, isRefusedBy, refusalsMax } from './refusal.ts'
+import { isRefusedBy, type MovementRequest, refusalsMax } from './refusal.ts'
 import { releaseReversal } from './reversal.ts'
 import type { RoundMessage, Step } from './round-message.ts'
 import { endWhenNothingIsLeft, settleWhenPaid } from './round-parts.ts'
-import { type Reversal, type RoundState, type Stake, sum, type Win } from './round.ts'
+import {
+  hasMovement,
+  movementsOf,
+  type Reversal,
+  type RoundState,
+  type Stake,
+  sum,
+  type Win,
+} from './round.ts'
 
-export type OperatorMessage = Extract<
-  RoundMessage,
-  { type: 'add-stake' | 'add-win' | 'add-reversal' | 'withdraw' }
->
+/** A movement that the operator's server asks for. */
+type AddMessage = Extract<RoundMessage, { type: 'add-stake' | 'add-win' | 'add-reversal' }>
+export type OperatorMessage = AddMessage | Extract<RoundMessage, { type: 'withdraw' }>
 
 /** Movements that one round can have; keeps its document bounded. Source: ours. */
 const movementsMax = 400
 
 /**
- * What the operator's own server asks of a round that it drives. The intent is part of the state before the wallet hears
- * of it, so that a stake, a win and a reversal exclude each other by this one document. Source: contract sections 5 and 11.
+ * Adds to a round what the operator's own server asks of it, or takes such an intent back. The intent is part
+ * of the state before the wallet is asked, so a stake, a win and a reversal exclude each other by this one
+ * document. Source: docs/contract.md, sections 5 and 11.
  */
 export function changeOperatorRound(round: RoundState, message: OperatorMessage): Step {
   if (message.type === 'withdraw') {
     const withdrawn = withdraw(round, message.transactionId)
-    const { refusal: told = null } = message
-    if (typeof withdrawn === 'string' || 'kind' in withdrawn || told === null) return withdrawn
-    return { ...withdrawn, refusals: [...withdrawn.refusals, told].slice(-refusalsMax) }
+    const { refusal: kept = null } = message
+    if (typeof withdrawn === 'string' || 'kind' in withdrawn || kept === null) return withdrawn
+    return { ...withdrawn, refusals: [...withdrawn.refusals, kept].slice(-refusalsMax) }
   }
   if (round.driver !== 'operator') {
     return refusal('VALIDATION_ERROR', { path: 'round_id', message: 'is a round that the service plays' })
   }
-  const movements = [...round.stakes, ...round.wins, ...round.reversals]
-  const request = askedBy(message)
-  if (movements.some(({ transactionId }) => transactionId === request.transactionId)) return 'unchanged'
+  const request = requestBehind(message)
+  if (hasMovement(round, request.transactionId)) return 'unchanged'
   const earlier = round.refusals.find((one) => isRefusedBy(one, request))
   if (earlier !== undefined) return { kind: 'refused', code: earlier.code, earlier }
-  if (movements.length >= movementsMax) {
+  if (movementsOf(round).length >= movementsMax) {
     return refusal('CONFLICT', { message: 'This round has as many movements as a round can have.' })
   }
   if (message.type === 'add-stake') return addStake(round, message)
@@ -40,19 +47,23 @@ export function changeOperatorRound(round: RoundState, message: OperatorMessage)
   return addReversal(round, message)
 }
 
-/** The request behind the message. */
-export function askedBy(message: Exclude<OperatorMessage, { type: 'withdraw' }>): AskedFor {
+/** The operator's request behind a message; null for a message that has none. */
+export function operatorRequest(message: RoundMessage): MovementRequest | null {
+  return 'receivedAt' in message ? requestBehind(message) : null
+}
+
+function requestBehind(message: AddMessage): MovementRequest {
   const { receivedAt } = message
   const { transactionId, requestHash } = movementIn(message)
   return { transactionId, requestHash, receivedAt }
 }
 
-function movementIn(message: Exclude<OperatorMessage, { type: 'withdraw' }>): Stake | Win | Reversal {
+function movementIn(message: AddMessage): Stake | Win | Reversal {
   if (message.type === 'add-stake') return message.stake
   return message.type === 'add-win' ? message.win : message.reversal
 }
 
-function addStake(round: RoundState, { stake }: Extract<OperatorMessage, { type: 'add-stake' }>): Step {
+function addStake(round: RoundState, { stake }: Extract<AddMessage, { type: 'add-stake' }>): Step {
   if (round.status === 'PENDING') return refusal('ROUND_IN_PROGRESS')
   if (round.status !== 'OPEN') return refusal('ROUND_ALREADY_SETTLED')
   // The last stake is on its way back: the wallet was told that this closes the round.
@@ -63,7 +74,7 @@ function addStake(round: RoundState, { stake }: Extract<OperatorMessage, { type:
   return { ...round, stakes }
 }
 
-function addWin(round: RoundState, { win, outcome }: Extract<OperatorMessage, { type: 'add-win' }>): Step {
+function addWin(round: RoundState, { win, outcome }: Extract<AddMessage, { type: 'add-win' }>): Step {
   if (round.status === 'PENDING') return refusal('ROUND_IN_PROGRESS')
   if (round.status !== 'OPEN') return refusal('ROUND_ALREADY_SETTLED')
   const pending = round.stakes.some(
@@ -85,10 +96,7 @@ function addWin(round: RoundState, { win, outcome }: Extract<OperatorMessage, { 
   }
 }
 
-function addReversal(
-  round: RoundState,
-  { reversal }: Extract<OperatorMessage, { type: 'add-reversal' }>,
-): Step {
+function addReversal(round: RoundState, { reversal }: Extract<AddMessage, { type: 'add-reversal' }>): Step {
   const reference = reversal.referenceTransactionId
   const stake = round.stakes.find(({ transactionId }) => transactionId === reference)
   if (stake !== undefined) {
@@ -147,6 +155,26 @@ function withdraw(round: RoundState, transactionId: string): Step {
     return settleWhenPaid(releaseReversal(round, transactionId, 'REMOVED'))
   }
   return 'unchanged'
+}
+
+/** Stake and payout of a round that the operator drives, from its movements. They stay once the round has ended. */
+export function operatorSums({
+  status,
+  stakes,
+  wins,
+  payout,
+}: RoundState): Pick<RoundState, 'stake' | 'payout'> {
+  const paid = sum(wins.filter(({ state }) => state === 'OWED' || state === 'PAID'))
+  const isDecided = status === 'SETTLING' || status === 'SETTLED'
+  return { stake: operatorStake(stakes), payout: isDecided ? paid : payout }
+}
+
+/** The stake that such a round shows: the sum that it holds, or else the sum that it once asked for. */
+function operatorStake(stakes: readonly Stake[]): bigint {
+  const held = sum(stakes.filter(({ state, wasTaken }) => wasTaken && state !== 'RETURNED'))
+  if (held > 0n) return held
+  const asked = sum(stakes.filter(({ state }) => state !== 'REFUSED'))
+  return asked > 0n ? asked : sum(stakes)
 }
 
 function tooMuch(what: 'stakes' | 'wins'): Step {

@@ -1,9 +1,9 @@
 import type { ErrorCode } from '@pitboss/errors/catalogue'
-import { type ErrorDetail, ServiceError } from '@pitboss/errors/service-error'
+import { type ErrorDetail, invalidField, ServiceError } from '@pitboss/errors/service-error'
 
 /**
- * What a request was told for good. Kept, so that no equal request which was under way then is accepted
- * later. One that arrives afterwards is judged anew.
+ * The definite refusal of a request. It is kept so that no equal request which was under way then is accepted
+ * later. A request that arrives afterwards is judged anew.
  */
 export type Refusal = {
   readonly transactionId: string
@@ -14,11 +14,11 @@ export type Refusal = {
   readonly toldAt: Date
 }
 
-/** A request for a movement, as refusals know it. */
-export type AskedFor = {
+/** A request for a movement, as far as refusals are compared with it. */
+export type MovementRequest = {
   readonly transactionId: string
   readonly requestHash: string
-  /** When it arrived; null when its caller does not say, which counts as just now. */
+  /** The time of its arrival; null when its caller does not say, which counts as just now. */
   readonly receivedAt: Date | null
 }
 
@@ -26,8 +26,8 @@ export type AskedFor = {
 export const refusalsMax = 100
 
 /**
- * These speak of the request, not of its id, or of something that is not there. Contract section 12, "A
- * definite answer is true for ever".
+ * Codes that say nothing about the id of the request, but about its sender, or about an object that is not
+ * there. Source: docs/contract.md, section 12, "A definite answer is true for ever".
  */
 const notOfTheId: readonly ErrorCode[] = [
   'UNAUTHORIZED',
@@ -55,13 +55,33 @@ export function refusalOf(
   return { transactionId, requestHash, code, message, details, toldAt }
 }
 
-/** The error that the request was refused with. */
+/** The error for a kept refusal. */
 export function refusalError({ code, message, details }: Refusal): ServiceError {
   return new ServiceError(code, { message, ...(details === null ? {} : { details }) })
 }
 
-/** Whether `refusal` was told to an equal request after this one had arrived: then it is this one's, too. */
-export function isRefusedBy(refusal: Refusal, { transactionId, requestHash, receivedAt }: AskedFor): boolean {
+/** The error for a message that the rules refuse; with the earlier refusal of an equal request, that one's. */
+export function refusedError({
+  code,
+  path,
+  message,
+  earlier,
+}: {
+  readonly code: ErrorCode
+  readonly path?: string
+  readonly message?: string
+  readonly earlier?: Refusal
+}): ServiceError {
+  if (earlier !== undefined) return refusalError(earlier)
+  if (code === 'VALIDATION_ERROR' && path !== undefined) return invalidField(path, message ?? 'is not valid')
+  return message === undefined ? new ServiceError(code) : new ServiceError(code, { message })
+}
+
+/** Whether an equal request was refused after this one had arrived: then the refusal is this one's, too. */
+export function isRefusedBy(
+  refusal: Refusal,
+  { transactionId, requestHash, receivedAt }: MovementRequest,
+): boolean {
   if (refusal.transactionId !== transactionId || refusal.requestHash !== requestHash) return false
   return receivedAt !== null && receivedAt <= refusal.toldAt
 }

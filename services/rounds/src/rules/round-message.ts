@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@pitboss/errors/catalogue'
 import type { PlayState } from '@pitboss/fairness/games/game'
 import type { Refusal } from './refusal.ts'
-import type { RefusalCode, Reversal, RoundState, Stake, Win } from './round.ts'
+import type { RefusalCode, ReportFact, Reversal, RoundState, Stake, Win } from './round.ts'
 
 /** When the request of a message arrived; null when nobody knows. */
 type Received = { readonly receivedAt: Date | null }
@@ -51,14 +51,6 @@ export type RoundContext = {
   readonly serverSeed: string
   /** The rules of the game bound to this round's bet and seeds. Never called for rounds of driver "operator". */
   readonly play: (actions: readonly number[], cashOut: boolean) => PlayState
-}
-
-/** What a report has to add when this change is written. */
-export type ReportFact = {
-  readonly rounds: 0 | 1
-  readonly stakes: bigint
-  readonly payouts: bigint
-  readonly refunds: bigint
 }
 
 export type RoundChange =

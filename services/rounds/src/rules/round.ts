@@ -106,6 +106,14 @@ export type RoundState = {
   readonly history: readonly { readonly at: Date; readonly what: string }[]
 }
 
+/** The amounts that reports have to add when a change is written, in minor units. */
+export type ReportFact = {
+  readonly rounds: 0 | 1
+  readonly stakes: bigint
+  readonly payouts: bigint
+  readonly refunds: bigint
+}
+
 /** Whether the round blocks the next one of this player in this game. */
 export function isUnfinished({ status }: Pick<RoundState, 'status'>): boolean {
   return status === 'PENDING' || status === 'OPEN' || status === 'SETTLING'
@@ -125,15 +133,48 @@ export function roundTotals(round: Pick<RoundState, 'stakes' | 'wins'>): {
   }
 }
 
+/** The share of a change in the reports; null for none. A round counts when it completes, and corrections after it. */
+export function reportFact(before: RoundState, after: RoundState, completes: boolean): ReportFact | null {
+  const totals = roundTotals(after)
+  if (completes) return { rounds: 1, ...totals }
+  if (!before.started || isUnfinished(before)) return null
+  const old = roundTotals(before)
+  const difference = {
+    stakes: totals.stakes - old.stakes,
+    payouts: totals.payouts - old.payouts,
+    refunds: totals.refunds - old.refunds,
+  }
+  const none = difference.stakes === 0n && difference.payouts === 0n && difference.refunds === 0n
+  return none ? null : { rounds: 0, ...difference }
+}
+
 /** Whether something is owed by the wallet or by us, so that somebody must come back to this round. */
 export function owesSomething(round: RoundState): boolean {
   return (
     round.status === 'PENDING' ||
     round.status === 'SETTLING' ||
     round.grantReturn === 'OWED' ||
-    round.stakes.some(({ state }) => state === 'ASKED') ||
-    round.wins.some(({ state }) => state === 'OWED') ||
-    round.reversals.some(({ state }) => state === 'OWED')
+    openMovementIds(round).length > 0
+  )
+}
+
+/** Every movement of the round, whatever has become of it. */
+export function movementsOf({
+  stakes,
+  wins,
+  reversals,
+}: Pick<RoundState, 'stakes' | 'wins' | 'reversals'>): (Stake | Win | Reversal)[] {
+  return [...stakes, ...wins, ...reversals]
+}
+
+export function hasMovement(round: RoundState, id: string): boolean {
+  return movementsOf(round).some(({ transactionId }) => transactionId === id)
+}
+
+/** The ids of movements that are asked for or owed, without a certain outcome. */
+export function openMovementIds(round: RoundState): string[] {
+  return movementsOf(round).flatMap(({ state, transactionId }) =>
+    state === 'ASKED' || state === 'OWED' ? [transactionId] : [],
   )
 }
 

@@ -1,10 +1,10 @@
 import type { PlayState } from '@pitboss/fairness/games/game'
 import { formatMultiplier, multiplyFloor } from '@pitboss/money/rational'
-import { changeOperatorRound } from './operator-round.ts'
+import { changeOperatorRound, operatorSums } from './operator-round.ts'
 import { completeReversal, failReversal } from './reversal.ts'
 import type { RoundChange, RoundContext, RoundMessage, Step } from './round-message.ts'
 import { endWhenNothingIsLeft, settleWhenPaid, withStake, withWin } from './round-parts.ts'
-import { isUnfinished, type RoundState, roundTotals, type Stake, sum, type Win } from './round.ts'
+import { isUnfinished, reportFact, type RoundState, type Win } from './round.ts'
 
 const historyMax = 60
 
@@ -237,38 +237,6 @@ function finish(
     ...(completes ? (['round.completed'] as const) : []),
   ]
   return { kind: 'changed', round, events, fact: reportFact(before, round, completes) }
-}
-
-function reportFact(before: RoundState, after: RoundState, completes: boolean) {
-  const totals = roundTotals(after)
-  if (completes) return { rounds: 1 as const, ...totals }
-  if (!before.started || isUnfinished(before)) return null
-  const old = roundTotals(before)
-  const difference = {
-    stakes: totals.stakes - old.stakes,
-    payouts: totals.payouts - old.payouts,
-    refunds: totals.refunds - old.refunds,
-  }
-  const none = difference.stakes === 0n && difference.payouts === 0n && difference.refunds === 0n
-  return none ? null : { rounds: 0 as const, ...difference }
-}
-
-/**
- * Stake and payout of a round that the operator drives, from its movements; they change no more once it has
- * ended.
- */
-function operatorSums({ status, stakes, wins, payout }: RoundState): Pick<RoundState, 'stake' | 'payout'> {
-  const paid = sum(wins.filter(({ state }) => state === 'OWED' || state === 'PAID'))
-  const isDecided = status === 'SETTLING' || status === 'SETTLED'
-  return { stake: operatorStake(stakes), payout: isDecided ? paid : payout }
-}
-
-/** What an operator-driven round shows as its stake: what is held; of one that holds nothing, what it once asked for. */
-function operatorStake(stakes: readonly Stake[]): bigint {
-  const held = sum(stakes.filter(({ state, wasTaken }) => wasTaken && state !== 'RETURNED'))
-  if (held > 0n) return held
-  const asked = sum(stakes.filter(({ state }) => state !== 'REFUSED'))
-  return asked > 0n ? asked : sum(stakes)
 }
 
 function describe(before: RoundState, after: RoundState, message: RoundMessage): string {

@@ -1,7 +1,20 @@
+import {
+  addSums,
+  type Cell,
+  type CellPlace,
+  decodeCells,
+  encodeCells,
+  type Grouping,
+  groupings,
+  placeIn,
+  placeKey,
+} from '../rules/report-cells.ts'
 import { type Grain, unitOf } from '../rules/report-segments.ts'
 import type { RoundDocument } from './round-document.ts'
 
 const grains: readonly Grain[] = ['month', 'day', 'hour']
+const noCells: CellTexts = { currency: '', game: '', brand: '', all: '' }
+const nothing: Cell = { rounds: 0, stakes: 0n, payouts: 0n, refunds: 0n, players: 0 }
 
 /** What a round has left to be counted, and where it belongs. */
 export type PendingFact = {
@@ -25,6 +38,24 @@ export type UnitGroup = {
   readonly grain: Grain
   readonly unit: string
   readonly facts: PendingFact[]
+}
+
+/** Sums and distinct players of every grouping, as `encodeCells` writes them. */
+export type CellTexts = Record<Grouping, string>
+
+/** What the report does not group by is "", or null for the brand. */
+export type ReportPlayer = {
+  readonly unit: string
+  readonly game: string
+  readonly currency: string
+  readonly brandId: string | null
+  readonly playerId: string
+}
+
+/** What is known of the players of a batch of facts. */
+export type PlayersOfUnit = {
+  /** How many players these facts brought to a place of the unit. */
+  broughtTo(unit: string, grouping: Grouping, key: string, facts: readonly PendingFact[]): number
 }
 
 /** The facts that wait in a round. */
@@ -64,4 +95,37 @@ export function groupByUnit(facts: readonly PendingFact[]): Map<string, UnitGrou
 
 function unitId(scope: string, grain: Grain, unit: string): string {
   return `${scope}|${grain}|${unit}`
+}
+
+export function placeOf({ game, currency, brandId }: PendingFact): CellPlace {
+  return { game, currency, brand: brandId ?? '' }
+}
+
+/** The cells of a unit with these facts counted in. */
+export function withFacts(
+  id: string,
+  texts: CellTexts = noCells,
+  facts: readonly PendingFact[],
+  known: PlayersOfUnit,
+): CellTexts {
+  const next = { ...texts }
+  for (const grouping of groupings) {
+    const cells = new Map<string, CellPlace & Cell>(
+      decodeCells(texts[grouping]).map((cell) => [placeKey(cell), cell]),
+    )
+    const touched = new Set<string>()
+    for (const fact of facts) {
+      const place = placeIn(grouping, placeOf(fact))
+      const key = placeKey(place)
+      cells.set(key, { ...place, ...addSums(cells.get(key) ?? nothing, fact) })
+      touched.add(key)
+    }
+    for (const key of touched) {
+      const cell = cells.get(key)
+      if (cell === undefined) continue
+      cells.set(key, { ...cell, players: cell.players + known.broughtTo(id, grouping, key, facts) })
+    }
+    next[grouping] = encodeCells(cells.values())
+  }
+  return next
 }

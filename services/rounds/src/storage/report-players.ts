@@ -1,10 +1,15 @@
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { AnyBulkWriteOperation, Db } from 'mongodb'
-import { type CellPlace, type Grouping, groupings, placeIn, placeKey } from '../rules/report-cells.ts'
+import { type Grouping, groupings, placeIn, placeKey } from '../rules/report-cells.ts'
 import type { ReportDimension } from '../rules/report-rows.ts'
 import { type Grain, unitOf } from '../rules/report-segments.ts'
-import type { PendingFact, UnitGroup } from './report-facts.ts'
-import type { ReportPlayer } from './reports-store.ts'
+import {
+  type PendingFact,
+  placeOf,
+  type PlayersOfUnit,
+  type ReportPlayer,
+  type UnitGroup,
+} from './report-facts.ts'
 
 const seenMax = 50_000
 /** A hundred years: a bound for the loop. */
@@ -43,12 +48,6 @@ type MonthsDocument = {
 
 type Distinct = { playerId: string; currency: string; unit?: string; game?: string; brand?: string }
 type Window = { scope: string; grain: Grain; unit: { $gte: string; $lt: string } }
-
-/** What is known of the players of a batch of facts. */
-export type PlayersOfUnit = {
-  /** How many players these facts brought to a place of the unit. */
-  broughtTo(unit: string, grouping: Grouping, key: string, facts: readonly PendingFact[]): number
-}
 
 export const reportPlayerIndexes: Readonly<
   Record<'report_players' | 'report_player_months', readonly IndexDeclaration[]>
@@ -189,10 +188,6 @@ function monthsFrom({ $gte, $lt }: Window['unit']): string[] {
     if (month >= $lt || months.length >= monthsMax) return months
     months.push(month)
   }
-}
-
-export function placeOf({ game, currency, brandId }: PendingFact): CellPlace {
-  return { game, currency, brand: brandId ?? '' }
 }
 
 function documentId(unit: string, grouping: Grouping, fact: PendingFact): string {

@@ -2,23 +2,21 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { type Db } from 'mongodb'
-import {
-  addSums,
-  type Cell,
-  type CellPlace,
-  decodeCells,
-  encodeCells,
-  type Grouping,
-  groupingOf,
-  groupings,
-  placeIn,
-  placeKey,
-} from '../rules/report-cells.ts'
+import { decodeCells, groupingOf } from '../rules/report-cells.ts'
 import type { ReportDimension } from '../rules/report-rows.ts'
 import { type Grain, type Segment, unitOf } from '../rules/report-segments.ts'
 import { roundTotals } from '../rules/round.ts'
-import { groupByUnit, type PendingFact, pendingFacts, type UnitGroup } from './report-facts.ts'
-import { createReportPlayers, placeOf, type PlayersOfUnit, reportPlayerIndexes } from './report-players.ts'
+import {
+  type CellTexts,
+  groupByUnit,
+  type PendingFact,
+  pendingFacts,
+  type PlayersOfUnit,
+  type ReportPlayer,
+  type UnitGroup,
+  withFacts,
+} from './report-facts.ts'
+import { createReportPlayers, reportPlayerIndexes } from './report-players.ts'
 import { decodeRound, type RoundDocument, scopeKey } from './round-document.ts'
 
 const epoch = new Date(0)
@@ -38,8 +36,7 @@ type UnitDocument = {
   scope: string
   grain: Grain
   unit: string
-  /** Sums and distinct players of every grouping, as `encodeCells` writes them. */
-  cells: Record<Grouping, string>
+  cells: CellTexts
   applied: string[]
 }
 
@@ -55,14 +52,6 @@ export type ReportPart = {
   readonly stakes: bigint
   readonly payouts: bigint
   readonly refunds: bigint
-}
-/** What the report does not group by is "", or null for the brand. */
-export type ReportPlayer = {
-  readonly unit: string
-  readonly game: string
-  readonly currency: string
-  readonly brandId: string | null
-  readonly playerId: string
 }
 type ReportRead = { parts: ReportPart[]; players: ReportPlayer[] }
 
@@ -113,7 +102,7 @@ export function createReportsStore({ db }: { db: Db }) {
         scope,
         grain,
         unit,
-        cells: withFacts(id, present?.cells ?? noCells, fresh, known),
+        cells: withFacts(id, present?.cells, fresh, known),
         applied: [...applied.filter((one) => waiting.has(one)), ...fresh.map((fact) => fact.id)],
       }
       if (await write(present, next)) return
@@ -218,35 +207,4 @@ export function createReportsStore({ db }: { db: Db }) {
       return { parts, players: named }
     },
   }
-}
-
-const noCells: UnitDocument['cells'] = { currency: '', game: '', brand: '', all: '' }
-const nothing: Cell = { rounds: 0, stakes: 0n, payouts: 0n, refunds: 0n, players: 0 }
-
-function withFacts(
-  id: string,
-  texts: UnitDocument['cells'],
-  facts: readonly PendingFact[],
-  known: PlayersOfUnit,
-): UnitDocument['cells'] {
-  const next = { ...texts }
-  for (const grouping of groupings) {
-    const cells = new Map<string, CellPlace & Cell>(
-      decodeCells(texts[grouping]).map((cell) => [placeKey(cell), cell]),
-    )
-    const touched = new Set<string>()
-    for (const fact of facts) {
-      const place = placeIn(grouping, placeOf(fact))
-      const key = placeKey(place)
-      cells.set(key, { ...place, ...addSums(cells.get(key) ?? nothing, fact) })
-      touched.add(key)
-    }
-    for (const key of touched) {
-      const cell = cells.get(key)
-      if (cell === undefined) continue
-      cells.set(key, { ...cell, players: cell.players + known.broughtTo(id, grouping, key, facts) })
-    }
-    next[grouping] = encodeCells(cells.values())
-  }
-  return next
 }

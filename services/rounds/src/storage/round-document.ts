@@ -1,8 +1,17 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { JsonObject } from '@pitboss/fairness/games/game'
+import { outboxUpdate } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
+import type { Document } from 'mongodb'
 import type { Refusal } from '../rules/refusal.ts'
-import type { Reversal, RoundState, Stake, Win } from '../rules/round.ts'
+import {
+  isUnfinished,
+  type ReportFact,
+  type Reversal,
+  type RoundState,
+  type Stake,
+  type Win,
+} from '../rules/round.ts'
 
 /** A report's share of a change, kept with the round until the projector has added it up. Amounts are minor units as text. */
 export type FactEntry = {
@@ -67,6 +76,14 @@ export type StoredRound = {
   readonly outbox: readonly OutboxEntry[]
 }
 
+/** A changed round, and the entries of outbox and reports that are written together with it. */
+export type RoundWrite = {
+  readonly round: RoundState
+  readonly dueAt: Date | null
+  readonly events: readonly OutboxEntry[]
+  readonly fact: (ReportFact & { id: string }) | null
+}
+
 export function scopeKey({ operatorId, environment }: Scope): string {
   return `${operatorId}/${environment}`
 }
@@ -85,13 +102,13 @@ export function chainKey(scope: Scope, game: string, playerId: string): string {
 }
 
 /** The fields of the document that follow from the round's state. */
-export function encodeRound(round: RoundState, unfinished: boolean) {
+function encodeRound(round: RoundState) {
   const { id: _, ...rest } = round
   return {
     ...rest,
     scope: scopeKey(round),
     chain: chainOf(round),
-    unfinished,
+    unfinished: isUnfinished(round),
     transactionIds: transactionIds(round),
     stake: String(round.stake),
     maxPayout: String(round.maxPayout),
@@ -101,6 +118,54 @@ export function encodeRound(round: RoundState, unfinished: boolean) {
     bet: round.bet === null ? null : JSON.stringify(round.bet),
     outcome: round.outcome === null ? null : JSON.stringify(round.outcome),
   }
+}
+
+/** The document of a new round. */
+export function newDocument(write: RoundWrite, now: Date): RoundDocument {
+  return {
+    ...encodeRound(write.round),
+    _id: write.round.id,
+    ...openedUnder(write.round),
+    version: 1,
+    dueAt: write.dueAt,
+    checks: 0,
+    claims: 0,
+    facts: factEntries(write.fact),
+    factsAt: write.fact === null ? null : now,
+    outbox: [...write.events],
+    outboxAt: write.events.length === 0 ? null : now,
+  }
+}
+
+/** The update that writes a change. */
+export function updateOf(write: RoundWrite, now: Date): Document {
+  const outbox = write.events.length === 0 ? null : outboxUpdate(write.events, now)
+  const facts = factEntries(write.fact)
+  const push = {
+    ...outbox?.$push,
+    ...(facts.length === 0 ? {} : { facts: { $each: facts } }),
+  }
+  return {
+    $set: {
+      ...encodeRound(write.round),
+      dueAt: write.dueAt,
+      checks: 0,
+      ...outbox?.$set,
+      ...(facts.length === 0 ? {} : { factsAt: now }),
+    },
+    ...(Object.keys(push).length === 0 ? {} : { $push: push }),
+  }
+}
+
+/** Written with new documents alone: rounds of earlier releases, which can share an id, never enter the index. */
+function openedUnder({ clientTransactionId }: RoundState): Pick<RoundDocument, 'openedUnder'> {
+  return clientTransactionId === null ? {} : { openedUnder: clientTransactionId }
+}
+
+function factEntries(fact: RoundWrite['fact']): FactEntry[] {
+  if (fact === null) return []
+  const { id, rounds, stakes, payouts, refunds } = fact
+  return [{ id, rounds, stakes: String(stakes), payouts: String(payouts), refunds: String(refunds) }]
 }
 
 export function decodeRound(document: RoundDocument): StoredRound {

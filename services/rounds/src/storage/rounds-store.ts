@@ -3,20 +3,19 @@ import { createdWithin } from '@pitboss/storage/created-within'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { fencedUpdate } from '@pitboss/storage/fenced-update'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
-import { outboxIndex, outboxUpdate } from '@pitboss/storage/outbox'
-import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
-import { type Collection, type Db, type Document, type Filter, type FindOneOptions } from 'mongodb'
-import type { ReportFact } from '../rules/round-message.ts'
+import { outboxIndex } from '@pitboss/storage/outbox'
+import { type Collection, type Db, type Filter, type FindOneOptions } from 'mongodb'
 import { type Refusal, refusalsMax } from '../rules/refusal.ts'
 import { isUnfinished, type RoundState } from '../rules/round.ts'
 import { refusalIndex } from './refusals-store.ts'
 import {
   decodeRound,
-  encodeRound,
-  type FactEntry,
+  newDocument,
   type RoundDocument,
+  type RoundWrite,
   scopeKey,
   type StoredRound,
+  updateOf,
 } from './round-document.ts'
 
 const epoch = new Date(0)
@@ -48,14 +47,6 @@ export const roundIndexes: readonly IndexDeclaration[] = [
   outboxIndex,
   refusalIndex,
 ]
-
-/** What is written together with a changed round. */
-export type RoundWrite = {
-  readonly round: RoundState
-  readonly dueAt: Date | null
-  readonly events: readonly OutboxEntry[]
-  readonly fact: (ReportFact & { id: string }) | null
-}
 
 /** The highest nonce that a round of a chain has taken (0: none), and whether that round is not over. */
 export type LastNonce = { readonly nonce: number; readonly unfinished: boolean }
@@ -89,21 +80,8 @@ export function createRoundsStore({ db }: { db: Db }) {
 
     /** Inserts a new round. Null when the chain has an unfinished round, this nonce or this id already. */
     async insert(write: RoundWrite, now: Date): Promise<StoredRound | null> {
-      const document: RoundDocument = {
-        ...encodeRound(write.round, isUnfinished(write.round)),
-        _id: write.round.id,
-        ...openedUnder(write.round),
-        version: 1,
-        dueAt: write.dueAt,
-        checks: 0,
-        claims: 0,
-        facts: factEntries(write.fact),
-        factsAt: write.fact === null ? null : now,
-        outbox: [...write.events],
-        outboxAt: write.events.length === 0 ? null : now,
-      }
       try {
-        await rounds.insertOne(document)
+        await rounds.insertOne(newDocument(write, now))
       } catch (error) {
         if (isDuplicateKey(error)) return null
         throw error
@@ -183,8 +161,8 @@ export function createRoundsStore({ db }: { db: Db }) {
       return matchedCount === 1 ? { ...stored, dueAt: until, checks: checks + 1, claims: claims + 1 } : null
     },
 
-    /** A sitting is over: the round that it plays, if any, becomes due by `dueAt` at the latest. */
-    async endSitting(chain: string, sessionId: string, endedAt: Date, due: Date): Promise<void> {
+    /** Ends a session for its round, if it plays one: the round becomes due at `due` at the latest. */
+    async endSession(chain: string, sessionId: string, endedAt: Date, due: Date): Promise<void> {
       await rounds.updateOne(
         {
           chain,
@@ -249,36 +227,6 @@ export function createRoundsStore({ db }: { db: Db }) {
 /** The rounds of a chain, without the refusals that lie beside them: those have negative nonces. */
 function playedIn(chain: string) {
   return { chain, nonce: { $gt: 0 } }
-}
-
-function updateOf(write: RoundWrite, now: Date): Document {
-  const outbox = write.events.length === 0 ? null : outboxUpdate(write.events, now)
-  const facts = factEntries(write.fact)
-  const push = {
-    ...outbox?.$push,
-    ...(facts.length === 0 ? {} : { facts: { $each: facts } }),
-  }
-  return {
-    $set: {
-      ...encodeRound(write.round, isUnfinished(write.round)),
-      dueAt: write.dueAt,
-      checks: 0,
-      ...outbox?.$set,
-      ...(facts.length === 0 ? {} : { factsAt: now }),
-    },
-    ...(Object.keys(push).length === 0 ? {} : { $push: push }),
-  }
-}
-
-/** Written by `insert` alone: rounds of earlier releases, which can share an id, never enter the index. */
-function openedUnder({ clientTransactionId }: RoundState): Pick<RoundDocument, 'openedUnder'> {
-  return clientTransactionId === null ? {} : { openedUnder: clientTransactionId }
-}
-
-function factEntries(fact: RoundWrite['fact']): FactEntry[] {
-  if (fact === null) return []
-  const { id, rounds, stakes, payouts, refunds } = fact
-  return [{ id, rounds, stakes: String(stakes), payouts: String(payouts), refunds: String(refunds) }]
 }
 
 /** Few rounds are unfinished among very many: they have an index of their own, which nothing but its name makes the database take. */

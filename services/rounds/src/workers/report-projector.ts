@@ -1,60 +1,37 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import type { Lease } from '@pitboss/storage/lease'
+import { type Poll, startPoll } from '@pitboss/runtime/poll'
+import { createLeaseHolder, type Lease } from '@pitboss/storage/lease'
 import type { Logger } from 'pino'
-import type { ReportsStore } from '../storage/reports-store.ts'
 
 const idleMs = 1000
-const catchUpPassesMax = 5
-
-export type ReportProjector = {
-  /** Counts what waits now, a bounded number of batches. */
-  catchUp(): Promise<void>
-  stop(): Promise<void>
-}
 
 /**
- * Keeps reports up to date. One replica at a time does so, by a lease that only saves double work: the sums are right without it.
+ * Keeps reports up to date. One replica at a time does so, by a lease that only saves double work: the sums
+ * are right without it.
+ * @param applyFacts counts a batch of what waits; answers how many rounds had something
  */
 export function startReportProjector({
-  reports,
+  applyFacts,
   lease,
   logger,
 }: {
-  reports: ReportsStore
+  applyFacts: () => Promise<number>
   lease: Lease
   logger: Logger
-}): ReportProjector {
-  const stopping = new AbortController()
-  let token: number | null = null
-
-  async function hold(): Promise<boolean> {
-    if (token !== null && (await lease.renew(token))) return true
-    token = await lease.acquire()
-    return token !== null
-  }
-
-  const loop = async () => {
-    while (!stopping.signal.aborted) {
-      try {
-        if (await hold()) while (!stopping.signal.aborted && (await reports.applyFacts()) > 0);
-      } catch (err) {
-        logger.error({ err }, 'reports.failed')
-      }
-      await delay(idleMs, undefined, { signal: stopping.signal }).catch(() => undefined)
-    }
-    if (token !== null) await lease.release(token).catch(() => undefined)
-  }
-  const done = loop()
-
-  return {
-    async catchUp() {
-      for (let pass = 0; pass < catchUpPassesMax; pass++) {
-        if ((await reports.applyFacts()) === 0) return
-      }
+}): Pick<Poll, 'stop'> {
+  const holder = createLeaseHolder(lease)
+  const poll = startPoll({
+    event: 'reports.failed',
+    everyMs: idleMs,
+    logger,
+    async work(stopping) {
+      if ((await holder.hold()) === null) return
+      while (!stopping.aborted && (await applyFacts()) > 0);
     },
+  })
+  return {
     async stop() {
-      stopping.abort()
-      await done
+      await poll.stop()
+      await holder.release()
     },
   }
 }

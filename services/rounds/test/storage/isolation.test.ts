@@ -139,7 +139,7 @@ await holdIsolation(t, {
       findLast: scoped((scope, ids) => rounds.findLast(chainIn(scope, ids))),
       last: scoped((scope, ids) => rounds.last(chainIn(scope, ids))),
       findDue: internal('the sweeper, which looks over every account'),
-      endSitting: scoped((scope, ids) => rounds.endSitting(chainIn(scope, ids), ids.sessionId, now, now)),
+      endSession: scoped((scope, ids) => rounds.endSession(chainIn(scope, ids), ids.sessionId, now, now)),
       list: scoped(async (scope, { playerId }) => [
         await rounds.list(scope, { playerId }, page),
         await rounds.list(scope, { status: 'PENDING' }, page),
@@ -157,8 +157,17 @@ await holdIsolation(t, {
     }),
   },
   others: [
-    ...['scopeKey', 'scopeOf', 'chainKey', 'chainOf', 'encodeRound', 'decodeRound', 'stakeRangeOf'],
-    ...['pendingFacts', 'groupByUnit', 'placeOf'],
+    ...[
+      'scopeKey',
+      'scopeOf',
+      'chainKey',
+      'chainOf',
+      'newDocument',
+      'updateOf',
+      'decodeRound',
+      'stakeRangeOf',
+    ],
+    ...['pendingFacts', 'groupByUnit', 'placeOf', 'withFacts'],
   ],
 })
 

@@ -4,12 +4,17 @@ import { z } from 'zod'
 
 const dayMs = 24 * 60 * 60 * 1000
 const windowDays = 7
-/** An answer travels in one message of at most 1 MiB. */
+/** Bytes of items in one answer, which travels in one message of at most 1 MiB. */
 const pageBytesMax = 600_000
 
+export type PageQuery = { limit: number; cursor?: string | undefined }
+export type Page<Item> = { items: Item[]; nextCursor: string | null }
+
 /**
- * One page of a list that runs down by an ordered key. Asks for one item more than fits, to know whether anything follows.
- * @param binding what the cursor is bound to: list, filters, account and environment.
+ * Reads one page of a list that runs down by an ordered key. It asks for one item more than fits, to know
+ * whether anything follows.
+ * @param binding the list, its filters, the account and the environment: the cursor is bound to them
+ * @throws ServiceError VALIDATION_ERROR for a cursor of another list
  */
 export async function readPage<Item, Position extends string | number>({
   cursors,
@@ -22,13 +27,13 @@ export async function readPage<Item, Position extends string | number>({
 }: {
   cursors: CursorCodec
   binding: unknown
-  query: { limit: number; cursor?: string | undefined }
+  query: PageQuery
   position: z.ZodType<Position>
   read: (before: Position | null, max: number) => Promise<Item[]>
   positionOf: (item: Item) => Position
-  /** About how many bytes of the answer an item takes, where items may be large. */
+  /** The approximate bytes of an item in the answer, where items may be large. */
   bytesOf?: (item: Item) => number
-}): Promise<{ items: Item[]; nextCursor: string | null }> {
+}): Promise<Page<Item>> {
   const before = cursor === undefined ? null : readPosition(cursors.decode(binding, cursor), position)
   const found = await read(before, limit + 1)
   const items = withinBytes(found.slice(0, limit), bytesOf)
@@ -37,7 +42,7 @@ export async function readPage<Item, Position extends string | number>({
   return { items, nextCursor: more ? cursors.encode(binding, positionOf(last)) : null }
 }
 
-/** As many items as go into one answer, at least one; the cursor leads to the others. */
+/** Takes as many items as go into one answer, at least one; the cursor leads to the others. */
 function withinBytes<Item>(items: readonly Item[], bytesOf: (item: Item) => number): Item[] {
   const taken: Item[] = []
   let bytes = 0
@@ -55,7 +60,10 @@ function readPosition<Position>(value: unknown, schema: z.ZodType<Position>): Po
   return parsed.data
 }
 
-/** A list's time window; only `to` given means the seven days before it. Contract section 11. */
+/**
+ * Reads a list's time window. When only `to` is given, it begins seven days before `to`.
+ * Source: docs/contract.md, section 11.
+ */
 export function readWindow({ from, to }: { from?: string | undefined; to?: string | undefined }): {
   from: Date | undefined
   to: Date | undefined

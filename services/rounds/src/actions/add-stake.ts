@@ -1,0 +1,95 @@
+import type { HandlerContext } from '@pitboss/bus/serve-calls'
+import type { Caller } from '@pitboss/contracts/caller'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import type { WalletClient } from '../clients/wallet.ts'
+import { receivedAt } from '../rules/received-at.ts'
+import type { Stake } from '../rules/round.ts'
+import { transactionHash } from '../rules/transaction-hash.ts'
+import type { RoundsStore } from '../storage/rounds-store.ts'
+import type { BetBody, CheckStake } from './check-stake.ts'
+import { answerOf, type OperatorMovements, type PlacedTransaction } from './operator-movement.ts'
+import type { PlaceStake } from './place-stake.ts'
+import type { RoundActor } from './round-actor.ts'
+
+export type AddStakeDeps = {
+  rounds: Pick<RoundsStore, 'find'>
+  wallet: Pick<WalletClient, 'assertConfigured'>
+  actor: Pick<RoundActor, 'keepRefusal'>
+  placeStake: PlaceStake
+}
+
+/** Creates the further stake of an open round, by a BET of the operator's own server that names the round. */
+export function createAddStake({
+  rounds,
+  wallet,
+  actor,
+  placeStake,
+  movements,
+  stakes,
+}: AddStakeDeps & { movements: OperatorMovements; stakes: CheckStake }) {
+  return async function addStake(
+    caller: Caller,
+    body: BetBody,
+    roundId: string,
+    context: HandlerContext,
+  ): Promise<PlacedTransaction> {
+    try {
+      return await tryAddStake(caller, body, roundId, context)
+    } catch (error) {
+      return refuseStake(error, caller, body, roundId, context)
+    }
+  }
+
+  async function tryAddStake(
+    caller: Caller,
+    body: BetBody,
+    roundId: string,
+    context: HandlerContext,
+  ): Promise<PlacedTransaction> {
+    const session = await stakes.findSession(caller, body)
+    const { amount } = await stakes.checkStake(caller, body, session)
+    const stored = await movements.findDriven(caller, roundId)
+    const { round } = stored
+    if (round.playerId !== session.playerId || round.game !== session.game) {
+      throw invalidField('round_id', "is a round of another player or game than the session's")
+    }
+    if (round.currency !== session.currency) throw new ServiceError('CURRENCY_MISMATCH')
+    await wallet.assertConfigured(caller.scope, context)
+    const stake: Stake = {
+      transactionId: body.transaction_id,
+      minor: amount,
+      requestHash: transactionHash(body, round),
+      state: 'ASKED',
+      wasTaken: false,
+      refusal: null,
+    }
+    const message = { type: 'add-stake', stake, receivedAt: receivedAt(context) } as const
+    const intended = await movements.intend(stored, body, context, message)
+    if ('status' in intended) return intended
+    const placed = await placeStake(intended, body.transaction_id, context)
+    if (placed.kind === 'taken-back') throw placed.error
+    return answerOf(placed.placed)
+  }
+
+  /**
+   * Keeps the refusal with the round that the stake was for, so that no equal request which is still under
+   * way is accepted. If one has been accepted before, this is its repeat.
+   * @throws `error`
+   */
+  async function refuseStake(
+    error: unknown,
+    caller: Caller,
+    body: BetBody,
+    roundId: string,
+    context: HandlerContext,
+  ): Promise<PlacedTransaction> {
+    const stored = await rounds.find(caller.scope, roundId)
+    if (stored === null || stored.round.driver !== 'operator') throw error
+    const request = {
+      transactionId: body.transaction_id,
+      requestHash: transactionHash(body, stored.round),
+      receivedAt: receivedAt(context),
+    }
+    return movements.answerRepeat(await actor.keepRefusal(stored, error, request), body, context)
+  }
+}

@@ -1,0 +1,91 @@
+import type { HandlerContext } from '@pitboss/bus/serve-calls'
+import type { Caller } from '@pitboss/contracts/caller'
+import type { Movement, TransactionBody } from '@pitboss/contracts/objects/movement'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import type { Placed } from '../clients/wallet.ts'
+import { assertDone, resourceOf } from '../rules/movement-outcome.ts'
+import type { RoundMessage } from '../rules/round-message.ts'
+import { movementsOf, type Reversal, type RoundState, type Stake, type Win } from '../rules/round.ts'
+import { transactionHash } from '../rules/transaction-hash.ts'
+import type { StoredRound } from '../storage/round-document.ts'
+import type { RoundsStore } from '../storage/rounds-store.ts'
+import type { JoinMovement } from './join-movement.ts'
+import type { RoundActor } from './round-actor.ts'
+
+type OperatorMovementsDeps = {
+  rounds: Pick<RoundsStore, 'find'>
+  actor: Pick<RoundActor, 'catchUp' | 'tell'>
+  joinMovement: JoinMovement
+}
+
+/** The record of the movement: 201 for the request that placed it, 200 for its repeats. */
+export type PlacedTransaction = { status: 201 | 200; body: Movement }
+
+export type OperatorMovements = ReturnType<typeof createOperatorMovements>
+
+/** Creates the steps that all movements of rounds of the operator's own server share. */
+export function createOperatorMovements({ rounds, actor, joinMovement }: OperatorMovementsDeps) {
+  return { answerRepeat, findDriven, intend }
+
+  /**
+   * Answers a repeat with the same record or the same error; no money moves.
+   * @throws ServiceError TRANSACTION_CONFLICT when the round has another movement, or none, under this id
+   */
+  async function answerRepeat(
+    { round }: StoredRound,
+    body: TransactionBody,
+    context: HandlerContext,
+  ): Promise<PlacedTransaction> {
+    const known = ownMovement(round, body)
+    if (known === null) throw new ServiceError('TRANSACTION_CONFLICT')
+    const { movement, outcome } = await joinMovement(round, body.transaction_id, context)
+    assertDone(outcome, resourceOf(round, known.transactionId))
+    return { status: 200, body: movement }
+  }
+
+  /** @throws ServiceError ROUND_NOT_FOUND; VALIDATION_ERROR for a round that the service plays */
+  async function findDriven({ scope }: Caller, roundId: string): Promise<StoredRound> {
+    const stored = await rounds.find(scope, roundId)
+    if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
+    if (stored.round.driver !== 'operator') {
+      throw invalidField('round_id', 'is a round that the service plays')
+    }
+    return stored
+  }
+
+  /**
+   * Writes the intent: the movement becomes part of its round before the wallet is asked.
+   * @returns the round with the intent; the answer to a repeat when a parallel request with this id was first
+   */
+  async function intend(
+    stored: StoredRound,
+    body: TransactionBody,
+    context: HandlerContext,
+    message: RoundMessage,
+  ): Promise<StoredRound | PlacedTransaction> {
+    const current = await actor.catchUp(stored, context)
+    const { stored: intended, changed } = await actor.tell(current, message)
+    if (!changed) return answerRepeat(intended, body, context)
+    await failpoint('rounds.movement-intended')
+    return intended
+  }
+}
+
+/** The request, as rounds with its id are compared with it. */
+export function siblingRequest({ scope }: Caller, body: TransactionBody) {
+  const isOwn = (round: RoundState) => ownMovement(round, body) !== null
+  return { scope, transactionId: body.transaction_id, isOwn }
+}
+
+export function answerOf({ created, movement }: Placed): PlacedTransaction {
+  return { status: created ? 201 : 200, body: movement }
+}
+
+/** The movement of the round that an equal request has made; null for none, or for another body. */
+function ownMovement(round: RoundState, body: TransactionBody): Stake | Win | Reversal | null {
+  if (round.driver !== 'operator') return null
+  const known = movementsOf(round).find(({ transactionId }) => transactionId === body.transaction_id)
+  if (known === undefined) return null
+  return known.requestHash === transactionHash(body, round) ? known : null
+}

@@ -1,0 +1,57 @@
+import type { Caller } from '@pitboss/contracts/caller'
+import type { Clock } from '@pitboss/runtime/clock'
+import { type ReportDimension, type ReportRow, reportRows } from '../rules/report-rows.ts'
+import { type Grain, reportSegments } from '../rules/report-segments.ts'
+import type { ReportsStore } from '../storage/reports-store.ts'
+import { readWindow } from './read-page.ts'
+
+type ReportQuery = { from?: string | undefined; to?: string | undefined; group_by?: string | undefined }
+
+export type ReadReport = (
+  caller: Caller,
+  query: ReportQuery,
+) => Promise<{ rows: ReportRow[]; by: ReadonlySet<ReportDimension> }>
+
+const dimensions: readonly ReportDimension[] = ['day', 'game', 'currency', 'brand']
+const beginning = new Date('2020-01-01T00:00:00.000Z')
+const aheadMs = 40 * 24 * 60 * 60 * 1000
+const catchUpPassesMax = 5
+
+/**
+ * Creates the report of an account: sums of money that moved, by the UTC day on which a round ended.
+ * Source: docs/contract.md, section 11, "Business".
+ */
+export function createReadReport({ reports, clock }: { reports: ReportsStore; clock: Clock }): ReadReport {
+  /** Counts rounds that have just ended, a bounded number of batches: their player may have seen them end. */
+  async function catchUp(): Promise<void> {
+    for (let pass = 0; pass < catchUpPassesMax; pass++) {
+      if ((await reports.applyFacts()) === 0) return
+    }
+  }
+
+  return async function readReport({ scope }, query) {
+    const by = new Set(dimensions.filter((one) => (query.group_by ?? 'day').split(',').includes(one)))
+    const window = readWindow(query)
+    // No round ended before or ends after these: an end that is open or far away becomes one of whole months.
+    const from = window.from === undefined || window.from < beginning ? beginning : window.from
+    const latest = nextMonth(clock.now())
+    // Both ends are inclusive.
+    const to = window.to === undefined || window.to >= latest ? latest : new Date(window.to.getTime() + 1)
+    const grains: Grain[] = by.has('day') ? ['day', 'hour'] : ['month', 'day', 'hour']
+    await catchUp()
+    const read = await Promise.all(
+      reportSegments(from, to, grains).map((segment) => reports.read(scope, segment, by)),
+    )
+    const rows = reportRows(
+      read.flatMap(({ parts }) => parts),
+      read.flatMap(({ players }) => players),
+      by,
+    )
+    return { rows, by }
+  }
+}
+
+function nextMonth(now: Date): Date {
+  const ahead = new Date(now.getTime() + aheadMs)
+  return new Date(Date.UTC(ahead.getUTCFullYear(), ahead.getUTCMonth(), 1))
+}

@@ -1,0 +1,69 @@
+import { type Caller, lookupScopes } from '@pitboss/contracts/caller'
+import { roundId as roundIdSchema } from '@pitboss/contracts/primitives'
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { CursorCodec } from '@pitboss/storage/cursor'
+import { roundBytes } from '../records/present-round.ts'
+import type { RoundState } from '../rules/round.ts'
+import type { StoredRound } from '../storage/round-document.ts'
+import type { RoundsStore } from '../storage/rounds-store.ts'
+import { type Page, type PageQuery, readPage, readWindow } from './read-page.ts'
+
+type ListQuery = PageQuery & {
+  player_id?: string | undefined
+  session_id?: string | undefined
+  game?: string | undefined
+  status?: RoundState['status'] | undefined
+  currency?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+}
+
+export type ReadRounds = ReturnType<typeof createReadRounds>
+
+/** Creates the reads of rounds by operators and operations. Source: docs/contract.md, sections 4, 10 and 11. */
+export function createReadRounds({
+  rounds,
+  cursors,
+}: {
+  rounds: Pick<RoundsStore, 'find' | 'findAnywhere' | 'list' | 'unfinished'>
+  cursors: CursorCodec
+}) {
+  return { find, findAnywhere, list, unfinished: rounds.unfinished }
+
+  /** @throws ServiceError ROUND_NOT_FOUND */
+  async function find(caller: Caller, roundId: string): Promise<StoredRound> {
+    for (const scope of lookupScopes(caller)) {
+      const stored = await rounds.find(scope, roundId)
+      if (stored !== null) return stored
+    }
+    throw new ServiceError('ROUND_NOT_FOUND')
+  }
+
+  /** For operations, which see the rounds of all accounts. @throws ServiceError ROUND_NOT_FOUND */
+  async function findAnywhere(roundId: string): Promise<RoundState> {
+    const stored = await rounds.findAnywhere(roundId)
+    if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
+    return stored.round
+  }
+
+  async function list(
+    { scope }: Caller,
+    { limit, cursor, ...filters }: ListQuery,
+  ): Promise<Page<RoundState>> {
+    const { player_id: playerId, session_id: sessionId, game, status, currency } = filters
+    return readPage({
+      cursors,
+      binding: { list: 'rounds', scope, filters },
+      query: { limit, cursor },
+      position: roundIdSchema,
+      read: (before, max) =>
+        rounds.list(
+          scope,
+          { playerId, sessionId, game, status, currency, ...readWindow(filters) },
+          { before, max },
+        ),
+      positionOf: ({ id }) => id,
+      bytesOf: roundBytes,
+    })
+  }
+}

@@ -1,0 +1,143 @@
+import type { HandlerContext } from '@pitboss/bus/serve-calls'
+import type { Caller } from '@pitboss/contracts/caller'
+import type { TransactionBody } from '@pitboss/contracts/objects/movement'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import type { Clock } from '@pitboss/runtime/clock'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import type { WalletClient } from '../clients/wallet.ts'
+import { assertReferenceFits } from '../rules/assert-reference-fits.ts'
+import { assertDone, resourceOf, unknownOutcome } from '../rules/movement-outcome.ts'
+import { type MovementOrder, reversalOrder, winSpec } from '../rules/movement-spec.ts'
+import { readAmount } from '../rules/read-amount.ts'
+import { receivedAt } from '../rules/received-at.ts'
+import { refusalOf } from '../rules/refusal.ts'
+import type { Reversal, RoundState, Win } from '../rules/round.ts'
+import { transactionHash } from '../rules/transaction-hash.ts'
+import { scopeOf, type StoredRound } from '../storage/round-document.ts'
+import type { RoundsStore } from '../storage/rounds-store.ts'
+import { answerOf, type OperatorMovements, type PlacedTransaction } from './operator-movement.ts'
+import type { RoundActor } from './round-actor.ts'
+
+type WinBody = Extract<TransactionBody, { type: 'WIN' }>
+type ReversalBody = Extract<TransactionBody, { reference_transaction_id: string }>
+
+export type SettleMovementDeps = {
+  rounds: Pick<RoundsStore, 'find' | 'listByTransaction'>
+  wallet: Pick<WalletClient, 'place'>
+  actor: Pick<RoundActor, 'learn' | 'withdraw' | 'review'>
+  clock: Clock
+}
+
+/** Refusals that the round would have foreseen if it knew how its movements stand. */
+const unforeseenCodes: readonly string[] = [
+  'CONFLICT',
+  'ROUND_ALREADY_SETTLED',
+  'ROUND_IN_PROGRESS',
+  'TRANSACTION_ALREADY_REVERSED',
+  'TRANSACTION_NOT_FOUND',
+]
+
+/** Creates what the operator's own server settles a round with: WIN, REFUND and ROLLBACK. */
+export function createSettleMovement({
+  rounds,
+  wallet,
+  actor,
+  clock,
+  movements,
+}: SettleMovementDeps & { movements: OperatorMovements }) {
+  return { addWin, reverse }
+
+  async function addWin(caller: Caller, body: WinBody, context: HandlerContext): Promise<PlacedTransaction> {
+    const stored = await movements.findDriven(caller, body.round_id)
+    const { currency } = stored.round
+    if (body.currency !== currency) throw new ServiceError('CURRENCY_MISMATCH')
+    const win: Win = {
+      transactionId: body.transaction_id,
+      minor: readAmount(body.amount, currency, 'amount'),
+      requestHash: transactionHash(body, stored.round),
+      final: body.final,
+      state: 'OWED',
+    }
+    const outcome = body.outcome ?? null
+    const message = { type: 'add-win', win, outcome, receivedAt: receivedAt(context) } as const
+    const intended = await movements.intend(stored, body, context, message)
+    return 'status' in intended ? intended : settle(intended, { spec: winSpec(intended.round, win) }, context)
+  }
+
+  async function reverse(
+    caller: Caller,
+    body: ReversalBody,
+    context: HandlerContext,
+  ): Promise<PlacedTransaction> {
+    const stored = await findReferenced(caller, body.reference_transaction_id)
+    const { round } = stored
+    if (round.driver !== 'operator') {
+      throw invalidField('reference_transaction_id', 'is a movement of a round that the service plays')
+    }
+    assertReferenceFits(round, body)
+    const reversal: Reversal = {
+      transactionId: body.transaction_id,
+      referenceTransactionId: body.reference_transaction_id,
+      type: body.type,
+      requestHash: transactionHash(body, round),
+      closes: false,
+      state: 'OWED',
+    }
+    const message = { type: 'add-reversal', reversal, receivedAt: receivedAt(context) } as const
+    const intended = await movements.intend(stored, body, context, message)
+    if ('status' in intended) return intended
+    const own = intended.round.reversals.find((one) => one.transactionId === body.transaction_id) ?? reversal
+    return settle(intended, reversalOrder(intended.round, own), context)
+  }
+
+  /**
+   * The round with this movement. Of rounds of several players that were opened under one id at once, one has
+   * the movement; the others have ended without it.
+   */
+  async function findReferenced({ scope }: Caller, transactionId: string): Promise<StoredRound> {
+    const found = await rounds.listByTransaction(scope, transactionId)
+    const stored = found.find(({ round }) => !endedWithout(round)) ?? found[0]
+    if (stored === undefined) throw new ServiceError('TRANSACTION_NOT_FOUND')
+    return stored
+  }
+
+  /**
+   * Places a credit or a rollback whose intent is stored. From here on only its acknowledgement, or a person,
+   * ends it. When wallet-bridge cannot be reached the intent is kept, since others may have been refused for
+   * its sake: "settlement is never refused for places". A definite refusal is answered only after the intent
+   * was taken back: "a definite answer is true for ever" (docs/contract.md, section 12).
+   */
+  async function settle(
+    stored: StoredRound,
+    order: MovementOrder,
+    context: HandlerContext,
+  ): Promise<PlacedTransaction> {
+    const { round } = stored
+    const { transactionId } = order.spec
+    const resource = resourceOf(round, transactionId)
+    const placement = await wallet.place(scopeOf(round), order, context)
+    await failpoint('rounds.settlement-placed')
+    const isRefused = placement.kind === 'not-written' && !placement.error.retryable
+    const refusal = isRefused ? refusalOf(placement.error, order.spec, clock.now()) : null
+    if (isRefused && (await actor.withdraw(stored, transactionId, refusal))) {
+      await reviewAfter(stored, placement.error, context)
+      throw placement.error
+    }
+    if (placement.kind !== 'placed') throw unknownOutcome(resource, placement.error)
+    const { movement, outcome } = placement.placed
+    await actor.learn(stored, movement, outcome)
+    assertDone(outcome, resource)
+    return answerOf(placement.placed)
+  }
+
+  /** Asks how the round's movements stand after a refusal that the round did not foresee. */
+  async function reviewAfter({ round }: StoredRound, { code }: ServiceError, context: HandlerContext) {
+    if (!unforeseenCodes.includes(code)) return
+    const current = await rounds.find(scopeOf(round), round.id)
+    if (current !== null) await actor.review(current, context)
+  }
+}
+
+function endedWithout({ status }: RoundState): boolean {
+  return status === 'VOIDED' || status === 'FAILED'
+}

@@ -1,0 +1,171 @@
+import type { CallContext } from '@pitboss/contracts/call'
+import type { ServiceError } from '@pitboss/errors/service-error'
+import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
+import type { Clock } from '@pitboss/runtime/clock'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import type { Logger } from 'pino'
+import type { WalletClient } from '../clients/wallet.ts'
+import { graceMs } from '../rules/due-at.ts'
+import { type MovementOrder, reversalOrder, stakeSpec, winSpec } from '../rules/movement-spec.ts'
+import { nextOwed, type Owed } from '../rules/next-owed.ts'
+import { openMovementIds, type RoundState } from '../rules/round.ts'
+import type { GrantsStore } from '../storage/grants-store.ts'
+import { scopeOf, type StoredRound } from '../storage/round-document.ts'
+import type { RoundActor } from './round-actor.ts'
+
+type SettleRoundDeps = {
+  grants: Pick<GrantsStore, 'use' | 'giveBack'>
+  wallet: Pick<WalletClient, 'place' | 'show' | 'void'>
+  actor: Pick<RoundActor, 'send' | 'learn' | 'review'>
+  clock: Clock
+  logger: Logger
+}
+
+export type SettleRound = (
+  stored: StoredRound,
+  options: { recover: boolean; context?: CallContext },
+) => Promise<StoredRound>
+
+export type VoidStake = (
+  stored: StoredRound,
+  transactionId: string,
+  context: CallContext | undefined,
+) => Promise<StoredRound>
+
+/** More than any round owes at once; a bound for the loop, not a rule. */
+const stepsMax = 500
+
+/**
+ * Creates what does the things that a round owes. The state of the round alone says what they are, so any
+ * worker on any replica goes on where a crash left it.
+ */
+export function createSettleRound({ grants, wallet, actor, clock, logger }: SettleRoundDeps): {
+  settleRound: SettleRound
+  voidStake: VoidStake
+} {
+  return { settleRound, voidStake }
+
+  /**
+   * Does what the round owes until nothing more can be done now. A step that fails, or waits for the wallet,
+   * stays owed, is left to the sweeper and holds up no other step.
+   * @param recover for workers that have claimed `stored`: settles stakes whose request is gone, too. Of a
+   * round that the operator drives it does what `stored` owes: the request behind an intent that is stored
+   * after the claim may still take that intent back.
+   */
+  async function settleRound(
+    stored: StoredRound,
+    { recover, context }: { recover: boolean; context?: CallContext },
+  ): Promise<StoredRound> {
+    let current = stored
+    const stuck = new Set<string>()
+    const claimed =
+      recover && stored.round.driver === 'operator' ? new Set(openMovementIds(stored.round)) : null
+    const isLeft = (id: string) => stuck.has(id) || (claimed !== null && !claimed.has(id))
+    for (let step = 0; step < stepsMax; step++) {
+      const owed = nextOwed(current.round, isLeft, recover)
+      if (owed === null) return current
+      const next = await settleOne(current, owed, context)
+      if (next.version === current.version) stuck.add(owed.id)
+      current = next
+    }
+    return current
+  }
+
+  /** Answers the round unchanged when this could not be done now. */
+  async function settleOne(
+    stored: StoredRound,
+    owed: Owed,
+    context: CallContext | undefined,
+  ): Promise<StoredRound> {
+    const { round } = stored
+    switch (owed.kind) {
+      case 'grant-use': {
+        const used = await grants.use(scopeOf(round), owed.grantId, round.id, clock.now())
+        await failpoint('rounds.grant-used')
+        return actor.send(stored, { type: used ? 'grant-used' : 'grant-denied' })
+      }
+      case 'grant-return':
+        await grants.giveBack(scopeOf(round), owed.grantId, round.id)
+        return actor.send(stored, { type: 'grant-returned' })
+      case 'stake':
+        return recoverStake(stored, owed.id, context)
+      case 'win':
+        return placeOwed(stored, { spec: winSpec(round, owed.win) }, context)
+      case 'reversal':
+        return placeOwed(stored, reversalOrder(round, owed.reversal), context)
+    }
+  }
+
+  async function placeOwed(
+    stored: StoredRound,
+    order: MovementOrder,
+    context: CallContext | undefined,
+  ): Promise<StoredRound> {
+    const { round } = stored
+    const { spec } = order
+    const { transactionId } = spec
+    const placement = await wallet.place(scopeOf(round), order, context)
+    if (placement.kind === 'not-written' && isOvertaken(round, spec, placement.error)) {
+      return actor.review(await actor.send(stored, { type: 'withdraw', transactionId }), context)
+    }
+    if (placement.kind !== 'placed') {
+      logger.warn(
+        { err: placement.error, round_id: round.id, transaction_id: transactionId },
+        'settlement.deferred',
+      )
+      return stored
+    }
+    await failpoint('rounds.settlement-placed')
+    return actor.learn(stored, placement.placed.movement, placement.placed.outcome)
+  }
+
+  /** Learns the result of a stake whose request may be gone. Voids a stake that was not or cannot be asked for. */
+  async function recoverStake(
+    stored: StoredRound,
+    transactionId: string,
+    context: CallContext | undefined,
+  ): Promise<StoredRound> {
+    const { round } = stored
+    const shown = await wallet.show(scopeOf(round), transactionId, context)
+    if (shown !== null && shown.movement.round_id !== round.id) {
+      return actor.send(stored, { type: 'stake-returned', transactionId, refusal: null })
+    }
+    if (shown !== null) return actor.learn(stored, shown.movement, shown.outcome)
+    if (clock.now().getTime() - round.updatedAt.getTime() < graceMs) return stored
+    return voidStake(stored, transactionId, context)
+  }
+
+  /** Gives back a stake whatever the wallet knows of it. */
+  async function voidStake(
+    stored: StoredRound,
+    transactionId: string,
+    context: CallContext | undefined,
+  ): Promise<StoredRound> {
+    const { round } = stored
+    const stake = round.stakes.find((one) => one.transactionId === transactionId)
+    if (stake === undefined) return stored
+    const rollbackId =
+      round.stakes[0] === stake ? round.rollbackTransactionId : `rbk_${stake.transactionId}`.slice(0, 128)
+    const reply = await wallet.void(scopeOf(round), stakeSpec(round, stake), rollbackId, context)
+    await failpoint('rounds.stake-voided')
+    return actor.learn(stored, reply.stake, reply.outcome)
+  }
+}
+
+const overtakenWinCodes: readonly string[] = ['TRANSACTION_CONFLICT', 'ROUND_ALREADY_SETTLED']
+const overtakenReversalCodes: readonly string[] = [
+  'TRANSACTION_ALREADY_REVERSED',
+  'TRANSACTION_NOT_FOUND',
+  'TRANSACTION_CONFLICT',
+  'CONFLICT',
+]
+
+/**
+ * Whether the movement that the operator's server asked for can never be: its id belongs to another movement;
+ * no stake of a win stands any more; or the stake of a reversal was refused, or given back otherwise, before
+ * wallet-bridge got the reversal. The round would wait for it for ever.
+ */
+function isOvertaken({ driver }: RoundState, { type }: MovementSpec, { code }: ServiceError): boolean {
+  if (driver !== 'operator') return false
+  return (type === 'WIN' ? overtakenWinCodes : overtakenReversalCodes).includes(code)
+}

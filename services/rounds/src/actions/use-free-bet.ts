@@ -1,0 +1,56 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import { invalidField, type ServiceError } from '@pitboss/errors/service-error'
+import type { Clock } from '@pitboss/runtime/clock'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import type { GrantsStore } from '../storage/grants-store.ts'
+import { scopeOf, type StoredRound } from '../storage/round-document.ts'
+import type { RoundsStore } from '../storage/rounds-store.ts'
+import type { RoundActor } from './round-actor.ts'
+
+export type UseFreeBetDeps = {
+  rounds: Pick<RoundsStore, 'remove'>
+  grants: Pick<GrantsStore, 'open' | 'use'>
+  actor: Pick<RoundActor, 'send'>
+  clock: Clock
+}
+
+/** `taken-back`: neither the stake nor a free bet was taken, and the round is gone. */
+export type Started =
+  | { readonly kind: 'started'; readonly stored: StoredRound }
+  | { readonly kind: 'taken-back'; readonly error: ServiceError }
+
+/** Creates the two steps of a round that is played with a free bet in the place of a stake. */
+export function createUseFreeBet({ rounds, grants, actor, clock }: UseFreeBetDeps) {
+  return { chooseGrant, takeGrant }
+
+  /** The player's oldest grant with this stake. @throws ServiceError VALIDATION_ERROR when there is none */
+  async function chooseGrant(
+    scope: Scope,
+    { playerId, game, currency }: { playerId: string; game: string; currency: string },
+    stake: bigint,
+  ): Promise<string> {
+    const open = await grants.open(scope, { playerId, game, currency }, clock.now())
+    if (open.length === 0) throw noFreeBet()
+    const fitting = open.find((grant) => BigInt(grant.stake) === stake)
+    if (fitting === undefined) throw invalidField('stake', "must equal the free bet's stake")
+    return fitting._id
+  }
+
+  /**
+   * Takes a free bet of the round's grant. The grant may have been used up, or cancelled, since it was chosen:
+   * then there is no round. The grant gives every later request for this round the same answer, so first
+   * request, repeats and sweeper agree. An intent that another worker has touched is ended by the sweeper.
+   */
+  async function takeGrant(stored: StoredRound): Promise<Started> {
+    const { round } = stored
+    const used = await grants.use(scopeOf(round), round.grantId ?? '', round.id, clock.now())
+    await failpoint('rounds.grant-used')
+    if (used) return { kind: 'started', stored: await actor.send(stored, { type: 'grant-used' }) }
+    if (await rounds.remove(stored)) return { kind: 'taken-back', error: noFreeBet() }
+    throw noFreeBet()
+  }
+}
+
+export function noFreeBet(): ServiceError {
+  return invalidField('free_bet', 'there is no free bet for this player and game')
+}

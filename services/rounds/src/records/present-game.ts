@@ -1,0 +1,44 @@
+import type { Game } from '@pitboss/contracts/objects/game'
+import { formatAmount } from '@pitboss/money/amount'
+import { formatMultiplier } from '@pitboss/money/rational'
+import type { CatalogueEntry } from '../rules/catalogue.ts'
+import { type Limits, narrow, platformLimits } from '../rules/limits.ts'
+import type { GameSettings } from '../storage/games-store.ts'
+
+/** The public record of a game, with the account's limits in its currencies. Source: docs/contract.md, section 4. */
+export function presentGame(
+  {
+    entry: { game, gameId, rtp },
+    settings,
+    status,
+  }: {
+    readonly entry: CatalogueEntry
+    readonly settings: GameSettings
+    readonly status: 'AVAILABLE' | 'DOWN'
+  },
+  currencies: readonly string[],
+): Game {
+  return {
+    slug: game.slug,
+    game_id: gameId,
+    name: game.name,
+    enabled: settings.enabled,
+    status,
+    rtp: formatMultiplier(rtp),
+    limits: currencies.flatMap((currency) => {
+      const platform = platformLimits(currency)
+      if (platform === null) return []
+      return [presentLimits(narrow(platform, settings.limits.get(currency) ?? null), currency)]
+    }),
+    bet_schema: { ...game.betSchema },
+  }
+}
+
+function presentLimits({ minStake, maxStake, maxPayout }: Limits, currency: string) {
+  return {
+    currency,
+    min_stake: formatAmount(minStake, currency),
+    max_stake: formatAmount(maxStake, currency),
+    max_payout: formatAmount(maxPayout, currency),
+  }
+}

@@ -11,7 +11,7 @@ export type StreamDeclaration = Pick<StreamConfig, 'name' | 'subjects'> & Partia
 /** Declaration of a durable consumer, without its start: a rewind may have recreated it elsewhere. */
 export type ConsumerDeclaration = {
   readonly stream: string
-  readonly config: Pick<ConsumerConfig, 'durable_name' | 'ack_policy'> & Partial<ConsumerConfig>
+  readonly config: Pick<ConsumerConfig, 'ack_policy'> & Partial<ConsumerConfig> & { durable_name: string }
 }
 
 /**

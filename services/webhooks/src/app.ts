@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { connectServiceBus } from '@pitboss/bus/connect-service-bus'
 import { serveCalls } from '@pitboss/bus/serve-calls'
+import { webhooksFanout } from '@pitboss/bus/topology'
 import { waitForTopology } from '@pitboss/bus/wait-for-topology'
 import { systemClock } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
@@ -13,16 +14,39 @@ import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createLease } from '@pitboss/storage/lease'
 import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createSecretBox } from '@pitboss/storage/secret-box'
-import { createPostWebhook, type PostWebhook } from './clients/post-webhook.ts'
-import type { Config } from './config.ts'
-import { fanoutLeaseTtlMs, startFanout } from './consumers/fanout.ts'
-import { createHandleFanoutBatch, fanoutConsumer } from './consumers/handle-fanout-batch.ts'
+import { createAdvanceReplays } from './actions/advance-replays.ts'
+import { createCancelReplay } from './actions/cancel-replay.ts'
+import { createChangeEndpoint } from './actions/change-endpoint.ts'
+import { createClaimDeliveries } from './actions/claim-deliveries.ts'
+import { createCreateEndpoint } from './actions/create-endpoint.ts'
+import { createSecretCipher } from './actions/encrypt-secret.ts'
+import { createOpenEndpointView } from './actions/endpoint-view.ts'
+import { createLeaseEndpoints } from './actions/lease-endpoints.ts'
+import { createMakeAttempt } from './actions/make-attempt.ts'
+import { createMarkDue } from './actions/mark-due.ts'
+import { createParkedMessages } from './actions/parked-messages.ts'
+import { createReadDeliveries } from './actions/read-deliveries.ts'
+import { createReadEndpoints } from './actions/read-endpoints.ts'
+import { createReadEvents } from './actions/read-events.ts'
+import { createReadReplays } from './actions/read-replays.ts'
+import { createReadStatus } from './actions/read-status.ts'
 import { createRecordEvents, type RecordEvents } from './actions/record-events.ts'
+import { createRecordSuccesses } from './actions/record-successes.ts'
+import { createRecoverOrphans } from './actions/recover-orphans.ts'
+import { createRetryDelivery } from './actions/retry-delivery.ts'
+import { createRewindFanout } from './actions/rewind-fanout.ts'
+import { createSettleAttempt } from './actions/settle-attempt.ts'
+import { createStartReplay } from './actions/start-replay.ts'
 import { deliveryHandlers } from './calls/deliveries.ts'
 import { endpointHandlers } from './calls/endpoints.ts'
 import { eventHandlers } from './calls/events.ts'
 import { opsHandlers } from './calls/ops.ts'
 import { replayHandlers } from './calls/replays.ts'
+import { createNotifyWorkers, listenForNotifications } from './clients/notify-workers.ts'
+import { createPostWebhook, type PostWebhook } from './clients/post-webhook.ts'
+import type { Config } from './config.ts'
+import { fanoutLeaseTtlMs, startFanout } from './consumers/fanout.ts'
+import { createHandleFanoutBatch } from './consumers/handle-fanout-batch.ts'
 import { createMetrics } from './metrics.ts'
 import { createBodyCache } from './storage/body-cache.ts'
 import { collectionsOf, indexes } from './storage/collections.ts'
@@ -32,13 +56,8 @@ import { createEventStore } from './storage/event-store.ts'
 import { createParkedStore } from './storage/parked-store.ts'
 import { createReplayStore } from './storage/replay-store.ts'
 import { startDispatcher } from './workers/dispatcher.ts'
-import { createMakeAttempt } from './actions/make-attempt.ts'
-import { createOpenSecret } from './actions/open-secret.ts'
-import { createRecoverOrphans } from './workers/recover-orphans.ts'
 import { replayLeaseTtlMs, startReplayWorker } from './workers/replay-worker.ts'
-import { createSettleAttempt } from './actions/settle-attempt.ts'
 import { createSlots } from './workers/slots.ts'
-import { createWake } from './clients/wake.ts'
 
 const service = 'webhooks'
 const version = '0.1.0'
@@ -78,7 +97,7 @@ export async function startWebhooks({
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
   await waitForTopology({
     bus,
-    consumers: [{ stream: 'EVENTS', name: fanoutConsumer }],
+    consumers: [{ stream: webhooksFanout.stream, name: webhooksFanout.config.durable_name }],
     logger,
     signal: host.stopping,
   })
@@ -92,73 +111,78 @@ export async function startWebhooks({
     parked: createParkedStore(collections),
     rewinds: createRewindStore({ db, clock, newId }),
   }
-  const secretBox = createSecretBox(keyring, 'webhook-secret')
+  const cursors = createCursorCodec({ keyring })
+  const secretCipher = createSecretCipher(createSecretBox(keyring, 'webhook-secret'))
   const allowLoopback = config.PITBOSS_ALLOW_LOOPBACK_WEBHOOKS
   const timeScale = createTimeScale(config.PITBOSS_TIME_SCALE)
-  const scaleMs = (ms: number) => timeScale.scaleMs(ms)
+  const settling = { scaleMs: (ms: number) => timeScale.scaleMs(ms), random: Math.random }
   const workerId = randomUUID()
-  const wake = createWake(bus)
+  const leaseOf = (name: string, ttlMs: number) => createLease({ db, name, owner: workerId, ttlMs, clock })
   const slots = createSlots({ totalMax: slotsTotalMax, perOperatorMax: slotsPerOperatorMax })
   const poster = createPostWebhook({ allowLoopback })
   const bodies = createBodyCache(stores.events, bodyCacheCharactersMax)
-  const recordEvents = wrapRecordEvents(createRecordEvents({ ...stores, bodies, wake, clock, logger }))
-  const leaseOf = (name: string, ttlMs: number) => createLease({ db, name, owner: workerId, ttlMs, clock })
+  const notifyWorkers = createNotifyWorkers(bus)
+  const common = { ...stores, clock, logger }
+  const recordEvents = wrapRecordEvents(createRecordEvents({ ...common, bodies, notifyWorkers }))
+  const markDue = createMarkDue({ ...common, notifyWorkers })
+  const parkedMessages = createParkedMessages({ ...common, recordEvents })
 
   const dispatcher = startDispatcher({
-    ...stores,
-    bus,
-    workerId,
-    makeAttempt: createMakeAttempt({
-      post: wrapPost(poster.post),
-      openSecret: createOpenSecret(secretBox),
-      clock,
-    }),
-    settleAttempt: createSettleAttempt({ ...stores, scaleMs, random: Math.random }),
-    recoverOrphans: createRecoverOrphans({ ...stores, clock, scaleMs, random: Math.random }),
+    listen: (onNotification) => listenForNotifications(bus, onNotification),
+    leaseEndpoints: createLeaseEndpoints({ ...common, workerId }),
+    openEndpointView: createOpenEndpointView(common),
+    claimDeliveries: createClaimDeliveries({ ...stores, bodies }),
+    makeAttempt: createMakeAttempt({ post: wrapPost(poster.post), secretCipher, clock, logger }),
+    settleAttempt: createSettleAttempt({ ...common, ...settling }),
+    recoverOrphans: createRecoverOrphans({ ...common, ...settling }),
+    recordSuccesses: createRecordSuccesses(common),
     slots,
-    bodies,
     clock,
     logger,
     onAttempt: createMetrics(host.registry, slots),
   })
   const replayWorker = startReplayWorker({
-    ...stores,
-    wake,
-    clock,
-    logger,
+    advanceReplays: createAdvanceReplays({ ...common, markDue }),
     lease: leaseOf('replays', replayLeaseTtlMs),
+    logger,
   })
   const fanout = startFanout({
     bus,
     lease: leaseOf('fanout', fanoutLeaseTtlMs),
-    handle: createHandleFanoutBatch({ ...stores, recordEvents, clock, logger }),
+    handle: createHandleFanoutBatch({ ...common, recordEvents, parkedMessages }),
     logger,
   })
-  const deps = {
-    ...stores,
-    bus,
-    db,
-    secretBox,
-    cursors: createCursorCodec({ keyring }),
-    clock,
-    newId,
-    allowLoopback,
-    wake,
-    recordEvents,
-    logger,
-    ringReplays: replayWorker.ring,
-  }
+
+  const replaying = { ...common, db, newId, notifyReplayWorker: replayWorker.wake }
+  const readEvents = createReadEvents({ ...common, cursors })
+  const readDeliveries = createReadDeliveries({ ...common, cursors })
+  const retryDelivery = createRetryDelivery({ ...common, markDue })
+  const startReplay = createStartReplay(replaying)
+  const readReplays = createReadReplays({ ...stores, cursors })
   const calls = await serveCalls({
     bus,
     service,
     version,
     logger,
     handlers: [
-      ...eventHandlers(deps),
-      ...endpointHandlers(deps),
-      ...deliveryHandlers(deps),
-      ...replayHandlers(deps),
-      ...opsHandlers(deps),
+      ...eventHandlers({ readEvents }),
+      ...endpointHandlers({
+        readEndpoints: createReadEndpoints({ ...stores, cursors }),
+        createEndpoint: createCreateEndpoint({ ...common, db, secretCipher, newId, allowLoopback }),
+        changeEndpoint: createChangeEndpoint({ ...common, secretCipher, newId, allowLoopback, markDue }),
+      }),
+      ...deliveryHandlers({ readDeliveries, retryDelivery }),
+      ...replayHandlers({ startReplay, cancelReplay: createCancelReplay(replaying), readReplays }),
+      ...opsHandlers({
+        readDeliveries,
+        retryDelivery,
+        startReplay,
+        readReplays,
+        parkedMessages,
+        rewindFanout: createRewindFanout({ ...stores, bus }),
+        readStatus: createReadStatus(common),
+        readEvents,
+      }),
     ],
   })
 

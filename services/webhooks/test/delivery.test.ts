@@ -229,7 +229,8 @@ t.test(
       const pending = await rig.deliveries({ webhook_id, status: 'PENDING' })
       const untouched = pending.filter(({ attempt_count }) => attempt_count === 0)
       const shown = await Promise.all(untouched.map(({ delivery_id }) => show(rig, delivery_id)))
-      // What was in flight when the breaker opened may still be, or has just ended; what the breaker holds back keeps its attempt number.
+      // What was in flight when the breaker opened may still be, or has just ended; what the breaker holds
+      // back keeps its attempt number.
       const held = shown.filter(({ attempt_count }) => attempt_count === 0)
       return held.find(({ waiting_for: why }) => !/is under way/.test(why ?? '')) ?? null
     }, long)

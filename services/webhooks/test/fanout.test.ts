@@ -5,7 +5,7 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import { systemClock } from '@pitboss/runtime/clock'
 import { pino } from 'pino'
 import t from 'tap'
-import { readEventMessage } from '../src/rules/read-event-message.ts'
+import { readEventMessage } from '../src/actions/read-event-message.ts'
 import { createRecordEvents } from '../src/actions/record-events.ts'
 import { deliveryIdOf } from '../src/rules/delivery-id.ts'
 import { createBodyCache } from '../src/storage/body-cache.ts'
@@ -215,7 +215,7 @@ t.test('of two events under one id in one batch the first counts', async (t) => 
     endpoints: createEndpointStore(collections),
     deliveries: createDeliveryStore(collections),
     bodies: createBodyCache(events, 1000),
-    wake: () => undefined,
+    notifyWorkers: () => undefined,
     clock: systemClock,
     logger: pino({ level: 'silent' }),
   })

@@ -1,16 +1,17 @@
 import { toSetup } from '@pitboss/contracts/environments'
 import type { Clock } from '@pitboss/runtime/clock'
 import { signatureTimestamp, signBody } from '@pitboss/signing/sign-body'
+import type { Logger } from 'pino'
 import type { PostWebhook } from '../clients/post-webhook.ts'
 import { retryAfterMs } from '../rules/retry-after.ts'
 import { computedSignatureHeader, signatureHint } from '../rules/signature-hint.ts'
 import { secretsValidAt } from '../rules/signing-secrets.ts'
 import type { AttemptRecord, DeliveryDocument, EndpointDocument } from '../storage/documents.ts'
-import type { OpenSecret } from './open-secret.ts'
+import type { SecretCipher } from './encrypt-secret.ts'
 
 export type AttemptOutcome = {
   readonly ok: boolean
-  /** The receiver was asked; else the failure is ours and says nothing about its endpoint. */
+  /** The receiver was asked. Else the failure is ours and says nothing about its endpoint. */
   readonly asked: boolean
   readonly gone: boolean
   readonly retryAfterMs: number | null
@@ -18,28 +19,43 @@ export type AttemptOutcome = {
   readonly record: AttemptRecord
 }
 
+/** @param body null when the event log lacks the event */
 export type MakeAttempt = (
   endpoint: EndpointDocument,
-  delivery: Pick<DeliveryDocument, 'eventId' | 'eventType' | 'attemptCount'>,
-  body: string,
+  delivery: Pick<DeliveryDocument, '_id' | 'eventId' | 'eventType' | 'attemptCount'>,
+  body: string | null,
 ) => Promise<AttemptOutcome>
 
 const userAgent = 'Pitboss-Webhooks/1'
 
-/** Signs with the secrets valid now and posts. Never rejects for what the receiver does. Source: specification, "Delivery headers". */
+/**
+ * Signs a delivery with the secrets valid now and posts it. Never rejects for anything that the receiver
+ * does. Source: docs/contract.md, section 7 ("Delivery headers").
+ */
 export function createMakeAttempt({
   post,
-  openSecret,
+  secretCipher,
   clock,
+  logger,
 }: {
   post: PostWebhook
-  openSecret: OpenSecret
+  secretCipher: SecretCipher
   clock: Clock
+  logger: Logger
 }): MakeAttempt {
   return async function makeAttempt(endpoint, delivery, body) {
     const sentAt = clock.now()
+    if (body === null) {
+      logger.error(
+        { webhook_id: endpoint._id, delivery_id: delivery._id, event_id: delivery.eventId },
+        'delivery.without-event',
+      )
+      return outcomeWithoutBody(delivery.attemptCount, sentAt)
+    }
     const timestamp = signatureTimestamp(sentAt)
-    const secrets = secretsValidAt(endpoint.secrets, sentAt).map((secret) => openSecret(endpoint, secret))
+    const secrets = secretsValidAt(endpoint.secrets, sentAt).map((secret) =>
+      secretCipher.decrypt(endpoint, secret),
+    )
     const answer = await post({
       url: endpoint.url,
       environment: toSetup(endpoint.environment),
@@ -75,7 +91,7 @@ export function createMakeAttempt({
     }
   }
 
-  /** Test receivers that refuse and say which signature they expected are told their mistake. */
+  /** Names the mistake of a test receiver that refuses and echoes the signature that it computed. */
   function hintFor(
     endpoint: EndpointDocument,
     answer: Awaited<ReturnType<PostWebhook>>,
@@ -88,7 +104,31 @@ export function createMakeAttempt({
     const valid = secretsValidAt(endpoint.secrets, sent.sentAt)
     const oldSecrets = endpoint.secrets
       .filter((secret) => !valid.includes(secret))
-      .map((secret) => openSecret(endpoint, secret))
+      .map((secret) => secretCipher.decrypt(endpoint, secret))
     return signatureHint({ ...sent, computed, oldSecrets })
+  }
+}
+
+/**
+ * An attempt that had nothing to send. Only a database restored to an earlier day lacks the event of a
+ * delivery; a rewind brings it back, so the schedule continues.
+ */
+function outcomeWithoutBody(attempt: number, at: Date): AttemptOutcome {
+  return {
+    ok: false,
+    asked: false,
+    gone: false,
+    retryAfterMs: null,
+    at,
+    record: {
+      attempt,
+      sentAt: at,
+      durationMs: null,
+      httpStatus: null,
+      error: 'the event is not in the log any more',
+      responseExcerpt: null,
+      timings: null,
+      hint: null,
+    },
   }
 }

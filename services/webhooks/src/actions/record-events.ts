@@ -8,23 +8,23 @@ import type { DeliveryStore } from '../storage/delivery-store.ts'
 import type { DeliveryStatus } from '../storage/documents.ts'
 import type { EndpointStore, EndpointTarget } from '../storage/endpoint-store.ts'
 import type { EventStore, NewEvent, RecordedEvent } from '../storage/event-store.ts'
-import type { Wake } from '../clients/wake.ts'
-import type { EventMessage } from '../rules/read-event-message.ts'
+import type { NotifyWorkers } from '../clients/notify-workers.ts'
+import type { EventMessage } from './read-event-message.ts'
 
 export type RecordEvents = (messages: readonly EventMessage[]) => Promise<Set<string>>
 
 /**
- * Records events and makes their deliveries; of both only what is missing. Which endpoints an event is for is settled when it is
- * recorded and kept with it, so that a repetition, however late, repairs exactly that. What comes under a
- * recorded id, but for another account, environment or type, is left out and logged.
- * @returns the ids of the events for which something was missing
+ * Records events and creates their deliveries, as far as they are missing. An event's endpoints are chosen
+ * when it is recorded and stored with it, so that a repetition, however late, repairs exactly those. A
+ * message with a recorded id but another account, environment or type is left out and logged.
+ * @returns the ids of the events that were incomplete
  */
 export function createRecordEvents({
   events,
   endpoints,
   deliveries,
   bodies,
-  wake,
+  notifyWorkers,
   clock,
   logger,
 }: {
@@ -32,11 +32,14 @@ export function createRecordEvents({
   endpoints: EndpointStore
   deliveries: DeliveryStore
   bodies: BodyCache
-  wake: Wake
+  notifyWorkers: NotifyWorkers
   clock: Clock
   logger: Logger
 }): RecordEvents {
-  /** Whether the last batch held nothing new: a rewind, whose next batch is looked up in one go. */
+  /**
+   * The last batch held nothing new: probably a rewind, so the deliveries of the next one are read in one
+   * query.
+   */
   let repeating = false
 
   return async function recordEvents(messages) {
@@ -80,11 +83,11 @@ export function createRecordEvents({
     await failpoint('webhooks.fanned-out')
 
     for (const { envelope, body } of fresh) bodies.put(envelope.id, body)
-    // One that waits already may have been made by a worker that died before it told anybody.
+    // A waiting delivery may be from a process that died before it notified anybody.
     const waiting = wanted.filter(({ _id }) => (existing.get(_id) ?? 'PENDING') === 'PENDING')
-    const woken = [...new Set(waiting.map(({ webhookId }) => webhookId))]
-    wake(woken, waiting.length === missing.length ? missing : [])
-    await endpoints.lowerDue(woken, now)
+    const dueIds = [...new Set(waiting.map(({ webhookId }) => webhookId))]
+    notifyWorkers(dueIds, waiting.length === missing.length ? missing : [])
+    await endpoints.lowerDue(dueIds, now)
     return changed
   }
 

@@ -7,7 +7,10 @@ import type { EventStore } from '../storage/event-store.ts'
 const pageSize = 500
 const countPageSize = 2000
 
-/** What a replay job sends again, by `only`. Pending and held deliveries are always left alone. Source: contract section 11. */
+/**
+ * The statuses that a replay job sends again, by `only`; never pending and held ones. Source:
+ * docs/contract.md, section 11.
+ */
 export const againStatuses: Readonly<Record<ReplayDocument['only'], readonly DeliveryStatus[]>> = {
   missing: [],
   failed: ['FAILED'],
@@ -28,7 +31,10 @@ export type SelectedPage = {
   readonly end: boolean
 }
 
-/** One page of what a job selects after `afterSeq`, in recording order. What the job has sent already is not selected again. */
+/**
+ * Selects one page of a job's events after `afterSeq`, in recording order, without those that the job has
+ * sent already.
+ */
 export async function selectPage(
   { events, deliveries }: { events: EventStore; deliveries: DeliveryStore },
   job: ReplaySelector,
@@ -59,7 +65,7 @@ export async function selectPage(
   }
 }
 
-/** How many deliveries a job would make or send again. */
+/** Counts the deliveries that a job would create or send again. */
 export async function countSelection(
   stores: { events: EventStore; deliveries: DeliveryStore },
   job: ReplaySelector,

@@ -1,4 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import { createMailbox } from '@pitboss/runtime/mailbox'
+import type { Logger } from 'pino'
 import { judgeAttempt, type DeliveryOutcome } from '../rules/delivery-outcome.ts'
 import { placeOf } from '../rules/delivery-place.ts'
 import { afterAttempt, type EndpointHealth } from '../rules/endpoint-health.ts'
@@ -10,44 +13,80 @@ import {
   never,
 } from '../storage/documents.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
+import type { EndpointView } from './endpoint-view.ts'
 import type { AttemptOutcome } from './make-attempt.ts'
 
-export type SettleAttempt = (attempt: {
-  delivery: DueDelivery
-  outcome: AttemptOutcome
-  /** The breaker let it through as its probe. */
-  probe: boolean
-  /** A success changes nothing about the endpoint but the time of it, which the caller keeps. */
-  atEase: boolean
-  lastSuccessAt: Date | null
-  /** Called when the delivery is being written: what is claimed from now on is claimed by the same write or by a later one. */
-  onWriting: () => void
-}) => Promise<Settled>
+const triesMax = 6
+const retryFirstMs = 200
 
-export type Settled = {
+type Attempt = {
+  readonly delivery: DueDelivery
+  readonly outcome: AttemptOutcome
+  /** The breaker let it through as its probe. */
+  readonly probe: boolean
+  readonly view: EndpointView
+  /** The last success at the endpoint that is known and not yet written. */
+  readonly lastSuccessAt: () => Date | null
+  /** Called when the delivery is being written: later claims are in the same write or in a later one. */
+  readonly onWriting: () => void
+}
+
+export type SettleAttempt = (attempt: Attempt) => Promise<Settled>
+
+type Settled = {
   /** The endpoint as its health changed; null when it did not. */
   readonly endpoint: EndpointDocument | null
   readonly status: DeliveryDocument['status']
-  /** False when the claim was lost: somebody else settles this delivery. */
+  /** False when the claim was lost: another worker settles this delivery. */
   readonly written: boolean
 }
 
 /**
- * Writes what an attempt has come to: the endpoint's health in one update, then the delivery in one update fenced by its claim.
- * A death in between repeats the attempt. Tests never touch the health.
+ * Writes the result of an attempt: the endpoint's health in one update, then the delivery in one update
+ * fenced by its claim. A crash in between repeats the attempt. Tests never touch the health.
  */
 export function createSettleAttempt({
   endpoints,
   deliveries,
   scaleMs,
   random,
+  logger,
 }: {
   endpoints: EndpointStore
   deliveries: DeliveryStore
   scaleMs: (ms: number) => number
   random: () => number
+  logger: Logger
 }): SettleAttempt {
-  return async function settleAttempt({ delivery, outcome, probe, atEase, lastSuccessAt, onWriting }) {
+  const inTurn = createMailbox()
+
+  return async function settleAttempt(attempt) {
+    const { delivery, outcome, view } = attempt
+    const settle = () => writeWithRetries(attempt)
+    if (outcome.ok && view.isFullyHealthy()) return settle()
+    // Results that change one endpoint's health are written one at a time: at once they would lose to each
+    // other.
+    return inTurn(delivery.webhookId, settle)
+  }
+
+  /** The receiver has been asked. It must not be asked again because the database is away for a moment. */
+  async function writeWithRetries(attempt: Attempt): Promise<Settled> {
+    for (let tried = 1; ; tried++) {
+      try {
+        const settled = await write(attempt)
+        if (settled.endpoint !== null) attempt.view.changed(settled.endpoint)
+        return settled
+      } catch (err) {
+        if (tried >= triesMax) throw err
+        const { _id, webhookId } = attempt.delivery
+        logger.warn({ err, webhook_id: webhookId, delivery_id: _id }, 'delivery.not-settled')
+        await delay(retryFirstMs * 2 ** (tried - 1))
+      }
+    }
+  }
+
+  async function write({ delivery, outcome, probe, view, ...attempt }: Attempt): Promise<Settled> {
+    const lastSuccessAt = attempt.lastSuccessAt()
     const { at, ok } = outcome
     const isTest = delivery.eventType === 'webhook.test'
     const firstAttemptAt = delivery.firstAttemptAt ?? outcome.record.sentAt
@@ -65,7 +104,8 @@ export function createSettleAttempt({
     let streakNumber: number | null = delivery.failedInStreak
     let pulledFor: Date | null = delivery.pulledFor ?? null
     let endpoint: EndpointDocument | null = null
-    if (!isTest && outcome.asked && !(ok && atEase)) {
+    // A success at a fully healthy endpoint changes its time alone, which is written later, with others.
+    if (!isTest && outcome.asked && !(ok && view.isFullyHealthy())) {
       endpoint = await endpoints.change(delivery, delivery.webhookId, (current) => {
         const health = afterAttempt(
           withLastSuccess(current.health, lastSuccessAt),
@@ -93,7 +133,7 @@ export function createSettleAttempt({
       pulledFor,
     }
     const writing = deliveries.complete(delivery, fields, outcome.record)
-    onWriting()
+    attempt.onWriting()
     return { endpoint, status: fields.status, written: await writing }
   }
 }

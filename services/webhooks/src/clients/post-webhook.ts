@@ -53,8 +53,9 @@ subscribe('undici:client:connected', () => {
 })
 
 /**
- * Posts to receivers: one deadline of 15 s for the whole exchange and 5 s to connect, addresses checked at every connection, redirects
- * not followed, at most 64 KiB of the answer read and 4 KiB kept. Never rejects. Source: contract sections 7 and 11.
+ * Posts to receivers: one deadline of 15 s for the whole exchange and 5 s to connect, addresses checked at
+ * every connection, redirects not followed, at most 64 KiB of the answer read and 4 KiB kept. Never rejects.
+ * Source: contract sections 7 and 11.
  */
 export function createPostWebhook({ allowLoopback }: { allowLoopback: boolean }): {
   post: PostWebhook

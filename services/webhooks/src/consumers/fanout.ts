@@ -1,20 +1,19 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { consumeDurable, type DurableMessage } from '@pitboss/bus/consume-durable'
-import type { Lease } from '@pitboss/storage/lease'
+import { webhooksFanout } from '@pitboss/bus/topology'
+import { startPoll } from '@pitboss/runtime/poll'
+import { createLeaseHolder, type Lease } from '@pitboss/storage/lease'
 import type { Logger } from 'pino'
-import { fanoutConsumer } from './handle-fanout-batch.ts'
 
 const batchMax = 500
-const acquireEveryMs = 1000
 
-/** How long a dead replica can keep the others from the consumer. */
+/** How long a dead replica keeps the others from the consumer. */
 export const fanoutLeaseTtlMs = 4000
-const renewEveryMs = 1000
+const leaseEveryMs = 1000
 
 /**
- * Works the fan-out consumer while this replica holds the lease; else waits for it. A replica that has lost the lease unknowingly
- * does no harm: every write of a batch is idempotent.
+ * Works the fan-out consumer while this replica holds the lease, else waits for it. A replica that lost the
+ * lease and does not know it does no harm: every write of a batch is idempotent.
  */
 export function startFanout({
   bus,
@@ -27,53 +26,56 @@ export function startFanout({
   handle: (messages: readonly DurableMessage[]) => Promise<void>
   logger: Logger
 }): { stop(): Promise<void> } {
-  const stopping = new AbortController()
-  const pause = (ms: number) => delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
+  const holder = createLeaseHolder(lease)
+  let held: { token: number; heldAtMs: number; consumer: { stop(): Promise<void> } } | null = null
 
-  async function hold(token: number): Promise<void> {
+  function take(token: number): void {
     logger.info({ token }, 'fanout.taken')
+    const { stream, config } = webhooksFanout
     const consumer = consumeDurable({
       bus,
-      stream: 'EVENTS',
-      consumer: fanoutConsumer,
+      stream,
+      consumer: config.durable_name,
       batchMax,
       handle,
       logger,
     })
-    try {
-      let lastRenewedAtMs = performance.now()
-      while (!stopping.signal.aborted) {
-        await pause(renewEveryMs)
-        const renewed = await lease.renew(token).catch((err: unknown) => {
-          logger.warn({ err }, 'fanout.lease-not-renewed')
-          return null
-        })
-        if (renewed === true) lastRenewedAtMs = performance.now()
-        if (renewed === false || performance.now() - lastRenewedAtMs > fanoutLeaseTtlMs) break
-      }
-    } finally {
-      await consumer.stop()
-      await lease.release(token).catch((err: unknown) => logger.warn({ err }, 'fanout.lease-not-released'))
-      logger.info({ token }, 'fanout.left')
-    }
+    held = { token, heldAtMs: performance.now(), consumer }
   }
 
-  const loop = async () => {
-    while (!stopping.signal.aborted) {
-      const token = await lease.acquire().catch((err: unknown) => {
-        logger.warn({ err }, 'fanout.lease-not-acquired')
-        return null
-      })
-      if (token !== null) await hold(token)
-      await pause(acquireEveryMs)
+  async function leave(): Promise<void> {
+    if (held === null) return
+    const { token, consumer } = held
+    held = null
+    await consumer.stop()
+    logger.info({ token }, 'fanout.left')
+  }
+
+  /**
+   * Prolongs the lease or takes it. An outage of the database costs the consumer only once the lease has run
+   * out.
+   */
+  async function holdLease(): Promise<void> {
+    const askedAtMs = performance.now()
+    try {
+      const token = await holder.hold()
+      if (held !== null && held.token !== token) await leave()
+      if (held !== null) held.heldAtMs = askedAtMs
+      else if (token !== null) take(token)
+    } catch (err) {
+      logger.warn({ err }, held === null ? 'fanout.lease-not-acquired' : 'fanout.lease-not-renewed')
+      if (held === null || performance.now() - held.heldAtMs <= fanoutLeaseTtlMs) return
+      await leave()
+      await holder.release()
     }
   }
-  const done = loop()
+  const poll = startPoll({ event: 'fanout.interrupted', everyMs: leaseEveryMs, work: holdLease, logger })
 
   return {
     async stop() {
-      stopping.abort()
-      await done
+      await poll.stop()
+      await leave()
+      await holder.release()
     },
   }
 }

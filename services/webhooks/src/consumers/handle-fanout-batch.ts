@@ -1,45 +1,43 @@
 import type { DurableMessage } from '@pitboss/bus/consume-durable'
-import type { Clock } from '@pitboss/runtime/clock'
+import { webhooksFanout } from '@pitboss/bus/topology'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { RewindStore } from '@pitboss/storage/rewind-store'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
 import type { Logger } from 'pino'
-import type { ParkedStore } from '../storage/parked-store.ts'
-import { type EventMessage, readEventMessage } from '../rules/read-event-message.ts'
+import type { ParkedMessages } from '../actions/parked-messages.ts'
+import { type EventMessage, readEventMessage } from '../actions/read-event-message.ts'
 import type { RecordEvents } from '../actions/record-events.ts'
 
-export const fanoutConsumer = 'webhooks-fanout'
 const failuresMax = 5
-const poisonDelayMs = 200
+const unreadableDelayMs = 200
 
-type Poison = { readonly message: DurableMessage; readonly error: string }
+type Unreadable = { readonly message: DurableMessage; readonly error: string }
 
 /**
- * Handles a batch of the event stream: records, makes deliveries, then acknowledges. What can't be read is asked for again and parked
- * at its fifth failure; it holds nothing else back. A throw (the database is away) leaves the whole batch to be asked for again.
+ * Handles a batch of the event stream: records its events, creates their deliveries, then acknowledges. A
+ * message that cannot be read comes again and is parked at its fifth failure; it holds up no other. A throw
+ * (the database is away) has the whole batch come again.
  */
 export function createHandleFanoutBatch({
   recordEvents,
-  parked,
+  parkedMessages,
   rewinds,
-  clock,
   logger,
 }: {
   recordEvents: RecordEvents
-  parked: ParkedStore
+  parkedMessages: ParkedMessages
   rewinds: RewindStore
-  clock: Clock
   logger: Logger
 }): (messages: readonly DurableMessage[]) => Promise<void> {
   return async function handleFanoutBatch(messages) {
     const startedAtMs = performance.now()
     const readable: { message: DurableMessage; event: EventMessage }[] = []
-    const poison: Poison[] = []
+    const unreadable: Unreadable[] = []
     for (const message of messages) {
       try {
         readable.push({ message, event: readEventMessage(message) })
       } catch (error) {
-        poison.push({ message, error: error instanceof Error ? error.message : String(error) })
+        unreadable.push({ message, error: error instanceof Error ? error.message : String(error) })
       }
     }
     const [changed, openRewinds] = await Promise.all([
@@ -51,7 +49,7 @@ export function createHandleFanoutBatch({
       result: changed.has(event.envelope.id) ? 'repaired' : 'unchanged',
     }))
     const parkedNow: DurableMessage[] = []
-    for (const one of poison) if (await parkOrRepeat(one)) parkedNow.push(one.message)
+    for (const one of unreadable) if (await parkOrRepeat(one)) parkedNow.push(one.message)
     for (const { seq } of parkedNow) results.push({ seq, result: 'parked' })
     await rewinds.count(openRewinds, results)
     await failpoint('webhooks.before-ack')
@@ -60,31 +58,20 @@ export function createHandleFanoutBatch({
       {
         messages: messages.length,
         changed: changed.size,
-        unreadable: poison.length,
+        unreadable: unreadable.length,
         duration_ms: Math.round(performance.now() - startedAtMs),
       },
       'events.recorded',
     )
   }
 
-  /** Whether the message is parked; else it comes again. */
-  async function parkOrRepeat({ message, error }: Poison): Promise<boolean> {
-    const { seq, subject, deliveryCount } = message
-    if (deliveryCount < failuresMax) {
-      message.nak(poisonDelayMs * deliveryCount)
+  /** @returns whether the message is parked; else it comes again */
+  async function parkOrRepeat({ message, error }: Unreadable): Promise<boolean> {
+    if (message.deliveryCount < failuresMax) {
+      message.nak(unreadableDelayMs * message.deliveryCount)
       return false
     }
-    await parked.park({
-      consumer: fanoutConsumer,
-      streamSeq: seq,
-      subject,
-      messageId: message.id,
-      payload: Buffer.from(message.data).toString('base64'),
-      error,
-      deliveries: deliveryCount,
-      parkedAt: clock.now(),
-    })
-    logger.error({ stream_seq: seq, subject, error }, 'message.parked')
+    await parkedMessages.park(webhooksFanout.config.durable_name, message, error)
     return true
   }
 }

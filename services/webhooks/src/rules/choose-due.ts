@@ -4,8 +4,9 @@ import { type EndpointHealth, inFlightMax } from './endpoint-health.ts'
 type Waiting = { readonly dueAt: Date; readonly eventType: string }
 
 /**
- * Which of the waiting deliveries may be claimed now, whether the breaker lets its probe through as well, and when there will be more
- * (null: not by the clock alone). A paused endpoint takes tests alone, an open breaker what a person asked for and the probe.
+ * Which of the waiting deliveries may be claimed now, whether the breaker lets its probe through as well, and
+ * when there will be more (null: not by the clock alone). A paused endpoint takes tests alone, an open
+ * breaker what a person asked for and the probe.
  */
 export function chooseDue<Item extends Waiting>({
   health,

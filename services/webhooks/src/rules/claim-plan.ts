@@ -10,14 +10,17 @@ export type Turns = { readonly all: number; readonly normal: number }
 const replayShare = 4
 const freshPerOld = 3
 
-/** Slots that replay jobs may fill at the same time: a quarter, at least one. Source: contract section 7, issue "Replay jobs". */
+/**
+ * Slots that replay jobs may fill at the same time: a quarter, at least one. Source: contract section 7,
+ * issue "Replay jobs".
+ */
 export function replaySlots(pace: number): number {
   return Math.max(1, Math.floor(Math.min(pace, inFlightMax) / replayShare))
 }
 
 /**
- * Chooses which due deliveries take the free slots: what a person asked for first, then fresh before old 3:1, with every fourth
- * claim for a replay job while its lane has room.
+ * Chooses which due deliveries take the free slots: what a person asked for first, then fresh before old 3:1,
+ * with every fourth claim for a replay job while its lane has room.
  */
 export function planClaims<Item>({
   free,

@@ -74,7 +74,7 @@ export function afterAttempt(health: EndpointHealth, result: AttemptResult, scal
 }
 
 /** Whether a success has anything to change beside the time of it. */
-export function isAtEase(health: EndpointHealth): boolean {
+export function isFullyHealthy(health: EndpointHealth): boolean {
   return health.streak.attempts === 0 && health.pace.inFlight === inFlightMax
 }
 

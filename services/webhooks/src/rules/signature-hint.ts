@@ -1,6 +1,9 @@
 import { createHmac } from 'node:crypto'
 
-/** Response header in which a test receiver may echo the signature that it computed. Source: ours, for "Signature rules". */
+/**
+ * Response header in which a test receiver may echo the signature that it computed. Source: ours, for
+ * "Signature rules".
+ */
 export const computedSignatureHeader = 'x-webhook-computed-signature'
 
 type Mistake = { readonly hint: string; readonly signature: string }

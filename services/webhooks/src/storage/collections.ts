@@ -34,7 +34,10 @@ export function collectionsOf(db: Db): Collections {
 
 const pending = { status: 'PENDING' }
 
-/** Indexes on what is pending, held or in flight are partial: a claim costs the same beside a million ended deliveries. */
+/**
+ * Indexes on what is pending, held or in flight are partial: a claim costs the same beside a million ended
+ * deliveries.
+ */
 export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   ...leaseIndexes,
   ...idempotencyKeyIndexes,

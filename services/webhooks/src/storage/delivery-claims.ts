@@ -21,8 +21,8 @@ type Write = Claim | Completion
 type Written = { readonly claimed: DueDelivery | null } | { readonly completed: boolean }
 
 /**
- * What workers do with deliveries: claimed, completed, and recovered from workers that died. Claims and completions of all endpoints of
- * this process share their round trips, each under its own fence.
+ * What workers do with deliveries: claimed, completed, and recovered from workers that died. Claims and
+ * completions of all endpoints of this process share their round trips, each under its own fence.
  */
 export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveries'>) {
   const write = createGroups<Write, Written>({
@@ -32,8 +32,9 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
   })
 
   /**
-   * Claims and completions in one write, each under a fence that names what was read of it. When all of them match, what was read is what
-   * is written; else they are read again. A claim waits for every completion that was asked for before it.
+   * Claims and completions in one write, each under a fence that names what was read of it. When all of them
+   * match, what was read is what is written; else they are read again. A claim waits for every completion
+   * that was asked for before it.
    */
   async function writeTogether(writes: readonly Write[]): Promise<Written[]> {
     const operations = writes.map((one) => ({
@@ -62,8 +63,8 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
 
   return {
     /**
-     * Stores the next attempt's number and the worker's token with each. What somebody else has taken, or what has changed since it
-     * was read, is left out.
+     * Stores the next attempt's number and the worker's token with each. What somebody else has taken, or
+     * what has changed since it was read, is left out.
      */
     async claim(dues: readonly DueDelivery[], token: number, now: Date): Promise<DueDelivery[]> {
       const written = await write(dues.map((due) => ({ due, token, now })))
@@ -143,7 +144,10 @@ function completionOperation({ claimed: { _id, claimToken, attemptCount }, field
   }
 }
 
-/** An attempt number is given once per claim; the times tell a worker's own record from what its successor noted in its place. */
+/**
+ * An attempt number is given once per claim; the times tell a worker's own record from what its successor
+ * noted in its place.
+ */
 function isSameAttempt(a: AttemptRecord, b: AttemptRecord): boolean {
   return a.attempt === b.attempt && a.sentAt.getTime() === b.sentAt.getTime() && a.durationMs === b.durationMs
 }

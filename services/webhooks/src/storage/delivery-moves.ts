@@ -11,7 +11,10 @@ type ReplayCounts = { readonly all: number; readonly delivered: number; readonly
 
 /** What people, pauses and replay jobs do to deliveries, many at a time where need be. */
 export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliveries'>) {
-  /** Moves everything that `filter` finds by `update`, in batches, so that no single write grows with the backlog. */
+  /**
+   * Moves everything that `filter` finds by `update`, in batches, so that no single write grows with the
+   * backlog.
+   */
   async function move(
     filter: Filter<DeliveryDocument>,
     update: UpdateFilter<DeliveryDocument>,

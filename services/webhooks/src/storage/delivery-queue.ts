@@ -61,7 +61,10 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       return new Map(found.map(({ _id, status }) => [_id, status]))
     },
 
-    /** What is pending and not in flight, due or not: all of it, or the first of each lane where one's backlog would hide another. */
+    /**
+     * What is pending and not in flight, due or not: all of it, or the first of each lane where one's backlog
+     * would hide another.
+     */
     async upcoming(webhookId: string): Promise<Upcoming> {
       const found = await firstDue({ webhookId })
       if (found.length < upcomingMax) {
@@ -76,7 +79,10 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       }
     },
 
-    /** As `upcoming`, of several endpoints at once; those of which more waits than fits in one answer are left out. */
+    /**
+     * As `upcoming`, of several endpoints at once; those of which more waits than fits in one answer are left
+     * out.
+     */
     async upcomingOf(webhookIds: readonly string[]): Promise<Map<string, Upcoming>> {
       if (webhookIds.length === 0) return new Map()
       const found = await deliveries

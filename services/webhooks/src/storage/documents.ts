@@ -4,7 +4,10 @@ import type { Lane } from '../rules/claim-plan.ts'
 import type { EndpointHealth } from '../rules/endpoint-health.ts'
 import type { StoredSecret } from '../rules/signing-secrets.ts'
 
-/** What this service keeps. Instants are dates; `never` stands for "not by the clock" where an index needs a date. */
+/**
+ * What this service keeps. Instants are dates; `never` stands for "not by the clock" where an index needs a
+ * date.
+ */
 
 export const never = new Date('9999-12-31T00:00:00.000Z')
 
@@ -17,7 +20,9 @@ export type EventDocument = Tenant & {
   seq: number
   type: EventType
   createdAt: Date
-  /** The latest `createdAt` up to here: rises with `seq`, so that a window's first event is found by an index. */
+  /**
+   * The latest `createdAt` up to here: rises with `seq`, so that a window's first event is found by an index.
+   */
   createdHighAt: Date
   recordedAt: Date
   /** The envelope byte for byte as it was published. */
@@ -41,7 +46,10 @@ export type EndpointDocument = Tenant & {
   pulledFor?: Date
   createdAt: Date
   deletedAt: Date | null
-  /** When a worker must look at it next; lowered by whoever makes work, raised only by the worker that holds it. */
+  /**
+   * When a worker must look at it next; lowered by whoever makes work, raised only by the worker that holds
+   * it.
+   */
   dueAt: Date
   /** Counts the lowerings of `dueAt`: a worker that raises it must have seen them all. */
   wakes: number

@@ -1,11 +1,12 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { changeFenced } from '@pitboss/storage/change-fenced'
 import { fencedUpdate } from '@pitboss/storage/fenced-update'
 import { createGroups } from '@pitboss/storage/groups'
 import type { UpdateFilter, WithId } from 'mongodb'
 import { never, type EndpointDocument, type WorkerDocument } from './documents.ts'
 import type { Collections } from './collections.ts'
 
-const changeAttemptsMax = 8
+const changeTriesMax = 8
 const readTogetherMax = 200
 
 export type EndpointStore = ReturnType<typeof createEndpointStore>
@@ -25,7 +26,7 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
   })
 
   return {
-    /** For operations: whoever it belongs to. */
+    /** For operations: an endpoint of any account. */
     read: (id: string): Promise<WithId<EndpointDocument> | null> => endpoints.findOne({ _id: id }),
 
     /** The endpoint of a leased delivery, in one round trip with the workers of other endpoints. */
@@ -36,14 +37,14 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
       await endpoints.insertOne(endpoint)
     },
 
-    /** The endpoint unless it is foreign, also when it is deleted. */
+    /** The endpoint, also a deleted one; null for a foreign one. */
     known,
 
-    /** The endpoint unless it is foreign or deleted. */
+    /** The endpoint; null for a foreign or deleted one. */
     find: (scope: Scope, id: string): Promise<WithId<EndpointDocument> | null> =>
       endpoints.findOne({ _id: id, ...scopeFields(scope), deletedAt: null }),
 
-    /** In the order of creation, newest first, before `beforeId`. */
+    /** Newest first, before `beforeId`. */
     list: (scope: Scope, beforeId: string | null, limit: number): Promise<WithId<EndpointDocument>[]> =>
       endpoints
         .find({
@@ -58,7 +59,7 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
     count: (scope: Scope): Promise<number> =>
       endpoints.countDocuments({ ...scopeFields(scope), deletedAt: null }),
 
-    /** Endpoints of these operators that are not deleted, in both environments. */
+    /** The endpoints of these operators in both environments, without the deleted ones. */
     targets: (operatorIds: readonly string[]): Promise<EndpointTarget[]> =>
       endpoints
         .find(
@@ -68,26 +69,33 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
         .toArray(),
 
     /**
-     * Reads the endpoint, lets `decide` make an update of it and applies that if nobody was faster, else again.
-     * `decide` returns null to leave it as it is. @returns the endpoint afterwards, null when it is gone or foreign.
+     * Reads the endpoint, lets `decide` make an update of it and writes that, again from the start when
+     * another write was first.
+     * @param decide returns null to leave the endpoint as it is
+     * @returns the endpoint afterwards; null for an unknown or foreign one
+     * @throws ServiceError SERVICE_UNAVAILABLE when other writes were first eight times
      */
     async change(
       scope: Scope,
       id: string,
       decide: (endpoint: EndpointDocument) => UpdateFilter<EndpointDocument> | null,
     ): Promise<EndpointDocument | null> {
-      for (let attempt = 1; attempt <= changeAttemptsMax; attempt++) {
-        const endpoint = await known(scope, id)
-        if (endpoint === null) return null
-        const update = decide(endpoint)
-        if (update === null) return endpoint
-        const changed = await fencedUpdate(endpoints, id, endpoint.version, update)
-        if (changed !== null) return changed
-      }
-      throw new Error(`endpoint ${id} kept changing`)
+      const { endpoint } = await changeFenced({
+        document: await known(scope, id),
+        change: async (current) => {
+          const update = current === null ? null : decide(current)
+          if (current === null || update === null) return { endpoint: current }
+          const changed = await fencedUpdate(endpoints, id, current.version, update)
+          return changed === null ? null : { endpoint: changed }
+        },
+        reread: () => known(scope, id),
+        triesMax: changeTriesMax,
+        name: `endpoint ${id}`,
+      })
+      return endpoint
     },
 
-    /** Keeps the times of the last success of endpoints at which nothing else changed. */
+    /** Stores the times of the last success of endpoints at which nothing else changed. */
     async noteSuccesses(successes: ReadonlyMap<string, Date>): Promise<void> {
       if (successes.size === 0) return
       await endpoints.bulkWrite(
@@ -98,25 +106,27 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
       )
     },
 
-    /** Keeps for which closing of its breaker the backlog of an endpoint was pulled forward. */
+    /** Stores the closing of the breaker for which the backlog was pulled forward. */
     async notePulled(id: string, closedAt: Date): Promise<void> {
       await endpoints.updateOne({ _id: id }, { $max: { pulledFor: closedAt } })
     },
 
-    /** How often work was made for these endpoints, by id. */
-    async wakesOf(ids: readonly string[]): Promise<Map<string, number>> {
+    /** The work counts of these endpoints (`wakes`), by id. */
+    async workCounts(ids: readonly string[]): Promise<Map<string, number>> {
       if (ids.length === 0) return new Map()
       const found = await endpoints.find({ _id: { $in: [...ids] } }, { projection: { wakes: 1 } }).toArray()
       return new Map(found.map(({ _id, wakes }) => [_id, wakes]))
     },
 
-    /** Tells the workers, durably, that these endpoints have something to do at `at`. */
+    /**
+     * Stores that these endpoints have something to do at `at`, and counts it as one piece of work of each.
+     */
     async lowerDue(ids: readonly string[], at: Date): Promise<void> {
       if (ids.length === 0) return
       await endpoints.updateMany({ _id: { $in: [...ids] } }, { $min: { dueAt: at }, $inc: { wakes: 1 } })
     },
 
-    /** Endpoints with something to do now that no live worker holds, the longest waiting first. */
+    /** Endpoints that have something to do now and that no live worker holds, the longest waiting first. */
     async due(now: Date, aliveOwners: readonly string[], limit: number): Promise<string[]> {
       const found = await endpoints
         .find({ dueAt: { $lte: now }, leaseOwner: { $nin: [...aliveOwners] } }, { projection: { _id: 1 } })
@@ -137,8 +147,9 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
     },
 
     /**
-     * Takes the leases of those that no other live worker has (`aliveOwners`), each with a new token. For endpoints alone that the
-     * owner does not run at the moment. @returns them as they are now
+     * Takes the leases that no other live worker has (`aliveOwners`), each with a new token. Never ask for an
+     * endpoint that the owner runs at the moment.
+     * @returns the endpoints now leased
      */
     async lease(
       ids: readonly string[],
@@ -154,15 +165,15 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
     },
 
     /**
-     * Gives the lease back and sets when the endpoint is due next. @returns false when somebody has made work since `wakes` was read
-     * (the lease is kept) or the lease was lost.
+     * Gives the lease back and sets when the endpoint is due next.
+     * @returns false when more work was counted than `workCount` (the lease is kept) or the lease was lost
      */
     async release(
       id: string,
-      { token, wakes, dueAt }: { token: number; wakes: number; dueAt: Date },
+      { token, workCount, dueAt }: { token: number; workCount: number; dueAt: Date },
     ): Promise<boolean> {
       const { matchedCount } = await endpoints.updateOne(
-        { _id: id, leaseToken: token, wakes },
+        { _id: id, leaseToken: token, wakes: workCount },
         { $set: { leaseOwner: null, dueAt } },
       )
       return matchedCount === 1
@@ -177,7 +188,7 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
       return endpoints.countDocuments({ 'health.status': 'PAUSED', deletedAt: null })
     },
 
-    /** Says that a worker lives until `aliveUntil`. */
+    /** Renews a worker's heartbeat: it lives until `aliveUntil`. */
     async beat({ _id, aliveUntil }: WorkerDocument): Promise<void> {
       await workers.updateOne({ _id }, { $set: { aliveUntil } }, { upsert: true })
     },

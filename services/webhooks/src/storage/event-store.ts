@@ -34,11 +34,15 @@ const emptyLog: LogEnd = { seq: 0, createdHighAt: new Date(0) }
 export type EventStore = ReturnType<typeof createEventStore>
 
 /**
- * The event log: each event once, in a gapless recording order per operator and environment. No counter: the unique index on (scope, seq)
- * alone forbids doubles, and numbers are only ever given after the last one seen.
+ * The event log: each event once, in a gapless recording order per operator and environment. No counter: the
+ * unique index on (scope, seq) alone forbids doubles, and numbers are only ever given after the last one
+ * seen.
  */
 export function createEventStore({ events }: Pick<Collections, 'events'>) {
-  /** Where the log of a scope ended when this process wrote to it a moment ago. When another has written since, a race is lost. */
+  /**
+   * Where the log of a scope ended when this process wrote to it a moment ago. When another has written
+   * since, a race is lost.
+   */
   const ends = new BoundedMap<string, LogEnd & { keptAtMs: number }>(endsKept)
   const endKey = ({ operatorId, environment }: Scope) => `${operatorId}/${environment}`
 
@@ -103,9 +107,11 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
     },
 
     /**
-     * Records events of several scopes, each scope's in the order given, none twice. All go in one ordered write: what it gets to is
-     * gapless. When it meets anything that is recorded already, each scope goes on by itself.
-     * @returns the events as they are recorded now, by this call or by a faster one. @throws when it keeps losing.
+     * Records events of several scopes, each scope's in the order given, none twice. All go in one ordered
+     * write: what it gets to is gapless. When it meets anything that is recorded already, each scope goes on
+     * by itself.
+     * @returns the events as they are recorded now, by this call or by a faster one. @throws when it keeps
+     * losing.
      */
     async record(groups: readonly { scope: Scope; fresh: readonly NewEvent[] }[]): Promise<NewEvent[]> {
       const logEnds = await mapBounded(
@@ -133,8 +139,8 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
     lastSeq: async (scope: Scope): Promise<number> => (await last(scope)).seq,
 
     /**
-     * The recording number before the first event created at `from` or later. Exact though creation times are not in order,
-     * since the running maximum first reaches `from` at such an event.
+     * The recording number before the first event created at `from` or later. Exact though creation times are
+     * not in order, since the running maximum first reaches `from` at such an event.
      */
     async seqBefore(scope: Scope, from: Date): Promise<number> {
       // The end is read first: what is recorded while we look must come after the answer, not before it.

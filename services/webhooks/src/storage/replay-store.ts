@@ -1,10 +1,10 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
+import { createOnce } from '@pitboss/storage/create-once'
 import type { WithId } from 'mongodb'
 import type { Collections } from './collections.ts'
 import type { ReplayDocument } from './documents.ts'
 
-/** How many jobs under way are read at once. */
+/** Bounds the jobs that are read at once. */
 export const runningMax = 200
 
 export type ReplayStore = ReturnType<typeof createReplayStore>
@@ -12,19 +12,20 @@ export type ReplayStore = ReturnType<typeof createReplayStore>
 /** Replay jobs of endpoints. */
 export function createReplayStore({ replays }: Pick<Collections, 'replays'>) {
   return {
-    /** @returns the job, or the one that was inserted under its id before. */
+    /** @returns the job, or the one that was inserted under its id before */
     async insert(job: ReplayDocument): Promise<ReplayDocument> {
-      try {
-        await replays.insertOne(job)
-        return job
-      } catch (error) {
-        const first = isDuplicateKey(error) ? await replays.findOne({ _id: job._id }) : null
-        if (first === null) throw error
-        return first
-      }
+      const { result } = await createOnce<ReplayDocument>({
+        insert: async () => {
+          await replays.insertOne(job)
+          return job
+        },
+        find: () => replays.findOne({ _id: job._id }),
+        name: `replay ${job._id}`,
+      })
+      return result
     },
 
-    /** For operations: whoever it belongs to. */
+    /** For operations: a job of any account. */
     read: (id: string): Promise<WithId<ReplayDocument> | null> => replays.findOne({ _id: id }),
 
     find: (scope: Scope, webhookId: string, id: string): Promise<WithId<ReplayDocument> | null> =>
@@ -43,7 +44,7 @@ export function createReplayStore({ replays }: Pick<Collections, 'replays'>) {
         .limit(limit)
         .toArray(),
 
-    /** Jobs under way, oldest first, at most `runningMax` after `afterId`. */
+    /** The jobs under way after `afterId`, oldest first, at most `runningMax`. */
     running: (afterId: string): Promise<WithId<ReplayDocument>[]> =>
       replays
         .find({ status: 'RUNNING', _id: { $gt: afterId } })
@@ -51,11 +52,11 @@ export function createReplayStore({ replays }: Pick<Collections, 'replays'>) {
         .limit(runningMax)
         .toArray(),
 
-    /** Cancelled jobs of which something may still be in flight, oldest first, at most `runningMax`. */
+    /** Cancelled jobs that may have deliveries in flight, oldest first, at most `runningMax`. */
     uncounted: (): Promise<WithId<ReplayDocument>[]> =>
       replays.find({ counted: false }).sort({ _id: 1 }).limit(runningMax).toArray(),
 
-    /** Raises the counts of a cancelled job. @param last nothing more will come */
+    /** Raises the counts of a cancelled job. @param last no delivery is in flight any more */
     async count(
       id: string,
       counts: Pick<ReplayDocument, 'created' | 'delivered' | 'failed'>,
@@ -67,7 +68,7 @@ export function createReplayStore({ replays }: Pick<Collections, 'replays'>) {
       )
     },
 
-    /** Changes a job that is still under way. Null when it is foreign or has ended meanwhile. */
+    /** Changes a job that is still under way. Null for a foreign one, and for one that has ended. */
     change: (
       scope: Scope,
       id: string,

@@ -1,41 +1,41 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { Logger } from 'pino'
-import type { Turns } from '../rules/claim-plan.ts'
-import { chooseDue } from '../rules/choose-due.ts'
-import { isAtEase } from '../rules/endpoint-health.ts'
-import type { DeliveryStore } from '../storage/delivery-store.ts'
-import { type DueDelivery, type EndpointDocument, never } from '../storage/documents.ts'
-import type { EndpointStore } from '../storage/endpoint-store.ts'
-import type { BodyCache } from '../storage/body-cache.ts'
-import { createEndpointView, type FirstLook } from './endpoint-view.ts'
-import { attemptWithoutBody } from '../actions/attempt-without-body.ts'
-import type { MakeAttempt } from '../actions/make-attempt.ts'
-import type { RecoverOrphans } from './recover-orphans.ts'
-import type { SettleAttempt } from '../actions/settle-attempt.ts'
-import { createSettleInTurn } from '../actions/settle-in-turn.ts'
 import { createSignal } from '@pitboss/runtime/signal'
+import type { Logger } from 'pino'
+import type { Choice, Chosen, ClaimDeliveries, Claimed } from '../actions/claim-deliveries.ts'
+import type { FreshDelivery, OpenEndpointView } from '../actions/endpoint-view.ts'
+import type { LeasedEndpoint, LeaseEndpoints } from '../actions/lease-endpoints.ts'
+import type { MakeAttempt } from '../actions/make-attempt.ts'
+import type { RecordSuccesses } from '../actions/record-successes.ts'
+import type { RecoverOrphans } from '../actions/recover-orphans.ts'
+import type { SettleAttempt } from '../actions/settle-attempt.ts'
 import type { Slots } from './slots.ts'
-import type { SuccessNotes } from '../actions/success-notes.ts'
-import type { FreshDelivery } from '../clients/wake.ts'
+
+/*
+ * The invariant of this loop. The signal is notified after every change that can let it do more: new work
+ * (`notify`, `offer`), a changed endpoint, the end of an attempt, a free slot, a stop. A notification during
+ * a turn of the loop is kept for its next wait, so none is lost; and since every turn refreshes the view and
+ * chooses anew, a notification too many does no harm. How the view learns of work whose notification was lost
+ * stands in actions/endpoint-view.ts.
+ */
 
 const recheckMs = 5000
 
 export type RunnerDeps = {
-  readonly endpoints: EndpointStore
-  readonly deliveries: DeliveryStore
-  readonly bodies: BodyCache
+  readonly openEndpointView: OpenEndpointView
+  readonly claimDeliveries: ClaimDeliveries
   readonly makeAttempt: MakeAttempt
   readonly settleAttempt: SettleAttempt
   readonly recoverOrphans: RecoverOrphans
+  readonly recordSuccesses: RecordSuccesses
+  readonly leaseEndpoints: LeaseEndpoints
   readonly slots: Slots
   readonly clock: Clock
   readonly logger: Logger
-  readonly successes: SuccessNotes
   /** How long an idle endpoint stays with its worker, ready for the next event. */
   readonly lingerMs: () => number
   readonly onAttempt: (attempt: {
-    delivery: DueDelivery
+    delivery: Chosen['due']
     ok: boolean
     sentAt: Date
     durationMs: number
@@ -43,146 +43,107 @@ export type RunnerDeps = {
 }
 
 export type EndpointRunner = {
-  /** Something may have become due, or the endpoint has changed. */
-  ring: () => void
-  /** These were just made: they need not be looked for when nothing else waits unseen. */
+  /** Has everything read again: work may have become due, or the endpoint has changed. */
+  notify(): void
+  /** Adds deliveries that were just created, which need no read when no other work is unknown. */
   offer(fresh: readonly FreshDelivery[]): void
   /** Nothing is in flight and nothing is due. */
   idle(): boolean
-  /** Rings when more work was made for the endpoint (`wakes`) than has been seen. */
-  remind(wakes: number): void
-  /** Claims nothing more; `done` resolves when what is in flight has ended. */
+  /** Notifies an idle runner that does not know all the work of this count. */
+  notifyIfBehind(workCount: number): void
+  /** Claims nothing more; `done` resolves when all attempts in flight have ended. */
   stop(): void
-  /** Forgets what is in flight: the process ends, and whoever takes the lease next repeats it. */
+  /** Forgets the attempts in flight: the process ends, and the next holder of the lease repeats them. */
   abandon(): void
   readonly done: Promise<void>
 }
 
-/** What was read when the lease was taken, and whether something may be in flight under an older one. */
-export type LeaseLook = FirstLook & { readonly claimed: boolean }
-
-type Chosen = { readonly due: DueDelivery; readonly probe: boolean }
-
-/** Delivers to one endpoint for as long as there is something to deliver, under the lease of `leased`. */
-export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument, first: LeaseLook): EndpointRunner {
-  const { endpoints, deliveries, slots, clock } = deps
+/** Delivers to one endpoint under its lease for as long as there is something to deliver. */
+export function runEndpoint(
+  deps: RunnerDeps,
+  { endpoint: leased, look, claimed }: LeasedEndpoint,
+): EndpointRunner {
+  const { claimDeliveries, leaseEndpoints, slots, clock } = deps
   const { _id: webhookId, operatorId, leaseToken: token } = leased
   const logger = deps.logger.child({ webhook_id: webhookId })
   const signal = createSignal()
-  const inFlight = new Map<string, DueDelivery>()
+  const inFlight = new Map<string, Chosen['due']>()
   const work = new Set<Promise<void>>()
-  const view = createEndpointView({
-    endpoints,
-    deliveries,
-    clock,
-    logger,
-    leased,
-    firstLook: first,
-    inFlight,
-  })
+  const view = deps.openEndpointView(leased, look, inFlight)
   let stopped = false
   let abandoned = false
-  let turns: Turns = { all: 0, normal: 0 }
+  let turns: Choice['turns'] = { all: 0, normal: 0 }
   let probeInFlight = false
   let lastSuccessAt: Date | null = null
   let idle = false
-  const settleInTurn = createSettleInTurn({
-    settleAttempt: deps.settleAttempt,
-    view,
-    logger,
-    lastSuccessAt: () => lastSuccessAt,
-  })
 
-  /** @returns true when the lease is given back already. */
+  /**
+   * No plain poll: it waits until the next delivery is due, and ends when the endpoint has nothing to do.
+   * @returns true when the lease is given back already
+   */
   async function run(): Promise<boolean> {
-    if (first.claimed) {
+    if (claimed) {
       const orphans = await deps.recoverOrphans(webhookId, token)
       if (orphans > 0) logger.warn({ deliveries: orphans }, 'deliveries.recovered')
-      view.lookAgain()
+      view.markStale()
     }
     while (!stopped) {
       idle = false
       if (!(await view.refresh())) return true
       const { nextAt, starved } = await claimDue()
-      // With something in flight its end rings anyway; a free slot is for those who have none.
-      if (starved && inFlight.size === 0) slots.await(signal.ring)
+      // An attempt in flight notifies at its end anyway; a free slot is for endpoints that have none.
+      if (starved && inFlight.size === 0) slots.notifyWhenFree(signal.ring)
       const untilNextMs = nextAt === null ? recheckMs : Math.max(0, nextAt.getTime() - clock.now().getTime())
       const lingerMs = deps.lingerMs()
       idle = inFlight.size === 0 && work.size === 0 && !starved
-      const rung = await signal.wait(
+      const notified = await signal.wait(
         idle
           ? Math.min(lingerMs, nextAt === null ? lingerMs : untilNextMs)
           : Math.min(recheckMs, untilNextMs),
       )
-      if (!idle || rung || (nextAt !== null && untilNextMs <= lingerMs)) continue
-      await deps.successes.flush()
-      if (await endpoints.release(webhookId, { token, wakes: view.wakesSeen(), dueAt: nextAt ?? never }))
-        return true
-      view.lookAgain()
+      if (!idle || notified || (nextAt !== null && untilNextMs <= lingerMs)) continue
+      await deps.recordSuccesses.flush()
+      if (await leaseEndpoints.release(leased, { workCount: view.countRead(), dueAt: nextAt })) return true
+      view.markStale()
     }
     return false
   }
 
   async function claimDue(): Promise<{ nextAt: Date | null; starved: boolean }> {
     const endpoint = view.endpoint()
-    if (endpoint.deletedAt !== null) return { nextAt: null, starved: false }
     const now = clock.now()
-    const { chosen, nextAt } = await choose(endpoint, now)
-    const granted = slots.take(operatorId, chosen.length, inFlight.size)
-    await start(endpoint, chosen.slice(0, granted), now)
-    return { nextAt, starved: granted < chosen.length }
-  }
-
-  /** What may be claimed now, and when there will be more. */
-  async function choose(
-    endpoint: EndpointDocument,
-    now: Date,
-  ): Promise<{ chosen: Chosen[]; nextAt: Date | null }> {
-    const flying = [...inFlight.values()]
-    const choice = chooseDue({
-      health: endpoint.health,
-      waiting: view.waiting(),
-      inFlight: flying.length,
-      replayInFlight: flying.filter(({ lane }) => lane === 'replay').length,
+    const choice = await claimDeliveries.choose({
+      view,
+      inFlight: [...inFlight.values()],
       probeInFlight,
       turns,
       now,
     })
     turns = choice.turns
-    const chosen = choice.chosen.map((due) => ({ due, probe: false }))
-    const probe = choice.probe ? await deliveries.oldestDue(webhookId, now) : null
-    return {
-      chosen: probe === null ? chosen : [{ due: probe, probe: true }, ...chosen],
-      nextAt: choice.nextAt,
-    }
+    const { chosen, nextAt } = choice
+    const granted = slots.take(operatorId, chosen.length, inFlight.size)
+    await start(endpoint, chosen.slice(0, granted), now)
+    return { nextAt, starved: granted < chosen.length }
   }
 
-  /** Claims each and sends it; a slot whose delivery was gone is given back. */
-  async function start(endpoint: EndpointDocument, taken: readonly Chosen[], now: Date): Promise<void> {
+  /** Claims the deliveries and sends them; the slot of one that could not be claimed is given back. */
+  async function start(
+    endpoint: LeasedEndpoint['endpoint'],
+    taken: readonly Chosen[],
+    now: Date,
+  ): Promise<void> {
     if (taken.length === 0) return
     view.remove(new Set(taken.map(({ due }) => due._id)))
     for (const { due } of taken) inFlight.set(due._id, due)
     if (taken.some(({ probe }) => probe)) probeInFlight = true
     try {
-      const real = taken.filter(({ due }) => due.eventType !== 'webhook.test')
-      const [bodies, claimed] = await Promise.all([
-        deps.bodies.of(real.map(({ due }) => due.eventId)),
-        deliveries.claim(
-          taken.map(({ due }) => due),
-          token,
-          now,
-        ),
-      ])
-      const byId = new Map(claimed.map((delivery) => [delivery._id, delivery]))
-      for (const one of taken) {
-        const delivery = byId.get(one.due._id)
-        if (delivery === undefined) {
-          view.lookAgain()
-          finish(one)
+      for (const one of await claimDeliveries.claim(taken, token, now)) {
+        if (one.delivery === null) {
+          view.markStale()
+          finish(one.chosen)
           continue
         }
-        const body = delivery.testBody ?? bodies.get(delivery.eventId) ?? null
-        const sending = send(endpoint, delivery, body, one)
+        const sending = send(endpoint, one.delivery, one)
         work.add(sending)
         void sending.finally(() => {
           work.delete(sending)
@@ -190,38 +151,42 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument, first: L
         })
       }
     } catch (err) {
-      // Which of them are claimed is unknown; the next holder of the lease recovers those.
+      // Any of them may be claimed; the next holder of the lease recovers those.
       for (const one of taken) finish(one)
       throw err
     }
   }
 
   async function send(
-    endpoint: EndpointDocument,
-    delivery: DueDelivery,
-    body: string | null,
-    chosen: Chosen,
+    endpoint: LeasedEndpoint['endpoint'],
+    delivery: Chosen['due'],
+    { body, chosen }: Claimed,
   ): Promise<void> {
     try {
       await failpoint('webhooks.claimed')
-      const outcome =
-        body === null
-          ? attemptWithoutBody({ clock, logger }, delivery)
-          : await deps.makeAttempt(endpoint, delivery, body)
+      const outcome = await deps.makeAttempt(endpoint, delivery, body)
       if (abandoned) return
       await failpoint('webhooks.posted')
-      // A success that changes nothing else gives its slot away while it is written: the next one is sent when both are.
-      const early = outcome.ok && isAtEase(view.endpoint().health)
+      // A success that changes nothing else gives its slot back while it is written, in one write with the
+      // next claim.
+      const early = outcome.ok && view.isFullyHealthy()
       const onWriting = () => {
         if (early) finish(chosen)
       }
-      const settled = await settleInTurn({ delivery, outcome, probe: chosen.probe, onWriting })
+      const settled = await deps.settleAttempt({
+        delivery,
+        outcome,
+        probe: chosen.probe,
+        view,
+        lastSuccessAt: () => lastSuccessAt,
+        onWriting,
+      })
       await failpoint('webhooks.settled')
-      if (settled.status !== 'DELIVERED' || settled.endpoint !== null) view.lookAgain()
+      if (settled.status !== 'DELIVERED' || settled.endpoint !== null) view.markStale()
       const { sentAt, durationMs } = outcome.record
       if (outcome.ok && delivery.eventType !== 'webhook.test') {
         lastSuccessAt = outcome.at
-        deps.successes.note(webhookId, outcome.at)
+        deps.recordSuccesses.add(webhookId, outcome.at)
       }
       deps.onAttempt({ delivery, ok: outcome.ok, sentAt, durationMs: durationMs ?? 0 })
       logger.info(
@@ -239,7 +204,8 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument, first: L
       )
     } catch (err) {
       logger.error({ err, delivery_id: delivery._id }, 'delivery.interrupted')
-      // The claim stands under this token. Whoever takes the lease next, this worker too, gets a newer one and recovers it.
+      // The claim stands under this token. The next lease, also one of this worker, has a newer token and
+      // recovers it.
       stopped = true
     } finally {
       finish(chosen)
@@ -255,21 +221,21 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument, first: L
     signal.ring()
   }
 
-  async function wholeLife(): Promise<void> {
+  async function runUntilDone(): Promise<void> {
     const released = await run().catch((err: unknown) => {
       logger.error({ err }, 'endpoint.interrupted')
       return false
     })
     await Promise.all(work)
     if (released) return
-    await endpoints
-      .abandon(webhookId, token)
+    await leaseEndpoints
+      .abandon(leased)
       .catch((err: unknown) => logger.warn({ err }, 'endpoint.not-abandoned'))
   }
 
   return {
-    ring() {
-      view.lookAgain()
+    notify() {
+      view.markStale()
       signal.ring()
     },
     offer(fresh) {
@@ -277,9 +243,9 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument, first: L
       signal.ring()
     },
     idle: () => idle,
-    remind(wakes) {
-      if (!idle || !view.hasUnseen(wakes)) return
-      view.lookAgain()
+    notifyIfBehind(workCount) {
+      if (!idle || !view.isBehind(workCount)) return
+      view.markStale()
       signal.ring()
     },
     stop() {
@@ -289,6 +255,6 @@ export function runEndpoint(deps: RunnerDeps, leased: EndpointDocument, first: L
     abandon() {
       abandoned = true
     },
-    done: wholeLife(),
+    done: runUntilDone(),
   }
 }

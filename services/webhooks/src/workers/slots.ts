@@ -1,13 +1,13 @@
 /** Room for attempts in flight in this process, over all endpoints and per operator. */
 export type Slots = {
   /**
-   * Takes up to `wanted` slots. When more than half of the room is in use, an endpoint keeps at most one in flight, so that a few slow
-   * receivers never use up what the others need.
+   * Takes up to `wanted` slots. When more than half of the room is in use, an endpoint keeps at most one in
+   * flight, so that a few slow receivers never use up the room of the others.
    */
   take(operatorId: string, wanted: number, inFlightOfEndpoint: number): number
   give(operatorId: string): void
-  /** Rings once when a slot comes free. */
-  await(ring: () => void): void
+  /** Calls `notify` once, when a slot comes free. */
+  notifyWhenFree(notify: () => void): void
   inFlight(): number
 }
 
@@ -21,7 +21,7 @@ export function createSlots({
   perOperatorMax: number
 }): Slots {
   const byOperator = new Map<string, number>()
-  const starved = new Set<() => void>()
+  const waiting = new Set<() => void>()
   let total = 0
 
   return {
@@ -40,13 +40,13 @@ export function createSlots({
       const used = (byOperator.get(operatorId) ?? 1) - 1
       if (used === 0) byOperator.delete(operatorId)
       else byOperator.set(operatorId, used)
-      const [ring] = starved
-      if (ring === undefined) return
-      starved.delete(ring)
-      ring()
+      const [notify] = waiting
+      if (notify === undefined) return
+      waiting.delete(notify)
+      notify()
     },
-    await(ring) {
-      starved.add(ring)
+    notifyWhenFree(notify) {
+      waiting.add(notify)
     },
     inFlight: () => total,
   }

@@ -5,7 +5,7 @@ import {
   backlogOwedFor,
   type EndpointHealth,
   freshHealth,
-  isAtEase,
+  isFullyHealthy,
   paused,
   resumed,
 } from '../../src/rules/endpoint-health.ts'
@@ -73,7 +73,7 @@ t.test('the first success closes the breaker, makes the backlog due once and beg
   t.strictSame(backlogOwedFor(twice, at(60)), at(60.001), 'every closing is later than the one before')
   t.strictSame(health.streak, { number: 2, attempts: 0, deliveries: 0, since: null })
   t.equal(health.pace.inFlight, 1)
-  t.notOk(isAtEase(health))
+  t.notOk(isFullyHealthy(health))
   t.end()
 })
 
@@ -83,7 +83,7 @@ t.test('a success without an open breaker pulls nothing forward and slows nothin
   t.equal(backlogOwedFor(health, null), null)
   t.strictSame(health.pace, freshHealth.pace)
   t.match(health, { streak: { number: 2, attempts: 0 }, lastSuccessAt: at(1) })
-  t.ok(isAtEase(health))
+  t.ok(isFullyHealthy(health))
   t.end()
 })
 
@@ -104,7 +104,7 @@ t.test('the pace doubles when as many have succeeded as it allows: 1, 2, 4, 8', 
     paces.push(health.pace.inFlight)
   }
   t.strictSame(paces, [1, 2, 2, 4, 4, 4, 4, 8])
-  t.ok(isAtEase(health))
+  t.ok(isFullyHealthy(health))
   const refusedOne = run(closed, result(61, { ok: true }), result(62), result(63, { ok: true }))
   t.strictSame(refusedOne.pace, { inFlight: 2, successes: 1 }, 'a failure on the way up takes nothing back')
   t.end()

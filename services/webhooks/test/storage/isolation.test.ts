@@ -139,7 +139,7 @@ await holdIsolation(t, {
       ),
       noteSuccesses: internal(worker),
       notePulled: internal(worker),
-      wakesOf: internal(worker),
+      workCounts: internal(worker),
       lowerDue: internal(found),
       due: internal(worker),
       waiting: internal(operations),
@@ -185,7 +185,10 @@ function newIds(): Ids {
   return { webhookId: newId('whk'), endedId, waitingId, eventId: newId('evt'), replayId: newId('rpl') }
 }
 
-/** An endpoint of the owner with an event, a delivery of it that failed, one that waits, and a replay job under way. */
+/**
+ * An endpoint of the owner with an event, a delivery of it that failed, one that waits, and a replay job
+ * under way.
+ */
 async function makeThings(): Promise<void> {
   const { webhookId, endedId, waitingId, eventId, replayId } = ids
   await endpoints.insert({

@@ -4,8 +4,8 @@ import { placeOf } from '../rules/delivery-place.ts'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
 
 /**
- * Makes due what dead workers left in flight for the endpoint whose lease has this token. @returns how many
- * that was.
+ * Makes the deliveries due that dead workers left in flight for the endpoint whose lease has this token.
+ * @returns how many these were
  */
 export type RecoverOrphans = (webhookId: string, token: number) => Promise<number>
 

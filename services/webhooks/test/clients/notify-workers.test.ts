@@ -1,10 +1,15 @@
 import t from 'tap'
 import type { NewDelivery } from '../../src/storage/delivery-queue.ts'
-import { createWake, readWake, type WakeMessage } from '../../src/clients/wake.ts'
+import {
+  createNotifyWorkers,
+  type Notification,
+  type NotifyWorkers,
+  readNotification,
+} from '../../src/clients/notify-workers.ts'
 
 const createdAt = new Date('2026-11-20T10:00:00.000Z')
 
-const made = (
+const created = (
   webhookId: string,
   number: number,
   eventType: NewDelivery['eventType'] = 'transaction.bet',
@@ -19,16 +24,16 @@ const made = (
   createdAt,
 })
 
-function sentBy(act: (wake: ReturnType<typeof createWake>) => void): WakeMessage[] {
-  const sent: WakeMessage[] = []
-  act(createWake({ publish: (_subject, data) => void sent.push(readWake(data)) }))
+function sentBy(act: (notify: NotifyWorkers) => void): Notification[] {
+  const sent: Notification[] = []
+  act(createNotifyWorkers({ publish: (_subject, data) => void sent.push(readNotification(data)) }))
   return sent
 }
 
-t.test('what was made for an endpoint goes along, all of it in one message', (t) => {
+t.test('all new deliveries of an endpoint are named in one message', (t) => {
   const ids = Array.from({ length: 300 }, (_, index) => `whe_${index}`)
-  const fresh = [1, 2].flatMap((number) => ids.map((id) => made(id, number)))
-  const messages = sentBy((wake) => wake(ids, fresh))
+  const fresh = [1, 2].flatMap((number) => ids.map((id) => created(id, number)))
+  const messages = sentBy((notify) => notify(ids, fresh))
   t.strictSame(
     messages.map((message) => [message.ids.length, message.fresh.length]),
     [
@@ -50,10 +55,12 @@ t.test('what was made for an endpoint goes along, all of it in one message', (t)
   t.end()
 })
 
-t.test('an endpoint that gets many, gets a test, or whose work is not known is named alone', (t) => {
-  const many = Array.from({ length: 33 }, (_, number) => made('whe_many', number))
-  const fresh = [...many, made('whe_test', 1, 'webhook.test'), made('whe_one', 1)]
-  const [message, ...others] = sentBy((wake) => wake(['whe_many', 'whe_test', 'whe_none', 'whe_one'], fresh))
+t.test('an endpoint with many new deliveries, a test or unknown work is named alone', (t) => {
+  const many = Array.from({ length: 33 }, (_, number) => created('whe_many', number))
+  const fresh = [...many, created('whe_test', 1, 'webhook.test'), created('whe_one', 1)]
+  const [message, ...others] = sentBy((notify) =>
+    notify(['whe_many', 'whe_test', 'whe_none', 'whe_one'], fresh),
+  )
   t.strictSame(others, [])
   t.strictSame(message?.ids, ['whe_many', 'whe_test', 'whe_none'])
   t.strictSame(
@@ -61,9 +68,9 @@ t.test('an endpoint that gets many, gets a test, or whose work is not known is n
     ['whe_one'],
   )
   t.strictSame(
-    sentBy((wake) => wake([])),
+    sentBy((notify) => notify([])),
     [],
   )
-  t.throws(() => readWake(new TextEncoder().encode('["whe_1"]')))
+  t.throws(() => readNotification(new TextEncoder().encode('["whe_1"]')))
   t.end()
 })

@@ -3,7 +3,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
 import { z } from 'zod'
 
-/** A message of the stream as an event: its scope, envelope and exact text. */
+/** An event as the stream brings it: its scope, envelope and exact text. */
 export type EventMessage = {
   readonly scope: Scope
   readonly envelope: EventEnvelope
@@ -16,7 +16,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * Reads a message of the event stream. Subject, message id and envelope must agree.
- * @throws Error saying what is wrong with it: such a message is poison, no repetition mends it.
+ * @throws Error with the mistake of the message; reading it again gives the same
  */
 export function readEventMessage(message: {
   subject: string

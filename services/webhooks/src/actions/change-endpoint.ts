@@ -1,0 +1,162 @@
+import type { EventType } from '@pitboss/contracts/objects/event'
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { Clock } from '@pitboss/runtime/clock'
+import { paused, resumed } from '../rules/endpoint-health.ts'
+import { newWebhookSecret, rotateSecrets } from '../rules/signing-secrets.ts'
+import type { DeliveryStore } from '../storage/delivery-store.ts'
+import type { EndpointDocument } from '../storage/documents.ts'
+import type { EndpointStore } from '../storage/endpoint-store.ts'
+import { checkEndpointUrl } from './create-endpoint.ts'
+import type { SecretCipher } from './encrypt-secret.ts'
+import type { MarkDue } from './mark-due.ts'
+import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
+
+export type ChangeEndpoint = ReturnType<typeof createChangeEndpoint>
+
+/**
+ * Changes an endpoint that a caller names, and has its worker see the change at once. Each throws
+ * ServiceError NOT_FOUND for an unknown, foreign or deleted endpoint. Source: docs/contract.md, sections 7
+ * and 11.
+ */
+export function createChangeEndpoint({
+  endpoints,
+  deliveries,
+  secretCipher,
+  clock,
+  newId,
+  allowLoopback,
+  markDue,
+}: {
+  endpoints: EndpointStore
+  deliveries: DeliveryStore
+  secretCipher: SecretCipher
+  clock: Clock
+  newId: (prefix: string) => string
+  allowLoopback: boolean
+  markDue: MarkDue
+}) {
+  const find = (target: EndpointTarget) => findEndpoint(endpoints, target)
+
+  const change = async (...args: Parameters<EndpointStore['change']>): Promise<EndpointDocument> => {
+    const endpoint = await endpoints.change(...args)
+    if (endpoint === null || endpoint.deletedAt !== null) throw new ServiceError('NOT_FOUND')
+    return endpoint
+  }
+
+  return {
+    /** @throws ServiceError VALIDATION_ERROR for a URL that is not called */
+    async patch(
+      target: EndpointTarget,
+      {
+        url,
+        events,
+        description,
+      }: {
+        url?: string | undefined
+        events?: readonly EventType[] | undefined
+        description?: string | null | undefined
+      },
+    ): Promise<EndpointDocument> {
+      const found = await find(target)
+      if (url !== undefined) await checkEndpointUrl(url, found.environment, allowLoopback)
+      const fields = {
+        ...(url === undefined ? {} : { url }),
+        ...(events === undefined ? {} : { events: [...new Set(events)] }),
+        ...(description === undefined ? {} : { description }),
+      }
+      const endpoint = await change(found, found._id, () =>
+        Object.keys(fields).length === 0 ? null : { $set: fields },
+      )
+      await markDue(found._id)
+      return endpoint
+    },
+
+    /** Deletes the endpoint and its secrets, and cancels its deliveries. */
+    async remove(target: EndpointTarget): Promise<void> {
+      const found = await find(target)
+      await endpoints.change(found, found._id, ({ deletedAt }) =>
+        deletedAt === null ? { $set: { deletedAt: clock.now(), secrets: [] } } : null,
+      )
+      await deliveries.cancelAll(found._id)
+      await markDue(found._id)
+    },
+
+    /** Gives a new secret; the replaced one signs beside it for `overlapS` seconds. */
+    async rotateSecret(
+      target: EndpointTarget,
+      overlapS: number,
+    ): Promise<{ webhookId: string; secret: string; previousValidUntil: Date | null }> {
+      const found = await find(target)
+      const secret = newWebhookSecret()
+      const sealed = secretCipher.encrypt(found, secret)
+      let previousValidUntil: Date | null = null
+      await change(found, found._id, ({ secrets }) => {
+        const rotated = rotateSecrets(secrets, { sealed, now: clock.now(), overlapS })
+        previousValidUntil = rotated.previousValidUntil
+        return { $set: { secrets: rotated.secrets } }
+      })
+      await markDue(found._id)
+      return { webhookId: found._id, secret, previousValidUntil }
+    },
+
+    async pause(target: EndpointTarget): Promise<EndpointDocument> {
+      const found = await find(target)
+      const endpoint = await change(found, found._id, ({ health }) =>
+        health.status === 'PAUSED' ? null : { $set: { health: paused(health) } },
+      )
+      await deliveries.hold(found._id)
+      await markDue(found._id)
+      return endpoint
+    },
+
+    /** @param held whether held deliveries are delivered or cancelled */
+    async resume(target: EndpointTarget, held: 'deliver' | 'skip'): Promise<EndpointDocument> {
+      const found = await find(target)
+      const now = clock.now()
+      const endpoint = await change(found, found._id, ({ health }) =>
+        health.status === 'ACTIVE'
+          ? null
+          : { $set: { health: resumed(health), heldRule: { action: held, at: now } } },
+      )
+      const { heldRule } = endpoint
+      await deliveries.release(found._id, heldRule?.action === 'skip' ? heldRule.at : null, now)
+      await markDue(found._id)
+      return endpoint
+    },
+
+    /** Sends one `webhook.test`, also while the endpoint is paused. @returns the id of its delivery */
+    async sendTest(target: EndpointTarget): Promise<string> {
+      const endpoint = await find(target)
+      const now = clock.now()
+      const deliveryId = newId('dlv')
+      const eventId = newId('evt')
+      await deliveries.create([
+        {
+          _id: deliveryId,
+          operatorId: endpoint.operatorId,
+          environment: endpoint.environment,
+          webhookId: endpoint._id,
+          eventId,
+          eventType: 'webhook.test',
+          lane: 'manual',
+          single: true,
+          createdAt: now,
+          testBody: testBody(endpoint, eventId, now),
+        },
+      ])
+      await markDue(endpoint._id)
+      return deliveryId
+    },
+  }
+}
+
+function testBody(endpoint: EndpointDocument, eventId: string, now: Date): string {
+  return JSON.stringify({
+    id: eventId,
+    type: 'webhook.test',
+    created_at: now.toISOString(),
+    environment: endpoint.environment,
+    operator_id: endpoint.operatorId,
+    data: { webhook_id: endpoint._id, message: 'This is a test. Nothing has happened.' },
+  })
+}

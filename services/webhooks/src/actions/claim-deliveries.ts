@@ -1,0 +1,91 @@
+import { chooseDue } from '../rules/choose-due.ts'
+import type { Turns } from '../rules/claim-plan.ts'
+import type { BodyCache } from '../storage/body-cache.ts'
+import type { DeliveryStore } from '../storage/delivery-store.ts'
+import type { DueDelivery } from '../storage/documents.ts'
+import type { EndpointView } from './endpoint-view.ts'
+
+/** A delivery to be claimed. @param probe the open breaker lets it through */
+export type Chosen = { readonly due: DueDelivery; readonly probe: boolean }
+
+export type Choice = {
+  readonly chosen: readonly Chosen[]
+  /** When there will be more; null for not by the clock alone. */
+  readonly nextAt: Date | null
+  readonly turns: Turns
+}
+
+export type Claimed = {
+  readonly chosen: Chosen
+  /** The delivery with its next attempt number; null when somebody else changed it since it was read. */
+  readonly delivery: DueDelivery | null
+  /** What to send; null when the event log lacks the event. */
+  readonly body: string | null
+}
+
+export type ClaimDeliveries = ReturnType<typeof createClaimDeliveries>
+
+/** Chooses an endpoint's due deliveries and claims them under its lease. */
+export function createClaimDeliveries({
+  deliveries,
+  bodies,
+}: {
+  deliveries: DeliveryStore
+  bodies: BodyCache
+}) {
+  return {
+    /** Chooses what may be claimed now. */
+    async choose({
+      view,
+      inFlight,
+      probeInFlight,
+      turns,
+      now,
+    }: {
+      view: EndpointView
+      inFlight: readonly DueDelivery[]
+      probeInFlight: boolean
+      turns: Turns
+      now: Date
+    }): Promise<Choice> {
+      const endpoint = view.endpoint()
+      if (endpoint.deletedAt !== null) return { chosen: [], nextAt: null, turns }
+      const choice = chooseDue({
+        health: endpoint.health,
+        waiting: view.waiting(),
+        inFlight: inFlight.length,
+        replayInFlight: inFlight.filter(({ lane }) => lane === 'replay').length,
+        probeInFlight,
+        turns,
+        now,
+      })
+      const chosen = choice.chosen.map((due) => ({ due, probe: false }))
+      const probe = choice.probe ? await deliveries.oldestDue(endpoint._id, now) : null
+      return {
+        chosen: probe === null ? chosen : [{ due: probe, probe: true }, ...chosen],
+        nextAt: choice.nextAt,
+        turns: choice.turns,
+      }
+    },
+
+    /**
+     * Stores the next attempt number of each and reads its body. After a throw, any of them may be claimed.
+     */
+    async claim(chosen: readonly Chosen[], token: number, now: Date): Promise<Claimed[]> {
+      const real = chosen.filter(({ due }) => due.eventType !== 'webhook.test')
+      const [texts, claimed] = await Promise.all([
+        bodies.of(real.map(({ due }) => due.eventId)),
+        deliveries.claim(
+          chosen.map(({ due }) => due),
+          token,
+          now,
+        ),
+      ])
+      const byId = new Map(claimed.map((delivery) => [delivery._id, delivery]))
+      return chosen.map((one) => {
+        const delivery = byId.get(one.due._id) ?? null
+        return { chosen: one, delivery, body: delivery?.testBody ?? texts.get(one.due.eventId) ?? null }
+      })
+    },
+  }
+}

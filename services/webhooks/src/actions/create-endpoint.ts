@@ -1,0 +1,122 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import { toSetup } from '@pitboss/contracts/environments'
+import type { EventType } from '@pitboss/contracts/objects/event'
+import type { HappeningEnvironment } from '@pitboss/contracts/primitives'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
+import type { Clock } from '@pitboss/runtime/clock'
+import { createOnce } from '@pitboss/storage/create-once'
+import { claimIdempotencyKey, hashBody } from '@pitboss/storage/idempotency-keys'
+import type { Db } from 'mongodb'
+import { freshHealth } from '../rules/endpoint-health.ts'
+import { newWebhookSecret } from '../rules/signing-secrets.ts'
+import { type EndpointDocument, never } from '../storage/documents.ts'
+import type { EndpointStore } from '../storage/endpoint-store.ts'
+import type { SecretCipher } from './encrypt-secret.ts'
+
+const endpointsMax = 1000
+
+export type EndpointRequest = {
+  readonly url: string
+  readonly description?: string | undefined
+  readonly events: readonly EventType[]
+}
+
+export type CreateEndpoint = ReturnType<typeof createCreateEndpoint>
+
+/** @param allowLoopback TEST endpoints may be on this machine */
+export function createCreateEndpoint({
+  db,
+  endpoints,
+  secretCipher,
+  clock,
+  newId,
+  allowLoopback,
+}: {
+  db: Db
+  endpoints: EndpointStore
+  secretCipher: SecretCipher
+  clock: Clock
+  newId: (prefix: string) => string
+  allowLoopback: boolean
+}) {
+  const newWebhookId = () => newId('whe')
+
+  /** The id that the idempotency key was given first, or a new one. */
+  async function claimId(scope: Scope, key: string | null, body: unknown, now: Date) {
+    if (key === null) return { objectId: newWebhookId(), fresh: true }
+    return claimIdempotencyKey({
+      db,
+      scope: { operatorId: scope.operatorId, environment: 'SANDBOX' },
+      list: 'webhooks',
+      key,
+      bodyHash: hashBody(body),
+      newId: newWebhookId,
+      now,
+    })
+  }
+
+  /**
+   * Creates an endpoint, once under its idempotency key.
+   * @param body what the key stands for
+   * @returns the endpoint and its secret; a repetition is told no secret
+   * @throws ServiceError VALIDATION_ERROR for a URL that is not called; CONFLICT at 1000 endpoints of a
+   * scope, and for a key that was used with another body
+   */
+  return async function createEndpoint(
+    scope: Scope,
+    key: string | null,
+    body: EndpointRequest,
+  ): Promise<{ endpoint: EndpointDocument; secret?: string }> {
+    await checkEndpointUrl(body.url, scope.environment, allowLoopback)
+    const now = clock.now()
+    const id = await claimId(scope, key, body, now)
+    const present = id.fresh ? null : await endpoints.known(scope, id.objectId)
+    if (present !== null) return { endpoint: present }
+    if ((await endpoints.count(scope)) >= endpointsMax) {
+      throw new ServiceError('CONFLICT', { message: `An account can have ${endpointsMax} endpoints.` })
+    }
+    const secret = newWebhookSecret()
+    const sealed = secretCipher.encrypt({ _id: id.objectId, ...scope }, secret)
+    const endpoint: EndpointDocument = {
+      _id: id.objectId,
+      ...scope,
+      version: 1,
+      url: body.url,
+      description: body.description ?? null,
+      events: [...new Set(body.events)],
+      secrets: [{ sealed, createdAt: now, validUntil: null }],
+      health: freshHealth,
+      heldRule: null,
+      createdAt: now,
+      deletedAt: null,
+      dueAt: never,
+      wakes: 0,
+      leaseOwner: null,
+      leaseToken: 0,
+    }
+    const { result, created } = await createOnce<EndpointDocument>({
+      insert: async () => {
+        await endpoints.insert(endpoint)
+        return endpoint
+      },
+      find: () => endpoints.known(scope, id.objectId),
+      name: `endpoint ${id.objectId}`,
+    })
+    return created ? { endpoint: result, secret } : { endpoint: result }
+  }
+}
+
+/** @throws ServiceError VALIDATION_ERROR for a URL that is not called from this environment */
+export async function checkEndpointUrl(
+  url: string,
+  environment: HappeningEnvironment,
+  allowLoopback: boolean,
+): Promise<void> {
+  const setup = toSetup(environment)
+  const verdict = await checkOutboundUrlAndResolve(url, {
+    environment: setup,
+    allowLoopback: setup === 'TEST' && allowLoopback,
+  })
+  if (!verdict.ok) throw invalidField('url', verdict.reason)
+}

@@ -1,0 +1,247 @@
+import type { Clock } from '@pitboss/runtime/clock'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import type { Logger } from 'pino'
+import { lanes } from '../rules/claim-plan.ts'
+import { backlogOwedFor, inFlightMax, isFullyHealthy } from '../rules/endpoint-health.ts'
+import type { FreshDelivery } from '../clients/notify-workers.ts'
+import { newDocument, type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
+import type { DeliveryStore } from '../storage/delivery-store.ts'
+import type { DueDelivery, EndpointDocument } from '../storage/documents.ts'
+import type { EndpointStore } from '../storage/endpoint-store.ts'
+
+/*
+ * The invariant of notifications. Every maker of work for an endpoint does three things: it stores the
+ * deliveries, publishes one notification, and in one update lowers the endpoint's `dueAt` and adds one to its
+ * work count (the field `wakes`). The count is exact, the notification may get lost, and the two may arrive
+ * in either order. The view remembers `countRead`, the work count read just before the waiting deliveries
+ * were last read in full, and `offersSince`, the number of notifications since then that named all their new
+ * deliveries; these join the waiting ones without a read. While the work count is countRead + offersSince,
+ * the view knows all the endpoint's work. From this follow three rules:
+ * (1) When the counts differ, the view is stale and reads everything again. It compares them every 500 ms
+ * while at work; the dispatcher compares those of idle endpoints. A higher count tells a lost notification; a
+ * lower one tells an offer that is not counted yet, and then the read finds nothing new.
+ * (2) The lease is given back only by an update that finds the work count equal to countRead. After an offer
+ * that update misses, everything is read once more, and the next update succeeds. So no work is left without
+ * a due time. It also finds a lost notification that was hidden by an offer counted twice: one that arrived
+ * after its count had been read.
+ * (3) An offered delivery is a hint, never an authority: a claim is fenced by the stored delivery.
+ */
+
+/** A change of the endpoint and lost notifications are looked for this often. */
+const lookEveryMs = 500
+
+export type { FreshDelivery } from '../clients/notify-workers.ts'
+
+/**
+ * A worker's knowledge of an endpoint that it holds: the endpoint, and its waiting deliveries in due order.
+ */
+export type EndpointView = {
+  endpoint(): EndpointDocument
+  /** A success changes nothing about the endpoint but the time of it. */
+  isFullyHealthy(): boolean
+  waiting(): Upcoming['lanes']
+  /** All work up to this count is known for certain. */
+  countRead(): number
+  /** Reads what may have changed. @returns false when the lease is lost */
+  refresh(): Promise<boolean>
+  /** Has the next refresh read everything again. */
+  markStale(): void
+  /** Adds deliveries that were just created by one maker of work, who counts them once at the endpoint. */
+  offer(fresh: readonly FreshDelivery[]): void
+  /** Whether this work count differs from the work that is known. */
+  isBehind(workCount: number): boolean
+  /** Removes deliveries that wait no more. */
+  remove(ids: ReadonlySet<string>): void
+  /** Takes over the endpoint as this worker has just changed it. */
+  changed(endpoint: EndpointDocument): void
+}
+
+/** What was read with the lease: the waiting deliveries, null for too many, and whether any are held. */
+export type FirstLook = { readonly upcoming: Upcoming | null; readonly held: boolean }
+
+/** @param inFlight deliveries that this worker has claimed, by id */
+export type OpenEndpointView = (
+  leased: EndpointDocument,
+  firstLook: FirstLook,
+  inFlight: ReadonlyMap<string, DueDelivery>,
+) => EndpointView
+
+export function createOpenEndpointView({
+  endpoints,
+  deliveries,
+  clock,
+  logger: parentLogger,
+}: {
+  endpoints: EndpointStore
+  deliveries: DeliveryStore
+  clock: Clock
+  logger: Logger
+}): OpenEndpointView {
+  return function openEndpointView(leased, firstLook, inFlight) {
+    const { _id: webhookId, leaseToken: token, operatorId, environment } = leased
+    const logger = parentLogger.child({ webhook_id: webhookId })
+    let current = leased
+    let upcoming: Upcoming = firstLook.upcoming ?? {
+      lanes: { fresh: [], retry: [], replay: [], manual: [] },
+      open: new Set(),
+    }
+    let offered: FreshDelivery[] = []
+    let stale = true
+    let lookedAtMs = 0
+    let countRead = leased.wakes
+    let offersSince = 0
+    /** The version of the endpoint for which held deliveries were last held or released. */
+    let heldAtVersion: number | null = null
+
+    // The deliveries read with the lease count as a full read, when pause and backlog need no work first.
+    if (
+      firstLook.upcoming !== null &&
+      !firstLook.held &&
+      leased.deletedAt === null &&
+      leased.health.status === 'ACTIVE' &&
+      backlogOwedFor(leased.health, leased.pulledFor ?? null) === null
+    ) {
+      stale = false
+      lookedAtMs = performance.now()
+      heldAtVersion = leased.version
+    }
+
+    const isBehind = (workCount: number) => workCount !== countRead + offersSince
+
+    /** @returns null when the lease is lost */
+    async function readEndpoint(): Promise<EndpointDocument | null> {
+      const endpoint = await endpoints.readTogether(webhookId)
+      if (endpoint === null || endpoint.leaseToken !== token) {
+        logger.warn('endpoint.lease-lost')
+        return null
+      }
+      if (endpoint.version >= current.version) current = endpoint
+      return endpoint
+    }
+
+    /** An offer arrives before its count: the counts are compared by the periodic look alone. */
+    function hasChanged(endpoint: EndpointDocument, compareCounts: boolean): boolean {
+      return (
+        endpoint.version !== heldAtVersion ||
+        endpoint.health.status === 'PAUSED' ||
+        (compareCounts && isBehind(endpoint.wakes))
+      )
+    }
+
+    /** Reads endpoint and waiting deliveries in full. @returns false when the lease is lost */
+    async function readAll(): Promise<boolean> {
+      stale = false
+      lookedAtMs = performance.now()
+      const endpoint = await readEndpoint()
+      if (endpoint === null) return false
+      // The count is read before the deliveries: work made in between must keep the lease from being given
+      // back.
+      countRead = endpoint.wakes
+      offersSince = 0
+      await applyPause(endpoint)
+      heldAtVersion = endpoint.version
+      await pullBacklog(endpoint)
+      upcoming = await deliveries.upcoming(webhookId)
+      return true
+    }
+
+    /**
+     * Holds or releases deliveries as the endpoint says, also after a crash between its change and theirs.
+     */
+    async function applyPause(endpoint: EndpointDocument): Promise<void> {
+      if (endpoint.deletedAt !== null) return deliveries.cancelAll(webhookId)
+      if (endpoint.health.status === 'PAUSED') {
+        await deliveries.hold(webhookId)
+      } else if (heldAtVersion !== endpoint.version && (await deliveries.hasHeld(webhookId))) {
+        const { heldRule } = endpoint
+        await deliveries.release(webhookId, heldRule?.action === 'skip' ? heldRule.at : null, clock.now())
+      }
+    }
+
+    /** Pulls the backlog of a closed breaker forward, also after a crash since it closed. */
+    async function pullBacklog({ health, pulledFor, deletedAt }: EndpointDocument): Promise<void> {
+      const closedAt = deletedAt === null ? backlogOwedFor(health, pulledFor ?? null) : null
+      if (closedAt === null) return
+      const pulled = await deliveries.pullBacklog(webhookId, closedAt, clock.now())
+      await failpoint('webhooks.backlog-pulled')
+      await endpoints.notePulled(webhookId, closedAt)
+      logger.info({ deliveries: pulled }, 'backlog.pulled')
+    }
+
+    /** Reads more of the lanes that run low. */
+    async function refillLanes(): Promise<void> {
+      for (const lane of upcoming.open) {
+        if (upcoming.lanes[lane].length >= inFlightMax) continue
+        const { waiting, open } = await deliveries.upcomingIn(webhookId, lane)
+        upcoming.lanes[lane] = waiting
+        if (!open) upcoming.open.delete(lane)
+      }
+    }
+
+    /**
+     * Adds offered deliveries to the waiting ones; not behind a longer backlog, from which they are read in
+     * due order.
+     */
+    function mergeOffered(): void {
+      const fresh = offered
+      offered = []
+      if (upcoming.open.has('fresh')) return
+      const known = new Set(Object.values(upcoming.lanes).flatMap((lane) => lane.map(({ _id }) => _id)))
+      for (const { _id, eventId, eventType, createdAtMs } of fresh) {
+        if (known.has(_id) || inFlight.has(_id)) continue
+        const createdAt = new Date(createdAtMs)
+        const ids = { _id, operatorId, environment, webhookId, eventId }
+        const { attempts: _, ...due } = newDocument({ ...ids, eventType, lane: 'fresh', createdAt })
+        upcoming.lanes.fresh.push(due)
+      }
+      if (upcoming.lanes.fresh.length <= upcomingMax) return
+      upcoming.lanes.fresh.length = upcomingMax
+      upcoming.open.add('fresh')
+    }
+
+    return {
+      endpoint: () => current,
+      isFullyHealthy: () => isFullyHealthy(current.health),
+      waiting: () => upcoming.lanes,
+      countRead: () => countRead,
+
+      async refresh() {
+        const lookDue = performance.now() - lookedAtMs > lookEveryMs
+        let held = true
+        if (stale) {
+          held = await readAll()
+        } else if (lookDue || offered.length > 0) {
+          // Read also when the deliveries are known: secrets, URL and pause must be those of now.
+          const endpoint = await readEndpoint()
+          if (lookDue) lookedAtMs = performance.now()
+          held = endpoint !== null && (!hasChanged(endpoint, lookDue) || (await readAll()))
+        }
+        if (held) await refillLanes()
+        mergeOffered()
+        return held
+      },
+
+      markStale() {
+        stale = true
+      },
+
+      offer(fresh) {
+        offersSince += 1
+        if (offered.length + fresh.length <= upcomingMax) offered.push(...fresh)
+        else stale = true
+      },
+
+      isBehind,
+
+      remove(ids) {
+        for (const lane of lanes) {
+          upcoming.lanes[lane] = upcoming.lanes[lane].filter(({ _id }) => !ids.has(_id))
+        }
+      },
+
+      changed(endpoint) {
+        current = endpoint
+      },
+    }
+  }
+}

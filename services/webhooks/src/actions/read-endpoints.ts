@@ -1,0 +1,49 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import { webhookId } from '@pitboss/contracts/primitives'
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { CursorCodec } from '@pitboss/storage/cursor'
+import type { EndpointDocument } from '../storage/documents.ts'
+import type { EndpointStore } from '../storage/endpoint-store.ts'
+import { readPage } from './read-page.ts'
+
+/** An endpoint as a caller names it: its id, and the scopes in which it may be. */
+export type EndpointTarget = { readonly scopes: readonly Scope[]; readonly webhookId: string }
+
+export type ReadEndpoints = ReturnType<typeof createReadEndpoints>
+
+export function createReadEndpoints({
+  endpoints,
+  cursors,
+}: {
+  endpoints: EndpointStore
+  cursors: CursorCodec
+}) {
+  return {
+    /** @throws ServiceError NOT_FOUND as `findEndpoint` does */
+    find: (target: EndpointTarget): Promise<EndpointDocument> => findEndpoint(endpoints, target),
+
+    /** One page of the endpoints of a scope, newest first. */
+    list: (scope: Scope, query: { limit: number; cursor?: string | undefined }) =>
+      readPage({
+        cursors,
+        binding: ['webhooks', scope.operatorId, scope.environment],
+        query,
+        find: (before, limit) => endpoints.list(scope, before, limit),
+        positionOf: ({ _id }) => _id,
+      }),
+  }
+}
+
+/** @throws ServiceError NOT_FOUND for an unknown, foreign or deleted endpoint, and for a malformed id. */
+export async function findEndpoint(
+  endpoints: EndpointStore,
+  target: EndpointTarget,
+): Promise<EndpointDocument> {
+  if (webhookId.safeParse(target.webhookId).success) {
+    for (const scope of target.scopes) {
+      const endpoint = await endpoints.find(scope, target.webhookId)
+      if (endpoint !== null) return endpoint
+    }
+  }
+  throw new ServiceError('NOT_FOUND')
+}

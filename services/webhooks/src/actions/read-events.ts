@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto'
+import type { Scope } from '@pitboss/contracts/caller'
+import type { EventType } from '@pitboss/contracts/objects/event'
+import { eventId } from '@pitboss/contracts/primitives'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import type { Clock } from '@pitboss/runtime/clock'
+import type { CursorCodec } from '@pitboss/storage/cursor'
+import { z } from 'zod'
+import type { DeliveryStore } from '../storage/delivery-store.ts'
+import type { EventStore } from '../storage/event-store.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+const defaultWindowMs = 7 * dayMs
+const manifestWindowMs = 31 * dayMs
+const manifestPage = 2000
+const pageCharactersMax = 300_000
+const deliveriesOfEventMax = 200
+
+export type EventQuery = {
+  readonly type?: EventType | undefined
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
+/**
+ * A poller continues after `seq`. The first page fixes `from`, so that a slow poller never loses its place.
+ */
+const positionSchema = z.strictObject({ seq: z.int().min(0), from: z.int() })
+
+type Hour = { count: number; types: Record<string, number>; ids: ReturnType<typeof createHash> }
+
+export type ReadEvents = ReturnType<typeof createReadEvents>
+
+/** Reads the event log. Source: docs/contract.md, sections 7, 10 and 11. */
+export function createReadEvents({
+  events,
+  deliveries,
+  cursors,
+  clock,
+}: {
+  events: EventStore
+  deliveries: DeliveryStore
+  cursors: CursorCodec
+  clock: Clock
+}) {
+  return {
+    /**
+     * One page in recording order; its cursor continues after the last event, also when there is none yet.
+     * @throws ServiceError VALIDATION_ERROR for a cursor of another list
+     */
+    async list(scope: Scope, query: EventQuery): Promise<{ bodies: string[]; nextCursor: string }> {
+      const binding = [
+        'events',
+        scope.operatorId,
+        scope.environment,
+        query.type ?? null,
+        query.from ?? 'default',
+        query.to ?? null,
+      ]
+      const position = query.cursor === undefined ? null : readPosition(cursors.decode(binding, query.cursor))
+      const to = query.to === undefined ? null : new Date(query.to)
+      const from = position === null ? windowStart(query.from, to ?? clock.now()) : new Date(position.from)
+      const lastSeq = await events.lastSeq(scope)
+      const afterSeq = position?.seq ?? (await events.seqBefore(scope, from))
+      const types = query.type === undefined ? null : [query.type]
+      const found = await events.page(scope, { types, from, to }, afterSeq, query.limit)
+      const page = fitting(found)
+      const lastOfPage = page.at(-1)?.seq ?? afterSeq
+      // Events up to lastSeq were recorded before the page was read: a page below its limit has seen them
+      // all.
+      const sawAll = found.length < query.limit && page.length === found.length
+      const seq = sawAll ? Math.max(lastOfPage, lastSeq, afterSeq) : lastOfPage
+      return {
+        bodies: page.map(({ body }) => body),
+        nextCursor: cursors.encode(binding, { seq, from: from.getTime() }),
+      }
+    },
+
+    /** @returns the event's text. @throws ServiceError NOT_FOUND for an unknown, foreign or malformed id */
+    async find(scopes: readonly Scope[], id: string): Promise<string> {
+      if (eventId.safeParse(id).success) {
+        for (const scope of scopes) {
+          const event = await events.find(scope, id)
+          if (event !== null) return event.body
+        }
+      }
+      throw new ServiceError('NOT_FOUND')
+    },
+
+    /**
+     * Counts events per hour of `created_at` and hashes their ids: SHA-256 over the ids in recording order,
+     * each followed by a newline.
+     * @throws ServiceError VALIDATION_ERROR for more than 31 days
+     */
+    async manifest(scope: Scope, from: Date, to: Date) {
+      if (to.getTime() - from.getTime() > manifestWindowMs)
+        throw invalidField('to', 'must be at most 31 days after from')
+      const hours = new Map<string, Hour>()
+      const end = await events.lastSeq(scope)
+      for (let seq = await events.seqBefore(scope, from); seq < end; ) {
+        const page = await events.headers(scope, { types: null, from, to }, seq, manifestPage)
+        for (const event of page) {
+          if (event.seq > end) break
+          const hour = `${event.createdAt.toISOString().slice(0, 13)}:00:00.000Z`
+          const entry = hours.get(hour) ?? { count: 0, types: {}, ids: createHash('sha256') }
+          entry.count += 1
+          entry.types[event.type] = (entry.types[event.type] ?? 0) + 1
+          entry.ids.update(`${event._id}\n`)
+          hours.set(hour, entry)
+        }
+        seq = page.length < manifestPage ? end : (page.at(-1)?.seq ?? end)
+      }
+      return [...hours]
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .map(([hour, { count, types, ids }]) => ({ hour, count, types, idsSha256: ids.digest('hex') }))
+    },
+
+    /** The events of a round with at most 200 deliveries each, of every account: for operations. */
+    async ofRound(roundId: string) {
+      const found = await events.ofRound(roundId)
+      return Promise.all(
+        found.map(async ({ _id, body }) => ({
+          body,
+          deliveries: await deliveries.listAnywhere({ eventId: _id }, deliveriesOfEventMax),
+        })),
+      )
+    },
+  }
+}
+
+/** The start of a list's window: `from`, else seven days before its end. */
+export function windowStart(from: string | undefined, end: Date): Date {
+  return from === undefined ? new Date(end.getTime() - defaultWindowMs) : new Date(from)
+}
+
+/** The part of a page that one message holds, at least one event. The cursor continues behind it. */
+function fitting<Item extends { body: string }>(found: readonly Item[]): Item[] {
+  let characters = 0
+  return found.filter(({ body }, index) => {
+    characters += body.length
+    return index === 0 || characters <= pageCharactersMax
+  })
+}
+
+function readPosition(value: unknown): z.infer<typeof positionSchema> {
+  const parsed = positionSchema.safeParse(value)
+  if (!parsed.success) throw invalidField('cursor', 'is damaged or belongs to another list')
+  return parsed.data
+}

@@ -1,0 +1,74 @@
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { CursorCodec } from '@pitboss/storage/cursor'
+import type { DeliveryStore } from '../storage/delivery-store.ts'
+import type { ReplayDocument } from '../storage/documents.ts'
+import type { EndpointStore } from '../storage/endpoint-store.ts'
+import type { ReplayStore } from '../storage/replay-store.ts'
+import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
+import { readPage } from './read-page.ts'
+
+export type ReadReplays = ReturnType<typeof createReadReplays>
+
+/** Reads replay jobs with their counts of now. Source: docs/contract.md, sections 7, 10 and 11. */
+export function createReadReplays({
+  endpoints,
+  deliveries,
+  replays,
+  cursors,
+}: {
+  endpoints: EndpointStore
+  deliveries: DeliveryStore
+  replays: ReplayStore
+  cursors: CursorCodec
+}) {
+  return {
+    /** @throws ServiceError NOT_FOUND */
+    async find(target: EndpointTarget, id: string): Promise<ReplayDocument> {
+      const endpoint = await findEndpoint(endpoints, target)
+      const job = await replays.find(endpoint, endpoint._id, id)
+      if (job === null) throw new ServiceError('NOT_FOUND')
+      return withCounts(deliveries, job)
+    },
+
+    /** One page of the jobs of an endpoint, newest first. @throws ServiceError NOT_FOUND */
+    async list(target: EndpointTarget, query: { limit: number; cursor?: string | undefined }) {
+      const endpoint = await findEndpoint(endpoints, target)
+      const { items, nextCursor } = await readPage({
+        cursors,
+        binding: ['replays', endpoint._id],
+        query,
+        find: (before, limit) => replays.list(endpoint, endpoint._id, before, limit),
+        positionOf: ({ _id }) => _id,
+      })
+      return { items: await Promise.all(items.map((job) => withCounts(deliveries, job))), nextCursor }
+    },
+
+    /** For operations: a job of any account. @throws ServiceError NOT_FOUND */
+    async findAnywhere(id: string): Promise<ReplayDocument> {
+      const job = await replays.read(id)
+      if (job === null) throw new ServiceError('NOT_FOUND', { message: `There is no replay ${id}.` })
+      return withCounts(deliveries, job)
+    },
+  }
+}
+
+/** The job with its counts of now, as long as any of its deliveries may still end. */
+export async function withCounts(deliveries: DeliveryStore, job: ReplayDocument): Promise<ReplayDocument> {
+  if (job.status !== 'RUNNING' && job.counted !== false) return job
+  const { open: _, ...counts } = await countReplay(deliveries, job)
+  return { ...job, ...counts }
+}
+
+/** Counts a job's deliveries. A later job may have taken some over, so the counts never fall. */
+export async function countReplay(
+  deliveries: DeliveryStore,
+  job: ReplayDocument,
+): Promise<{ created: number; delivered: number; failed: number; open: boolean }> {
+  const counts = await deliveries.countReplay(job._id)
+  return {
+    created: Math.max(job.created, counts.all),
+    delivered: Math.max(job.delivered, counts.delivered),
+    failed: Math.max(job.failed, counts.failed),
+    open: counts.open,
+  }
+}

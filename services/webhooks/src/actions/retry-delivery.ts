@@ -1,0 +1,66 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { Clock } from '@pitboss/runtime/clock'
+import type { Logger } from 'pino'
+import type { DeliveryStore } from '../storage/delivery-store.ts'
+import type { DeliveryDocument } from '../storage/documents.ts'
+import type { EndpointStore } from '../storage/endpoint-store.ts'
+import type { MarkDue } from './mark-due.ts'
+import { findDelivery, findDeliveryAnywhere } from './read-deliveries.ts'
+
+/** An order on the operations command: who gives it and why. A dry run changes nothing. */
+export type OpsOrder = { readonly by: string; readonly reason: string | null; readonly dryRun: boolean }
+
+export type RetryDelivery = ReturnType<typeof createRetryDelivery>
+
+export function createRetryDelivery({
+  endpoints,
+  deliveries,
+  clock,
+  markDue,
+  logger,
+}: {
+  endpoints: EndpointStore
+  deliveries: DeliveryStore
+  clock: Clock
+  markDue: MarkDue
+  logger: Logger
+}) {
+  async function retry(delivery: DeliveryDocument): Promise<DeliveryDocument> {
+    const endpoint = await endpoints.known(delivery, delivery.webhookId)
+    if (endpoint === null || endpoint.deletedAt !== null) {
+      throw new ServiceError('CONFLICT', { message: 'The endpoint of this delivery is deleted.' })
+    }
+    if (endpoint.health.status === 'PAUSED' && delivery.eventType !== 'webhook.test') {
+      throw new ServiceError('CONFLICT', { message: 'The endpoint is paused. Resume it first.' })
+    }
+    const now = clock.now()
+    const again =
+      delivery.status === 'PENDING' || delivery.status === 'HELD'
+        ? await deliveries.pullForward(delivery, delivery, now)
+        : await deliveries.reopen(delivery, delivery, now)
+    await markDue(delivery.webhookId)
+    if (again !== null) return again
+    // It is in flight, or was a moment ago. That is what the caller asked for.
+    return (await deliveries.find(delivery, delivery._id)) ?? delivery
+  }
+
+  return {
+    /**
+     * Pulls a pending delivery forward, beside its schedule; sends an ended one once more with the next
+     * attempt number.
+     * @throws ServiceError NOT_FOUND; CONFLICT while its endpoint is paused (a test is sent anyway) or when
+     * that is deleted
+     */
+    retry: async (scopes: readonly Scope[], id: string): Promise<DeliveryDocument> =>
+      retry(await findDelivery(deliveries, scopes, id)),
+
+    /** For operations: `retry`, of a delivery of any account. */
+    async retryAnywhere(order: OpsOrder, id: string): Promise<DeliveryDocument> {
+      const found = await findDeliveryAnywhere(deliveries, id)
+      if (order.dryRun) return found
+      logger.info({ by: order.by, reason: order.reason, delivery_id: id }, 'ops.delivery-retried')
+      return retry(found)
+    },
+  }
+}

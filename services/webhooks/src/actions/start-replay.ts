@@ -1,0 +1,158 @@
+import type { EventType } from '@pitboss/contracts/objects/event'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import type { Clock } from '@pitboss/runtime/clock'
+import { claimIdempotencyKey, hashBody, peekIdempotencyKey } from '@pitboss/storage/idempotency-keys'
+import type { Db } from 'mongodb'
+import type { Logger } from 'pino'
+import type { DeliveryStore } from '../storage/delivery-store.ts'
+import type { EndpointDocument, ReplayDocument } from '../storage/documents.ts'
+import type { EndpointStore } from '../storage/endpoint-store.ts'
+import type { EventStore } from '../storage/event-store.ts'
+import type { ReplayStore } from '../storage/replay-store.ts'
+import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
+import { withCounts } from './read-replays.ts'
+import { countSelection } from './replay-selection.ts'
+import type { OpsOrder } from './retry-delivery.ts'
+
+/** No `types` stand for those of the endpoint. A dry run counts and makes nothing. */
+type ReplayRequest = {
+  readonly from: string
+  readonly to: string
+  readonly types: readonly EventType[]
+  readonly only: ReplayDocument['only']
+  readonly dryRun: boolean
+}
+type ReplayKey = Parameters<typeof peekIdempotencyKey>[0]
+/** A replay that would be made. */
+type ReplayPreview = Omit<ReplayDocument, '_id' | 'status' | 'doneSeq' | 'selected'> & {
+  readonly _id: null
+  readonly status: 'PREVIEW'
+}
+
+export type StartReplay = ReturnType<typeof createStartReplay>
+
+/**
+ * Starts a replay job, or counts what one would send. Source: docs/contract.md, sections 7, 11 and 12.
+ * @param notifyReplayWorker has the new job worked on at once
+ */
+export function createStartReplay({
+  db,
+  endpoints,
+  events,
+  deliveries,
+  replays,
+  clock,
+  newId,
+  notifyReplayWorker,
+  logger,
+}: {
+  db: Db
+  endpoints: EndpointStore
+  events: EventStore
+  deliveries: DeliveryStore
+  replays: ReplayStore
+  clock: Clock
+  newId: (prefix: string) => string
+  notifyReplayWorker: () => void
+  logger: Logger
+}) {
+  const newReplayId = () => newId('rpl')
+
+  async function begin(
+    endpoint: EndpointDocument,
+    request: ReplayRequest,
+    key: ReplayKey | null,
+  ): Promise<ReplayDocument | ReplayPreview> {
+    const { operatorId, environment } = endpoint
+    const from = new Date(request.from)
+    const to = new Date(request.to)
+    if (from > to) throw invalidField('from', 'must not be after to')
+    if (!request.dryRun && endpoint.health.status === 'PAUSED') {
+      throw new ServiceError('CONFLICT', { message: 'The endpoint is paused. Resume it first.' })
+    }
+    const types = request.types.length > 0 ? [...new Set(request.types)] : endpoint.events
+    const scope = { operatorId, environment }
+    const selector = {
+      ...scope,
+      _id: null,
+      webhookId: endpoint._id,
+      from,
+      to,
+      types,
+      only: request.only,
+      endSeq: await events.lastSeq(scope),
+    }
+    const matched = await countSelection({ events, deliveries }, selector)
+    const counted = {
+      ...selector,
+      ...{ matched, created: 0, delivered: 0, failed: 0 },
+      createdAt: clock.now(),
+      finishedAt: null,
+    }
+    if (request.dryRun) return { ...counted, status: 'PREVIEW' }
+    const job: ReplayDocument = {
+      ...counted,
+      _id:
+        key === null ? newReplayId() : (await claimIdempotencyKey({ ...key, newId: newReplayId })).objectId,
+      status: 'RUNNING',
+      doneSeq: await events.seqBefore(scope, from),
+      selected: false,
+    }
+    const first = await replays.insert(job)
+    notifyReplayWorker()
+    return withCounts(deliveries, first)
+  }
+
+  return {
+    /**
+     * Once under its idempotency key, of which there is one list for each endpoint. A preview has none.
+     * @param body what the key stands for
+     * @throws ServiceError NOT_FOUND; CONFLICT for a paused endpoint, and for a key that was used with
+     * another body
+     */
+    async start(
+      target: EndpointTarget,
+      idempotencyKey: string | null,
+      body: Pick<ReplayRequest, 'from' | 'to' | 'only'> & {
+        readonly types?: readonly EventType[] | undefined
+        readonly dry_run: boolean
+      },
+    ): Promise<ReplayDocument | ReplayPreview> {
+      const { from, to, only, types = [], dry_run: dryRun } = body
+      const endpoint = await findEndpoint(endpoints, target)
+      const { operatorId, environment, _id } = endpoint
+      const key =
+        idempotencyKey === null || dryRun
+          ? null
+          : {
+              db,
+              scope: { operatorId, environment },
+              list: `replays/${_id}`,
+              key: idempotencyKey,
+              bodyHash: hashBody(body),
+              now: clock.now(),
+            }
+      const earlierId = key === null ? null : await peekIdempotencyKey(key)
+      const earlier = earlierId === null ? null : await replays.find(endpoint, _id, earlierId)
+      if (earlier !== null) return withCounts(deliveries, earlier)
+      return begin(endpoint, { from, to, types, only, dryRun }, key)
+    },
+
+    /** For operations: a replay at any account's endpoint. @throws ServiceError NOT_FOUND */
+    async startAnywhere(
+      order: OpsOrder,
+      { webhookId, from, to, only }: Pick<ReplayRequest, 'from' | 'to' | 'only'> & { webhookId: string },
+    ): Promise<ReplayDocument | ReplayPreview> {
+      const endpoint = await endpoints.read(webhookId)
+      if (endpoint === null || endpoint.deletedAt !== null) {
+        throw new ServiceError('NOT_FOUND', { message: `There is no endpoint ${webhookId}.` })
+      }
+      for (const [field, text] of Object.entries({ from, to })) {
+        if (Number.isNaN(Date.parse(text))) throw invalidField(field, 'must be an ISO 8601 time')
+      }
+      const job = await begin(endpoint, { from, to, types: [], only, dryRun: order.dryRun }, null)
+      logger.info({ by: order.by, reason: order.reason, replay_id: job._id }, 'ops.replay-started')
+      return job
+    },
+  }
+}

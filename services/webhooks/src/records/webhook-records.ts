@@ -1,0 +1,148 @@
+import { toSetup } from '@pitboss/contracts/environments'
+import type { Delivery } from '@pitboss/contracts/objects/delivery'
+import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
+import type { replayJobSchema, WebhookEndpoint } from '@pitboss/contracts/objects/webhook-endpoint'
+import { operatorHandleOf } from '@pitboss/contracts/operator-handle'
+import type { z } from 'zod'
+import type {
+  AttemptRecord,
+  DeliveryDocument,
+  EndpointDocument,
+  ParkedDocument,
+  ReplayDocument,
+} from '../storage/documents.ts'
+
+/** Stored documents as public records. Source: docs/contract.md, sections 7, 10 and 11. */
+
+/**
+ * A page of 200 deliveries must fit into one message. The record of a single delivery has the whole excerpt.
+ */
+const listExcerptCharacters = 256
+
+/** A replay as counted just now; a preview has no id and is not stored. */
+type CountedReplay = Omit<ReplayDocument, '_id' | 'status' | 'doneSeq' | 'selected'> & {
+  readonly _id: string | null
+  readonly status: ReplayDocument['status'] | 'PREVIEW'
+}
+
+/** @throws ZodError for a text that is not an event envelope; the log holds none. */
+export function presentEvent(body: string): EventEnvelope {
+  return eventEnvelopeSchema.parse(JSON.parse(body))
+}
+
+/** @param secret only in the answer of a creation */
+export function presentEndpoint(endpoint: EndpointDocument, secret?: string): WebhookEndpoint {
+  const { health } = endpoint
+  return {
+    webhook_id: endpoint._id,
+    url: endpoint.url,
+    description: endpoint.description,
+    environment: toSetup(endpoint.environment),
+    events: endpoint.events,
+    status: health.status,
+    pause_reason: health.pauseReason,
+    failure_streak: {
+      consecutive_failed_attempts: health.streak.attempts,
+      consecutive_failed_deliveries: health.streak.deliveries,
+      since: instantText(health.streak.since),
+    },
+    created_at: endpoint.createdAt.toISOString(),
+    ...(secret === undefined ? {} : { secret }),
+  }
+}
+
+/** Leaves out an attempt that is under way, so that number, result and next time always fit together. */
+export function presentDelivery(delivery: DeliveryDocument): Delivery {
+  const last = delivery.attempts.at(-1)
+  const excerpt = last?.responseExcerpt?.slice(0, listExcerptCharacters) ?? null
+  return {
+    delivery_id: delivery._id,
+    webhook_id: delivery.webhookId,
+    event_id: delivery.eventId,
+    event_type: delivery.eventType,
+    status: delivery.status,
+    attempt_count: attemptsEnded(delivery),
+    next_attempt_at: delivery.status === 'PENDING' ? instantText(delivery.nextAttemptAt) : null,
+    last_attempt: last === undefined ? null : presentAttempt({ ...last, responseExcerpt: excerpt }),
+    created_at: delivery.createdAt.toISOString(),
+    delivered_at: delivery.status === 'DELIVERED' ? instantText(delivery.deliveredAt) : null,
+  }
+}
+
+/** A delivery with its attempts. @param waitingFor why it is not sent yet, in plain words, or null */
+export function presentDeliveryDetail(delivery: DeliveryDocument, waitingFor: string | null) {
+  return {
+    ...presentDelivery(delivery),
+    attempts: delivery.attempts.map(presentAttempt),
+    waiting_for: waitingFor,
+  }
+}
+
+/** A delivery for operations, who see every operator's. */
+export function presentDeliveryWithOperator(delivery: DeliveryDocument) {
+  return { ...presentDelivery(delivery), operator_id: operatorHandleOf(delivery.operatorId) }
+}
+
+export function presentReplay(replay: CountedReplay): z.infer<typeof replayJobSchema> {
+  return {
+    replay_id: replay._id,
+    webhook_id: replay.webhookId,
+    status: replay.status,
+    from: replay.from.toISOString(),
+    to: replay.to.toISOString(),
+    types: replay.types,
+    only: replay.only,
+    matched: replay.matched,
+    created: replay.created,
+    delivered: replay.delivered,
+    failed: replay.failed,
+    created_at: replay.createdAt.toISOString(),
+    finished_at: instantText(replay.finishedAt),
+  }
+}
+
+export function presentParked(message: ParkedDocument) {
+  return {
+    parked_id: message._id,
+    consumer: message.consumer,
+    stream_seq: message.streamSeq,
+    subject: message.subject,
+    parked_at: message.parkedAt.toISOString(),
+    deliveries: message.deliveries,
+    error: message.error,
+    payload: Buffer.from(message.payload, 'base64').toString('utf8'),
+  }
+}
+
+function presentAttempt(attempt: AttemptRecord) {
+  const { timings } = attempt
+  return {
+    attempt: attempt.attempt,
+    sent_at: attempt.sentAt.toISOString(),
+    duration_ms: attempt.durationMs,
+    http_status: attempt.httpStatus,
+    error: attempt.error,
+    response_excerpt: attempt.responseExcerpt,
+    timings:
+      timings === null
+        ? null
+        : {
+            dns_ms: timings.dnsMs,
+            connect_ms: timings.connectMs,
+            tls_ms: timings.tlsMs,
+            first_byte_ms: timings.firstByteMs,
+            total_ms: timings.totalMs,
+          },
+    hint: attempt.hint,
+  }
+}
+
+/** How many attempts have ended; one that is under way is counted in `attemptCount` already. */
+export function attemptsEnded({ attemptCount, claimToken }: DeliveryDocument): number {
+  return claimToken > 0 ? attemptCount - 1 : attemptCount
+}
+
+/** An instant in ISO 8601, or null. */
+export function instantText(at: Date | null): string | null {
+  return at === null ? null : at.toISOString()
+}

@@ -7,7 +7,7 @@ import {
 } from '@pitboss/runtime/config-pieces'
 import { z } from 'zod'
 
-/** The environment of the webhooks service. Source: contract section 9. */
+/** Environment variables of the webhooks service. Source: docs/contract.md, section 9. */
 export const configSchema = z.object({
   ...commonConfig,
   ...storageConfig,

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { RunnerDeps } from './workers/endpoint-runner.ts'
 import type { Slots } from './workers/slots.ts'
 
-/** Counts attempts, times them, and how long a first attempt waited since its delivery was made. */
+/** Counts and times attempts, and times the wait of a delivery for its first attempt. */
 export function createMetrics(registry: Registry, slots: Slots): RunnerDeps['onAttempt'] {
   const attempts = new Counter({
     name: 'pitboss_webhook_attempts_total',

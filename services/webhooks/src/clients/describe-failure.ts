@@ -21,9 +21,7 @@ const words: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'TLS: the certificate is for another name',
 }
 
-/**
- * What went wrong on the way to a receiver, in words for its owner. Never holds addresses or internal names.
- */
+/** Says in words for its owner why a receiver was not reached. Never names addresses or internal names. */
 export function describeFailure(error: unknown): string {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     if (cause instanceof AddressRefusedError) return 'the address is private or reserved and is not called'

@@ -21,10 +21,10 @@ type WebhookPost = {
 }
 
 type WebhookAnswer = {
-  /** A 2xx status, whatever became of the body. */
+  /** A 2xx status, even when the body broke off. */
   readonly ok: boolean
   readonly httpStatus: number | null
-  /** What went wrong in a few words, null when nothing did. */
+  /** The failure in a few words, or null. */
   readonly error: string | null
   readonly headers: ReadonlyMap<string, string>
   readonly excerpt: string | null
@@ -37,15 +37,15 @@ export type PostWebhook = (post: WebhookPost) => Promise<WebhookAnswer>
 type Marks = {
   readonly startedAt: number
   dns: number | null
-  /** The TCP connection stands. */
+  /** The TCP connection was made. */
   tcp: number | null
-  /** Everything stands, TLS too where it is used. */
+  /** The connection was made, with TLS where it is used. */
   connected: number | null
   secure: boolean
   firstByte: number | null
 }
 
-/** The exchange during which a socket is being opened, so that its phases are booked to the right attempt. */
+/** The exchange that opens a socket, so that its phases count for the right attempt. */
 const exchange = new AsyncLocalStorage<Marks>()
 subscribe('undici:client:connected', () => {
   const marks = exchange.getStore()
@@ -55,7 +55,7 @@ subscribe('undici:client:connected', () => {
 /**
  * Posts to receivers: one deadline of 15 s for the whole exchange and 5 s to connect, addresses checked at
  * every connection, redirects not followed, at most 64 KiB of the answer read and 4 KiB kept. Never rejects.
- * Source: contract sections 7 and 11.
+ * Source: docs/contract.md, sections 7 and 11.
  */
 export function createPostWebhook({ allowLoopback }: { allowLoopback: boolean }): {
   post: PostWebhook
@@ -150,7 +150,9 @@ function statusError(httpStatus: number | null): string | null {
   return redirect ? `HTTP ${httpStatus}: redirects are not followed` : `HTTP ${httpStatus}`
 }
 
-/** Phases follow each other; one that a kept-alive socket did not need, or that was not reached, is null. */
+/**
+ * Phases follow each other. Null for a phase that was not reached, or that a kept-alive socket did not need.
+ */
 function timingsOf(
   { startedAt, dns, tcp, connected, secure, firstByte }: Marks,
   totalMs: number,
@@ -168,7 +170,7 @@ function tenths(ms: number): number {
   return Math.round(ms * 10) / 10
 }
 
-/** Reads until the end or the cap; a body that breaks off is no failure of its own. */
+/** Reads until the end or the limit; a body that breaks off is no failure of its own. */
 async function readCapped(
   body: AsyncIterable<Uint8Array> & { destroy(): unknown },
 ): Promise<{ text: string; error: string | null }> {

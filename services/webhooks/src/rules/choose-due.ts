@@ -4,9 +4,10 @@ import { type EndpointHealth, inFlightMax } from './endpoint-health.ts'
 type Waiting = { readonly dueAt: Date; readonly eventType: string }
 
 /**
- * Which of the waiting deliveries may be claimed now, whether the breaker lets its probe through as well, and
- * when there will be more (null: not by the clock alone). A paused endpoint takes tests alone, an open
- * breaker what a person asked for and the probe.
+ * Chooses the waiting deliveries that may be claimed now. A paused endpoint takes tests alone; an open
+ * breaker takes manual retries and one probe.
+ * @returns `probe`: the breaker lets a probe through as well; `nextAt`: when there will be more, null for not
+ * by the clock alone
  */
 export function chooseDue<Item extends Waiting>({
   health,

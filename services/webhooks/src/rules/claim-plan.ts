@@ -1,26 +1,26 @@
 import { inFlightMax } from './endpoint-health.ts'
 
-/** First tries, later tries, what a replay job sends, and what a person asked for. */
+/** First tries, later tries, replays, and what a person asked for. */
 export const lanes = ['fresh', 'retry', 'replay', 'manual'] as const
 export type Lane = (typeof lanes)[number]
 
-/** Counts claims, so that turns are kept from one claim to the next. */
+/** Counts claims, so that turns continue from one claim to the next. */
 export type Turns = { readonly all: number; readonly normal: number }
 
 const replayShare = 4
 const freshPerOld = 3
 
 /**
- * Slots that replay jobs may fill at the same time: a quarter, at least one. Source: contract section 7,
- * issue "Replay jobs".
+ * Slots that replay jobs may fill at the same time: a quarter, at least one. Source: docs/contract.md,
+ * section 7.
  */
 export function replaySlots(pace: number): number {
   return Math.max(1, Math.floor(Math.min(pace, inFlightMax) / replayShare))
 }
 
 /**
- * Chooses which due deliveries take the free slots: what a person asked for first, then fresh before old 3:1,
- * with every fourth claim for a replay job while its lane has room.
+ * Chooses the due deliveries that take the free slots: manual ones first, then fresh before old ones 3:1, and
+ * every fourth claim for a replay job while its lane has room.
  */
 export function planClaims<Item>({
   free,

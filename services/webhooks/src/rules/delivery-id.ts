@@ -5,9 +5,9 @@ const timeCharacters = 10
 const hashCharacters = 16
 
 /**
- * The one id that the delivery of an event to an endpoint can have: the event id's ten characters of time and
- * 80 bits of a hash over event, endpoint and generation. So a repeated fan-out meets what it made before.
- * Source: architecture, "State and events".
+ * The only id that a delivery of an event to an endpoint can have: the ten characters of time of the event
+ * id, and 80 bits of a hash over event, endpoint and generation. A repeated fan-out therefore finds the
+ * deliveries that it created before. Source: ours.
  */
 export function deliveryIdOf(eventId: string, webhookId: string, generation: number): string {
   const [, eventText = ''] = eventId.split('_')

@@ -1,22 +1,25 @@
 import type { Place } from './delivery-place.ts'
 import { attemptDelayMs, earliestAgeMs, livesAtLeastMs } from './schedule.ts'
 
-/** What becomes of a delivery after an attempt. */
+/** The result of an attempt for its delivery. */
 export type DeliveryOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly place: Place }
-  /** No attempt is left; `scheduleSpent` is false when there was only the one (a test, a manual retry). */
+  /**
+   * No attempt is left. `scheduleSpent` is false for a delivery with one attempt alone (a test, a manual
+   * retry).
+   */
   | { readonly kind: 'failed'; readonly scheduleSpent: boolean }
 
 type Attempt = {
-  /** Where the delivery stood when the attempt was made. */
+  /** The place on the schedule at which the attempt was made. */
   readonly place: Place
   readonly startedAt: Date
-  /** When it had failed. */
+  /** When the attempt failed. */
   readonly at: Date
-  /** Of the present run of the schedule. */
+  /** The first attempt of the present run of the schedule. */
   readonly firstAttemptAt: Date
-  /** What the receiver asked for; counts when it is later than the schedule. */
+  /** The delay that the receiver asked for; it counts when it ends later than the schedule says. */
   readonly retryAfterMs: number | null
   /** 0 to 1, drawn by the caller. */
   readonly random: number
@@ -24,9 +27,8 @@ type Attempt = {
 }
 
 /**
- * Judges one attempt.
+ * Judges one attempt. Source: docs/contract.md, sections 7, 11 and 12.
  * @param single one attempt and no schedule
- * Source: contract sections 7, 11 and 12, "Webhooks".
  */
 export function judgeAttempt({
   ok,
@@ -40,7 +42,7 @@ export function judgeAttempt({
 }
 
 /**
- * The place after an attempt whose worker went away, so that nobody knows how it ended. It has used up its
+ * The place after an attempt whose worker died, so that its result is unknown. The attempt has used up its
  * step if it was one; the last step stays due. The delivery is sent again at once, beside the schedule.
  */
 export function placeAfterInterruption(attempt: Omit<Attempt, 'at' | 'retryAfterMs'>): Place {
@@ -48,8 +50,8 @@ export function placeAfterInterruption(attempt: Omit<Attempt, 'at' | 'retryAfter
 }
 
 /**
- * An attempt at the time of the step that is due, or later, is that step; an earlier one is none. Null when
- * the schedule is spent.
+ * An attempt at the due time of the step, or later, is that step; an earlier one is none. Null when the
+ * schedule is spent.
  */
 function placeAfter({
   place: { step, stepDueAt },

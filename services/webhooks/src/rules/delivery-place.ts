@@ -1,14 +1,14 @@
 import { stepAtAge, stepsMax } from './schedule.ts'
 
-/** Where a delivery stands on its schedule. */
+/** The place of a delivery on its schedule. */
 export type Place = {
-  /** The step whose attempt is the schedule's next one, 1 to 12. */
+  /** The next step, 1 to 12. */
   readonly step: number
-  /** When that is due. What is sent earlier was pulled forward and leaves the place as it is. */
+  /** When that step is due. An earlier attempt was pulled forward and leaves the place as it is. */
   readonly stepDueAt: Date
 }
 
-/** What is kept of a delivery. Earlier releases kept no place. */
+/** The stored fields of a delivery. Earlier releases stored no place. */
 type Stored = {
   readonly step?: number
   readonly stepDueAt?: Date
@@ -24,16 +24,16 @@ type Claimed = Stored & {
 }
 
 /**
- * When the next step is due; of a delivery that has no place yet, when its next attempt is, as long as
- * nothing pulls that forward.
+ * When the next step is due. For a delivery without a stored place: when its next attempt is due, until the
+ * first pull forward.
  */
 export function stepDueAtOf({ stepDueAt, nextAttemptAt, createdAt }: Stored): Date {
   return stepDueAt ?? nextAttemptAt ?? createdAt
 }
 
 /**
- * The place at which an attempt was made. One that is not kept is told by the attempts and by the age,
- * whichever says less.
+ * The place at which an attempt was made. A place that is not stored is derived from the attempts and from
+ * the age, the lower one of the two.
  */
 export function placeOf(delivery: Claimed, scaleMs: (ms: number) => number): Place {
   const { step, attemptCount, scheduleBase, firstAttemptAt } = delivery

@@ -1,12 +1,11 @@
 /**
- * What an endpoint's answers have made of it: streak, breaker, pause and pace. Pure rules. Source: contract
- * sections 7, 11 and 12.
+ * Health of an endpoint: streak, breaker, pause and pace. Source: docs/contract.md, sections 7, 11 and 12.
  */
 
 const secondMs = 1000
 const hourMs = 60 * 60 * secondMs
 
-/** Attempts in flight per endpoint, and the steps on the way back to it. */
+/** The most attempts in flight per endpoint. */
 export const inFlightMax = 8
 const breakerFailures = 10
 const probeFirstMs = 30 * secondMs
@@ -29,15 +28,15 @@ export type EndpointHealth = {
     readonly since: Date | null
   }
   readonly breaker: {
-    /** Set while it is open. */
+    /** When the next probe is due; null while the breaker is closed. */
     readonly probeAt: Date | null
     readonly intervalMs: number
-    /** When a success last closed it; later with each closing. Earlier releases kept none. */
+    /** When a success last closed it; rises with each closing. Earlier releases stored none. */
     readonly closedAt?: Date | null
   }
   /**
-   * Attempts allowed in flight now: 1, 2, 4 or 8 since the breaker closed or a pause ended; and how many have
-   * succeeded at that pace.
+   * Attempts allowed in flight now (1, 2, 4 or 8 since the breaker closed or a pause ended), and the
+   * successes at that pace.
    */
   readonly pace: { readonly inFlight: number; readonly successes: number }
   readonly lastSuccessAt: Date | null
@@ -46,14 +45,14 @@ export type EndpointHealth = {
 export type AttemptResult = {
   readonly at: Date
   readonly ok: boolean
-  /** The receiver said that it is gone for good. */
+  /** The receiver answered 410. */
   readonly gone: boolean
-  /** Whether the breaker let this one through as its probe. */
+  /** The breaker let it through as its probe. */
   readonly probe: boolean
   /** The failed attempt was the last of its schedule. */
   readonly exhausted: boolean
   readonly firstAttemptAt: Date
-  /** The streak in which the delivery has failed before, or null. */
+  /** The streak in which the delivery failed before, or null. */
   readonly failedInStreak: number | null
 }
 
@@ -68,20 +67,19 @@ export const freshHealth: EndpointHealth = {
   lastSuccessAt: null,
 }
 
-/** Health after the result of one attempt of a real delivery; `webhook.test` never comes here. */
+/** Health after one attempt at a real delivery, never at a `webhook.test`. */
 export function afterAttempt(health: EndpointHealth, result: AttemptResult, scaleMs: Scale): EndpointHealth {
   return result.ok ? afterSuccess(health, result.at) : afterFailure(health, result, scaleMs)
 }
 
-/** Whether a success has anything to change beside the time of it. */
+/** Whether a success changes nothing but its time. */
 export function isFullyHealthy(health: EndpointHealth): boolean {
   return health.streak.attempts === 0 && health.pace.inFlight === inFlightMax
 }
 
 /**
- * The closing of the breaker for which the backlog of an endpoint has yet to be pulled forward; null when
- * there is none.
- * @param doneFor the last closing for which it was
+ * The closing of the breaker for which the backlog is yet to be pulled forward, or null.
+ * @param doneFor the last closing for which it was pulled forward
  */
 export function backlogOwedFor(
   { status, breaker: { probeAt, closedAt = null } }: EndpointHealth,
@@ -91,12 +89,12 @@ export function backlogOwedFor(
   return doneFor === null || closedAt > doneFor ? closedAt : null
 }
 
-/** Paused by hand; pausing a paused endpoint changes nothing. */
+/** Pauses by hand; a paused endpoint stays as it is. */
 export function paused(health: EndpointHealth): EndpointHealth {
   return health.status === 'PAUSED' ? health : { ...health, status: 'PAUSED', pauseReason: 'MANUAL' }
 }
 
-/** Active again, with an ended streak and a closed breaker; resuming an active endpoint changes nothing. */
+/** Resumes with an ended streak and a closed breaker; an active endpoint stays as it is. */
 export function resumed(health: EndpointHealth): EndpointHealth {
   if (health.status === 'ACTIVE') return health
   return {
@@ -110,7 +108,8 @@ export function resumed(health: EndpointHealth): EndpointHealth {
 }
 
 /**
- * Only the success that closes the breaker pulls the backlog forward, and only then does the pace begin anew.
+ * Only the success that closes the breaker has the backlog pulled forward and starts the pace again at its
+ * slowest.
  */
 function afterSuccess(health: EndpointHealth, at: Date): EndpointHealth {
   const streak = health.streak.attempts > 0 ? endedStreak(health) : health.streak
@@ -122,8 +121,8 @@ function afterSuccess(health: EndpointHealth, at: Date): EndpointHealth {
 }
 
 /**
- * The pace stays: what the endpoint refuses must not hold up the others, and the breaker opens when it
- * refuses everything.
+ * The pace stays: an event that the endpoint refuses must not hold up the others. When it refuses everything,
+ * the breaker opens.
  */
 function afterFailure(health: EndpointHealth, result: AttemptResult, scaleMs: Scale): EndpointHealth {
   const { at } = result

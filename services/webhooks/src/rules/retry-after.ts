@@ -1,8 +1,8 @@
 const retryAfterMaxMs = 60 * 60 * 1000
 
 /**
- * How long an answer asks us to wait, in milliseconds, at most an hour; null when it does not ask. Only 429
- * and 503 can, in seconds or as an HTTP date. Never scaled. Source: contract sections 7 and 11.
+ * The delay that an answer asks for, in milliseconds, at most an hour; null for none. Only 429 and 503 can
+ * ask, in seconds or with an HTTP date. Never scaled. Source: docs/contract.md, sections 7 and 11.
  */
 export function retryAfterMs(httpStatus: number, header: string | null, now: Date): number | null {
   if (header === null || (httpStatus !== 429 && httpStatus !== 503)) return null

@@ -2,7 +2,10 @@ const secondMs = 1000
 const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 
-/** Delay before each attempt, the first being due at once: 23 h 42 m in all. Source: contract section 7. */
+/**
+ * Delays before the attempts; the first is due at once, the last after 23 h 42 m in all. Source:
+ * docs/contract.md, section 7.
+ */
 const delaysMs = [
   0,
   5 * secondMs,
@@ -22,13 +25,14 @@ const jitter = 0.1
 
 export const stepsMax = delaysMs.length
 
-/** No delivery fails earlier than this after its first attempt. Source: contract section 12, "Webhooks". */
+/** The least time from the first attempt to FAILED. Source: docs/contract.md, section 12. */
 export const livesAtLeastMs = 23 * hourMs
 
 /**
- * Delay before the attempt at `step` of the schedule (1 = the first try), with ±10 % jitter.
+ * Delay before the attempt at `step` of the schedule (1 = the first try), with ±10 % jitter. Source:
+ * docs/contract.md, section 7.
  * @param random 0 to 1, drawn by the caller
- * @returns whole milliseconds; null when the schedule is spent. Source: contract section 7.
+ * @returns whole milliseconds; null when the schedule is spent
  */
 export function attemptDelayMs(step: number, random: number): number | null {
   const delayMs = delaysMs[step - 1]
@@ -37,14 +41,14 @@ export function attemptDelayMs(step: number, random: number): number | null {
 }
 
 /**
- * The age, counted from the first attempt, before which `step` is not due however its jitter and that of the
- * steps before it fell: what is left of the schedule then still takes a delivery past 23 h.
+ * The least age, counted from the first attempt, at which `step` is due with any jitter: the rest of the
+ * schedule then still takes the delivery past 23 h.
  */
 export function earliestAgeMs(step: number): number {
   return Math.max(0, plainAgeMs(step) - (plainAgeMs(stepsMax) - livesAtLeastMs))
 }
 
-/** The latest step that a delivery can have come to by this age, its jitter being what it may. */
+/** The latest step that a delivery of this age can have reached with any jitter. */
 export function stepAtAge(ageMs: number, scaleMs: (ms: number) => number): number {
   const reached = delaysMs.findLastIndex((_, index) => scaleMs(plainAgeMs(index + 1) * (1 - jitter)) <= ageMs)
   return Math.max(0, reached) + 1

@@ -1,17 +1,14 @@
 import { createHmac } from 'node:crypto'
 
-/**
- * Response header in which a test receiver may echo the signature that it computed. Source: ours, for
- * "Signature rules".
- */
+/** Response header in which a test receiver may echo the signature that it computed. Source: ours. */
 export const computedSignatureHeader = 'x-webhook-computed-signature'
 
 type Mistake = { readonly hint: string; readonly signature: string }
 
 /**
- * Which mistake gives the signature that a receiver computed; null when none of the known ones does.
+ * Names the mistake that gives the signature of a receiver; null for an unknown one.
  * @param computed the echoed header, with or without `v1=`, hex or base64
- * @param secrets valid ones newest first; `oldSecrets` have ended
+ * @param secrets valid ones, newest first; `oldSecrets` have ended
  */
 export function signatureHint({
   computed,
@@ -73,7 +70,7 @@ function mistakesWith(secret: string, body: string, timestamp: string): Mistake[
   ]
 }
 
-/** The body as other JSON writers would put it. */
+/** The body as other JSON writers write it. */
 function reserialised(body: string): string[] {
   let value: unknown
   try {
@@ -102,7 +99,7 @@ function sorted(value: unknown): unknown {
   )
 }
 
-/** As Python's json.dumps writes it: a space after each comma and colon. */
+/** The form of Python's json.dumps: a space after each comma and colon. */
 function spaced(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`
   if (value === null || typeof value !== 'object') return JSON.stringify(value)

@@ -1,21 +1,24 @@
 import { randomInt } from 'node:crypto'
 
-/** Secrets of an endpoint, newest first. The newest has no end. */
+/** A secret of an endpoint. Lists of them are newest first; the newest has no end. */
 export type StoredSecret = {
-  /** Encrypted; the plain text exists only while something is signed or shown. */
+  /** Encrypted. The plain text exists only while it signs or is shown. */
   readonly sealed: string
   readonly createdAt: Date
-  /** From then on it signs nothing; null for the present one. */
+  /** It signs nothing from then on; null for the present one. */
   readonly validUntil: Date | null
 }
 
 const signaturesMax = 3
-/** Old secrets are kept a little for the hint to a test receiver that still uses one. */
+/** Old secrets serve the hint to a test receiver that still uses one. */
 const secretsKept = 5
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const secretCharacters = 32
 
-/** `whsec_` and 32 base62 characters from the system's random source. Source: contract section 7. */
+/**
+ * Makes a secret: `whsec_` and 32 base62 characters from the system's random source. Source:
+ * docs/contract.md, section 7.
+ */
 export function newWebhookSecret(): string {
   let text = ''
   for (let position = 0; position < secretCharacters; position++)
@@ -23,12 +26,14 @@ export function newWebhookSecret(): string {
   return `whsec_${text}`
 }
 
-/** The secrets that sign at `now`, newest first, at most three. Source: contract section 11, "Rotation". */
+/** The secrets that sign at `now`, newest first, at most three. Source: docs/contract.md, section 11. */
 export function secretsValidAt(secrets: readonly StoredSecret[], now: Date): StoredSecret[] {
   return secrets.filter(({ validUntil }) => validUntil === null || validUntil > now).slice(0, signaturesMax)
 }
 
-/** Secrets after a rotation: the one replaced stays valid for `overlapS`, the ends of older ones stand. */
+/**
+ * Secrets after a rotation: the replaced one stays valid for `overlapS` seconds, older ones keep their ends.
+ */
 export function rotateSecrets(
   secrets: readonly StoredSecret[],
   { sealed, now, overlapS }: { sealed: string; now: Date; overlapS: number },

@@ -11,7 +11,7 @@ const pauseTexts: Readonly<Record<PauseReason, string>> = {
 type Waiting = {
   readonly status: string
   readonly lane: Lane
-  /** When the attempt that is under way began, or null. */
+  /** When the attempt in flight began, or null. */
   readonly underWaySince: Date | null
   readonly dueAt: Date | null
   readonly attemptsMade: number
@@ -19,7 +19,7 @@ type Waiting = {
 }
 
 /**
- * In plain words why a delivery has not gone out yet; null when it waits for nothing any more.
+ * Says in plain words why a delivery is not sent yet; null when it has ended.
  * @param probing the event that the breaker lets through next
  */
 export function waitingFor({
@@ -57,7 +57,7 @@ export function waitingFor({
   return 'due now, next in line for a free worker'
 }
 
-/** `12:04:30` of today's or another day's UTC clock. */
+/** The UTC time of day: `12:04:30`. */
 function clockTime(at: Date): string {
   return at.toISOString().slice(11, 19)
 }

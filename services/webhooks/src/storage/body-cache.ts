@@ -1,13 +1,13 @@
 import type { EventStore } from './event-store.ts'
 
-/** Bodies of recent events, which are about to be sent to several endpoints. Bodies never change. */
+/** Caches the bodies of recent events, each of which goes to several endpoints soon. Bodies never change. */
 export type BodyCache = {
   put(eventId: string, body: string): void
-  /** Those of `ids` that are recorded; the database is asked for what is not at hand. */
+  /** The bodies of the recorded ones; those not in the cache are read from the database. */
   of(ids: readonly string[]): Promise<Map<string, string>>
 }
 
-/** @param charactersMax bound of what is kept; the oldest goes first */
+/** @param charactersMax bound of the cache; the oldest body leaves first */
 export function createBodyCache(events: EventStore, charactersMax: number): BodyCache {
   const kept = new Map<string, string>()
   let characters = 0

@@ -35,8 +35,8 @@ export function collectionsOf(db: Db): Collections {
 const pending = { status: 'PENDING' }
 
 /**
- * Indexes on what is pending, held or in flight are partial: a claim costs the same beside a million ended
- * deliveries.
+ * Indexes on pending, held and claimed deliveries are partial: a claim costs the same beside a million ended
+ * ones.
  */
 export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   ...leaseIndexes,

@@ -5,10 +5,7 @@ import type { Collections } from './collections.ts'
 import { type AttemptRecord, type DeliveryDocument, type DueDelivery, never } from './documents.ts'
 
 const groupMax = 100
-/**
- * Attempts kept with a delivery; only what is sent beside the schedule, and replays, can make more than
- * twelve.
- */
+/** Attempt records per delivery. Only replays and attempts beside the schedule make more than twelve. */
 const attemptsKept = 30
 
 type Claim = { readonly due: DueDelivery; readonly token: number; readonly now: Date }
@@ -21,8 +18,8 @@ type Write = Claim | Completion
 type Written = { readonly claimed: DueDelivery | null } | { readonly completed: boolean }
 
 /**
- * What workers do with deliveries: claimed, completed, and recovered from workers that died. Claims and
- * completions of all endpoints of this process share their round trips, each under its own fence.
+ * Writes of workers: claims, completions, and the recovery from workers that died. Claims and completions of
+ * all endpoints of this process share their round trips, each under its own fence.
  */
 export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveries'>) {
   const write = createGroups<Write, Written>({
@@ -32,9 +29,9 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
   })
 
   /**
-   * Claims and completions in one write, each under a fence that names what was read of it. When all of them
-   * match, what was read is what is written; else they are read again. A claim waits for every completion
-   * that was asked for before it.
+   * Writes claims and completions together, each under a fence that names the state that was read. When all
+   * match, each delivery is now as computed here; else they are read again. A claim waits for every
+   * completion that was asked for before it.
    */
   async function writeTogether(writes: readonly Write[]): Promise<Written[]> {
     const operations = writes.map((one) => ({
@@ -63,15 +60,15 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
 
   return {
     /**
-     * Stores the next attempt's number and the worker's token with each. What somebody else has taken, or
-     * what has changed since it was read, is left out.
+     * Stores the next attempt's number and the worker's token with each. Leaves out deliveries that changed
+     * since they were read, or that another worker has claimed.
      */
     async claim(dues: readonly DueDelivery[], token: number, now: Date): Promise<DueDelivery[]> {
       const written = await write(dues.map((due) => ({ due, token, now })))
       return written.flatMap((one) => ('claimed' in one && one.claimed !== null ? [one.claimed] : []))
     },
 
-    /** Writes the result of the attempt, if the claim still stands. False when it was lost. */
+    /** Writes the result of an attempt under its claim. @returns false when the claim was lost */
     async complete(
       claimed: Completion['claimed'],
       fields: Partial<DeliveryDocument>,
@@ -82,9 +79,9 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
     },
 
     /**
-     * What dead workers left in flight for this endpoint becomes due; the attempt stays on record with an
-     * unknown outcome.
-     * @param placeAfter where such a delivery stands on its schedule then
+     * Makes the deliveries due that dead workers left in flight for this endpoint; each attempt stays on
+     * record with an unknown result.
+     * @param placeAfter the place of such a delivery on its schedule
      */
     async recoverOrphans(
       webhookId: string,
@@ -122,7 +119,7 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
   }
 }
 
-/** The delivery as a claim of it leaves it. */
+/** The delivery after the claim. */
 function claimedOf({ due, token, now }: Claim): DueDelivery {
   return { ...due, claimToken: token, claimedAt: now, dueAt: never, attemptCount: due.attemptCount + 1 }
 }
@@ -145,8 +142,8 @@ function completionOperation({ claimed: { _id, claimToken, attemptCount }, field
 }
 
 /**
- * An attempt number is given once per claim; the times tell a worker's own record from what its successor
- * noted in its place.
+ * A claim gives its attempt number once; the times distinguish the record of a worker from that of the next
+ * one, which recovered the delivery.
  */
 function isSameAttempt(a: AttemptRecord, b: AttemptRecord): boolean {
   return a.attempt === b.attempt && a.sentAt.getTime() === b.sentAt.getTime() && a.durationMs === b.durationMs

@@ -9,11 +9,11 @@ const moveBatchesMax = 10_000
 
 type ReplayCounts = { readonly all: number; readonly delivered: number; readonly failed: number }
 
-/** What people, pauses and replay jobs do to deliveries, many at a time where need be. */
+/** Changes by people, pauses and replay jobs, often of many deliveries at a time. */
 export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliveries'>) {
   /**
-   * Moves everything that `filter` finds by `update`, in batches, so that no single write grows with the
-   * backlog.
+   * Updates all deliveries of `filter` in batches, so that no single write grows with the backlog. @returns
+   * how many were changed
    */
   async function move(
     filter: Filter<DeliveryDocument>,
@@ -35,7 +35,7 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
   }
 
   async function endedBy(replayId: string): Promise<ReplayCounts> {
-    // What was taken back ended before the job, and no attempt has been made at it since.
+    // Deliveries that a cancelled job took back have no attempt since.
     const own = { replayId, single: false, firstAttemptAt: { $ne: null } }
     const [all, delivered, failed] = await Promise.all([
       deliveries.countDocuments({ replayId }),
@@ -47,8 +47,8 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
 
   return {
     /**
-     * Everything pending and not in flight becomes due now, beside its schedule: each delivery once for this
-     * closing of the breaker, however often this is repeated.
+     * Makes everything due that is pending and not in flight, beside its schedule: each delivery once for
+     * this closing of the breaker, however often this is repeated.
      */
     async pullBacklog(webhookId: string, closedAt: Date, now: Date): Promise<number> {
       const waiting: Filter<DeliveryDocument> = {
@@ -69,7 +69,8 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
         ]
         for (const delivery of found) {
           if (delivery.stepDueAt !== undefined) continue
-          // What an earlier release left without a place would lose the time of its step.
+          // Deliveries of an earlier release have no place; without one they would lose the due time of their
+          // step.
           const kept = { ...pulled, stepDueAt: stepDueAtOf(delivery) }
           operations.push({
             updateOne: { filter: { ...waiting, _id: delivery._id }, update: { $set: kept } },
@@ -81,14 +82,14 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       return moved
     },
 
-    /** Holds what is pending and not in flight, except tests. */
+    /** Holds everything that is pending and not in flight, except tests. */
     hold: (webhookId: string): Promise<number> =>
       move(
         { webhookId, status: 'PENDING', claimToken: 0, eventType: { $ne: 'webhook.test' } },
         { $set: { status: 'HELD', dueAt: never, nextAttemptAt: null } },
       ),
 
-    /** Ends the holding: due now, or cancelled when created until `skipUntil`. */
+    /** Releases held deliveries: they are due now, or cancelled when created until `skipUntil`. */
     async release(webhookId: string, skipUntil: Date | null, now: Date): Promise<void> {
       const held = { webhookId, status: 'HELD' as const }
       if (skipUntil !== null) {
@@ -101,14 +102,16 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       (await deliveries.findOne({ webhookId, status: 'HELD' }, { hint: 'held', projection: { _id: 1 } })) !==
       null,
 
-    /** Cancels all that waits for an endpoint which is going away. */
+    /** Cancels everything that waits for a deleted endpoint. */
     async cancelAll(webhookId: string): Promise<void> {
       const cancelled = { $set: { status: 'CANCELLED' as const, dueAt: never, nextAttemptAt: null } }
       await move({ webhookId, status: 'PENDING', claimToken: 0 }, cancelled)
       await move({ webhookId, status: 'HELD' }, cancelled)
     },
 
-    /** Sends an ended delivery once more. Null when it is foreign or has changed meanwhile. */
+    /**
+     * Makes an ended delivery due once more. Null for a foreign one, and for one that has changed meanwhile.
+     */
     async reopen(
       { operatorId, environment }: Scope,
       { _id, status, attemptCount }: Pick<DeliveryDocument, '_id' | 'status' | 'attemptCount'>,
@@ -133,8 +136,8 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
     },
 
     /**
-     * Pulls a pending delivery forward, beside its schedule. Null when it is foreign or has been sent
-     * meanwhile.
+     * Pulls a pending delivery forward, beside its schedule. Null for a foreign one, and for one that has
+     * been sent meanwhile.
      */
     async pullForward(
       { operatorId, environment }: Scope,
@@ -149,7 +152,9 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       )
     },
 
-    /** Gives ended deliveries a fresh schedule in the lane of a replay job. @returns how many it took. */
+    /**
+     * Starts the schedule of ended deliveries again, in the lane of a replay job. @returns how many it took
+     */
     async replayAgain(
       ids: readonly string[],
       statuses: readonly DeliveryStatus[],
@@ -188,8 +193,8 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
     },
 
     /**
-     * Takes back what a replay job has asked for and no attempt has been made at since, and cancels what it
-     * would send again. What is in flight stays, and an ended delivery that a person sends once more.
+     * Takes back the deliveries of a replay job that had no attempt since, and cancels those that it would
+     * send again. Leaves those in flight, and ended ones that a person sends once more.
      */
     async cancelReplay(replayId: string): Promise<void> {
       for (const status of ['PENDING', 'HELD'] as const) {
@@ -205,9 +210,9 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
     },
 
     /**
-     * Counts of a replay job, of what it has itself brought to an end. Each is one query: added-up counts
-     * would see a delivery twice while it changes. They are taken again when none is open any more, since the
-     * last may have ended between them and that look.
+     * Counts the deliveries of a replay job and those that it has brought to an end. Each count is one query:
+     * a sum of several would count a delivery twice while it changes. When none is open any more they are
+     * counted again, since the last may have ended in between.
      */
     async countReplay(replayId: string): Promise<ReplayCounts & { open: boolean }> {
       const [counts, open] = await Promise.all([

@@ -13,12 +13,12 @@ export type NewDelivery = Pick<
 > &
   Partial<Pick<DeliveryDocument, 'replayId' | 'testBody' | 'single'>>
 
-/** What waits in each lane, in due order, and the lanes in which more waits than that. */
+/** The waiting deliveries of each lane in due order, and the lanes in which more wait. */
 export type Upcoming = { lanes: Record<Lane, DueDelivery[]>; open: Set<Lane> }
 
 const withoutAttempts = { attempts: 0 } as const
 
-/** Deliveries as a queue: made, and looked for in due order. */
+/** The queue of deliveries: creation, and reads in due order. */
 export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliveries'>) {
   const firstDue = (filter: { webhookId: string; lane?: Lane }): Promise<DueDelivery[]> =>
     deliveries
@@ -29,7 +29,9 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       .toArray()
 
   return {
-    /** Makes the deliveries that do not exist yet, changes none that does. @returns how many were made. */
+    /**
+     * Creates the deliveries that do not exist yet; existing ones stay as they are. @returns how many are new
+     */
     async create(fresh: readonly NewDelivery[]): Promise<number> {
       let made = 0
       for (let start = 0; start < fresh.length; start += batchMax) {
@@ -43,7 +45,7 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       return made
     },
 
-    /** Those of `ids` that exist, with what a replay must know of them. */
+    /** The existing ones of `ids`, with the fields that a replay needs. */
     async existing(
       ids: readonly string[],
     ): Promise<Map<string, Pick<DeliveryDocument, '_id' | 'status' | 'replayId'>>> {
@@ -53,7 +55,7 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       return new Map(found.map((delivery) => [delivery._id, delivery]))
     },
 
-    /** The states of all deliveries of these events. */
+    /** The statuses of all deliveries of these events. */
     async statusesOfEvents(eventIds: readonly string[]): Promise<Map<string, DeliveryStatus>> {
       const found = await deliveries
         .find({ eventId: { $in: [...eventIds] } }, { projection: { status: 1 } })
@@ -62,8 +64,8 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
     },
 
     /**
-     * What is pending and not in flight, due or not: all of it, or the first of each lane where one's backlog
-     * would hide another.
+     * The deliveries that are pending and not in flight, due or not: all of them, or the first of each lane
+     * when the backlog of one could hide another.
      */
     async upcoming(webhookId: string): Promise<Upcoming> {
       const found = await firstDue({ webhookId })
@@ -80,8 +82,8 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
     },
 
     /**
-     * As `upcoming`, of several endpoints at once; those of which more waits than fits in one answer are left
-     * out.
+     * `upcoming` for several endpoints at once. Leaves out endpoints with more waiting deliveries than fit in
+     * one answer.
      */
     async upcomingOf(webhookIds: readonly string[]): Promise<Map<string, Upcoming>> {
       if (webhookIds.length === 0) return new Map()
@@ -107,7 +109,7 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       )
     },
 
-    /** Those of the endpoints that have deliveries in flight or held, by whomever. */
+    /** The endpoints that have deliveries in flight (of any worker), and those that have held ones. */
     async unsettledOf(webhookIds: readonly string[]): Promise<{ claimed: Set<string>; held: Set<string> }> {
       const of = async (filter: Filter<DeliveryDocument>, index: string) => {
         const ids = { webhookId: { $in: [...webhookIds] } }
@@ -125,13 +127,13 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       return { claimed, held }
     },
 
-    /** As `upcoming`, of one lane. */
+    /** `upcoming` for one lane. */
     async upcomingIn(webhookId: string, lane: Lane): Promise<{ waiting: DueDelivery[]; open: boolean }> {
       const waiting = await firstDue({ webhookId, lane })
       return { waiting, open: waiting.length >= upcomingMax }
     },
 
-    /** The oldest by creation of what is due: the breaker's probe. */
+    /** The oldest due delivery by creation: the probe of the breaker. */
     async oldestDue(webhookId: string, now: Date): Promise<DueDelivery | null> {
       return deliveries.findOne(
         { webhookId, status: 'PENDING', lane: { $ne: 'manual' }, dueAt: { $lte: now } },
@@ -139,7 +141,7 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       )
     },
 
-    /** How many are in flight to the endpoint now, and how many of them in the replay lane. */
+    /** Counts the deliveries in flight to the endpoint, and those of them in the replay lane. */
     async inFlight(webhookId: string): Promise<{ all: number; replay: number }> {
       const found = await deliveries
         .find({ webhookId, claimToken: { $gt: 0 } }, { projection: { lane: 1 } })
@@ -149,7 +151,7 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       return { all: found.length, replay: found.filter(({ lane }) => lane === 'replay').length }
     },
 
-    /** The earliest due time among what waits for the endpoint and is not in flight. */
+    /** The earliest due time of the deliveries that wait for the endpoint and are not in flight. */
     async firstDueAt(webhookId: string): Promise<Date | null> {
       const found = await deliveries.findOne(
         { webhookId, status: 'PENDING', dueAt: { $lt: never } },
@@ -169,12 +171,12 @@ function eachLane<Value>(valueOf: (lane: Lane) => Value): Record<Lane, Value> {
   }
 }
 
-/** The order of creation as one text; 15 digits hold every instant that a date can. */
+/** Creation time and id as one text, which sorts by creation; 15 digits hold every instant. */
 export function orderOf(createdAt: Date, id: string): string {
   return `${String(createdAt.getTime()).padStart(15, '0')}/${id}`
 }
 
-/** A delivery as it is made. */
+/** A new delivery, pending and due. */
 export function newDocument(delivery: NewDelivery): DeliveryDocument {
   return {
     status: 'PENDING',

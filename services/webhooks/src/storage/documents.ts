@@ -5,7 +5,7 @@ import type { EndpointHealth } from '../rules/endpoint-health.ts'
 import type { StoredSecret } from '../rules/signing-secrets.ts'
 
 /**
- * What this service keeps. Instants are dates; `never` stands for "not by the clock" where an index needs a
+ * Documents of this service. Instants are dates; `never` stands for "not by the clock" where an index needs a
  * date.
  */
 
@@ -16,19 +16,17 @@ type Tenant = { operatorId: string; environment: HappeningEnvironment }
 export type EventDocument = Tenant & {
   /** The event id. */
   _id: string
-  /** Recording order, 1, 2, 3 … without gaps per operator and environment. */
+  /** Recording order: 1, 2, 3 … without gaps per operator and environment. */
   seq: number
   type: EventType
   createdAt: Date
-  /**
-   * The latest `createdAt` up to here: rises with `seq`, so that a window's first event is found by an index.
-   */
+  /** The latest `createdAt` so far. It rises with `seq`, so that an index finds a window's first event. */
   createdHighAt: Date
   recordedAt: Date
   /** The envelope byte for byte as it was published. */
   body: string
   roundId: string | null
-  /** Endpoints that the event was for when it was recorded. */
+  /** The endpoints for which the event was recorded. */
   targets: string[]
 }
 
@@ -40,21 +38,26 @@ export type EndpointDocument = Tenant & {
   events: EventType[]
   secrets: StoredSecret[]
   health: EndpointHealth
-  /** What becomes of the deliveries that were held before the last resume. */
+  /** What was decided about held deliveries at the last resume. */
   heldRule: { action: 'deliver' | 'skip'; at: Date } | null
-  /** The closing of the breaker for which the backlog was last pulled forward. Earlier releases kept none. */
+  /**
+   * The closing of the breaker for which the backlog was last pulled forward. Earlier releases stored none.
+   */
   pulledFor?: Date
   createdAt: Date
   deletedAt: Date | null
   /**
-   * When a worker must look at it next; lowered by whoever makes work, raised only by the worker that holds
+   * When a worker must look at it next. Every maker of work lowers it; only the worker that holds it raises
    * it.
    */
   dueAt: Date
-  /** Counts the lowerings of `dueAt`: a worker that raises it must have seen them all. */
+  /**
+   * The work count: it rises with each lowering of `dueAt`. A worker that raises `dueAt` must know all that
+   * work.
+   */
   wakes: number
   leaseOwner: string | null
-  /** Rises with each taking of the lease; what is claimed bears it. */
+  /** Rises with each taking of the lease; claims bear it. */
   leaseToken: number
 }
 
@@ -97,15 +100,15 @@ export type DeliveryDocument = Tenant & {
   attemptCount: number
   attempts: AttemptRecord[]
   firstAttemptAt: Date | null
-  /** Where it stands on its schedule (see `Place`). Earlier releases kept neither. */
+  /** Its place on the schedule (see `Place`). Earlier releases stored neither. */
   step?: number
   stepDueAt?: Date
   /**
-   * The closing of the breaker for which it was last pulled forward, or after which it last failed: it is
-   * pulled for later ones alone.
+   * The closing of the breaker for which it was last pulled forward, or after which it last failed. Only
+   * later closings pull it.
    */
   pulledFor?: Date | null
-  /** Attempts begun before the present run of the schedule: for earlier releases, and for what they left. */
+  /** Attempts begun before the present run of the schedule. Earlier releases and their deliveries need it. */
   scheduleBase: number
   /** One attempt and no schedule: a test, or a manual retry of an ended delivery. */
   single: boolean
@@ -113,16 +116,16 @@ export type DeliveryDocument = Tenant & {
   /** Lease token of the worker that has it in flight, else 0. */
   claimToken: number
   claimedAt: Date | null
-  /** Also while a replay job sends it again, for when that is cancelled. */
+  /** Stays while a replay job sends it again, in case the job is cancelled. */
   deliveredAt: Date | null
   replayId: string | null
-  /** What it was before a replay job or a person asked for it again. */
+  /** Its status before a replay job or a person asked for it again. */
   previousStatus: DeliveryStatus | null
   /** Body of a `webhook.test`; every other body is the event's. */
   testBody: string | null
 }
 
-/** A delivery as the workers have it: all but the record of its attempts. */
+/** A delivery for workers, without the records of its attempts. */
 export type DueDelivery = Omit<DeliveryDocument, 'attempts'>
 
 export type ReplayDocument = Tenant & {
@@ -137,11 +140,11 @@ export type ReplayDocument = Tenant & {
   created: number
   delivered: number
   failed: number
-  /** Of a cancelled job: whether what was in flight has ended and is counted. Earlier releases kept none. */
+  /** Of a cancelled job: everything in flight has ended and is counted. Earlier releases stored none. */
   counted?: boolean
-  /** Recording order up to which events have been looked at. */
+  /** The job has looked at events up to this recording number. */
   doneSeq: number
-  /** The end of the log when the job was made: what comes later is delivered anyway. */
+  /** The end of the log when the job was created: later events are delivered anyway. */
   endSeq: number
   selected: boolean
   createdAt: Date
@@ -154,7 +157,7 @@ export type ParkedDocument = {
   streamSeq: number
   subject: string
   messageId: string | null
-  /** Base64 of the bytes as they came; the stream bounds a message to 512 KiB. */
+  /** Base64 of the received bytes; the stream bounds a message to 512 KiB. */
   payload: string
   error: string
   deliveries: number

@@ -34,14 +34,14 @@ const emptyLog: LogEnd = { seq: 0, createdHighAt: new Date(0) }
 export type EventStore = ReturnType<typeof createEventStore>
 
 /**
- * The event log: each event once, in a gapless recording order per operator and environment. No counter: the
- * unique index on (scope, seq) alone forbids doubles, and numbers are only ever given after the last one
- * seen.
+ * The event log: each event once, in a gapless recording order per operator and environment. It has no
+ * counter: the unique index on (scope, seq) forbids doubles, and a new event gets the number after the last
+ * known one.
  */
 export function createEventStore({ events }: Pick<Collections, 'events'>) {
   /**
-   * Where the log of a scope ended when this process wrote to it a moment ago. When another has written
-   * since, a race is lost.
+   * The ends of logs to which this process wrote a moment ago. After a write of another process, such a
+   * number is a duplicate, and the end is read again.
    */
   const ends = new BoundedMap<string, LogEnd & { keptAtMs: number }>(endsKept)
   const endKey = ({ operatorId, environment }: Scope) => `${operatorId}/${environment}`
@@ -63,7 +63,7 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
     return found ?? emptyLog
   }
 
-  /** As `record`, of one scope. Whoever loses a race reads the end of the log again. */
+  /** `record` for one scope. After a lost race it reads the end of the log again. */
   async function recordOne(scope: Scope, fresh: readonly NewEvent[]): Promise<NewEvent[]> {
     const recorded: NewEvent[] = []
     let rest = [...fresh]
@@ -94,7 +94,7 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
   }
 
   return {
-    /** Those of `ids` that are recorded, whoever they belong to. */
+    /** The recorded ones of `ids`, of every account. */
     async recorded(ids: readonly string[]): Promise<Map<string, RecordedEvent>> {
       if (ids.length === 0) return new Map()
       const found = await events
@@ -107,11 +107,11 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
     },
 
     /**
-     * Records events of several scopes, each scope's in the order given, none twice. All go in one ordered
-     * write: what it gets to is gapless. When it meets anything that is recorded already, each scope goes on
-     * by itself.
-     * @returns the events as they are recorded now, by this call or by a faster one. @throws when it keeps
-     * losing.
+     * Records events of several scopes, each scope in the order given, none twice. One ordered write takes
+     * them all, so that its part is gapless when it fails. When it meets a recorded event, each scope
+     * continues by itself.
+     * @returns the events as they are recorded now, by this call or by a faster one
+     * @throws Error when it keeps losing
      */
     async record(groups: readonly { scope: Scope; fresh: readonly NewEvent[] }[]): Promise<NewEvent[]> {
       const logEnds = await mapBounded(
@@ -139,11 +139,11 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
     lastSeq: async (scope: Scope): Promise<number> => (await last(scope)).seq,
 
     /**
-     * The recording number before the first event created at `from` or later. Exact though creation times are
-     * not in order, since the running maximum first reaches `from` at such an event.
+     * The recording number before the first event created at `from` or later. Exact although creation times
+     * are not in order, since the running maximum first reaches `from` at such an event.
      */
     async seqBefore(scope: Scope, from: Date): Promise<number> {
-      // The end is read first: what is recorded while we look must come after the answer, not before it.
+      // The end is read first: events recorded meanwhile must come after the answer, not before it.
       const end = await last(scope)
       if (end.createdHighAt < from) return end.seq
       const first = await events.findOne(
@@ -167,7 +167,7 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
         .toArray()
     },
 
-    /** As `page`, without the bodies. */
+    /** `page` without the bodies. */
     async headers(
       scope: Scope,
       { types, from, to }: EventWindow,
@@ -187,13 +187,13 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
       return events.findOne({ _id: id, ...scopeFields(scope) }, { projection: { body: 1 } })
     },
 
-    /** Bodies by event id, to send. */
+    /** Bodies of events that are about to be sent, by event id. */
     async bodies(ids: readonly string[]): Promise<Map<string, string>> {
       const found = await events.find({ _id: { $in: [...ids] } }, { projection: { body: 1 } }).toArray()
       return new Map(found.map(({ _id, body }) => [_id, body]))
     },
 
-    /** Events of a round in recording order, at most 200, for operations. */
+    /** Events of a round in recording order, at most 200. For operations. */
     async ofRound(roundId: string): Promise<Pick<EventDocument, '_id' | 'body' | 'seq'>[]> {
       const found = await events
         .find({ roundId }, { projection: { body: 1, seq: 1 } })
@@ -204,7 +204,7 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
   }
 }
 
-/** Events with the numbers after `end`, and where the log ends then. */
+/** Numbers events after `end`. @returns them and the new end of the log */
 function numbered(
   scope: Scope,
   fresh: readonly NewEvent[],

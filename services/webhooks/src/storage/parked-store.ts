@@ -5,10 +5,10 @@ import type { ParkedDocument } from './documents.ts'
 
 export type ParkedStore = ReturnType<typeof createParkedStore>
 
-/** Messages that could not be handled, kept until a person has them tried again. */
+/** Messages that could not be handled, until operations have them tried again. */
 export function createParkedStore({ parked }: Pick<Collections, 'parked'>) {
   return {
-    /** Parks a message; the same one again only refreshes its error. @returns whether it is new. */
+    /** Parks a message; parking it again refreshes its error alone. @returns whether it is new */
     async park(message: Omit<ParkedDocument, '_id'>): Promise<boolean> {
       const { error, deliveries, ...fields } = message
       const _id = parkedId(message.consumer, message.streamSeq, message.payload)

@@ -22,6 +22,8 @@ type EndpointDefinition<
   readonly query?: Query
   readonly body?: Body
   readonly reply: Reply
+  /** The body of the answer where the gateway adds to the service's reply. */
+  readonly answer?: z.ZodType
   /** Statuses that success may have; the first is the usual one. Default 200. */
   readonly statuses?: readonly number[]
   /** Milliseconds that the service has to answer; default 5000. */

@@ -4,7 +4,12 @@ import { freeBetCreateSchema, freeBetSchema } from '../objects/free-bet.ts'
 import { gamePatchSchema, gameSchema } from '../objects/game.ts'
 import { movementSchema, transactionBodySchema } from '../objects/movement.ts'
 import { roundSchema, roundStatus } from '../objects/round.ts'
-import { sessionCreateSchema, sessionSchema, sessionStatus } from '../objects/session.ts'
+import {
+  launchedSessionSchema,
+  sessionCreateSchema,
+  sessionSchema,
+  sessionStatus,
+} from '../objects/session.ts'
 import {
   amount,
   balance,
@@ -76,7 +81,8 @@ export const dashboardPatchGame = defineEndpoint({
   reply: gameSchema,
 })
 
-// Sessions. `launch_url` is added by the gateway, which has the token minted.
+// Sessions
+const sessionsPage = pageOf(sessionSchema)
 const sessionFilters = {
   player_id: playerId.optional(),
   status: sessionStatus.optional(),
@@ -90,6 +96,7 @@ export const createSession = defineEndpoint({
   summary: 'Open a session for a player and a game',
   body: sessionCreateSchema,
   reply: sessionSchema,
+  answer: launchedSessionSchema,
   statuses: [201],
 })
 export const listSessions = defineEndpoint({
@@ -98,7 +105,7 @@ export const listSessions = defineEndpoint({
   name: 'session.list',
   summary: 'Sessions',
   query: z.strictObject(sessionFilters),
-  reply: pageOf(sessionSchema),
+  reply: sessionsPage,
 })
 export const getSession = defineEndpoint({
   route: 'GET /v1/sessions/{session_id}',
@@ -122,7 +129,7 @@ export const dashboardListSessions = defineEndpoint({
   name: 'session.list-for-dashboard',
   summary: 'Sessions',
   query: z.strictObject({ ...dashboardEnvironment, ...sessionFilters }),
-  reply: pageOf(sessionSchema),
+  reply: sessionsPage,
 })
 export const dashboardGetSession = defineEndpoint({
   route: 'GET /v1/dashboard/sessions/{session_id}',
@@ -135,6 +142,7 @@ export const dashboardGetSession = defineEndpoint({
 })
 
 // Rounds, seen by the operator
+const roundsPage = pageOf(roundSchema)
 const roundFilters = {
   player_id: playerId.optional(),
   session_id: z.string().max(64).optional(),
@@ -150,7 +158,7 @@ export const listRounds = defineEndpoint({
   name: 'round.list',
   summary: 'Rounds',
   query: z.strictObject(roundFilters),
-  reply: pageOf(roundSchema),
+  reply: roundsPage,
 })
 export const getRound = defineEndpoint({
   route: 'GET /v1/rounds/{round_id}',
@@ -177,7 +185,7 @@ export const dashboardListRounds = defineEndpoint({
   name: 'round.list-for-dashboard',
   summary: 'Rounds',
   query: z.strictObject({ ...dashboardEnvironment, ...roundFilters }),
-  reply: pageOf(roundSchema),
+  reply: roundsPage,
 })
 export const dashboardGetRound = defineEndpoint({
   route: 'GET /v1/dashboard/rounds/{round_id}',
@@ -315,7 +323,7 @@ export const listPlayerRounds = defineEndpoint({
   name: 'player.rounds',
   summary: "This player's rounds of this game",
   query: z.strictObject({ ...pageQuery }),
-  reply: pageOf(roundSchema),
+  reply: roundsPage,
 })
 export const getPlayerRound = defineEndpoint({
   route: 'GET /v1/game/rounds/{round_id}',

@@ -20,7 +20,8 @@ const filters = {
   ...windowQuery,
   ...pageQuery,
 }
-const attempts = pageOf(movementAttemptSchema)
+const movementsPage = pageOf(movementSchema)
+const attemptsPage = pageOf(movementAttemptSchema)
 
 export const listTransactions = defineEndpoint({
   route: 'GET /v1/transactions',
@@ -28,7 +29,7 @@ export const listTransactions = defineEndpoint({
   name: 'transaction.list',
   summary: 'Movements',
   query: z.strictObject(filters),
-  reply: pageOf(movementSchema),
+  reply: movementsPage,
 })
 export const getTransaction = defineEndpoint({
   route: 'GET /v1/transactions/{transaction_id}',
@@ -45,7 +46,7 @@ export const getTransactionAttempts = defineEndpoint({
   summary: 'Every wallet call of a movement',
   params: transactionParam,
   query: z.strictObject(pageQuery),
-  reply: attempts,
+  reply: attemptsPage,
 })
 export const dashboardListTransactions = defineEndpoint({
   route: 'GET /v1/dashboard/transactions',
@@ -53,7 +54,7 @@ export const dashboardListTransactions = defineEndpoint({
   name: 'transaction.list-for-dashboard',
   summary: 'Movements',
   query: z.strictObject({ ...dashboardEnvironment, ...filters }),
-  reply: pageOf(movementSchema),
+  reply: movementsPage,
 })
 export const dashboardGetTransaction = defineEndpoint({
   route: 'GET /v1/dashboard/transactions/{transaction_id}',
@@ -71,7 +72,7 @@ export const dashboardGetTransactionAttempts = defineEndpoint({
   summary: 'Every wallet call of a movement',
   params: transactionParam,
   query: z.strictObject({ ...dashboardEnvironment, ...pageQuery }),
-  reply: attempts,
+  reply: attemptsPage,
 })
 
 export const getWallet = defineEndpoint({

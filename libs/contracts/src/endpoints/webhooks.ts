@@ -71,6 +71,8 @@ export const manifestSchema = z.strictObject({
     }),
   ),
 })
+/** The manifest as the gateway answers it: with a compact JWS over it by the current token key. */
+const signedManifestSchema = manifestSchema.extend({ signature: z.string() })
 export const getEventManifest = defineEndpoint({
   route: 'GET /v1/events/manifest',
   service,
@@ -78,6 +80,7 @@ export const getEventManifest = defineEndpoint({
   summary: 'Count and hash of the events of each hour, signed',
   query: z.strictObject({ from: instant, to: instant }),
   reply: manifestSchema,
+  answer: signedManifestSchema,
   budgetMs: 30_000,
 })
 
@@ -219,6 +222,7 @@ export const cancelReplay = defineEndpoint({
 })
 
 // Deliveries
+const deliveriesPage = pageOf(deliverySchema)
 const deliveryFilters = {
   webhook_id: z.string().max(64).optional(),
   status: deliveryStatus.optional(),
@@ -233,7 +237,7 @@ export const listDeliveries = defineEndpoint({
   name: 'delivery.list',
   summary: 'Deliveries',
   query: z.strictObject(deliveryFilters),
-  reply: pageOf(deliverySchema),
+  reply: deliveriesPage,
 })
 export const retryDelivery = defineEndpoint({
   route: 'POST /v1/webhook-deliveries/{delivery_id}/retry',
@@ -250,7 +254,7 @@ export const dashboardListDeliveries = defineEndpoint({
   name: 'delivery.list-for-dashboard',
   summary: 'Deliveries',
   query: z.strictObject({ ...dashboardEnvironment, ...deliveryFilters }),
-  reply: pageOf(deliverySchema),
+  reply: deliveriesPage,
 })
 export const dashboardGetDelivery = defineEndpoint({
   route: 'GET /v1/dashboard/webhook-deliveries/{delivery_id}',

@@ -35,6 +35,9 @@ export const sessionSchema = z.strictObject({
 })
 export type Session = z.infer<typeof sessionSchema>
 
+/** The session as its creation answers it: the gateway has a token minted for the player's browser. */
+export const launchedSessionSchema = sessionSchema.extend({ launch_url: z.string() })
+
 /** Body of `POST /v1/sessions`. */
 export const sessionCreateSchema = z.strictObject({
   player_id: playerId,

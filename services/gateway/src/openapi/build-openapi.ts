@@ -1,23 +1,25 @@
-import { errorCatalogue, type ErrorCode } from '@pitboss/errors/catalogue'
+import { errorCatalogue, type ErrorCode, isErrorCode } from '@pitboss/errors/catalogue'
 import { z } from 'zod'
 import { wantedText } from '../access/access-rule.ts'
 import type { RouteEntry } from '../routes/route-entry.ts'
 import { errorsOf } from './errors-of.ts'
 import { exampleOf, type JsonSchema } from './example-of.ts'
 import { requestExample } from './request-examples.ts'
-import { toJsonSchema } from './to-json-schema.ts'
+import { createSchemaWriter, type SchemaWriter, toJsonSchema } from './to-json-schema.ts'
 
 const jsonContent = 'application/json'
+const errorCodes = Object.keys(errorCatalogue).filter(isErrorCode)
 const cursorDescription =
   '`next_cursor` of the page before, alone or with the same filters: it goes on in the list that it came from, environment included.'
 
 /** OpenAPI 3.1 of every `/v1` route of the table, from the same zod schemas that validate. */
 export function buildOpenApi(routes: readonly RouteEntry[], baseUrl: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {}
+  const schemas = createSchemaWriter()
   for (const entry of routes) {
     if (entry.path.includes('*')) continue
     const methods = paths[entry.path] ?? {}
-    methods[entry.method.toLowerCase()] = operation(entry)
+    methods[entry.method.toLowerCase()] = operation(entry, schemas)
     paths[entry.path] = methods
   }
   return {
@@ -29,7 +31,9 @@ export function buildOpenApi(routes: readonly RouteEntry[], baseUrl: string): Re
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
-    tags: [...new Set(routes.map(tagOf))].toSorted().map((name) => ({ name })),
+    tags: [...new Set(routes.map(tagOf))]
+      .toSorted()
+      .map((name) => ({ name, description: tagDescription(name) })),
     paths,
     components: {
       securitySchemes: {
@@ -37,7 +41,8 @@ export function buildOpenApi(routes: readonly RouteEntry[], baseUrl: string): Re
         'game-launcher': bearer('Token of a session, from the fragment of its launch_url'),
         dashboard: bearer('Token of a person, from POST /v1/dashboard/login'),
       },
-      schemas: { Error: errorSchema() },
+      schemas: { Error: errorSchema(), ...schemas.named() },
+      examples: Object.fromEntries(errorCodes.map((code) => [code, namedError(code)])),
       headers: {
         RequestId: { description: 'Names this request', schema: { type: 'string' } },
         RetryAfter: { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 } },
@@ -46,7 +51,7 @@ export function buildOpenApi(routes: readonly RouteEntry[], baseUrl: string): Re
   }
 }
 
-function operation(entry: RouteEntry): Record<string, unknown> {
+function operation(entry: RouteEntry, schemas: SchemaWriter): Record<string, unknown> {
   const { shapes, access } = entry
   return {
     operationId: operationId(entry),
@@ -59,8 +64,8 @@ function operation(entry: RouteEntry): Record<string, unknown> {
           security: Object.keys(access).map((name) => ({ [name]: [] })),
         }),
     parameters: [...pathParameters(entry), ...queryParameters(entry), ...headerParameters(entry)],
-    ...(shapes.body === null ? {} : { requestBody: requestBody(entry) }),
-    responses: { ...successes(entry), ...failures(entry) },
+    ...(shapes.body === null ? {} : { requestBody: requestBody(entry, schemas) }),
+    responses: { ...successes(entry, schemas), ...failures(entry) },
   }
 }
 
@@ -103,7 +108,7 @@ function headerParameters({ idempotent }: RouteEntry): unknown[] {
   ]
 }
 
-function requestBody(entry: RouteEntry): Record<string, unknown> {
+function requestBody(entry: RouteEntry, schemas: SchemaWriter): Record<string, unknown> {
   const { body } = entry.shapes
   if (body === null) return {}
   if (body === 'raw') {
@@ -111,49 +116,37 @@ function requestBody(entry: RouteEntry): Record<string, unknown> {
       entry.action.kind === 'own' && entry.action.name === 'reconcile' ? 'application/x-ndjson' : jsonContent
     return { required: true, content: { [type]: { schema: {}, example: requestExample(entry) } } }
   }
-  const schema = toJsonSchema(body, 'input')
-  const example = requestExample(entry) ?? exampleOf(schema)
+  const schema = schemas.write(body, 'input')
+  const example = requestExample(entry) ?? exampleOf(toJsonSchema(body, 'input'))
   return {
     required: !body.safeParse({}).success || entry.method !== 'POST',
     content: { [jsonContent]: { schema, example } },
   }
 }
 
-function successes(entry: RouteEntry): Record<string, unknown> {
-  const { reply, statuses } = entry.shapes
+function successes(entry: RouteEntry, schemas: SchemaWriter): Record<string, unknown> {
+  const { statuses } = entry.shapes
   return Object.fromEntries(
     statuses.map((status) => [
       String(status),
-      { description: status === 204 ? 'Done' : 'Success', ...successContent(entry, reply) },
+      { description: status === 204 ? 'Done' : 'Success', ...successContent(entry, schemas) },
     ]),
   )
 }
 
-function successContent({ action }: RouteEntry, reply: z.ZodType | null): Record<string, unknown> {
+function successContent(
+  { action, shapes: { reply } }: RouteEntry,
+  schemas: SchemaWriter,
+): Record<string, unknown> {
   const headers = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
   if (reply === null) return { headers }
-  const schema = withAdded(toJsonSchema(reply, 'output'), action)
-  const content: Record<string, unknown> = { [jsonContent]: { schema, example: exampleOf(schema) } }
+  const schema = schemas.write(reply, 'output')
+  const example = exampleOf(toJsonSchema(reply, 'output'))
+  const content: Record<string, unknown> = { [jsonContent]: { schema, example } }
   if (action.kind === 'forward' && action.then === 'report-format') {
     content['text/csv'] = { schema: { type: 'string' } }
   }
   return { headers, content }
-}
-
-/** What the gateway adds to a service's record. */
-function withAdded(schema: JsonSchema, action: RouteEntry['action']): JsonSchema {
-  if (action.kind !== 'forward') return schema
-  const field = { 'launch-url': 'launch_url', 'sign-manifest': 'signature' } as const
-  if (action.then !== 'launch-url' && action.then !== 'sign-manifest') return schema
-  const { properties = {}, required = [] } = objectSchema.parse(schema)
-  const name = field[action.then]
-  const example =
-    action.then === 'launch-url' ? 'https://play.example.com/play/dice#token=eyJhbGciOi…' : 'eyJhbGciOi…'
-  return {
-    ...schema,
-    properties: { ...properties, [name]: { type: 'string', example } },
-    required: [...required, name],
-  }
 }
 
 function failures(entry: RouteEntry): Record<string, unknown> {
@@ -166,7 +159,7 @@ function failures(entry: RouteEntry): Record<string, unknown> {
 function failure(codes: readonly ErrorCode[]): Record<string, unknown> {
   const waits = codes.some((code) => code === 'RATE_LIMITED' || code === 'SERVICE_UNAVAILABLE')
   return {
-    description: codes.map(explained).join(' '),
+    description: codes.map((code) => `\`${code}\``).join(', '),
     headers: {
       'x-request-id': { $ref: '#/components/headers/RequestId' },
       ...(waits ? { 'retry-after': { $ref: '#/components/headers/RetryAfter' } } : {}),
@@ -174,15 +167,15 @@ function failure(codes: readonly ErrorCode[]): Record<string, unknown> {
     content: {
       [jsonContent]: {
         schema: { $ref: '#/components/schemas/Error' },
-        examples: Object.fromEntries(codes.map((code) => [code, { value: errorExample(code) }])),
+        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
       },
     },
   }
 }
 
-function explained(code: ErrorCode): string {
+function namedError(code: ErrorCode): Record<string, unknown> {
   const { message, remedy } = errorCatalogue[code]
-  return `\`${code}\`: ${message} ${remedy}`
+  return { summary: message, description: remedy, value: errorExample(code) }
 }
 
 function errorExample(code: ErrorCode): Record<string, unknown> {
@@ -202,7 +195,7 @@ function errorSchema(): JsonSchema {
     type: 'object',
     required: ['code', 'message', 'retryable', 'request_id'],
     properties: {
-      code: { type: 'string', enum: Object.keys(errorCatalogue) },
+      code: { type: 'string', enum: errorCodes },
       message: { type: 'string' },
       retryable: { type: 'boolean' },
       request_id: { type: 'string' },
@@ -232,6 +225,27 @@ function tagOf({ path }: RouteEntry): string {
   const [, first = '', second = '', third = ''] = path.split('/')
   if (first !== 'v1') return 'service'
   return second === 'dashboard' && third !== '' ? `dashboard: ${third}` : second
+}
+
+const tagDescriptions: Readonly<Record<string, string>> = {
+  auth: 'Tokens for operator servers.',
+  business: 'Settings of the account.',
+  dashboard: 'Signing in to the dashboard.',
+  events: 'The event log, by polling.',
+  'free-bets': 'Free bets that an operator grants.',
+  game: 'What the page of a game calls for its player.',
+  games: 'The catalogue with the settings of the account.',
+  public: 'What anyone may ask without a token.',
+  reports: 'Revenue, and comparison with the own ledger.',
+  rounds: 'Rounds as the operator sees them.',
+  service: 'Probes and pages.',
+  sessions: 'Sessions of players.',
+  transactions: 'Movements of money.',
+  'webhook-deliveries': 'Deliveries of events to webhook endpoints.',
+}
+
+function tagDescription(name: string): string {
+  return tagDescriptions[name] ?? `For people: ${name.replace('dashboard: ', '').replaceAll('-', ' ')}.`
 }
 
 function rolesText({ access }: RouteEntry): string {

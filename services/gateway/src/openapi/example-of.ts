@@ -84,6 +84,8 @@ const byName: Readonly<Record<string, unknown>> = {
   return_url: 'https://casino.example.com/lobby',
   url: 'https://casino.example.com/hooks/pitboss',
   secret: 'whsec_…',
+  launch_url: 'https://play.example.com/play/dice#token=eyJhbGciOi…',
+  signature: 'eyJhbGciOi…',
   path: '/v1/sessions',
   status: 200,
   description: 'Ledger',

@@ -84,6 +84,7 @@ type AnyEndpoint = {
   readonly query?: z.ZodType | undefined
   readonly body?: z.ZodType | undefined
   readonly reply: z.ZodType
+  readonly answer?: z.ZodType | undefined
   readonly statuses: readonly number[]
   readonly empty?: boolean | undefined
   readonly call: Pick<Call<never, unknown>, 'subject' | 'service' | 'budgetMs' | 'neverShed'> & {
@@ -122,7 +123,7 @@ export function forwarded(endpoint: AnyEndpoint, rules: Rules): RouteEntry {
       params: endpoint.params ?? null,
       query: endpoint.query ?? nothing,
       body: endpoint.body ?? null,
-      reply: endpoint.empty === true ? null : endpoint.reply,
+      reply: endpoint.empty === true ? null : (endpoint.answer ?? endpoint.reply),
       statuses: endpoint.statuses,
     },
     action: {

@@ -9,7 +9,7 @@ const content = z.record(
   z.object({
     schema: z.record(z.string(), z.unknown()),
     example: z.unknown().optional(),
-    examples: z.record(z.string(), z.object({ value: z.unknown() })).optional(),
+    examples: z.record(z.string(), z.object({ $ref: z.string() })).optional(),
   }),
 )
 const operation = z.object({
@@ -26,7 +26,8 @@ const document = z.object({
   info: z.object({ title: z.string(), version: z.string() }),
   paths: z.record(z.string(), z.record(z.string(), operation)),
   components: z.object({
-    schemas: z.object({ Error: z.record(z.string(), z.unknown()) }),
+    schemas: z.looseObject({ Error: z.record(z.string(), z.unknown()) }),
+    examples: z.record(z.string(), z.object({ value: z.unknown() })),
     securitySchemes: z.record(z.string(), z.unknown()),
   }),
 })
@@ -35,6 +36,11 @@ const operations = Object.entries(built.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, one]) => ({ name: `${method.toUpperCase()} ${path}`, one })),
 )
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
+ajv.addSchema({ components: built.components }, 'api')
+/** A schema whose references lead into the document. */
+const toExternal = z
+  .record(z.string(), z.unknown())
+  .transform((schema): object => JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"api#/')))
 
 await t.test('every route of the table is described, once', (t) => {
   const described = operations.map(({ name }) => name)
@@ -73,10 +79,13 @@ await t.test('every example fits its schema', (t) => {
     ]
     for (const [type, part] of contents.flatMap((known) => Object.entries(known ?? {}))) {
       if (type !== 'application/json') continue
-      const schema = '$ref' in part.schema ? built.components.schemas.Error : part.schema
-      const validate = ajv.compile(schema)
+      const validate = ajv.compile(toExternal.parse(part.schema))
       const examples =
-        part.examples === undefined ? [part.example] : Object.values(part.examples).map(({ value }) => value)
+        part.examples === undefined
+          ? [part.example]
+          : Object.values(part.examples).map(
+              ({ $ref }) => built.components.examples[$ref.split('/')[3] ?? '']?.value,
+            )
       for (const example of examples) {
         t.ok(
           validate(example),

@@ -1,10 +1,23 @@
+import type { ErrorCode } from '@pitboss/errors/catalogue'
 import { z } from 'zod'
 import { defineCall } from './call.ts'
-import { callerSchema } from './caller.ts'
+import { callerSchema, type Role } from './caller.ts'
+import type { scopeName } from './objects/credential.ts'
+import { setupEnvironment } from './primitives.ts'
 
-/** A public HTTP route that one service answers: its schemas and the call that carries it. Source: ours. */
+/** A public HTTP route that one service answers: all that callers can know of it, and the call that carries it. Source: ours. */
 
 type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** A scope, or what no scope can ever grant: a credential without scopes. */
+export type ScopeRule = z.infer<typeof scopeName> | 'unrestricted'
+
+/** The tokens that a route takes, by audience; a missing audience is refused. */
+export type Access = {
+  readonly 'operator-api'?: ScopeRule
+  readonly 'game-launcher'?: 'that session'
+  readonly dashboard?: readonly Role[]
+}
 
 type EndpointDefinition<
   Params extends z.ZodType,
@@ -12,8 +25,9 @@ type EndpointDefinition<
   Body extends z.ZodType,
   Reply extends z.ZodType,
 > = {
-  /** HTTP method and path as in contract section 2, e.g. `GET /v1/rounds/{round_id}`. */
+  /** HTTP method and path as in docs/contract.md, section 2, e.g. `GET /v1/rounds/{round_id}`. */
   readonly route: `${HttpMethod} /v1/${string}`
+  readonly access: Access
   readonly service: 'auth' | 'rounds' | 'wallet' | 'webhooks'
   /** `<noun>.<verb>`, the rest of the subject after `<service>.v1.`. */
   readonly name: string
@@ -21,24 +35,34 @@ type EndpointDefinition<
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
+  /** A request body for the API description, where the schema alone does not tell a good one. */
+  readonly example?: unknown
   readonly reply: Reply
   /** The body of the answer where the gateway adds to the service's reply. */
   readonly answer?: z.ZodType
-  /** Statuses that success may have; the first is the usual one. Default 200. */
+  /** Statuses of success; the first is the usual one. Default 200. */
   readonly statuses?: readonly number[]
+  /** Errors beyond those that follow from access, parameters and limits. */
+  readonly errors?: readonly ErrorCode[]
+  /** The error for an id that cannot be; default NOT_FOUND. */
+  readonly notFound?: ErrorCode
+  /** True when the route names one object by id, which is looked up in both environments unless the query names one. */
+  readonly byId?: boolean
+  /** True when the route takes an Idempotency-Key. */
+  readonly idempotent?: boolean
   /** Milliseconds that the service has to answer; default 5000. */
   readonly budgetMs?: number
   /** As of a call. */
   readonly neverShed?: boolean
-  /** Answers without a body (204). */
+  /** True when the answer has no body (204). */
   readonly empty?: boolean
 }
 
 const nothing = z.strictObject({})
 
 /**
- * Defines a public endpoint. The request on the wire is `{ caller, params, query, body }` with parsed values, the reply
- * `{ status, body }`.
+ * Defines a public endpoint. The request on the wire is `{ caller, params, query, body }` with parsed values, the
+ * reply `{ status, body }`.
  */
 export function defineEndpoint<
   Reply extends z.ZodType,
@@ -46,15 +70,17 @@ export function defineEndpoint<
   Query extends z.ZodType = typeof nothing,
   Body extends z.ZodType = z.ZodUndefined,
 >(definition: EndpointDefinition<Params, Query, Body, Reply>) {
+  const query = (definition.query ?? nothing) as Query
   const request = z.strictObject({
     caller: callerSchema,
     params: (definition.params ?? nothing) as Params,
-    query: (definition.query ?? nothing) as Query,
+    query,
     body: (definition.body ?? z.undefined().optional()) as Body,
   })
   const reply = z.strictObject({ status: z.int(), body: definition.reply })
   return {
     ...definition,
+    query,
     statuses: definition.statuses ?? [200],
     call: defineCall({
       subject: `${definition.service}.v1.${definition.name}`,
@@ -64,4 +90,27 @@ export function defineEndpoint<
       neverShed: definition.neverShed ?? false,
     }),
   }
+}
+
+/**
+ * Defines the dashboard's door to an endpoint of operator servers: the same but for its route, the roles that may use
+ * it, and `environment` in the query. Its subject ends in `-for-dashboard`.
+ */
+export function forDashboard<
+  Reply extends z.ZodType,
+  Params extends z.ZodType,
+  Shape extends z.core.$ZodLooseShape,
+  Body extends z.ZodType,
+>(
+  endpoint: EndpointDefinition<Params, z.ZodObject<Shape>, Body, Reply> & { query: z.ZodObject<Shape> },
+  door: { route: `${HttpMethod} /v1/dashboard/${string}`; roles: readonly Role[]; byId?: boolean },
+) {
+  return defineEndpoint({
+    ...endpoint,
+    name: `${endpoint.name}-for-dashboard`,
+    route: door.route,
+    access: { dashboard: door.roles },
+    byId: door.byId ?? false,
+    query: z.strictObject({ environment: setupEnvironment.optional(), ...endpoint.query.shape }),
+  })
 }

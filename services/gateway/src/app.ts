@@ -10,15 +10,18 @@ import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { createAccessState } from './access/access-state.ts'
 import { type GatewayConfig, limiterRules } from './config.ts'
-import { createHandlerOf } from './answers/handler-of.ts'
-import { createReadinessProbe, type ReadinessProbe } from './answers/readiness.ts'
-import { repeatUnstarted } from './answers/repeat-unstarted.ts'
+import { createStaticFiles } from './answers/static-files.ts'
 import { createArrivalClock } from './http/arrival-clock.ts'
 import { createApp } from './http/create-app.ts'
-import { createMetrics } from './http/metrics.ts'
+import type { AnswerDeps, Handler } from './http/inbound.ts'
+import { createReadinessProbe, type ReadinessProbe } from './http/readiness.ts'
+import { repeatUnstarted } from './http/repeat-unstarted.ts'
 import { createRequestLog } from './http/request-log.ts'
 import { createLimiters, limitsSubject } from './limits/limiters.ts'
 import { createLoadGauge } from './limits/load-gauge.ts'
+import { createMetrics } from './metrics.ts'
+import type { RouteEntry } from './routes/route-entry.ts'
+import { routeTable } from './routes/route-table.ts'
 
 const drainTimeoutMs = 9000
 
@@ -66,8 +69,9 @@ export async function startGateway({
   const arrivals = createArrivalClock()
   const requestLog = createRequestLog({ bus: plainBus, logger })
   const missing = createReadinessProbe({ bus, access })
-  const webFolder = config.PITBOSS_WEB_FOLDER ?? null
-  const deps = { bus, access, limiters, baseUrl: config.PITBOSS_BASE_URL, webFolder, logger }
+  const webFolder = config.PITBOSS_WEB_FOLDER
+  const pages = webFolder === undefined ? null : createStaticFiles(webFolder)
+  const baseUrl = config.PITBOSS_BASE_URL
   let stopping: Promise<void> | null = null
   const app = createApp({
     access,
@@ -77,7 +81,7 @@ export async function startGateway({
     trustedProxies: config.PITBOSS_TRUSTED_PROXIES,
     bodyTimeoutMs: config.PITBOSS_BODY_TIMEOUT_MS,
     headersTimeoutMs: config.PITBOSS_HEADERS_TIMEOUT_MS,
-    handlerOf: createHandlerOf(deps, missing),
+    handlerOf: createHandlers({ bus, limiters, baseUrl, pages, missing, routes: routeTable }),
     logger,
     requestLog,
     metrics: createMetrics(registry, () => gauge.inFlight()),
@@ -133,6 +137,16 @@ export async function runGateway({
       await presence.stop()
       await bus.close()
     },
+  }
+}
+
+/** The handlers of this gateway; rows that name the same answer share one, with what it keeps. */
+function createHandlers(deps: AnswerDeps): (entry: RouteEntry) => Handler {
+  const handlers = new Map<RouteEntry['answer'], Handler>()
+  return ({ answer }) => {
+    const handler = handlers.get(answer) ?? answer(deps)
+    handlers.set(answer, handler)
+    return handler
   }
 }
 

@@ -9,23 +9,28 @@ import {
 } from '../caller.ts'
 import { defineCall } from '../call.ts'
 import { manifestType } from '../token-claims.ts'
-import { userSchema } from '../objects/user.ts'
+import {
+  acceptInvitationBody,
+  acceptInvitationReply,
+  dashboardTokenSchema,
+  loginBody,
+  tokenBody,
+  tokenSchema,
+} from '../objects/token.ts'
 import { happeningEnvironment, pageOf, sessionId, userId } from '../primitives.ts'
 
 /** Calls of the auth service that no signed-in caller stands behind, or that only services and operations make. */
 
 const shortText = z.string().min(1).max(512)
 
-/** Contract section 3. The gateway has checked shape, address limit and key limit already, in the order of section 11. */
+/**
+ * docs/contract.md, section 3. The gateway has checked shape, address limit and key limit already, in the order of
+ * section 11.
+ */
 export const mintToken = defineCall({
   subject: 'auth.v1.token.mint',
-  request: z.strictObject({ api_key: shortText, api_secret: shortText, clientAddress: z.string() }),
-  reply: z.strictObject({
-    access_token: z.string(),
-    token_type: z.literal('Bearer'),
-    expires_in: z.int(),
-    operator: z.strictObject({ id: z.string(), name: z.string(), mode: z.enum(['TEST', 'LIVE']) }),
-  }),
+  request: tokenBody.extend({ clientAddress: z.string() }),
+  reply: tokenSchema,
   budgetMs: 3000,
 })
 
@@ -64,22 +69,16 @@ export const resolvePrincipal = defineCall({
   neverShed: true,
 })
 
-const dashboardSession = z.strictObject({
-  access_token: z.string(),
-  token_type: z.literal('Bearer'),
-  expires_in: z.int(),
-  user: userSchema,
-})
 /** `refreshToken` goes into the cookie and never into a body. */
-const signedIn = z.strictObject({ body: dashboardSession, refreshToken: z.string(), refreshMaxAgeS: z.int() })
+const signedIn = z.strictObject({
+  body: dashboardTokenSchema,
+  refreshToken: z.string(),
+  refreshMaxAgeS: z.int(),
+})
 
 export const login = defineCall({
   subject: 'auth.v1.dashboard.login',
-  request: z.strictObject({
-    email: z.string().max(254),
-    password: z.string().max(1024),
-    totp: z.string().max(64).nullable(),
-  }),
+  request: loginBody.required(),
   reply: signedIn,
   budgetMs: 8000,
 })
@@ -97,8 +96,8 @@ export const logout = defineCall({
 })
 export const acceptInvitation = defineCall({
   subject: 'auth.v1.invitation.accept',
-  request: z.strictObject({ token: z.string().max(512), password: z.string().max(1024) }),
-  reply: z.strictObject({ user: userSchema }),
+  request: acceptInvitationBody,
+  reply: acceptInvitationReply,
   budgetMs: 8000,
 })
 

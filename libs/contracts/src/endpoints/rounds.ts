@@ -1,5 +1,6 @@
+import type { ErrorCode } from '@pitboss/errors/catalogue'
 import { z } from 'zod'
-import { defineEndpoint } from '../endpoint.ts'
+import { defineEndpoint, forDashboard } from '../endpoint.ts'
 import { freeBetCreateSchema, freeBetSchema } from '../objects/free-bet.ts'
 import { gamePatchSchema, gameSchema } from '../objects/game.ts'
 import { movementSchema, transactionBodySchema } from '../objects/movement.ts'
@@ -18,10 +19,10 @@ import {
   pageOf,
   pageQuery,
   playerId,
-  setupEnvironment,
   transactionId,
   windowQuery,
 } from '../primitives.ts'
+import { everybody, ownerAndAdmin } from './roles.ts'
 
 /** The public routes that the rounds service answers. Source: contract sections 4, 5 and 11. */
 
@@ -30,15 +31,30 @@ const slugParam = z.strictObject({ slug: z.string().max(64) })
 const sessionParam = z.strictObject({ session_id: z.string().max(64) })
 const roundParam = z.strictObject({ round_id: z.string().max(64) })
 const grantParam = z.strictObject({ grant_id: z.string().max(64) })
-const dashboardEnvironment = { environment: setupEnvironment.optional() }
+const player = { 'game-launcher': 'that session' } as const
 
 /** A call to the wallet may take 15 s and is waited for; what follows is quick. */
 const walletBudgetMs = 18_000
+
+const liveSwitches: readonly ErrorCode[] = ['OPERATOR_NOT_LIVE', 'REAL_MONEY_DISABLED', 'FORBIDDEN']
+const walletAnswers: readonly ErrorCode[] = [
+  'INSUFFICIENT_FUNDS',
+  'PLAYER_BLOCKED',
+  'BET_LIMIT_EXCEEDED',
+  'CURRENCY_MISMATCH',
+  'WALLET_TIMEOUT',
+  'WALLET_UNAVAILABLE',
+  'WALLET_REJECTED',
+  'WALLET_NOT_CONFIGURED',
+]
+const closedSession: readonly ErrorCode[] = ['SESSION_EXPIRED', 'SESSION_CLOSED']
+const gameStates: readonly ErrorCode[] = ['GAME_NOT_FOUND', 'GAME_NOT_ENABLED', 'GAME_UNAVAILABLE']
 
 // Catalogue
 const gamesPage = pageOf(gameSchema)
 export const listGames = defineEndpoint({
   route: 'GET /v1/games',
+  access: { 'operator-api': 'games:read' },
   service,
   name: 'game.list',
   summary: 'The catalogue',
@@ -47,38 +63,33 @@ export const listGames = defineEndpoint({
 })
 export const getGame = defineEndpoint({
   route: 'GET /v1/games/{slug}',
+  access: { 'operator-api': 'games:read' },
   service,
   name: 'game.show',
   summary: 'One game',
   params: slugParam,
   reply: gameSchema,
+  notFound: 'GAME_NOT_FOUND',
 })
 export const patchGame = defineEndpoint({
   route: 'PATCH /v1/games/{slug}',
+  access: { 'operator-api': 'games:write' },
   service,
   name: 'game.change',
   summary: 'Switch a game on or off, set stake limits',
   params: slugParam,
   body: gamePatchSchema,
   reply: gameSchema,
+  errors: ['CURRENCY_NOT_SUPPORTED'],
+  notFound: 'GAME_NOT_FOUND',
 })
-export const dashboardListGames = defineEndpoint({
+export const dashboardListGames = forDashboard(listGames, {
   route: 'GET /v1/dashboard/games',
-  service,
-  name: 'game.list-for-dashboard',
-  summary: 'The catalogue',
-  query: z.strictObject({ ...dashboardEnvironment, ...pageQuery }),
-  reply: gamesPage,
+  roles: everybody,
 })
-export const dashboardPatchGame = defineEndpoint({
+export const dashboardPatchGame = forDashboard(patchGame, {
   route: 'PATCH /v1/dashboard/games/{slug}',
-  service,
-  name: 'game.change-for-dashboard',
-  summary: 'Switch a game on or off, set stake limits',
-  params: slugParam,
-  query: z.strictObject({ ...dashboardEnvironment }),
-  body: gamePatchSchema,
-  reply: gameSchema,
+  roles: ownerAndAdmin,
 })
 
 // Sessions
@@ -91,16 +102,28 @@ const sessionFilters = {
 }
 export const createSession = defineEndpoint({
   route: 'POST /v1/sessions',
+  access: { 'operator-api': 'sessions:write' },
   service,
   name: 'session.create',
   summary: 'Open a session for a player and a game',
   body: sessionCreateSchema,
+  example: { player_id: 'player-1', game: 'dice', currency: 'EUR', language: 'en' },
   reply: sessionSchema,
   answer: launchedSessionSchema,
   statuses: [201],
+  errors: [
+    ...gameStates,
+    ...liveSwitches,
+    'BRAND_NOT_FOUND',
+    'CURRENCY_NOT_SUPPORTED',
+    'WALLET_NOT_CONFIGURED',
+    'CONFLICT',
+  ],
+  idempotent: true,
 })
 export const listSessions = defineEndpoint({
   route: 'GET /v1/sessions',
+  access: { 'operator-api': 'sessions:read' },
   service,
   name: 'session.list',
   summary: 'Sessions',
@@ -109,36 +132,32 @@ export const listSessions = defineEndpoint({
 })
 export const getSession = defineEndpoint({
   route: 'GET /v1/sessions/{session_id}',
+  access: { 'operator-api': 'sessions:read' },
   service,
   name: 'session.show',
   summary: 'One session',
   params: sessionParam,
   reply: sessionSchema,
+  notFound: 'SESSION_NOT_FOUND',
 })
 export const closeSession = defineEndpoint({
   route: 'POST /v1/sessions/{session_id}/close',
+  access: { 'operator-api': 'sessions:write' },
   service,
   name: 'session.close',
   summary: 'End the sitting',
   params: sessionParam,
   reply: sessionSchema,
+  notFound: 'SESSION_NOT_FOUND',
 })
-export const dashboardListSessions = defineEndpoint({
+export const dashboardListSessions = forDashboard(listSessions, {
   route: 'GET /v1/dashboard/sessions',
-  service,
-  name: 'session.list-for-dashboard',
-  summary: 'Sessions',
-  query: z.strictObject({ ...dashboardEnvironment, ...sessionFilters }),
-  reply: sessionsPage,
+  roles: everybody,
 })
-export const dashboardGetSession = defineEndpoint({
+export const dashboardGetSession = forDashboard(getSession, {
   route: 'GET /v1/dashboard/sessions/{session_id}',
-  service,
-  name: 'session.show-for-dashboard',
-  summary: 'One session',
-  params: sessionParam,
-  query: z.strictObject({ ...dashboardEnvironment }),
-  reply: sessionSchema,
+  roles: everybody,
+  byId: true,
 })
 
 // Rounds, seen by the operator
@@ -154,6 +173,7 @@ const roundFilters = {
 }
 export const listRounds = defineEndpoint({
   route: 'GET /v1/rounds',
+  access: { 'operator-api': 'history:read' },
   service,
   name: 'round.list',
   summary: 'Rounds',
@@ -162,14 +182,17 @@ export const listRounds = defineEndpoint({
 })
 export const getRound = defineEndpoint({
   route: 'GET /v1/rounds/{round_id}',
+  access: { 'operator-api': 'history:read' },
   service,
   name: 'round.show',
   summary: 'One round',
   params: roundParam,
   reply: roundSchema,
+  notFound: 'ROUND_NOT_FOUND',
 })
 export const voidRound = defineEndpoint({
   route: 'POST /v1/rounds/{round_id}/void',
+  access: { 'operator-api': 'transactions:write' },
   service,
   name: 'round.void',
   summary: 'Void a round whose stake was never taken for certain',
@@ -178,50 +201,71 @@ export const voidRound = defineEndpoint({
   statuses: [200, 202],
   budgetMs: walletBudgetMs,
   neverShed: true,
+  errors: ['ROUND_IN_PROGRESS', 'ROUND_ALREADY_SETTLED'],
+  notFound: 'ROUND_NOT_FOUND',
 })
-export const dashboardListRounds = defineEndpoint({
+export const dashboardListRounds = forDashboard(listRounds, {
   route: 'GET /v1/dashboard/rounds',
-  service,
-  name: 'round.list-for-dashboard',
-  summary: 'Rounds',
-  query: z.strictObject({ ...dashboardEnvironment, ...roundFilters }),
-  reply: roundsPage,
+  roles: everybody,
 })
-export const dashboardGetRound = defineEndpoint({
+export const dashboardGetRound = forDashboard(getRound, {
   route: 'GET /v1/dashboard/rounds/{round_id}',
-  service,
-  name: 'round.show-for-dashboard',
-  summary: 'One round',
-  params: roundParam,
-  query: z.strictObject({ ...dashboardEnvironment }),
-  reply: roundSchema,
+  roles: everybody,
+  byId: true,
 })
 
 // Operator-driven movements (reads are wallet-bridge's)
 export const placeTransaction = defineEndpoint({
   route: 'POST /v1/transactions',
+  access: { 'operator-api': 'transactions:write' },
   service,
   name: 'transaction.place',
   summary: 'Stake, win, refund or rollback of a round that the operator drives',
   body: transactionBodySchema,
+  example: {
+    type: 'BET',
+    transaction_id: 'bet-2026-11-20-0001',
+    session_id: 'ses_01jd3v8x5q7r2m4n6p8s0t1w3y',
+    amount: '10.00',
+    currency: 'EUR',
+  },
   reply: movementSchema,
   statuses: [201, 200],
   budgetMs: walletBudgetMs,
   neverShed: true,
+  errors: [
+    ...liveSwitches,
+    ...gameStates,
+    ...closedSession,
+    ...walletAnswers,
+    'SESSION_NOT_FOUND',
+    'ROUND_NOT_FOUND',
+    'CURRENCY_NOT_SUPPORTED',
+    'TRANSACTION_NOT_FOUND',
+    'TRANSACTION_CONFLICT',
+    'TRANSACTION_ALREADY_REVERSED',
+    'ROUND_IN_PROGRESS',
+    'ROUND_ALREADY_SETTLED',
+    'CONFLICT',
+  ],
 })
 
 // Free bets
 export const createFreeBet = defineEndpoint({
   route: 'POST /v1/free-bets',
+  access: { 'operator-api': 'engagement:write' },
   service,
   name: 'free-bet.create',
   summary: 'Grant free bets',
   body: freeBetCreateSchema,
   reply: freeBetSchema,
   statuses: [201],
+  errors: [...gameStates, 'CURRENCY_NOT_SUPPORTED', 'BET_LIMIT_EXCEEDED', 'CONFLICT'],
+  idempotent: true,
 })
 export const listFreeBets = defineEndpoint({
   route: 'GET /v1/free-bets',
+  access: { 'operator-api': 'engagement:read' },
   service,
   name: 'free-bet.list',
   summary: 'Free-bet grants',
@@ -236,6 +280,7 @@ export const listFreeBets = defineEndpoint({
 })
 export const getFreeBet = defineEndpoint({
   route: 'GET /v1/free-bets/{grant_id}',
+  access: { 'operator-api': 'engagement:read' },
   service,
   name: 'free-bet.show',
   summary: 'One grant',
@@ -244,11 +289,13 @@ export const getFreeBet = defineEndpoint({
 })
 export const cancelFreeBet = defineEndpoint({
   route: 'POST /v1/free-bets/{grant_id}/cancel',
+  access: { 'operator-api': 'engagement:write' },
   service,
   name: 'free-bet.cancel',
   summary: 'Cancel a grant',
   params: grantParam,
   reply: freeBetSchema,
+  errors: ['CONFLICT'],
 })
 
 // Reports. `format` is set by the gateway from the Accept header.
@@ -278,19 +325,16 @@ const reportQuery = {
 }
 export const getReport = defineEndpoint({
   route: 'GET /v1/reports/summary',
+  access: { 'operator-api': 'reports:read' },
   service,
   name: 'report.summary',
   summary: 'Stakes, payouts and gross gaming revenue',
   query: z.strictObject(reportQuery),
   reply: reportSchema,
 })
-export const dashboardGetReport = defineEndpoint({
+export const dashboardGetReport = forDashboard(getReport, {
   route: 'GET /v1/dashboard/reports/summary',
-  service,
-  name: 'report.summary-for-dashboard',
-  summary: 'Stakes, payouts and gross gaming revenue',
-  query: z.strictObject({ ...dashboardEnvironment, ...reportQuery }),
-  reply: reportSchema,
+  roles: everybody,
 })
 
 // Player routes: the session is the caller's (`actor.kind = "session"`).
@@ -311,6 +355,7 @@ export const playerSessionSchema = z.strictObject({
 })
 export const getPlayerSession = defineEndpoint({
   route: 'GET /v1/game/session',
+  access: player,
   service,
   name: 'player.session',
   summary: 'Session, balance, open round and the next commitment',
@@ -319,6 +364,7 @@ export const getPlayerSession = defineEndpoint({
 })
 export const listPlayerRounds = defineEndpoint({
   route: 'GET /v1/game/rounds',
+  access: player,
   service,
   name: 'player.rounds',
   summary: "This player's rounds of this game",
@@ -327,14 +373,17 @@ export const listPlayerRounds = defineEndpoint({
 })
 export const getPlayerRound = defineEndpoint({
   route: 'GET /v1/game/rounds/{round_id}',
+  access: player,
   service,
   name: 'player.round',
   summary: "One of this player's rounds",
   params: roundParam,
   reply: roundSchema,
+  notFound: 'ROUND_NOT_FOUND',
 })
 export const playRound = defineEndpoint({
   route: 'POST /v1/game/rounds',
+  access: player,
   service,
   name: 'player.play',
   summary: 'Play a round',
@@ -345,12 +394,27 @@ export const playRound = defineEndpoint({
     free_bet: z.boolean().optional(),
     transaction_id: transactionId.optional(),
   }),
+  example: {
+    stake: '10.00',
+    bet: { target: '50.00', direction: 'over' },
+    client_seed: 'lucky-7',
+  },
   reply: roundSchema,
   statuses: [201],
   budgetMs: walletBudgetMs,
+  errors: [
+    ...liveSwitches,
+    ...gameStates,
+    ...closedSession,
+    ...walletAnswers,
+    'CURRENCY_NOT_SUPPORTED',
+    'ROUND_IN_PROGRESS',
+    'TRANSACTION_CONFLICT',
+  ],
 })
 export const revealTile = defineEndpoint({
   route: 'POST /v1/game/rounds/{round_id}/reveal',
+  access: player,
   service,
   name: 'player.reveal',
   summary: 'Open a tile',
@@ -359,9 +423,12 @@ export const revealTile = defineEndpoint({
   reply: roundSchema,
   budgetMs: walletBudgetMs,
   neverShed: true,
+  errors: ['ROUND_IN_PROGRESS', 'ROUND_ALREADY_SETTLED'],
+  notFound: 'ROUND_NOT_FOUND',
 })
 export const cashOut = defineEndpoint({
   route: 'POST /v1/game/rounds/{round_id}/cashout',
+  access: player,
   service,
   name: 'player.cashout',
   summary: 'Take the winnings',
@@ -369,6 +436,8 @@ export const cashOut = defineEndpoint({
   reply: roundSchema,
   budgetMs: walletBudgetMs,
   neverShed: true,
+  errors: ['ROUND_IN_PROGRESS', 'ROUND_ALREADY_SETTLED'],
+  notFound: 'ROUND_NOT_FOUND',
 })
 export const fairnessBookEntry = z.strictObject({
   nonce: z.int(),
@@ -380,6 +449,7 @@ export const fairnessBookEntry = z.strictObject({
 })
 export const getFairnessBook = defineEndpoint({
   route: 'GET /v1/game/fairness',
+  access: player,
   service,
   name: 'player.fairness',
   summary: 'Commitment, reveal and end of every nonce',

@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { defineEndpoint } from '../endpoint.ts'
+import { defineEndpoint, forDashboard } from '../endpoint.ts'
 import { movementAttemptSchema, movementSchema, movementStatus, movementType } from '../objects/movement.ts'
 import { walletCheckSchema, walletPutSchema, walletSchema } from '../objects/wallet.ts'
 import { instant, pageOf, pageQuery, playerId, setupEnvironment, windowQuery } from '../primitives.ts'
+import { builders, everybody } from './roles.ts'
 
 /** The public routes that the wallet-bridge service answers. Source: contract sections 3, 5 and 11. */
 
 const service = 'wallet' as const
 const transactionParam = z.strictObject({ transaction_id: z.string().max(128) })
 const walletParam = z.strictObject({ environment: setupEnvironment })
-const dashboardEnvironment = { environment: setupEnvironment.optional() }
 
 const filters = {
   player_id: playerId.optional(),
@@ -25,6 +25,7 @@ const attemptsPage = pageOf(movementAttemptSchema)
 
 export const listTransactions = defineEndpoint({
   route: 'GET /v1/transactions',
+  access: { 'operator-api': 'transactions:read' },
   service,
   name: 'transaction.list',
   summary: 'Movements',
@@ -33,50 +34,43 @@ export const listTransactions = defineEndpoint({
 })
 export const getTransaction = defineEndpoint({
   route: 'GET /v1/transactions/{transaction_id}',
+  access: { 'operator-api': 'transactions:read' },
   service,
   name: 'transaction.show',
   summary: 'One movement',
   params: transactionParam,
   reply: movementSchema,
+  notFound: 'TRANSACTION_NOT_FOUND',
 })
 export const getTransactionAttempts = defineEndpoint({
   route: 'GET /v1/transactions/{transaction_id}/attempts',
+  access: { 'operator-api': 'transactions:read' },
   service,
   name: 'transaction.attempts',
   summary: 'Every wallet call of a movement',
   params: transactionParam,
   query: z.strictObject(pageQuery),
   reply: attemptsPage,
+  notFound: 'TRANSACTION_NOT_FOUND',
 })
-export const dashboardListTransactions = defineEndpoint({
+export const dashboardListTransactions = forDashboard(listTransactions, {
   route: 'GET /v1/dashboard/transactions',
-  service,
-  name: 'transaction.list-for-dashboard',
-  summary: 'Movements',
-  query: z.strictObject({ ...dashboardEnvironment, ...filters }),
-  reply: movementsPage,
+  roles: everybody,
 })
-export const dashboardGetTransaction = defineEndpoint({
+export const dashboardGetTransaction = forDashboard(getTransaction, {
   route: 'GET /v1/dashboard/transactions/{transaction_id}',
-  service,
-  name: 'transaction.show-for-dashboard',
-  summary: 'One movement',
-  params: transactionParam,
-  query: z.strictObject({ ...dashboardEnvironment }),
-  reply: movementSchema,
+  roles: everybody,
+  byId: true,
 })
-export const dashboardGetTransactionAttempts = defineEndpoint({
+export const dashboardGetTransactionAttempts = forDashboard(getTransactionAttempts, {
   route: 'GET /v1/dashboard/transactions/{transaction_id}/attempts',
-  service,
-  name: 'transaction.attempts-for-dashboard',
-  summary: 'Every wallet call of a movement',
-  params: transactionParam,
-  query: z.strictObject({ ...dashboardEnvironment, ...pageQuery }),
-  reply: attemptsPage,
+  roles: everybody,
+  byId: true,
 })
 
 export const getWallet = defineEndpoint({
   route: 'GET /v1/dashboard/wallets/{environment}',
+  access: { dashboard: builders },
   service,
   name: 'wallet.show',
   summary: 'The wallet of an environment',
@@ -85,6 +79,7 @@ export const getWallet = defineEndpoint({
 })
 export const putWallet = defineEndpoint({
   route: 'PUT /v1/dashboard/wallets/{environment}',
+  access: { dashboard: builders },
   service,
   name: 'wallet.put',
   summary: 'Configure the wallet; the secret is shown once, on creation',
@@ -95,6 +90,7 @@ export const putWallet = defineEndpoint({
 })
 export const rotateWalletSecret = defineEndpoint({
   route: 'POST /v1/dashboard/wallets/{environment}/rotate-secret',
+  access: { dashboard: builders },
   service,
   name: 'wallet.rotate-secret',
   summary: 'New signing secret at once',
@@ -103,6 +99,7 @@ export const rotateWalletSecret = defineEndpoint({
 })
 export const checkWallet = defineEndpoint({
   route: 'POST /v1/dashboard/wallets/{environment}/check',
+  access: { dashboard: builders },
   service,
   name: 'wallet.check',
   summary: 'Call the wallet and say what is wrong with it',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineEndpoint } from '../endpoint.ts'
+import { defineEndpoint, forDashboard } from '../endpoint.ts'
 import { deliveryDetailSchema, deliverySchema, deliveryStatus } from '../objects/delivery.ts'
 import { eventEnvelopeSchema, eventType } from '../objects/event.ts'
 import {
@@ -10,6 +10,7 @@ import {
   webhookPatchSchema,
 } from '../objects/webhook-endpoint.ts'
 import { instant, pageOf, pageQuery, setupEnvironment, windowQuery } from '../primitives.ts'
+import { builders, deliveryRetriers, everybody } from './roles.ts'
 
 /** The public routes that the webhooks service answers. Source: interface specification and contract sections 7 and 11. */
 
@@ -17,8 +18,7 @@ const service = 'webhooks' as const
 const webhookParam = z.strictObject({ webhook_id: z.string().max(64) })
 const deliveryParam = z.strictObject({ delivery_id: z.string().max(64) })
 const replayParam = z.strictObject({ webhook_id: z.string().max(64), replay_id: z.string().max(64) })
-const dashboardEnvironment = { environment: setupEnvironment.optional() }
-const inEnvironment = z.strictObject({ ...dashboardEnvironment })
+const inEnvironment = z.strictObject({ environment: setupEnvironment.optional() })
 
 // Events. `next_cursor` is never null here.
 const eventFilters = { type: eventType.optional(), ...windowQuery, ...pageQuery }
@@ -26,6 +26,7 @@ const eventsPage = z.strictObject({ data: z.array(eventEnvelopeSchema), next_cur
 const eventParam = z.strictObject({ event_id: z.string().max(64) })
 export const listEvents = defineEndpoint({
   route: 'GET /v1/events',
+  access: { 'operator-api': 'events:read' },
   service,
   name: 'event.list',
   summary: 'Events in the order in which they were recorded',
@@ -34,28 +35,21 @@ export const listEvents = defineEndpoint({
 })
 export const getEvent = defineEndpoint({
   route: 'GET /v1/events/{event_id}',
+  access: { 'operator-api': 'events:read' },
   service,
   name: 'event.show',
   summary: 'One event',
   params: eventParam,
   reply: eventEnvelopeSchema,
 })
-export const dashboardListEvents = defineEndpoint({
+export const dashboardListEvents = forDashboard(listEvents, {
   route: 'GET /v1/dashboard/events',
-  service,
-  name: 'event.list-for-dashboard',
-  summary: 'Events',
-  query: z.strictObject({ ...dashboardEnvironment, ...eventFilters }),
-  reply: eventsPage,
+  roles: everybody,
 })
-export const dashboardGetEvent = defineEndpoint({
+export const dashboardGetEvent = forDashboard(getEvent, {
   route: 'GET /v1/dashboard/events/{event_id}',
-  service,
-  name: 'event.show-for-dashboard',
-  summary: 'One event',
-  params: eventParam,
-  query: inEnvironment,
-  reply: eventEnvelopeSchema,
+  roles: everybody,
+  byId: true,
 })
 export const manifestSchema = z.strictObject({
   from: z.string(),
@@ -75,6 +69,7 @@ export const manifestSchema = z.strictObject({
 const signedManifestSchema = manifestSchema.extend({ signature: z.string() })
 export const getEventManifest = defineEndpoint({
   route: 'GET /v1/events/manifest',
+  access: { 'operator-api': 'events:read' },
   service,
   name: 'event.manifest',
   summary: 'Count and hash of the events of each hour, signed',
@@ -87,32 +82,44 @@ export const getEventManifest = defineEndpoint({
 // Endpoints
 export const createWebhook = defineEndpoint({
   route: 'POST /v1/dashboard/webhooks',
+  access: { dashboard: builders },
   service,
   name: 'endpoint.create',
   summary: 'Create a webhook endpoint; the secret is shown once',
   body: webhookCreateSchema,
+  example: {
+    url: 'https://casino.example.com/hooks/pitboss',
+    environment: 'TEST',
+    events: ['round.completed'],
+  },
   reply: webhookEndpointSchema,
   statuses: [201],
+  errors: ['CONFLICT'],
+  idempotent: true,
 })
 export const listWebhooks = defineEndpoint({
   route: 'GET /v1/dashboard/webhooks',
+  access: { dashboard: builders },
   service,
   name: 'endpoint.list',
   summary: 'Webhook endpoints',
-  query: z.strictObject({ ...dashboardEnvironment, ...pageQuery }),
+  query: inEnvironment.extend(pageQuery),
   reply: pageOf(webhookEndpointSchema),
 })
 export const getWebhook = defineEndpoint({
   route: 'GET /v1/dashboard/webhooks/{webhook_id}',
+  access: { dashboard: builders },
   service,
   name: 'endpoint.show',
   summary: 'One endpoint',
   params: webhookParam,
   query: inEnvironment,
   reply: webhookEndpointSchema,
+  byId: true,
 })
 export const patchWebhook = defineEndpoint({
   route: 'PATCH /v1/dashboard/webhooks/{webhook_id}',
+  access: { dashboard: builders },
   service,
   name: 'endpoint.change',
   summary: 'Change url, events or description',
@@ -120,9 +127,11 @@ export const patchWebhook = defineEndpoint({
   query: inEnvironment,
   body: webhookPatchSchema,
   reply: webhookEndpointSchema,
+  byId: true,
 })
 export const deleteWebhook = defineEndpoint({
   route: 'DELETE /v1/dashboard/webhooks/{webhook_id}',
+  access: { dashboard: builders },
   service,
   name: 'endpoint.delete',
   summary: 'Remove an endpoint',
@@ -131,9 +140,11 @@ export const deleteWebhook = defineEndpoint({
   reply: z.null(),
   statuses: [204],
   empty: true,
+  byId: true,
 })
 export const rotateWebhookSecret = defineEndpoint({
   route: 'POST /v1/dashboard/webhooks/{webhook_id}/rotate-secret',
+  access: { dashboard: builders },
   service,
   name: 'endpoint.rotate-secret',
   summary: 'New signing secret; the old one stays valid for a while',
@@ -145,9 +156,11 @@ export const rotateWebhookSecret = defineEndpoint({
     secret: z.string(),
     previous_valid_until: z.string().nullable(),
   }),
+  byId: true,
 })
 export const testWebhook = defineEndpoint({
   route: 'POST /v1/dashboard/webhooks/{webhook_id}/test',
+  access: { dashboard: builders },
   service,
   name: 'endpoint.test',
   summary: 'Send a test delivery',
@@ -155,18 +168,22 @@ export const testWebhook = defineEndpoint({
   query: inEnvironment,
   reply: z.strictObject({ delivery_id: z.string() }),
   statuses: [202],
+  byId: true,
 })
 export const pauseWebhook = defineEndpoint({
   route: 'POST /v1/dashboard/webhooks/{webhook_id}/pause',
+  access: { dashboard: builders },
   service,
   name: 'endpoint.pause',
   summary: 'Hold deliveries',
   params: webhookParam,
   query: inEnvironment,
   reply: webhookEndpointSchema,
+  byId: true,
 })
 export const resumeWebhook = defineEndpoint({
   route: 'POST /v1/dashboard/webhooks/{webhook_id}/resume',
+  access: { dashboard: builders },
   service,
   name: 'endpoint.resume',
   summary: 'Deliver again, or skip what was held',
@@ -174,9 +191,11 @@ export const resumeWebhook = defineEndpoint({
   query: inEnvironment,
   body: z.strictObject({ held: z.enum(['deliver', 'skip']) }),
   reply: webhookEndpointSchema,
+  byId: true,
 })
 export const createReplay = defineEndpoint({
   route: 'POST /v1/dashboard/webhooks/{webhook_id}/replay',
+  access: { dashboard: builders },
   service,
   name: 'replay.create',
   summary: 'Send events of a period again',
@@ -192,33 +211,43 @@ export const createReplay = defineEndpoint({
   reply: replayJobSchema,
   statuses: [202, 200],
   budgetMs: 30_000,
+  errors: ['CONFLICT'],
+  byId: true,
+  idempotent: true,
 })
 export const listReplays = defineEndpoint({
   route: 'GET /v1/dashboard/webhooks/{webhook_id}/replays',
+  access: { dashboard: builders },
   service,
   name: 'replay.list',
   summary: 'Replay jobs',
   params: webhookParam,
-  query: z.strictObject({ ...dashboardEnvironment, ...pageQuery }),
+  query: inEnvironment.extend(pageQuery),
   reply: pageOf(replayJobSchema),
+  byId: true,
 })
 export const getReplay = defineEndpoint({
   route: 'GET /v1/dashboard/webhooks/{webhook_id}/replays/{replay_id}',
+  access: { dashboard: builders },
   service,
   name: 'replay.show',
   summary: 'One replay job',
   params: replayParam,
   query: inEnvironment,
   reply: replayJobSchema,
+  byId: true,
 })
 export const cancelReplay = defineEndpoint({
   route: 'POST /v1/dashboard/webhooks/{webhook_id}/replays/{replay_id}/cancel',
+  access: { dashboard: builders },
   service,
   name: 'replay.cancel',
   summary: 'Cancel what was not sent yet',
   params: replayParam,
   query: inEnvironment,
   reply: replayJobSchema,
+  errors: ['CONFLICT'],
+  byId: true,
 })
 
 // Deliveries
@@ -233,6 +262,7 @@ const deliveryFilters = {
 }
 export const listDeliveries = defineEndpoint({
   route: 'GET /v1/webhook-deliveries',
+  access: { 'operator-api': 'events:read' },
   service,
   name: 'delivery.list',
   summary: 'Deliveries',
@@ -241,37 +271,32 @@ export const listDeliveries = defineEndpoint({
 })
 export const retryDelivery = defineEndpoint({
   route: 'POST /v1/webhook-deliveries/{delivery_id}/retry',
+  access: { 'operator-api': 'unrestricted' },
   service,
   name: 'delivery.retry',
   summary: 'Send a delivery again',
   params: deliveryParam,
   reply: deliverySchema,
   statuses: [202],
+  errors: ['CONFLICT'],
 })
-export const dashboardListDeliveries = defineEndpoint({
+export const dashboardListDeliveries = forDashboard(listDeliveries, {
   route: 'GET /v1/dashboard/webhook-deliveries',
-  service,
-  name: 'delivery.list-for-dashboard',
-  summary: 'Deliveries',
-  query: z.strictObject({ ...dashboardEnvironment, ...deliveryFilters }),
-  reply: deliveriesPage,
+  roles: everybody,
 })
 export const dashboardGetDelivery = defineEndpoint({
   route: 'GET /v1/dashboard/webhook-deliveries/{delivery_id}',
+  access: { dashboard: everybody },
   service,
   name: 'delivery.show-for-dashboard',
   summary: 'One delivery with its attempts',
   params: deliveryParam,
   query: inEnvironment,
   reply: deliveryDetailSchema,
+  byId: true,
 })
-export const dashboardRetryDelivery = defineEndpoint({
+export const dashboardRetryDelivery = forDashboard(retryDelivery, {
   route: 'POST /v1/dashboard/webhook-deliveries/{delivery_id}/retry',
-  service,
-  name: 'delivery.retry-for-dashboard',
-  summary: 'Send a delivery again',
-  params: deliveryParam,
-  query: inEnvironment,
-  reply: deliverySchema,
-  statuses: [202],
+  roles: deliveryRetriers,
+  byId: true,
 })

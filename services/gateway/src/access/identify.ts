@@ -3,11 +3,10 @@ import type { Account, Actor } from '@pitboss/contracts/caller'
 import type { Audience, TokenClaims } from '@pitboss/contracts/token-claims'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { isWithin } from '@pitboss/contracts/address-range'
+import type { Access } from '@pitboss/contracts/endpoint'
 import { singleHeader } from '../input/single-header.ts'
 import type { AccessState } from './access-state.ts'
-import type { Access } from './access-rule.ts'
 import type { Principal } from './principal-cache.ts'
-import { wantedText } from './access-rule.ts'
 
 /** Who a request comes from, checked up to and including scope and role. */
 export type Identity = {
@@ -81,6 +80,17 @@ function requireAudience(access: Access, audience: Audience): void {
   throw new ServiceError('INSUFFICIENT_SCOPE', {
     message: `This route is not for ${audience} tokens; it needs ${wantedText(access)}.`,
   })
+}
+
+/** Names the tokens that a route takes, for an error message. */
+export function wantedText(access: Access): string {
+  const wanted: string[] = []
+  const scope = access['operator-api']
+  if (scope === 'unrestricted') wanted.push('an operator-api token of a credential without scopes')
+  else if (scope !== undefined) wanted.push(`an operator-api token with the scope ${scope}`)
+  if (access['game-launcher'] !== undefined) wanted.push('a game-launcher token')
+  if (access.dashboard !== undefined) wanted.push('a dashboard token')
+  return wanted.join(' or ')
 }
 
 function requirePermission(access: Access, actor: Actor): void {

@@ -1,6 +1,6 @@
 import { eventDataSchemas } from '@pitboss/contracts/events/event-data'
 import { eventEnvelopeSchema, eventType, type EventType } from '@pitboss/contracts/objects/event'
-import type { Answer } from '../http/inbound.ts'
+import type { Handler } from '../http/inbound.ts'
 import { exampleOf } from '../openapi/example-of.ts'
 import { toJsonSchema } from '../openapi/to-json-schema.ts'
 
@@ -41,7 +41,7 @@ const exampleFields: Readonly<Record<EventType, Record<string, unknown>>> = {
 }
 
 /** `GET /v1/public/event-types`: a schema and an example of each type's whole envelope. Made once. */
-export function createEventTypes(): () => Promise<Answer> {
+export function createEventTypes(): Handler {
   let json: unknown = null
   return async () => {
     json ??= { data: eventType.options.map(describe) }

@@ -3,17 +3,16 @@ import { toHappening } from '@pitboss/contracts/environments'
 import { idempotencyKey, setupEnvironment } from '@pitboss/contracts/primitives'
 import { invalidField } from '@pitboss/errors/service-error'
 import { z } from 'zod'
-import type { Answer, Inbound } from '../http/inbound.ts'
+import type { AnswerDeps, Handler, Inbound } from '../http/inbound.ts'
 import { withFilters } from '../input/list-cursor.ts'
 import { isRepeatedHeader, singleHeader } from '../input/single-header.ts'
 import type { ForwardCall } from '../routes/route-entry.ts'
-import type { HandlerDeps } from './handler-deps.ts'
 
 const named = z.object({ environment: setupEnvironment })
 
 /** Sends a validated request to the service that answers it. @throws ServiceError of the service. */
 export async function callService(
-  { bus }: Pick<HandlerDeps, 'bus'>,
+  { bus }: Pick<AnswerDeps, 'bus'>,
   call: ForwardCall,
   inbound: Inbound,
 ): Promise<{ status: number; body?: unknown }> {
@@ -21,10 +20,14 @@ export async function callService(
   return bus.call(call, { caller: callerOf(inbound), params, query, body }, context)
 }
 
-/** Answers with what the service says; the cursor of a list carries the list's filters. */
-export async function forward(deps: HandlerDeps, call: ForwardCall, inbound: Inbound): Promise<Answer> {
-  const { status, body } = await callService(deps, call, inbound)
-  return body === null || body === undefined ? { status } : { status, json: withFilters(body, inbound.query) }
+/** Answers with the service's reply; the cursor of a list carries the list's filters. */
+export function forward(deps: AnswerDeps, call: ForwardCall): Handler {
+  return async (inbound) => {
+    const { status, body } = await callService(deps, call, inbound)
+    return body === null || body === undefined
+      ? { status }
+      : { status, json: withFilters(body, inbound.query) }
+  }
 }
 
 /**

@@ -1,40 +1,39 @@
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { Answer, Inbound } from '../http/inbound.ts'
-import { fileAnswer, type StaticFiles } from './static-files.ts'
+import type { Answer, AnswerDeps, Inbound } from '../http/inbound.ts'
+import { fileAnswer } from './static-files.ts'
 
 type PageRequest = Pick<Inbound, 'params' | 'raw'>
 
 const slugPattern = /^[a-z0-9][a-z0-9-]{0,63}$/
 
 /** `/play/{game}`: the game's own page or the common one; `/play/assets/*`: their files. May be framed by operators. */
-export async function playPage(files: StaticFiles | null, { params, raw }: PageRequest): Promise<Answer> {
-  const rest = params['*'] ?? ''
-  const options = { frameAncestors: '*', headers: raw.headers } as const
-  if (slugPattern.test(rest)) {
+export function createPlayPage({ pages }: Pick<AnswerDeps, 'pages'>) {
+  return async ({ params, raw }: PageRequest): Promise<Answer> => {
+    const rest = params['*'] ?? ''
+    const options = { frameAncestors: '*', headers: raw.headers } as const
+    if (!slugPattern.test(rest)) return fileAnswer(pages, `play/${assetPath(rest)}`, options)
     const page = `play/${rest}.html`
-    const known = files !== null && (await files.read(page)) !== null
-    return fileAnswer(files, known ? page : 'play/index.html', options)
+    const known = pages !== null && (await pages.read(page)) !== null
+    return fileAnswer(pages, known ? page : 'play/index.html', options)
   }
-  return fileAnswer(files, `play/${assetPath(rest)}`, options)
 }
 
 /** `/dashboard*`: files below `assets/`, else the one page, whose own router does the rest. */
-export async function dashboardPage(
-  files: StaticFiles | null,
-  { params, raw }: PageRequest,
-): Promise<Answer> {
-  const rest = params['*'] ?? ''
-  const options = { frameAncestors: "'none'", headers: raw.headers } as const
-  if (rest.startsWith('assets/')) return fileAnswer(files, `dashboard/${assetPath(rest)}`, options)
-  return fileAnswer(files, 'dashboard/index.html', options)
+export function createDashboardPage({ pages }: Pick<AnswerDeps, 'pages'>) {
+  return async ({ params, raw }: PageRequest): Promise<Answer> => {
+    const rest = params['*'] ?? ''
+    const file = rest.startsWith('assets/') ? assetPath(rest) : 'index.html'
+    return fileAnswer(pages, `dashboard/${file}`, { frameAncestors: "'none'", headers: raw.headers })
+  }
 }
 
 /** `GET /v1/public/verify` and `/v1/public/verify/assets/*`. */
-export async function verifyPage(files: StaticFiles | null, { params, raw }: PageRequest): Promise<Answer> {
-  const rest = params['*'] ?? ''
-  const options = { frameAncestors: "'none'", headers: raw.headers } as const
-  if (rest === '') return fileAnswer(files, 'verify/index.html', options)
-  return fileAnswer(files, `verify/${assetPath(rest)}`, options)
+export function createVerifyPage({ pages }: Pick<AnswerDeps, 'pages'>) {
+  return async ({ params, raw }: PageRequest): Promise<Answer> => {
+    const rest = params['*'] ?? ''
+    const file = rest === '' ? 'index.html' : assetPath(rest)
+    return fileAnswer(pages, `verify/${file}`, { frameAncestors: "'none'", headers: raw.headers })
+  }
 }
 
 function assetPath(rest: string): string {

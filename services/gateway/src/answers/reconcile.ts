@@ -4,12 +4,14 @@ import { toErrorEnvelope } from '@pitboss/errors/envelope'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { diffLedger, type Finding } from '@pitboss/ledger/diff-ledger'
 import { type LedgerFormat, readLedger } from '@pitboss/ledger/ledger-lines'
-import type { Answer, Inbound } from '../http/inbound.ts'
+import type { reconciliationQuery } from '@pitboss/contracts/endpoints/wallet'
+import type { z } from 'zod'
+import type { Answer, AnswerDeps, Inbound } from '../http/inbound.ts'
 import { requirePlainEncoding } from '../input/read-body.ts'
 import { singleHeader } from '../input/single-header.ts'
-import { reconcileQuery } from '../routes/own-shapes.ts'
 import { callerOf } from './forward.ts'
-import type { HandlerDeps } from './handler-deps.ts'
+
+type ReconcileInbound = Inbound<unknown, z.infer<typeof reconciliationQuery>>
 
 /** Findings kept until the ledger has been read, since many clients read no answer before they have sent all. */
 const heldMax = 10_000
@@ -20,18 +22,18 @@ const atOncePerAccountMax = 2
 const silenceMs = 30_000
 
 /**
- * `POST /v1/reports/reconciliation?from&to`: reads the operator's ledger as JSON lines or CSV and answers, as JSON lines, what differs by `kind`:
- * `extra` and `different` as the wallet service judges rows, `unreadable` lines, `duplicate` ids, and `missing`: movements of ours that the ledger lacks.
- * The last line is `{ "summary": … }`, or `{ "error": … }` when the comparison broke off after it had begun to answer.
+ * `POST /v1/reports/reconciliation?from&to`: reads the operator's ledger as JSON lines or CSV and answers, as JSON
+ * lines, the differences by `kind`: `extra` and `different` as the wallet service judges rows, `unreadable` lines,
+ * `duplicate` ids, and `missing`: movements of ours that the ledger lacks. The last line is `{ "summary": … }`, or `{ "error": … }` when the comparison broke off after it had begun to answer.
  */
-export function createReconcile(deps: HandlerDeps): (inbound: Inbound) => Promise<Answer> {
+export function createReconcile({ bus }: AnswerDeps): (inbound: ReconcileInbound) => Promise<Answer> {
   const atWork: string[] = []
   return async (inbound) => {
     const { raw, context } = inbound
     const format = ledgerFormat(singleHeader(raw, 'content-type'))
     if (format === null) throw invalidField('content-type', 'must be application/x-ndjson or text/csv')
     requirePlainEncoding(raw)
-    const { from, to } = reconcileQuery.parse(inbound.query)
+    const { from, to } = inbound.query
     const { scope } = callerOf(inbound)
     const { operatorId } = scope
     const ofAccount = atWork.filter((account) => account === operatorId).length
@@ -42,7 +44,7 @@ export function createReconcile(deps: HandlerDeps): (inbound: Inbound) => Promis
     atWork.push(operatorId)
     const leave = once(() => atWork.splice(atWork.indexOf(operatorId), 1))
     const window = { scope, from, to, requestId: context.requestId }
-    const findings = diffLedger(deps.bus, window, readLedger(bodyChunks(raw), format))
+    const findings = diffLedger(bus, window, readLedger(bodyChunks(raw), format))
     try {
       const { held, ended } = await holdFirst(findings)
       const data = Readable.from(toLines(held, ended ? none() : findings, context.requestId))

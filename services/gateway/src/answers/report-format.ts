@@ -1,8 +1,7 @@
 import { reportSchema } from '@pitboss/contracts/endpoints/rounds'
-import type { Answer, Inbound } from '../http/inbound.ts'
+import type { AnswerDeps, Handler } from '../http/inbound.ts'
 import type { ForwardCall } from '../routes/route-entry.ts'
 import { callService } from './forward.ts'
-import type { HandlerDeps } from './handler-deps.ts'
 
 const columns = [
   'day',
@@ -18,10 +17,15 @@ const columns = [
 ] as const
 
 /** `reports/summary` as JSON, or as CSV for `Accept: text/csv`. */
-export async function reportFormat(deps: HandlerDeps, call: ForwardCall, inbound: Inbound): Promise<Answer> {
-  const { status, body } = await callService(deps, call, inbound)
-  if (!wantsCsv(inbound.raw.headers.accept)) return { status, json: body }
-  return { status, content: { type: 'text/csv; charset=utf-8', data: toCsv(reportSchema.parse(body).data) } }
+export function reportFormat(deps: AnswerDeps, call: ForwardCall): Handler {
+  return async (inbound) => {
+    const { status, body } = await callService(deps, call, inbound)
+    if (!wantsCsv(inbound.raw.headers.accept)) return { status, json: body }
+    return {
+      status,
+      content: { type: 'text/csv; charset=utf-8', data: toCsv(reportSchema.parse(body).data) },
+    }
+  }
 }
 
 /** Whether the Accept header asks for CSV more than for JSON. */

@@ -1,18 +1,20 @@
 import { invalidField } from '@pitboss/errors/service-error'
 import { readRound } from '@pitboss/fairness/read-round'
 import { verifyRound as verify } from '@pitboss/fairness/verify-round'
-import type { Answer, Inbound } from '../http/inbound.ts'
+import type { Handler } from '../http/inbound.ts'
 
 /** A body with none of these says nothing about a round. */
 const marks = ['fairness', 'round_id', 'game'] as const
 
 /**
- * `POST /v1/public/verify`: the same code as the page and the command. What is no round at all is refused; a round that
- * does not hold is an answer.
+ * `POST /v1/public/verify`: the same code as the page and the command. A body that is no round at all is refused; a
+ * round whose checks fail is an answer.
  */
-export async function verifyRound({ body }: Inbound): Promise<Answer> {
-  const read = readRound(body)
-  if (read.ok && !marks.some((name) => read.round.has(name)))
-    throw invalidField('fairness', 'is missing: neither a round nor a round.completed event')
-  return { status: 200, json: verify(body) }
+export function createVerifyRound(): Handler {
+  return async ({ body }) => {
+    const read = readRound(body)
+    if (read.ok && !marks.some((name) => read.round.has(name)))
+      throw invalidField('fairness', 'is missing: neither a round nor a round.completed event')
+    return { status: 200, json: verify(body) }
+  }
 }

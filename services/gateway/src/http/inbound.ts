@@ -1,12 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { Bus } from '@pitboss/bus/connect-bus'
 import type { CallContext } from '@pitboss/contracts/call'
 import type { Identity } from '../access/identify.ts'
+import type { StaticFiles } from '../answers/static-files.ts'
+import type { Limiters } from '../limits/limiters.ts'
 import type { Verdict } from '../limits/token-bucket.ts'
 import type { RouteEntry } from '../routes/route-entry.ts'
+import type { ReadinessProbe } from './readiness.ts'
 
-/** One request on its way through the gateway. */
-export type Inbound = {
+/** One request on its way through the gateway; query and body are as the route's schemas parsed them. */
+export type Inbound<Body = unknown, Query = unknown> = {
   readonly entry: RouteEntry
   readonly raw: IncomingMessage
   /** What travels with every call made for it. */
@@ -15,9 +19,9 @@ export type Inbound = {
   readonly params: Readonly<Record<string, string>>
   /** Null on routes without a token. */
   readonly identity: Identity | null
-  readonly query: unknown
+  readonly query: Query
   /** Undefined without a body and on `raw` routes. */
-  readonly body: unknown
+  readonly body: Body
   /** Shows a limiter's verdict in the answer. @throws ServiceError RATE_LIMITED when it refuses. */
   readonly admit: (verdict: Verdict) => void
   /** Names the operator that a request without a token turned out to come from, for its request log. */
@@ -40,3 +44,16 @@ export type Answer = {
 }
 
 export type Handler = (inbound: Inbound) => Promise<Answer>
+
+/** The parts of one gateway that handlers work with. */
+export type AnswerDeps = {
+  readonly bus: Bus
+  readonly limiters: Limiters
+  /** Without a slash at the end. */
+  readonly baseUrl: string
+  /** The built pages; null when they were not built. */
+  readonly pages: StaticFiles | null
+  readonly missing: ReadinessProbe
+  /** The route table, for its description. */
+  readonly routes: readonly RouteEntry[]
+}

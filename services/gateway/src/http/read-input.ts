@@ -14,8 +14,6 @@ export const bodyBytesMax = 64 * 1024
 export type Input = { params: Record<string, string>; query: unknown; body: unknown }
 
 const nothing = z.strictObject({})
-/** Pages and probes take whatever query a browser or a probe adds. */
-const takesAnyQuery = new Set(['healthz', 'readyz', 'play-page', 'dashboard-page', 'docs', 'verify-page'])
 
 /**
  * Reads and validates query, body and path of a request, in one go: the details name every offending path of query and body.
@@ -32,7 +30,7 @@ export async function readInput({
   params: Readonly<Record<string, string>>
   bodyTimeoutMs: number
 }): Promise<Input> {
-  const { shapes, action } = entry
+  const { shapes } = entry
   const body = shapes.body === 'raw' ? undefined : await readJson(raw, bodyTimeoutMs)
   const details: ErrorDetail[] = []
   const keep = (part: ReturnType<typeof validatePart>): unknown => {
@@ -40,8 +38,7 @@ export async function readInput({
     details.push(...part.details)
     return undefined
   }
-  const freeQuery = action.kind === 'own' && takesAnyQuery.has(action.name)
-  const query = freeQuery ? {} : keep(validateQuery(shapes.query, parseQuery(raw.url ?? '/')))
+  const query = entry.anyQuery ? {} : keep(validateQuery(shapes.query, parseQuery(raw.url ?? '/')))
   const parsedBody = shapes.body === 'raw' ? undefined : keep(validateBody(entry, body))
   if (details.length > 0) throw validationError(details)
   if (shapes.params !== null && !shapes.params.safeParse(params).success) {

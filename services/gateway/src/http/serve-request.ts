@@ -21,6 +21,7 @@ export type ServeDeps = {
   readonly arrivals: Pick<ArrivalClock, 'receivedAtMs'>
   readonly trustedProxies: readonly AddressRange[]
   readonly bodyTimeoutMs: number
+  /** The handler of a row of the route table in this gateway. */
   readonly handlerOf: (entry: RouteEntry) => Handler
 }
 

@@ -1,14 +1,11 @@
-import { errorCatalogue, type ErrorCode, isErrorCode } from '@pitboss/errors/catalogue'
 import { z } from 'zod'
-import { wantedText } from '../access/access-rule.ts'
+import { wantedText } from '../access/identify.ts'
 import type { RouteEntry } from '../routes/route-entry.ts'
-import { errorsOf } from './errors-of.ts'
-import { exampleOf, type JsonSchema } from './example-of.ts'
-import { requestExample } from './request-examples.ts'
+import { errorExamples, errorSchema, failures } from './error-responses.ts'
+import { exampleOf } from './example-of.ts'
 import { createSchemaWriter, type SchemaWriter, toJsonSchema } from './to-json-schema.ts'
 
 const jsonContent = 'application/json'
-const errorCodes = Object.keys(errorCatalogue).filter(isErrorCode)
 const cursorDescription =
   '`next_cursor` of the page before, alone or with the same filters: it goes on in the list that it came from, environment included.'
 
@@ -42,7 +39,7 @@ export function buildOpenApi(routes: readonly RouteEntry[], baseUrl: string): Re
         dashboard: bearer('Token of a person, from POST /v1/dashboard/login'),
       },
       schemas: { Error: errorSchema(), ...schemas.named() },
-      examples: Object.fromEntries(errorCodes.map((code) => [code, namedError(code)])),
+      examples: errorExamples(),
       headers: {
         RequestId: { description: 'Names this request', schema: { type: 'string' } },
         RetryAfter: { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 } },
@@ -112,12 +109,10 @@ function requestBody(entry: RouteEntry, schemas: SchemaWriter): Record<string, u
   const { body } = entry.shapes
   if (body === null) return {}
   if (body === 'raw') {
-    const type =
-      entry.action.kind === 'own' && entry.action.name === 'reconcile' ? 'application/x-ndjson' : jsonContent
-    return { required: true, content: { [type]: { schema: {}, example: requestExample(entry) } } }
+    return { required: true, content: { [entry.bodyType]: { schema: {}, example: entry.example } } }
   }
   const schema = schemas.write(body, 'input')
-  const example = requestExample(entry) ?? exampleOf(toJsonSchema(body, 'input'))
+  const example = entry.example ?? exampleOf(toJsonSchema(body, 'input'))
   return {
     required: !body.safeParse({}).success || entry.method !== 'POST',
     content: { [jsonContent]: { schema, example } },
@@ -135,7 +130,7 @@ function successes(entry: RouteEntry, schemas: SchemaWriter): Record<string, unk
 }
 
 function successContent(
-  { action, shapes: { reply } }: RouteEntry,
+  { alsoAnswers, shapes: { reply } }: RouteEntry,
   schemas: SchemaWriter,
 ): Record<string, unknown> {
   const headers = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
@@ -143,77 +138,8 @@ function successContent(
   const schema = schemas.write(reply, 'output')
   const example = exampleOf(toJsonSchema(reply, 'output'))
   const content: Record<string, unknown> = { [jsonContent]: { schema, example } }
-  if (action.kind === 'forward' && action.then === 'report-format') {
-    content['text/csv'] = { schema: { type: 'string' } }
-  }
+  if (alsoAnswers !== null) content[alsoAnswers] = { schema: { type: 'string' } }
   return { headers, content }
-}
-
-function failures(entry: RouteEntry): Record<string, unknown> {
-  const byStatus = Map.groupBy(errorsOf(entry), (code) => errorCatalogue[code].status)
-  return Object.fromEntries(
-    [...byStatus].toSorted(([a], [b]) => a - b).map(([status, codes]) => [String(status), failure(codes)]),
-  )
-}
-
-function failure(codes: readonly ErrorCode[]): Record<string, unknown> {
-  const waits = codes.some((code) => code === 'RATE_LIMITED' || code === 'SERVICE_UNAVAILABLE')
-  return {
-    description: codes.map((code) => `\`${code}\``).join(', '),
-    headers: {
-      'x-request-id': { $ref: '#/components/headers/RequestId' },
-      ...(waits ? { 'retry-after': { $ref: '#/components/headers/RetryAfter' } } : {}),
-    },
-    content: {
-      [jsonContent]: {
-        schema: { $ref: '#/components/schemas/Error' },
-        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
-      },
-    },
-  }
-}
-
-function namedError(code: ErrorCode): Record<string, unknown> {
-  const { message, remedy } = errorCatalogue[code]
-  return { summary: message, description: remedy, value: errorExample(code) }
-}
-
-function errorExample(code: ErrorCode): Record<string, unknown> {
-  const { message, retryable } = errorCatalogue[code]
-  const details = [{ path: 'stake', message: 'must be a decimal string such as "10.00"' }]
-  return {
-    code,
-    message,
-    retryable,
-    request_id: 'req_01jd3v8x5q7r2m4n6p8s0t1w3y',
-    ...(code === 'VALIDATION_ERROR' ? { details } : {}),
-  }
-}
-
-function errorSchema(): JsonSchema {
-  return {
-    type: 'object',
-    required: ['code', 'message', 'retryable', 'request_id'],
-    properties: {
-      code: { type: 'string', enum: errorCodes },
-      message: { type: 'string' },
-      retryable: { type: 'boolean' },
-      request_id: { type: 'string' },
-      details: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['path', 'message'],
-          properties: { path: { type: 'string' }, message: { type: 'string' } },
-        },
-      },
-      resource: {
-        type: 'object',
-        required: ['transaction_id'],
-        properties: { round_id: { type: 'string' }, transaction_id: { type: 'string' } },
-      },
-    },
-  }
 }
 
 function operationId({ method, path }: RouteEntry): string {

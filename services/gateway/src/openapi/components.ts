@@ -11,6 +11,7 @@ import * as game from '@pitboss/contracts/objects/game'
 import * as movement from '@pitboss/contracts/objects/movement'
 import { fairnessSchema, roundSchema } from '@pitboss/contracts/objects/round'
 import * as session from '@pitboss/contracts/objects/session'
+import * as token from '@pitboss/contracts/objects/token'
 import { userSchema } from '@pitboss/contracts/objects/user'
 import * as walletObjects from '@pitboss/contracts/objects/wallet'
 import * as webhook from '@pitboss/contracts/objects/webhook-endpoint'
@@ -34,7 +35,7 @@ const components = {
   CreateWebhookBody: webhook.webhookCreateSchema,
   Credential: credential.credentialSchema,
   CredentialPage: auth.listCredentials.reply,
-  DashboardToken: own.loginReply,
+  DashboardToken: token.dashboardTokenSchema,
   Delivery: delivery.deliverySchema,
   DeliveryAttempt: delivery.deliveryAttemptSchema,
   DeliveryDetail: delivery.deliveryDetailSchema,
@@ -51,7 +52,7 @@ const components = {
   Game: game.gameSchema,
   GamePage: rounds.listGames.reply,
   LaunchedSession: session.launchedSessionSchema,
-  LoginBody: own.loginBody,
+  LoginBody: token.loginBody,
   PlayRoundBody: rounds.playRound.body,
   PlayerSession: rounds.playerSessionSchema,
   Replay: webhook.replayJobSchema,
@@ -63,8 +64,8 @@ const components = {
   RoundPage: rounds.listRounds.reply,
   Session: session.sessionSchema,
   SessionPage: rounds.listSessions.reply,
-  Token: own.mintReply,
-  TokenBody: own.mintBody,
+  Token: token.tokenSchema,
+  TokenBody: token.tokenBody,
   Transaction: movement.movementSchema,
   TransactionAttempt: movement.movementAttemptSchema,
   TransactionAttemptPage: wallet.getTransactionAttempts.reply,

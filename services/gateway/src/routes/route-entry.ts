@@ -1,13 +1,17 @@
 import type { Call } from '@pitboss/contracts/call'
 import { type Caller, callerSchema } from '@pitboss/contracts/caller'
+import type { Access } from '@pitboss/contracts/endpoint'
 import type { ErrorCode } from '@pitboss/errors/catalogue'
 import { z } from 'zod'
-import type { Access } from '../access/access-rule.ts'
+import { forward } from '../answers/forward.ts'
+import type { Answer, AnswerDeps, Handler, Inbound } from '../http/inbound.ts'
 import type { ShedClass } from '../limits/load-gauge.ts'
+
+const jsonType = 'application/json'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** What the gateway sends behind a public route, whatever the endpoint's own types are: its parts were parsed with its own schemas. */
+/** What the gateway sends behind a public route: the parts were parsed with the endpoint's own schemas. */
 const forwardedSchema = z.strictObject({
   caller: callerSchema,
   params: z.unknown().optional(),
@@ -28,35 +32,7 @@ type Shapes = {
   readonly statuses: readonly number[]
 }
 
-/** What answers a route: a service as it is, a service with something added, or the gateway itself. */
-type Action =
-  | { readonly kind: 'forward'; readonly call: ForwardCall; readonly then: 'answer' | AddedStep }
-  | { readonly kind: 'own'; readonly name: OwnAction }
-
-/** What the gateway adds to a service's answer. */
-export type AddedStep = 'launch-url' | 'sign-manifest' | 'report-format'
-
-const ownActions = [
-  'mint-token',
-  'login',
-  'refresh',
-  'logout',
-  'accept-invitation',
-  'jwks',
-  'event-types',
-  'verify-round',
-  'verify-page',
-  'openapi',
-  'docs',
-  'wallet-callback',
-  'reconcile',
-  'healthz',
-  'readyz',
-  'play-page',
-  'dashboard-page',
-] as const
-export type OwnAction = (typeof ownActions)[number]
-
+/** A row of the route table. */
 export type RouteEntry = {
   readonly method: Method
   /** `{name}` is a parameter, a last `*` is the rest of the path. */
@@ -64,92 +40,115 @@ export type RouteEntry = {
   readonly summary: string
   /** Null: no token. */
   readonly access: Access | null
-  /** `body`: counted after the body, unless it settles. The two addresses are counted before it, their other limits after it. */
+  /**
+   * `body`: counted after the body, unless it settles. The two addresses are counted before it, their other limits
+   * after it.
+   */
   readonly limit: 'counted' | 'exempt' | 'body' | 'mintAddress' | 'loginAddress'
   readonly shed: ShedClass
-  /** What an id that cannot be answers. */
+  /** The error for an id that cannot be. */
   readonly notFound: ErrorCode
+  /** Errors beyond those that follow from the rest of the row. */
+  readonly errors: readonly ErrorCode[]
   /** Names one object by id, which without `environment` is looked up in both. */
   readonly byId: boolean
   /** Takes an Idempotency-Key. */
   readonly idempotent: boolean
+  /** Pages and probes take whatever query a browser or a probe adds. */
+  readonly anyQuery: boolean
   readonly shapes: Shapes
-  readonly action: Action
+  /** A request body for OpenAPI; undefined where the schema tells one. */
+  readonly example: unknown
+  readonly bodyType: string
+  /** The content type that may answer in place of JSON. */
+  readonly alsoAnswers: string | null
+  /** A service answers, or the gateway itself. */
+  readonly action: { readonly kind: 'forward'; readonly call: ForwardCall } | { readonly kind: 'own' }
+  /** Makes the handler of one gateway. Rows with the same function share a handler. */
+  readonly answer: (deps: AnswerDeps) => Handler
 }
 
 type AnyEndpoint = {
   readonly route: string
+  readonly access: Access
   readonly summary: string
   readonly params?: z.ZodType | undefined
-  readonly query?: z.ZodType | undefined
+  readonly query: z.ZodType
   readonly body?: z.ZodType | undefined
+  readonly example?: unknown
   readonly reply: z.ZodType
   readonly answer?: z.ZodType | undefined
   readonly statuses: readonly number[]
+  readonly errors?: readonly ErrorCode[] | undefined
+  readonly notFound?: ErrorCode | undefined
+  readonly byId?: boolean | undefined
+  readonly idempotent?: boolean | undefined
   readonly empty?: boolean | undefined
   readonly call: Pick<Call<never, unknown>, 'subject' | 'service' | 'budgetMs' | 'neverShed'> & {
     readonly reply: z.ZodType<ForwardedReply>
   }
 }
 
-type Rules = {
-  access: Access
-  limit?: RouteEntry['limit']
+type ForwardRules = {
+  limit?: 'exempt' | 'body'
   shed?: ShedClass
-  notFound?: ErrorCode
-  byId?: boolean
-  idempotent?: boolean
-  then?: AddedStep
-  statuses?: readonly number[]
+  /** Sends the call and adds to the reply. Default: the reply as it is. */
+  answer?: (deps: AnswerDeps, call: ForwardCall) => Handler
+  alsoAnswers?: 'text/csv'
 }
 
-const nothing = z.strictObject({})
-
 /** A route that a service answers. */
-export function forwarded(endpoint: AnyEndpoint, rules: Rules): RouteEntry {
-  const { method, path } = splitRoute(endpoint.route)
+export function forwarded(endpoint: AnyEndpoint, rules: ForwardRules = {}): RouteEntry {
   const { subject, service, budgetMs, neverShed = false, reply } = endpoint.call
+  const call = { subject, service, budgetMs, neverShed, reply, request: forwardedSchema }
+  const answer = rules.answer ?? forward
   return {
-    method,
-    path,
+    ...splitRoute(endpoint.route),
     summary: endpoint.summary,
-    access: rules.access,
+    access: endpoint.access,
     limit: rules.limit ?? 'counted',
     shed: rules.shed ?? 'read',
-    notFound: rules.notFound ?? 'NOT_FOUND',
-    byId: rules.byId ?? false,
-    idempotent: rules.idempotent ?? false,
+    notFound: endpoint.notFound ?? 'NOT_FOUND',
+    errors: endpoint.errors ?? [],
+    byId: endpoint.byId ?? false,
+    idempotent: endpoint.idempotent ?? false,
+    anyQuery: false,
     shapes: {
       params: endpoint.params ?? null,
-      query: endpoint.query ?? nothing,
+      query: endpoint.query,
       body: endpoint.body ?? null,
       reply: endpoint.empty === true ? null : (endpoint.answer ?? endpoint.reply),
       statuses: endpoint.statuses,
     },
-    action: {
-      kind: 'forward',
-      call: { subject, service, budgetMs, neverShed, reply, request: forwardedSchema },
-      then: rules.then ?? 'answer',
-    },
+    example: endpoint.example,
+    bodyType: jsonType,
+    alsoAnswers: rules.alsoAnswers ?? null,
+    action: { kind: 'forward', call },
+    answer: (deps) => answer(deps, call),
   }
 }
 
+type OwnRoute<Body, Query> = {
+  summary: string
+  answer: (deps: AnswerDeps) => (inbound: Inbound<Body, Query>) => Promise<Answer>
+  access?: Access
+  limit?: 'mintAddress' | 'loginAddress'
+  shed?: ShedClass
+  errors?: readonly ErrorCode[]
+  query?: z.ZodType<Query> | 'any'
+  body?: z.ZodType<Body> | 'raw'
+  bodyType?: string
+  example?: unknown
+  reply?: z.ZodType
+  statuses?: readonly number[]
+}
+
 /** A route that the gateway answers, with or without asking a service. */
-export function own(
+export function own<Body = unknown, Query = unknown>(
   route: `${Method} /${string}`,
-  name: OwnAction,
-  rules: {
-    summary: string
-    access?: Access
-    limit?: 'mintAddress' | 'loginAddress'
-    shed?: ShedClass
-    params?: z.ZodType
-    query?: z.ZodType
-    body?: z.ZodType | 'raw'
-    reply?: z.ZodType
-    statuses?: readonly number[]
-  },
+  rules: OwnRoute<Body, Query>,
 ): RouteEntry {
+  const { query = 'none' } = rules
   return {
     ...splitRoute(route),
     summary: rules.summary,
@@ -157,16 +156,23 @@ export function own(
     limit: rules.limit ?? (rules.access === undefined ? 'exempt' : 'counted'),
     shed: rules.shed ?? 'read',
     notFound: 'NOT_FOUND',
+    errors: rules.errors ?? [],
     byId: false,
     idempotent: false,
+    anyQuery: query === 'any',
     shapes: {
-      params: rules.params ?? null,
-      query: rules.query ?? nothing,
+      params: null,
+      query: typeof query === 'string' ? z.strictObject({}) : query,
       body: rules.body ?? null,
       reply: rules.reply ?? null,
       statuses: rules.statuses ?? [200],
     },
-    action: { kind: 'own', name },
+    example: rules.example,
+    bodyType: rules.bodyType ?? jsonType,
+    alsoAnswers: null,
+    action: { kind: 'own' },
+    // The handler gets what these very schemas have parsed.
+    answer: rules.answer as (deps: AnswerDeps) => Handler,
   }
 }
 

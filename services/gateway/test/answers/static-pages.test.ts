@@ -2,19 +2,18 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
-import { dashboardPage, playPage, verifyPage } from '../../src/answers/pages.ts'
+import { createDashboardPage, createPlayPage, createVerifyPage } from '../../src/answers/pages.ts'
 import { createStaticFiles } from '../../src/answers/static-files.ts'
 import type { Inbound } from '../../src/http/inbound.ts'
 
 const folder = t.testdir({})
-for (const part of ['play/assets', 'dashboard/assets', 'verify'])
-  mkdirSync(join(folder, part), { recursive: true })
+mkdirSync(join(folder, 'play/assets'), { recursive: true })
 writeFileSync(join(folder, 'play/index.html'), 'any game')
 writeFileSync(join(folder, 'play/mines.html'), 'mines')
 writeFileSync(join(folder, 'play/assets/mines-Bx3kQ9aZ.js'), 'js')
-writeFileSync(join(folder, 'dashboard/index.html'), 'dashboard')
 writeFileSync(join(folder, 'secret.json'), 'secret')
 const files = createStaticFiles(folder)
+const playPage = createPlayPage({ pages: files })
 
 const script = 'console.log("a script that is long enough to be worth it")\n'.repeat(40)
 writeFileSync(join(folder, 'play/assets/long-Bx3kQ9aZ.js'), script)
@@ -25,51 +24,43 @@ const inbound = (rest: string, headers: Record<string, string> = {}): Pick<Inbou
 })
 
 await t.test('a game has its own page or the common one', async (t) => {
-  t.match(await playPage(files, inbound('mines')), { status: 200, content: { data: Buffer.from('mines') } })
-  const dice = await playPage(files, inbound('dice'))
+  t.match(await playPage(inbound('mines')), { status: 200, content: { data: Buffer.from('mines') } })
+  const dice = await playPage(inbound('dice'))
   t.match(dice, { content: { type: 'text/html; charset=utf-8', data: Buffer.from('any game') } })
   t.match(dice.headers?.['content-security-policy'], /frame-ancestors \*$/)
   t.equal(dice.headers?.['cache-control'], 'no-cache')
-  const asset = await playPage(files, inbound('assets/mines-Bx3kQ9aZ.js'))
+  const asset = await playPage(inbound('assets/mines-Bx3kQ9aZ.js'))
   t.match(asset.headers?.['cache-control'], /immutable/)
-  t.equal((await playPage(files, inbound('dice', { 'if-none-match': dice.headers?.etag ?? '' }))).status, 304)
+  t.equal((await playPage(inbound('dice', { 'if-none-match': dice.headers?.etag ?? '' }))).status, 304)
 })
 
 await t.test(
-  'what shrinks goes out compressed to those who take it, each form under its own etag',
+  'a file that shrinks goes out compressed to those who take it, each form under its own etag',
   async (t) => {
     const asset = 'assets/long-Bx3kQ9aZ.js'
-    const plain = await playPage(files, inbound(asset))
+    const plain = await playPage(inbound(asset))
     t.match(plain, {
       status: 200,
       headers: { vary: 'accept-encoding' },
       content: { data: Buffer.from(script) },
     })
     for (const accepted of ['gzip', 'br, gzip;q=0.5', 'GZIP', 'deflate, *', 'gzip; q=1.0']) {
-      const { headers, content } = await playPage(files, inbound(asset, { 'accept-encoding': accepted }))
+      const { headers, content } = await playPage(inbound(asset, { 'accept-encoding': accepted }))
       t.match(headers, { 'content-encoding': 'gzip', vary: 'accept-encoding' }, accepted)
       t.ok(Buffer.isBuffer(content?.data) && gunzipSync(content.data).equals(Buffer.from(script)))
       t.not(headers?.etag, plain.headers?.etag)
       const again = { 'accept-encoding': accepted, 'if-none-match': headers?.etag ?? '' }
-      t.equal((await playPage(files, inbound(asset, again))).status, 304)
-      t.equal((await playPage(files, inbound(asset, { 'if-none-match': headers?.etag ?? '' }))).status, 200)
+      t.equal((await playPage(inbound(asset, again))).status, 304)
+      t.equal((await playPage(inbound(asset, { 'if-none-match': headers?.etag ?? '' }))).status, 200)
     }
     for (const refused of ['', 'br', 'gzip;q=0', 'gzip;q=0.000, *', 'x-gzipped', 'identity']) {
-      const { headers } = await playPage(files, inbound(asset, { 'accept-encoding': refused }))
+      const { headers } = await playPage(inbound(asset, { 'accept-encoding': refused }))
       t.equal(headers?.['content-encoding'], undefined, refused)
     }
-    const short = await playPage(files, inbound('mines', { 'accept-encoding': 'gzip' }))
+    const short = await playPage(inbound('mines', { 'accept-encoding': 'gzip' }))
     t.strictSame([short.headers?.['content-encoding'], short.headers?.vary], [undefined, undefined])
   },
 )
-
-await t.test('the dashboard has one page for all of its addresses', async (t) => {
-  for (const rest of ['', 'rounds/rnd_1', 'invitation']) {
-    const page = await dashboardPage(files, inbound(rest))
-    t.match(page, { status: 200, content: { data: Buffer.from('dashboard') } }, rest)
-    t.match(page.headers?.['content-security-policy'], /frame-ancestors 'none'$/)
-  }
-})
 
 await t.test('nothing else is served, and nothing when the pages were not built', async (t) => {
   const paths = [
@@ -81,9 +72,9 @@ await t.test('nothing else is served, and nothing when the pages were not built'
     'assets/none.js',
     'UPPER',
   ]
-  for (const rest of paths) await t.rejects(playPage(files, inbound(rest)), { code: 'NOT_FOUND' }, rest)
-  await t.rejects(dashboardPage(files, inbound('assets/none.js')), { code: 'NOT_FOUND' })
-  await t.rejects(verifyPage(files, inbound('')), { code: 'NOT_FOUND' })
-  await t.rejects(playPage(null, inbound('dice')), { code: 'NOT_FOUND' })
+  for (const rest of paths) await t.rejects(playPage(inbound(rest)), { code: 'NOT_FOUND' }, rest)
+  await t.rejects(createDashboardPage({ pages: files })(inbound('assets/none.js')), { code: 'NOT_FOUND' })
+  await t.rejects(createVerifyPage({ pages: files })(inbound('')), { code: 'NOT_FOUND' })
+  await t.rejects(createPlayPage({ pages: null })(inbound('dice')), { code: 'NOT_FOUND' })
   t.equal(await files.read('../etc/passwd'), null)
 })

@@ -1,9 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { ServiceError } from '@pitboss/errors/service-error'
 import type { AccessState } from '../access/access-state.ts'
-import type { Answer } from '../http/inbound.ts'
-import { errorAnswer } from '../http/send.ts'
 
 const services = ['auth', 'rounds', 'wallet-bridge', 'webhooks'] as const
 const pingTimeoutMs = 1000
@@ -13,7 +10,7 @@ const keptMs = 250
 type Missing = { readonly name: string; readonly problem: string }
 export type ReadinessProbe = () => Promise<readonly Missing[]>
 
-/** What keeps the gateway from serving: NATS, the access bucket, each service. Source: contract section 9. */
+/** Finds what keeps the gateway from serving: NATS, the access bucket, a service. Source: docs/contract.md, section 9. */
 export function createReadinessProbe({ bus, access }: { bus: Bus; access: AccessState }): ReadinessProbe {
   let last: { readonly result: Promise<readonly Missing[]>; readonly atMs: number } | null = null
 
@@ -34,17 +31,6 @@ export function createReadinessProbe({ bus, access }: { bus: Bus; access: Access
     if (last === null || nowMs - last.atMs > keptMs) last = { result: look(), atMs: nowMs }
     return last.result
   }
-}
-
-/** 200, or 503 naming what is missing, in the envelope of every error. */
-export async function readyz(probe: ReadinessProbe, requestId: string): Promise<Answer> {
-  const missing = await probe()
-  if (missing.length === 0) return { status: 200, json: { status: 'ready' } }
-  const error = new ServiceError('SERVICE_UNAVAILABLE', {
-    message: `Not ready: ${missing.map(({ name }) => name).join(', ')}.`,
-    details: missing.map(({ name, problem }) => ({ path: name, message: problem })),
-  })
-  return errorAnswer(error, requestId)
 }
 
 /** A server that hangs keeps its connections; the bus takes them for lost only after several seconds. */

@@ -1,7 +1,8 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { Answer, Inbound } from '../http/inbound.ts'
+import type { AnswerDeps, Handler } from '../http/inbound.ts'
+import { buildOpenApi } from '../openapi/build-openapi.ts'
 import { createStaticFiles, fileAnswer, pagePolicy } from './static-files.ts'
 
 /** What the page loads, all from here. */
@@ -40,8 +41,18 @@ const headers = {
   'content-security-policy': `${pagePolicy}; frame-ancestors 'none'`,
 } as const
 
+/** `GET /v1/public/openapi.json`, written at the first request. */
+export function createOpenApi({ routes, baseUrl }: AnswerDeps): Handler {
+  let text: string | null = null
+  return async () => {
+    text ??= JSON.stringify(buildOpenApi(routes, baseUrl))
+    const cached = { 'cache-control': 'public, max-age=60' }
+    return { status: 200, headers: cached, content: { type: 'application/json; charset=utf-8', data: text } }
+  }
+}
+
 /** `/v1/public/docs`: the OpenAPI description as a page; its files are part of this installation. */
-export function createDocs(): (inbound: Inbound) => Promise<Answer> {
+export function createDocs(): Handler {
   const module = fileURLToPath(import.meta.resolve('@fastify/swagger-ui'))
   const files = createStaticFiles(join(dirname(module), 'static'))
   return async ({ params, raw }) => {

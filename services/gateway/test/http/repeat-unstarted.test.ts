@@ -6,7 +6,7 @@ import { createLogger } from '@pitboss/runtime/create-logger'
 import { withEngines } from '@pitboss/testing/with-engines'
 import t from 'tap'
 import { z } from 'zod'
-import { repeatUnstarted } from '../../src/answers/repeat-unstarted.ts'
+import { repeatUnstarted } from '../../src/http/repeat-unstarted.ts'
 
 const logger = createLogger({ service: 'test', level: 'silent' })
 const nothing = z.strictObject({})

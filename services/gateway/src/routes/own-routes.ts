@@ -1,0 +1,148 @@
+import { listPublicKeys } from '@pitboss/contracts/calls/auth'
+import { reconciliationQuery } from '@pitboss/contracts/endpoints/wallet'
+import {
+  acceptInvitationBody,
+  acceptInvitationReply,
+  dashboardTokenSchema,
+  loginBody,
+  tokenBody,
+  tokenSchema,
+} from '@pitboss/contracts/objects/token'
+import { z } from 'zod'
+import { createDocs, createOpenApi } from '../answers/api-description.ts'
+import {
+  createAcceptInvitation,
+  createLogin,
+  createLogout,
+  createRefresh,
+} from '../answers/dashboard-session.ts'
+import { createEventTypes } from '../answers/event-types.ts'
+import { createMintToken } from '../answers/mint-token.ts'
+import { createDashboardPage, createPlayPage, createVerifyPage } from '../answers/pages.ts'
+import { createHealthz, createPublicKeys, createReadyz } from '../answers/probes.ts'
+import { createReconcile } from '../answers/reconcile.ts'
+import { createVerifyRound } from '../answers/verify-round.ts'
+import { createWalletCallback } from '../answers/wallet-callback.ts'
+import * as shapes from './own-shapes.ts'
+import { own, type RouteEntry } from './route-entry.ts'
+
+/** The routes that the gateway answers itself. Source: docs/contract.md, sections 2 to 4, 7, 9 and 11. */
+export const ownRoutes: readonly RouteEntry[] = [
+  own('POST /v1/auth/token', {
+    summary: 'Exchange a key pair for a token',
+    answer: createMintToken,
+    body: tokenBody,
+    reply: tokenSchema,
+    limit: 'mintAddress',
+    shed: 'stake',
+    errors: ['INVALID_CREDENTIALS', 'IP_NOT_ALLOWED', 'OPERATOR_SUSPENDED', 'FORBIDDEN', 'RATE_LIMITED'],
+  }),
+  own('POST /v1/dashboard/login', {
+    summary: 'Sign in to the dashboard',
+    answer: createLogin,
+    body: loginBody,
+    reply: dashboardTokenSchema,
+    limit: 'loginAddress',
+    errors: ['INVALID_CREDENTIALS', 'OPERATOR_SUSPENDED', 'RATE_LIMITED'],
+  }),
+  own('POST /v1/dashboard/refresh', {
+    summary: 'New dashboard token by the refresh cookie',
+    answer: createRefresh,
+    reply: dashboardTokenSchema,
+    errors: ['INVALID_CREDENTIALS', 'OPERATOR_SUSPENDED'],
+  }),
+  own('POST /v1/dashboard/logout', {
+    summary: 'Sign out of the dashboard',
+    answer: createLogout,
+    statuses: [204],
+  }),
+  own('POST /v1/dashboard/invitations/accept', {
+    summary: 'Accept an invitation',
+    answer: createAcceptInvitation,
+    body: acceptInvitationBody,
+    reply: acceptInvitationReply,
+    errors: ['INVALID_CREDENTIALS'],
+  }),
+
+  own('GET /v1/public/jwks.json', {
+    summary: 'Public token keys',
+    answer: createPublicKeys,
+    reply: listPublicKeys.reply,
+  }),
+  own('GET /v1/public/event-types', {
+    summary: 'Event types with their schemas',
+    answer: createEventTypes,
+    reply: shapes.eventTypesReply,
+  }),
+  own('POST /v1/public/verify', {
+    summary: 'Verify a finished round',
+    answer: createVerifyRound,
+    body: shapes.verifyBody,
+    example: {
+      game: 'dice',
+      stake: '10.00',
+      payout: '0.00',
+      currency: 'EUR',
+      outcome: { roll: '12.34', target: '50.00', direction: 'over', won: false },
+      fairness: {
+        algorithm: 'fair-v1',
+        server_seed_hash: 'b1b2d3a4c5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90',
+        client_seed: null,
+        nonce: 7,
+        server_seed: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      },
+    },
+    reply: shapes.verifyReply,
+  }),
+  own('GET /v1/public/openapi.json', {
+    summary: 'This description',
+    answer: createOpenApi,
+    reply: z.record(z.string(), z.unknown()),
+  }),
+  own('POST /v1/public/wallet-callbacks/{operator_id}/{environment}', {
+    summary: "A wallet's signed hint that the result of a movement is known",
+    answer: createWalletCallback,
+    body: 'raw',
+    example: { transactionId: 'bet-2026-11-20-0001', status: 'SUCCESS' },
+    reply: shapes.callbackReply,
+    statuses: [202],
+    shed: 'stake',
+    errors: ['INVALID_SIGNATURE', 'TRANSACTION_NOT_FOUND', 'NOT_FOUND'],
+  }),
+  own('POST /v1/reports/reconciliation', {
+    summary: "Compare the operator's own ledger with ours",
+    answer: createReconcile,
+    access: { 'operator-api': 'unrestricted' },
+    query: reconciliationQuery,
+    body: 'raw',
+    bodyType: 'application/x-ndjson',
+    example:
+      '{"transaction_id":"bet-2026-11-20-0001","type":"BET","amount":"10.00","currency":"EUR","player_id":"player-1"}\n',
+  }),
+
+  own('GET /healthz', {
+    summary: 'Alive',
+    answer: createHealthz,
+    query: 'any',
+    reply: shapes.healthReply,
+    shed: 'never',
+  }),
+  own('GET /readyz', {
+    summary: 'Ready',
+    answer: createReadyz,
+    query: 'any',
+    reply: shapes.healthReply,
+    shed: 'never',
+  }),
+  own('GET /v1/public/verify', {
+    summary: 'The page where a round is verified',
+    answer: createVerifyPage,
+    query: 'any',
+  }),
+  own('GET /v1/public/verify/*', { summary: 'Files of that page', answer: createVerifyPage, query: 'any' }),
+  own('GET /v1/public/docs', { summary: 'This description as a page', answer: createDocs, query: 'any' }),
+  own('GET /v1/public/docs/*', { summary: 'Files of that page', answer: createDocs, query: 'any' }),
+  own('GET /play/*', { summary: 'Pages on which players play', answer: createPlayPage, query: 'any' }),
+  own('GET /dashboard', { summary: 'The dashboard', answer: createDashboardPage, query: 'any' }),
+  own('GET /dashboard/*', { summary: 'The dashboard', answer: createDashboardPage, query: 'any' }),
+]

@@ -16,7 +16,7 @@ import { serveRequest, type Served, type ServeDeps } from './serve-request.ts'
 
 const headerBytesMax = 16 * 1024
 const timeoutsCheckedMaxMs = 2000
-/** Longer than the longest call (60 s): nothing in or out for so long ends a connection. */
+/** A connection without traffic for so long is closed; longer than the longest call (60 s). */
 const idleTimeoutMs = 75_000
 const keepAliveMs = 65_000
 const connectionsMax = 20_000
@@ -29,14 +29,18 @@ export type AppDeps = ServeDeps & {
   readonly requestLog: RequestLog
   readonly metrics: Metrics
   readonly headersTimeoutMs: number
-  /** True once the gateway takes no more work: connections are not kept then. */
+  /** True once the gateway takes no more work; connections are closed after their answer then. */
   readonly isStopping: () => boolean
 }
 
-/** `answered`: the last request of each connection that has its answer. */
+/** `answered`: the last answered request of each connection. */
 type Deps = AppDeps & { readonly answered: WeakMap<Duplex, IncomingMessage> }
 
-/** The HTTP server with every route of the table. Nothing but our own envelope leaves it. */
+/**
+ * Creates the HTTP server with every route of the table. Each request is answered inside the one `onRequest` hook, by
+ * `serveRequest`; the handlers that fastify knows only throw. Fastify is server and router here: no parser, schema or
+ * plugin of it runs. Reasons: docs/decisions/2026-11-22-fastifys-role.md.
+ */
 export function createApp(given: AppDeps): FastifyInstance {
   const deps: Deps = { ...given, answered: new WeakMap() }
   const app = fastify({
@@ -59,7 +63,7 @@ export function createApp(given: AppDeps): FastifyInstance {
       connectionsCheckingInterval: Math.min(timeoutsCheckedMaxMs, deps.headersTimeoutMs),
     },
     clientErrorHandler: (error, socket) => {
-      // The rest of a body that nobody waits for: its request has its answer, a second one would look like the next one's.
+      // The request has its answer already; a second one would look like the answer to the next request.
       if (deps.answered.get(socket)?.complete === false) socket.end()
       else answerClientError(error, socket)
     },
@@ -99,7 +103,7 @@ async function answerRequest(
     return reply
   }
   const problem = requestProblem(request)
-  // Another reader may see the end of such a request elsewhere: what follows on its connection is nobody's request.
+  // A proxy may see the end of such a request elsewhere, so nothing more is read from its connection.
   if (problem !== null) reply.header('connection', 'close')
   const served =
     problem === null
@@ -114,7 +118,7 @@ async function answerRequest(
   return reply
 }
 
-/** Answers what no row of the table answers. */
+/** Answers a request without a row in the table. */
 function answerOutside(deps: Deps, request: FastifyRequest, reply: FastifyReply, error: unknown): void {
   const served = refused(error, request)
   finish(deps, request, reply, { served, startedAt: new Date(), startedMs: performance.now(), route: 'none' })
@@ -159,7 +163,7 @@ function finish(
   deps.requestLog.add({ ...row, latencyMs, clientAddress })
 }
 
-/** What HTTP itself allows and we do not. */
+/** Finds what HTTP allows and the gateway does not; null for nothing. */
 function requestProblem(request: FastifyRequest): ServiceError | null {
   const { headers, httpVersion } = request.raw
   if (httpVersion === '1.1' && headers.host === undefined) return invalidField('host', 'is required')

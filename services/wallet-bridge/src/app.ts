@@ -25,20 +25,17 @@ import { createChangeWallet } from './actions/change-wallet.ts'
 import { createCheckWallet } from './actions/check-wallet.ts'
 import { createSettlement } from './actions/create-settlement.ts'
 import { createOperateMovements } from './actions/operate-movements.ts'
-import { createReadMovements } from './actions/read-movements.ts'
-import { createReadTransactions } from './actions/read-transactions.ts'
+import { createReadMovements, createReadTransactions } from './actions/read-movements.ts'
 import { createReadWallets } from './actions/read-wallets.ts'
 import { createReconcileLedger } from './actions/reconcile-ledger.ts'
-import { createReportPending } from './actions/report-pending.ts'
 import { createResolveByPerson } from './actions/resolve-by-person.ts'
-import { createShortenWaits } from './actions/shorten-waits.ts'
 import { createTakeCallback } from './actions/take-callback.ts'
-import { shareBreakers } from './clients/share-breakers.ts'
+import { createReportPending, createShortenWaits } from './actions/watch-pending.ts'
+import { shareBreakers } from './clients/breakers.ts'
 import { createWalletMetrics } from './metrics.ts'
 import { callbackIndexes, createCallbackSignatures } from './storage/callback-signatures.ts'
 import { createDueMovements, type DueMovements } from './storage/due-movements.ts'
 import { movementIndexes } from './storage/movement-document.ts'
-import { createLongWaits } from './storage/long-waits.ts'
 import { createMovementLists } from './storage/movement-lists.ts'
 import { createMovements, type Movements } from './storage/movements.ts'
 import { createPendingMovements } from './storage/pending-movements.ts'
@@ -97,7 +94,7 @@ export async function startWalletBridge({
   const movements = wrapMovements(stored)
   const wallets = wrapWallets(createWallets(db, createSecretBox(keyring)))
   const due = wrapDue(createDueMovements(stored))
-  const pending = createPendingMovements(stored)
+  const pending = createPendingMovements(stored, scaleMs)
   const lists = createMovementLists(stored)
   const cursors = createCursorCodec({ keyring })
   const metrics = createWalletMetrics(host.registry)
@@ -123,10 +120,9 @@ export async function startWalletBridge({
     newRequestId: () => newId('req'),
     logger,
   })
-  const longWaits = createLongWaits(stored, scaleMs)
   const upkeep = startUpkeep({
     reportPending: createReportPending({ pending, metrics, clock, logger }),
-    shortenWaits: createShortenWaits({ longWaits, wake: wakeAll, clock, logger }),
+    shortenWaits: createShortenWaits({ pending, wake: wakeAll, clock, logger }),
     logger,
   })
   const stopOutbox = outbox.start()

@@ -7,7 +7,7 @@ import { opsWalletStatus } from '@pitboss/contracts/calls/wallet'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t, { type Test } from 'tap'
 import { z } from 'zod'
-import { breakersSubject } from '../src/clients/share-breakers.ts'
+import { breakersSubject } from '../src/clients/breakers.ts'
 import { clientOf, configureWallet, newScope, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
 import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
 

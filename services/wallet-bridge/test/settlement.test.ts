@@ -149,69 +149,6 @@ await t.test('a credit is retried until the wallet acknowledges, a refusal inclu
   t.equal((await wallet.calls({ transaction_id: spec.transactionId })).length, 3)
 })
 
-await t.test('of a refund and a rollback of one bet exactly one is made', async (t) => {
-  const bet = specOf({ playerId: 'reversed', driver: 'operator' })
-  await client.place(bet)
-  const contenders = Array.from({ length: 10 }, (_, n) =>
-    reversalOf(bet, n % 2 === 0 ? 'REFUND' : 'ROLLBACK'),
-  )
-  const results = await Promise.allSettled(contenders.map((spec) => client.place(spec)))
-  t.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
-  for (const result of results) {
-    if (result.status === 'rejected') t.match(result.reason, { code: 'TRANSACTION_ALREADY_REVERSED' })
-  }
-  const ledger = await wallet.ledger({ player_id: 'reversed' })
-  const moved = ledger.filter(({ operation }) => operation !== 'adjustment')
-  t.same(
-    moved.map(({ effect }) => effect),
-    ['-10.00', '10.00'],
-  )
-})
-
-await t.test('a voided stake that was never placed cannot be taken later', async (t) => {
-  const spec = specOf({ playerId: 'voided' })
-  const voided = await client.void(spec)
-  t.match(voided, {
-    stake: { status: 'ROLLED_BACK' },
-    rollback: { status: 'SUCCESS', wallet_code: 'TRANSACTION_NOT_FOUND' },
-    outcome: { kind: 'done' },
-  })
-  t.match(await client.place(spec), { movement: { status: 'ROLLED_BACK' }, created: false })
-  t.equal((await wallet.calls({ operation: 'debit', player_id: 'voided' })).length, 0)
-})
-
-await t.test('a rollback that overtakes its stake voids it, and the stake is never taken', async (t) => {
-  const stake = specOf({ playerId: 'overtaken', driver: 'operator' })
-  const rollback = reversalOf(stake, 'ROLLBACK', 'rollback')
-  const placed = await client.place(rollback, stake)
-  t.match(placed, { created: true, movement: { status: 'SUCCESS', type: 'ROLLBACK' } })
-  t.match(await client.show(stake.transactionId), { movement: { status: 'ROLLED_BACK' } })
-  t.match(await client.place(stake), { created: false, movement: { status: 'ROLLED_BACK' } })
-  t.match(await client.place(rollback, stake), { created: false, movement: placed.movement })
-  const calls = await wallet.calls({ transaction_id: stake.transactionId })
-  t.equal(calls.length, 0, 'the wallet was never asked for the stake')
-  const other = reversalOf(stake, 'ROLLBACK', 'other')
-  await t.rejects(client.place(other, stake), { code: 'TRANSACTION_ALREADY_REVERSED' })
-  const unknown = reversalOf(specOf(), 'ROLLBACK')
-  await t.rejects(client.place(unknown), { code: 'TRANSACTION_NOT_FOUND' }, 'without its stake')
-})
-
-await t.test('a rollback in parallel with its stake is one rollback of one stake', async (t) => {
-  const stakes = Array.from({ length: 20 }, () => specOf({ playerId: 'meeting', driver: 'operator' }))
-  for (const stake of stakes) {
-    const rollback = reversalOf(stake, 'ROLLBACK', 'rollback')
-    await Promise.all([client.place(stake), client.place(rollback, stake), client.place(rollback, stake)])
-    const ends = await waitFor(async () => {
-      const shown = await client.show(rollback.transactionId)
-      return shown?.movement.status === 'SUCCESS' ? await client.show(stake.transactionId) : null
-    })
-    t.equal(ends.movement.status, 'ROLLED_BACK')
-    const ledger = await wallet.ledger({ transaction_id: stake.transactionId })
-    const standing = ledger.filter(({ operation, status }) => operation === 'debit' && status === 'APPLIED')
-    t.same(standing, [])
-  }
-})
-
 await t.test('a credit is refused while no stake of its round is taken', async (t) => {
   const stake = specOf({ playerId: 'standing', driver: 'operator' })
   const win = (roundClosed: boolean) => ({
@@ -236,24 +173,6 @@ await t.test('a credit is refused while no stake of its round is taken', async (
   await t.rejects(client.place({ ...win(true), amount: '0.00' }), { code: 'ROUND_ALREADY_SETTLED' })
 })
 
-await t.test('a void while the debit is in flight ends with nothing taken', async (t) => {
-  const spec = specOf({ playerId: 'inflight' })
-  await wallet.setFaults([{ operation: 'debit', player_id: 'inflight', kind: 'delay', delay_ms: 700 }])
-  const placing = client.place(spec)
-  await waitFor(async () => (await client.show(spec.transactionId)) !== null, {
-    what: 'the intent is stored',
-    timeoutMs: 10_000,
-  })
-  const voided = await client.void(spec)
-  t.match(voided.stake, { status: 'ROLLED_BACK' })
-  await placing
-  const moved = (await wallet.ledger({ player_id: 'inflight' })).filter((e) => e.operation !== 'adjustment')
-  t.equal(
-    moved.reduce((sum, { effect }) => sum + Number.parseFloat(effect), 0),
-    0,
-  )
-})
-
 await t.test('a final credit is refused while a stake of the round is pending', async (t) => {
   const stake = specOf({ playerId: 'early' })
   await wallet.setFaults([{ operation: 'debit', player_id: 'early', kind: 'drop' }])
@@ -262,63 +181,3 @@ await t.test('a final credit is refused while a stake of the round is pending', 
   await t.rejects(client.place(win), { code: 'ROUND_IN_PROGRESS' })
   t.equal(await client.show(win.transactionId), null)
 })
-
-await t.test(
-  'a debit that finds its own tombstone ends rolled back, and its caller is refused',
-  async (t) => {
-    const spec = specOf({ playerId: 'buried' })
-    await wallet.setFaults([
-      {
-        operation: 'debit',
-        player_id: 'buried',
-        kind: 'refuse',
-        code: 'TRANSACTION_ROLLED_BACK',
-        http_status: 409,
-      },
-    ])
-    const { movement, outcome } = await client.place(spec)
-    t.match(movement, { status: 'ROLLED_BACK', wallet_code: 'TRANSACTION_ROLLED_BACK' })
-    t.same(outcome, { kind: 'refused', code: 'WALLET_REJECTED' })
-    t.same((await client.place(spec)).outcome, outcome)
-    const [event] = await waitFor(
-      () => {
-        const found = suite.eventsOf(spec.transactionId)
-        return found.length > 0 ? found : null
-      },
-      { what: 'the event is out', timeoutMs: 10_000 },
-    )
-    t.match(event, { type: 'transaction.rollback', data: { status: 'SUCCESS', type: 'BET' } })
-  },
-)
-
-await t.test(
-  'a reversal of an unknown movement, with a wrong amount or with a used id moves no money',
-  async (t) => {
-    const bet = specOf({ playerId: 'strict', driver: 'operator' })
-    await client.place(bet)
-    const refund = reversalOf(bet, 'REFUND')
-    await t.rejects(client.place({ ...refund, referenceTransactionId: 'bet_unknown' }), {
-      code: 'TRANSACTION_NOT_FOUND',
-    })
-    await t.rejects(client.place({ ...refund, amount: '9.99' }), {
-      code: 'VALIDATION_ERROR',
-      details: [{ path: 'amount' }],
-    })
-    await t.rejects(client.place({ ...refund, transactionId: bet.transactionId }), {
-      code: 'TRANSACTION_CONFLICT',
-    })
-    t.match(await client.show(bet.transactionId), { movement: { status: 'SUCCESS' } })
-    const { movement } = await client.place(refund)
-    t.match(movement, { status: 'SUCCESS', reference_transaction_id: bet.transactionId })
-    t.equal((await client.place(refund)).created, false)
-    t.match(await client.show(bet.transactionId), { movement: { status: 'REFUNDED' } })
-    const [event] = await waitFor(
-      () => {
-        const found = suite.eventsOf(refund.transactionId)
-        return found.length > 0 ? found : null
-      },
-      { what: 'the event is out', timeoutMs: 10_000 },
-    )
-    t.match(event, { type: 'transaction.bet', data: { type: 'REFUND', status: 'SUCCESS' } })
-  },
-)

@@ -10,7 +10,7 @@ import {
 } from '@pitboss/contracts/endpoints/wallet'
 import { toHappening } from '@pitboss/contracts/environments'
 import type { SetupEnvironment } from '@pitboss/contracts/primitives'
-import type { ReadTransactions } from '../actions/read-transactions.ts'
+import type { ReadTransactions } from '../actions/read-movements.ts'
 import { toAttemptRecord, toMovementRecord } from '../records/render-movement.ts'
 
 /** The reads of movements by operators' servers and by the dashboard. Source: docs/contract.md, section 5. */

@@ -2,12 +2,11 @@ import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { playerBalance, walletStatus } from '@pitboss/contracts/calls/wallet'
 import type { Caller, Scope } from '@pitboss/contracts/caller'
 import { checkWallet, getWallet, putWallet, rotateWalletSecret } from '@pitboss/contracts/endpoints/wallet'
-import { toHappening } from '@pitboss/contracts/environments'
+import { toHappening, toSetup } from '@pitboss/contracts/environments'
 import type { SetupEnvironment } from '@pitboss/contracts/primitives'
 import type { ChangeWallet } from '../actions/change-wallet.ts'
 import type { CheckWallet } from '../actions/check-wallet.ts'
 import type { ReadWallets } from '../actions/read-wallets.ts'
-import { toWalletRecord } from '../records/render-wallet.ts'
 
 /** The wallet calls of rounds and of the dashboard. Source: docs/contract.md, sections 3 and 11. */
 export function walletCalls({
@@ -50,4 +49,16 @@ export function walletCalls({
 
 function scopeFor(caller: Caller, environment: SetupEnvironment): Scope {
   return { operatorId: caller.scope.operatorId, environment: toHappening(environment) }
+}
+
+/** The dashboard's record of a wallet, without its secret. Source: docs/contract.md, section 3. */
+function toWalletRecord(wallet: Awaited<ReturnType<ReadWallets['find']>>) {
+  return {
+    environment: toSetup(wallet.environment),
+    url: wallet.url,
+    timeout_ms: wallet.timeoutMs,
+    settle_losses: wallet.settleLosses,
+    created_at: wallet.createdAt.toISOString(),
+    updated_at: wallet.updatedAt.toISOString(),
+  }
 }

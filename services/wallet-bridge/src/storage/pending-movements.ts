@@ -1,4 +1,5 @@
 import type { Filter } from 'mongodb'
+import { retrySteps } from '../rules/retry-schedule.ts'
 import type { MovementDocument } from './movement-document.ts'
 import type { Movements } from './movements.ts'
 
@@ -11,13 +12,28 @@ export type PendingFigures = {
   readonly oldest: Pick<MovementDocument, 'reference' | 'createdAt' | 'operatorId'> | null
 }
 
-export type PendingMovements = { figures(now: Date): Promise<PendingFigures> }
+export type PendingMovements = {
+  /** Each figure counts up to 100,000. */
+  figures(now: Date): Promise<PendingFigures>
+  /**
+   * Makes every credit and rollback due whose next try is later than its age allows. Such waits come from an
+   * earlier build, which counted tries, and from clocks that were ahead; nothing else looks at them.
+   * @returns the number of them
+   */
+  endLongWaits(now: Date): Promise<number>
+}
 
 const minuteMs = 60_000
 const countMax = 100_000
+const page = 500
+const pagesMax = 200
+/** Clocks of replicas may differ by this much before a wait counts as too long. */
+const slackMs = 2000
 
-/** Counts pending movements, each figure up to 100,000. */
-export function createPendingMovements({ collection }: Movements): PendingMovements {
+export function createPendingMovements(
+  { collection }: Movements,
+  scaleMs: (ms: number) => number,
+): PendingMovements {
   const count = (now: Date, olderThanMs: number) => {
     const since: Filter<MovementDocument> =
       olderThanMs === 0 ? {} : { createdAt: { $lte: new Date(now.getTime() - olderThanMs) } }
@@ -45,5 +61,39 @@ export function createPendingMovements({ collection }: Movements): PendingMoveme
       const over24h = over1h === 0 ? 0 : await count(now, 24 * 60 * minuteMs)
       return { all, over5m, over1h, over24h, oldest }
     },
+    async endLongWaits(now) {
+      const waiting = longWaits(now, scaleMs)
+      let ended = 0
+      for (let pages = 1; pages <= pagesMax; pages++) {
+        const found = await collection
+          .find(waiting)
+          .project<{ _id: string }>({ _id: 1 })
+          .hint('pending')
+          .limit(page)
+          .toArray()
+        const ids = found.map(({ _id }) => _id)
+        const { modifiedCount } = await collection.updateMany(
+          { ...waiting, _id: { $in: ids } },
+          { $set: { dueAt: now } },
+        )
+        ended += modifiedCount
+        if (found.length < page) break
+      }
+      return ended
+    },
+  }
+}
+
+/** Delays grow with age: a wait that is too long for a step is too long for every younger movement. */
+function longWaits(now: Date, scaleMs: (ms: number) => number): Filter<MovementDocument> {
+  const after = (ms: number) => new Date(now.getTime() + ms)
+  return {
+    status: 'PENDING',
+    type: { $ne: 'BET' },
+    call: null,
+    $or: retrySteps(scaleMs).map(({ untilAgeMs, delayMs }) => ({
+      dueAt: { $gt: after(delayMs + slackMs) },
+      ...(Number.isFinite(untilAgeMs) ? { createdAt: { $gt: after(-untilAgeMs) } } : {}),
+    })),
   }
 }

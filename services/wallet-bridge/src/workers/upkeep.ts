@@ -1,7 +1,6 @@
 import { startPoll } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
-import type { ReportPending } from '../actions/report-pending.ts'
-import type { ShortenWaits } from '../actions/shorten-waits.ts'
+import type { ReportPending, ShortenWaits } from '../actions/watch-pending.ts'
 
 const reportEveryMs = 5000
 const shortenEveryMs = 60_000

@@ -17,7 +17,6 @@ import { callingRoundOf, movementIdOf, walletKeyOf } from '../../src/rules/movem
 import { movementIndexes } from '../../src/storage/movement-document.ts'
 import { createMovementLists } from '../../src/storage/movement-lists.ts'
 import { createMovements } from '../../src/storage/movements.ts'
-import { createLongWaits } from '../../src/storage/long-waits.ts'
 import { createPendingMovements } from '../../src/storage/pending-movements.ts'
 import { createWallets } from '../../src/storage/wallet-document.ts'
 
@@ -106,19 +105,17 @@ await holdIsolation(t, {
         return movements.write(document, { state, events: [], attempt: null })
       }),
     }),
-    createLongWaits: table(
-      createLongWaits(movements, (ms) => ms),
+    createPendingMovements: table(
+      createPendingMovements(movements, (ms) => ms),
       {
-        end: internal(
-          'only workers/upkeep.ts calls it; it takes a time, names no movement and returns a count',
+        endLongWaits: internal(
+          'only watch-pending.ts calls it; it takes a time, names no movement and returns a count',
+        ),
+        figures: internal(
+          'takes a time and returns counts; only operate-movements.ts and watch-pending.ts call it',
         ),
       },
     ),
-    createPendingMovements: table(createPendingMovements(movements), {
-      figures: internal(
-        'takes a time and returns counts; only operate-movements.ts and report-pending.ts call it',
-      ),
-    }),
     createWallets: table(wallets, {
       find: scoped((scope) => wallets.find(scope)),
       open: scoped((scope) => wallets.open(scope)),

@@ -7,20 +7,20 @@ import type { MovementState } from '../../src/rules/movement.ts'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
 import { movementIndexes } from '../../src/storage/movement-document.ts'
 import { createMovements } from '../../src/storage/movements.ts'
-import { createLongWaits } from '../../src/storage/long-waits.ts'
+import { createPendingMovements } from '../../src/storage/pending-movements.ts'
 import { newScope, silentLogger, specOf } from '../fixtures/bridge.ts'
 
 const engines = await withEngines(t)
 const storage = await connectStorage({
   url: engines.mongodbUrl,
-  database: `${engines.databasePrefix}_overlong`,
+  database: `${engines.databasePrefix}_pending`,
   logger: silentLogger,
 })
 t.teardown(() => storage.close())
 await ensureIndexes(storage.db, movementIndexes)
 const movements = createMovements(storage.db)
 const { collection } = movements
-const longWaits = createLongWaits(movements, (ms) => ms)
+const pending = createPendingMovements(movements, (ms) => ms)
 
 const s = 1000
 const min = 60 * s
@@ -60,20 +60,20 @@ t.test(
     }
     await collection.insertMany([...Object.values(tooLong), ...Object.values(right)])
 
-    t.equal(await longWaits.end(now), Object.keys(tooLong).length)
+    t.equal(await pending.endLongWaits(now), Object.keys(tooLong).length)
     for (const [what, { _id }] of Object.entries(tooLong)) {
       t.same((await movements.findById(_id))?.dueAt, now, what)
     }
     for (const [what, { _id, dueAt }] of Object.entries(right)) {
       t.same((await movements.findById(_id))?.dueAt, dueAt, what)
     }
-    t.equal(await longWaits.end(now), 0, 'a second time there is nothing left')
+    t.equal(await pending.endLongWaits(now), 0, 'a second time there is nothing left')
   },
 )
 
 t.test('two replicas shorten each of many waits once', async (t) => {
   await collection.insertMany(Array.from({ length: 1203 }, () => aged(10 * min, 6 * h)))
-  const ended = await Promise.all([longWaits.end(now), longWaits.end(now)])
+  const ended = await Promise.all([pending.endLongWaits(now), pending.endLongWaits(now)])
   t.equal(ended[0] + ended[1], 1203)
   t.equal(await collection.countDocuments({ dueAt: now }), 1203)
 })

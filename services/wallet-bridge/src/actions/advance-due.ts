@@ -39,6 +39,7 @@ export type AdvanceDue = {
 
 const stepsMax = 6
 
+/** Takes movements further without a caller: the resolver's work. Source: docs/contract.md, section 5. */
 export function createAdvanceDue({
   apply,
   runCall,

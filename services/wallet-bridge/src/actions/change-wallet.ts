@@ -23,6 +23,7 @@ export type ChangeWallet = {
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const secretCharacters = 32
 
+/** Changes wallets for the dashboard. Source: docs/contract.md, sections 3 and 11. */
 export function createChangeWallet({
   wallets,
   allowLoopback,

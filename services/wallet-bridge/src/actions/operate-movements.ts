@@ -35,6 +35,7 @@ type ResolveOrder = {
 const roundMovementsMax = 500
 const walletPagesMax = 200
 
+/** Works on movements for the operations command. Source: docs/contract.md, section 10. */
 export function createOperateMovements({
   lists,
   wallets,

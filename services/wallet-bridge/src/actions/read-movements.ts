@@ -59,6 +59,7 @@ export type ReadTransactions = {
   ): Promise<{ attempts: AttemptRecord[]; next: string | null }>
 }
 
+/** Reads movements for operators' servers and the dashboard. Source: docs/contract.md, section 5. */
 export function createReadTransactions({
   movements,
   lists,

@@ -38,6 +38,7 @@ const balanceTimeoutMaxMs = 5000
  */
 const balancesPerWalletMax = 64
 
+/** Reads wallets for rounds and the dashboard, and asks them for balances. */
 export function createReadWallets({
   wallets,
   client,

@@ -27,6 +27,7 @@ export type ReconcileLedger = {
   ): Promise<{ rows: (LedgerRow & { player_id: string })[]; next: string | null }>
 }
 
+/** Compares operators' own ledgers with our movements, in bounded chunks. */
 export function createReconcileLedger({ lists }: { lists: MovementLists }): ReconcileLedger {
   return {
     async compare(scope, rows) {

@@ -11,6 +11,7 @@ import {
 
 /** The rules of the one reversal that a movement may have. Source: docs/contract.md, sections 5 and 11. */
 
+/** Makes a pending stake owe a rollback of the service's own. Ignored when it has ended or has a reversal. */
 export function askVoid(
   state: MovementState,
   { at, rollback, requestHash }: Extract<MovementMessage, { kind: 'void-asked' }>,
@@ -22,6 +23,7 @@ export function askVoid(
   })
 }
 
+/** Gives the movement the reversal that a caller asks for, or refuses it. A repeat is ignored. */
 export function askReversal(
   state: MovementState,
   message: Extract<MovementMessage, { kind: 'reversal-asked' }>,
@@ -67,6 +69,7 @@ export function markReversalPlaced(
   return applied(state, at, { reversal: { ...reversal, placed: true }, dueAt: state.call?.until ?? null })
 }
 
+/** Frees the movement of a reversal whose id was in use; the service's own rollback gets new ids. */
 export function dropConflictedReversal(
   state: MovementState,
   { at, transactionId, rollback }: Extract<MovementMessage, { kind: 'reversal-conflicted' }>,
@@ -79,6 +82,7 @@ export function dropConflictedReversal(
   return applied(state, at, { reversal: null, dueAt: state.status === 'PENDING' ? at : null })
 }
 
+/** Ends the movement as refunded or rolled back: the wallet acknowledged the reversal. */
 export function acknowledgeReversal(
   state: MovementState,
   { at, transactionId }: Extract<MovementMessage, { kind: 'reversal-acknowledged' }>,
@@ -93,6 +97,7 @@ export function acknowledgeReversal(
   })
 }
 
+/** Frees a taken movement for another reversal and fails a pending one: a person gave up the reversal. */
 export function giveUpReversal(
   state: MovementState,
   { at, transactionId }: Extract<MovementMessage, { kind: 'reversal-given-up' }>,

@@ -41,6 +41,7 @@ export type MovementStore = {
 
 export type Movements = MovementStore & { readonly collection: Collection<MovementDocument> }
 
+/** The collection `movements`, which keeps the promises of `MovementStore`. */
 export function createMovements(db: Db): Movements {
   const collection = db.collection<MovementDocument>('movements')
   const findById = (id: string) => collection.findOne({ _id: id })

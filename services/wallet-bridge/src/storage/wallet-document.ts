@@ -47,6 +47,7 @@ export type Wallets = {
 const fencedTriesMax = 10
 const keysPageSize = 500
 
+/** The collection `wallets`. Secrets are sealed under the wallet's key. */
 export function createWallets(db: Db, secretBox: SecretBox): Wallets {
   const collection = db.collection<WalletDocument>('wallets')
   const find = (scope: Scope) => collection.findOne({ _id: walletKeyOf(scope) })

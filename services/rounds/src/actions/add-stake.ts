@@ -6,8 +6,12 @@ import { receivedAt } from '../rules/received-at.ts'
 import type { Stake } from '../rules/round.ts'
 import { transactionHash } from '../rules/transaction-hash.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
-import type { BetBody, CheckStake } from './check-stake.ts'
-import { answerOf, type OperatorMovements, type PlacedTransaction } from './operator-movement.ts'
+import {
+  answerOf,
+  type BetBody,
+  type OperatorMovements,
+  type PlacedTransaction,
+} from './operator-movement.ts'
 import type { PlaceStake } from './place-stake.ts'
 import type { RoundActor } from './round-actor.ts'
 
@@ -25,8 +29,7 @@ export function createAddStake({
   actor,
   placeStake,
   movements,
-  stakes,
-}: AddStakeDeps & { movements: OperatorMovements; stakes: CheckStake }) {
+}: AddStakeDeps & { movements: OperatorMovements }) {
   return async function addStake(
     caller: Caller,
     body: BetBody,
@@ -46,8 +49,8 @@ export function createAddStake({
     roundId: string,
     context: HandlerContext,
   ): Promise<PlacedTransaction> {
-    const session = await stakes.findSession(caller, body)
-    const { amount } = await stakes.checkStake(caller, body, session)
+    const session = await movements.findSession(caller, body)
+    const { amount } = await movements.checkStake(caller, body, session)
     const stored = await movements.findDriven(caller, roundId)
     const { round } = stored
     if (round.playerId !== session.playerId || round.game !== session.game) {

@@ -8,10 +8,10 @@ import { transactionHash } from '../rules/transaction-hash.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
 import { chainKey } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
-import type { BetBody, CheckStake } from './check-stake.ts'
 import type { OpenIntent, Plan } from './open-intent.ts'
 import {
   answerOf,
+  type BetBody,
   type OperatorMovements,
   type PlacedTransaction,
   siblingRequest,
@@ -40,15 +40,14 @@ export function createOpenOperatorRound({
   newId,
   newUuid,
   movements,
-  stakes,
-}: OpenOperatorRoundDeps & { movements: OperatorMovements; stakes: CheckStake }) {
+}: OpenOperatorRoundDeps & { movements: OperatorMovements }) {
   return async function openOperatorRound(
     caller: Caller,
     body: BetBody,
     context: HandlerContext,
   ): Promise<PlacedTransaction> {
     const { scope } = caller
-    const session = await stakes.findSession(caller, body)
+    const session = await movements.findSession(caller, body)
     const chain = chainKey(scope, session.game, session.playerId)
     const requestHash = transactionHash(body, { currency: session.currency })
     const request = {
@@ -59,7 +58,7 @@ export function createOpenOperatorRound({
     }
 
     async function plan(): Promise<Plan> {
-      const { entry, amount, limits } = await stakes.checkStake(caller, body, session)
+      const { entry, amount, limits } = await movements.checkStake(caller, body, session)
       return {
         last: await rounds.last(chain),
         async make(nonce) {

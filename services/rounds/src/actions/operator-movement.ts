@@ -2,21 +2,33 @@ import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller } from '@pitboss/contracts/caller'
 import type { Movement, TransactionBody } from '@pitboss/contracts/objects/movement'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Placed } from '../clients/wallet.ts'
+import type { CatalogueEntry } from '../rules/catalogue.ts'
+import { isWithin, type Limits, narrow } from '../rules/limits.ts'
+import { assertMayPlay } from '../rules/live-rules.ts'
 import { assertDone, resourceOf } from '../rules/movement-outcome.ts'
+import { readAmount } from '../rules/read-amount.ts'
 import type { RoundMessage } from '../rules/round-message.ts'
 import { movementsOf, type Reversal, type RoundState, type Stake, type Win } from '../rules/round.ts'
 import { transactionHash } from '../rules/transaction-hash.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
+import { type SessionDocument, type SessionsStore, stakeRangeOf } from '../storage/sessions-store.ts'
+import type { GameAccess } from './game-access.ts'
 import type { JoinMovement } from './join-movement.ts'
 import type { RoundActor } from './round-actor.ts'
 
+export type BetBody = Extract<TransactionBody, { type: 'BET' }>
+
 type OperatorMovementsDeps = {
   rounds: Pick<RoundsStore, 'find'>
+  sessions: Pick<SessionsStore, 'find'>
+  access: Pick<GameAccess, 'offered'>
   actor: Pick<RoundActor, 'catchUp' | 'tell'>
   joinMovement: JoinMovement
+  clock: Clock
 }
 
 /** The record of the movement: 201 for the request that placed it, 200 for its repeats. */
@@ -25,8 +37,15 @@ export type PlacedTransaction = { status: 201 | 200; body: Movement }
 export type OperatorMovements = ReturnType<typeof createOperatorMovements>
 
 /** Creates the steps that all movements of rounds of the operator's own server share. */
-export function createOperatorMovements({ rounds, actor, joinMovement }: OperatorMovementsDeps) {
-  return { answerRepeat, findDriven, intend }
+export function createOperatorMovements({
+  rounds,
+  sessions,
+  access,
+  actor,
+  joinMovement,
+  clock,
+}: OperatorMovementsDeps) {
+  return { answerRepeat, findSession, checkStake, findDriven, intend }
 
   /**
    * Answers a repeat with the same record or the same error; no money moves.
@@ -42,6 +61,32 @@ export function createOperatorMovements({ rounds, actor, joinMovement }: Operato
     const { movement, outcome } = await joinMovement(round, body.transaction_id, context)
     assertDone(outcome, resourceOf(round, known.transactionId))
     return { status: 200, body: movement }
+  }
+
+  /** @throws ServiceError SESSION_NOT_FOUND */
+  async function findSession({ scope }: Caller, body: BetBody): Promise<SessionDocument> {
+    const session = await sessions.find(scope, body.session_id)
+    if (session === null) throw new ServiceError('SESSION_NOT_FOUND')
+    return session
+  }
+
+  /**
+   * Checks a stake, in a new round or in an open one.
+   * @throws ServiceError CURRENCY_MISMATCH, VALIDATION_ERROR at `amount`, then what `assertMayPlay` and
+   * `offered` refuse, then BET_LIMIT_EXCEEDED
+   */
+  async function checkStake(
+    caller: Caller,
+    body: BetBody,
+    session: SessionDocument,
+  ): Promise<{ entry: CatalogueEntry; amount: bigint; limits: Limits }> {
+    if (body.currency !== session.currency) throw new ServiceError('CURRENCY_MISMATCH')
+    const amount = readAmount(body.amount, session.currency, 'amount')
+    assertMayPlay(caller, session, clock.now())
+    const game = await access.offered(caller.scope.operatorId, session.game)
+    const limits = game.limits(session.currency)
+    if (!isWithin(narrow(limits, stakeRangeOf(session)), amount)) throw new ServiceError('BET_LIMIT_EXCEEDED')
+    return { entry: game.entry, amount, limits }
   }
 
   /** @throws ServiceError ROUND_NOT_FOUND; VALIDATION_ERROR for a round that the service plays */

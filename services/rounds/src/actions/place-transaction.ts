@@ -5,7 +5,6 @@ import { judgeAmount } from '../rules/read-amount.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
 import type { SessionsStore } from '../storage/sessions-store.ts'
 import { type AddStakeDeps, createAddStake } from './add-stake.ts'
-import { createCheckStake } from './check-stake.ts'
 import type { GameAccess } from './game-access.ts'
 import type { JoinMovement } from './join-movement.ts'
 import { findSibling } from './open-intent.ts'
@@ -36,10 +35,9 @@ export type PlaceTransaction = (
  */
 export function createPlaceTransaction(deps: PlaceTransactionDeps): PlaceTransaction {
   const { rounds, sessions, access, actor, joinMovement, clock } = deps
-  const movements = createOperatorMovements({ rounds, actor, joinMovement })
-  const stakes = createCheckStake({ sessions, access, clock })
-  const openOperatorRound = createOpenOperatorRound({ ...deps, movements, stakes })
-  const addStake = createAddStake({ ...deps, movements, stakes })
+  const movements = createOperatorMovements({ rounds, sessions, access, actor, joinMovement, clock })
+  const openOperatorRound = createOpenOperatorRound({ ...deps, movements })
+  const addStake = createAddStake({ ...deps, movements })
   const { addWin, reverse } = createSettleMovement({ ...deps, movements })
 
   return async function placeTransaction(caller, body, context) {

@@ -1,5 +1,6 @@
-import type { Clock } from '@pitboss/runtime/clock'
 import { ServiceError } from '@pitboss/errors/service-error'
+import type { Clock } from '@pitboss/runtime/clock'
+import { mapBounded } from '@pitboss/runtime/map-bounded'
 import type { Logger } from 'pino'
 import { abandonedAt, dueAt, graceMs } from '../rules/due-at.ts'
 import type { StoredRound } from '../storage/round-document.ts'
@@ -9,6 +10,8 @@ import type { SettleRound } from './settle-round.ts'
 
 /** Time for one round: a wallet that takes longer must not hold up the rounds of others. */
 const budgetMs = 2000
+const sweepMax = 100
+const atOnceMax = 32
 
 /**
  * Does what can be done about a round now. Answers false when another worker has claimed it first. Never
@@ -57,5 +60,29 @@ export function createRecoverRound({
       else logger.error(line, 'round.deferred')
     }
     return true
+  }
+}
+
+/** Recovers the rounds that are due now, at most a page of them, and begins no more once it has to stop. */
+export type SweepRounds = (stopping: AbortSignal) => Promise<void>
+
+/**
+ * Creates the sweep. Rounds are due when a crash left them, when the wallet has not answered and when their
+ * player is gone. Every replica sweeps: a claim, which needs no broker, decides who works on which round.
+ */
+export function createSweepRounds({
+  rounds,
+  recover,
+  clock,
+}: {
+  rounds: Pick<RoundsStore, 'findDue'>
+  recover: RecoverRound
+  clock: Clock
+}): SweepRounds {
+  return async function sweepRounds(stopping) {
+    const due = await rounds.findDue(clock.now(), sweepMax)
+    await mapBounded(due, atOnceMax, async (stored) => {
+      if (!stopping.aborted) await recover(stored)
+    })
   }
 }

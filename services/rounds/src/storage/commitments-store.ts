@@ -1,13 +1,13 @@
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
+import { createOnce } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import type { SecretBox } from '@pitboss/storage/secret-box'
 import { type Db } from 'mongodb'
 import type { Commitment } from '../rules/new-round.ts'
 
 const knownMax = 10_000
 
-/** One nonce's seed, sealed, and its hash; written once, before anybody sees the hash, and never changed. */
+/** One nonce's sealed seed and its hash: written once, before the hash is shown, and never changed. */
 type CommitmentDocument = {
   _id: string
   chain: string
@@ -23,7 +23,7 @@ export const commitmentIndexes: readonly IndexDeclaration[] = [
 
 export type CommitmentsStore = ReturnType<typeof createCommitmentsStore>
 
-/** @param newSeed from a CSPRNG; one seed serves one nonce. */
+/** @param newSeed from a CSPRNG; one seed serves one nonce */
 export function createCommitmentsStore({
   db,
   secretBox,
@@ -38,40 +38,29 @@ export function createCommitmentsStore({
   const commitments = db.collection<CommitmentDocument>('commitments')
   const idOf = (chain: string, nonce: number) => `${nonce}/${chain}`
 
-  /** Those seen last. They never change, so none is ever stale. */
+  /** The commitments seen last. They never change, so none is ever stale. */
   const known = new BoundedMap<string, Commitment>(knownMax)
 
-  /** Null when somebody was first. */
-  async function insert(_id: string, chain: string, nonce: number, now: Date): Promise<Commitment | null> {
+  async function create(_id: string, chain: string, nonce: number, createdAt: Date): Promise<Commitment> {
     const seed = newSeed()
-    const made: CommitmentDocument = {
-      _id,
-      chain,
-      nonce,
-      sealedSeed: secretBox.seal(seed, _id),
-      serverSeedHash: hashSeed(seed),
-      createdAt: now,
-    }
-    try {
-      await commitments.insertOne(made)
-      return made
-    } catch (error) {
-      if (isDuplicateKey(error)) return null
-      throw error
-    }
-  }
-
-  async function find(_id: string, nonce: number): Promise<Commitment> {
-    const first = await commitments.findOne({ _id })
-    if (first === null) throw new Error(`the commitment of nonce ${nonce} was refused and is not there`)
-    return first
+    const sealedSeed = secretBox.seal(seed, _id)
+    const made = { _id, chain, nonce, sealedSeed, serverSeedHash: hashSeed(seed), createdAt }
+    const { result } = await createOnce<Commitment>({
+      async insert() {
+        await commitments.insertOne(made)
+        return made
+      },
+      find: () => commitments.findOne({ _id }),
+      name: `the commitment of nonce ${nonce}`,
+    })
+    return result
   }
 
   return {
-    /** The commitment of this nonce; made now if nobody has made it. Whoever is first decides, for ever. */
+    /** The commitment of this nonce, made now if there is none. The first write decides it for ever. */
     async ensure(chain: string, nonce: number, now: Date): Promise<Commitment> {
       const _id = idOf(chain, nonce)
-      const commitment = known.get(_id) ?? (await insert(_id, chain, nonce, now)) ?? (await find(_id, nonce))
+      const commitment = known.get(_id) ?? (await create(_id, chain, nonce, now))
       known.set(_id, commitment)
       return commitment
     },

@@ -1,4 +1,4 @@
-import { ServiceError } from '@pitboss/errors/service-error'
+import { changeFenced } from '@pitboss/storage/change-fenced'
 import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { type Db } from 'mongodb'
 import type { StakeRange } from '../rules/limits.ts'
@@ -18,12 +18,12 @@ type StatusDocument = {
   reason: string | null
 }
 
-/** An account's settings of one game, for both environments. Nothing stored means: on, with the platform's limits. */
+/** An account's settings of one game, for both environments. Without any, it is on with the platform's limits. */
 export type GameSettings = { readonly enabled: boolean; readonly limits: ReadonlyMap<string, StakeRange> }
 
-/** A switched status is seen by other replicas after this time at the latest (2 s are allowed). */
+/** Age of the statuses that a replica may go by (2 s are allowed). */
 const statusCacheMs = 500
-const attemptsMax = 5
+const triesMax = 5
 
 export type GamesStore = ReturnType<typeof createGamesStore>
 
@@ -72,31 +72,34 @@ export function createGamesStore({ db }: { db: Db }) {
       now: Date,
     ): Promise<GameSettings> {
       const _id = idOf(operatorId, slug)
-      for (let attempt = 1; attempt <= attemptsMax; attempt++) {
-        const present = await settings.findOne({ _id })
-        const changed = limits.map(({ currency, minStake, maxStake }) => ({
-          currency,
-          minStake: String(minStake),
-          maxStake: String(maxStake),
-        }))
-        const kept = (present?.limits ?? []).filter(
-          (one) => !changed.some(({ currency }) => currency === one.currency),
-        )
-        const next = {
-          version: (present?.version ?? 0) + 1,
-          enabled: enabled ?? present?.enabled ?? true,
-          limits: [...kept, ...changed],
-          updatedAt: now,
-        }
-        if (await replace(_id, present?.version ?? null, next)) return decode({ _id, ...next })
-      }
-      throw new ServiceError('SERVICE_UNAVAILABLE', {
-        retryAfterS: 1,
-        cause: new Error(`settings of ${slug} kept changing`),
+      const changed = limits.map(({ currency, minStake, maxStake }) => ({
+        currency,
+        minStake: String(minStake),
+        maxStake: String(maxStake),
+      }))
+      const read = () => settings.findOne({ _id })
+      return changeFenced({
+        document: await read(),
+        async change(present) {
+          const kept = (present?.limits ?? []).filter(
+            (one) => !changed.some(({ currency }) => currency === one.currency),
+          )
+          const next = {
+            version: (present?.version ?? 0) + 1,
+            enabled: enabled ?? present?.enabled ?? true,
+            limits: [...kept, ...changed],
+            updatedAt: now,
+          }
+          const isFirst = await replace(_id, present?.version ?? null, next)
+          return isFirst ? decode({ _id, ...next }) : null
+        },
+        reread: read,
+        triesMax,
+        name: `settings of ${slug}`,
       })
     },
 
-    /** Whether the platform offers the game at the moment; at most half a second old. */
+    /** Whether the platform offers the game; at most half a second old. */
     async status(slug: string): Promise<'AVAILABLE' | 'DOWN'> {
       const at = performance.now()
       if (cache === null || at - cache.at > statusCacheMs) {

@@ -1,8 +1,8 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { createOnce } from '@pitboss/storage/create-once'
 import { createdWithin } from '@pitboss/storage/created-within'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
-import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { type Db } from 'mongodb'
 import { scopeKey } from './round-document.ts'
 
@@ -54,15 +54,15 @@ export function createGrantsStore({ db }: { db: Db }) {
   return {
     /** Inserts the grant, or returns the one that has this id already. */
     async insert(grant: GrantDocument): Promise<GrantDocument> {
-      try {
-        await grants.insertOne(grant)
-        return grant
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error
-      }
-      const present = await grants.findOne({ _id: grant._id, scope: grant.scope })
-      if (present === null) throw new Error(`grant ${grant._id} was refused and is not there`)
-      return present
+      const { result } = await createOnce({
+        async insert() {
+          await grants.insertOne(grant)
+          return grant
+        },
+        find: () => grants.findOne({ _id: grant._id, scope: grant.scope }),
+        name: `grant ${grant._id}`,
+      })
+      return result
     },
 
     find: (scope: Scope, grantId: string) => grants.findOne({ _id: grantId, scope: scopeKey(scope) }),

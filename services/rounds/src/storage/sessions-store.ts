@@ -1,8 +1,8 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { createOnce } from '@pitboss/storage/create-once'
 import { createdWithin } from '@pitboss/storage/created-within'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
-import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { outboxIndex } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
 import { type Db } from 'mongodb'
@@ -59,15 +59,15 @@ export function createSessionsStore({ db }: { db: Db }) {
       event: OutboxEntry,
     ): Promise<SessionDocument> {
       const document = { ...session, version: 1, outbox: [event], outboxAt: session.createdAt }
-      try {
-        await sessions.insertOne(document)
-        return document
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error
-      }
-      const present = await sessions.findOne({ _id: session._id, scope: session.scope })
-      if (present === null) throw new Error(`session ${session._id} was refused and is not there`)
-      return present
+      const { result } = await createOnce({
+        async insert() {
+          await sessions.insertOne(document)
+          return document
+        },
+        find: () => sessions.findOne({ _id: session._id, scope: session.scope }),
+        name: `session ${session._id}`,
+      })
+      return result
     },
 
     find: (scope: Scope, sessionId: string) => sessions.findOne({ _id: sessionId, scope: scopeKey(scope) }),

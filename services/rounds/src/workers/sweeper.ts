@@ -1,6 +1,6 @@
 import { type Poll, startPoll } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
-import type { SweepRounds } from '../actions/sweep-rounds.ts'
+import type { SweepRounds } from '../actions/recover-round.ts'
 
 const sweepEveryMs = 500
 

@@ -100,8 +100,8 @@ type RoundsOptions = {
 }
 
 /**
- * Wires the rounds service and starts its calls, sweeper, consumer, outboxes and reports. `stop()` lets what is
- * in flight end first.
+ * Wires the rounds service and starts its calls, sweeper, consumer, outboxes and reports. `stop()` lets what
+ * is in flight end first.
  */
 export async function startRounds({
   wrap = {},

@@ -6,7 +6,7 @@ import * as endpoints from '@pitboss/contracts/endpoints/rounds'
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
-import { caughtUp, rewindMovements, tellOfMovement } from './fixtures/rewind-movements.ts'
+import { caughtUp, rewindMovements, publishMovementEvent } from './fixtures/rewind-movements.ts'
 import { masterKeys, type Rig, startRig } from './fixtures/rounds-rig.ts'
 
 t.setTimeout(180_000)
@@ -76,7 +76,7 @@ t.test('a process that dies at any step loses, repeats and re-rolls nothing', as
       const asked = rig.wallet.asked.length
       const request = { client_seed: 'crash', free_bet: freeBet, transaction_id: `crash-${at}` }
       const bet = { target: '98.00', direction: 'under' }
-      // The process dies before it answers; nobody waits for the lost answer.
+      // The process dies before it answers; no caller waits for the lost answer.
       rig.play(session, { ...request, bet }).catch(() => undefined)
       const [, signal] = await exited
       t.equal(signal, 'SIGKILL', `${at}: the process died there`)
@@ -111,7 +111,7 @@ t.test('a process that dies at any step loses, repeats and re-rolls nothing', as
         status === 'SETTLED' ? ['round.started', 'round.completed'] : [],
       )
       const next = await rig.play(session)
-      t.equal(next.fairness.nonce, 2, `${at}: the chain goes on without a gap`)
+      t.equal(next.fairness.nonce, 2, `${at}: the nonce sequence goes on without a gap`)
       await stop()
     } finally {
       child.kill('SIGKILL')
@@ -123,10 +123,10 @@ t.test('a rewind outlives a replica that dies in it, and counts nothing twice', 
   const rig = await startRig(t, { running: false })
   const stop = await rig.start()
   const session = await rig.openSession()
-  const told = 100
-  for (let count = 0; count < told / 4; count++) {
+  const published = 100
+  for (let count = 0; count < published / 4; count++) {
     const { round_id: roundId } = await rig.play(session)
-    for (let times = 0; times < 4; times++) await tellOfMovement(rig, roundId)
+    for (let times = 0; times < 4; times++) await publishMovementEvent(rig, roundId)
   }
   await caughtUp(rig)
   await stop()
@@ -138,7 +138,7 @@ t.test('a rewind outlives a replica that dies in it, and counts nothing twice', 
       what: 'its death between counting and acknowledging',
     })
     await rig.start()
-    t.match(await rewinding, { seen: told, repaired: 0, unchanged: told, parked: 0 })
+    t.match(await rewinding, { seen: published, repaired: 0, unchanged: published, parked: 0 })
   } finally {
     child.kill('SIGKILL')
   }

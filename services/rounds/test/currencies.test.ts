@@ -14,7 +14,7 @@ type Fields = Record<string, unknown>
 let counter = 0
 const nextId = () => `cur-${++counter}`
 
-/** Each way in for an amount, with ids of things that do not exist unless told. */
+/** Calls with an amount; they name things that do not exist unless the test gives others. */
 function doors(rig: Rig) {
   const parse = <Request>(schema: z.ZodType<Request>, caller: Caller, body: Fields, params: Fields = {}) =>
     schema.parse({ caller, params, query: {}, body })

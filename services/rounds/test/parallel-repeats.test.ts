@@ -123,7 +123,7 @@ t.test('of sixteen equal requests at once every one is answered by the same roun
   t.equal(new Set(credited).size, credited.length, 'no round is paid twice')
 })
 
-t.test('equal requests beside refused stakes leave no gap and are never told of a conflict', async (t) => {
+t.test('equal requests beside refused stakes leave no gap and never get a conflict', async (t) => {
   const rig = await startRig(t, { replicas: 2 })
   const session = await rig.openSession()
   const told = new Set<string>()
@@ -151,7 +151,7 @@ t.test('equal requests beside refused stakes leave no gap and are never told of 
   t.same(
     [...told].filter((code) => !isRetryable(code)),
     [],
-    'whoever was refused may repeat',
+    'a refused request may be repeated',
   )
 })
 

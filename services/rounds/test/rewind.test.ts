@@ -4,7 +4,12 @@ import { movementsRewind } from '@pitboss/contracts/calls/rounds'
 import type { RoundDocument } from '../src/storage/round-document.ts'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
-import { caughtUp, pauseMovements, rewindMovements, tellOfMovement } from './fixtures/rewind-movements.ts'
+import {
+  caughtUp,
+  pauseMovements,
+  rewindMovements,
+  publishMovementEvent,
+} from './fixtures/rewind-movements.ts'
 import { codeOf, errorOf, startRig } from './fixtures/rounds-rig.ts'
 
 t.setTimeout(120_000)
@@ -20,7 +25,7 @@ t.test('a rewind of the movements counts what it repairs and changes nothing els
   const session = await rig.openSession()
   for (let count = 0; count < rounds; count++) {
     const { round_id: roundId } = await rig.play(session)
-    await Promise.all([tellOfMovement(rig, roundId), tellOfMovement(rig, roundId)])
+    await Promise.all([publishMovementEvent(rig, roundId), publishMovementEvent(rig, roundId)])
   }
   await caughtUp(rig)
 
@@ -47,8 +52,8 @@ t.test('a rewind of the movements counts what it repairs and changes nothing els
     t.equal(matchedCount, 1)
     await pauseMovements(rig)
     rig.wallet.end(rig.scope, transactionId, 'SUCCESS')
-    await tellOfMovement(rig, roundId)
-    await tellOfMovement(rig, roundId)
+    await publishMovementEvent(rig, roundId)
+    await publishMovementEvent(rig, roundId)
     aheadMs = lateBy
     t.equal((await rig.round(roundId)).status, 'PENDING')
     const seen = 2 * rounds + 2
@@ -98,7 +103,7 @@ t.test(
     const { name } = await manager.consumers.add('EVENTS', { deliver_policy: DeliverPolicy.New })
     rig.bus.nc.publish(`$JS.API.CONSUMER.MSG.NEXT.EVENTS.${name}`, '{"no_wait":true}', { reply: won })
     await stored(2)
-    // A round of somebody else, and one that is over, under another account's subject: a hint, no more.
+    // A round of another account, and one that is over, under the subject of an account: a hint and no more.
     const other = { ...rig.scope, operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11' }
     for (const hint of [roundId, 'rnd_none', '']) {
       const data = JSON.stringify({ data: { round_id: hint } })

@@ -119,7 +119,7 @@ t.test('a win that the wallet does not acknowledge holds up no refund of its rou
   const win = { type: 'WIN', round_id, amount: '3.00', currency: 'USD', final: false }
   t.equal(await codeOf(send(rig, win)), 'WALLET_TIMEOUT')
   const refund = { type: 'REFUND', reference_transaction_id: 'returned' }
-  t.equal(await codeOf(send(rig, refund)), 'WALLET_TIMEOUT', 'nobody knows whether it was written')
+  t.equal(await codeOf(send(rig, refund)), 'WALLET_TIMEOUT', 'it is unknown whether it was written')
   await waitFor(() => rig.wallet.asked.some(({ type }) => type === 'REFUND'), { timeoutMs: 15_000 })
   await waitFor(async () => (await rig.round(round_id)).stake === '10.00', { timeoutMs: 15_000 })
 })
@@ -145,22 +145,25 @@ t.test('a rollback that overtakes its stake voids the round, and the stake is ne
   t.equal((await bet(rig, session)).status, 201, 'the next round may begin')
 })
 
-t.test('a refusal is told only of what was taken back: else its outcome is unknown', async (t) => {
-  const rig = await startRig(t, { replicas: 2 })
-  const session = await rig.openSession()
-  const placed = await bet(rig, session, { transaction_id: 'before' })
-  const goOn = Promise.withResolvers<void>()
-  rig.wallet.next({ kind: 'late', until: goOn.promise, then: 'unwritten' })
-  const win = { type: 'WIN', transaction_id: 'late-win', round_id: placed.body.round_id }
-  const body = { ...win, amount: '3.00', currency: 'USD' }
-  const first = errorOf(send(rig, body))
-  await waitFor(() => rig.wallet.find(rig.scope, 'late-win') !== null, { what: 'a worker has placed it' })
-  goOn.resolve()
-  t.match(await first, { code: 'WALLET_TIMEOUT', resource: { transaction_id: 'late-win' } })
-  t.match(await send(rig, body), { status: 200, body: { status: 'SUCCESS' } }, 'and it was paid')
-})
+t.test(
+  'a refusal is answered only after its intent was taken back: else the outcome is unknown',
+  async (t) => {
+    const rig = await startRig(t, { replicas: 2 })
+    const session = await rig.openSession()
+    const placed = await bet(rig, session, { transaction_id: 'before' })
+    const goOn = Promise.withResolvers<void>()
+    rig.wallet.next({ kind: 'late', until: goOn.promise, then: 'unwritten' })
+    const win = { type: 'WIN', transaction_id: 'late-win', round_id: placed.body.round_id }
+    const body = { ...win, amount: '3.00', currency: 'USD' }
+    const first = errorOf(send(rig, body))
+    await waitFor(() => rig.wallet.find(rig.scope, 'late-win') !== null, { what: 'a worker has placed it' })
+    goOn.resolve()
+    t.match(await first, { code: 'WALLET_TIMEOUT', resource: { transaction_id: 'late-win' } })
+    t.match(await send(rig, body), { status: 200, body: { status: 'SUCCESS' } }, 'and it was paid')
+  },
+)
 
-t.test('a stake that another write has touched is not said to be gone', async (t) => {
+t.test('a stake that another write has touched is not reported as gone', async (t) => {
   const rig = await startRig(t)
   const session = await rig.openSession()
   const goOn = Promise.withResolvers<void>()
@@ -176,7 +179,7 @@ t.test('a stake that another write has touched is not said to be gone', async (t
 })
 
 t.test(
-  'settlement that finds nobody is kept and done, and what was refused for its sake stays so',
+  'settlement that reaches no wallet-bridge is kept and done, and refusals for its sake stay',
   async (t) => {
     const rig = await startRig(t)
     const session = await rig.openSession()

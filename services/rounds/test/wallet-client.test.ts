@@ -34,10 +34,7 @@ const spec: MovementSpec = {
 
 type Line = { readonly for: string; readonly shed: boolean; ask(client: WalletClient): Promise<unknown> }
 
-/**
- * Every call that rounds makes to wallet-bridge. A new one has no place here until somebody says what it is
- * for.
- */
+/** The calls of rounds to wallet-bridge. A new one has no place here until it says what it is for. */
 const table: Record<keyof WalletClient, Line> = {
   place: {
     for: 'every movement, and what a round owes',

@@ -18,7 +18,7 @@ type Order = { readonly by: string; readonly reason: string | null; readonly dry
 
 export type ChangeGame = ReturnType<typeof createChangeGame>
 
-/** Creates the changes of a game: by an account for itself, by operations for everybody. */
+/** Creates the changes of a game: by an account for itself, by operations for the whole platform. */
 export function createChangeGame({
   games,
   access,

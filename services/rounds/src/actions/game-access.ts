@@ -5,13 +5,16 @@ import type { GamesStore } from '../storage/games-store.ts'
 
 export type OfferedGame = {
   readonly entry: CatalogueEntry
-  /** The account's limits inside the platform's. @throws CURRENCY_NOT_SUPPORTED for a code that is no currency. */
+  /**
+   * The account's limits inside the platform's.
+   * @throws ServiceError CURRENCY_NOT_SUPPORTED for a code that is no currency
+   */
   limits(currency: string): Limits
 }
 
 export type GameAccess = ReturnType<typeof createGameAccess>
 
-/** Which game an account may offer now, and with which limits. */
+/** Creates the lookup of games that an account may offer now, with their limits. */
 export function createGameAccess({ catalogue, games }: { catalogue: Catalogue; games: GamesStore }) {
   return {
     /** @throws ServiceError GAME_NOT_FOUND */

@@ -24,7 +24,8 @@ export type JoinMovement = (
 
 /**
  * Waits with a repeated request until the first try of the movement has ended: "a caller's retry joins the
- * same record" (docs/contract.md, section 5). Shortly before the deadline it answers the movement as it stands.
+ * same record" (docs/contract.md, section 5). Shortly before the deadline it answers the movement as it
+ * stands.
  * @throws ServiceError WALLET_TIMEOUT for an intent whose movement does not come, SERVICE_UNAVAILABLE for an
  * intent that was taken back, TRANSACTION_CONFLICT when the id is that of another round's movement
  */

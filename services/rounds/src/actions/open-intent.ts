@@ -10,10 +10,10 @@ import type { RefusalsStore } from '../storage/refusals-store.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { LastNonce, RoundsStore } from '../storage/rounds-store.ts'
 
-/** How often one request begins again because another was first. */
+/** Tries of one request, when others were first. */
 const triesMax = 8
 
-/** What is common to equal requests for a new round. */
+/** A request for a new round, as far as it is compared with others. */
 export type IntentRequest = {
   readonly scope: Scope
   readonly chain: string
@@ -21,13 +21,13 @@ export type IntentRequest = {
   readonly transactionId: string | null
   readonly requestHash: string
   readonly receivedAt: Date | null
-  /** Whether a round is this very request's. */
+  /** Whether a round was opened by this request or an equal one. */
   readonly isOwn: (round: RoundState) => boolean
 }
 
 export type Plan = {
   readonly last: LastNonce
-  /** The round with this nonce, after everything else that can be refused; anew when the nonce was taken. */
+  /** Makes the round with this nonce, or refuses it; called anew when the nonce was taken. */
   readonly make: (nonce: number) => Promise<RoundState>
 }
 
@@ -40,11 +40,11 @@ export type Opened = { readonly kind: 'opened' | 'repeat'; readonly stored: Stor
 export type OpenIntent = ReturnType<typeof createOpenIntent>
 
 /**
- * W: stores the intent of a new round, whoever drives it, on the nonce after the last round that is over.
- * Such a round is never removed, and the indexes refuse a nonce or a client's id that is taken: so nonces
- * have no gaps and one id is one round, whatever arrives at once. A refusal for good takes the id's place in
- * the same index, so that an equal request which is still under way is refused, too. Contract section 12,
- * "Rounds and movements" and "A definite answer is true for ever".
+ * Creates the step that stores the intent of a new round, of a player or of the operator, on the nonce after
+ * the last round that is over. Such a round is never removed, and the indexes refuse a nonce or a client's id
+ * that is taken: so nonces have no gaps and one id is one round, whatever arrives at once. A definite refusal
+ * takes the id's place in the same index, so that an equal request which is still under way is refused, too.
+ * Source: docs/contract.md, section 12, "Rounds and movements" and "A definite answer is true for ever".
  */
 export function createOpenIntent({
   rounds,
@@ -60,9 +60,10 @@ export function createOpenIntent({
   return { openIntent, refuse }
 
   /**
-   * @param plan what can be refused without a look at the player's other rounds
-   * @throws ServiceError what `plan` and `make` refuse; ROUND_IN_PROGRESS while another round of the chain is
-   * not over; SERVICE_UNAVAILABLE when others were first each time: nothing is stored then.
+   * Stores the intent of the request.
+   * @param plan makes the checks that need no look at the player's other rounds
+   * @throws ServiceError the refusals of `plan` and `make`; ROUND_IN_PROGRESS while another round of the
+   * nonce sequence is not over; SERVICE_UNAVAILABLE when others were first each time: nothing is stored then
    */
   async function openIntent(
     request: IntentRequest,
@@ -78,13 +79,13 @@ export function createOpenIntent({
 
   /**
    * Refuses a request that has no round, for good unless `error` is retryable. An equal request may have
-   * opened the round since, and used up what this one lacks: then it is a repeat.
-   * @throws `error`, or what an equal request was told before
+   * opened the round since, and used up what this one lacks: then this one is a repeat.
+   * @throws `error`, or the refusal of an equal request before this one
    */
   async function refuse(request: IntentRequest, error: unknown): Promise<Opened> {
     const { chain, transactionId, requestHash } = request
-    const told = transactionId === null ? null : { transactionId, requestHash }
-    const refusal = told === null ? null : refusalOf(error, told, clock.now())
+    const refusal =
+      transactionId === null ? null : refusalOf(error, { transactionId, requestHash }, clock.now())
     if (refusal === null) throw error
     for (let tries = 0; tries < triesMax; tries++) {
       const sibling = await findSibling(rounds, request)
@@ -96,8 +97,8 @@ export function createOpenIntent({
   }
 
   /**
-   * @throws ServiceError what an equal request was told when this one was under way. What was told to others
-   * is forgotten, and leaves its place.
+   * @throws ServiceError the refusal of an equal request, when this one was under way then. A refusal of
+   * other requests is removed, to make room for this one.
    */
   async function assertNotRefused({ chain, transactionId, ...request }: IntentRequest): Promise<void> {
     const earlier = transactionId === null ? null : await refusals.find(chain, transactionId)
@@ -143,8 +144,8 @@ function keepsChanging(chain: string): ServiceError {
 }
 
 /**
- * The round that has this id: the request's own where there are several (of players whose requests came at
- * once, or left by an earlier release), null for none.
+ * The round that has this id; null for none. Of several, of players whose requests came at once or of an
+ * earlier release, it is the request's own.
  */
 export async function findSibling(
   rounds: Pick<RoundsStore, 'listByTransaction'>,

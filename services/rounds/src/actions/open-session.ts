@@ -32,8 +32,9 @@ const list = 'sessions'
 export type OpenSession = (caller: Caller, body: SessionBody) => Promise<SessionDocument>
 
 /**
- * Opens a session, or answers the one that was opened under the same idempotency key. Checks in order:
- * decimals, game, currency, brand, limits, real-money rules. Contract sections 1, 3, 4 and 12.
+ * Opens a session, or answers the session that was opened under the same idempotency key. Checks in order:
+ * decimals, game, currency, brand, limits, real-money rules. Source: docs/contract.md, sections 1, 3, 4 and
+ * 12.
  */
 export function createOpenSession({
   db,

@@ -32,11 +32,11 @@ export type PlaceStake = (
 ) => Promise<PlacedStake>
 
 /**
- * Asks wallet-bridge for a stake whose intent is stored, and gives the round the answer. Only the request that
- * stored the intent does this. So an intent whose movement was certainly not written can be taken back whole,
- * and its nonce serves the next round: "a refusal before the wallet is asked leaves no round" (docs/contract.md,
- * section 11). When it cannot be taken back, its outcome is unknown: "a definite answer is true for ever"
- * (section 12).
+ * Asks wallet-bridge for a stake whose intent is stored, and gives the round the answer. Only the request
+ * that stored the intent does this. So an intent whose movement was certainly not written can be taken back
+ * whole, and its nonce serves the next round: "a refusal before the wallet is asked leaves no round"
+ * (docs/contract.md, section 11). An intent that cannot be taken back has an unknown outcome: "a definite
+ * answer is true for ever" (section 12).
  * @throws ServiceError the wallet's refusal; WALLET_TIMEOUT or WALLET_UNAVAILABLE with `resource` while the
  * outcome is unknown
  */

@@ -175,7 +175,7 @@ export function createPlayRound(deps: PlayRoundDeps) {
     return placed.kind === 'placed' ? { kind: 'started', stored: placed.stored } : placed
   }
 
-  /** Answers a repeat with the same transaction_id: the same round or the same error, and no second wallet call. */
+  /** Answers a repeat with the same transaction_id: the same round or error, and no second wallet call. */
   async function answerRepeat(stored: StoredRound, play: Play, context: HandlerContext): Promise<RoundState> {
     if (!isOwn(play)(stored.round)) throw new ServiceError('TRANSACTION_CONFLICT')
     if (stored.round.status !== 'PENDING') return answerRound(stored.round)

@@ -8,13 +8,16 @@ import type { StoredRound } from '../storage/round-document.ts'
 export type Player = {
   readonly scope: Scope
   readonly session: SessionDocument
-  /** The player's nonce chain in the game of this session. */
+  /** The key of the player's nonce sequence in the game of this session. */
   readonly chain: string
 }
 
 export type PlayerAccess = ReturnType<typeof createPlayerAccess>
 
-/** Who plays, by the session of the launch token; and which rounds that player may touch. Contract section 11, "Play". */
+/**
+ * Creates the lookup of players by the session of their launch token, and of their rounds.
+ * Source: docs/contract.md, section 11, "Play".
+ */
 export function createPlayerAccess({ sessions, rounds }: { sessions: SessionsStore; rounds: RoundsStore }) {
   return {
     /** @throws ServiceError SESSION_NOT_FOUND */
@@ -24,7 +27,10 @@ export function createPlayerAccess({ sessions, rounds }: { sessions: SessionsSto
       return { scope, session, chain: chainKey(scope, session.game, session.playerId) }
     },
 
-    /** A round of this player in this game, whichever session it began in. @throws ServiceError ROUND_NOT_FOUND */
+    /**
+     * A round of this player in this game, of any session.
+     * @throws ServiceError ROUND_NOT_FOUND
+     */
     async round({ scope, session }: Player, roundId: string): Promise<StoredRound> {
       const stored = await rounds.find(scope, roundId)
       const isTheirs =

@@ -44,7 +44,10 @@ export function createReadFreeBets({ grants, cursors }: { grants: GrantsStore; c
     })
   }
 
-  /** Cancels what is left of a grant; repeating it changes nothing. @throws ServiceError NOT_FOUND, CONFLICT */
+  /**
+   * Cancels the rest of a grant; repeating it changes nothing.
+   * @throws ServiceError NOT_FOUND, CONFLICT
+   */
   async function cancel(caller: Caller, grantId: string, now: Date): Promise<GrantDocument> {
     const cancelled = await grants.cancel(caller.scope, grantId, now)
     const grant = cancelled ?? (await find(caller, grantId))

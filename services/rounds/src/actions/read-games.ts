@@ -15,7 +15,10 @@ export type GameView = {
 
 export type ReadGames = ReturnType<typeof createReadGames>
 
-/** Creates the reads of the catalogue with the account's settings. Source: docs/contract.md, sections 3, 4 and 11. */
+/**
+ * Creates the reads of the catalogue with the account's settings.
+ * Source: docs/contract.md, sections 3, 4 and 11.
+ */
 export function createReadGames({
   catalogue,
   games,

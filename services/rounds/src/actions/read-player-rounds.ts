@@ -16,7 +16,10 @@ export type ReadPlayerRounds = ReturnType<typeof createReadPlayerRounds>
 
 const nonceSchema = z.int().min(1)
 
-/** Creates a player's reads of rounds in the game of the session. Source: docs/contract.md, section 11, "Play". */
+/**
+ * Creates a player's reads of rounds in the game of the session.
+ * Source: docs/contract.md, section 11.
+ */
 export function createReadPlayerRounds({
   rounds,
   commitments,

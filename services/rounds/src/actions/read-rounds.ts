@@ -20,7 +20,10 @@ type ListQuery = PageQuery & {
 
 export type ReadRounds = ReturnType<typeof createReadRounds>
 
-/** Creates the reads of rounds by operators and operations. Source: docs/contract.md, sections 4, 10 and 11. */
+/**
+ * Creates the reads of rounds by operators and operations.
+ * Source: docs/contract.md, sections 4, 10 and 11.
+ */
 export function createReadRounds({
   rounds,
   cursors,

@@ -124,7 +124,10 @@ export function createRoundActor(deps: RoundActorDeps) {
     return message === null ? stored : send(stored, message)
   }
 
-  /** Learns how the open movements stand, whose events may still be on their way. Called before a request is judged. */
+  /**
+   * Learns how the open movements stand, whose events may still be on their way. Called before a request is
+   * judged by the state of a round.
+   */
   async function catchUp(stored: StoredRound, context?: CallContext): Promise<StoredRound> {
     return learnAll(stored, openMovementIds(stored.round), context)
   }
@@ -204,7 +207,10 @@ export function createRoundActor(deps: RoundActorDeps) {
     })
   }
 
-  /** The last change that this replica made to the round, if it remembers one; others may have changed it since. */
+  /**
+   * The time of the last change by this replica, if it remembers one; others may have changed the round
+   * since.
+   */
   function changedAt(roundId: string): Date | null {
     return changes.get(roundId) ?? null
   }

@@ -14,8 +14,9 @@ type RoundContextDeps = {
 }
 
 /**
- * Binds clock, ids, the round's own seed and the rules of its game to one round, for the transition. The seed is unsealed only when it
- * is used; a game draws from it and the nonce alone, so whoever draws again draws the same.
+ * Binds clock, ids, the round's own seed and the rules of its game to one round, for the transition. The seed
+ * is unsealed only when it is used. A game draws from the seed and the nonce alone, so a second draw gives
+ * the same.
  */
 export function createRoundContext({
   commitments,

@@ -119,7 +119,10 @@ export function createSettleRound({ grants, wallet, actor, clock, logger }: Sett
     return actor.learn(stored, placement.placed.movement, placement.placed.outcome)
   }
 
-  /** Learns the result of a stake whose request may be gone. Voids a stake that was not or cannot be asked for. */
+  /**
+   * Learns the result of a stake whose request may be gone; voids a stake that was not, or cannot be, asked
+   * for.
+   */
   async function recoverStake(
     stored: StoredRound,
     transactionId: string,

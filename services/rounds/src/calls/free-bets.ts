@@ -7,7 +7,10 @@ import { presentFreeBet } from '../records/present-free-bet.ts'
 
 type FreeBetsDeps = { grantFreeBets: GrantFreeBets; freeBets: ReadFreeBets; clock: Clock }
 
-/** Grants of free bets; their use is part of playing a round. Source: docs/contract.md, section 4, "Free bets". */
+/**
+ * Calls about grants of free bets; their use is part of playing a round.
+ * Source: docs/contract.md, section 4, "Free bets".
+ */
 export function createFreeBetHandlers({ grantFreeBets, freeBets, clock }: FreeBetsDeps): CallHandler[] {
   return [
     handler(createFreeBet.call, async ({ caller, body }) => {

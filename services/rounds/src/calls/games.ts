@@ -14,7 +14,10 @@ import { presentGame } from '../records/present-game.ts'
 
 type GamesDeps = { games: ReadGames; changes: ChangeGame }
 
-/** The catalogue with the account's settings, and the platform's switch. Source: docs/contract.md, sections 3, 4 and 11. */
+/**
+ * Calls about the catalogue with the account's settings, and the platform's switch of a game.
+ * Source: docs/contract.md, sections 3, 4 and 11.
+ */
 export function createGameHandlers({ games, changes }: GamesDeps): CallHandler[] {
   async function list(caller: Caller, query: Parameters<ReadGames['list']>[1]) {
     const { items, nextCursor } = await games.list(caller, query)

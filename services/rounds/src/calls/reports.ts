@@ -3,7 +3,7 @@ import { dashboardGetReport, getReport } from '@pitboss/contracts/endpoints/roun
 import type { ReadReport } from '../actions/read-reports.ts'
 import { presentReportRow } from '../records/present-report.ts'
 
-/** Sums of money that moved. Source: docs/contract.md, section 11, "Business". */
+/** Calls for reports: sums of money that moved. Source: docs/contract.md, section 11, "Business". */
 export function createReportHandlers({ readReport }: { readReport: ReadReport }): CallHandler[] {
   async function report(...asked: Parameters<ReadReport>) {
     const { rows, by } = await readReport(...asked)

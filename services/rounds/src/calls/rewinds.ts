@@ -7,7 +7,7 @@ import type { RewindStore } from '@pitboss/storage/rewind-store'
 
 const { stream, config } = roundsMovements
 
-/** Rewinds of the consumer of movements, for operations. Source: docs/contract.md, section 10. */
+/** Calls of operations that rewind the consumer of movements. Source: docs/contract.md, section 10. */
 export function createRewindHandlers({ rewinds, bus }: { rewinds: RewindStore; bus: Bus }): CallHandler[] {
   return [
     handler(movementsRewind.start, (request) => rewinds.start(request)),

@@ -15,7 +15,7 @@ import { presentRound } from '../records/present-round.ts'
 
 type RoundsDeps = { rounds: ReadRounds; voidRound: VoidRound }
 
-/** Rounds as operators and operations see them. Source: docs/contract.md, sections 4, 10 and 11. */
+/** Calls of operators and operations about rounds. Source: docs/contract.md, sections 4, 10 and 11. */
 export function createRoundHandlers({ rounds, voidRound }: RoundsDeps): CallHandler[] {
   async function list(caller: Caller, query: Parameters<ReadRounds['list']>[1]) {
     const { items, nextCursor } = await rounds.list(caller, query)

@@ -22,7 +22,7 @@ type SessionsDeps = {
   clock: Clock
 }
 
-/** Sessions as operators see them. Source: docs/contract.md, sections 4 and 11. */
+/** Calls of operators about sessions. Source: docs/contract.md, sections 4 and 11. */
 export function createSessionHandlers({
   openSession,
   sessions,

@@ -23,7 +23,8 @@ export type Placed = {
 }
 
 /**
- * `placed`: wallet-bridge has the movement. `not-written`: it certainly has not. `unknown`: the answer got lost.
+ * `placed`: wallet-bridge has the movement. `not-written`: it certainly does not have it. `unknown`: the
+ * answer got lost.
  */
 export type Placement =
   | { readonly kind: 'placed'; readonly placed: Placed }
@@ -36,7 +37,7 @@ type WalletState = {
 }
 
 const balanceBudgetMs = 2500
-/** What is left for the way back when wallet-bridge has not answered in time. */
+/** Kept for the answer's way back when wallet-bridge has not answered in time. */
 const answerReserveMs = 400
 const statusFreshMs = 500
 const statusesMax = 1000
@@ -44,7 +45,7 @@ const statusesMax = 1000
 export type Shown = NonNullable<z.infer<(typeof showMovement)['reply']>>
 export type WalletClient = ReturnType<typeof createWalletClient>
 
-/** The way to wallet-bridge. Money moves only there. */
+/** The client of wallet-bridge. Money moves only there. */
 export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
   const statuses = new Map<string, { at: number; state: WalletState }>()
 
@@ -56,15 +57,16 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
     const state = { configured, settleLosses: settleLosses ?? 'none' }
     statuses.delete(key)
     if (statuses.size >= statusesMax) statuses.clear()
-    // Only good news is kept: a wallet that has just been configured is used at once.
+    // Only a configured wallet is remembered: one that has just been configured is used at once.
     if (configured) statuses.set(key, { at: performance.now(), state })
     return state
   }
 
   return {
     /**
-     * Refuses a new stake before anything is written. An open breaker does not count here: it lets a probe through now and then,
-     * and only wallet-bridge knows when. @throws WALLET_NOT_CONFIGURED
+     * Refuses a new stake before anything is written. An open breaker does not count here: it lets a probe
+     * through at times, and only wallet-bridge knows when.
+     * @throws ServiceError WALLET_NOT_CONFIGURED
      */
     async assertConfigured(scope: Scope, context?: CallContext): Promise<WalletState> {
       const state = await status(scope, context)
@@ -87,7 +89,10 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
     show: (scope: Scope, transactionId: string, context?: CallContext) =>
       bus.call(showMovement, { scope, transactionId }, context),
 
-    /** The balance as the wallet tells it, or null when it does not within 2.5 s. Never throws. */
+    /**
+     * The balance of the player, or null when the wallet does not answer within 2.5 s.
+     * @throws only what is no ServiceError
+     */
     async balance(
       scope: Scope,
       player: { playerId: string; currency: string; sessionId: string; walletGameId: string },
@@ -105,14 +110,17 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
   }
 }
 
-/** The caller must hear of a movement of unknown outcome before it gives us up, too. */
+/** Ends our wait early enough to answer our own caller about a movement of unknown outcome. */
 function inTime(context: CallContext | undefined): CallContext | undefined {
   return context?.deadlineAtMs === undefined
     ? context
     : { ...context, deadlineAtMs: context.deadlineAtMs - answerReserveMs }
 }
 
-/** INTERNAL_ERROR and SERVICE_UNAVAILABLE may come after a write, unless the call never reached anybody, or was not begun. */
+/**
+ * Whether the movement was certainly not written. INTERNAL_ERROR and SERVICE_UNAVAILABLE may come after a
+ * write, unless the call reached no process, or was not begun.
+ */
 function isRefusedUnwritten({ code, cause, resource }: ServiceError): boolean {
   if (code === 'SERVICE_UNAVAILABLE') {
     return cause === 'disconnected' || cause === 'no-responders' || cause === shedByCallee

@@ -11,7 +11,10 @@ import type { HandleLateMovement } from '../actions/late-movement.ts'
 
 const batchMax = 64
 
-/** All that is read of a movement's event: it is a hint, and wallet-bridge is asked how the movement stands. */
+/**
+ * The part of a movement's event that is read: it is a hint, and wallet-bridge is asked how the movement
+ * stands.
+ */
 const hintSchema = z.object({ data: z.object({ round_id: z.string() }) })
 
 type MovementsDeps = {

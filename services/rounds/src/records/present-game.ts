@@ -5,7 +5,10 @@ import type { CatalogueEntry } from '../rules/catalogue.ts'
 import { type Limits, narrow, platformLimits } from '../rules/limits.ts'
 import type { GameSettings } from '../storage/games-store.ts'
 
-/** The public record of a game, with the account's limits in its currencies. Source: docs/contract.md, section 4. */
+/**
+ * The public record of a game, with the account's limits in its currencies.
+ * Source: docs/contract.md, section 4.
+ */
 export function presentGame(
   {
     entry: { game, gameId, rtp },

@@ -60,7 +60,10 @@ function roundStartedData(round: RoundState): RoundStartedData {
   }
 }
 
-/** The `data` of `round.completed`: everything that its verification needs. Source: docs/contract.md, section 7. */
+/**
+ * The `data` of `round.completed`: everything that its verification needs.
+ * Source: docs/contract.md, section 7.
+ */
 function roundCompletedData(round: RoundState): RoundCompletedData {
   return {
     round_id: round.id,

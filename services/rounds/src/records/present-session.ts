@@ -4,7 +4,7 @@ import { formatAmount } from '@pitboss/money/amount'
 import { sessionStatusAt } from '../rules/session-status.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
 
-/** The public record of a session at `now`. Contract section 4. */
+/** The public record of a session at `now`. Source: docs/contract.md, section 4. */
 export function presentSession(session: SessionDocument, now: Date): Session {
   const { currency, limits } = session
   const amountOf = (minor: string | null) => (minor === null ? null : formatAmount(BigInt(minor), currency))
@@ -28,7 +28,7 @@ export function presentSession(session: SessionDocument, now: Date): Session {
   }
 }
 
-/** `data` of `game.session.created`. Contract section 7. */
+/** The `data` of `game.session.created`. Source: docs/contract.md, section 7. */
 export function sessionCreatedData(
   session: Pick<SessionDocument, '_id' | 'game' | 'playerId' | 'currency' | 'brandId' | 'expiresAt'>,
 ): SessionCreatedData {

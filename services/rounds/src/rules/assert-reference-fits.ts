@@ -5,7 +5,10 @@ import { readAmount } from './read-amount.ts'
 
 type ReversalBody = Extract<TransactionBody, { type: 'REFUND' | 'ROLLBACK' }>
 
-/** @throws ServiceError VALIDATION_ERROR for another amount than the original's, CURRENCY_MISMATCH for another currency. */
+/**
+ * Refuses a reversal that names other money than its original.
+ * @throws ServiceError VALIDATION_ERROR for another amount, CURRENCY_MISMATCH for another currency
+ */
 export function assertReferenceFits(round: RoundState, body: ReversalBody): void {
   const reference = [...round.stakes, ...round.wins].find(
     ({ transactionId }) => transactionId === body.reference_transaction_id,

@@ -4,13 +4,16 @@ const minuteMs = 60_000
 const idleMaxMs = 30 * minuteMs
 const afterSessionMs = 1 * minuteMs
 
-/** Until then whoever wrote the round is taken to be at work on it; after a crash the sweeper takes over. Source: ours. */
+/**
+ * Time during which the writer of a round counts as at work on it; then the sweeper takes over. Source: ours.
+ */
 export const graceMs = 4000
 const backoffMaxMs = 15_000
 
 /**
- * When somebody must look at the round again, or null when nothing will ever be due without a message.
- * @param checks how often the sweeper has looked since the last change; it looks ever less often, at least every 15 s.
+ * The time at which a worker must look at the round again; null when only a message can move it.
+ * @param checks how often the sweeper has looked since the last change; it looks less and less often, at
+ * least every 15 s
  */
 export function dueAt(
   round: RoundState,
@@ -24,7 +27,7 @@ export function dueAt(
   return abandonedAt(round, scaleMs)
 }
 
-/** When an open round that we play counts as left behind. Source: contract section 4. */
+/** The time at which an open round that we play counts as abandoned. Source: docs/contract.md, section 4. */
 export function abandonedAt(
   round: Pick<RoundState, 'lastActionAt' | 'sittingEndsAt'>,
   scaleMs: (ms: number) => number,

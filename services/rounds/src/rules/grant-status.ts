@@ -1,4 +1,4 @@
-/** A free-bet grant's status at `now`. What was cancelled stays so; the rest follows from count and clock. */
+/** The status of a grant at `now`: CANCELLED stays, the others follow from the count and the clock. */
 export function grantStatusAt(
   grant: {
     readonly remaining: number

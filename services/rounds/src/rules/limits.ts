@@ -5,7 +5,10 @@ import { parseAmount } from '@pitboss/money/amount'
 export type Limits = { readonly minStake: bigint; readonly maxStake: bigint; readonly maxPayout: bigint }
 export type StakeRange = { readonly minStake: bigint | null; readonly maxStake: bigint | null }
 
-/** The platform's limits by currency: least stake, greatest stake, greatest payout of a round. Source: ours. */
+/**
+ * The platform's limits by currency: least stake, greatest stake, greatest payout of a round.
+ * Source: ours.
+ */
 const platformTable: Readonly<Record<string, readonly [string, string, string]>> = {
   BTC: ['0.00000100', '0.10000000', '10.00000000'],
   ETH: ['0.00001', '2', '200'],
@@ -21,11 +24,14 @@ const platformTable: Readonly<Record<string, readonly [string, string, string]>>
   INR: ['1', '80000', '8000000'],
 }
 
-/** Currencies that the table does not name: a tenth of the unit to a thousand units; ten times that without decimals. */
+/**
+ * Limits of currencies that the table does not name: a tenth of the unit to a thousand units. Without
+ * decimals they are ten times that.
+ */
 const usual: readonly [string, string, string] = ['0.1', '1000', '100000']
 const usualWithoutDecimals: readonly [string, string, string] = ['10', '100000', '10000000']
 
-/** What every account starts with in `currency`, or null for a code that is no currency. */
+/** The limits of every account in `currency` before its own; null for a code that is no currency. */
 export function platformLimits(currency: string): Limits | null {
   const digits = currencyDigits(currency)
   if (digits === null) return null
@@ -37,7 +43,7 @@ export function platformLimits(currency: string): Limits | null {
   }
 }
 
-/** Narrower limits inside wider ones; what a range leaves open stays. Source: issue "Play", catalogue. */
+/** Narrows limits by a range; an end that the range leaves open stays. Source: ours. */
 export function narrow(limits: Limits, range: StakeRange | null): Limits {
   if (range === null) return limits
   const { minStake, maxStake } = range

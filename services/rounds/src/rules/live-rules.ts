@@ -27,9 +27,8 @@ export function assertMayPlay(
 
 /**
  * Refuses new real-money play that the account may not have. Test play is always allowed, and rounds that are
- * under way go on.
- * @throws ServiceError FORBIDDEN (names the plan), OPERATOR_NOT_LIVE, REAL_MONEY_DISABLED (says which switch).
- * Source: docs/contract.md, section 3.
+ * under way go on. Source: docs/contract.md, section 3.
+ * @throws ServiceError FORBIDDEN (names the plan), OPERATOR_NOT_LIVE, REAL_MONEY_DISABLED (says which switch)
  */
 export function assertRealMoney(environment: 'SANDBOX' | 'LIVE', account: LiveSwitches): void {
   if (environment !== 'LIVE') return

@@ -3,7 +3,10 @@ import type { Movement } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { RoundMessage } from './round-message.ts'
 
-/** The movement that a caller can look at, or void, while its outcome is unknown. Source: docs/contract.md, section 11. */
+/**
+ * The movement that a caller can look at, or void, while its outcome is unknown.
+ * Source: docs/contract.md, section 11.
+ */
 export function resourceOf(round: { readonly id: string }, transactionId: string) {
   return { round_id: round.id, transaction_id: transactionId }
 }

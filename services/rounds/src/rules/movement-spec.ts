@@ -2,15 +2,13 @@ import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { formatAmount } from '@pitboss/money/amount'
 import type { Reversal, RoundState, Stake, Win } from './round.ts'
 
-/**
- * What wallet-bridge is asked to place; with the rollback of a stake goes the stake, in case it was never
- * placed.
- */
+/** A request to wallet-bridge. With the rollback of a stake goes the stake, in case it was never placed. */
 export type MovementOrder = { readonly spec: MovementSpec; readonly stake?: MovementSpec }
 
-/** What wallet-bridge is asked to do for a round. The same part of the same round gives the same request for ever. */
-
-/** The stake's debit. */
+/**
+ * The request for a stake's debit. As of all here, the same part of the same round gives the same request for
+ * ever.
+ */
 export function stakeSpec(round: RoundState, stake: Stake): MovementSpec {
   return {
     ...common(round),
@@ -23,7 +21,10 @@ export function stakeSpec(round: RoundState, stake: Stake): MovementSpec {
   }
 }
 
-/** The credit of a win; of an amount of zero, wallet-bridge knows whether the wallet wants to hear of it. */
+/**
+ * The request for the credit of a win. With an amount of zero, wallet-bridge decides whether the wallet is
+ * called.
+ */
 export function winSpec(round: RoundState, win: Win): MovementSpec {
   return {
     ...common(round),
@@ -36,7 +37,7 @@ export function winSpec(round: RoundState, win: Win): MovementSpec {
   }
 }
 
-/** The return of a stake (REFUND, a credit) or the voiding of a movement (ROLLBACK). */
+/** The request for the return of a stake (REFUND, a credit) or for the voiding of a movement (ROLLBACK). */
 export function reversalOrder(round: RoundState, reversal: Reversal): MovementOrder {
   const isReference = ({ transactionId }: { transactionId: string }) =>
     transactionId === reversal.referenceTransactionId

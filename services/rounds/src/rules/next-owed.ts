@@ -1,6 +1,6 @@
 import type { Reversal, RoundState, Win } from './round.ts'
 
-/** One thing that a round owes, or is owed, and that can be done about it. */
+/** A step that a round owes, or is owed, and that can be done. */
 export type Owed = { readonly id: string } & (
   | { readonly kind: 'grant-use' | 'grant-return'; readonly grantId: string }
   | { readonly kind: 'stake' }
@@ -9,8 +9,8 @@ export type Owed = { readonly id: string } & (
 )
 
 /**
- * What is to be done next, leaving out what could not be done just now; null when nothing else is owed.
- * @param recover whether stakes without a certain outcome are looked after, too
+ * The next step, without those that could not be done just now; null when no other step is owed.
+ * @param recover whether stakes without a certain outcome are included
  */
 export function nextOwed(round: RoundState, isStuck: (id: string) => boolean, recover: boolean): Owed | null {
   const { grantId, stakes, wins, reversals } = round

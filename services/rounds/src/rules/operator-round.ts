@@ -66,7 +66,7 @@ function movementIn(message: AddMessage): Stake | Win | Reversal {
 function addStake(round: RoundState, { stake }: Extract<AddMessage, { type: 'add-stake' }>): Step {
   if (round.status === 'PENDING') return refusal('ROUND_IN_PROGRESS')
   if (round.status !== 'OPEN') return refusal('ROUND_ALREADY_SETTLED')
-  // The last stake is on its way back: the wallet was told that this closes the round.
+  // The last stake is on its way back, and its return says to the wallet that it closes the round.
   if (!round.stakes.some(({ state }) => state === 'TAKEN' || state === 'ASKED'))
     return refusal('ROUND_IN_PROGRESS')
   const stakes = [...round.stakes, stake]
@@ -136,8 +136,8 @@ function hasWin({ wins }: RoundState): boolean {
 }
 
 /**
- * Takes back an intent whose movement was certainly never written, and ends the round when nothing is left
- * to wait for. A first stake takes its whole round with it elsewhere.
+ * Takes back an intent whose movement was certainly never written, and ends the round when nothing is left to
+ * wait for. The first stake of a round is taken back with its whole round, elsewhere.
  */
 function withdraw(round: RoundState, transactionId: string): Step {
   const isThis = (one: { transactionId: string }) => one.transactionId === transactionId
@@ -157,7 +157,9 @@ function withdraw(round: RoundState, transactionId: string): Step {
   return 'unchanged'
 }
 
-/** Stake and payout of a round that the operator drives, from its movements. They stay once the round has ended. */
+/**
+ * Stake and payout of a round that the operator drives, from its movements; final once the round has ended.
+ */
 export function operatorSums({
   status,
   stakes,

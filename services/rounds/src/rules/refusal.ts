@@ -44,7 +44,9 @@ const notOfTheId: readonly ErrorCode[] = [
   'TRANSACTION_CONFLICT',
 ]
 
-/** The refusal to keep of a request that failed with `error`; null when the same request may still succeed. */
+/**
+ * The refusal to keep for a request that failed with `error`; null when an equal request may still succeed.
+ */
 export function refusalOf(
   error: unknown,
   { transactionId, requestHash }: Pick<Refusal, 'transactionId' | 'requestHash'>,
@@ -60,7 +62,7 @@ export function refusalError({ code, message, details }: Refusal): ServiceError 
   return new ServiceError(code, { message, ...(details === null ? {} : { details }) })
 }
 
-/** The error for a message that the rules refuse; with the earlier refusal of an equal request, that one's. */
+/** The error for a message that the rules refuse; an equal request before it has had the same. */
 export function refusedError({
   code,
   path,

@@ -1,25 +1,30 @@
 import type { ReportDimension } from './report-rows.ts'
 
-/** What was played in one place. Amounts are minor units. */
+/** The sums of one place, in minor units. */
 export type CellSums = {
   readonly rounds: number
   readonly stakes: bigint
   readonly payouts: bigint
   readonly refunds: bigint
 }
-/** `players` are distinct ones; only days count them. */
+/** Sums with their distinct players, which only days count. */
 export type Cell = CellSums & { readonly players: number }
 
-/** Where a sum belongs; "" for what its grouping does not part, and for plays without a brand. */
+/**
+ * The place of a sum; a part is "" when the grouping does not divide by it, and for plays without a brand.
+ */
 export type CellPlace = { readonly game: string; readonly currency: string; readonly brand: string }
 
-/** What sums are parted by besides the currency, which always parts them: each is kept, so that a report reads no more than it shows. */
+/**
+ * The divisions that are kept, besides the currency, which always divides: a report reads no more than it
+ * shows.
+ */
 export const groupings = ['currency', 'game', 'brand', 'all'] as const
 export type Grouping = (typeof groupings)[number]
 
 const columns = 8
 
-/** The grouping that a report by these dimensions needs. */
+/** The grouping for a report by these dimensions. */
 export function groupingOf(by: ReadonlySet<ReportDimension>): Grouping {
   if (by.has('game')) return by.has('brand') ? 'all' : 'game'
   return by.has('brand') ? 'brand' : 'currency'
@@ -48,8 +53,8 @@ export function addSums(a: Cell, b: CellSums): Cell {
 }
 
 /**
- * Cells as text, a line each: a coin's minor units do not fit into an integer of the database, and a year of texts is read several
- * times faster than a year of nested documents.
+ * Encodes cells as text, a line each. Minor units of a coin do not fit into an integer of the database, and a
+ * year of texts is read several times faster than a year of nested documents.
  */
 export function encodeCells(cells: Iterable<CellPlace & Cell>): string {
   return Array.from(

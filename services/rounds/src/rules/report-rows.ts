@@ -30,7 +30,10 @@ export type ReportRow = {
   refunds: bigint
 }
 
-/** Adds parts up by the wanted dimensions; money of two currencies is never added, so every row has one. Sorted by key, plays without a brand last. */
+/**
+ * Adds parts up by the wanted dimensions. Money of two currencies is never added, so every row has one. Rows
+ * are sorted by key, with plays without a brand last.
+ */
 export function reportRows(
   parts: readonly Part[],
   players: readonly (Place & { readonly playerId: string })[],

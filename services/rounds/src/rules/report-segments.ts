@@ -1,4 +1,6 @@
-/** Calendar units in which reports are added up, in UTC; finer than an hour is read from the rounds themselves. */
+/**
+ * Calendar units in which reports are added up, in UTC. Parts of an hour are read from the rounds themselves.
+ */
 export type Grain = 'month' | 'day' | 'hour'
 
 /** A part of a window: whole units of one grain, or a rest smaller than an hour. Ends are exclusive. */
@@ -7,8 +9,9 @@ export type Segment = { readonly grain: Grain | 'raw'; readonly from: Date; read
 const hourMs = 60 * 60 * 1000
 
 /**
- * Cuts a window into whole units, coarse ones inside, finer ones at its ends: a year is a dozen months and a few dozen days and hours.
- * @param grains coarse to fine. Never throws.
+ * Cuts a window into whole units, coarse ones inside and finer ones at its ends: a year is a dozen months and
+ * a few dozen days and hours. Never throws.
+ * @param grains coarse to fine
  */
 export function reportSegments(from: Date, to: Date, grains: readonly Grain[]): Segment[] {
   if (from >= to) return []
@@ -24,7 +27,7 @@ export function reportSegments(from: Date, to: Date, grains: readonly Grain[]): 
   ]
 }
 
-/** The unit that `at` lies in, as text that sorts by time: "2026-11", "2026-11-20", "2026-11-20T09". */
+/** The unit of `at`, as text that sorts by time: "2026-11", "2026-11-20", "2026-11-20T09". */
 export function unitOf(at: Date, grain: Grain): string {
   const length = { month: 7, day: 10, hour: 13 }[grain]
   return at.toISOString().slice(0, length)

@@ -2,7 +2,7 @@ import type { Step } from './round-message.ts'
 import { endWhenNothingIsLeft, settleWhenPaid, withStake, withWin } from './round-parts.ts'
 import type { RoundState } from './round.ts'
 
-/** The wallet has acknowledged it: the stake is back, or the win is gone. */
+/** Completes a reversal that the wallet has acknowledged: the stake is back, or the win is gone. */
 export function completeReversal(round: RoundState, transactionId: string): Step {
   const reversal = round.reversals.find((one) => one.transactionId === transactionId)
   if (reversal === undefined || reversal.state === 'DONE') return 'unchanged'
@@ -20,14 +20,14 @@ export function completeReversal(round: RoundState, transactionId: string): Step
   return settleWhenPaid(endWhenNothingIsLeft(returned, reason))
 }
 
-/** Only a person ends an owed reversal as failed; what it was to give back stays as it was before. */
+/** Ends an owed reversal as failed, which only a person does; its stake or win stays as it was before. */
 export function failReversal(round: RoundState, transactionId: string): Step {
   const reversal = round.reversals.find((one) => one.transactionId === transactionId)
   if (reversal === undefined || reversal.state !== 'OWED') return 'unchanged'
   return settleWhenPaid(releaseReversal(round, transactionId, 'FAILED'))
 }
 
-/** Undoes what an intended reversal did to its stake or win. */
+/** Undoes the effect of an intended reversal on its stake or win. */
 export function releaseReversal(
   round: RoundState,
   transactionId: string,

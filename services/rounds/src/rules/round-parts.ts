@@ -1,6 +1,6 @@
 import type { RoundState, Stake, Win } from './round.ts'
 
-/** The last stake given back ends the round. */
+/** Ends the round when its last stake was given back. */
 export function endWhenNothingIsLeft(round: RoundState, reason: string): RoundState {
   if (round.status !== 'PENDING' && round.status !== 'OPEN') return round
   const left = round.stakes.some(({ state }) => state !== 'RETURNED' && state !== 'REFUSED')
@@ -16,8 +16,8 @@ export function endWhenNothingIsLeft(round: RoundState, reason: string): RoundSt
 }
 
 /**
- * Settles the round once its credits are acknowledged and no reversal is on its way: what `round.completed`
- * says is what the record says from then on. Contract section 12.
+ * Settles the round once its credits are acknowledged and no reversal is on its way. From then on
+ * `round.completed` and the record agree. Source: docs/contract.md, section 12.
  */
 export function settleWhenPaid(round: RoundState): RoundState {
   const owed = [...round.wins, ...round.reversals].some(({ state }) => state === 'OWED')

@@ -1,11 +1,9 @@
 import type { JsonObject } from '@pitboss/fairness/games/game'
 import type { Refusal } from './refusal.ts'
 
-/** A round with everything that its next step depends on. Amounts are minor units. Source: contract sections 4 and 5. */
-
 export type RoundStatus = 'PENDING' | 'OPEN' | 'SETTLING' | 'SETTLED' | 'VOIDED' | 'FAILED'
 
-/** What the wallet can refuse a stake with, for certain. */
+/** Codes of a stake that the wallet has refused for certain. */
 export type RefusalCode =
   | 'INSUFFICIENT_FUNDS'
   | 'PLAYER_BLOCKED'
@@ -19,7 +17,7 @@ export type Stake = {
   readonly minor: bigint
   readonly requestHash: string
   readonly state: 'ASKED' | 'TAKEN' | 'REFUSED' | 'RETURNING' | 'RETURNED'
-  /** The wallet has taken it for certain, whatever became of it later. */
+  /** Whether the wallet has taken it for certain, whatever became of it later. */
   readonly wasTaken: boolean
   readonly refusal: RefusalCode | null
 }
@@ -37,14 +35,18 @@ export type Reversal = {
   readonly referenceTransactionId: string
   readonly type: 'REFUND' | 'ROLLBACK'
   readonly requestHash: string
-  /** No stake is left once it is done. */
+  /** Whether no stake is left once it is done. */
   readonly closes: boolean
   readonly state: 'OWED' | 'DONE' | 'FAILED'
 }
 
-/** The action that ended a round, so that its repetition can be told from another one. */
+/** The action that ended a round; a repeat of it is no other action. */
 export type FinalAction = { readonly kind: 'reveal'; readonly tile: number } | { readonly kind: 'cashout' }
 
+/**
+ * A round with everything that its next step depends on. Amounts are minor units.
+ * Source: docs/contract.md, sections 4 and 5.
+ */
 export type RoundState = {
   readonly id: string
   readonly operatorId: string
@@ -90,16 +92,16 @@ export type RoundState = {
   readonly payout: bigint | null
   readonly endReason: string | null
   readonly finalAction: FinalAction | null
-  /** `round.started` has been recorded. */
+  /** Whether `round.started` has been recorded. */
   readonly started: boolean
   readonly refusal: RefusalCode | null
   /** The last requests about this round that were refused for good. */
   readonly refusals: readonly Refusal[]
 
   readonly createdAt: Date
-  /** Of the last action of the player, or the start. */
+  /** The time of the last action of the player, or of the start. */
   readonly lastActionAt: Date
-  /** When the sitting that plays it is over: expiry or closing of its session. */
+  /** The end of the session that plays the round: its expiry or closing. */
   readonly sittingEndsAt: Date
   readonly updatedAt: Date
   readonly completedAt: Date | null
@@ -119,7 +121,7 @@ export function isUnfinished({ status }: Pick<RoundState, 'status'>): boolean {
   return status === 'PENDING' || status === 'OPEN' || status === 'SETTLING'
 }
 
-/** Money that moved or is on its way, for reports. Free stakes never moved. */
+/** The sums that moved or are on their way, for reports, in minor units. Free stakes never moved. */
 export function roundTotals(round: Pick<RoundState, 'stakes' | 'wins'>): {
   stakes: bigint
   payouts: bigint
@@ -133,7 +135,10 @@ export function roundTotals(round: Pick<RoundState, 'stakes' | 'wins'>): {
   }
 }
 
-/** The share of a change in the reports; null for none. A round counts when it completes, and corrections after it. */
+/**
+ * The share of a change in the reports; null for none. A round counts when it completes; later changes
+ * correct it.
+ */
 export function reportFact(before: RoundState, after: RoundState, completes: boolean): ReportFact | null {
   const totals = roundTotals(after)
   if (completes) return { rounds: 1, ...totals }
@@ -148,7 +153,7 @@ export function reportFact(before: RoundState, after: RoundState, completes: boo
   return none ? null : { rounds: 0, ...difference }
 }
 
-/** Whether something is owed by the wallet or by us, so that somebody must come back to this round. */
+/** Whether something is owed by the wallet or by us, so that a worker must come back to this round. */
 export function owesSomething(round: RoundState): boolean {
   return (
     round.status === 'PENDING' ||

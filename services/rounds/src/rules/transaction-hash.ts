@@ -6,8 +6,9 @@ import type { RoundState } from './round.ts'
 type MeaningContext = Pick<RoundState, 'currency'> & Partial<Pick<RoundState, 'stakes' | 'wins'>>
 
 /**
- * What a request for a movement means: equal for two bodies that ask for the same, however they are written ("10.5" and "10.50",
- * fields in another order, a default given or left out, a reversal's amount spelled out or not). Contract section 5.
+ * The hash of a request for a movement by its meaning. Two bodies that ask for the same have the same hash,
+ * however they are written: "10.5" and "10.50", fields in another order, a default given or left out, a
+ * reversal's amount spelled out or not. Source: docs/contract.md, section 5.
  */
 export function transactionHash(body: TransactionBody, round: MeaningContext): string {
   if (body.type === 'BET' || body.type === 'WIN') {
@@ -25,7 +26,7 @@ function meaningOf(amount: string, currency: string): string {
   try {
     return String(parseAmount(amount, currency))
   } catch (error) {
-    // Not an amount of this currency, so certainly another body than one that was accepted.
+    // It is no amount of this currency, so the body is another than one that was accepted.
     if (error instanceof AmountError) return `as written: ${amount}`
     throw error
   }

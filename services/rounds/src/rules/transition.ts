@@ -9,8 +9,9 @@ import { isUnfinished, reportFact, type RoundState, type Win } from './round.ts'
 const historyMax = 60
 
 /**
- * The round's state machine: what `message` makes of `round`. Pure and total: every message is answered in every state.
- * What is true already is `unchanged`, so that repeats and late results do no harm. Source: contract section 4's table and 11, "Play".
+ * The round's state machine: applies `message` to `round`. It is pure and total: every message is answered in
+ * every state. A message that is true already answers `unchanged`, so that repeats and late results do no
+ * harm. Source: docs/contract.md, the table of section 4 and section 11, "Play".
  */
 export function transition(round: RoundState, message: RoundMessage, context: RoundContext): RoundChange {
   const step = change(round, message, context)
@@ -86,7 +87,7 @@ function returnStake(
 ): Step {
   const stake = round.stakes.find((one) => one.transactionId === transactionId)
   if (stake === undefined || stake.state === 'RETURNED' || stake.state === 'REFUSED') return 'unchanged'
-  // A stake of a round that plays or has paid is given back by its own reversal only, never behind our back.
+  // A stake of a round that plays or has paid is given back by its own reversal alone.
   if (stake.state === 'TAKEN' && round.status !== 'PENDING' && round.status !== 'OPEN') return 'unchanged'
   const returned = withStake(
     { ...round, refusal: refusal ?? round.refusal },
@@ -95,7 +96,10 @@ function returnStake(
   return endWhenNothingIsLeft(returned, stake.wasTaken ? 'returned' : 'stake_not_taken')
 }
 
-/** The stake is there (or free): one-shot games are drawn at once, stepwise ones wait for the player. */
+/**
+ * Begins a round whose stake is taken, or free: one-shot games are drawn at once, stepwise ones wait for the
+ * player.
+ */
 function begin(round: RoundState, context: RoundContext): RoundState {
   if (round.driver === 'operator') return { ...round, status: 'OPEN' }
   return applyPlay({ ...round, status: 'OPEN' }, context.play([], false), context)
@@ -202,14 +206,14 @@ function payWin(round: RoundState, transactionId: string): Step {
   return settleWhenPaid(withWin(round, { ...win, state: 'PAID' }))
 }
 
-/** Only a person ends an owed credit as failed; the round is over then all the same. */
+/** Ends an owed credit as failed, which only a person does; the round is over then all the same. */
 function failWin(round: RoundState, transactionId: string): Step {
   const win = round.wins.find((one) => one.transactionId === transactionId)
   if (win === undefined || win.state !== 'OWED') return 'unchanged'
   return settleWhenPaid(withWin(round, { ...win, state: 'REVERSED' }))
 }
 
-/** Adds events, report and time to a change; reveals the seed of a round that has become terminal. */
+/** Adds events, report and time to a change, and reveals the seed of a round that is over now. */
 function finish(
   before: RoundState,
   changed: RoundState,

@@ -65,7 +65,7 @@ export function createCommitmentsStore({
       return commitment
     },
 
-    /** Newest nonce first. */
+    /** Commitments below a nonce, newest first. */
     async list(chain: string, { below, max }: { below: number | null; max: number }): Promise<Commitment[]> {
       return commitments
         .find({ chain, ...(below === null ? {} : { nonce: { $lt: below } }) })
@@ -74,7 +74,10 @@ export function createCommitmentsStore({
         .toArray()
     },
 
-    /** The seed behind a commitment. @throws when the sealed text is damaged or of another nonce. */
+    /**
+     * The seed of a commitment.
+     * @throws Error when the sealed text is damaged or of another nonce
+     */
     open: (chain: string, nonce: number, sealedSeed: string) =>
       secretBox.open(sealedSeed, idOf(chain, nonce)),
   }

@@ -18,7 +18,10 @@ type StatusDocument = {
   reason: string | null
 }
 
-/** An account's settings of one game, for both environments. Without any, it is on with the platform's limits. */
+/**
+ * The settings of one game by an account, for both environments. Without any, the game is on with the
+ * platform's limits.
+ */
 export type GameSettings = { readonly enabled: boolean; readonly limits: ReadonlyMap<string, StakeRange> }
 
 /** Age of the statuses that a replica may go by (2 s are allowed). */
@@ -58,7 +61,7 @@ export function createGamesStore({ db }: { db: Db }) {
       return decode(await settings.findOne({ _id: idOf(operatorId, slug) }))
     },
 
-    /** Changes what is given; limits replace those of the same currency. */
+    /** Changes the given parts; limits replace those of the same currency. */
     async change(
       operatorId: string,
       slug: string,

@@ -7,10 +7,12 @@ import { type Db } from 'mongodb'
 import { scopeKey } from './round-document.ts'
 
 const openGrantsMax = 200
-/** Rounds of one player and game come one after the other: who asks again, late, is among the last. */
+/**
+ * Bound of `closedTo`. Rounds of one player and game follow each other, so a late repeat is among the last.
+ */
 const closedToMax = 100
 
-/** A number of free bets of one stake. `uses` names the rounds that took one: at most `count`, so it is bounded. */
+/** A number of free bets of one stake. `uses` names the rounds that took one: at most `count` of them. */
 export type GrantDocument = {
   _id: string
   scope: string
@@ -23,7 +25,7 @@ export type GrantDocument = {
   count: number
   remaining: number
   uses: string[]
-  /** The last rounds that were told no, or gave theirs back: none is ever told yes. Absent while empty. */
+  /** The last rounds that were refused one, or gave theirs back: they never get one. Absent while empty. */
   closedTo?: string[]
   createdAt: Date
   /** Far in the future for a grant that never expires. */
@@ -52,7 +54,7 @@ export function createGrantsStore({ db }: { db: Db }) {
   const usable = (now: Date) => ({ remaining: { $gt: 0 }, cancelledAt: null, endsAt: { $gt: now } })
 
   return {
-    /** Inserts the grant, or returns the one that has this id already. */
+    /** Inserts the grant, or answers the one that has this id already. */
     async insert(grant: GrantDocument): Promise<GrantDocument> {
       const { result } = await createOnce({
         async insert() {
@@ -67,7 +69,7 @@ export function createGrantsStore({ db }: { db: Db }) {
 
     find: (scope: Scope, grantId: string) => grants.findOne({ _id: grantId, scope: scopeKey(scope) }),
 
-    /** What a player can use now, oldest first. */
+    /** The grants that a player can use now, oldest first. */
     open: (scope: Scope, player: { playerId: string; game: string; currency: string }, now: Date) =>
       grants
         .find({ scope: scopeKey(scope), ...player, ...usable(now) }, { projection: { uses: 0 } })
@@ -76,8 +78,8 @@ export function createGrantsStore({ db }: { db: Db }) {
         .toArray(),
 
     /**
-     * Takes one free bet for this round: true for a round that has one, false when none is left. Whoever asks
-     * for the same round later is told the same: the one document decides.
+     * Takes one free bet for this round; false when none is left. Later calls for the same round have the
+     * same answer, since the one document decides.
      */
     async use(scope: Scope, grantId: string, roundId: string, now: Date): Promise<boolean> {
       const grant = { _id: grantId, scope: scopeKey(scope) }
@@ -99,7 +101,7 @@ export function createGrantsStore({ db }: { db: Db }) {
       )
     },
 
-    /** Cancels what is left; null when there is nothing left to cancel. */
+    /** Cancels the rest of a grant; null when nothing is left to cancel. */
     cancel: (scope: Scope, grantId: string, now: Date) =>
       grants.findOneAndUpdate(
         { _id: grantId, scope: scopeKey(scope), ...usable(now) },

@@ -4,13 +4,13 @@ import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
 import { type Db } from 'mongodb'
 import type { Refusal } from '../rules/refusal.ts'
 
-/** Longer than any request is under way. Source: ours. */
+/** Time for which a refusal is kept: longer than any request is under way. Source: ours. */
 const keptMs = 10 * 60 * 1000
 const epoch = new Date(0)
 
 /**
- * A refusal in the place of the round that its request would have opened: the unique index on chain and id
- * lets only one of the two exist. It has no scope, no transaction ids and a negative nonce, so that no
+ * A refusal in the place of the round that its request would have opened: the unique index on nonce sequence
+ * and id lets only one of the two exist. It has no scope, no transaction ids and a negative nonce, so that no
  * search for rounds finds it.
  */
 type RefusalDocument = Omit<Refusal, 'transactionId'> & {
@@ -31,18 +31,23 @@ export const refusalIndex: IndexDeclaration = {
 
 export type RefusalsStore = ReturnType<typeof createRefusalsStore>
 
-/** Requests that were refused before they had a round. Contract section 12, "A definite answer is true for ever". */
+/**
+ * Creates the store of requests that were refused before they had a round.
+ * Source: docs/contract.md, section 12, "A definite answer is true for ever".
+ */
 export function createRefusalsStore({ db }: { db: Db }) {
   const refusals = db.collection<RefusalDocument>('rounds')
 
   return {
-    /** Keeps it for 10 minutes. False when the chain has a round, or another refusal, with this id. */
+    /**
+     * Keeps it for 10 minutes. False when the nonce sequence has a round, or another refusal, with this id.
+     */
     async insert(chain: string, refusal: Refusal): Promise<boolean> {
-      const { transactionId, ...told } = refusal
+      const { transactionId, ...kept } = refusal
       const digest = createHash('sha256').update(`${chain}/${transactionId}`).digest()
       try {
         await refusals.insertOne({
-          ...told,
+          ...kept,
           _id: `refused/${digest.toString('hex')}`,
           chain,
           openedUnder: transactionId,
@@ -56,7 +61,7 @@ export function createRefusalsStore({ db }: { db: Db }) {
       }
     },
 
-    /** What the request with this id was told; null for none. */
+    /** The refusal of the request with this id; null for none. */
     async find(chain: string, transactionId: string): Promise<Refusal | null> {
       const found = await refusals.findOne({
         chain,

@@ -16,7 +16,7 @@ const grains: readonly Grain[] = ['month', 'day', 'hour']
 const noCells: CellTexts = { currency: '', game: '', brand: '', all: '' }
 const nothing: Cell = { rounds: 0, stakes: 0n, payouts: 0n, refunds: 0n, players: 0 }
 
-/** What a round has left to be counted, and where it belongs. */
+/** A fact that waits with its round to be counted, and its place. */
 export type PendingFact = {
   readonly id: string
   readonly scope: string
@@ -32,7 +32,7 @@ export type PendingFact = {
   readonly refunds: bigint
 }
 
-/** Facts that go into one unit of time of an account. */
+/** The facts for one unit of time of an account. */
 export type UnitGroup = {
   readonly scope: string
   readonly grain: Grain
@@ -43,7 +43,7 @@ export type UnitGroup = {
 /** Sums and distinct players of every grouping, as `encodeCells` writes them. */
 export type CellTexts = Record<Grouping, string>
 
-/** What the report does not group by is "", or null for the brand. */
+/** A player in a unit and a place; a part that the report does not group by is "", or null for the brand. */
 export type ReportPlayer = {
   readonly unit: string
   readonly game: string
@@ -52,9 +52,9 @@ export type ReportPlayer = {
   readonly playerId: string
 }
 
-/** What is known of the players of a batch of facts. */
+/** The players of a batch of facts. */
 export type PlayersOfUnit = {
-  /** How many players these facts brought to a place of the unit. */
+  /** The number of players that these facts brought to a place of the unit. */
   broughtTo(unit: string, grouping: Grouping, key: string, facts: readonly PendingFact[]): number
 }
 
@@ -77,7 +77,7 @@ export function pendingFacts(document: RoundDocument): PendingFact[] {
   }))
 }
 
-/** Every fact goes into one unit of each grain. */
+/** Groups facts by unit: every fact goes into one unit of each grain. */
 export function groupByUnit(facts: readonly PendingFact[]): Map<string, UnitGroup> {
   const groups = new Map<string, UnitGroup>()
   for (const fact of facts) {

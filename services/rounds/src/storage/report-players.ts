@@ -14,13 +14,14 @@ import {
 const seenMax = 50_000
 /** A hundred years: a bound for the loop. */
 const monthsMax = 1200
-/** One trip to the database where there is no need for more. */
+/** Documents in one trip to the database. */
 const cursorBatch = 20_000
 const onlyAll: readonly Grouping[] = ['all']
 
 /**
- * A player who played in a day or an hour; of days once for every grouping, since a report by day needs every count there can be. `by` is the fact that brought the player
- * there and never changes: the unit counts the player when it counts that fact, so once, whatever dies in between.
+ * A player who played in a day or an hour. Days have one for every grouping, since a report by day needs
+ * every count there can be. `by` is the fact that brought the player there and never changes: the unit counts
+ * the player when it counts that fact, so once, whichever process dies in between.
  */
 type PlayerDocument = {
   _id: string
@@ -35,7 +36,10 @@ type PlayerDocument = {
   by: string
 }
 
-/** In which months a player played in a game, currency and brand: a year is one document for each of them, not a dozen. */
+/**
+ * The months in which a player played in a game, currency and brand: a year is one document for each of them,
+ * instead of a dozen.
+ */
 type MonthsDocument = {
   _id: string
   scope: string
@@ -56,7 +60,7 @@ export const reportPlayerIndexes: Readonly<
   report_player_months: [{ key: { scope: 1, months: 1 }, name: 'scope_months' }],
 }
 
-/** Who played when and where, for distinct counts. */
+/** Creates the store of who played when and where, for distinct counts. */
 export function createReportPlayers({ db }: { db: Db }) {
   const players = db.collection<PlayerDocument>('report_players')
   const months = db.collection<MonthsDocument>('report_player_months')
@@ -65,7 +69,7 @@ export function createReportPlayers({ db }: { db: Db }) {
   const seenInMonth = new Set<string>()
 
   return {
-    /** Writes down the players of these facts; to be done before a unit counts them. */
+    /** Records the players of these facts; to be done before a unit counts them. */
     async record(groups: ReadonlyMap<string, UnitGroup>): Promise<PlayersOfUnit> {
       const documents = new Map<string, PlayerDocument>()
       const monthly = new Map<string, { fact: PendingFact; month: string }>()
@@ -75,7 +79,7 @@ export function createReportPlayers({ db }: { db: Db }) {
             if (fact.rounds > 0) monthly.set(documentId(id, 'all', fact), { fact, month: unit })
             continue
           }
-          // A late correction brings nobody: its round's own fact has.
+          // A late correction brings no player: the first fact of its round has.
           for (const grouping of fact.rounds === 0 ? [] : grain === 'day' ? groupings : onlyAll) {
             const _id = documentId(id, grouping, fact)
             if (documents.has(_id)) continue
@@ -107,7 +111,7 @@ export function createReportPlayers({ db }: { db: Db }) {
       window.grain === 'month' ? inMonths(window, by) : inUnits(window, by),
   }
 
-  /** Whoever is first decides; what lies there is read back. */
+  /** Inserts documents that are missing and reads all of them back: the first write decides. */
   async function store(documents: readonly PlayerDocument[]): Promise<void> {
     await players.bulkWrite(
       documents.map(({ _id, ...fields }) => ({

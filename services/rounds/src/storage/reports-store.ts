@@ -22,13 +22,13 @@ import { decodeRound, type RoundDocument, scopeKey } from './round-document.ts'
 const epoch = new Date(0)
 const batchMax = 200
 const fenceLossesMax = 20
-/** One trip to the database for a year of days. */
+/** Documents in one trip to the database: a year of days. */
 const cursorBatch = 1000
 
 /**
- * One unit of time of an account with everything that happened in it, so that a year is a few hundred documents however many games,
- * currencies and brands it has. `applied` names the facts that are counted here and still wait with their rounds, so that none is
- * counted twice: see `applyToUnit`.
+ * One unit of time of an account with all its sums, so that a year is a few hundred documents however many
+ * games, currencies and brands it has. `applied` names the facts that are counted here and still wait with
+ * their rounds, so that none is counted twice: see `applyToUnit`.
  */
 type UnitDocument = {
   _id: string
@@ -40,7 +40,7 @@ type UnitDocument = {
   applied: string[]
 }
 
-/** Sums of a unit in one place; what the report does not group by is "", or null for the brand. */
+/** The sums of a unit in one place; a part that the report does not group by is "", or null for the brand. */
 export type ReportPart = {
   readonly unit: string
   readonly game: string
@@ -62,13 +62,15 @@ export const reportIndexes: Readonly<Record<string, readonly IndexDeclaration[]>
 
 export type ReportsStore = ReturnType<typeof createReportsStore>
 
-/** Exact sums, kept up to date from what rounds left with themselves. */
+/** Creates the store of exact sums, kept up to date from the facts that rounds leave with themselves. */
 export function createReportsStore({ db }: { db: Db }) {
   const rounds = db.collection<RoundDocument>('rounds')
   const units = db.collection<UnitDocument>('report_units')
   const players = createReportPlayers({ db })
 
-  /** Counts what waits, at most a batch; returns how many rounds had something. Safe beside another replica doing the same. */
+  /**
+   * Counts facts that wait, at most a batch; answers how many rounds had one. Safe beside another replica.
+   */
   async function applyFacts(): Promise<number> {
     const waiting = await rounds
       .find({ factsAt: { $gt: epoch } })
@@ -85,8 +87,9 @@ export function createReportsStore({ db }: { db: Db }) {
   }
 
   /**
-   * Reads the unit, then asks which facts still wait with their rounds, then writes under the unit's version. A fact leaves its round only
-   * after every unit has it, so whoever read an older unit either loses at the version or no longer finds the fact.
+   * Reads the unit, then asks which facts still wait with their rounds, then writes under the unit's version.
+   * A fact leaves its round only after every unit has it. So a replica that read an older unit either loses
+   * at the version or no longer finds the fact.
    */
   async function applyToUnit(id: string, group: UnitGroup, known: PlayersOfUnit): Promise<void> {
     for (let losses = 0; losses < fenceLossesMax; losses++) {
@@ -110,7 +113,7 @@ export function createReportsStore({ db }: { db: Db }) {
     throw new Error(`report unit ${id} kept changing`)
   }
 
-  /** The facts, of these and of those applied before, that their rounds still hold. */
+  /** The ids of the facts, of these and of those applied before, that their rounds still hold. */
   async function stillWaiting(
     facts: readonly PendingFact[],
     applied: readonly string[],
@@ -146,7 +149,10 @@ export function createReportsStore({ db }: { db: Db }) {
     }
   }
 
-  /** Also unmarks a round that a crash left without facts: else it would be read first, before what waits, for ever. */
+  /**
+   * Removes counted facts from their rounds. It also unmarks a round that a crash left without facts, which
+   * would be read first for ever.
+   */
   async function removeApplied(
     waiting: readonly Pick<RoundDocument, '_id'>[],
     facts: readonly PendingFact[],
@@ -177,7 +183,7 @@ export function createReportsStore({ db }: { db: Db }) {
   return {
     applyFacts,
 
-    /** The sums of a segment and its distinct players, grouped by what the report is grouped by. */
+    /** The sums of a segment and its distinct players, grouped as the report is. */
     async read(scope: Scope, segment: Segment, by: ReadonlySet<ReportDimension>): Promise<ReportRead> {
       if (segment.grain === 'raw') return readRaw(scope, segment)
       const { grain } = segment

@@ -13,7 +13,10 @@ import {
   type Win,
 } from '../rules/round.ts'
 
-/** A report's share of a change, kept with the round until the projector has added it up. Amounts are minor units as text. */
+/**
+ * The share of a change in the reports, kept with the round until the projector has added it up. Amounts are
+ * minor units as text.
+ */
 export type FactEntry = {
   readonly id: string
   readonly rounds: number
@@ -25,8 +28,9 @@ export type FactEntry = {
 type Encoded<Part extends { minor: bigint }> = Omit<Part, 'minor'> & { minor: string }
 
 /**
- * The round as it lies in the database. Minor units are text: a coin with 18 decimals has more of them than 64 bits hold. What operators
- * and games put into `bet` and `outcome` is JSON text, so that no key of theirs means anything to the database.
+ * The round in the database. Minor units are text: a coin with 18 decimals has more of them than 64 bits
+ * hold. Objects of operators and games in `bet` and `outcome` are JSON text, so that no key of theirs means
+ * anything to the database.
  */
 export type RoundDocument = Omit<
   RoundState,
@@ -36,17 +40,17 @@ export type RoundDocument = Omit<
   version: number
   /** `<operatorId>/<environment>`. */
   scope: string
-  /** Account, environment, game and player: one nonce chain, at most one unfinished round. */
+  /** The nonce sequence of an account, environment, game and player: it has at most one unfinished round. */
   chain: string
   unfinished: boolean
-  /** The client's id of the round, once in a chain. Rounds of earlier releases, or without an id, lack it. */
+  /**
+   * The client's id of the round, once in a nonce sequence. Rounds of earlier releases, or without an id,
+   * lack it.
+   */
   openedUnder?: string
   dueAt: Date | null
   checks: number
-  /**
-   * How often a worker has claimed the round, ever; documents of earlier releases lack it until the first
-   * claim.
-   */
+  /** The number of claims by workers, ever. Documents of earlier releases lack it until the first claim. */
   claims?: number | null
   /** Documents of earlier releases lack it. */
   refusals?: readonly Refusal[] | null
@@ -64,8 +68,8 @@ export type RoundDocument = Omit<
 } & WithOutbox
 
 /**
- * A round with what the store needs to change it: its version, when it is due, how often it was claimed.
- * `outbox` is what waited to be published when it was read.
+ * A round with the fields that the store needs to change it: its version, its due time, its claims. `outbox`
+ * held these entries, still to be published, when it was read.
  */
 export type StoredRound = {
   readonly round: RoundState
@@ -157,7 +161,10 @@ export function updateOf(write: RoundWrite, now: Date): Document {
   }
 }
 
-/** Written with new documents alone: rounds of earlier releases, which can share an id, never enter the index. */
+/**
+ * The client's id, written with new documents alone: rounds of earlier releases, which can share an id, never
+ * enter the index.
+ */
 function openedUnder({ clientTransactionId }: RoundState): Pick<RoundDocument, 'openedUnder'> {
   return clientTransactionId === null ? {} : { openedUnder: clientTransactionId }
 }

@@ -19,10 +19,10 @@ import {
 } from './round-document.ts'
 
 const epoch = new Date(0)
-/** A bound for memory's sake: rounds share an id when requests of several players came at the same moment. */
+/** Bound of rounds that share an id, as they do when requests of several players came at the same moment. */
 const siblingsMax = 50
 
-/** Uniqueness of nonces, of the unfinished round and of the client's id lives here and nowhere else. */
+/** The indexes; they alone make nonces, the unfinished round and the client's id unique. */
 export const roundIndexes: readonly IndexDeclaration[] = [
   { key: { chain: 1, nonce: -1 }, name: 'chain_nonce', unique: true },
   {
@@ -48,7 +48,10 @@ export const roundIndexes: readonly IndexDeclaration[] = [
   refusalIndex,
 ]
 
-/** The highest nonce that a round of a chain has taken (0: none), and whether that round is not over. */
+/**
+ * The highest nonce that a round of the nonce sequence has taken (0: none), and whether that round is
+ * unfinished.
+ */
 export type LastNonce = { readonly nonce: number; readonly unfinished: boolean }
 
 export type RoundFilters = {
@@ -61,7 +64,7 @@ export type RoundFilters = {
   to?: Date | undefined
 }
 
-/** Rounds as everything but the outbox's relay knows them. */
+/** The store as all but the relay of the outbox use it. */
 export type RoundsStore = Omit<ReturnType<typeof createRoundsStore>, 'collection'>
 
 export function createRoundsStore({ db }: { db: Db }) {
@@ -78,7 +81,10 @@ export function createRoundsStore({ db }: { db: Db }) {
   return {
     collection: rounds,
 
-    /** Inserts a new round. Null when the chain has an unfinished round, this nonce or this id already. */
+    /**
+     * Inserts a new round. Null when its nonce sequence has an unfinished round, this nonce or this id
+     * already.
+     */
     async insert(write: RoundWrite, now: Date): Promise<StoredRound | null> {
       try {
         await rounds.insertOne(newDocument(write, now))
@@ -90,7 +96,7 @@ export function createRoundsStore({ db }: { db: Db }) {
       return { round, version: 1, dueAt, checks: 0, claims: 0, outbox: events }
     },
 
-    /** Writes a change if nobody else was first; null then. */
+    /** Writes a change; null when another write was first. */
     async update(stored: StoredRound, write: RoundWrite, now: Date): Promise<StoredRound | null> {
       const document = await fencedUpdate(rounds, stored.round.id, stored.version, updateOf(write, now))
       return document === null ? null : decodeRound(document)
@@ -106,7 +112,7 @@ export function createRoundsStore({ db }: { db: Db }) {
       return matchedCount === 1
     },
 
-    /** Keeps what a request about this round was told, if nobody else was first; null then. Changes nothing else. */
+    /** Keeps a refusal with the round and changes nothing else; null when another write was first. */
     async keepRefusal(stored: StoredRound, refusal: Refusal): Promise<StoredRound | null> {
       const document = await fencedUpdate(rounds, stored.round.id, stored.version, {
         $push: { refusals: { $each: [refusal], $slice: -refusalsMax } },
@@ -114,14 +120,17 @@ export function createRoundsStore({ db }: { db: Db }) {
       return document === null ? null : decodeRound(document)
     },
 
-    /** Removes an intent whose stake was certainly never asked for, unless anybody has looked at it since. */
+    /**
+     * Removes an intent whose stake was certainly never asked for; false when another worker has touched it
+     * since.
+     */
     async remove({ round, version, dueAt }: StoredRound): Promise<boolean> {
       const { deletedCount } = await rounds.deleteOne({ _id: round.id, version, dueAt })
       return deletedCount === 1
     },
 
     find: (scope: Scope, roundId: string) => findOne({ _id: roundId, scope: scopeKey(scope) }),
-    /** For operations, which look over all accounts. */
+    /** For operations, which see the rounds of all accounts. */
     findAnywhere: (roundId: string) => findOne({ _id: roundId }),
     findUnfinished: (chain: string) => findOne({ chain, unfinished: true }),
 
@@ -134,10 +143,10 @@ export function createRoundsStore({ db }: { db: Db }) {
       return documents.map(decodeRound).sort((a, b) => (a.round.id < b.round.id ? -1 : 1))
     },
 
-    /** The round with the chain's highest nonce. Only that one can be unfinished. */
+    /** The round with the highest nonce of its sequence, which alone can be unfinished. */
     findLast: (chain: string) => findOne(playedIn(chain), { sort: { nonce: -1 } }),
 
-    /** As `findLast`, and nothing else of it. */
+    /** The nonce and the state of `findLast` alone. */
     async last(chain: string): Promise<LastNonce> {
       const projection = { nonce: 1, unfinished: 1 }
       const last = await rounds.findOne(playedIn(chain), { sort: { nonce: -1 }, projection })
@@ -197,7 +206,7 @@ export function createRoundsStore({ db }: { db: Db }) {
       return documents.map((document) => decodeRound(document).round)
     },
 
-    /** A chain's rounds, newest nonce first. */
+    /** The rounds of a nonce sequence, newest nonce first. */
     async listChain(
       chain: string,
       { below, max }: { below: number | null; max: number },
@@ -210,7 +219,7 @@ export function createRoundsStore({ db }: { db: Db }) {
       return documents.map((document) => decodeRound(document).round)
     },
 
-    /** For `ops status`. */
+    /** The figures for `ops status`. */
     async unfinished(): Promise<{ count: number; oldestAt: Date | null }> {
       const count = await rounds.countDocuments({ unfinished: true }, { hint: 'one_unfinished' })
       const [oldest] = await rounds
@@ -224,17 +233,20 @@ export function createRoundsStore({ db }: { db: Db }) {
   }
 }
 
-/** The rounds of a chain, without the refusals that lie beside them: those have negative nonces. */
+/** The filter for the rounds of a nonce sequence, without its refusals, which have negative nonces. */
 function playedIn(chain: string) {
   return { chain, nonce: { $gt: 0 } }
 }
 
-/** Few rounds are unfinished among very many: they have an index of their own, which nothing but its name makes the database take. */
+/**
+ * Whether a list asks for unfinished rounds of all players: very few of very many. They have an index of
+ * their own, which the database takes by its name alone.
+ */
 function isUnfinishedOfAll({ status, playerId, sessionId }: RoundFilters): boolean {
   return status !== undefined && isUnfinished({ status }) && playerId === undefined && sessionId === undefined
 }
 
-/** All chains of one tenant: they begin with its scope and a slash, which '0' follows in ASCII. */
+/** The nonce sequences of one tenant: they begin with its scope and a slash, which "0" follows in ASCII. */
 function chainsOf(scope: Scope): { $gt: string; $lt: string } {
   return { $gt: `${scopeKey(scope)}/`, $lt: `${scopeKey(scope)}0` }
 }

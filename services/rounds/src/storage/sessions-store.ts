@@ -9,7 +9,10 @@ import { type Db } from 'mongodb'
 import type { StakeRange } from '../rules/limits.ts'
 import { scopeKey } from './round-document.ts'
 
-/** A sitting of one player at one game. `metadata` is a list of pairs, so that its keys mean nothing to the database. */
+/**
+ * A session of one player at one game. `metadata` is a list of pairs, so that its keys mean nothing to the
+ * database.
+ */
 export type SessionDocument = {
   _id: string
   version: number
@@ -53,7 +56,7 @@ export function createSessionsStore({ db }: { db: Db }) {
   return {
     collection: sessions,
 
-    /** Inserts the session with its event, or returns the one that has this id already. */
+    /** Inserts the session with its event, or answers the one that has this id already. */
     async insert(
       session: Omit<SessionDocument, 'version' | 'outbox' | 'outboxAt'>,
       event: OutboxEntry,
@@ -72,7 +75,7 @@ export function createSessionsStore({ db }: { db: Db }) {
 
     find: (scope: Scope, sessionId: string) => sessions.findOne({ _id: sessionId, scope: scopeKey(scope) }),
 
-    /** Closes it once; closing again changes nothing. Null for an unknown one. */
+    /** Closes a session once; closing it again changes nothing. Null for an unknown one. */
     async close(scope: Scope, sessionId: string, now: Date): Promise<SessionDocument | null> {
       const closed = await sessions.findOneAndUpdate(
         { _id: sessionId, scope: scopeKey(scope), closedAt: null },
@@ -108,7 +111,7 @@ export function createSessionsStore({ db }: { db: Db }) {
         .toArray()
     },
 
-    /** Currencies of all active sessions of an account, over both environments. */
+    /** The currencies of all active sessions of an account, in both environments. */
     async currenciesInUse(operatorId: string, now: Date): Promise<string[]> {
       const found = await sessions
         .aggregate<{ _id: string }>([
@@ -121,7 +124,7 @@ export function createSessionsStore({ db }: { db: Db }) {
   }
 }
 
-/** The stakes that the session allows, where it says anything. */
+/** The range of stakes that the session allows; null for one that sets none. */
 export function stakeRangeOf({ limits }: Pick<SessionDocument, 'limits'>): StakeRange | null {
   return limits === null
     ? null

@@ -21,9 +21,9 @@ const round = newRound({
   newUuid: () => 'uuid',
 })
 const stored: StoredRound = { round, version: 1, dueAt: null, checks: 0, claims: 0, outbox: [] }
-const nobody = { last: async () => ({ nonce: 0, unfinished: false }), findUnfinished: async () => null }
+const noRounds = { last: async () => ({ nonce: 0, unfinished: false }), findUnfinished: async () => null }
 
-/** How a request fares over these tables, and the nonces that it has tried. */
+/** Makes a request over these tables; answers its result and the nonces that it has tried. */
 function ask(
   rounds: Partial<Parameters<typeof createOpenIntent>[0]['rounds']>,
   open: (round: RoundState) => Promise<StoredRound | null>,
@@ -32,10 +32,10 @@ function ask(
   const nonces: number[] = []
   const kept: Refusal[] = []
   const { openIntent } = createOpenIntent({
-    rounds: { ...nobody, listByTransaction: async () => [], ...rounds },
+    rounds: { ...noRounds, listByTransaction: async () => [], ...rounds },
     refusals: {
-      async insert(_chain, told) {
-        kept.push(told)
+      async insert(_chain, refusal) {
+        kept.push(refusal)
         return true
       },
       find: async () => null,
@@ -61,7 +61,7 @@ function ask(
   return { nonces, kept, opened: openIntent(request, plan, context) }
 }
 
-t.test('who loses every time is told to repeat, and has stored nothing', async (t) => {
+t.test('a request that loses every time is to be repeated, and has stored nothing', async (t) => {
   let nonce = 0
   const last = async () => ({ nonce: ++nonce, unfinished: false })
   const { nonces, opened } = ask({ last }, async () => null)
@@ -84,7 +84,7 @@ t.test('a round that is gone before it was read leaves its nonce', async (t) => 
   t.strictSame(nonces, [1, 1])
 })
 
-t.test('what is refused for good is refused only if no equal request was first', async (t) => {
+t.test('a definite refusal is given only if no equal request was first', async (t) => {
   const refusal = new ServiceError('VALIDATION_ERROR')
   await t.rejects(ask({}, async () => stored, refusal).opened, { code: 'VALIDATION_ERROR' })
   const listByTransaction = async () => [stored]

@@ -71,11 +71,11 @@ t.test(
   },
 )
 
-t.test('what another worker has claimed is left to that worker', async (t) => {
+t.test('a round that another worker has claimed is left to that worker', async (t) => {
   t.same(await recover({ claimed: false }), ['claimed for 1000 ms'])
 })
 
-t.test('a round that cannot be settled stays due and stops nobody', async (t) => {
+t.test('a round that cannot be settled stays due, and recovery does not reject', async (t) => {
   for (const failure of [new ServiceError('SERVICE_UNAVAILABLE'), new Error('its game is gone')]) {
     await t.resolves(recover({ claimed: true, failure }))
   }

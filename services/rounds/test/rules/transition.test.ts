@@ -12,7 +12,7 @@ import { presentRound } from '../../src/records/present-round.ts'
 const serverSeed = 'a'.repeat(64)
 const start = new Date('2026-11-20T09:30:00.000Z')
 
-/** Contract section 4's table; the ends of PENDING that play at once are its steps taken in one write. */
+/** The table of docs/contract.md, section 4; ends of PENDING that play at once are its steps in one write. */
 const allowed: Record<RoundStatus, readonly RoundStatus[]> = {
   PENDING: ['PENDING', 'OPEN', 'SETTLING', 'SETTLED', 'FAILED', 'VOIDED'],
   OPEN: ['OPEN', 'SETTLING', 'SETTLED', 'VOIDED'],

@@ -186,13 +186,16 @@ function storesOf(db: Db) {
   }
 }
 
-/** A sitting of the owner with a round that is over and counted, one that is played, and a grant that this one uses. */
+/**
+ * A session of the owner with a round that is over and counted, one that is played, and a grant that this one
+ * uses.
+ */
 async function makeThings() {
   const { commitments, games, grants, refusals, reports, rounds, sessions } = stores
   const playerId = 'player-of-the-owner'
   const scope = scopeKey(owner)
   const chain = chainKey(owner, game, playerId)
-  const sitting = {
+  const ofOwner = {
     _id: newId('ses'),
     scope,
     ...owner,
@@ -206,7 +209,7 @@ async function makeThings() {
     scope: owner,
     data: {},
   })
-  const session = await sessions.insert(sitting, event)
+  const session = await sessions.insert(ofOwner, event)
   const begun = async (nonce: number) =>
     newRound({
       ...{

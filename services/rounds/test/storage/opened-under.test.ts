@@ -79,7 +79,7 @@ t.test('rounds', async (t) => {
     t.equal((await Promise.all(all)).filter((one) => one !== null).length, 1)
     t.ok(await insert(roundOf('new', 50, null)))
     t.ok(await insert(roundOf('new', 51, null)), 'those without an id are as many as they like')
-    t.ok(await insert(roundOf('other', 1, 'mine')), 'another player has ids of another chain')
+    t.ok(await insert(roundOf('other', 1, 'mine')), 'another player has ids of another nonce sequence')
   })
 
   await t.test('or the refusal of their request have an id, never both', async (t) => {
@@ -87,15 +87,15 @@ t.test('rounds', async (t) => {
     const stored = await insert(roundOf('refused', 1, 'opened'))
     if (stored === null) throw new Error('not inserted')
     const chain = chainOf(stored.round)
-    const told = { requestHash: 'a', code: 'ROUND_IN_PROGRESS', message: 'no', details: null } as const
-    const refusal = { ...told, transactionId: 'refused', toldAt: now }
+    const refused = { requestHash: 'a', code: 'ROUND_IN_PROGRESS', message: 'no', details: null } as const
+    const refusal = { ...refused, transactionId: 'refused', toldAt: now }
     t.equal(await refusals.insert(chain, { ...refusal, transactionId: 'opened' }), false)
     t.equal(await refusals.insert(chain, refusal), true)
     t.equal(await refusals.insert(chain, { ...refusal, requestHash: 'b' }), false)
     t.equal(await insert(roundOf('refused', 2, 'refused')), null)
     t.strictSame(await refusals.find(chain, 'refused'), refusal)
     t.equal(await refusals.find(chain, 'opened'), null)
-    t.equal((await rounds.findLast(chain))?.round.nonce, 1, 'a refusal is no round of the chain')
+    t.equal((await rounds.findLast(chain))?.round.nonce, 1, 'a refusal is no round of the nonce sequence')
     t.strictSame(await rounds.last(chain), { nonce: 1, unfinished: false })
     t.equal((await rounds.listChain(chain, { below: null, max: 9 })).length, 1)
     t.equal((await rounds.listByTransaction(scope, 'refused')).length, 0)
@@ -135,11 +135,11 @@ t.test('rounds', async (t) => {
       await grants.giveBack(scope, _id, 'first')
       await grants.giveBack(scope, _id, 'first')
       t.match(await grants.find(scope, _id), { remaining: 1, uses: [] })
-      t.equal(await use('second'), false, 'told so before')
+      t.equal(await use('second'), false, 'it was refused before')
       t.equal(await use('first'), false, 'over')
       t.match(await grants.find(scope, _id), { remaining: 1, uses: [], closedTo: ['second', 'first'] })
-      const told = await Promise.all(Array.from({ length: 8 }, () => use('third')))
-      t.same(new Set(told), new Set([true]), 'all who ask for one round are told the same')
+      const answers = await Promise.all(Array.from({ length: 8 }, () => use('third')))
+      t.same(new Set(answers), new Set([true]), 'all requests for one round have the same answer')
       t.equal((await grants.find(scope, _id))?.remaining, 0)
       t.equal(await grants.use(scope, newId('frb'), 'third', now), false, 'a grant that does not exist')
     },

@@ -3,7 +3,10 @@ import type { DemoFile } from '@pitboss/stack/demo-file'
 
 const services = new Set(['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks'])
 
-/** Nanoseconds that each service has spent on a processor so far, over all of its processes and threads. Linux only. */
+/**
+ * Nanoseconds that each service has spent on a processor so far, over all of its processes and threads. Linux
+ * only.
+ */
 export function processorTimes({ processes }: DemoFile): ReadonlyMap<string, number> {
   const times = new Map<string, number>()
   for (const { name, pid } of processes) {

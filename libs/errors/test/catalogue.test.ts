@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { errorCatalogue, isErrorCode } from '../src/catalogue.ts'
 
-/** The table of the docs/contract.md, section 1, to the letter: code, status, retryable. */
+/** The table of docs/contract.md, section 1: code, status, retryable. */
 const table = `
 UNAUTHORIZED | 401 | no
 INVALID_CREDENTIALS | 401 | no
@@ -48,7 +49,7 @@ const specified = table
   .split('\n')
   .map((line) => line.split(' | '))
 
-t.test("the catalogue is the specification's table, no code more and none less", (t) => {
+t.test("the catalogue is the table above, no code more and none less", (t) => {
   t.equal(specified.length, 38)
   const rows = Object.entries(errorCatalogue).map(([code, { status, retryable }]) => [
     code,
@@ -56,6 +57,16 @@ t.test("the catalogue is the specification's table, no code more and none less",
     retryable ? 'yes' : 'no',
   ])
   t.strictSame(rows, specified)
+  t.end()
+})
+
+t.test('the page of the contract has each code with its status, no code more and none less', (t) => {
+  const page = readFileSync(new URL('../../../docs/contract.md', import.meta.url), 'utf8')
+  const rows = page.matchAll(/^\| ((?:`[A-Z_]+`(?:, )?)+) \| ([0-9]{3})(, \*\*retryable\*\*)? \|/gm)
+  const described = [...rows].flatMap(([, codes = '', status = '', retryable]) =>
+    codes.split(', ').map((code) => [code.slice(1, -1), status, retryable === undefined ? 'no' : 'yes']),
+  )
+  t.strictSame(described.toSorted(), specified.toSorted())
   t.end()
 })
 

@@ -4,8 +4,8 @@ import ipaddr from 'ipaddr.js'
 export type AddressRange = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 /**
- * Reads an address or CIDR range, v4 or v6; a v4 address mapped into v6 is the v4 one. Null for anything else,
- * octal, hex or short spellings included.
+ * Reads an address or CIDR range, v4 or v6; a v4 address mapped into v6 is the v4 one. Null for anything
+ * else, octal, hex or short spellings included.
  */
 export function parseRange(text: string): AddressRange | null {
   const [address, bits, ...rest] = text.split('/')
@@ -29,7 +29,9 @@ export function isWithin(address: string, ranges: readonly (AddressRange | strin
   })
 }
 
-/** An IPv4 or IPv6 address, mapped ones as the IPv4 address inside, without a zone; null for any other text. */
+/**
+ * An IPv4 or IPv6 address, mapped ones as the IPv4 address inside, without a zone; null for any other text.
+ */
 export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   if (text.includes(':')) {
     if (text.includes('%')) return parseAddress(text.split('%')[0] ?? '')

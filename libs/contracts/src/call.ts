@@ -8,7 +8,7 @@ export type Call<Request, Reply> = {
   readonly reply: z.ZodType<Reply>
   /** Longest time the caller waits, in milliseconds; the deadline on the wire is never later. */
   readonly budgetMs: number
-  /** What settles money, or stands behind it: a busy service goes on to take it when it turns all else away. */
+  /** True for calls that settle money or stand behind that: a busy service takes them and sheds others. */
   readonly neverShed?: boolean
 }
 
@@ -27,7 +27,7 @@ const subjectPattern = /^(auth|rounds|wallet|webhooks)\.v1(\.[a-z][a-z0-9-]*)+$/
 /**
  * Makes a call value. The service follows from the first token of the subject (`wallet` is `wallet-bridge`).
  * Both schemas must accept their own output again, since each side parses (no transforms of the type).
- * @throws RangeError for a subject that is not `<service>.v1.<noun>.<verb>` or a budget outside 1 to 60,000 ms.
+ * @throws RangeError for a subject other than `<service>.v1.<noun>.<verb>` or a budget outside 1 to 60,000 ms.
  */
 export function defineCall<Request, Reply>(call: {
   subject: string
@@ -45,7 +45,7 @@ export function defineCall<Request, Reply>(call: {
 }
 
 /**
- * What travels beside a request: the request id of the HTTP edge, the W3C trace context, and in milliseconds
+ * Travels beside a request: the request id of the HTTP edge, the W3C trace context, and in milliseconds
  * since the epoch its deadline and when it arrived at the HTTP edge.
  */
 export const callContextSchema = z.object({

@@ -9,9 +9,9 @@ import {
   uuid,
 } from './primitives.ts'
 
-/** Who and what a request is about; travels with every call that the gateway forwards. Source: ours. */
+/** The caller of a request; travels with every call that the gateway forwards. Source: ours. */
 
-/** One tenant's world. First argument of every repository method. */
+/** One account in one environment. First argument of every repository method. */
 export const scopeSchema = z.strictObject({ operatorId: uuid, environment: happeningEnvironment })
 export type Scope = z.infer<typeof scopeSchema>
 
@@ -46,8 +46,8 @@ export const actorSchema = z.discriminatedUnion('kind', [
 export type Actor = z.infer<typeof actorSchema>
 
 /**
- * `eitherEnvironment` is true on dashboard routes that name one object by its id without saying the environment:
- * the id is looked up in both.
+ * `eitherEnvironment` is true on dashboard routes that name one object by its id without saying the
+ * environment: the id is looked up in both.
  */
 export const callerSchema = z.strictObject({
   scope: scopeSchema,

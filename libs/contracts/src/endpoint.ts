@@ -5,11 +5,14 @@ import { callerSchema, type Role } from './caller.ts'
 import type { scopeName } from './objects/credential.ts'
 import { setupEnvironment } from './primitives.ts'
 
-/** A public HTTP route that one service answers: all that callers can know of it, and the call that carries it. Source: ours. */
+/**
+ * A public HTTP route that one service answers: its public description, and the call that carries it. Source:
+ * ours.
+ */
 
 type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** A scope, or what no scope can ever grant: a credential without scopes. */
+/** A scope; `unrestricted` is granted by no scope, only by a credential without scopes. */
 export type ScopeRule = z.infer<typeof scopeName> | 'unrestricted'
 
 /** The tokens that a route takes, by audience; a missing audience is refused. */
@@ -46,7 +49,10 @@ type EndpointDefinition<
   readonly errors?: readonly ErrorCode[]
   /** The error for an id that cannot be; default NOT_FOUND. */
   readonly notFound?: ErrorCode
-  /** True when the route names one object by id, which is looked up in both environments unless the query names one. */
+  /**
+   * True when the route names one object by id, which is looked up in both environments unless the query
+   * names one.
+   */
   readonly byId?: boolean
   /** True when the route takes an Idempotency-Key. */
   readonly idempotent?: boolean
@@ -61,8 +67,8 @@ type EndpointDefinition<
 const nothing = z.strictObject({})
 
 /**
- * Defines a public endpoint. The request on the wire is `{ caller, params, query, body }` with parsed values, the
- * reply `{ status, body }`.
+ * Defines a public endpoint. The request on the wire is `{ caller, params, query, body }` with parsed values,
+ * the reply `{ status, body }`.
  */
 export function defineEndpoint<
   Reply extends z.ZodType,
@@ -93,8 +99,8 @@ export function defineEndpoint<
 }
 
 /**
- * Defines the dashboard's door to an endpoint of operator servers: the same but for its route, the roles that may use
- * it, and `environment` in the query. Its subject ends in `-for-dashboard`.
+ * Defines the dashboard's door to an endpoint of operator servers: the same but for its route, the roles that
+ * may use it, and `environment` in the query. Its subject ends in `-for-dashboard`.
  */
 export function forDashboard<
   Reply extends z.ZodType,

@@ -1,6 +1,8 @@
 import type { HappeningEnvironment, SetupEnvironment } from './primitives.ts'
 
-/** The environment that a setting of `environment` produces events in. Source: contract section 11. */
+/**
+ * The environment that a setting of `environment` produces events in. Source: docs/contract.md, section 11.
+ */
 export function toHappening(environment: SetupEnvironment): HappeningEnvironment {
   return environment === 'LIVE' ? 'LIVE' : 'SANDBOX'
 }

@@ -1,4 +1,7 @@
-/** How an operator account is named to people: `op_` and its uuid without dashes. Source: contract section 1. */
+/**
+ * Names an operator account for people: `op_` and its uuid without dashes. Source: docs/contract.md,
+ * section 1.
+ */
 export function operatorHandleOf(operatorId: string): string {
   return `op_${operatorId.replaceAll('-', '')}`
 }

@@ -13,7 +13,10 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject | null {
   }
 }
 
-/** Members at the top level of a JSON object's text, doubles included: an answer that says two things is unreadable. */
+/**
+ * Members at the top level of a JSON object's text, doubles included: an answer that says two things is
+ * unreadable.
+ */
 function countMembers(text: string): number {
   let depth = 0
   let members = 0

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Shapes that recur all over the public wire. Source: contract section 1 unless said otherwise. */
+/** Shapes that many public objects share. Source: docs/contract.md, section 1 unless said otherwise. */
 
 const crockford26 = '[0-9a-hjkmnp-tv-z]{26}'
 const prefixedId = (prefix: string) =>
@@ -24,17 +24,20 @@ export const apiKey = z
   .string()
   .regex(/^ck_(test|live)_[0-9A-Za-z]{24}$/, 'must be ck_test_ or ck_live_ and 24 characters')
 
-/** A movement's idempotency key, chosen by the operator or by us. Contract section 5. */
+/** A movement's idempotency key, chosen by the operator or by us. docs/contract.md, section 5. */
 export const transactionId = z
   .string()
   .regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 _ . : -')
 
-/** The outer shape of an amount; the decimals that the currency allows are checked where the currency is known. */
+/**
+ * The outer shape of an amount; the decimals that the currency allows are checked where the currency is
+ * known.
+ */
 export const amount = z
   .string('must be a decimal string such as "10.00"')
   .regex(/^(0|[1-9][0-9]{0,14})(\.[0-9]{1,18})?$/, 'must be a decimal string such as "10.00"')
 
-/** What a wallet says that a player has: it may be below zero, and more than one movement can have. */
+/** A player's balance as the wallet tells it; it may be negative, and larger than an amount. */
 export const balance = z
   .string()
   .regex(/^-?(0|[1-9][0-9]{0,29})(\.[0-9]{1,18})?$/, 'must be a decimal string such as "10.00"')
@@ -42,7 +45,7 @@ export const balance = z
 export const currency = z.string().regex(/^[A-Z]{3,5}$/, 'must be a currency code such as "USD"')
 
 const notAnInstant = 'must be an ISO 8601 time in UTC such as 2026-11-20T09:30:00.000Z'
-/** Room for any fraction that somebody means; cursors carry instants. */
+/** Bound of an instant's text, with room for a long fraction; cursors carry instants. */
 const instantCharactersMax = 64
 
 /** An instant in UTC, with or without milliseconds; impossible dates are refused. */
@@ -54,15 +57,15 @@ export const clientSeed = z
   .string()
   .regex(/^[A-Za-z0-9_-]{0,64}$/, 'must be at most 64 characters of A-Z a-z 0-9 _ -')
 
-/** What happened: `SANDBOX` or `LIVE`. What people set up: `TEST` or `LIVE`. Contract section 11. */
+/** Events happen in `SANDBOX` or `LIVE`; accounts set up `TEST` or `LIVE`. docs/contract.md, section 11. */
 export const happeningEnvironment = z.enum(['SANDBOX', 'LIVE'])
 export const setupEnvironment = z.enum(['TEST', 'LIVE'])
 export type HappeningEnvironment = z.infer<typeof happeningEnvironment>
 export type SetupEnvironment = z.infer<typeof setupEnvironment>
 
 /**
- * `limit` of a list: 1 to 200, default 50. Takes the text of a query string and, so that a parsed query can be parsed
- * again behind the bus, the number too.
+ * `limit` of a list: 1 to 200, default 50. Takes the text of a query string and, so that a parsed query can
+ * be parsed again behind the bus, the number too.
  */
 export const limit = z
   .union([
@@ -86,6 +89,6 @@ export const idempotencyKey = z
   .string()
   .regex(/^[\x20-\x7e]{1,128}$/, 'must be 1 to 128 printable characters')
 
-/** A page of any list. Contract section 1. */
+/** A page of any list. docs/contract.md, section 1. */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.strictObject({ data: z.array(item), next_cursor: z.string().nullable() })

@@ -1,10 +1,13 @@
 import { z } from 'zod'
 
-/** Access tokens: compact JWS, EdDSA (Ed25519), `kid` and `typ` in the header. Source: contract section 3. */
+/**
+ * Access tokens: compact JWS, EdDSA (Ed25519), `kid` and `typ` in the header. Source: docs/contract.md,
+ * section 3.
+ */
 
 export const tokenIssuer = 'pitboss'
 
-/** The one algorithm that counts, whatever a header says. */
+/** The only accepted algorithm, whatever a header says. */
 export const tokenAlgorithm = 'EdDSA'
 
 export const audience = z.enum(['operator-api', 'game-launcher', 'dashboard'])
@@ -27,7 +30,10 @@ export const tokenHeaderSchema = z.strictObject({
   typ: z.string(),
 })
 
-/** `sub` is the api key, the session id or the user id; `op` the operator's uuid; empty `scp` means unrestricted. */
+/**
+ * `sub` is the api key, the session id or the user id; `op` the operator's uuid; empty `scp` means
+ * unrestricted.
+ */
 export const tokenClaimsSchema = z.strictObject({
   iss: z.literal(tokenIssuer),
   aud: audience,

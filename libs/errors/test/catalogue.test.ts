@@ -49,7 +49,7 @@ const specified = table
   .split('\n')
   .map((line) => line.split(' | '))
 
-t.test("the catalogue is the table above, no code more and none less", (t) => {
+t.test('the catalogue is the table above, no code more and none less', (t) => {
   t.equal(specified.length, 38)
   const rows = Object.entries(errorCatalogue).map(([code, { status, retryable }]) => [
     code,

@@ -28,14 +28,17 @@ const drainTimeoutMs = 9000
 export type Gateway = {
   readonly port: number
   readonly missing: ReadinessProbe
-  /** Takes no more connections, finishes what is in flight (at most 9 s), writes what is queued. The bus stays open. */
+  /**
+   * Takes no more connections, finishes requests at work (at most 9 s), writes the request log. The bus stays
+   * open.
+   */
   stop(): Promise<void>
 }
 
 /**
- * Starts a gateway on a connected bus. Several on one machine may listen on the same port: the kernel spreads connections
- * over them (SO_REUSEPORT). `nowMs` is the clock of tokens.
- * @throws when the port cannot be had.
+ * Starts a gateway on a connected bus. Several on one machine may listen on the same port: the kernel spreads
+ * connections over them (SO_REUSEPORT). `nowMs` is the clock of tokens.
+ * @throws when the port is taken.
  */
 export async function startGateway({
   config,
@@ -56,7 +59,7 @@ export async function startGateway({
     rules: limiterRules(config),
     replicaId: newId('gw'),
     publish: (data) => bus.publish(limitsSubject, data),
-    // Not `nowMs`: a clock that is set back would keep what was counted for as long.
+    // Not `nowMs`: a clock that is set back would keep old counts for as long.
     nowMs: () => performance.now(),
   })
   const exchange = bus.subscribe(limitsSubject, ({ data }) => limiters.receive(data))
@@ -125,7 +128,7 @@ export async function runGateway({
 }): Promise<RunningService> {
   const { logger, registry } = host
   const bus = await connectServiceBus({ service: 'gateway', config, host })
-  // No calls: it only shows itself to `ops status`.
+  // Serves no calls; `ops status` finds the gateway by it.
   const presence = await serveCalls({ bus, service: 'gateway', version: '0.1.0', logger, handlers: [] })
   const gateway = await startGateway({ config, bus, logger, registry })
   for (const name of ['nats', 'revocation-bucket', 'auth', 'rounds', 'wallet-bridge', 'webhooks']) {
@@ -140,7 +143,7 @@ export async function runGateway({
   }
 }
 
-/** The handlers of this gateway; rows that name the same answer share one, with what it keeps. */
+/** Binds rows to the handlers of this gateway; rows that name the same answer share a handler. */
 function createHandlers(deps: AnswerDeps): (entry: RouteEntry) => Handler {
   const handlers = new Map<RouteEntry['answer'], Handler>()
   return ({ answer }) => {
@@ -150,7 +153,7 @@ function createHandlers(deps: AnswerDeps): (entry: RouteEntry) => Handler {
   }
 }
 
-/** Idle connections go at once, the others with the answer that they wait for, whatever is left after the time-out. */
+/** Closes idle connections at once, others after their answer, and all after the time-out. */
 async function closeServer(server: Server): Promise<void> {
   const timer = setTimeout(() => server.closeAllConnections(), drainTimeoutMs)
   await new Promise<void>((resolve) => {

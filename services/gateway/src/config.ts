@@ -3,7 +3,7 @@ import { baseUrlConfig, commonConfig, port } from '@pitboss/runtime/config-piece
 import { z } from 'zod'
 import type { LimiterRules } from './limits/limiters.ts'
 
-/** Everything the gateway reads from its environment. */
+/** The settings that the gateway reads from its environment. */
 
 const minuteMs = 60_000
 
@@ -39,10 +39,10 @@ export const configSchema = z.object({
   PITBOSS_TRUSTED_PROXIES: trustedProxies.default([]),
   /** The folder with the built pages (`web/dist`); without one their paths are NOT_FOUND. */
   PITBOSS_WEB_FOLDER: z.string().min(1).optional(),
-  // How long a client may take to send its headers, and then its body, in milliseconds
+  // Longest time for a client to send its headers, and then its body, in milliseconds
   PITBOSS_HEADERS_TIMEOUT_MS: whole(100, 120_000, 10_000),
   PITBOSS_BODY_TIMEOUT_MS: whole(100, 120_000, 10_000),
-  // Limits, contract section 8
+  // Limits of docs/contract.md, section 8
   PITBOSS_LIMIT_OPERATOR_PER_S: limit(100),
   PITBOSS_LIMIT_OPERATOR_BURST: limit(200),
   PITBOSS_LIMIT_LAUNCHER_PER_S: limit(30),
@@ -51,7 +51,7 @@ export const configSchema = z.object({
   PITBOSS_LIMIT_MINT_ADDRESS_PER_MIN: limit(120),
   PITBOSS_LIMIT_LOGIN_EMAIL_PER_MIN: limit(10),
   PITBOSS_LIMIT_LOGIN_ADDRESS_PER_MIN: limit(30),
-  // When load is shed: delay of the event loop in milliseconds, requests at work at once
+  // Thresholds of shedding: delay of the event loop in milliseconds, requests at work at once
   PITBOSS_SHED_READ_DELAY_MS: whole(10, 60_000, 400),
   PITBOSS_SHED_STAKE_DELAY_MS: whole(10, 60_000, 1000),
   PITBOSS_SHED_READ_IN_FLIGHT: whole(1, 1_000_000, 1000),

@@ -4,7 +4,10 @@ export type Metrics = {
   observe(request: { route: string; status: number; code: string | null; latencyMs: number }): void
 }
 
-/** `pitboss_http_request_seconds` by route, status and code, and how much is in flight. Labels come from the route table alone. */
+/**
+ * Creates `pitboss_http_request_seconds` by route, status and code, and `pitboss_http_in_flight`. Labels come
+ * from the route table alone.
+ */
 export function createMetrics(registry: Registry, inFlight: () => number): Metrics {
   const seconds = new Histogram({
     name: 'pitboss_http_request_seconds',

@@ -19,13 +19,13 @@ import {
 } from '../objects/token.ts'
 import { happeningEnvironment, pageOf, sessionId, userId } from '../primitives.ts'
 
-/** Calls of the auth service that no signed-in caller stands behind, or that only services and operations make. */
+/** Calls of the auth service without a signed-in caller, or from services and operations alone. */
 
 const shortText = z.string().min(1).max(512)
 
 /**
- * docs/contract.md, section 3. The gateway has checked shape, address limit and key limit already, in the order of
- * section 11.
+ * Mints the token of a key pair. The gateway has checked shape, address limit and key limit before. Source:
+ * docs/contract.md, sections 3 and 11.
  */
 export const mintToken = defineCall({
   subject: 'auth.v1.token.mint',
@@ -43,8 +43,8 @@ export const mintLaunchToken = defineCall({
 })
 
 /**
- * What the gateway must know about a token's subject. `active: false` means revoked, deleted or removed: the token is
- * INVALID_CREDENTIALS. `account` is null exactly when the operator does not exist.
+ * Resolves the subject of a token for the gateway. `active: false` means revoked, deleted or removed: the
+ * token is INVALID_CREDENTIALS. `account` is null exactly when the operator does not exist.
  */
 export const resolvePrincipal = defineCall({
   subject: 'auth.v1.principal.resolve',
@@ -110,7 +110,9 @@ export const listPublicKeys = defineCall({
   neverShed: true,
 })
 
-/** Signs a document (the events manifest) as a compact JWS with the current token key; never a token, whoever asks. */
+/**
+ * Signs a document (the events manifest) as a compact JWS with the current token key; it never signs a token.
+ */
 export const signDocument = defineCall({
   subject: 'auth.v1.document.sign',
   request: z.strictObject({ typ: z.literal(manifestType), payload: z.record(z.string(), z.unknown()) }),
@@ -144,7 +146,7 @@ export const appendRequestLog = defineCall({
   budgetMs: 5000,
 })
 
-/** Who gives an order on the operations command, and why. */
+/** An order of the operations command: its author and reason. */
 export const opsOrder = z.strictObject({
   by: z.string().max(128),
   reason: z.string().max(512).nullable(),
@@ -237,7 +239,7 @@ export const opsRotateKeys = defineCall({
   budgetMs: 5000,
 })
 
-/** How the database that answers auth is; the other services have theirs on the same server. */
+/** State of auth's database server, which has the other services' databases too. */
 export const opsAuthStatus = defineCall({
   subject: 'auth.v1.ops.status',
   request: z.strictObject({}),
@@ -245,7 +247,7 @@ export const opsAuthStatus = defineCall({
   budgetMs: 5000,
 })
 
-/** The audit log is auth's; other services and the ops command append to it. */
+/** A row of the audit log, which auth keeps; other services and the ops command append to it. */
 const auditRecord = z.strictObject({
   audit_id: z.string(),
   at: z.string(),

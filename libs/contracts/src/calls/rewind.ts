@@ -19,8 +19,9 @@ const rewindView = z.strictObject({
 export type RewindView = z.infer<typeof rewindView>
 
 /**
- * What operations say and hear of the rewind of a durable consumer. The service that works the consumer serves two calls: `start` opens
- * the count, before the consumer is made anew; `show` tells how far it is. Source: contract section 10.
+ * Defines the two calls for the rewind of a durable consumer, which the consumer's service serves: `start`
+ * opens the count before the consumer is made anew, `show` tells the progress. Source: docs/contract.md,
+ * section 10.
  */
 export function defineRewindCalls(service: string) {
   return {

@@ -8,7 +8,9 @@ import { defineRewindCalls } from './rewind.ts'
 
 /** Calls that auth and operations make to rounds. */
 
-/** Currencies in which the account has active sessions, over both environments. auth asks before it drops one. */
+/**
+ * Currencies in which the account has active sessions, over both environments. auth asks before it drops one.
+ */
 export const currenciesInUse = defineCall({
   subject: 'rounds.v1.session.currencies-in-use',
   request: z.strictObject({ operatorId: uuid }),
@@ -21,7 +23,7 @@ export const opsSetGame = defineCall({
   reply: z.strictObject({ slug: z.string(), status: gameStatus }),
   budgetMs: 5000,
 })
-/** The round of whatever operator, with its internal state in words. */
+/** A round of any operator, with its internal state in words. */
 export const opsShowRound = defineCall({
   subject: 'rounds.v1.ops.round-show',
   request: z.strictObject({ roundId: z.string().max(64) }),

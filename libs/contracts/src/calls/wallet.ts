@@ -16,9 +16,9 @@ import {
 } from '../primitives.ts'
 import { opsOrder } from './auth.ts'
 
-/** Calls that rounds and operations make to wallet-bridge. Source: contract section 5, flows.md. */
+/** Calls that rounds and operations make to wallet-bridge. Source: docs/contract.md, section 5. */
 
-/** Everything that a movement needs to be sent to the wallet, chosen by the caller before the first write. */
+/** The fields of a movement for its wallet call, chosen by the caller before the first write. */
 export const movementSpec = z.strictObject({
   transactionId,
   type: movementType,
@@ -37,8 +37,8 @@ export const movementSpec = z.strictObject({
   driver: z.enum(['game', 'operator']),
   referenceTransactionId: transactionId.nullable(),
   /**
-   * False for a lost round's "0.00" win while the wallet is not told of losses: recorded as SUCCESS without a call or
-   * an event. wallet-bridge decides by `settle_losses` when the amount is zero and this is null.
+   * False for a lost round's "0.00" win while the wallet is not told of losses: recorded as SUCCESS without a
+   * call or an event. wallet-bridge decides by `settle_losses` when the amount is zero and this is null.
    */
   callWallet: z.boolean().nullable(),
   /** Hash of the public request that asked for it; a repeat with another hash is TRANSACTION_CONFLICT. */
@@ -47,9 +47,9 @@ export const movementSpec = z.strictObject({
 export type MovementSpec = z.infer<typeof movementSpec>
 
 /**
- * How a movement stands for its caller:
- * `done`: SUCCESS (or, for a stake given back meanwhile, REFUNDED or ROLLED_BACK); `refused`: the wallet said no for certain, `code` is the public
- * error; `pending`: outcome unknown or a rollback is owed, `code` is what the caller is told.
+ * The outcome of a movement for its caller. `done`: SUCCESS, or REFUNDED or ROLLED_BACK for a stake given
+ * back meanwhile. `refused`: the wallet refused for certain, `code` is the public error. `pending`: the
+ * outcome is unknown or a rollback is owed, `code` is the caller's error.
  */
 export const movementOutcome = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('done') }),
@@ -77,9 +77,9 @@ const placed = z.strictObject({ movement: movementSchema, outcome: movementOutco
  * Places a movement, or joins the one that has this id already. Answers after the first try. The intent is
  * durable before the wallet is called. Throws WALLET_NOT_CONFIGURED, TRANSACTION_CONFLICT,
  * TRANSACTION_NOT_FOUND (unknown reference), TRANSACTION_ALREADY_REVERSED, CONFLICT, VALIDATION_ERROR
- * (amount, currency, reference_transaction_id), ROUND_IN_PROGRESS for a final win while a stake of the
- * round is pending and for any win while no stake stands but one is on its way, ROUND_ALREADY_SETTLED when
- * none ever will, and WALLET_UNAVAILABLE without a resource when the breaker refuses a new stake, or
+ * (amount, currency, reference_transaction_id), ROUND_IN_PROGRESS for a final win while a stake of the round
+ * is pending and for any win while no stake stands but one is on its way, ROUND_ALREADY_SETTLED when no stake
+ * can stand any more, and WALLET_UNAVAILABLE without a resource when the breaker refuses a new stake, or
  * SERVICE_UNAVAILABLE when too many wait for the wallet (nothing is written then). A stake that met the
  * wallet's tombstone on its first try is `refused` with status ROLLED_BACK.
  */
@@ -97,8 +97,10 @@ export const placeMovement = defineCall({
 })
 
 /**
- * Gives back a stake whatever the wallet knows of it: inserts the stake's record if it does not exist yet (never to be sent), then owes
- * a rollback and tries it once. `done` in the reply means the rollback is acknowledged. A stake with a definite refusal stays as it is (`refused`). A stake that is SUCCESS already is left alone: the reply shows it.
+ * Gives back a stake whose fate at the wallet is unknown. Inserts the stake's record if there is none (never
+ * to be sent), then owes a rollback and tries it once. `done` in the reply means that the rollback is
+ * acknowledged. A stake with a definite refusal stays as it is (`refused`), and so does a stake that is
+ * SUCCESS; the reply shows it.
  */
 export const voidStake = defineCall({
   subject: 'wallet.v1.movement.void-stake',
@@ -113,8 +115,7 @@ export const voidStake = defineCall({
 })
 
 /**
- * The movement and how it stands; `null` when there is none. Repeats, settlement and recovery go through
- * it.
+ * Shows a movement with its outcome; `null` when there is none. Repeats, settlement and recovery use it.
  */
 export const showMovement = defineCall({
   subject: 'wallet.v1.movement.show',
@@ -125,7 +126,7 @@ export const showMovement = defineCall({
       outcome: movementOutcome,
       requestHash: z.string(),
       driver: z.enum(['game', 'operator']),
-      /** False while the first try is still on its way. */
+      /** False while the first try has no answer. */
       answered: z.boolean(),
     })
     .nullable(),
@@ -151,22 +152,26 @@ export const playerBalance = defineCall({
   budgetMs: 6000,
 })
 
-/** Whether a wallet is configured, so that a new session or stake can be refused before anything is written. */
+/**
+ * Tells whether a wallet is configured, so that a session or stake can be refused before anything is written.
+ */
 export const walletStatus = defineCall({
   subject: 'wallet.v1.wallet.status',
   request: z.strictObject({ scope: scopeSchema }),
   reply: z.strictObject({
     configured: z.boolean(),
     breakerOpen: z.boolean(),
-    /** Of the configured wallet: whether a lost round of ours is closed by a credit of zero. Default `none`. */
+    /**
+     * Of the configured wallet: whether a lost round of ours is closed by a credit of zero. Default `none`.
+     */
     settleLosses: settleLosses.optional(),
   }),
   budgetMs: 2000,
 })
 
 /**
- * A wallet's signed hint (contract section 11). `rawBody` is base64; the signature is checked first. INVALID_SIGNATURE,
- * VALIDATION_ERROR, TRANSACTION_NOT_FOUND.
+ * A wallet's signed hint (docs/contract.md, section 11). `rawBody` is base64; the signature is checked first.
+ * INVALID_SIGNATURE, VALIDATION_ERROR, TRANSACTION_NOT_FOUND.
  */
 export const walletCallback = defineCall({
   subject: 'wallet.v1.callback.receive',
@@ -181,7 +186,10 @@ export const walletCallback = defineCall({
   budgetMs: 5000,
 })
 
-/** One chunk of an operator's own ledger against ours; the gateway sends chunks in ledger order and then `last`. */
+/**
+ * One chunk of an operator's own ledger against ours; the gateway sends chunks in ledger order and then
+ * `last`.
+ */
 export const reconcileChunk = defineCall({
   subject: 'wallet.v1.reconciliation.compare',
   request: z.strictObject({
@@ -214,7 +222,9 @@ export const reconcileChunk = defineCall({
   }),
   budgetMs: 15_000,
 })
-/** Our movements of the window that moved money, in pages, so that the gateway can tell which the operator lacks. */
+/**
+ * Our movements of the window that moved money, in pages; the gateway finds those that the operator lacks.
+ */
 export const reconcileOurs = defineCall({
   subject: 'wallet.v1.reconciliation.ours',
   request: z.strictObject({

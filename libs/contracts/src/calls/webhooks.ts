@@ -5,7 +5,7 @@ import { replayJobSchema, replayOnly } from '../objects/webhook-endpoint.ts'
 import { opsOrder } from './auth.ts'
 import { defineRewindCalls } from './rewind.ts'
 
-/** Calls that operations make to webhooks. Source: contract section 10. */
+/** Calls that operations make to webhooks. Source: docs/contract.md, section 10. */
 
 const opsDelivery = deliverySchema.extend({ operator_id: z.string() })
 export const opsListDeliveries = defineCall({

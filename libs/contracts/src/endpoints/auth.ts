@@ -7,7 +7,10 @@ import { roleSchema } from '../caller.ts'
 import { pageOf, pageQuery, setupEnvironment, windowQuery } from '../primitives.ts'
 import { builders, everybody, ownerAlone, ownerAndAdmin } from './roles.ts'
 
-/** The public routes that the auth service answers for a signed-in caller. Source: contract sections 3 and 11. */
+/**
+ * The public routes that the auth service answers for a signed-in caller. Source: docs/contract.md, sections
+ * 3 and 11.
+ */
 
 const service = 'auth' as const
 const apiKeyParam = z.strictObject({ api_key: z.string().max(64) })

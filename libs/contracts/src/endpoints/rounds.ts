@@ -24,7 +24,7 @@ import {
 } from '../primitives.ts'
 import { everybody, ownerAndAdmin } from './roles.ts'
 
-/** The public routes that the rounds service answers. Source: contract sections 4, 5 and 11. */
+/** The public routes that the rounds service answers. Source: docs/contract.md, sections 4, 5 and 11. */
 
 const service = 'rounds' as const
 const slugParam = z.strictObject({ slug: z.string().max(64) })
@@ -33,7 +33,7 @@ const roundParam = z.strictObject({ round_id: z.string().max(64) })
 const grantParam = z.strictObject({ grant_id: z.string().max(64) })
 const player = { 'game-launcher': 'that session' } as const
 
-/** A call to the wallet may take 15 s and is waited for; what follows is quick. */
+/** Time for a wallet call of at most 15 s and the writes after it. */
 const walletBudgetMs = 18_000
 
 const liveSwitches: readonly ErrorCode[] = ['OPERATOR_NOT_LIVE', 'REAL_MONEY_DISABLED', 'FORBIDDEN']
@@ -298,7 +298,7 @@ export const cancelFreeBet = defineEndpoint({
   errors: ['CONFLICT'],
 })
 
-// Reports. `format` is set by the gateway from the Accept header.
+// Reports. The gateway writes them as CSV for `Accept: text/csv`.
 const reportRow = z.strictObject({
   day: z.string().optional(),
   game: z.string().optional(),

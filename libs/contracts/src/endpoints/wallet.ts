@@ -5,7 +5,9 @@ import { walletCheckSchema, walletPutSchema, walletSchema } from '../objects/wal
 import { instant, pageOf, pageQuery, playerId, setupEnvironment, windowQuery } from '../primitives.ts'
 import { builders, everybody } from './roles.ts'
 
-/** The public routes that the wallet-bridge service answers. Source: contract sections 3, 5 and 11. */
+/**
+ * The public routes that the wallet-bridge service answers. Source: docs/contract.md, sections 3, 5 and 11.
+ */
 
 const service = 'wallet' as const
 const transactionParam = z.strictObject({ transaction_id: z.string().max(128) })

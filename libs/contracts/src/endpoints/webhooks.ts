@@ -12,7 +12,7 @@ import {
 import { instant, pageOf, pageQuery, setupEnvironment, windowQuery } from '../primitives.ts'
 import { builders, deliveryRetriers, everybody } from './roles.ts'
 
-/** The public routes that the webhooks service answers. Source: interface specification and contract sections 7 and 11. */
+/** The public routes that the webhooks service answers. Source: docs/contract.md, sections 7 and 11. */
 
 const service = 'webhooks' as const
 const webhookParam = z.strictObject({ webhook_id: z.string().max(64) })
@@ -65,7 +65,7 @@ export const manifestSchema = z.strictObject({
     }),
   ),
 })
-/** The manifest as the gateway answers it: with a compact JWS over it by the current token key. */
+/** The answer of the manifest's route: the gateway adds a compact JWS by the current token key. */
 const signedManifestSchema = manifestSchema.extend({ signature: z.string() })
 export const getEventManifest = defineEndpoint({
   route: 'GET /v1/events/manifest',

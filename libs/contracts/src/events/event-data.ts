@@ -4,7 +4,7 @@ import { fairnessSchema } from '../objects/round.ts'
 import { amount, currency, playerId, roundId, sessionId, uuid } from '../primitives.ts'
 import type { EventType } from '../objects/event.ts'
 
-/** `data` of each event type. Source: interface specification ("Resources") and contract section 7. */
+/** `data` of each event type. Source: docs/contract.md, section 7. */
 
 const sessionCreated = z.strictObject({
   session_id: sessionId,

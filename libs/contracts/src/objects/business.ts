@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { liveStatusSchema, planSchema } from '../caller.ts'
 import { brandId, currency } from '../primitives.ts'
 
-/** Source: contract section 11. `operator_id` is the `op_` handle, as in the token response. */
+/**
+ * Settings of the account. Source: docs/contract.md, section 11. `operator_id` is the `op_` handle, as in the
+ * token response.
+ */
 export const businessSchema = z.strictObject({
   operator_id: z.string(),
   name: z.string(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { setupEnvironment } from '../primitives.ts'
 
-/** Every scope that exists. Source: interface specification, "Authentication" 6. */
+/** Every scope that exists. Source: docs/contract.md, section 2. */
 export const scopeName = z.enum([
   'transactions:read',
   'transactions:write',
@@ -17,7 +17,10 @@ export const scopeName = z.enum([
   'events:read',
 ])
 
-/** Source: contract section 11. `api_secret` is present only in the answers of creation and rotation. */
+/**
+ * A key pair. Source: docs/contract.md, section 11. `api_secret` is present only in the answers of creation
+ * and rotation.
+ */
 export const credentialSchema = z.strictObject({
   api_key: z.string(),
   api_secret: z.string().optional(),

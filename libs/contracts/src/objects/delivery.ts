@@ -12,7 +12,7 @@ const attemptTimings = z.strictObject({
   total_ms: z.number(),
 })
 
-/** Source: contract section 7. */
+/** One attempt of a delivery. Source: docs/contract.md, section 7. */
 export const deliveryAttemptSchema = z.strictObject({
   attempt: z.int(),
   sent_at: z.string(),

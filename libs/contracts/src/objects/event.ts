@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { eventId, happeningEnvironment, uuid } from '../primitives.ts'
 
-/** The seven event names, the complete list. Source: interface specification, section "Events". */
+/** The seven event names, the complete list. Source: docs/contract.md, section 7. */
 export const eventType = z.enum([
   'game.session.created',
   'round.started',
@@ -13,7 +13,7 @@ export const eventType = z.enum([
 ])
 export type EventType = z.infer<typeof eventType>
 
-/** Identical for webhook deliveries and `GET /v1/events` items. Source: interface specification. */
+/** Identical for webhook deliveries and `GET /v1/events` items. Source: docs/contract.md, section 7. */
 export const eventEnvelopeSchema = z.strictObject({
   id: eventId,
   type: eventType,

@@ -3,7 +3,7 @@ import { amount, currency, uuid } from '../primitives.ts'
 
 export const gameStatus = z.enum(['AVAILABLE', 'DOWN'])
 
-/** A game as an operator sees it. Source: contract section 4. */
+/** A game as an operator sees it. Source: docs/contract.md, section 4. */
 export const gameSchema = z.strictObject({
   slug: z.string(),
   game_id: uuid,
@@ -16,7 +16,7 @@ export const gameSchema = z.strictObject({
 })
 export type Game = z.infer<typeof gameSchema>
 
-/** Body of `PATCH {slug}`. Source: contract section 3. */
+/** Body of `PATCH {slug}`. Source: docs/contract.md, section 3. */
 export const gamePatchSchema = z.strictObject({
   enabled: z.boolean().optional(),
   limits: z

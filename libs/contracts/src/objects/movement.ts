@@ -13,7 +13,7 @@ import {
 export const movementType = z.enum(['BET', 'WIN', 'REFUND', 'ROLLBACK'])
 export const movementStatus = z.enum(['PENDING', 'SUCCESS', 'FAILED', 'REFUNDED', 'ROLLED_BACK'])
 
-/** The public record of a movement. Source: contract section 5. */
+/** The public record of a movement. Source: docs/contract.md, section 5. */
 export const movementSchema = z.strictObject({
   transaction_id: transactionId,
   reference: z.string(),
@@ -36,10 +36,10 @@ export const movementSchema = z.strictObject({
 })
 export type Movement = z.infer<typeof movementSchema>
 
-/** How one wallet call was judged. */
+/** Judgements of one wallet call. */
 export const attemptClassification = z.enum(['SUCCESS', 'REFUSED', 'UNKNOWN'])
 
-/** One wallet call. Source: contract section 5. */
+/** One wallet call. Source: docs/contract.md, section 5. */
 export const movementAttemptSchema = z.strictObject({
   attempt: z.int(),
   operation: z.enum(['debit', 'credit', 'rollback']),
@@ -48,7 +48,10 @@ export const movementAttemptSchema = z.strictObject({
   http_status: z.int().nullable(),
   wallet_code: z.string().nullable(),
   classification: attemptClassification,
-  /** What was sent beside the body, without the signature; null when the process died before it was recorded. */
+  /**
+   * Parts of the request beside the body, without the signature; null when the process died before it was
+   * recorded.
+   */
   request: z.strictObject({ url: z.string(), timestamp: z.string(), request_id: z.string() }).nullable(),
   error: z.string().nullable(),
   response_excerpt: z.string().nullable(),
@@ -56,7 +59,7 @@ export const movementAttemptSchema = z.strictObject({
 })
 export type MovementAttempt = z.infer<typeof movementAttemptSchema>
 
-/** Body of `POST /v1/transactions`. Source: contract section 5. */
+/** Body of `POST /v1/transactions`. Source: docs/contract.md, section 5. */
 export const transactionBodySchema = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('BET'),

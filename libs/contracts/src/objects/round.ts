@@ -4,7 +4,7 @@ import { amount, currency, playerId, roundId, sessionId, uuid } from '../primiti
 export const roundStatus = z.enum(['PENDING', 'OPEN', 'SETTLING', 'SETTLED', 'VOIDED', 'FAILED'])
 export const roundDriver = z.enum(['game', 'operator'])
 
-/** `server_seed` is null until the round is terminal. Source: contract section 4. */
+/** `server_seed` is null until the round is terminal. Source: docs/contract.md, section 4. */
 export const fairnessSchema = z.strictObject({
   algorithm: z.literal('fair-v1'),
   server_seed_hash: z.string(),
@@ -13,7 +13,7 @@ export const fairnessSchema = z.strictObject({
   server_seed: z.string().nullable(),
 })
 
-/** Source: contract section 4 and 11 ("Play"). */
+/** The public record of a round. Source: docs/contract.md, sections 4 and 11. */
 export const roundSchema = z.strictObject({
   round_id: roundId,
   session_id: sessionId,

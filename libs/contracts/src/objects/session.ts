@@ -15,7 +15,7 @@ const metadata = z
   .record(z.string().min(1).max(64), z.string().max(512))
   .refine((pairs) => Object.keys(pairs).length <= 20, 'must have at most 20 pairs')
 
-/** Source: contract section 4. */
+/** The public record of a session. Source: docs/contract.md, section 4. */
 export const sessionSchema = z.strictObject({
   session_id: sessionId,
   status: sessionStatus,
@@ -35,7 +35,7 @@ export const sessionSchema = z.strictObject({
 })
 export type Session = z.infer<typeof sessionSchema>
 
-/** The session as its creation answers it: the gateway has a token minted for the player's browser. */
+/** The answer of a session's creation: the gateway adds the address with the player's token. */
 export const launchedSessionSchema = sessionSchema.extend({ launch_url: z.string() })
 
 /** Body of `POST /v1/sessions`. */

@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { roleSchema } from '../caller.ts'
 import { userId } from '../primitives.ts'
 
-/** Source: contract section 11. `invite_url` is present once, in the answer of an invitation. */
+/**
+ * A dashboard user. Source: docs/contract.md, section 11. `invite_url` is present once, in the answer of an
+ * invitation.
+ */
 export const userSchema = z.strictObject({
   user_id: userId,
   email: z.string(),
@@ -16,7 +19,7 @@ export const userSchema = z.strictObject({
 })
 export type User = z.infer<typeof userSchema>
 
-/** 12 to 128 characters. Source: contract section 11. */
+/** 12 to 128 characters. Source: docs/contract.md, section 11. */
 export const password = z
   .string()
   .min(12, 'must have 12 to 128 characters')

@@ -3,7 +3,10 @@ import { setupEnvironment } from '../primitives.ts'
 
 export const settleLosses = z.enum(['none', 'zero_credit'])
 
-/** Source: contract sections 3 and 11. `secret` is present only in the answers of creation and rotation. */
+/**
+ * A wallet. Source: docs/contract.md, sections 3 and 11. `secret` is present only in the answers of creation
+ * and rotation.
+ */
 export const walletSchema = z.strictObject({
   environment: setupEnvironment,
   url: z.string(),

@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { setupEnvironment, webhookId } from '../primitives.ts'
 import { eventType } from './event.ts'
 
-/** Source: contract sections 7 and 11. `secret` is present only in the answer of creation. */
+/**
+ * A webhook endpoint. Source: docs/contract.md, sections 7 and 11. `secret` is present only in the answer of
+ * creation.
+ */
 export const webhookEndpointSchema = z.strictObject({
   webhook_id: webhookId,
   url: z.string(),
@@ -39,7 +42,7 @@ export const webhookPatchSchema = z.strictObject({
 
 export const replayOnly = z.enum(['failed', 'missing', 'all'])
 
-/** Source: contract section 11 ("Replay job"). `replay_id` is null in a preview. */
+/** A replay job. Source: docs/contract.md, section 11. `replay_id` is null in a preview. */
 export const replayJobSchema = z.strictObject({
   replay_id: z.string().nullable(),
   webhook_id: webhookId,

@@ -8,7 +8,9 @@ import { createKeySet } from './key-set.ts'
 import { createPrincipalCache, type Principal } from './principal-cache.ts'
 import { createTokenVerifier } from './verify-token.ts'
 
-/** Without a heartbeat for so long a gateway refuses tokens. Source: contract section 3. */
+/**
+ * Longest silence of the access bucket before a gateway refuses tokens. Source: docs/contract.md, section 3.
+ */
 const heartbeatSilenceMaxMs = 5000
 
 export type AccessState = {
@@ -21,7 +23,7 @@ export type AccessState = {
   stop(): Promise<void>
 }
 
-/** Everything that a gateway knows about tokens and who is behind them, kept fresh by the watched bucket. */
+/** Creates a gateway's knowledge of tokens and their principals; the watched bucket keeps it fresh. */
 export function createAccessState({
   bus,
   logger,

@@ -5,8 +5,8 @@ import ipaddr from 'ipaddr.js'
 const forwardedMax = 32
 
 /**
- * The client's address: the socket's, or behind a trusted proxy the last one in X-Forwarded-For that is no trusted proxy.
- * Never throws; what cannot be read there ends the search at the proxy that sent it.
+ * The client's address: the socket's, or behind a trusted proxy the last one in X-Forwarded-For that is no
+ * trusted proxy. Never throws; an unreadable entry ends the search at the proxy that sent it.
  */
 export function clientAddress(request: IncomingMessage, trustedProxies: readonly AddressRange[]): string {
   const peer = canonical(request.socket.remoteAddress ?? '') ?? 'unknown'
@@ -22,7 +22,7 @@ export function clientAddress(request: IncomingMessage, trustedProxies: readonly
   return client
 }
 
-/** What an address limiter counts by: a v4 address, or the /64 of a v6 one, which one client has for itself. */
+/** The key of an address limiter: a v4 address, or the /64 of a v6 one, which one client has for itself. */
 export function limiterAddress(address: string): string {
   const parsed = parseAddress(address)
   if (parsed === null || parsed.kind() === 'ipv4') return address

@@ -8,7 +8,7 @@ import { singleHeader } from '../input/single-header.ts'
 import type { AccessState } from './access-state.ts'
 import type { Principal } from './principal-cache.ts'
 
-/** Who a request comes from, checked up to and including scope and role. */
+/** The sender of a request, checked up to and including scope and role. */
 export type Identity = {
   readonly audience: Audience
   readonly operatorId: string
@@ -18,12 +18,12 @@ export type Identity = {
   readonly actor: Actor
 }
 
-/** Called as soon as it is known whom the request claims to be from, so that refusals are logged under the operator. */
+/** Called as soon as the token names its operator, so that refusals are logged under it. */
 export type OnClaims = (claims: TokenClaims) => void
 
 /**
- * Contract section 1's order from `Authorization` to scope or role. The first check that fails throws.
- * @throws ServiceError
+ * Checks a request from `Authorization` to scope or role, in the order of docs/contract.md, section 1.
+ * @throws ServiceError of the first check that fails.
  */
 export async function identify({
   request,
@@ -112,7 +112,7 @@ function requirePermission(access: Access, actor: Actor): void {
   })
 }
 
-/** A write includes its read. Source: interface specification, "Authentication" 6. */
+/** A write includes its read. Source: docs/contract.md, section 2. */
 function grants(scopes: readonly string[], wanted: string): boolean {
   return scopes.includes(wanted) || scopes.includes(wanted.replace(/:read$/, ':write'))
 }

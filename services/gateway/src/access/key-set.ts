@@ -3,7 +3,7 @@ import { type CryptoKey, importJWK } from 'jose'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 
-/** Time between two loads that unknown key ids bring about, so that forged ones cost auth next to nothing. */
+/** Least time between two loads for unknown key ids, so that forged ids cost auth next to nothing. */
 const unknownKidEveryMs = 250
 /** Changes that may overtake one load before we give up. */
 const reloadsMax = 5
@@ -18,7 +18,7 @@ const jwkSchema = z.looseObject({
 export type KeySet = {
   /** The public key with this id, or null when auth knows none. @throws when auth cannot be asked. */
   find(kid: string): Promise<CryptoKey | null>
-  /** To be called when the keys may have changed. Drops the known set; the next use loads it. */
+  /** Drops the known set, which the next use loads; called when the keys may have changed. */
   changed(): void
 }
 

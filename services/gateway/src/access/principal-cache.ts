@@ -3,7 +3,7 @@ import type { TokenClaims } from '@pitboss/contracts/token-claims'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 
-/** What stands behind a token now, whatever the token says. */
+/** The state behind a token now, whatever the token says. */
 export type Principal = {
   readonly active: boolean
   readonly account: Account | null
@@ -27,15 +27,15 @@ const reloadsMax = 5
 export type PrincipalCache = {
   /** @throws ServiceError of the load; SERVICE_UNAVAILABLE when changes keep overtaking it. */
   of(claims: TokenClaims): Promise<Principal>
-  /** Drops what the changed key of the access bucket is about; `*` drops everything. */
+  /** Drops the principals that a changed key of the access bucket names; `*` drops all. */
   changed(key: string): void
 }
 
 type Load = { readonly promise: Promise<Principal>; readonly operatorId: string; stale: boolean }
 
 /**
- * Remembers principals until the access bucket says that they changed. A load that a change overtakes is thrown away, so that nothing
- * stale is ever kept. Source: flows.md 4.
+ * Creates a cache that keeps principals until the access bucket says that they changed. A load that a change
+ * overtakes is thrown away, so that no stale principal is kept. Source: docs/contract.md, section 3.
  */
 export function createPrincipalCache({
   load,
@@ -88,7 +88,10 @@ export function createPrincipalCache({
   }
 }
 
-/** The cache key begins with the bucket's key; the operator is part of it, so that no token can borrow another's entry. */
+/**
+ * The cache key begins with the bucket's key and holds the operator, so that no token can use another's
+ * entry.
+ */
 function lookUp({ aud, sub, op }: TokenClaims): { key: string; query: PrincipalQuery } {
   switch (aud) {
     case 'operator-api':

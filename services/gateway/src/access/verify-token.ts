@@ -17,15 +17,15 @@ const futureToleranceS = 60
 export type TokenVerifier = {
   /**
    * The claims of a token whose signature, form, issuer and type hold and which has not expired.
-   * @throws ServiceError INVALID_CREDENTIALS, TOKEN_EXPIRED (only when all else holds), SERVICE_UNAVAILABLE when the
-   * key it names cannot be looked up.
+   * @throws ServiceError INVALID_CREDENTIALS, TOKEN_EXPIRED (only when all else holds), SERVICE_UNAVAILABLE when
+   * the key it names cannot be looked up.
    */
   verify(token: string): Promise<TokenClaims>
-  /** To be called when the keys may have changed: everything is verified anew. */
+  /** Forgets every verification; called when the keys may have changed. */
   forget(): void
 }
 
-/** Verification is remembered for each token, bounded; expiry is judged anew each time. */
+/** Creates a verifier that remembers verified tokens (bounded) and judges their expiry anew each time. */
 export function createTokenVerifier({
   keySet,
   nowMs,
@@ -77,7 +77,7 @@ function readHeader(token: string): { kid: string; typ: string } {
   return header.data
 }
 
-/** One text for each byte string: else a changed last character could leave the signature intact. */
+/** Takes one text for each byte string: else a changed last character could leave the signature intact. */
 function isCanonical(part: string): boolean {
   return part !== '' && Buffer.from(part, 'base64url').toString('base64url') === part
 }

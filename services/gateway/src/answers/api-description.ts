@@ -5,7 +5,7 @@ import type { AnswerDeps, Handler } from '../http/inbound.ts'
 import { buildOpenApi } from '../openapi/build-openapi.ts'
 import { createStaticFiles, fileAnswer, pagePolicy } from './static-files.ts'
 
-/** What the page loads, all from here. */
+/** Files that the page loads, all from this gateway. */
 const assets = new Set(['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'])
 
 const page = `<!doctype html>

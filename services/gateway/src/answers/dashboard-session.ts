@@ -14,7 +14,10 @@ import { readRefreshCookie, setRefreshCookie } from './refresh-cookie.ts'
 type LoginInbound = Inbound<z.infer<typeof loginBody>>
 type AcceptInbound = Inbound<z.infer<typeof acceptInvitationBody>>
 
-/** `POST /v1/dashboard/login`. The address was counted before the body; the e-mail is counted here, right or wrong. */
+/**
+ * `POST /v1/dashboard/login`. The address was counted before the body; the e-mail is counted here, before the
+ * password is checked.
+ */
 export function createLogin({ bus, limiters, baseUrl }: AnswerDeps) {
   return async function login({ body, admit, context }: LoginInbound): Promise<Answer> {
     admit(limiters.take('loginEmail', hashedKey(body.email.toLowerCase())))
@@ -33,7 +36,7 @@ export function createRefresh({ bus, baseUrl }: AnswerDeps): Handler {
   }
 }
 
-/** `POST /v1/dashboard/logout`: ends the session if there is one and takes the cookie back. */
+/** `POST /v1/dashboard/logout`: ends the session, if there is one, and removes the cookie. */
 export function createLogout({ bus, baseUrl }: AnswerDeps): Handler {
   return async ({ raw, context }) => {
     const refreshToken = readRefreshCookie(raw)

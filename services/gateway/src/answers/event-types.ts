@@ -4,7 +4,7 @@ import type { Handler } from '../http/inbound.ts'
 import { exampleOf } from '../openapi/example-of.ts'
 import { toJsonSchema } from '../openapi/to-json-schema.ts'
 
-/** Source: interface specification, "Events". */
+/** Descriptions of the event types. Source: docs/contract.md, section 7. */
 const descriptions: Readonly<Record<EventType, string>> = {
   'game.session.created': 'A launch session was opened for a player.',
   'round.started': 'A round opened.',
@@ -16,7 +16,7 @@ const descriptions: Readonly<Record<EventType, string>> = {
   'transaction.rollback': 'A movement was voided.',
 }
 
-/** What the examples show beyond what the schemas say. */
+/** Fields of the examples that the schemas alone do not tell. */
 const exampleFields: Readonly<Record<EventType, Record<string, unknown>>> = {
   'game.session.created': {},
   'round.started': {},
@@ -78,7 +78,10 @@ function toObject(value: unknown): object {
   return typeof value === 'object' && value !== null ? value : {}
 }
 
-/** Unrecognised fields are additive for receivers, so the published schemas are open. Source: interface specification. */
+/**
+ * Unrecognised fields are additive for receivers, so the published schemas are open. Source:
+ * docs/contract.md, section 7.
+ */
 function open(schema: unknown): Record<string, unknown> {
   const walk = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(walk)

@@ -31,8 +31,9 @@ export function forward(deps: AnswerDeps, call: ForwardCall): Handler {
 }
 
 /**
- * Who asks, in which environment. A machine's or a player's environment is its token's; a dashboard user names it in path,
- * query or body, and without a name it is TEST, or both where one object is named by its id.
+ * Names the caller and the environment. A machine or a player has the environment of its token; a dashboard
+ * user names it in path, query or body. Without a name it is TEST, or both where the route names one object
+ * by its id.
  * @throws ServiceError VALIDATION_ERROR path `Idempotency-Key`.
  */
 export function callerOf(inbound: Inbound): Caller {

@@ -4,12 +4,15 @@ import type { AnswerDeps, Handler } from '../http/inbound.ts'
 import type { ForwardCall } from '../routes/route-entry.ts'
 import { callerOf, callService } from './forward.ts'
 
-/** A player can finish a round, and is told SESSION_EXPIRED and not TOKEN_EXPIRED. Source: docs/contract.md, section 11. */
+/**
+ * A player can finish a round, and is told SESSION_EXPIRED and not TOKEN_EXPIRED. Source: docs/contract.md,
+ * section 11.
+ */
 const tokenOutlivesSessionMs = 30 * 60_000
 
 /**
- * `POST /v1/sessions`: the session of the rounds service with a launch url. The token is in the fragment, so it reaches
- * no log.
+ * `POST /v1/sessions`: the session of the rounds service with a launch url. The token is in the fragment, so
+ * it reaches no log.
  */
 export function launchSession(deps: AnswerDeps, call: ForwardCall): Handler {
   return async (inbound) => {

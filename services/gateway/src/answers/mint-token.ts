@@ -10,9 +10,9 @@ import { hashedKey } from '../limits/hashed-key.ts'
 type MintInbound = Inbound<z.infer<typeof tokenBody>>
 
 /**
- * `POST /v1/auth/token`. The address was counted before the body. Two limits of the key follow: every try counts for
- * the key from this address, every token for the key from anywhere. So guesses from one address stop, and the key's
- * owner is not locked out elsewhere.
+ * `POST /v1/auth/token`. The address was counted before the body. Two limits of the key follow: every try
+ * counts for the key from this address, every token for the key from anywhere. So guesses from one address
+ * stop, and the key's owner is not locked out elsewhere.
  */
 export function createMintToken({ limiters, bus }: AnswerDeps) {
   return async function mintToken(inbound: MintInbound): Promise<Answer> {

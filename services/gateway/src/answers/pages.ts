@@ -6,7 +6,10 @@ type PageRequest = Pick<Inbound, 'params' | 'raw'>
 
 const slugPattern = /^[a-z0-9][a-z0-9-]{0,63}$/
 
-/** `/play/{game}`: the game's own page or the common one; `/play/assets/*`: their files. May be framed by operators. */
+/**
+ * `/play/{game}`: the game's own page or the common one; `/play/assets/*`: their files. May be framed by
+ * operators.
+ */
 export function createPlayPage({ pages }: Pick<AnswerDeps, 'pages'>) {
   return async ({ params, raw }: PageRequest): Promise<Answer> => {
     const rest = params['*'] ?? ''

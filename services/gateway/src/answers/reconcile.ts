@@ -13,18 +13,22 @@ import { callerOf } from './forward.ts'
 
 type ReconcileInbound = Inbound<unknown, z.infer<typeof reconciliationQuery>>
 
-/** Findings kept until the ledger has been read, since many clients read no answer before they have sent all. */
+/**
+ * Bound of the findings that wait for the ledger's end: many clients read no answer before they have sent
+ * all.
+ */
 const heldMax = 10_000
-/** Each holds a set of ids in memory; one account alone can't take all places. */
+/** Bounds of comparisons at work, each with its ids in memory; one account cannot take all places. */
 const atOnceMax = 6
 const atOncePerAccountMax = 2
-/** A ledger of which nothing comes for so long is given up. */
+/** A ledger that sends nothing for so long is given up. */
 const silenceMs = 30_000
 
 /**
- * `POST /v1/reports/reconciliation?from&to`: reads the operator's ledger as JSON lines or CSV and answers, as JSON
- * lines, the differences by `kind`: `extra` and `different` as the wallet service judges rows, `unreadable` lines,
- * `duplicate` ids, and `missing`: movements of ours that the ledger lacks. The last line is `{ "summary": … }`, or `{ "error": … }` when the comparison broke off after it had begun to answer.
+ * `POST /v1/reports/reconciliation?from&to`: reads the operator's ledger as JSON lines or CSV and answers, as
+ * JSON lines, the differences by `kind`: `extra` and `different` as the wallet service judges rows,
+ * `unreadable` lines, `duplicate` ids, and `missing`: movements of ours that the ledger lacks. The last line
+ * is `{ "summary": … }`, or `{ "error": … }` when the comparison broke off after it had begun to answer.
  */
 export function createReconcile({ bus }: AnswerDeps): (inbound: ReconcileInbound) => Promise<Answer> {
   const atWork: string[] = []
@@ -90,7 +94,7 @@ function once(fn: () => unknown): () => void {
 
 async function* none(): AsyncGenerator<Finding> {}
 
-/** The format by content type; null for any other. */
+/** The format of a content type; null for any other type. */
 function ledgerFormat(contentType: string | null): LedgerFormat | null {
   const type = contentType?.split(';')[0]?.trim().toLowerCase()
   if (type === 'text/csv') return 'csv'
@@ -103,7 +107,10 @@ function ledgerFormat(contentType: string | null): LedgerFormat | null {
   return type !== undefined && jsonLines.includes(type) ? 'json-lines' : null
 }
 
-/** The chunks of a request's body. @throws ServiceError VALIDATION_ERROR when it breaks off, or nothing comes for 30 s. */
+/**
+ * The chunks of a request's body. @throws ServiceError VALIDATION_ERROR when it breaks off, or is silent for
+ * 30 s.
+ */
 async function* bodyChunks(request: IncomingMessage): AsyncGenerator<Buffer> {
   const chunks = request.iterator({ destroyOnReturn: false })
   for (;;) {

@@ -5,7 +5,10 @@ import type { AnswerDeps, Handler } from '../http/inbound.ts'
 import type { ForwardCall } from '../routes/route-entry.ts'
 import { callService } from './forward.ts'
 
-/** `GET /v1/events/manifest`: the manifest and, in `signature`, a compact JWS over it by the current token key. */
+/**
+ * `GET /v1/events/manifest`: the manifest and, in `signature`, a compact JWS over it by the current token
+ * key.
+ */
 export function signManifest(deps: AnswerDeps, call: ForwardCall): Handler {
   return async (inbound) => {
     const { status, body } = await callService(deps, call, inbound)

@@ -21,14 +21,14 @@ const types: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-/** What shrinks; pictures and fonts are compressed already. */
+/** Types that shrink; pictures and fonts are compressed already. */
 const compressible = new Set(['.html', '.js', '.css', '.json', '.svg', '.txt', '.wasm'])
 const compressFromBytes = 1024
 const filesMax = 500
 const fileBytesMax = 8 * 1024 * 1024
 const yearS = 365 * 24 * 3600
 
-/** Everything from here, nothing inline, nothing from elsewhere. */
+/** The policy of pages: everything from this origin, nothing inline. */
 export const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -44,7 +44,7 @@ export const pagePolicy = [
 type Encoded = { readonly data: Buffer; readonly etag: string }
 type StaticFile = Encoded & {
   readonly type: string
-  /** The same with gzip; null where that gains nothing. */
+  /** The file with gzip; null where that gains nothing. */
   readonly gzipped: Encoded | null
 }
 
@@ -55,7 +55,10 @@ export type StaticFiles = {
 
 const compress = promisify(gzip)
 
-/** Files of a folder that does not change while the process lives; read and compressed once, then kept (bounded). */
+/**
+ * Files of a folder that does not change while the process lives; read and compressed once, then kept
+ * (bounded).
+ */
 export function createStaticFiles(folder: string): StaticFiles {
   const root = resolve(folder)
   const kept = new Map<string, StaticFile>()
@@ -85,8 +88,8 @@ export function createStaticFiles(folder: string): StaticFiles {
 }
 
 /**
- * Answers with a file, compressed for those who take that. Names with a content hash may be kept for a year, others are asked for again.
- * `frameAncestors` says who may show the page in a frame.
+ * Answers with a file, compressed for clients that take gzip. Caches keep a name with a content hash for a
+ * year and ask again for any other. `frameAncestors` names the sites that may show the page in a frame.
  */
 export async function fileAnswer(
   files: StaticFiles | null,
@@ -112,7 +115,10 @@ export async function fileAnswer(
   }
 }
 
-/** Whether the Accept-Encoding header takes gzip, by its name or by `*`, with a weight above 0. RFC 9110, 12.5.3. */
+/**
+ * Whether the Accept-Encoding header takes gzip, by its name or by `*`, with a weight above 0. RFC 9110,
+ * 12.5.3.
+ */
 function takesGzip(header: string | string[] | undefined): boolean {
   const weights = new Map(
     String(header ?? '')

@@ -3,12 +3,12 @@ import { readRound } from '@pitboss/fairness/read-round'
 import { verifyRound as verify } from '@pitboss/fairness/verify-round'
 import type { Handler } from '../http/inbound.ts'
 
-/** A body with none of these says nothing about a round. */
+/** Fields of a round; a body without any of them is no round. */
 const marks = ['fairness', 'round_id', 'game'] as const
 
 /**
- * `POST /v1/public/verify`: the same code as the page and the command. A body that is no round at all is refused; a
- * round whose checks fail is an answer.
+ * `POST /v1/public/verify`: the same code as the page and the command. A body that is no round at all is
+ * refused; a round whose checks fail is an answer.
  */
 export function createVerifyRound(): Handler {
   return async ({ body }) => {

@@ -10,8 +10,8 @@ const signatureCharactersMax = 256
 const timestampCharactersMax = 64
 
 /**
- * `POST /v1/public/wallet-callbacks/{operator_id}/{environment}`: forwards the raw bytes, since the wallet signed them.
- * Source: docs/contract.md, section 11.
+ * `POST /v1/public/wallet-callbacks/{operator_id}/{environment}`: forwards the raw bytes, since the wallet
+ * signed them. Source: docs/contract.md, section 11.
  */
 export function createWalletCallback({ bus }: AnswerDeps): Handler {
   return async ({ raw, params, context }) => {

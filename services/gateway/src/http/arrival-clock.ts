@@ -1,7 +1,7 @@
 const tickMs = 200
-/** A process that is so late with a tick has stood still. */
+/** A process whose tick is late by more has stood still. */
 const lateMs = 500
-/** So long after a standstill requests are still read that have waited for its end. */
+/** Requests that waited for the end of a standstill are still read for so long after it. */
 const backlogMs = 1000
 
 export type ArrivalClock = {
@@ -12,8 +12,8 @@ export type ArrivalClock = {
 
 /**
  * Tells when requests arrived. A process that stands still (paused, or starved of processor time) reads
- * requests long after their clients have sent them: such a one counts as arrived when the standstill began.
- * Source: ours; contract section 12, "A definite answer is true for ever", depends on it.
+ * requests long after their clients have sent them; such a request counts as arrived when the standstill
+ * began. Source: ours; docs/contract.md, section 12, "A definite answer is true for ever", depends on it.
  */
 export function createArrivalClock(nowMs: () => number = Date.now): ArrivalClock {
   let tickedAtMs = nowMs()

@@ -6,8 +6,8 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { newId } from '@pitboss/runtime/new-id'
 
 /**
- * Answers what never became a request, such as bad HTTP, oversized headers or a time-out, in the envelope of every error, and closes.
- * Source: contract section 11.
+ * Answers input that never became a request (bad HTTP, oversized headers, a time-out) in the envelope of
+ * every error, and closes the connection. Source: docs/contract.md, section 11.
  */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
@@ -17,7 +17,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex):
   writeError(socket, toServiceError(error.code), newId('req'))
 }
 
-/** No route is a tunnel. */
+/** Answers CONNECT with NOT_FOUND: no route is a tunnel. */
 export function answerConnect(_request: IncomingMessage, socket: Duplex): void {
   writeError(socket, new ServiceError('NOT_FOUND'), newId('req'))
 }

@@ -37,9 +37,9 @@ export type AppDeps = ServeDeps & {
 type Deps = AppDeps & { readonly answered: WeakMap<Duplex, IncomingMessage> }
 
 /**
- * Creates the HTTP server with every route of the table. Each request is answered inside the one `onRequest` hook, by
- * `serveRequest`; the handlers that fastify knows only throw. Fastify is server and router here: no parser, schema or
- * plugin of it runs. Reasons: docs/decisions/2026-11-22-fastifys-role.md.
+ * Creates the HTTP server with every route of the table. Each request is answered inside the one `onRequest`
+ * hook, by `serveRequest`; the handlers that fastify knows only throw. Fastify is server and router here: no
+ * parser, schema or plugin of it runs. Reasons: docs/decisions/2026-11-22-fastifys-role.md.
  */
 export function createApp(given: AppDeps): FastifyInstance {
   const deps: Deps = { ...given, answered: new WeakMap() }

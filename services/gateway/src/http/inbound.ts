@@ -13,7 +13,7 @@ import type { ReadinessProbe } from './readiness.ts'
 export type Inbound<Body = unknown, Query = unknown> = {
   readonly entry: RouteEntry
   readonly raw: IncomingMessage
-  /** What travels with every call made for it. */
+  /** Travels with every call made for the request. */
   readonly context: CallContext
   readonly clientAddress: string
   readonly params: Readonly<Record<string, string>>
@@ -24,11 +24,11 @@ export type Inbound<Body = unknown, Query = unknown> = {
   readonly body: Body
   /** Shows a limiter's verdict in the answer. @throws ServiceError RATE_LIMITED when it refuses. */
   readonly admit: (verdict: Verdict) => void
-  /** Names the operator that a request without a token turned out to come from, for its request log. */
+  /** Names the operator behind a request without a token, for the request log. */
   readonly attribute: (to: Attribution) => void
 }
 
-/** Under whom a request is logged. */
+/** The operator and key under which a request is logged. */
 export type Attribution = {
   readonly operatorId: string
   readonly mode: 'TEST' | 'LIVE'

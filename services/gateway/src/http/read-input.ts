@@ -8,7 +8,7 @@ import { hasBody, readBody, requireJsonContent } from '../input/read-body.ts'
 import { validatePart, validationError } from '../input/validate.ts'
 import type { RouteEntry } from '../routes/route-entry.ts'
 
-/** Source: contract section 8. */
+/** Source: docs/contract.md, section 8. */
 export const bodyBytesMax = 64 * 1024
 
 export type Input = { params: Record<string, string>; query: unknown; body: unknown }
@@ -16,7 +16,8 @@ export type Input = { params: Record<string, string>; query: unknown; body: unkn
 const nothing = z.strictObject({})
 
 /**
- * Reads and validates query, body and path of a request, in one go: the details name every offending path of query and body.
+ * Reads and validates query, body and path of a request together: the details name every offending path of
+ * query and body.
  * @throws ServiceError VALIDATION_ERROR, or the route's not-found code for an id that cannot be.
  */
 export async function readInput({
@@ -49,7 +50,7 @@ export async function readInput({
 
 const settlementSchema = z.object({ type: z.enum(['WIN', 'REFUND', 'ROLLBACK']) })
 
-/** Whether a movement settles, so that it is never limited or shed. Source: contract section 8. */
+/** Whether a movement settles, so that it is never limited or shed. Source: docs/contract.md, section 8. */
 export function isSettlement(body: unknown): boolean {
   return settlementSchema.safeParse(body).success
 }

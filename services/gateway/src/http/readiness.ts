@@ -4,13 +4,16 @@ import type { AccessState } from '../access/access-state.ts'
 
 const services = ['auth', 'rounds', 'wallet-bridge', 'webhooks'] as const
 const pingTimeoutMs = 1000
-/** Probes come often and from everywhere; the services are asked once in this time. */
+/** Probes come often; the services are asked once in this time. */
 const keptMs = 250
 
 type Missing = { readonly name: string; readonly problem: string }
 export type ReadinessProbe = () => Promise<readonly Missing[]>
 
-/** Finds what keeps the gateway from serving: NATS, the access bucket, a service. Source: docs/contract.md, section 9. */
+/**
+ * Finds what keeps the gateway from serving: NATS, the access bucket, a service. Source: docs/contract.md,
+ * section 9.
+ */
 export function createReadinessProbe({ bus, access }: { bus: Bus; access: AccessState }): ReadinessProbe {
   let last: { readonly result: Promise<readonly Missing[]>; readonly atMs: number } | null = null
 
@@ -33,7 +36,10 @@ export function createReadinessProbe({ bus, access }: { bus: Bus; access: Access
   }
 }
 
-/** A server that hangs keeps its connections; the bus takes them for lost only after several seconds. */
+/**
+ * Asks the broker. A server that hangs keeps its connections, which the bus counts as lost only after
+ * seconds.
+ */
 async function brokerAnswers(bus: Bus): Promise<boolean> {
   const answered = new AbortController()
   const silence = delay(pingTimeoutMs, false, { signal: answered.signal }).catch(() => false)

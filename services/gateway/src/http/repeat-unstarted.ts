@@ -5,10 +5,12 @@ import { listPublicKeys, resolvePrincipal } from '@pitboss/contracts/calls/auth'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { routeTable } from '../routes/route-table.ts'
 
-/** A dead service is started again within a second and needs about as long to answer. */
+/**
+ * Pauses before repeats. A dead service is started again within a second and needs about as long to answer.
+ */
 const pausesMs = [250, 500, 1000, 1500] as const
 
-/** Calls that change nothing: what GET routes ask, and the look-ups behind every token. */
+/** Calls that change nothing: those of GET routes, and the look-ups behind every token. */
 const reads: ReadonlySet<string> = new Set([
   resolvePrincipal.subject,
   listPublicKeys.subject,
@@ -18,9 +20,10 @@ const reads: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The same bus, but a call that found nobody to answer it is made again, up to four times and within its own budget, so that a
- * replica's restart is not a client's error. Only what certainly was not started is repeated: any call without responders, and
- * reads while NATS is away. A call without an answer is never repeated. Source: ours.
+ * Wraps a bus. A call that found no responder is made again, up to four times and within its own budget, so
+ * that the restart of a replica is no client's error. Only calls that certainly did not start are repeated:
+ * any call without responders, and reads while NATS is away. A call without an answer is never repeated.
+ * Source: ours.
  */
 export function repeatUnstarted(bus: Bus): Bus {
   return {

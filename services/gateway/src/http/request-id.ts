@@ -4,13 +4,16 @@ import { newId } from '@pitboss/runtime/new-id'
 const requestIdPattern = /^[A-Za-z0-9_-]{1,64}$/
 const traceparentPattern = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
-/** The caller's own `x-request-id` when it has the right form, else a new one. Source: contract section 1. */
+/**
+ * The caller's own `x-request-id` when it has the right form, else a new one. Source: docs/contract.md,
+ * section 1.
+ */
 export function requestIdOf(request: Pick<IncomingMessage, 'headers'>): string {
   const own = request.headers['x-request-id']
   return typeof own === 'string' && requestIdPattern.test(own) ? own : newId('req')
 }
 
-/** The W3C trace that the caller is in, if it says so properly. */
+/** The caller's W3C trace context; undefined for none or a malformed one. */
 export function traceparentOf(request: Pick<IncomingMessage, 'headers'>): string | undefined {
   const own = request.headers.traceparent
   return typeof own === 'string' && traceparentPattern.test(own) ? own : undefined

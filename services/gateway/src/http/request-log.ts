@@ -26,11 +26,14 @@ type LoggedRequest = {
 export type RequestLog = {
   /** Queues a row; never waits. When the queue is full the oldest rows are dropped and counted. */
   add(request: LoggedRequest): void
-  /** Writes what is queued, once. */
+  /** Writes the queue once more. */
   stop(): Promise<void>
 }
 
-/** The operators' request log: written behind the answers in batches, one at a time. Source: contract section 3. */
+/**
+ * Creates the operators' request log. It writes batches after the answers, one at a time. Source:
+ * docs/contract.md, section 3.
+ */
 export function createRequestLog({ bus, logger }: { bus: Bus; logger: Logger }): RequestLog {
   let queue: Row[] = []
   let dropped = 0

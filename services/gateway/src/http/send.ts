@@ -15,12 +15,12 @@ export const commonHeaders = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 } as const
 
-/** How long the rest of an unread body may take before its connection is cut. */
+/** Longest time for the rest of an unread body; then its connection is cut. */
 const unreadBodyMs = 10_000
 
 export function sendAnswer(reply: FastifyReply, answer: Answer): void {
   const data = answer.content?.data
-  // An answer that streams may still be reading the body that it is about.
+  // An answer that streams may still read the request's body.
   if (data instanceof Readable) data.once('close', () => finishUnreadBody(reply))
   else finishUnreadBody(reply)
   reply.code(answer.status)
@@ -31,7 +31,7 @@ export function sendAnswer(reply: FastifyReply, answer: Answer): void {
   else reply.header('content-type', jsonType).send(JSON.stringify(answer.json))
 }
 
-/** The error as its envelope; anything that is no ServiceError is INTERNAL_ERROR. */
+/** Renders an error as its envelope; anything but a ServiceError is INTERNAL_ERROR. */
 export function errorAnswer(error: unknown, requestId: string): Answer {
   const envelope = toErrorEnvelope(error, requestId)
   const headers: Record<string, string> = {}
@@ -44,7 +44,7 @@ export function errorAnswer(error: unknown, requestId: string): Answer {
   return { status, headers, json: envelope }
 }
 
-/** A body that nobody will read any more has a deadline too. */
+/** Sets a deadline for a body that no handler will read. */
 function finishUnreadBody(reply: FastifyReply): void {
   const request = reply.request.raw
   if (request.complete) return

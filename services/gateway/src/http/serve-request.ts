@@ -25,7 +25,7 @@ export type ServeDeps = {
   readonly handlerOf: (entry: RouteEntry) => Handler
 }
 
-/** What one request came to. */
+/** The result of one request. */
 export type Served = {
   readonly answer: Answer
   readonly error: unknown
@@ -34,8 +34,9 @@ export type Served = {
 }
 
 /**
- * Takes one routed request through contract section 1's order of checks to its answer: route, token, audience, account, address,
- * scope or role, rate, body, resource. Never throws: every failure becomes an answer.
+ * Takes one routed request through the checks to its answer, in the order of docs/contract.md, section 1:
+ * route, token, audience, account, address, scope or role, rate, body, resource. Never throws: every failure
+ * becomes an answer.
  */
 export async function serveRequest(
   deps: ServeDeps,
@@ -154,7 +155,7 @@ function takeFor(limiters: Limiters, { actor }: Identity): Verdict {
   }
 }
 
-/** A body that cannot be read is counted, and still answered for what is wrong with it. */
+/** Counts a request whose body cannot be read; its answer still names the mistake in the body. */
 function countOnly(verdict: Verdict, headers: Record<string, string>): void {
   Object.assign(headers, rateHeaders(verdict))
 }
@@ -171,7 +172,7 @@ function withHeaders(answer: Answer, headers: Record<string, string>): Answer {
   return { ...answer, headers: { ...headers, ...answer.headers } }
 }
 
-/** What a path cannot hold. Source: contract section 11. */
+/** Finds characters that a path cannot hold. Source: docs/contract.md, section 11. */
 function hasControlCharacter(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)

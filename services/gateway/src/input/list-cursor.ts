@@ -2,17 +2,17 @@ import { z } from 'zod'
 import { validatePart } from './validate.ts'
 
 /**
- * The cursor of a list as its client holds it: the cursor of the service that has the list, a dot and the
- * filters of the list, so that the next page needs the cursor alone. The filters need no signature of their
- * own: the service signs its cursor over them, and takes it with no others. Cursors of earlier releases are
- * the service's alone, and good with their filters. Source: contract section 12.
+ * The cursor of a list as its client holds it: the cursor of the service, a dot and the filters of the list,
+ * so that the next page needs the cursor alone. The filters need no signature of their own: the service signs
+ * its cursor over them and refuses it with others. A cursor of an earlier release has no filters; the client
+ * sends them beside it. Source: docs/contract.md, section 12.
  */
 
 type Part = ReturnType<typeof validatePart>
 
 const filtersSchema = z.record(z.string(), z.string())
 const pageSchema = z.looseObject({ next_cursor: z.string() })
-/** What a page may choose for itself. */
+/** Fields that each page may choose anew. */
 const ofThePage = new Set(['limit', 'cursor'])
 
 const foreign: Part = {
@@ -33,7 +33,7 @@ export function validateQuery(schema: z.ZodType, given: Readonly<Record<string, 
   return resumed.ok ? resumed : foreign
 }
 
-/** A service's answer; the cursor of a page carries the filters of `query`, which was validated. */
+/** Adds the filters of a validated query to the cursor of a service's page. */
 export function withFilters(body: unknown, query: unknown): unknown {
   const filters = filtersOf(query)
   if (filters === null) return body
@@ -43,7 +43,7 @@ export function withFilters(body: unknown, query: unknown): unknown {
     : body
 }
 
-/** Null for none. */
+/** The filters of a query; null for none. */
 function filtersOf(query: unknown): Record<string, string> | null {
   const fields = z.record(z.string(), z.unknown()).parse(query ?? {})
   const filters = Object.entries(fields).filter(
@@ -56,7 +56,7 @@ function encodeFilters(filters: Record<string, string>): string {
   return Buffer.from(JSON.stringify(filters)).toString('base64url')
 }
 
-/** Null for anything that `encodeFilters` does not make. */
+/** Reverses `encodeFilters`; null for any other text. */
 function decodeFilters(text: string): Record<string, string> | null {
   const filters = filtersSchema.safeParse(parseOrNull(Buffer.from(text, 'base64url').toString('utf8')))
   if (!filters.success || encodeFilters(filters.data) !== text) return null

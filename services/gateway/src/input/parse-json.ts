@@ -1,6 +1,6 @@
 import { invalidField, type ServiceError } from '@pitboss/errors/service-error'
 
-/** Most containers inside one another, the outermost included. Source: contract section 8. */
+/** Most containers inside one another, the outermost included. Source: docs/contract.md, section 8. */
 const jsonDepthMax = 20
 
 const pathCharactersMax = 256
@@ -18,10 +18,11 @@ const escapes: Readonly<Record<string, string>> = {
 }
 
 /**
- * Parses the bytes of a JSON text more strictly than JSON.parse: UTF-8 without a byte order mark, no key twice in one
- * object, no `__proto__` or `constructor.prototype`, no NUL, no lone surrogate, at most 20 levels.
+ * Parses the bytes of a JSON text more strictly than JSON.parse: UTF-8 without a byte order mark, no key
+ * twice in one object, no `__proto__` or `constructor.prototype`, no NUL, no lone surrogate, at most 20
+ * levels.
  * @throws ServiceError VALIDATION_ERROR with the dotted path of the offence, `body` for the text as a whole.
- * Source: contract section 1.
+ * Source: docs/contract.md, section 1.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   return new Parser(decodeUtf8(bytes)).parse()
@@ -129,7 +130,7 @@ class Parser {
     return out
   }
 
-  /** Stands on the backslash before and on the escape's last character after. */
+  /** Reads an escape, from its backslash to its last character. */
   #escape(): string {
     const letter = this.#text[++this.#at] ?? ''
     if (letter !== 'u') {

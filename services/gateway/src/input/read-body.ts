@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { invalidField, type ServiceError } from '@pitboss/errors/service-error'
 import { singleHeader } from './single-header.ts'
 
-/** How much of a body that is too large is swallowed so that its sender can read the answer. */
+/** Bytes of an oversized body that are read and dropped, so that its sender can read the answer. */
 const swallowBytesMax = 4 * 1024 * 1024
 
 /** Whether the request announces a body. */
@@ -20,7 +20,7 @@ export async function readBody(
   { bytesMax, timeoutMs }: { bytesMax: number; timeoutMs: number },
 ): Promise<Buffer> {
   if (!hasBody(request)) return Buffer.alloc(0)
-  // What announces too much is answered at once, not when it has arrived; Node discards the rest.
+  // A body that announces too much is answered at once; Node discards the rest.
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax)
   const chunks: Buffer[] = []
   let size = 0

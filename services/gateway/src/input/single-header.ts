@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 
 /**
- * The value of a header that may be sent once; null when it is absent or was sent more than once (which Node would
- * join or cut silently). `name` in lower case.
+ * The value of a header that may be sent once; null when it is absent or was sent more than once (which Node
+ * would join or cut silently). `name` in lower case.
  */
 export function singleHeader(request: IncomingMessage, name: string): string | null {
   const values = request.headersDistinct[name]

@@ -5,8 +5,8 @@ const detailsMax = 50
 const pathCharactersMax = 256
 
 /**
- * The public details of what zod found: one for each offending path, dotted. An unknown key is an offence of its own
- * path. `root` names the value as a whole (`body`, `query`). Bounded.
+ * The public details of zod's findings: one for each offending path, dotted. An unknown key offends at its
+ * own path. `root` names the value as a whole (`body`, `query`). Bounded.
  */
 export function toDetails(issues: readonly z.core.$ZodIssue[], root: string): ErrorDetail[] {
   const details = issues.flatMap((issue) => detailsOf(issue, []))
@@ -22,7 +22,7 @@ export function toDetails(issues: readonly z.core.$ZodIssue[], root: string): Er
     .slice(0, detailsMax)
 }
 
-/** Messages where a schema has none of its own. */
+/** The message where a schema has none of its own. */
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_type' && issue.input === undefined) return 'is required'
   return undefined

@@ -12,7 +12,7 @@ export function validatePart<Value>(schema: z.ZodType<Value>, input: unknown, ro
   return details.length > 0 ? { ok: false, details } : { ok: true, value: parsed.data }
 }
 
-/** VALIDATION_ERROR whose message shows the first detail. */
+/** Makes a VALIDATION_ERROR whose message shows the first detail. */
 export function validationError(details: readonly ErrorDetail[]): ServiceError {
   const first = details[0]
   if (first === undefined) return new ServiceError('VALIDATION_ERROR')
@@ -21,7 +21,7 @@ export function validationError(details: readonly ErrorDetail[]): ServiceError {
 
 const windowSchema = z.object({ from: z.string(), to: z.string() })
 
-/** `from` after `to` is an offence of `from`, wherever the two stand side by side. Source: contract section 1. */
+/** Finds `from` after `to`, which offends at `from`. Source: docs/contract.md, section 1. */
 function windowDetails(value: unknown): ErrorDetail[] {
   const window = windowSchema.safeParse(value)
   if (!window.success) return []

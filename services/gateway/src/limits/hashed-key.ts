@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** What a client chose, as a limiter counts it: short whatever was sent, since gateways tell one another their keys. */
+/** Hashes a text that a client chose, so that keys which gateways send one another stay short. */
 export function hashedKey(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }

@@ -5,7 +5,7 @@ import type { WindowRule, WindowState } from './sliding-window.ts'
 import { type BucketRule, type BucketState, chargeBucket, newBucket, takeFromBucket } from './token-bucket.ts'
 import type { Verdict } from './token-bucket.ts'
 
-/** The counters of contract section 8. `mintPair` is one key from one address. */
+/** The counters of docs/contract.md, section 8. `mintPair` is one key from one address. */
 const limiterNames = [
   'operator',
   'launcher',
@@ -19,11 +19,11 @@ const limiterNames = [
 type LimiterName = (typeof limiterNames)[number]
 export type LimiterRules = Readonly<Record<LimiterName, BucketRule | WindowRule>>
 
-/** How long what was let through may wait before the other gateways are told, in milliseconds. */
+/** Longest time between a request that passes and the message to the other gateways, in milliseconds. */
 const exchangeMs = 10
 const keysMax = 50_000
 const pairsPerMessageMax = 500
-/** So that a full message is far below what NATS takes: names that clients choose come in as hashes. */
+/** Keeps a full message far below the limit of NATS; names that clients choose come in as hashes. */
 const keyCharactersMax = 128
 
 export const limitsSubject = 'gw.limits.v1'
@@ -38,17 +38,18 @@ const messageSchema = z.strictObject({
 export type Limiters = {
   /** Counts one request when it may pass. Never throws. */
   take(name: LimiterName, key: string): Verdict
-  /** What a window limiter would say, without counting. */
+  /** The verdict of a window limiter, without counting. */
   peek(name: LimiterName, key: string): Verdict
-  /** Books what another gateway let through. */
+  /** Books requests that another gateway let through. */
   receive(data: Uint8Array): void
   stop(): void
 }
 
 /**
- * Rate limits that hold over all gateways: each counts by itself, tells the others within 10 ms what it let through, and books
- * what they tell as debt. So the sum over gateways is the limit and at most what passes in one exchange comes early.
- * While NATS is away each gateway still limits what passes through itself. Source: contract section 8; the way is ours.
+ * Rate limits that hold over all gateways: each counts its own requests, tells the others within 10 ms how
+ * many it let through, and books their numbers as debt. So the sum over gateways is the limit, and only
+ * requests within one exchange can pass early. While NATS is away each gateway still limits its own requests.
+ * Source: docs/contract.md, section 8; the way is ours.
  */
 export function createLimiters({
   rules,
@@ -61,7 +62,7 @@ export function createLimiters({
   replicaId: string
   publish: (data: Uint8Array) => void
   nowMs: () => number
-  /** Runs `fn` once after so many milliseconds, unless what it returns is called before. */
+  /** Runs `fn` once after so many milliseconds, unless the returned function is called before. */
   later?: (fn: () => void, ms: number) => () => void
 }): Limiters {
   const states = Object.fromEntries(limiterNames.map((name) => [name, limiterState(rules[name])]))

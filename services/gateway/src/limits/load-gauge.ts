@@ -1,4 +1,7 @@
-/** When the gateway is overloaded, and what goes first. Source: contract section 8; thresholds are ours, by configuration. */
+/**
+ * Overload of the gateway, and the order of shedding. Source: docs/contract.md, section 8; the thresholds are
+ * ours, by configuration.
+ */
 
 /** `read` is shed first, `stake` next, `never` never. */
 export type ShedClass = 'read' | 'stake' | 'never'
@@ -13,7 +16,10 @@ export type LoadGauge = {
 }
 
 const sampleMs = 50
-/** Part of the last reading that stays in the next one, so that one pause does not shed and one good sample does not readmit. */
+/**
+ * Part of the last reading that stays in the next one: one pause does not shed, one good sample does not
+ * readmit.
+ */
 const decay = 0.8
 
 export function createLoadGauge({

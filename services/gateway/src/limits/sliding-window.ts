@@ -1,19 +1,21 @@
 import type { Verdict } from './token-bucket.ts'
 
-/** At most `count` in any span of `windowMs`; exact, since each one that was let through is remembered. */
+/** At most `count` requests in any span of `windowMs`; exact, since each one that passed is remembered. */
 
 export type WindowRule = { readonly kind: 'window'; readonly count: number; readonly windowMs: number }
-/** Instants of what was let through, oldest first. */
+/** Instants of the requests that passed, oldest first. */
 export type WindowState = { hitsAtMs: number[] }
 
-/** Remembered at most, as a multiple of the limit: other gateways may have let more through before we heard. */
+/**
+ * Bound of the memory, as a multiple of the limit: other gateways may let more through before they tell us.
+ */
 const rememberedMax = 4
 
 export function newWindow(): WindowState {
   return { hitsAtMs: [] }
 }
 
-/** What `takeFromWindow` would say, without taking. */
+/** The verdict of `takeFromWindow`, without taking. */
 export function peekWindow(rule: WindowRule, state: WindowState, nowMs: number): Verdict {
   forget(rule, state, nowMs)
   return verdict(rule, state, nowMs, state.hitsAtMs.length < rule.count)
@@ -26,7 +28,7 @@ export function takeFromWindow(rule: WindowRule, state: WindowState, nowMs: numb
   return verdict(rule, state, nowMs, allowed)
 }
 
-/** Books what another gateway has let through. */
+/** Books requests that another gateway let through. */
 export function chargeWindow(rule: WindowRule, state: WindowState, count: number, nowMs: number): void {
   forget(rule, state, nowMs)
   const room = rule.count * rememberedMax - state.hitsAtMs.length

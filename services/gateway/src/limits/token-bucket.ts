@@ -1,9 +1,9 @@
-/** So many per second with a burst on top. Level may go below zero by what other gateways have spent meanwhile. */
+/** A rate per second with a burst on top. The level may go below zero by the requests of other gateways. */
 
 export type BucketRule = { readonly kind: 'bucket'; readonly perSecond: number; readonly burst: number }
 export type BucketState = { level: number; atMs: number }
 
-/** What a limiter says of one request. Seconds are whole and at least 1 where the request is refused. */
+/** A limiter's verdict on one request. Seconds are whole, and at least 1 where the request is refused. */
 export type Verdict = {
   readonly allowed: boolean
   readonly limit: number
@@ -18,7 +18,7 @@ export function newBucket({ burst }: BucketRule, nowMs: number): BucketState {
   return { level: burst, atMs: nowMs }
 }
 
-/** Takes one when there is one. */
+/** Takes one token if there is one. */
 export function takeFromBucket(rule: BucketRule, state: BucketState, nowMs: number): Verdict {
   refill(rule, state, nowMs)
   const allowed = state.level >= 1
@@ -32,7 +32,7 @@ export function takeFromBucket(rule: BucketRule, state: BucketState, nowMs: numb
   }
 }
 
-/** Books what another gateway has let through; the debt makes the sum right over time. */
+/** Books requests that another gateway let through; the debt makes the sum right over time. */
 export function chargeBucket(rule: BucketRule, state: BucketState, count: number, nowMs: number): void {
   refill(rule, state, nowMs)
   state.level = Math.max(state.level - count, -debtBurstsMax * rule.burst)

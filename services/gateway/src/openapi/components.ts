@@ -18,7 +18,9 @@ import * as webhook from '@pitboss/contracts/objects/webhook-endpoint'
 import { z } from 'zod'
 import * as own from '../routes/own-shapes.ts'
 
-/** The public shapes by the type name that a generated client gives each; a request's name ends in `Body`. Source: ours. */
+/**
+ * The public shapes by their type name in a generated client; a request's name ends in `Body`. Source: ours.
+ */
 const components = {
   Brand: business.brandSchema,
   BrandPage: auth.listBrands.reply,

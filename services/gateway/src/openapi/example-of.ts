@@ -21,7 +21,7 @@ const ulid = '01jd3v8x5q7r2m4n6p8s0t1w3y'
 const uuidText = '0193a5c4-9d3e-7a2b-8c1d-4e5f60718293'
 const instantText = '2026-11-20T09:30:00.000Z'
 
-/** What a field of this name usually holds. A value wins only where the field's schema takes a text or a number at all. */
+/** Usual values by field name. A value counts only where the field's schema takes a text or a number. */
 const byName: Readonly<Record<string, unknown>> = {
   session_id: `ses_${ulid}`,
   round_id: `rnd_${ulid}`,
@@ -97,8 +97,8 @@ const byName: Readonly<Record<string, unknown>> = {
 }
 
 /**
- * An example that fits a schema: what fields of that name usually hold, else the schema's own first value. `accepts` has the
- * last word on values by name, since a name may mean something else elsewhere.
+ * Makes an example that fits a schema: the usual value of a field's name where its type and pattern take it,
+ * else the schema's own first value.
  */
 export function exampleOf(schema: JsonSchema, name = '', depth = 0): unknown {
   const node = nodeSchema.parse(schema)

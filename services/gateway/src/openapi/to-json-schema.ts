@@ -2,14 +2,19 @@ import { z } from 'zod'
 import { componentNames } from './components.ts'
 import type { JsonSchema } from './example-of.ts'
 
-/** JSON Schema (draft 2020-12, as OpenAPI 3.1 takes it) of what a caller sends (`input`) or gets (`output`). */
+/**
+ * JSON Schema (draft 2020-12, as in OpenAPI 3.1) of the value that a caller sends (`input`) or gets
+ * (`output`).
+ */
 export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
   return rest
 }
 
 export type SchemaWriter = {
-  /** The same as `toJsonSchema`, but named shapes are references. @throws Error for a name with two shapes. */
+  /**
+   * The same as `toJsonSchema`, but named shapes are references. @throws Error for a name with two shapes.
+   */
   write(schema: z.ZodType, io: 'input' | 'output'): JsonSchema
   /** Every named shape that was written so far, by its name. */
   named(): Readonly<Record<string, JsonSchema>>

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 
-/** Bodies and replies of the routes that no service answers. Source: docs/contract.md, sections 4, 7 and 11. */
+/**
+ * Bodies and replies of the routes that no service answers. Source: docs/contract.md, sections 4, 7 and 11.
+ */
 
 export const eventTypesReply = z.strictObject({
   data: z.array(
@@ -13,7 +15,9 @@ export const eventTypesReply = z.strictObject({
   ),
 })
 
-/** A round, the data of a `round.completed` event or its envelope; what it lacks shows as a failed check. */
+/**
+ * A round, the data of a `round.completed` event or its envelope; a missing field shows as a failed check.
+ */
 export const verifyBody = z.record(z.string(), z.unknown())
 export const verifyReply = z.strictObject({
   valid: z.boolean(),

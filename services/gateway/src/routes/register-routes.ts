@@ -4,14 +4,14 @@ import { routeTable } from './route-table.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The row of the route table that this route is. */
+    /** The route's row in the route table. */
     entry?: RouteEntry
   }
 }
 
 /**
- * Registers every route of the table, and sees to it that no other can be: any other registration throws. Requests are answered by the
- * `onRequest` hook before a handler is reached. HEAD comes with GET.
+ * Registers every route of the table and makes any other registration throw. The `onRequest` hook answers
+ * requests before a handler is reached. HEAD comes with GET.
  */
 export function registerRoutes(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => refuseUnknown(route))

@@ -11,7 +11,7 @@ const jsonType = 'application/json'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** What the gateway sends behind a public route: the parts were parsed with the endpoint's own schemas. */
+/** The request that the gateway forwards; its parts were parsed with the endpoint's own schemas. */
 const forwardedSchema = z.strictObject({
   caller: callerSchema,
   params: z.unknown().optional(),
@@ -41,8 +41,8 @@ export type RouteEntry = {
   /** Null: no token. */
   readonly access: Access | null
   /**
-   * `body`: counted after the body, unless it settles. The two addresses are counted before it, their other limits
-   * after it.
+   * `body`: counted after the body, unless it settles. The two addresses are counted before it, their other
+   * limits after it.
    */
   readonly limit: 'counted' | 'exempt' | 'body' | 'mintAddress' | 'loginAddress'
   readonly shed: ShedClass
@@ -171,7 +171,7 @@ export function own<Body = unknown, Query = unknown>(
     bodyType: rules.bodyType ?? jsonType,
     alsoAnswers: null,
     action: { kind: 'own' },
-    // The handler gets what these very schemas have parsed.
+    // Safe: the handler gets values that these very schemas have parsed.
     answer: rules.answer as (deps: AnswerDeps) => Handler,
   }
 }

@@ -13,9 +13,9 @@ const settles = { shed: 'never', limit: 'exempt' } as const
 const report = { answer: reportFormat, alsoAnswers: 'text/csv' } as const
 
 /**
- * Every public route. Its path, its tokens, its shapes and its errors are the endpoint's; a row says how it is limited
- * and shed, and what answers it. A route that is not here cannot be registered. Source: docs/contract.md, sections 2
- * to 5, 7, 8 and 11.
+ * Every public route. Its path, its tokens, its shapes and its errors are the endpoint's; a row says how it
+ * is limited and shed, and what answers it. A route that is not here cannot be registered. Source:
+ * docs/contract.md, sections 2 to 5, 7, 8 and 11.
  */
 export const routeTable: readonly RouteEntry[] = [
   ...ownRoutes,

@@ -124,7 +124,7 @@ await t.test('a ledger that stops coming is given up and leaves its place', asyn
   t.equal((await reconcile('')).answer.status, 200, 'the places are free again')
 })
 
-await t.test('what is no ledger is refused', async (t) => {
+await t.test('a body that is no ledger is refused', async (t) => {
   t.match((await reconcile('{}', 'application/json')).answer, { status: 422, paths: ['content-type'] })
   t.match((await reconcile('a,b\n1,2\n', 'text/csv')).answer, { status: 422, paths: ['body'] })
   t.match((await reconcile('x'.repeat(9000))).answer, { status: 422, paths: ['body'] })

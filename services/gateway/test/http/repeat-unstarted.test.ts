@@ -64,7 +64,7 @@ await t.test('a call that went out and got no answer is not made again', async (
   await served.stop()
 })
 
-await t.test('nobody at all is SERVICE_UNAVAILABLE, after a bounded time', async (t) => {
+await t.test('a call without any responder is SERVICE_UNAVAILABLE after a bounded time', async (t) => {
   for (const [budgetMs, atLeastMs, atMostMs] of [
     [200, 0, 1200],
     [800, 250, 1800],

@@ -66,7 +66,7 @@ await t.test('two gateways let a credential through as often as one', async (t) 
   t.match(refused.headers.get('ratelimit-reset'), /^[23]$/)
 })
 
-await t.test('what settles is never limited, and a stake is', async (t) => {
+await t.test('a settlement is never limited, a stake is', async (t) => {
   const token = await world.operatorToken()
   const place = (body: unknown) => ask(`${url}/v1/transactions`, { method: 'POST', token, body })
   await exhaust(() => place(bet))
@@ -126,7 +126,7 @@ await t.test('guesses at one key from one address stop, its owner elsewhere stil
   t.equal((await mint('192.0.2.2', ids.testKey)).status, 200)
 })
 
-await t.test('what gateways tell one another stays small, whatever keys clients choose', async (t) => {
+await t.test('messages between gateways stay small, whatever keys clients choose', async (t) => {
   const longest: number[] = []
   const told = world.services.subscribe('gw.limits.v1', ({ data }) => longest.push(data.length))
   await world.services.nc.flush()

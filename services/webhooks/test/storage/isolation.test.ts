@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import type { Scope } from '@pitboss/contracts/caller'
 import { newId } from '@pitboss/runtime/new-id'
 import { connectStorage } from '@pitboss/storage/connect-storage'
@@ -45,38 +46,42 @@ await makeThings()
 
 const { scoped, internal, table } = linesFor<Ids>()
 const all = { types: null, from: null, to: null }
-const raw = 'a collection itself; only this folder gets at it'
-const made = 'makes records with a scope; their ids are ours or follow from what is theirs'
-const worker = 'a worker, about an endpoint of which it holds the lease'
-const found = 'of an endpoint that was found under its scope, or by the worker that holds its lease'
-const job = 'of a replay job that was found under its scope, or by the worker of all jobs'
-const fanout = 'the fan-out of events, which works for every account'
-const operations = 'for operations, which look over every account'
-const workers = "about the service's own workers, which belong to no account"
+/** Says which actions (or files of storage/) call a method without a scope, and where the scope comes from. */
+const by = (callers: string, scopeFrom: string) => internal(`${callers}: ${scopeFrom}`)
+const raw = internal('a collection itself, which only this folder opens and passes around')
+const leased = 'the endpoint is under the lease of this worker, which works for every account'
+const everyAccount = 'a worker of every account, and nothing it reads leaves the process'
+const operations = 'an order of operations, which look over every account'
 
 const queueLines = {
-  create: internal(made),
-  existing: internal('ids that follow from an endpoint and an event of the same account'),
-  statusesOfEvents: internal(fanout),
-  upcoming: internal(worker),
-  upcomingOf: internal(worker),
-  unsettledOf: internal(worker),
-  upcomingIn: internal(worker),
-  oldestDue: internal(found),
-  inFlight: internal(found),
-  firstDueAt: internal(operations),
+  create: by(
+    'record-events, change-endpoint, advance-replays',
+    'each delivery bears the scope of its event, of the endpoint found under a scope, or of its job',
+  ),
+  existing: by('record-events, replay-selection', 'ids derive from an endpoint and an event of one scope'),
+  statusesOfEvents: by('record-events', 'ids of the events of the batch, each with the scope of its subject'),
+  upcoming: by('endpoint-view', leased),
+  upcomingOf: by('lease-endpoints', leased),
+  unsettledOf: by('lease-endpoints', leased),
+  upcomingIn: by('endpoint-view', leased),
+  oldestDue: by(
+    'claim-deliveries, read-deliveries',
+    'the endpoint is under lease, or of a delivery that was found under the scope of the caller',
+  ),
+  inFlight: by('read-deliveries', 'the endpoint of a delivery that was found under the scope of the caller'),
+  firstDueAt: by('read-status', operations),
 }
 const claimLines = {
-  claim: internal(worker),
-  complete: internal(worker),
-  recoverOrphans: internal(worker),
+  claim: by('claim-deliveries', leased),
+  complete: by('settle-attempt', 'a delivery that this worker has claimed under its lease'),
+  recoverOrphans: by('recover-orphans', leased),
 }
 const moveLines = {
-  pullBacklog: internal(worker),
-  hold: internal(found),
-  release: internal(found),
-  hasHeld: internal(worker),
-  cancelAll: internal(found),
+  pullBacklog: by('endpoint-view', leased),
+  hold: by('change-endpoint, endpoint-view', 'the endpoint was found under a scope, or is under lease'),
+  release: by('change-endpoint, endpoint-view', 'the endpoint was found under a scope, or is under lease'),
+  hasHeld: by('endpoint-view', leased),
+  cancelAll: by('change-endpoint, endpoint-view', 'the endpoint was found under a scope, or is under lease'),
   reopen: scoped((scope, ids) =>
     deliveries.reopen(scope, { _id: ids.endedId, status: 'FAILED', attemptCount: 0 }, now),
   ),
@@ -87,9 +92,94 @@ const moveLines = {
       now,
     ),
   ),
-  replayAgain: internal(job),
-  cancelReplay: internal(job),
-  countReplay: internal(job),
+  replayAgain: by('advance-replays', 'ids that replay-selection read in the scope of the job'),
+  cancelReplay: by('cancel-replay, advance-replays', 'a job found under a scope, or any job for its worker'),
+  countReplay: by('read-replays', 'a job found under a scope, or any job for its worker or for operations'),
+}
+const stores = {
+  collectionsOf: table(collections, {
+    events: raw,
+    endpoints: raw,
+    deliveries: raw,
+    replays: raw,
+    parked: raw,
+    workers: raw,
+  }),
+  createBodyCache: table(createBodyCache(events, 1000), {
+    put: by('record-events', 'bodies of events that were just recorded; nobody outside reads the cache'),
+    of: by('claim-deliveries', 'events of the deliveries of one endpoint under lease'),
+  }),
+  createDeliveryClaims: table(createDeliveryClaims(collections), claimLines),
+  createDeliveryMoves: table(createDeliveryMoves(collections), moveLines),
+  createDeliveryQueue: table(createDeliveryQueue(collections), queueLines),
+  createDeliveryStore: table(deliveries, {
+    ...queueLines,
+    ...claimLines,
+    ...moveLines,
+    find: scoped((scope, { endedId }) => deliveries.find(scope, endedId)),
+    read: by('read-deliveries', operations),
+    list: scoped((scope, { webhookId }) => deliveries.list(scope, { webhookId }, 10)),
+    listAnywhere: by('read-deliveries, read-events', operations),
+    statusCounts: by('read-status', operations),
+  }),
+  createEndpointStore: table(endpoints, {
+    read: by('start-replay', operations),
+    readTogether: by('endpoint-view', leased),
+    insert: by('create-endpoint', 'the document bears the scope of the caller'),
+    known: scoped((scope, { webhookId }) => endpoints.known(scope, webhookId)),
+    find: scoped((scope, { webhookId }) => endpoints.find(scope, webhookId)),
+    list: scoped((scope) => endpoints.list(scope, null, 10)),
+    count: scoped((scope) => endpoints.count(scope)),
+    targets: by('record-events', 'operators of the events of the batch; newEvent compares the whole scope'),
+    change: scoped((scope, { webhookId }) =>
+      endpoints.change(scope, webhookId, () => ({ $set: { description: 'changed' } })),
+    ),
+    noteSuccesses: by('record-successes', 'endpoints to which this worker delivered under its lease'),
+    notePulled: by('endpoint-view', leased),
+    workCounts: by('lease-endpoints', leased),
+    lowerDue: by(
+      'mark-due, record-events',
+      'an endpoint found under a scope, of a job, or among the targets of an event of its scope',
+    ),
+    due: by('lease-endpoints', everyAccount),
+    waiting: by('read-status', operations),
+    lease: by('lease-endpoints', everyAccount),
+    release: by('lease-endpoints', leased),
+    abandon: by('lease-endpoints', leased),
+    countPaused: by('read-status', operations),
+    beat: by('lease-endpoints', "the service's own workers, which belong to no account"),
+    aliveWorkers: by('lease-endpoints', "the service's own workers, which belong to no account"),
+    retire: by('lease-endpoints', "the service's own workers, which belong to no account"),
+  }),
+  createEventStore: table(events, {
+    recorded: by('record-events', 'ids of a batch; a known event of another scope is left out and logged'),
+    record: by('record-events', 'each event bears the scope that its subject and its envelope name'),
+    lastSeq: scoped((scope) => events.lastSeq(scope)),
+    seqBefore: scoped((scope) => events.seqBefore(scope, hour.to)),
+    page: scoped((scope) => events.page(scope, { ...all, ...hour }, 0, 10)),
+    headers: scoped((scope) => events.headers(scope, { ...all, types: ['round.started'] }, 0, 10)),
+    find: scoped((scope, { eventId }) => events.find(scope, eventId)),
+    bodies: by('storage/body-cache', 'as its method `of`: events of the deliveries of one endpoint'),
+    ofRound: by('read-events', operations),
+  }),
+  createParkedStore: table(createParkedStore(collections), {
+    park: by('parked-messages', 'the fan-out, of a message that names no account for certain'),
+    list: by('parked-messages', operations),
+    read: by('parked-messages', operations),
+    remove: by('parked-messages', operations),
+    setError: by('parked-messages', operations),
+    count: by('read-status', operations),
+  }),
+  createReplayStore: table(replays, {
+    insert: by('start-replay', 'the document bears the scope of an endpoint that was found under a scope'),
+    read: by('read-replays', operations),
+    find: scoped((scope, { webhookId, replayId }) => replays.find(scope, webhookId, replayId)),
+    list: scoped((scope, { webhookId }) => replays.list(scope, webhookId, null, 10)),
+    running: by('advance-replays', everyAccount),
+    uncounted: by('advance-replays', everyAccount),
+    count: by('advance-replays', 'ids of jobs that `uncounted` has just read'),
+    change: scoped((scope, { replayId }) => replays.change(scope, replayId, { status: 'CANCELLED' })),
+  }),
 }
 
 await holdIsolation(t, {
@@ -98,86 +188,24 @@ await holdIsolation(t, {
   ids,
   neverMade: newIds(),
   folder: new URL('../../src/storage/', import.meta.url),
-  stores: {
-    collectionsOf: table(collections, {
-      ...{
-        events: internal(raw),
-        endpoints: internal(raw),
-        deliveries: internal(raw),
-        replays: internal(raw),
-      },
-      ...{ parked: internal(raw), workers: internal(raw) },
-    }),
-    createBodyCache: table(createBodyCache(events, 1000), {
-      put: internal(fanout),
-      of: internal('bodies of events that are about to be sent to endpoints they are for'),
-    }),
-    createDeliveryClaims: table(createDeliveryClaims(collections), claimLines),
-    createDeliveryMoves: table(createDeliveryMoves(collections), moveLines),
-    createDeliveryQueue: table(createDeliveryQueue(collections), queueLines),
-    createDeliveryStore: table(deliveries, {
-      ...queueLines,
-      ...claimLines,
-      ...moveLines,
-      find: scoped((scope, { endedId }) => deliveries.find(scope, endedId)),
-      read: internal(operations),
-      list: scoped((scope, { webhookId }) => deliveries.list(scope, { webhookId }, 10)),
-      listAnywhere: internal(operations),
-      statusCounts: internal(operations),
-    }),
-    createEndpointStore: table(endpoints, {
-      read: internal(operations),
-      readTogether: internal(worker),
-      insert: internal(made),
-      known: scoped((scope, { webhookId }) => endpoints.known(scope, webhookId)),
-      find: scoped((scope, { webhookId }) => endpoints.find(scope, webhookId)),
-      list: scoped((scope) => endpoints.list(scope, null, 10)),
-      count: scoped((scope) => endpoints.count(scope)),
-      targets: internal(fanout),
-      change: scoped((scope, { webhookId }) =>
-        endpoints.change(scope, webhookId, () => ({ $set: { description: 'changed' } })),
-      ),
-      noteSuccesses: internal(worker),
-      notePulled: internal(worker),
-      workCounts: internal(worker),
-      lowerDue: internal(found),
-      due: internal(worker),
-      waiting: internal(operations),
-      lease: internal(worker),
-      release: internal(worker),
-      abandon: internal(worker),
-      countPaused: internal(operations),
-      beat: internal(workers),
-      aliveWorkers: internal(workers),
-      retire: internal(workers),
-    }),
-    createEventStore: table(events, {
-      recorded: internal(fanout),
-      record: internal('the fan-out, which gives each event the scope that its message names'),
-      lastSeq: scoped((scope) => events.lastSeq(scope)),
-      seqBefore: scoped((scope) => events.seqBefore(scope, hour.to)),
-      page: scoped((scope) => events.page(scope, { ...all, ...hour }, 0, 10)),
-      headers: scoped((scope) => events.headers(scope, { ...all, types: ['round.started'] }, 0, 10)),
-      find: scoped((scope, { eventId }) => events.find(scope, eventId)),
-      bodies: internal('bodies of events that are about to be sent to endpoints they are for'),
-      ofRound: internal(operations),
-    }),
-    createParkedStore: table(createParkedStore(collections), {
-      ...{ park: internal(fanout), list: internal(operations), read: internal(operations) },
-      ...{ remove: internal(operations), setError: internal(operations), count: internal(operations) },
-    }),
-    createReplayStore: table(replays, {
-      insert: internal(made),
-      read: internal(operations),
-      find: scoped((scope, { webhookId, replayId }) => replays.find(scope, webhookId, replayId)),
-      list: scoped((scope, { webhookId }) => replays.list(scope, webhookId, null, 10)),
-      running: internal('the worker of replay jobs, which works for every account'),
-      uncounted: internal('the worker of replay jobs, which works for every account'),
-      count: internal(job),
-      change: scoped((scope, { replayId }) => replays.change(scope, replayId, { status: 'CANCELLED' })),
-    }),
-  },
+  stores,
   others: ['newDocument', 'orderOf'],
+})
+
+t.test('the named callers of the methods without a scope call them', (t) => {
+  const src = new URL('../../src/', import.meta.url)
+  for (const { lines } of Object.values(stores)) {
+    for (const [method, line] of Object.entries(lines)) {
+      if (!('internal' in line) || line === raw) continue
+      const [callers = ''] = line.internal.split(': ')
+      for (const caller of callers.split(', ')) {
+        const path = caller.includes('/') ? `${caller}.ts` : `actions/${caller}.ts`
+        const text = readFileSync(new URL(path, src), 'utf8')
+        t.ok(text.includes(`.${method}(`), `${path} calls ${method}`)
+      }
+    }
+  }
+  t.end()
 })
 
 function newIds(): Ids {

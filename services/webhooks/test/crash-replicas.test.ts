@@ -10,7 +10,7 @@ t.setTimeout(240_000)
 
 const long = { timeoutMs: 30_000 }
 
-await t.test('a replay job goes on after its replica was killed and sends nothing twice', async (t) => {
+await t.test('a replay job continues after its replica was killed and sends no event twice', async (t) => {
   const rig = await startRig(t, { start: false })
   const receiver = await startReceiver(t)
   const first = spawnService(t, rig.config, 'webhooks.replay-page=kill@2')
@@ -46,7 +46,7 @@ await t.test('a replay job goes on after its replica was killed and sends nothin
 })
 
 await t.test(
-  'a replay job whose cancelling replica is killed ends all the same and counts what arrived',
+  'a replay job ends and counts its arrived events although the cancelling replica is killed',
   async (t) => {
     const rig = await startRig(t, { start: false })
     const { deliveries, events, replays } = rig.collections
@@ -75,7 +75,7 @@ await t.test(
   },
 )
 
-await t.test('two replicas, one killed again and again under load: nothing is lost', async (t) => {
+await t.test('two replicas, one killed again and again under load, lose no event', async (t) => {
   const rig = await startRig(t, { start: false })
   const receiver = await startReceiver(t)
   spawnService(t, rig.config)
@@ -95,7 +95,7 @@ await t.test('two replicas, one killed again and again under load: nothing is lo
 })
 
 await t.test(
-  'told to stop while a receiver hangs, it exits 0 within 10 s and the delivery is repeated',
+  'a process stopped while a receiver hangs exits 0 within 10 s, and the delivery is repeated',
   async (t) => {
     const rig = await startRig(t, { start: false })
     let hang = true

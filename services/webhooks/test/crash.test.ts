@@ -19,8 +19,8 @@ const points = [
   'webhooks.settled=kill@9',
 ]
 
-// Each with a database and an account of its own; most of the time they wait for what the dead process had
-// taken to come again.
+// Each test has its own database and account. Mostly they wait until the stream repeats the messages of the
+// dead process.
 t.jobs = 4
 for (const point of points) {
   const name = `killed at ${point}: every event arrives, extras at most what was in flight`

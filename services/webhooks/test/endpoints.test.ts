@@ -37,7 +37,7 @@ t.test('endpoints', async (t) => {
     as = caller,
   ) => rig.call(createWebhook, { caller: as, params: {}, query: {}, body: { events: [], ...body } })
 
-  await t.test('creation shows the secret once; only its encryption is kept', async (t) => {
+  await t.test('creation shows the secret once and stores it encrypted', async (t) => {
     const { status: code, body } = await create({
       url: 'https://example.com/hook',
       environment: 'LIVE',
@@ -62,7 +62,7 @@ t.test('endpoints', async (t) => {
     t.match(stored, /"sealed":"v1\./)
   })
 
-  await t.test('urls that must not be called are refused, naming the path', async (t) => {
+  await t.test('forbidden URLs are refused, naming the field', async (t) => {
     const refused = { code: 'VALIDATION_ERROR', details: [{ path: 'url' }] }
     for (const url of [
       'http://example.com/hook',
@@ -139,7 +139,7 @@ t.test('endpoints', async (t) => {
   })
 
   await t.test(
-    'a rotation signs with both secrets as long as the overlap lasts, zero ends the old at once',
+    'a rotation signs with both secrets during the overlap; an overlap of zero ends the old one at once',
     async (t) => {
       const receiver = await startReceiver(t)
       const endpoint = await rig.createEndpoint(receiver.url, ['transaction.bet'])
@@ -161,7 +161,7 @@ t.test('endpoints', async (t) => {
     },
   )
 
-  await t.test('a changed url and event list hold from then on', async (t) => {
+  await t.test('a changed URL and event list apply at once', async (t) => {
     const [old, fresh] = [await startReceiver(t), await startReceiver(t)]
     const { webhook_id } = await rig.createEndpoint(old.url)
     const patched = await rig.call(patchWebhook, {
@@ -181,7 +181,7 @@ t.test('endpoints', async (t) => {
   })
 
   await t.test(
-    'a test travels signed to a paused endpoint too, once, and counts toward nothing',
+    'a test is sent signed and once, also to a paused endpoint, and leaves its health alone',
     async (t) => {
       const receiver = await startReceiver(t, status(500))
       const { webhook_id, secret } = await rig.createEndpoint(receiver.url)
@@ -242,7 +242,7 @@ t.test('endpoints', async (t) => {
     },
   )
 
-  await t.test('deleting cancels what waits; the deliveries stay in the list', async (t) => {
+  await t.test('deleting an endpoint cancels its waiting deliveries, which stay in the list', async (t) => {
     const receiver = await startReceiver(t, status(500))
     const { webhook_id } = await rig.createEndpoint(receiver.url)
     await rig.publish()
@@ -312,7 +312,7 @@ t.test('endpoints', async (t) => {
   )
 })
 
-t.test('a test receiver that echoes the signature it computed is told its mistake', async (t) => {
+t.test('a test receiver that echoes its computed signature gets a hint at its mistake', async (t) => {
   const rig = await startRig(t)
   let secret = ''
   const receiver = await startReceiver(t, (response, { headers, body }) => {

@@ -51,7 +51,7 @@ t.test('reading events', async (t) => {
   })
 
   await t.test(
-    'from and to are inclusive and by created_at, also for what was recorded out of order',
+    'from and to are inclusive and by created_at, also for events recorded out of order',
     async (t) => {
       const daysAgo = (days: number) => new Date(now - days * dayMs).toISOString()
       t.strictSame(idsOf(await list(rig, { from: daysAgo(8) })), [at(1), at(2), at(3), at(4), at(5)])
@@ -66,7 +66,7 @@ t.test('reading events', async (t) => {
   )
 
   await t.test(
-    'a cursor goes on where the page ended, also from an empty page, and only in its own list',
+    'a cursor continues where the page ended, also from an empty page, and only in its own list',
     async (t) => {
       const first = await list(rig, { limit: 2 })
       t.strictSame(idsOf(first), [at(2), at(4)])
@@ -102,7 +102,7 @@ t.test('reading events', async (t) => {
   )
 
   await t.test(
-    'an event by its id; foreign, of the other environment and malformed are all not found',
+    'an event is found by its id; a foreign id, one of the other environment and a malformed one are not',
     async (t) => {
       const get = (event_id: string, caller = rig.caller()) =>
         rig.call(getEvent, { caller, params: { event_id }, query: {}, body: undefined })
@@ -150,7 +150,7 @@ t.test('reading events', async (t) => {
   })
 })
 
-t.test('pollers miss and repeat nothing while many write and a replica goes away', async (t) => {
+t.test('pollers miss and repeat no event while many write and a replica stops', async (t) => {
   const rig = await startRig(t, { replicas: 2 })
   const total = 300
   const otherScope = { operatorId: randomUUID(), environment: 'LIVE' } as const

@@ -20,7 +20,7 @@ t.setTimeout(120_000)
 
 const long = { timeoutMs: 20_000 }
 
-/** What `ops consumer rewind` does: the consumer is made anew at the sequence. */
+/** Creates the consumer again at the sequence, as `ops consumer rewind` does. */
 async function rewind(rig: Rig, fromSeq: number, toSeq: number) {
   const started = await rig.bus.call(fanoutRewind.start, { order, fromSeq, toSeq })
   const manager = await jetstreamManager(rig.bus.nc)
@@ -36,7 +36,7 @@ async function rewind(rig: Rig, fromSeq: number, toSeq: number) {
   }, long)
 }
 
-t.test('a rewind repairs what is missing, changes nothing else and counts both', async (t) => {
+t.test('a rewind repairs missing events and deliveries, changes no others and counts both', async (t) => {
   const rig = await startRig(t)
   const receiver = await startReceiver(t)
   const before = await rig.publish()
@@ -65,7 +65,7 @@ t.test('a rewind repairs what is missing, changes nothing else and counts both',
   t.equal((await rig.deliveries({ event_id: lost[0] ?? '' }))[0]?.delivery_id, id, 'under the same id')
 })
 
-t.test('a message that nobody can read is parked at its fifth failure and holds nothing back', async (t) => {
+t.test('an unreadable message is parked at its fifth failure and holds up no other', async (t) => {
   const rig = await startRig(t)
   const receiver = await startReceiver(t)
   await rig.createEndpoint(receiver.url)
@@ -117,7 +117,7 @@ t.test('many events to several endpoints by type, each exactly once, over two re
   t.equal(wins.received.length, 100)
 })
 
-t.test('what was put among the events by a reply subject is parked and changes nothing', async (t) => {
+t.test('a reply that reaches the event stream is parked and changes nothing', async (t) => {
   const rig = await startRig(t)
   const receiver = await startReceiver(t)
   await rig.createEndpoint(receiver.url)
@@ -130,17 +130,17 @@ t.test('what was put among the events by a reply subject is parked and changes n
   const event = await rig.publish()
   await waitFor(() => receiver.received.length === 1)
 
-  // An answer about the stream, and what a pull says that finds nothing new.
+  // An answer about the stream, and the answer of a pull that finds no message.
   nc.publish('$JS.API.STREAM.INFO.EVENTS', '', { reply: won })
   await stored(2)
   const { name: nothing } = await manager.consumers.add('EVENTS', { deliver_policy: DeliverPolicy.New })
   nc.publish(`$JS.API.CONSUMER.MSG.NEXT.EVENTS.${nothing}`, '{"no_wait":true}', { reply: won })
   await stored(3)
-  // The acknowledgement of an event. It has no message id, else it would count as sent twice from here on.
+  // The acknowledgement of an event, without a message id: a second one would be dropped as a duplicate.
   const second = { ...JSON.parse(event.body), id: `${event.id.slice(0, -4)}aaaa` }
   nc.publish(bet, JSON.stringify(second), { reply: won })
   await stored(5)
-  // That event again, which the broker stores under its own subject; and by hand under another one.
+  // The same event again, which the broker stores under its own subject; and by hand under another one.
   const { name: last } = await manager.consumers.add('EVENTS', {
     deliver_policy: DeliverPolicy.StartSequence,
     opt_start_seq: 4,
@@ -180,7 +180,7 @@ t.test('what was put among the events by a reply subject is parked and changes n
   t.strictSame(receiver.eventIds(), [event.id, second.id], 'both true events arrived once')
 })
 
-t.test('an event that is recorded stays what it is, whatever else comes under its id', async (t) => {
+t.test('a recorded event stays as it is when another message bears its id', async (t) => {
   const rig = await startRig(t)
   const receiver = await startReceiver(t)
   await rig.createEndpoint(receiver.url)
@@ -207,7 +207,7 @@ t.test('an event that is recorded stays what it is, whatever else comes under it
   )
 })
 
-t.test('of two events under one id in one batch the first counts', async (t) => {
+t.test('the first of two events with one id in a batch counts', async (t) => {
   const { collections, scope } = await startRig(t, { start: false })
   const events = createEventStore(collections)
   const recordEvents = createRecordEvents({

@@ -79,25 +79,24 @@ for (const leftBefore of [false, true]) {
       t.strictSame(noted?.pulledFor, noted?.health.breaker.closedAt)
       t.match(await show(rig, refused._id), still, 'a success pulls nothing forward')
 
-      // As a worker leaves it that dies between the pull and its note.
+      // The state after a worker died between the pull and the record of it.
       await endpoints.updateOne(
         { _id: webhookId },
         { $unset: { pulledFor: true }, $min: { dueAt: new Date() }, $inc: { wakes: 1, version: 1 } },
       )
       await waitFor(async () => (await endpoints.findOne({ _id: webhookId }))?.pulledFor !== undefined, long)
-      t.match(await show(rig, refused._id), still, 'nor does the same closing, twice')
+      t.match(await show(rig, refused._id), still, 'the same closing pulls it forward once')
 
       await retry(rig, refused._id)
       await waitFor(async () => (await show(rig, refused._id)).attempt_count === 3, long)
-      t.match(await show(rig, refused._id), { ...still, attempt_count: 3 }, 'nor uses a person up a step')
+      t.match(await show(rig, refused._id), { ...still, attempt_count: 3 }, 'a manual retry uses up no step')
       const kept = await rig.collections.deliveries.findOne({ _id: refused._id })
       t.match(kept, { step: leftBefore ? 2 : 9, stepDueAt })
     },
   )
 }
 
-// Each with a database and an account of its own; most of the time they wait for the lease of the dead
-// process to end.
+// Each test has its own database and account. Mostly they wait until the lease of the dead process ends.
 t.jobs = 2
 for (const point of ['webhooks.health-settled=kill@1', 'webhooks.backlog-pulled=kill@1']) {
   void t.test(

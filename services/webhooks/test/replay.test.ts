@@ -56,7 +56,7 @@ function replayCalls(rig: Rig, webhook_id: string) {
   return { create, show, cancel, done, list }
 }
 
-t.test('events from before the endpoint are made up for, once; then failed, then all again', async (t) => {
+t.test('a replay sends events from before the endpoint once; then failed ones; then all again', async (t) => {
   const rig = await startRig(t, { timeScale: 100_000 })
   const receiver = await startReceiver(t)
   const events = await Promise.all(
@@ -134,14 +134,14 @@ t.test(
     t.match(cancelled.body, { status: 'CANCELLED', created: 20 })
     for (const release of waiting) release()
     await waitFor(async () => (await rig.collections.deliveries.countDocuments({ status: 'PENDING' })) === 0)
-    t.equal(receiver.received.length, 3, 'what was not sent is not sent any more')
+    t.equal(receiver.received.length, 3, 'unsent deliveries stay unsent')
     t.equal(await rig.collections.deliveries.countDocuments({ status: 'CANCELLED' }), 18)
     await rig.call(pauseWebhook, { caller: rig.caller(), params: { webhook_id }, query: {}, body: undefined })
     await t.rejects(replay.create(), { code: 'CONFLICT' })
   },
 )
 
-t.test('a cancelled replay counts what was in flight when it was cancelled and arrived', async (t) => {
+t.test('a cancelled replay counts the deliveries that were in flight and arrived', async (t) => {
   const rig = await startRig(t, { replicas: 2 })
   const { deliveries, events, replays } = rig.collections
   const waiting: { response: ServerResponse; eventId: string }[] = []
@@ -171,7 +171,11 @@ t.test('a cancelled replay counts what was in flight when it was cancelled and a
   const first = { status: 'CANCELLED', matched: 20, created: 20, delivered: 1, failed: 0 }
   t.match(await counted(made), first)
   t.equal(await deliveries.countDocuments({ status: 'DELIVERED' }), 1)
-  t.equal(await deliveries.countDocuments({ status: 'CANCELLED' }), 19, 'what was refused is not sent again')
+  t.equal(
+    await deliveries.countDocuments({ status: 'CANCELLED' }),
+    19,
+    'refused deliveries are not sent again',
+  )
 
   receiver.answer(status(200))
   const all = (await replay.create({ only: 'all' })).body.replay_id
@@ -184,7 +188,7 @@ t.test('a cancelled replay counts what was in flight when it was cancelled and a
   const again = (await replay.create({ only: 'all' })).body.replay_id
   await waitFor(() => waiting.length >= 2, long)
   await waitFor(async () => (await replay.show(again)).created === 20, long)
-  t.match((await replay.cancel(again)).body, { delivered: 0 }, 'what was delivered before is not counted')
+  t.match((await replay.cancel(again)).body, { delivered: 0 }, 'earlier deliveries are not counted')
   receiver.answer(status(200))
   for (const { response } of waiting) response.writeHead(200).end()
   const { created, delivered } = await counted(again)
@@ -195,7 +199,7 @@ t.test('a cancelled replay counts what was in flight when it was cancelled and a
   t.match(await replay.show(made), first, 'later jobs change nothing')
 })
 
-t.test('what a person sends again after a cancelled replay is not counted by it', async (t) => {
+t.test('a cancelled replay does not count deliveries that a person sends again', async (t) => {
   const rig = await startRig(t)
   const { deliveries, events, replays } = rig.collections
   const waiting: ServerResponse[] = []
@@ -247,7 +251,7 @@ t.test(
     t.equal(await rig.collections.replays.countDocuments({}), 1)
     t.equal(receiver.received.length, 1)
 
-    // As a replica leaves it that dies between the claim of the key and the job.
+    // The state after a replica died between the claim of the key and the insert of the job.
     await rig.collections.replays.deleteOne({ _id: one.body.replay_id ?? '' })
     t.equal((await create()).body.replay_id, one.body.replay_id)
     const other = await rig.createEndpoint(receiver.url)
@@ -268,7 +272,7 @@ t.test(
   },
 )
 
-t.test('jobs that wait for ever at a paused endpoint hold up no other', async (t) => {
+t.test('jobs at a paused endpoint hold up no other job', async (t) => {
   const rig = await startRig(t)
   const receiver = await startReceiver(t)
   const { webhook_id } = await rig.createEndpoint(receiver.url)

@@ -14,7 +14,7 @@ import { waitingFor } from '../../src/rules/waiting-for.ts'
 
 const many = (lane: string) => Array.from({ length: 100 }, () => lane)
 
-t.test('fresh goes before old three to one, a replay takes at most its quarter', (t) => {
+t.test('fresh deliveries precede old ones three to one, a replay takes at most its quarter', (t) => {
   let turns = { all: 0, normal: 0 }
   const counts = { fresh: 0, retry: 0, replay: 0 }
   for (let claim = 0; claim < 160; claim++) {
@@ -28,7 +28,7 @@ t.test('fresh goes before old three to one, a replay takes at most its quarter',
   t.end()
 })
 
-t.test('a lane alone gets every slot but for replays, manual goes first', (t) => {
+t.test('a lane alone gets every slot, except replays; manual deliveries are first', (t) => {
   const none = { fresh: [], retry: [], replay: [], manual: [] }
   const turns = { all: 0, normal: 0 }
   const plan = (due: Partial<Record<keyof typeof none, string[]>>, replayFree = 2) =>
@@ -107,7 +107,7 @@ t.test('each common mistake in checking a signature is named', (t) => {
   t.end()
 })
 
-t.test('what a delivery waits for, in plain words', (t) => {
+t.test('the reason of a waiting delivery, in plain words', (t) => {
   const now = new Date('2026-11-20T12:04:00.000Z')
   const later = new Date('2026-11-20T12:04:30.000Z')
   const delivery = {

@@ -23,7 +23,7 @@ type Move =
   | { readonly kind: 'interrupted'; readonly ms: number; readonly random: number }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'until-due' | 'others-fail' | 'other-succeeds' | 'retry' | 'pause' | 'resume' }
-  /** `dies`: the worker does, when it has pulled the backlog forward and has not noted that. */
+  /** `dies`: the worker dies after it pulled the backlog forward and before it recorded that. */
   | { readonly kind: 'pull'; readonly dies: boolean }
 
 /**
@@ -70,7 +70,7 @@ class Life {
     this.#check(!waits || this.#dueMs <= this.#place.stepDueAt.getTime(), 'due later than its step')
   }
 
-  /** Nothing but failures from now on. */
+  /** Every later attempt fails. */
   end(): void {
     for (let left = 0; left < 40; left++) {
       this.apply({ kind: 'resume' })

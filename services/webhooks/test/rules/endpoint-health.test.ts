@@ -34,7 +34,7 @@ function run(health: EndpointHealth, ...results: AttemptResult[]): EndpointHealt
 
 const failures = (count: number, seconds = 0) => Array.from({ length: count }, () => result(seconds))
 
-t.test('the breaker opens at the tenth failure in a row and not before', (t) => {
+t.test('the breaker opens at the tenth failure in a row, no earlier', (t) => {
   t.equal(run(freshHealth, ...failures(9)).breaker.probeAt, null)
   const opened = { probeAt: at(30), intervalMs: 30_000, closedAt: null }
   t.strictSame(run(freshHealth, ...failures(10)).breaker, opened)
@@ -95,7 +95,7 @@ t.test('a breaker that an earlier release opened closes like any other', (t) => 
   t.end()
 })
 
-t.test('the pace doubles when as many have succeeded as it allows: 1, 2, 4, 8', (t) => {
+t.test('the pace doubles after as many successes as it allows: 1, 2, 4, 8', (t) => {
   const closed = run(freshHealth, ...failures(10), result(60, { ok: true, probe: true }))
   let health = closed
   const paces = [health.pace.inFlight]

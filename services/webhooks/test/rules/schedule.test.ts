@@ -12,7 +12,7 @@ const plain = (ms: number) => ms
 const start = new Date('2026-11-20T00:00:00.000Z')
 const after = (ms: number) => new Date(start.getTime() + ms)
 
-/** A failed attempt at step 1 of a delivery that began at `start`, unless told otherwise. */
+/** Judges a failed attempt, by default at step 1 of a delivery that began at `start`. */
 const judge = (fields: Partial<Parameters<typeof judgeAttempt>[0]> = {}) =>
   judgeAttempt({
     ok: false,
@@ -75,7 +75,7 @@ t.test(
   },
 )
 
-t.test('it lives for 23 hours also when the jitter of every step falls short', (t) => {
+t.test('a delivery lives for 23 hours also when the jitter of every step is shortest', (t) => {
   const made = wholeLife(() => 0)
   t.strictSame(made.at(-1), after(23 * h))
   for (const [index, at] of made.entries()) {
@@ -98,7 +98,7 @@ t.test('a pulled-forward attempt uses up no step, and the step that was due stay
   t.end()
 })
 
-t.test('the last step is not the end before 23 hours have passed', (t) => {
+t.test('the last step ends the schedule only after 23 hours', (t) => {
   const place = { step: 12, stepDueAt: after(7 * h) }
   t.strictSame(judge({ place, startedAt: after(7 * h) }), {
     kind: 'retry',
@@ -107,12 +107,12 @@ t.test('the last step is not the end before 23 hours have passed', (t) => {
   t.end()
 })
 
-t.test('a test and a manual retry of what had ended have no schedule', (t) => {
+t.test('a test and a manual retry of an ended delivery have no schedule', (t) => {
   t.strictSame(judge({ single: true }), { kind: 'failed', scheduleSpent: false })
   t.end()
 })
 
-t.test('an attempt whose worker went away counts as what it was', (t) => {
+t.test('an interrupted attempt counts as a step if it was one', (t) => {
   const interrupted = (place: Place, startedAt: Date) =>
     placeAfterInterruption({ place, startedAt, firstAttemptAt: start, random: 0.5, scaleMs: plain })
   const third = { step: 3, stepDueAt: after(35 * s) }
@@ -137,7 +137,7 @@ t.test('the later of Retry-After and the schedule counts, and only the schedule 
   t.end()
 })
 
-t.test('a delivery of an earlier release gets the place that its attempts and its age tell', (t) => {
+t.test('the place of a delivery of an earlier release is derived from its attempts and age', (t) => {
   const left = { createdAt: start, scheduleBase: 0, firstAttemptAt: start }
   const place = (attemptCount: number, nextAttemptAt: Date | null, fields: object = {}) =>
     placeOf({ ...left, attemptCount, nextAttemptAt, ...fields }, plain)

@@ -21,6 +21,9 @@ import type { Slots } from './slots.ts'
 
 const recheckMs = 5000
 
+type Endpoint = LeasedEndpoint['endpoint']
+type Delivery = Chosen['due']
+
 export type RunnerDeps = {
   readonly openEndpointView: OpenEndpointView
   readonly claimDeliveries: ClaimDeliveries
@@ -34,12 +37,7 @@ export type RunnerDeps = {
   readonly logger: Logger
   /** How long an idle endpoint stays with its worker, ready for the next event. */
   readonly lingerMs: () => number
-  readonly onAttempt: (attempt: {
-    delivery: Chosen['due']
-    ok: boolean
-    sentAt: Date
-    durationMs: number
-  }) => void
+  readonly onAttempt: (attempt: { delivery: Delivery; ok: boolean; sentAt: Date; durationMs: number }) => void
 }
 
 export type EndpointRunner = {
@@ -67,7 +65,7 @@ export function runEndpoint(
   const { _id: webhookId, operatorId, leaseToken: token } = leased
   const logger = deps.logger.child({ webhook_id: webhookId })
   const signal = createSignal()
-  const inFlight = new Map<string, Chosen['due']>()
+  const inFlight = new Map<string, Delivery>()
   const work = new Set<Promise<void>>()
   const view = deps.openEndpointView(leased, look, inFlight)
   let stopped = false
@@ -112,13 +110,8 @@ export function runEndpoint(
   async function claimDue(): Promise<{ nextAt: Date | null; starved: boolean }> {
     const endpoint = view.endpoint()
     const now = clock.now()
-    const choice = await claimDeliveries.choose({
-      view,
-      inFlight: [...inFlight.values()],
-      probeInFlight,
-      turns,
-      now,
-    })
+    const flying = [...inFlight.values()]
+    const choice = await claimDeliveries.choose({ view, inFlight: flying, probeInFlight, turns, now })
     turns = choice.turns
     const { chosen, nextAt } = choice
     const granted = slots.take(operatorId, chosen.length, inFlight.size)
@@ -127,11 +120,7 @@ export function runEndpoint(
   }
 
   /** Claims the deliveries and sends them; the slot of one that could not be claimed is given back. */
-  async function start(
-    endpoint: LeasedEndpoint['endpoint'],
-    taken: readonly Chosen[],
-    now: Date,
-  ): Promise<void> {
+  async function start(endpoint: Endpoint, taken: readonly Chosen[], now: Date): Promise<void> {
     if (taken.length === 0) return
     view.remove(new Set(taken.map(({ due }) => due._id)))
     for (const { due } of taken) inFlight.set(due._id, due)
@@ -157,11 +146,7 @@ export function runEndpoint(
     }
   }
 
-  async function send(
-    endpoint: LeasedEndpoint['endpoint'],
-    delivery: Chosen['due'],
-    { body, chosen }: Claimed,
-  ): Promise<void> {
+  async function send(endpoint: Endpoint, delivery: Delivery, { body, chosen }: Claimed): Promise<void> {
     try {
       await failpoint('webhooks.claimed')
       const outcome = await deps.makeAttempt(endpoint, delivery, body)

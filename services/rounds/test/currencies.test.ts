@@ -113,7 +113,7 @@ t.test('amounts are judged by the currency that the body names before anything i
   for (const [what, refused, expected] of cases) t.equal(said(await errorOf(refused())), expected, what)
 })
 
-t.test('what begins needs a currency that is enabled, what goes on does not', async (t) => {
+t.test('new play needs a currency that is enabled, play under way does not', async (t) => {
   const rig = await startRig(t)
   const { openSession, grant, setLimits, bet, win, reverse } = doors(rig)
   for (const currency of ['GBP', 'ZZZ', 'XAU', 'ABCDE']) {

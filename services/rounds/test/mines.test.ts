@@ -44,44 +44,47 @@ t.test('mines', async (t) => {
   t.equal(await codeOf(act(rig, session, lost.round_id, (bomb + 1) % 25)), 'ROUND_ALREADY_SETTLED')
 })
 
-t.test('of many who end a round at once on two replicas one does, and all see the same end', async (t) => {
-  const rig = await startRig(t, { replicas: 2 })
-  const session = await rig.openSession({ game: 'mines' })
-  const { round_id } = await rig.play(session, { bet: { mines: 12 } })
-  await act(rig, session, round_id, await safeTile(rig, round_id))
-  const bomb = await bombTile(rig, round_id)
-  const asked = rig.wallet.asked.length
-  const ends = await Promise.allSettled([
-    ...Array.from({ length: 10 }, () => cashOut(rig, session, round_id)),
-    ...Array.from({ length: 10 }, () => act(rig, session, round_id, bomb)),
-  ])
-  const final = await rig.round(round_id)
-  t.equal(final.status, 'SETTLED')
-  t.ok(verifyRound(final).valid)
-  const seen = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []))
-  t.ok(seen.length >= 10, 'the action that ended it is answered each time')
-  for (const { payout, outcome, end_reason } of seen) {
-    t.same(
-      { payout, outcome, end_reason },
-      {
-        payout: final.payout,
-        outcome: final.outcome,
-        end_reason: final.end_reason,
-      },
+t.test(
+  'of many requests that end a round at once on two replicas one does, and all see the same end',
+  async (t) => {
+    const rig = await startRig(t, { replicas: 2 })
+    const session = await rig.openSession({ game: 'mines' })
+    const { round_id } = await rig.play(session, { bet: { mines: 12 } })
+    await act(rig, session, round_id, await safeTile(rig, round_id))
+    const bomb = await bombTile(rig, round_id)
+    const asked = rig.wallet.asked.length
+    const ends = await Promise.allSettled([
+      ...Array.from({ length: 10 }, () => cashOut(rig, session, round_id)),
+      ...Array.from({ length: 10 }, () => act(rig, session, round_id, bomb)),
+    ])
+    const final = await rig.round(round_id)
+    t.equal(final.status, 'SETTLED')
+    t.ok(verifyRound(final).valid)
+    const seen = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []))
+    t.ok(seen.length >= 10, 'the action that ended it is answered each time')
+    for (const { payout, outcome, end_reason } of seen) {
+      t.same(
+        { payout, outcome, end_reason },
+        {
+          payout: final.payout,
+          outcome: final.outcome,
+          end_reason: final.end_reason,
+        },
+      )
+    }
+    const codes = await Promise.all(
+      ends
+        .filter(({ status }) => status === 'rejected')
+        .map((end) => codeOf(end.status === 'rejected' ? Promise.reject(end.reason) : Promise.resolve())),
     )
-  }
-  const codes = await Promise.all(
-    ends
-      .filter(({ status }) => status === 'rejected')
-      .map((end) => codeOf(end.status === 'rejected' ? Promise.reject(end.reason) : Promise.resolve())),
-  )
-  t.ok(
-    codes.every((code) => code === 'ROUND_ALREADY_SETTLED'),
-    String(codes),
-  )
-  const credits = rig.wallet.asked.slice(asked).filter(({ type }) => type === 'WIN')
-  t.equal(new Set(credits.map(({ transactionId }) => transactionId)).size, final.payout === '0.00' ? 0 : 1)
-})
+    t.ok(
+      codes.every((code) => code === 'ROUND_ALREADY_SETTLED'),
+      String(codes),
+    )
+    const credits = rig.wallet.asked.slice(asked).filter(({ type }) => type === 'WIN')
+    t.equal(new Set(credits.map(({ transactionId }) => transactionId)).size, final.payout === '0.00' ? 0 : 1)
+  },
+)
 
 t.test('a round cashes out by itself before the step that would pay more than max_payout', async (t) => {
   const rig = await startRig(t)

@@ -27,7 +27,7 @@ async function close(rig: Rig, roundId: string) {
   return place(rig, { ...win, transaction_id: `end.${roundId}` })
 }
 
-/** Sends the same request many times at once: what was answered, and which codes. */
+/** Sends the same request many times at once; answers the replies and the codes of refusals. */
 async function sendAll<Answer>(send: () => Promise<Answer>): Promise<{ answers: Answer[]; codes: string[] }> {
   const results = await Promise.allSettled(Array.from({ length: width }, send))
   const answers = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))

@@ -146,7 +146,7 @@ async function drain(db: Db): Promise<void> {
   for (let pass = 0; pass < 20 && (await store.applyFacts()) > 0; pass++);
 }
 
-t.test('every round and player is counted once, whatever dies, however many count', async (t) => {
+t.test('every round and player is counted once, whichever process dies, however many count', async (t) => {
   const engines = await withEngines(t)
   const { db, close } = await connectStorage({
     url: engines.mongodbUrl,

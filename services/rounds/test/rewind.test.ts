@@ -63,7 +63,7 @@ t.test('a rewind of the movements counts what it repairs and changes nothing els
   })
 
   await t.test(
-    'what cannot be read, and what other consumers are for, does not keep it from ending',
+    'messages that cannot be read, or are for other consumers, do not keep it from ending',
     async (t) => {
       const payload = new TextEncoder().encode('{"data":')
       const publish = (id: string, type: 'transaction.bet' | 'round.started') =>
@@ -81,13 +81,13 @@ t.test('a rewind of the movements counts what it repairs and changes nothing els
 })
 
 t.test(
-  'what was put among the movements by a reply subject moves no round and never comes again',
+  'a message that a reply subject put among the movements moves no round and never comes again',
   async (t) => {
     const rig = await startRig(t)
     const session = await rig.openSession()
     const { round_id: roundId } = await rig.play(session)
     await caughtUp(rig)
-    // What is written behind the answer is done: events are out, facts are in the reports.
+    // Writes behind the answer are done: events are out, facts are in the reports.
     const left = { $or: [{ outboxAt: { $ne: null } }, { factsAt: { $ne: null } }] }
     const isDone = async (name: string) => (await rig.storage.db.collection(name).countDocuments(left)) === 0
     await waitFor(async () => (await isDone('rounds')) && (await isDone('sessions')))

@@ -200,7 +200,7 @@ t.test(
   },
 )
 
-t.test('a round is completed after its reversals, and says what its record says', async (t) => {
+t.test('a round is completed after its reversals, and its event agrees with its record', async (t) => {
   const rig = await startRig(t)
   const session = await rig.openSession()
   const placed = await bet(rig, session, { transaction_id: 'kept-stake' })
@@ -311,7 +311,7 @@ t.test('parallel sends of one id share one answer', async (t) => {
   t.equal(rig.wallet.asked.length, 1, 'one movement')
 })
 
-t.test('a round learns what its movements have become before it refuses the next', async (t) => {
+t.test('a round learns how its movements stand before it refuses the next', async (t) => {
   const rig = await startRig(t)
   const session = await rig.openSession()
   rig.wallet.next({ kind: 'pending', code: 'WALLET_UNAVAILABLE' })
@@ -329,7 +329,7 @@ t.test('a round learns what its movements have become before it refuses the next
   t.equal(await codeOf(send(rig, { ...spelled, amount: '9.00' })), 'TRANSACTION_CONFLICT')
 })
 
-t.test('what belongs to the service is not driven by the operator', async (t) => {
+t.test('a round that the service plays is not driven by the operator', async (t) => {
   const rig = await startRig(t)
   const session = await rig.openSession({ game: 'mines' })
   const round = await rig.play(session, { transaction_id: 'ours' })

@@ -13,7 +13,7 @@ type GamePatch = {
   limits?: readonly { currency: string; min_stake: string; max_stake: string }[] | undefined
 }
 
-/** A platform operator's order: who gives it and why. A dry run checks it and changes nothing. */
+/** An order of operations: its author and reason. A dry run checks it and changes nothing. */
 type Order = { readonly by: string; readonly reason: string | null; readonly dryRun: boolean }
 
 export type ChangeGame = ReturnType<typeof createChangeGame>
@@ -31,7 +31,7 @@ export function createChangeGame({
   return { change, setStatus }
 
   /**
-   * Changes what the patch gives of the account's settings.
+   * Changes the parts of the account's settings that the patch gives.
    * @throws ServiceError GAME_NOT_FOUND, CURRENCY_NOT_SUPPORTED, VALIDATION_ERROR naming the path
    */
   async function change(account: Account, slug: string, patch: GamePatch): Promise<GameView> {

@@ -8,7 +8,7 @@ import type { RoundActor } from './round-actor.ts'
 /**
  * Age up to which a change means that a request still works on the round, or that the sweeper comes to it
  * within seconds. It is less than the second after which wallet-bridge tries a movement again: no request
- * waits for what ends then.
+ * waits for the result of that try.
  */
 const freshMs = 800
 

@@ -72,8 +72,8 @@ export function createOperatorMovements({
 
   /**
    * Checks a stake, in a new round or in an open one.
-   * @throws ServiceError CURRENCY_MISMATCH, VALIDATION_ERROR at `amount`, then what `assertMayPlay` and
-   * `offered` refuse, then BET_LIMIT_EXCEEDED
+   * @throws ServiceError CURRENCY_MISMATCH, VALIDATION_ERROR at `amount`, the refusals of `assertMayPlay` and
+   * `offered`, BET_LIMIT_EXCEEDED, in this order
    */
   async function checkStake(
     caller: Caller,

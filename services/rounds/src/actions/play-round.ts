@@ -225,7 +225,7 @@ function requestOf(play: Play, context: HandlerContext): IntentRequest {
   }
 }
 
-/** Tells the rounds of equal requests: with this id and meaning, for the same player and game. */
+/** Whether a round is of an equal request: with this id and meaning, for the same player and game. */
 function isOwn({ player, requestHash, body }: Play): (round: RoundState) => boolean {
   const { transaction_id: id } = body
   return ({ clientTransactionId, stakes, ...round }) =>

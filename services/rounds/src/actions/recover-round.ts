@@ -14,7 +14,7 @@ const sweepMax = 100
 const atOnceMax = 32
 
 /**
- * Does what can be done about a round now. Answers false when another worker has claimed it first. Never
+ * Takes the steps that a round owes now. Answers false when another worker has claimed it first. Never
  * rejects: a round that could not be settled stays due.
  */
 export type RecoverRound = (stored: StoredRound) => Promise<boolean>

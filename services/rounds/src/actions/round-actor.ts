@@ -72,8 +72,8 @@ export function createRoundActor(deps: RoundActorDeps) {
   }
 
   /**
-   * Gives the round a message and answers the round after it. Called for what a player does, for a free bet
-   * that was used or given back, and by workers; a message that is true already changes nothing.
+   * Gives the round a message and answers the round after it. Called for an action of a player, for a free
+   * bet that was used or given back, and by workers; a message that is true already changes nothing.
    * @throws ServiceError the refusal of the rules; ROUND_NOT_FOUND when the round was removed meanwhile;
    * SERVICE_UNAVAILABLE when other replicas were first each time
    */

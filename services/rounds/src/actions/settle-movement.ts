@@ -37,7 +37,7 @@ const unforeseenCodes: readonly string[] = [
   'TRANSACTION_NOT_FOUND',
 ]
 
-/** Creates what the operator's own server settles a round with: WIN, REFUND and ROLLBACK. */
+/** Creates the settlement of a round by the operator's own server: WIN, REFUND and ROLLBACK. */
 export function createSettleMovement({
   rounds,
   wallet,

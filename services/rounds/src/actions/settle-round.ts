@@ -36,8 +36,8 @@ export type VoidStake = (
 const stepsMax = 500
 
 /**
- * Creates what does the things that a round owes. The state of the round alone says what they are, so any
- * worker on any replica goes on where a crash left it.
+ * Creates the settlement of rounds. The state of a round alone says what it owes, so any worker on any
+ * replica goes on where a crash left it.
  */
 export function createSettleRound({ grants, wallet, actor, clock, logger }: SettleRoundDeps): {
   settleRound: SettleRound
@@ -46,11 +46,11 @@ export function createSettleRound({ grants, wallet, actor, clock, logger }: Sett
   return { settleRound, voidStake }
 
   /**
-   * Does what the round owes until nothing more can be done now. A step that fails, or waits for the wallet,
-   * stays owed, is left to the sweeper and holds up no other step.
+   * Does the steps that the round owes until none can be done now. A step that fails, or waits for the
+   * wallet, stays owed, is left to the sweeper and holds up no other step.
    * @param recover for workers that have claimed `stored`: settles stakes whose request is gone, too. Of a
-   * round that the operator drives it does what `stored` owes: the request behind an intent that is stored
-   * after the claim may still take that intent back.
+   * round that the operator drives it does the steps of `stored` alone: the request behind an intent that is
+   * stored after the claim may still take that intent back.
    */
   async function settleRound(
     stored: StoredRound,

@@ -89,10 +89,7 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
     show: (scope: Scope, transactionId: string, context?: CallContext) =>
       bus.call(showMovement, { scope, transactionId }, context),
 
-    /**
-     * The balance of the player, or null when the wallet does not answer within 2.5 s.
-     * @throws only what is no ServiceError
-     */
+    /** The balance of the player, or null when the wallet does not answer within 2.5 s. */
     async balance(
       scope: Scope,
       player: { playerId: string; currency: string; sessionId: string; walletGameId: string },

@@ -12,7 +12,7 @@ type LiveSwitches = {
 
 /**
  * Refuses a new stake in a session that is over, or that the account may not take now.
- * @throws ServiceError SESSION_CLOSED, SESSION_EXPIRED, what `assertRealMoney` refuses,
+ * @throws ServiceError SESSION_CLOSED, SESSION_EXPIRED, the refusals of `assertRealMoney`,
  * CURRENCY_NOT_SUPPORTED, in this order
  */
 export function assertMayPlay(

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@pitboss/fairness/games/game'
 import type { RoundState, Stake } from './round.ts'
 
-/** The seed of one nonce: sealed for us, hashed for the player, who sees the hash before the round. */
+/** The seed of one nonce: sealed for us, and hashed for the player, who sees the hash before the round. */
 export type Commitment = {
   readonly nonce: number
   readonly sealedSeed: string

@@ -21,9 +21,9 @@ export type OperatorMessage = AddMessage | Extract<RoundMessage, { type: 'withdr
 const movementsMax = 400
 
 /**
- * Adds to a round what the operator's own server asks of it, or takes such an intent back. The intent is part
- * of the state before the wallet is asked, so a stake, a win and a reversal exclude each other by this one
- * document. Source: docs/contract.md, sections 5 and 11.
+ * Adds a movement that the operator's own server asks for to a round, or takes such an intent back. The
+ * intent is part of the state before the wallet is asked, so a stake, a win and a reversal exclude each other
+ * by this one document. Source: docs/contract.md, sections 5 and 11.
  */
 export function changeOperatorRound(round: RoundState, message: OperatorMessage): Step {
   if (message.type === 'withdraw') {

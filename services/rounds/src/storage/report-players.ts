@@ -60,7 +60,7 @@ export const reportPlayerIndexes: Readonly<
   report_player_months: [{ key: { scope: 1, months: 1 }, name: 'scope_months' }],
 }
 
-/** Creates the store of who played when and where, for distinct counts. */
+/** Creates the store of players by unit and place, for distinct counts. */
 export function createReportPlayers({ db }: { db: Db }) {
   const players = db.collection<PlayerDocument>('report_players')
   const months = db.collection<MonthsDocument>('report_player_months')

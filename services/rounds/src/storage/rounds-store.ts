@@ -153,7 +153,7 @@ export function createRoundsStore({ db }: { db: Db }) {
       return { nonce: last?.nonce ?? 0, unfinished: last?.unfinished ?? false }
     },
 
-    /** Rounds that are due, longest due first; `claim` decides who works on which. */
+    /** Rounds that are due, longest due first; `claim` decides which worker takes one. */
     async findDue(now: Date, max: number): Promise<StoredRound[]> {
       const due = { dueAt: { $gt: epoch, $lte: now } }
       const documents = await rounds.find(due).sort({ dueAt: 1 }).hint('due_at').limit(max).toArray()

@@ -7,7 +7,7 @@ const idleMs = 1000
 /**
  * Keeps reports up to date. One replica at a time does so, by a lease that only saves double work: the sums
  * are right without it.
- * @param applyFacts counts a batch of what waits; answers how many rounds had something
+ * @param applyFacts counts a batch of waiting facts; answers how many rounds had one
  */
 export function startReportProjector({
   applyFacts,

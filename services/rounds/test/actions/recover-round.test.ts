@@ -39,7 +39,7 @@ function pendingRound(): StoredRound {
   return { round, version: 1, dueAt: now, checks: 0, claims: 0, outbox: [] }
 }
 
-/** Recovers a round; answers what was done, in order. */
+/** Recovers a round; answers the steps that were done, in order. */
 async function recover({ claimed, failure }: { claimed: boolean; failure?: Error }): Promise<string[]> {
   const done: string[] = []
   const recoverRound = createRecoverRound({

@@ -60,8 +60,10 @@ const chainIn = (scope: Scope, { playerId }: Ids) => chainKey(scope, game, playe
 const window = (scope: Scope, grain: 'day' | 'month', from: string, to: string) =>
   ({ scope: scopeKey(scope), grain, unit: { $gte: from, $lt: to } }) as const
 const page = { before: null, max: 10 }
-const ownRecord = 'writes a record as it was read under its scope'
-const relayed = 'the collection itself, for the relay of the outbox'
+/** Changes take a whole stored round, which their callers have read under a scope or claimed as a worker. */
+const byActor =
+  'round-actor.ts, with the round that its caller read by `find` with a scope, or as a worker by `findDue`'
+const relayed = 'app.ts alone, which hands it to the relay of the outbox; no call reaches it'
 
 await holdIsolation(t, {
   db,
@@ -89,11 +91,15 @@ await holdIsolation(t, {
       change: accountWide(({ operatorId }) =>
         games.change(operatorId, game, { enabled: undefined, limits: [] }, later),
       ),
-      status: internal("the platform's word on a game, the same for every account"),
-      setStatus: internal("the platform's word on a game, set by operations"),
+      status: internal(
+        'game-access.ts and read-games.ts; the status is of the platform, the same for every account',
+      ),
+      setStatus: internal('change-game.ts for the call `opsSetGame` alone, which the gateway does not make'),
     }),
     createGrantsStore: table(grants, {
-      insert: internal('makes a record with a scope; its id is ours, or of an idempotency key of that scope'),
+      insert: internal(
+        'grant-free-bets.ts; scope of the caller, id ours or claimed under a key of that scope',
+      ),
       find: scoped((scope, { grantId }) => grants.find(scope, grantId)),
       open: scoped((scope, { playerId }) => grants.open(scope, { playerId, game, currency }, now)),
       use: scoped((scope, { grantId, openId }) => grants.use(scope, grantId, openId, now)),
@@ -111,14 +117,16 @@ await holdIsolation(t, {
       ),
     }),
     createReportPlayers: table(players, {
-      record: internal('writes down the players of facts, each with the scope of its round'),
+      record: internal('reports-store.ts, with facts of rounds, each under the scope of its own round'),
       distinct: scoped(async (scope) => [
         await players.distinct(window(scope, 'day', '2026-11-20', '2026-11-21'), new Set(['game'])),
         await players.distinct(window(scope, 'month', '2026-11', '2026-12'), new Set(['game'])),
       ]),
     }),
     createReportsStore: table(reports, {
-      applyFacts: internal('the projector, which counts for every account under a lease'),
+      applyFacts: internal(
+        'report-projector.ts and read-reports.ts; counts for all accounts, answers a number',
+      ),
       read: scoped(async (scope) => [
         await reports.read(scope, { grain: 'day', from: dayStart, to: dayEnd }, new Set(['game'])),
         await reports.read(scope, { grain: 'raw', from: dayStart, to: dayEnd }, new Set(['game'])),
@@ -126,30 +134,40 @@ await holdIsolation(t, {
     }),
     createRoundsStore: table(rounds, {
       collection: internal(relayed),
-      insert: internal('makes a record with a scope; its id is ours'),
-      update: internal(ownRecord),
-      updateUnclaimed: internal(ownRecord),
-      keepRefusal: internal(ownRecord),
-      remove: internal(ownRecord),
-      claim: internal('the sweeper takes a record that it has just read'),
+      insert: internal('round-actor.ts, with a round of newRound: scope of its session, id ours'),
+      update: internal(byActor),
+      updateUnclaimed: internal(byActor),
+      keepRefusal: internal(byActor),
+      remove: internal(
+        'place-stake.ts and use-free-bet.ts, with a round that this request has opened or found',
+      ),
+      claim: internal(
+        'recover-round.ts, of `findDue` or `findAnywhere`; void-round.ts, of `find` with a scope',
+      ),
       find: scoped((scope, { openId }) => rounds.find(scope, openId)),
-      findAnywhere: internal('for operations, and for hints of wallet-bridge that name a round'),
+      findAnywhere: internal(
+        'the call `opsShowRound` of operations; late-movement.ts, which answers no caller',
+      ),
       findUnfinished: scoped((scope, ids) => rounds.findUnfinished(chainIn(scope, ids))),
       listByTransaction: scoped((scope, ids) => rounds.listByTransaction(scope, ids.transactionId)),
       findLast: scoped((scope, ids) => rounds.findLast(chainIn(scope, ids))),
       last: scoped((scope, ids) => rounds.last(chainIn(scope, ids))),
-      findDue: internal('the sweeper, which looks over every account'),
+      findDue: internal(
+        'recover-round.ts for the sweeper, which works for all accounts and answers no caller',
+      ),
       endSession: scoped((scope, ids) => rounds.endSession(chainIn(scope, ids), ids.sessionId, now, now)),
       list: scoped(async (scope, { playerId }) => [
         await rounds.list(scope, { playerId }, page),
         await rounds.list(scope, { status: 'PENDING' }, page),
       ]),
       listChain: scoped((scope, ids) => rounds.listChain(chainIn(scope, ids), { below: null, max: 10 })),
-      unfinished: internal('a figure over every account, for operations'),
+      unfinished: internal(
+        'the call `opsRoundsStatus` of operations and metrics.ts: a count over all accounts',
+      ),
     }),
     createSessionsStore: table(sessions, {
       collection: internal(relayed),
-      insert: internal('makes a record with a scope; its id is ours, or of an idempotency key of that scope'),
+      insert: internal('open-session.ts; scope of the caller, id ours or claimed under a key of that scope'),
       find: scoped((scope, { sessionId }) => sessions.find(scope, sessionId)),
       close: scoped((scope, { sessionId }) => sessions.close(scope, sessionId, later)),
       list: scoped((scope, { playerId }) => sessions.list(scope, { playerId }, { ...page, now })),
@@ -195,7 +213,7 @@ async function makeThings() {
   const playerId = 'player-of-the-owner'
   const scope = scopeKey(owner)
   const chain = chainKey(owner, game, playerId)
-  const ofOwner = {
+  const opened = {
     _id: newId('ses'),
     scope,
     ...owner,
@@ -209,7 +227,7 @@ async function makeThings() {
     scope: owner,
     data: {},
   })
-  const session = await sessions.insert(ofOwner, event)
+  const session = await sessions.insert(opened, event)
   const begun = async (nonce: number) =>
     newRound({
       ...{

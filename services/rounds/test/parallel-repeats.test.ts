@@ -126,7 +126,7 @@ t.test('of sixteen equal requests at once every one is answered by the same roun
 t.test('equal requests beside refused stakes leave no gap and never get a conflict', async (t) => {
   const rig = await startRig(t, { replicas: 2 })
   const session = await rig.openSession()
-  const told = new Set<string>()
+  const refusedWith = new Set<string>()
   for (let number = 0; number < waves; number++) {
     const transaction_id = `refused-${number}`
     const unwritten = { kind: 'unwritten', code: 'WALLET_UNAVAILABLE' } as const
@@ -138,7 +138,7 @@ t.test('equal requests beside refused stakes leave no gap and never get a confli
         : (await rig.play(session, { transaction_id })).round_id
     const { answers, codes } = await sendAll(send)
     t.ok(new Set(answers).size <= 1, `${transaction_id} is one round at most`)
-    for (const code of codes) told.add(code)
+    for (const code of codes) refusedWith.add(code)
     const roundId = answers[0] ?? (await until(send))
     if (isBet) await close(rig, roundId)
   }
@@ -149,7 +149,7 @@ t.test('equal requests beside refused stakes leave no gap and never get a confli
     'every nonce is a round that was played',
   )
   t.same(
-    [...told].filter((code) => !isRetryable(code)),
+    [...refusedWith].filter((code) => !isRetryable(code)),
     [],
     'a refused request may be repeated',
   )

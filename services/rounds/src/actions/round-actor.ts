@@ -124,18 +124,12 @@ export function createRoundActor(deps: RoundActorDeps) {
     return message === null ? stored : send(stored, message)
   }
 
-  /**
-   * Learns how the open movements stand, whose events may still be on their way. Called before a request is
-   * judged by the state of a round.
-   */
+  /** Learns how the open movements stand. Called before a request is judged by the state of a round. */
   async function catchUp(stored: StoredRound, context?: CallContext): Promise<StoredRound> {
     return learnAll(stored, openMovementIds(stored.round), context)
   }
 
-  /**
-   * As `catchUp`, and of stakes that count as taken, too. Called when wallet-bridge has refused a movement
-   * that the round allowed.
-   */
+  /** As `catchUp`, with taken stakes, too. Called when wallet-bridge refuses what the round allowed. */
   async function review(stored: StoredRound, context?: CallContext): Promise<StoredRound> {
     const { round } = stored
     const ids = [...round.stakes.map(({ transactionId }) => transactionId), ...openMovementIds(round)]
@@ -157,8 +151,7 @@ export function createRoundActor(deps: RoundActorDeps) {
 
   /**
    * Takes back an intent whose own request knows that wallet-bridge has not written it. A worker that has
-   * claimed the round after the intent was stored may place it at any time: then the intent is kept and
-   * stays owed.
+   * claimed the round since may place it at any time: then the intent is kept and stays owed.
    * @param intended the round as it was when the intent had been stored
    * @param refusal the definite answer to the request, kept with the round; null when it may be repeated
    * @returns false when the intent was kept: then it may still have an effect
@@ -207,10 +200,7 @@ export function createRoundActor(deps: RoundActorDeps) {
     })
   }
 
-  /**
-   * The time of the last change by this replica, if it remembers one; others may have changed the round
-   * since.
-   */
+  /** The last change by this replica, if it remembers one; others may have changed the round since. */
   function changedAt(roundId: string): Date | null {
     return changes.get(roundId) ?? null
   }

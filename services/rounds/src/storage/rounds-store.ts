@@ -19,7 +19,7 @@ import {
 } from './round-document.ts'
 
 const epoch = new Date(0)
-/** Bound of rounds that share an id, as they do when requests of several players came at the same moment. */
+/** Bound of rounds that share an id, as requests of several players at one moment can. */
 const siblingsMax = 50
 
 /** The indexes; they alone make nonces, the unfinished round and the client's id unique. */
@@ -48,10 +48,7 @@ export const roundIndexes: readonly IndexDeclaration[] = [
   refusalIndex,
 ]
 
-/**
- * The highest nonce that a round of the nonce sequence has taken (0: none), and whether that round is
- * unfinished.
- */
+/** The highest nonce of a sequence (0: none), and whether its round is unfinished. */
 export type LastNonce = { readonly nonce: number; readonly unfinished: boolean }
 
 export type RoundFilters = {
@@ -81,10 +78,7 @@ export function createRoundsStore({ db }: { db: Db }) {
   return {
     collection: rounds,
 
-    /**
-     * Inserts a new round. Null when its nonce sequence has an unfinished round, this nonce or this id
-     * already.
-     */
+    /** Inserts a new round. Null when its sequence has an unfinished round, this nonce or this id. */
     async insert(write: RoundWrite, now: Date): Promise<StoredRound | null> {
       try {
         await rounds.insertOne(newDocument(write, now))
@@ -120,10 +114,7 @@ export function createRoundsStore({ db }: { db: Db }) {
       return document === null ? null : decodeRound(document)
     },
 
-    /**
-     * Removes an intent whose stake was certainly never asked for; false when another worker has touched it
-     * since.
-     */
+    /** Removes an intent whose stake was never asked for; false when a worker has touched it since. */
     async remove({ round, version, dueAt }: StoredRound): Promise<boolean> {
       const { deletedCount } = await rounds.deleteOne({ _id: round.id, version, dueAt })
       return deletedCount === 1
@@ -233,7 +224,7 @@ export function createRoundsStore({ db }: { db: Db }) {
   }
 }
 
-/** The filter for the rounds of a nonce sequence, without its refusals, which have negative nonces. */
+/** The filter for the rounds of a nonce sequence; its refusals have negative nonces. */
 function playedIn(chain: string) {
   return { chain, nonce: { $gt: 0 } }
 }
@@ -246,7 +237,7 @@ function isUnfinishedOfAll({ status, playerId, sessionId }: RoundFilters): boole
   return status !== undefined && isUnfinished({ status }) && playerId === undefined && sessionId === undefined
 }
 
-/** The nonce sequences of one tenant: they begin with its scope and a slash, which "0" follows in ASCII. */
+/** The nonce sequences of a tenant: its scope and a slash, which "0" follows in ASCII. */
 function chainsOf(scope: Scope): { $gt: string; $lt: string } {
   return { $gt: `${scopeKey(scope)}/`, $lt: `${scopeKey(scope)}0` }
 }

@@ -13,7 +13,7 @@ const startMs = Date.UTC(2026, 10, 22, 12)
 const leaseMs = 18 * s
 const rollback = { transactionId: 'rbk_1', reference: 'txn_1' }
 
-/** Contract section 5 as it is written: up to which age which delay lies between two tries. */
+/** As docs/contract.md, section 5 says: up to which age which delay lies between two tries. */
 const delays = [1 * s, 2 * s, 5 * s, 15 * s, 30 * s, min, 2 * min, 5 * min, 10 * min, 30 * min]
 const written: readonly [untilMs: number, delayMs: number][] = [
   ...delays.map((delay, n): [number, number] => [

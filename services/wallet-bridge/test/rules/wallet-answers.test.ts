@@ -27,7 +27,7 @@ const refused = (code: string) => `refused ${code}`
 const rejected = refused('WALLET_REJECTED')
 
 /**
- * Every row of contract section 6 and what hides between them; credit and rollback are as debit unless they
+ * Every row of docs/contract.md, section 6 and what hides between them; credit and rollback are as debit unless they
  * say otherwise.
  */
 const table: readonly Row[] = [

@@ -30,7 +30,7 @@ const userAgent = 'Pitboss-Webhooks/1'
 
 /**
  * Signs a delivery with the secrets valid now and posts it. Never rejects for anything that the receiver
- * does. Source: docs/contract.md, section 7 ("Delivery headers").
+ * does. Source: docs/contract.md, section 7.
  */
 export function createMakeAttempt({
   post,

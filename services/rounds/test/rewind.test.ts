@@ -15,7 +15,7 @@ import { codeOf, errorOf, startRig } from './fixtures/rounds-rig.ts'
 t.setTimeout(120_000)
 
 const rounds = 40
-/** When a movement is tried for the second time. */
+/** The time of the second try of a movement. */
 const lateBy = 1000
 
 t.test('a rewind of the movements counts what it repairs and changes nothing else', async (t) => {

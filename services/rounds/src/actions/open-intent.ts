@@ -122,7 +122,7 @@ export function createOpenIntent({
         if (other !== null && isUnfinished((await actor.catchUp(other, context)).round)) {
           throw new ServiceError('ROUND_IN_PROGRESS')
         }
-        // It is over, or was taken back and has left its nonce.
+        // The other round is over, or was taken back and has left its nonce.
         continue
       }
       const opened = await actor.open(await make(nonce + 1))

@@ -42,7 +42,10 @@ export function createReadRounds({
     throw new ServiceError('ROUND_NOT_FOUND')
   }
 
-  /** For operations, which see the rounds of all accounts. @throws ServiceError ROUND_NOT_FOUND */
+  /**
+   * Finds a round of any account, for operations.
+   * @throws ServiceError ROUND_NOT_FOUND
+   */
   async function findAnywhere(roundId: string): Promise<RoundState> {
     const stored = await rounds.findAnywhere(roundId)
     if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')

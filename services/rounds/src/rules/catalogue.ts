@@ -6,7 +6,7 @@ import { v5 } from 'uuid'
 /** A game as the platform offers it to every account. */
 export type CatalogueEntry = {
   readonly game: Game
-  /** Fixed for ever; `wallet_game_id` of its rounds. */
+  /** The id of the game, fixed for ever; `wallet_game_id` of its rounds. */
   readonly gameId: string
   readonly rtp: Rational
 }

@@ -26,7 +26,7 @@ function meaningOf(amount: string, currency: string): string {
   try {
     return String(parseAmount(amount, currency))
   } catch (error) {
-    // It is no amount of this currency, so the body is another than one that was accepted.
+    // This text is no amount of the currency, so the body is another than one that was accepted.
     if (error instanceof AmountError) return `as written: ${amount}`
     throw error
   }

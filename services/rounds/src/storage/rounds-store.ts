@@ -121,7 +121,7 @@ export function createRoundsStore({ db }: { db: Db }) {
     },
 
     find: (scope: Scope, roundId: string) => findOne({ _id: roundId, scope: scopeKey(scope) }),
-    /** For operations, which see the rounds of all accounts. */
+    /** Finds a round of any account. Called for operations and for late movements. */
     findAnywhere: (roundId: string) => findOne({ _id: roundId }),
     findUnfinished: (chain: string) => findOne({ chain, unfinished: true }),
 

@@ -1,5 +1,5 @@
 import type { AnyBulkWriteOperation, Collection } from 'mongodb'
-import { createGroups } from './groups.ts'
+import { batchCalls } from './batch-calls.ts'
 import type { OutboxEntry, WithOutbox } from './outbox-entry.ts'
 
 export type OutboxDocument = WithOutbox & { _id: string }
@@ -15,7 +15,7 @@ const batchMax = 200
 export function createOutboxClearing(
   collection: Collection<OutboxDocument>,
 ): (documentId: string, entries: readonly OutboxEntry[]) => Promise<void> {
-  const clearTogether = createGroups<Sent, true>({
+  const clearTogether = batchCalls<Sent, true>({
     run: clear,
     itemsMax: batchMax,
     failsByOne: () => false,

@@ -128,17 +128,19 @@ export function createRewindStore({
     /**
      * Progress of a rewind. Messages that the consumer has passed cannot change any more: they are added up
      * for good.
-     * @param passedSeq up to where the consumer has acknowledged everything, as of before this call
+     * @param acknowledgedSequence up to where the consumer has acknowledged everything, as of before this call
      */
-    async progress(id: string, passedSeq: number): Promise<RewindView> {
+    async progress(id: string, acknowledgedSequence: number): Promise<RewindView> {
       for (let attempt = 1; attempt <= attemptsMax; attempt++) {
         const rewind = await rewinds.findOne({ _id: id })
         if (rewind === null) throw new ServiceError('NOT_FOUND', { message: `There is no rewind ${id}.` })
         if (rewind.done) return viewOf(rewind)
         const counted = { rewindId: id, firstSeq: { $gt: rewind.countedSeq } }
         const known = await parts.find(counted).sort({ firstSeq: 1 }).toArray()
-        const done = passedSeq >= rewind.toSeq
-        const passed = done ? known : known.filter(({ firstSeq }) => lastSeqOf(firstSeq) <= passedSeq)
+        const done = acknowledgedSequence >= rewind.toSeq
+        const passed = done
+          ? known
+          : known.filter(({ firstSeq }) => lastSeqOf(firstSeq) <= acknowledgedSequence)
         const view = viewOf({ ...rewind, ...addCounts(rewind, countParts(known)), done })
         if (!done && passed.length === 0) return view
         if (await addUp(rewind, passed, done)) return view

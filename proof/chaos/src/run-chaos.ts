@@ -6,7 +6,7 @@ import { addWebhook, registerWallet, signIn } from '@pitboss/bench/harness/opera
 import { raisedLimits } from '@pitboss/bench/harness/raised-limits'
 import { startProduct } from '@pitboss/bench/harness/start-product'
 import { createAnswers } from './answers.ts'
-import { askAgain } from './ask-again.ts'
+import { repeatRequests } from './repeat-requests.ts'
 import { checkAnswers } from './check/check-answers.ts'
 import { checkCalls } from './check/check-calls.ts'
 import { checkEvents } from './check/check-events.ts'
@@ -25,9 +25,9 @@ import { play, type PlayerPlan } from './clients/player.ts'
 import { pollEvents } from './clients/poll-events.ts'
 import { createFaultCounts } from './faults/fault-counts.ts'
 import { startStubbornReceiver } from './faults/stubborn-receiver.ts'
-import { tormentProcesses } from './faults/torment-processes.ts'
-import { tormentReceiver } from './faults/torment-receiver.ts'
-import { tormentWallet } from './faults/torment-wallet.ts'
+import { disturbProcesses } from './faults/process-faults.ts'
+import { disturbReceiver } from './faults/receiver-faults.ts'
+import { disturbWallet } from './faults/wallet-faults.ts'
 import { heal, type Healing } from './heal.ts'
 import { createOperatorClient } from './operator-client.ts'
 import { createRandom } from './random.ts'
@@ -144,9 +144,9 @@ export async function runChaos(
   const faultDeps = (name: string) => ({ random: random.fork(name), counts, stopping: torments.signal })
   const tormenting = withFaults
     ? Promise.all([
-        tormentProcesses({ product, ...faultDeps('processes'), favourite: stress.favourite }),
-        tormentWallet({ walletUrl: demo.wallet.url, ...faultDeps('wallet'), moods: stress.moods }),
-        tormentReceiver({ receiverUrl: demo.receiver.url, ...faultDeps('receiver') }),
+        disturbProcesses({ product, ...faultDeps('processes'), favourite: stress.favourite }),
+        disturbWallet({ walletUrl: demo.wallet.url, ...faultDeps('wallet'), moods: stress.moods }),
+        disturbReceiver({ receiverUrl: demo.receiver.url, ...faultDeps('receiver') }),
       ])
     : Promise.resolve(null)
   await delay(seconds * 1000)
@@ -212,7 +212,7 @@ export async function runChaos(
     )
     const details = await readDeliveries(odd.slice(0, deliveriesRead), operator, personToken)
     checkSchedule(sources, { details, stubborn, timeScale }, verdict)
-    await askAgain(answers.all(), sources, operator, verdict)
+    await repeatRequests(answers.all(), sources, operator, verdict)
     const after = await readSources(demo, operator, live, since)
     verdict.check(
       'answers: asked again at the end, the record is answered and nothing moves',

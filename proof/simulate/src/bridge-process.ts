@@ -94,11 +94,11 @@ export function startBridge(machine: Machine, world: World): void {
 function boundStakes(
   place: PlaceMovement,
   machine: Machine,
-  { weather, random: { fork }, timeline }: World,
+  { faults, random: { fork }, timeline }: World,
 ): PlaceMovement {
   const random = fork(`places/${machine.name}/${timeline.nowMs()}`)
   return async (scope, order, context) => {
-    if (order.spec.type !== 'BET' || weather.fair() || !random.chance(weather.shed)) {
+    if (order.spec.type !== 'BET' || faults.fair() || !random.chance(faults.shed)) {
       return place(scope, order, context)
     }
     await machine.wait(random.between(1, boundReadMs))

@@ -1,6 +1,6 @@
 import type { Random } from '@pitboss/chaos/random'
 import type { Timeline } from './timeline.ts'
-import type { Weather } from './weather.ts'
+import type { Faults } from './faults.ts'
 
 /** A simulated process of one service. What it waits for never comes once it is dead. */
 export type Machine = {
@@ -21,14 +21,14 @@ export type Machine = {
 export type MachineDeps = {
   timeline: Timeline
   random: Random
-  weather: Weather
+  faults: Faults
   trace: (line: string) => void
   onDeath: () => void
 }
 
 export function createMachine(
   name: string,
-  { timeline, random, weather, trace, onDeath }: MachineDeps,
+  { timeline, random, faults, trace, onDeath }: MachineDeps,
 ): Machine {
   let alive = true
   let pausedUntilMs = 0
@@ -48,7 +48,7 @@ export function createMachine(
     })
   /** A crash between any two steps: at each of them with the same small probability. */
   const survives = () => {
-    if (weather.fair() || !random.chance(weather.crash)) return true
+    if (faults.fair() || !random.chance(faults.crash)) return true
     kill()
     return false
   }
@@ -66,13 +66,13 @@ export function createMachine(
     io: (what, effect) =>
       new Promise((resolve, reject) => {
         const lost = () => reject(new Error(`${what}: the connection is lost`))
-        after(weather.ioMs(random), () => {
+        after(faults.ioMs(random), () => {
           if (!survives()) return
-          if (!weather.fair() && random.chance(weather.ioLost)) return after(1, lost)
+          if (!faults.fair() && random.chance(faults.ioLost)) return after(1, lost)
           const result = effect()
           if (!survives()) return
-          const answerLost = !weather.fair() && random.chance(weather.ioLost)
-          after(weather.ioMs(random), answerLost ? lost : () => resolve(result))
+          const answerLost = !faults.fair() && random.chance(faults.ioLost)
+          after(faults.ioMs(random), answerLost ? lost : () => resolve(result))
         })
       }),
   }

@@ -5,7 +5,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { Random } from '@pitboss/chaos/random'
 import type { Machine } from './machine.ts'
 import type { Timeline } from './timeline.ts'
-import type { Weather } from './weather.ts'
+import type { Faults } from './faults.ts'
 
 export type ModelBus = {
   serve(machine: Machine, handlers: readonly CallHandler[]): void
@@ -22,14 +22,14 @@ type Outcome = { readonly bytes: Uint8Array } | { readonly error: unknown }
 export function createModelBus({
   timeline,
   random,
-  weather,
+  faults,
 }: {
   timeline: Timeline
   random: Random
-  weather: Weather
+  faults: Faults
 }): ModelBus {
   const served: { machine: Machine; handler: CallHandler }[] = []
-  const lost = () => !weather.fair() && random.chance(weather.busLost)
+  const lost = () => !faults.fair() && random.chance(faults.busLost)
 
   return {
     serve(machine, handlers) {
@@ -69,7 +69,7 @@ export function createModelBus({
             machine.after(0, () => {
               // As the real one: what is read after its deadline is not begun.
               if (deadlineAtMs <= timeline.nowMs()) return
-              if (!handler.neverShed && !weather.fair() && random.chance(weather.shed)) {
+              if (!handler.neverShed && !faults.fair() && random.chance(faults.shed)) {
                 return reply({ error: new ServiceError('SERVICE_UNAVAILABLE', { cause: notStarted }) })
               }
               const bytes = Buffer.from(JSON.stringify(request))

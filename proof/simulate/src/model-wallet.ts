@@ -15,7 +15,7 @@ import type { WalletExchange } from '@pitboss/wallet-bridge/rules/wallet-answers
 import type { Random } from '@pitboss/chaos/random'
 import type { Machine } from './machine.ts'
 import type { Timeline } from './timeline.ts'
-import type { Weather } from './weather.ts'
+import type { Faults } from './faults.ts'
 
 export type ModelWallet = {
   readonly ledger: Ledger
@@ -61,7 +61,7 @@ const leaseMs = { least: 4000, most: 5000 }
 export function createModelWallet({
   timeline,
   random,
-  weather,
+  faults,
   trace,
   onEntry,
   onCall,
@@ -69,7 +69,7 @@ export function createModelWallet({
 }: {
   timeline: Timeline
   random: Random
-  weather: Weather
+  faults: Faults
   trace: (line: string) => void
   onEntry: (entry: LedgerEntry) => void
   onCall: (roundId: string, machine: Machine) => () => void
@@ -148,14 +148,14 @@ export function createModelWallet({
   function send(machine: Machine, request: WalletRequest): Promise<WalletCallResult> {
     return new Promise((resolve) => {
       const sentAt = timeline.now()
-      const kinds = random.chance(weather.treachery) ? treacherous : troubles
-      const trouble = !weather.fair() && random.chance(weather.wallet) ? random.pick(kinds) : null
+      const kinds = random.chance(faults.treachery) ? treacherous : troubles
+      const trouble = !faults.fair() && random.chance(faults.wallet) ? random.pick(kinds) : null
       const { roundId, transactionId } = readIds(request.body)
       const ended = onCall(roundId, machine)
       // Also when its holder stands still: others may call it lost only long after.
       timeline.after(request.timeoutMs, ended)
       // The worst moment to stand still: the call is out, and its answer comes after others have given it up.
-      if (!weather.fair() && random.chance(weather.standstill)) {
+      if (!faults.fair() && random.chance(faults.standstill)) {
         machine.pause(
           random.chance(0.5) ? random.between(500, 9000) : random.between(leaseMs.least, leaseMs.most),
         )

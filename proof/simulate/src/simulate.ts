@@ -21,8 +21,8 @@ import { createModelStream } from './model-stream.ts'
 import { createModelWallet } from './model-wallet.ts'
 import { startRounds } from './rounds-process.ts'
 import { createTimeline } from './timeline.ts'
-import { createWeather } from './weather.ts'
-import { whatIsLeft } from './what-is-left.ts'
+import { createFaults } from './faults.ts'
+import { listUnfinished } from './list-unfinished.ts'
 import { type Mistake, scope, type World } from './world.ts'
 
 export type Simulation = {
@@ -51,7 +51,7 @@ const restLookedAtEvery = 16
 
 /**
  * One run on a time of its own: two rounds, two wallet-bridges, a wallet, players and an operator's server,
- * with faults that the seed decides; then fair weather, in which everything must end. The promises of
+ * with faults that the seed decides; then without faults, when everything must end. The promises of
  * `check-steps.ts` are looked at in every step, those of the chaos run's checker at the end. The same seed is
  * the same run, to the last step.
  */
@@ -65,7 +65,7 @@ export async function simulate(
 ): Promise<Simulation> {
   const random = createRandom(seed)
   const timeline = createTimeline()
-  const weather = createWeather(random.fork('weather'), { harsh })
+  const faults = createFaults(random.fork('weather'), { harsh })
   const habits = createHabits(random.fork('habits'))
   // Mistaken rules of movements have life's own delays.
   const timeScale = mistake.movementRules === undefined ? habits.timeScale : 1
@@ -125,7 +125,7 @@ export async function simulate(
   const wallet = createModelWallet({
     timeline,
     random: random.fork('wallet'),
-    weather,
+    faults,
     trace: note,
     startingBalance: habits.startingBalance,
     onEntry: watched(checks.walletMoved, undefined),
@@ -134,13 +134,13 @@ export async function simulate(
   const world: World = {
     timeline,
     random,
-    weather,
+    faults,
     movements,
     rounds,
     grants: createModelGrants({ now: () => timeline.now() }),
     stream,
     wallet,
-    bus: createModelBus({ timeline, random: random.fork('bus'), weather }),
+    bus: createModelBus({ timeline, random: random.fork('bus'), faults }),
     mistake,
     scaleMs: (ms) => ms / timeScale,
     has,
@@ -153,10 +153,10 @@ export async function simulate(
   const sessions = new Map<string, SessionDocument>()
   const machines = new Map<string, Machine>()
   const hints = new Map<string, (roundId: string) => void>()
-  const faults = random.fork('faults')
+  const disturbance = random.fork('faults')
   let bridgesBackAtMs = 0
   for (const name of ['rounds-1', 'rounds-2', 'bridge-1', 'bridge-2']) start(name)
-  if (weather.crash > 0) timeline.after(faults.between(100, 2000), torment)
+  if (faults.crash > 0) timeline.after(disturbance.between(100, 2000), disturb)
 
   const endsAtMs = timeline.nowMs() + stormMs
   const tabs = habits.tabs
@@ -166,7 +166,7 @@ export async function simulate(
 
   let steps = 0
   await runUntil(() => timeline.nowMs() >= endsAtMs)
-  weather.clear()
+  faults.clear()
   note('the faults are over')
   let ending = false
   const healedByMs = timeline.nowMs() + healWithinMs
@@ -193,9 +193,9 @@ export async function simulate(
     await runUntil(
       () =>
         timeline.nowMs() >= healedByMs ||
-        (clientsLeft === 0 && steps % restLookedAtEvery === 0 && whatIsLeft(world) === ''),
+        (clientsLeft === 0 && steps % restLookedAtEvery === 0 && listUnfinished(world) === ''),
     )
-    const left = whatIsLeft(world)
+    const left = listUnfinished(world)
     if (violation === null && !(left === '' && clientsLeft === 0))
       broken(new BrokenInvariant('everything ends', left))
   }
@@ -205,10 +205,10 @@ export async function simulate(
       steps += 1
       if (steps > stepsMax)
         return broken(
-          new BrokenInvariant('everything ends', `not in ${stepsMax} steps; ${whatIsLeft(world)}`),
+          new BrokenInvariant('everything ends', `not in ${stepsMax} steps; ${listUnfinished(world)}`),
         )
       if (!(await timeline.step())) return
-      if (weather.fair() && !ending && clientsLeft === 0) endWhatIsOpen()
+      if (faults.fair() && !ending && clientsLeft === 0) endWhatIsOpen()
     }
   }
 
@@ -216,11 +216,11 @@ export async function simulate(
     const machine = createMachine(name, {
       timeline,
       random: random.fork(`${name}/${timeline.nowMs()}`),
-      weather,
+      faults,
       trace: note,
       onDeath: () => {
         const outMs = name.startsWith('bridge') ? bridgesBackAtMs - timeline.nowMs() : 0
-        timeline.after(Math.max(outMs, faults.between(100, 3000)), () => start(name))
+        timeline.after(Math.max(outMs, disturbance.between(100, 3000)), () => start(name))
       },
     })
     machines.set(name, machine)
@@ -229,24 +229,24 @@ export async function simulate(
   }
 
   /** Kills and pauses whole processes, besides what happens to them step by step. */
-  function torment(): void {
-    if (weather.fair()) return
-    const machine = machines.get(faults.pick([...machines.keys()]))
-    if (faults.chance(weather.outage)) {
+  function disturb(): void {
+    if (faults.fair()) return
+    const machine = machines.get(disturbance.pick([...machines.keys()]))
+    if (disturbance.chance(faults.outage)) {
       bridgesBackAtMs = timeline.nowMs() + outageMs
       for (const [name, one] of machines) if (name.startsWith('bridge')) one.kill()
-    } else if (faults.chance(0.5)) machine?.kill()
-    else machine?.pause(faults.between(pauseMs.least, pauseMs.most))
-    timeline.after(faults.between(200, 4000), torment)
+    } else if (disturbance.chance(0.5)) machine?.kill()
+    else machine?.pause(disturbance.between(pauseMs.least, pauseMs.most))
+    timeline.after(disturbance.between(200, 4000), disturb)
   }
 
   /** Works as the durable consumer of rounds: at least once, in some process. */
   function hint(body: string): void {
     const roundId = /"round_id":"([^"]+)"/.exec(body)?.[1]
     if (roundId === undefined) return
-    for (let times = faults.between(0, 2); times > 0; times--) {
-      const take = hints.get(faults.pick(['rounds-1', 'rounds-2']))
-      timeline.after(faults.between(1, 5000), () => take?.(roundId))
+    for (let times = disturbance.between(0, 2); times > 0; times--) {
+      const take = hints.get(disturbance.pick(['rounds-1', 'rounds-2']))
+      timeline.after(disturbance.between(1, 5000), () => take?.(roundId))
     }
   }
 

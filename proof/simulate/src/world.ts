@@ -13,7 +13,7 @@ import type { ModelRounds } from './model-rounds.ts'
 import type { ModelStream } from './model-stream.ts'
 import type { ModelWallet } from './model-wallet.ts'
 import type { Timeline } from './timeline.ts'
-import type { Weather } from './weather.ts'
+import type { Faults } from './faults.ts'
 
 export type GrantUses = Pick<GrantsStore, 'open' | 'use' | 'giveBack'>
 
@@ -30,7 +30,7 @@ export type Mistake = {
 export type World = {
   readonly timeline: Timeline
   readonly random: Random
-  readonly weather: Weather
+  readonly faults: Faults
   readonly movements: ModelMovements
   readonly rounds: ModelRounds
   readonly grants: ModelGrants

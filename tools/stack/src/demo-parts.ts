@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, isFreePort } from '@pitboss/engines/life/free-port'
+import { freePort, isFreePort } from '@pitboss/engines/processes/free-port'
 import { z } from 'zod'
 import { projectFile } from './stack-services.ts'
 import { readJson, writePrivateJson } from './state-file.ts'

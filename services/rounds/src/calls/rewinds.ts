@@ -1,5 +1,5 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { passedSeq } from '@pitboss/bus/passed-seq'
+import { acknowledgedSequence } from '@pitboss/bus/acknowledged-sequence'
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { roundsMovements } from '@pitboss/bus/topology'
 import { movementsRewind } from '@pitboss/contracts/calls/rounds'
@@ -12,7 +12,7 @@ export function createRewindHandlers({ rewinds, bus }: { rewinds: RewindStore; b
   return [
     handler(movementsRewind.start, (request) => rewinds.start(request)),
     handler(movementsRewind.show, async ({ rewindId }) =>
-      rewinds.progress(rewindId, await passedSeq(bus, stream, config.durable_name ?? '')),
+      rewinds.progress(rewindId, await acknowledgedSequence(bus, stream, config.durable_name ?? '')),
     ),
   ]
 }

@@ -1,5 +1,5 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { passedSeq } from '@pitboss/bus/passed-seq'
+import { acknowledgedSequence } from '@pitboss/bus/acknowledged-sequence'
 import { webhooksFanout } from '@pitboss/bus/topology'
 import type { RewindStore } from '@pitboss/storage/rewind-store'
 
@@ -12,6 +12,6 @@ export function createRewindFanout({ bus, rewinds }: { bus: Bus; rewinds: Rewind
     start: rewinds.start,
     /** @throws ServiceError NOT_FOUND */
     show: async (rewindId: string) =>
-      rewinds.progress(rewindId, await passedSeq(bus, stream, config.durable_name)),
+      rewinds.progress(rewindId, await acknowledgedSequence(bus, stream, config.durable_name)),
   }
 }

@@ -1,4 +1,4 @@
-import { createGroups } from '@pitboss/storage/groups'
+import { batchCalls } from '@pitboss/storage/batch-calls'
 import { MongoBulkWriteError } from 'mongodb'
 import type { Place } from '../rules/delivery-place.ts'
 import type { Collections } from './collections.ts'
@@ -22,7 +22,7 @@ type Written = { readonly claimed: DueDelivery | null } | { readonly completed: 
  * all endpoints of this process share their round trips, each under its own fence.
  */
 export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveries'>) {
-  const write = createGroups<Write, Written>({
+  const write = batchCalls<Write, Written>({
     run: writeTogether,
     itemsMax: groupMax,
     failsByOne: (error) => error instanceof MongoBulkWriteError,

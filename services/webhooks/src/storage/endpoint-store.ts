@@ -1,7 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { changeFenced } from '@pitboss/storage/change-fenced'
 import { fencedUpdate } from '@pitboss/storage/fenced-update'
-import { createGroups } from '@pitboss/storage/groups'
+import { batchCalls } from '@pitboss/storage/batch-calls'
 import type { UpdateFilter, WithId } from 'mongodb'
 import { never, type EndpointDocument, type WorkerDocument } from './documents.ts'
 import type { Collections } from './collections.ts'
@@ -15,7 +15,7 @@ export type EndpointTarget = Pick<EndpointDocument, '_id' | 'operatorId' | 'envi
 /** Endpoints, and the leases under which workers deliver to them. */
 export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'endpoints' | 'workers'>) {
   const known = (scope: Scope, id: string) => endpoints.findOne({ _id: id, ...scopeFields(scope) })
-  const readTogether = createGroups<string, WithId<EndpointDocument> | null>({
+  const readTogether = batchCalls<string, WithId<EndpointDocument> | null>({
     async run(ids) {
       const found = await endpoints.find({ _id: { $in: [...new Set(ids)] } }).toArray()
       const byId = new Map(found.map((endpoint) => [endpoint._id, endpoint]))

@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { EngineError } from '../engine-error.ts'
-import { type EngineProcess, startEngineProcess } from '../life/engine-process.ts'
-import type { ProcessRecord } from '../life/process-record.ts'
+import { type EngineProcess, startEngineProcess } from '../processes/engine-process.ts'
+import type { ProcessRecord } from '../processes/process-record.ts'
 
 const program = fileURLToPath(new URL('./gateway/main.ts', import.meta.url))
 const readyTimeoutMs = 15_000

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { EngineError, errorCode, reasonOf } from '../engine-error.ts'
-import { type Claim, claimFile } from '../life/claim-file.ts'
-import { waitUntil } from '../life/wait-until.ts'
+import { type Claim, claimFile } from '../processes/claim-file.ts'
+import { waitUntil } from '../processes/wait-until.ts'
 import type { Progress } from './progress.ts'
 
 const otherStarterTimeoutMs = 15 * 60_000

@@ -5,7 +5,7 @@ import { aptObstacle } from '../fetch/private-apt.ts'
 import { EngineError } from '../engine-error.ts'
 import type { Progress } from '../fetch/progress.ts'
 import { findProgram } from '../find-program.ts'
-import { type Attempt, firstThatWorks } from '../remedies.ts'
+import { type Attempt, firstThatWorks } from '../try-ways.ts'
 import { fetchMongod, isMongodCached } from './fetch-mongod.ts'
 
 export type MongoChoice =

@@ -3,11 +3,11 @@ import { join, resolve } from 'node:path'
 import { MongoClient } from 'mongodb'
 import { EngineError, reasonOf } from '../engine-error.ts'
 import type { EngineLogger } from '../engine-logger.ts'
-import { type EngineProcess, startEngineProcess } from '../life/engine-process.ts'
-import { freePort, requireFreePort } from '../life/free-port.ts'
-import { openDataFolder } from '../life/open-data-folder.ts'
-import { supervise } from '../life/supervise.ts'
-import { waitUntil } from '../life/wait-until.ts'
+import { type EngineProcess, startEngineProcess } from '../processes/engine-process.ts'
+import { freePort, requireFreePort } from '../processes/free-port.ts'
+import { openDataFolder } from '../processes/open-data-folder.ts'
+import { supervise } from '../processes/supervise.ts'
+import { waitUntil } from '../processes/wait-until.ts'
 
 export type RunningMongod = { url: string; version: string; pid: () => number; stop: () => Promise<void> }
 

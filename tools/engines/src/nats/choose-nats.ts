@@ -1,7 +1,7 @@
 import { badSettingExitCode, EngineError, reasonOf } from '../engine-error.ts'
 import type { Progress } from '../fetch/progress.ts'
 import { findProgram } from '../find-program.ts'
-import { type Attempt, firstThatWorks } from '../remedies.ts'
+import { type Attempt, firstThatWorks } from '../try-ways.ts'
 import { fetchNatsDebian, isNatsDebianCached } from './nats-debian.ts'
 import { fetchNatsRelease, isNatsReleaseCached } from './nats-release.ts'
 import { natsProgramVersion, requireNatsVersion } from './nats-version.ts'

@@ -1,7 +1,7 @@
 import type { Random } from '@pitboss/chaos/random'
 
 /** Faults of one run; decided by its seed. Probabilities from 0 to 1. */
-export type Weather = {
+export type Faults = {
   /** True once the faults are over. */
   fair(): boolean
   clear(): void
@@ -34,7 +34,7 @@ export type Weather = {
 const slowIoMs = 3000
 
 /** @param harsh overrules the seed */
-export function createWeather(random: Random, { harsh: always }: { harsh: boolean }): Weather {
+export function createFaults(random: Random, { harsh: always }: { harsh: boolean }): Faults {
   let fair = false
   const level = random.pick([0, 0.3, 1, 1, 2])
   /** Wallet and processes fail together: a mistake that one fault alone hides shows with the other. */

@@ -18,7 +18,7 @@ const ruled = z.looseObject({
 })
 
 /** Changes the wallet's mood every few seconds until the run ends, then calms it. */
-export async function tormentWallet({
+export async function disturbWallet({
   walletUrl,
   random,
   counts,

@@ -12,7 +12,7 @@ const moods: readonly (readonly [name: string, behaviour: Record<string, unknown
 ]
 
 /** Lets the receiver of webhooks misbehave for a few deliveries at a time, until the run ends. */
-export async function tormentReceiver({
+export async function disturbReceiver({
   receiverUrl,
   random,
   counts,

@@ -31,7 +31,7 @@ export type Torment = {
 }
 
 /** Kills and pauses processes until the run ends; a paused one always goes on. */
-export async function tormentProcesses({
+export async function disturbProcesses({
   product,
   random,
   counts,

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { claimFile } from '../../src/life/claim-file.ts'
-import { processStartedAt } from '../../src/life/process-identity.ts'
+import { claimFile } from '../../src/processes/claim-file.ts'
+import { processStartedAt } from '../../src/processes/process-identity.ts'
 
 await t.test('one holds it at a time; released, it is free and leaves nothing', async (t) => {
   const folder = t.testdir({})
@@ -25,7 +25,7 @@ await t.test(
 
 await t.test('of many processes that race for a stale claim exactly one gets it', async (t) => {
   const folder = t.testdir({ lock: '4194999 1\n' })
-  const module = new URL('../../src/life/claim-file.ts', import.meta.url).href
+  const module = new URL('../../src/processes/claim-file.ts', import.meta.url).href
   const racer = join(folder, 'racer.mjs')
   writeFileSync(
     racer,

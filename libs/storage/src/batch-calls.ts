@@ -5,7 +5,7 @@
  * is that of the whole group.
  * @param itemsMax most items of one call; the callers bound the items that wait
  */
-export function createGroups<Item, Result>({
+export function batchCalls<Item, Result>({
   run,
   itemsMax,
   failsByOne,

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { EngineError } from '../src/engine-error.ts'
-import { firstThatWorks } from '../src/remedies.ts'
+import { firstThatWorks } from '../src/try-ways.ts'
 
 await t.test('when nothing works, one message says what was tried and what helps', async (t) => {
   const fails = (way: string, reason: string) => ({ way, use: () => Promise.reject(new EngineError(reason)) })

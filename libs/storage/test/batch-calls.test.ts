@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createGroups } from '../src/groups.ts'
+import { batchCalls } from '../src/batch-calls.ts'
 
 const outage = new Error('the database is away')
 const bad = new Error('one of them is bad')
@@ -13,7 +13,7 @@ t.test('what comes while a write is under way shares the next one, at most items
     if (groups.length === 1) await first.promise
     return items.map((item) => item * 10)
   }
-  const add = createGroups({ run, itemsMax: 3, failsByOne })
+  const add = batchCalls({ run, itemsMax: 3, failsByOne })
   const results = [add([1, 2])]
   while (groups.length === 0) await new Promise(setImmediate)
   results.push(add([3]), add([4, 5]), add([6]))
@@ -29,7 +29,7 @@ t.test('an item that cannot be written fails alone', async (t) => {
     if (items.includes(2)) throw bad
     return items
   }
-  const add = createGroups({ run, itemsMax: 10, failsByOne })
+  const add = batchCalls({ run, itemsMax: 10, failsByOne })
   const results = await Promise.allSettled([add([1]), add([2]), add([3])])
   t.strictSame(
     results.map(({ status }) => status),
@@ -44,7 +44,7 @@ t.test('an outage fails the whole group at once and the next write is tried agai
     if (writes === 1) throw outage
     return items
   }
-  const add = createGroups({ run, itemsMax: 10, failsByOne })
+  const add = batchCalls({ run, itemsMax: 10, failsByOne })
   const results = await Promise.allSettled([add([1]), add([2])])
   t.strictSame(
     results.map(({ status }) => status),

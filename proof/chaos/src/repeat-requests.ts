@@ -10,7 +10,7 @@ const askedMax = 300
 /**
  * Sends requests of the run once more, byte for byte, when all is over: each must be answered by its record.
  */
-export async function askAgain(
+export async function repeatRequests(
   told: readonly Told[],
   { movements }: Sources,
   operator: OperatorClient,

@@ -5,7 +5,7 @@ import type { Bus } from './connect-bus.ts'
  * The stream sequence up to which a durable consumer has everything behind it; greater than any when nothing
  * is left for it. What has aged out of the stream holds it up no more than what its filter leaves out.
  */
-export async function passedSeq(bus: Bus, stream: string, consumer: string): Promise<number> {
+export async function acknowledgedSequence(bus: Bus, stream: string, consumer: string): Promise<number> {
   const manager = await jetstreamManager(bus.nc, { checkAPI: false })
   const info = await manager.consumers.info(stream, consumer)
   const isIdle = info.num_pending === 0 && info.num_ack_pending === 0

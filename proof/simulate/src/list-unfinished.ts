@@ -6,7 +6,7 @@ import { scope, type World } from './world.ts'
  * The rounds and movements that have not ended, with the events that they still have to publish; empty when
  * all is at rest.
  */
-export function whatIsLeft({ rounds, movements }: Pick<World, 'rounds' | 'movements'>): string {
+export function listUnfinished({ rounds, movements }: Pick<World, 'rounds' | 'movements'>): string {
   const unfinished = [...rounds.table.values()].filter(
     ({ round, outbox }) => isUnfinished(round) || owesSomething(round) || outbox.length > 0,
   )

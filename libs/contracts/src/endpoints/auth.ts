@@ -2,120 +2,20 @@ import { z } from 'zod'
 import { defineEndpoint } from '../endpoint.ts'
 import { brandSchema, businessPatchSchema, businessSchema } from '../objects/business.ts'
 import { credentialCreateSchema, credentialPatchSchema, credentialSchema } from '../objects/credential.ts'
-import { email, password, userSchema } from '../objects/user.ts'
-import { roleSchema } from '../caller.ts'
 import { pageOf, pageQuery, setupEnvironment, windowQuery } from '../primitives.ts'
-import { builders, everybody, ownerAlone, ownerAndAdmin } from './roles.ts'
+import { builders, everybody, ownerAndAdmin } from './roles.ts'
+
+export * from './people.ts'
 
 /**
- * The public routes that the auth service answers for a signed-in caller. Source: docs/contract.md, sections
- * 3 and 11.
+ * The public routes that the auth service answers for a signed-in caller: key pairs, account, brands and request
+ * log here. Source: docs/contract.md, sections 3 and 11.
  */
 
 const service = 'auth' as const
 const apiKeyParam = z.strictObject({ api_key: z.string().max(64) })
-const idParam = (name: string) => z.strictObject({ [name]: z.string().max(64) })
+const brandParam = z.strictObject({ brand_id: z.string().max(64) })
 const inEnvironment = z.strictObject({ environment: setupEnvironment.optional() })
-
-export const getMe = defineEndpoint({
-  route: 'GET /v1/dashboard/me',
-  access: { dashboard: everybody },
-  service,
-  name: 'me.show',
-  summary: 'Who is signed in',
-  reply: userSchema,
-})
-export const changePassword = defineEndpoint({
-  route: 'POST /v1/dashboard/me/password',
-  access: { dashboard: everybody },
-  service,
-  name: 'me.change-password',
-  summary: "Change one's own password",
-  body: z.strictObject({ current_password: z.string().min(1).max(128), new_password: password }),
-  reply: userSchema,
-  errors: ['INVALID_CREDENTIALS'],
-})
-export const enrolTotp = defineEndpoint({
-  route: 'POST /v1/dashboard/me/totp',
-  access: { dashboard: everybody },
-  service,
-  name: 'me.enrol-totp',
-  summary: 'Start to use a second factor',
-  reply: z.strictObject({ secret: z.string(), otpauth_url: z.string() }),
-  errors: ['CONFLICT'],
-})
-export const confirmTotp = defineEndpoint({
-  route: 'POST /v1/dashboard/me/totp/confirm',
-  access: { dashboard: everybody },
-  service,
-  name: 'me.confirm-totp',
-  summary: 'Confirm the second factor with a code',
-  body: z.strictObject({ code: z.string().min(1).max(32) }),
-  reply: z.strictObject({ recovery_codes: z.array(z.string()) }),
-  errors: ['INVALID_CREDENTIALS', 'CONFLICT'],
-})
-export const removeTotp = defineEndpoint({
-  route: 'DELETE /v1/dashboard/me/totp',
-  access: { dashboard: everybody },
-  service,
-  name: 'me.remove-totp',
-  summary: 'Stop using the second factor',
-  body: z.strictObject({ password: z.string().min(1).max(128) }),
-  reply: z.null(),
-  statuses: [204],
-  empty: true,
-  errors: ['INVALID_CREDENTIALS'],
-})
-
-export const listUsers = defineEndpoint({
-  route: 'GET /v1/dashboard/users',
-  access: { dashboard: ownerAndAdmin },
-  service,
-  name: 'user.list',
-  summary: 'People of the account',
-  query: z.strictObject({ ...pageQuery }),
-  reply: pageOf(userSchema),
-})
-export const inviteUser = defineEndpoint({
-  route: 'POST /v1/dashboard/users',
-  access: { dashboard: ownerAlone },
-  service,
-  name: 'user.create',
-  summary: 'Add a person, by password or by invitation',
-  body: z.strictObject({
-    email,
-    name: z.string().min(1).max(128),
-    role: roleSchema,
-    password: password.optional(),
-  }),
-  reply: userSchema,
-  statuses: [201],
-  errors: ['CONFLICT'],
-  idempotent: true,
-})
-export const patchUser = defineEndpoint({
-  route: 'PATCH /v1/dashboard/users/{user_id}',
-  access: { dashboard: ownerAlone },
-  service,
-  name: 'user.change',
-  summary: "Change a person's role",
-  params: idParam('user_id'),
-  body: z.strictObject({ role: roleSchema }),
-  reply: userSchema,
-  errors: ['CONFLICT'],
-})
-export const removeUser = defineEndpoint({
-  route: 'DELETE /v1/dashboard/users/{user_id}',
-  access: { dashboard: ownerAlone },
-  service,
-  name: 'user.remove',
-  summary: 'Remove a person',
-  params: idParam('user_id'),
-  reply: z.null(),
-  statuses: [204],
-  empty: true,
-  errors: ['CONFLICT'],
-})
 
 export const listCredentials = defineEndpoint({
   route: 'GET /v1/dashboard/credentials',
@@ -251,7 +151,7 @@ export const deleteBrand = defineEndpoint({
   service,
   name: 'brand.delete',
   summary: 'Remove a brand',
-  params: idParam('brand_id'),
+  params: brandParam,
   reply: z.null(),
   statuses: [204],
   empty: true,

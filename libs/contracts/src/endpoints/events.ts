@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { defineEndpoint, forDashboard } from '../endpoint.ts'
+import { eventEnvelopeSchema, eventType } from '../objects/event.ts'
+import { instant, pageQuery, windowQuery } from '../primitives.ts'
+import { everybody } from './roles.ts'
+
+/** The routes of the event log, answered by the webhooks service. Source: docs/contract.md, sections 7 and 11. */
+
+const service = 'webhooks' as const
+
+const eventFilters = { type: eventType.optional(), ...windowQuery, ...pageQuery }
+/** `next_cursor` is never null here. */
+const eventsPage = z.strictObject({ data: z.array(eventEnvelopeSchema), next_cursor: z.string() })
+const eventParam = z.strictObject({ event_id: z.string().max(64) })
+export const listEvents = defineEndpoint({
+  route: 'GET /v1/events',
+  access: { 'operator-api': 'events:read' },
+  service,
+  name: 'event.list',
+  summary: 'Events in the order in which they were recorded',
+  query: z.strictObject(eventFilters),
+  reply: eventsPage,
+})
+export const getEvent = defineEndpoint({
+  route: 'GET /v1/events/{event_id}',
+  access: { 'operator-api': 'events:read' },
+  service,
+  name: 'event.show',
+  summary: 'One event',
+  params: eventParam,
+  reply: eventEnvelopeSchema,
+})
+export const dashboardListEvents = forDashboard(listEvents, {
+  route: 'GET /v1/dashboard/events',
+  roles: everybody,
+})
+export const dashboardGetEvent = forDashboard(getEvent, {
+  route: 'GET /v1/dashboard/events/{event_id}',
+  roles: everybody,
+  byId: true,
+})
+export const manifestSchema = z.strictObject({
+  from: z.string(),
+  to: z.string(),
+  operator_id: z.string(),
+  environment: z.enum(['SANDBOX', 'LIVE']),
+  hours: z.array(
+    z.strictObject({
+      hour: z.string(),
+      count: z.int(),
+      types: z.record(z.string(), z.int()),
+      ids_sha256: z.string(),
+    }),
+  ),
+})
+/** The answer of the manifest's route: the gateway adds a compact JWS by the current token key. */
+const signedManifestSchema = manifestSchema.extend({ signature: z.string() })
+export const getEventManifest = defineEndpoint({
+  route: 'GET /v1/events/manifest',
+  access: { 'operator-api': 'events:read' },
+  service,
+  name: 'event.manifest',
+  summary: 'Count and hash of the events of each hour, signed',
+  query: z.strictObject({ from: instant, to: instant }),
+  reply: manifestSchema,
+  answer: signedManifestSchema,
+  budgetMs: 30_000,
+})

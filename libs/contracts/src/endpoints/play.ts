@@ -1,0 +1,142 @@
+import { z } from 'zod'
+import { defineEndpoint } from '../endpoint.ts'
+import { gameSchema } from '../objects/game.ts'
+import { roundSchema, roundStatus } from '../objects/round.ts'
+import { sessionSchema } from '../objects/session.ts'
+import { amount, balance, clientSeed, currency, pageOf, pageQuery, transactionId } from '../primitives.ts'
+import {
+  closedSession,
+  gameStates,
+  liveSwitches,
+  roundParam,
+  roundsPage,
+  walletAnswers,
+  walletBudgetMs,
+} from './round-parts.ts'
+
+/**
+ * The routes of a player's browser, answered by the rounds service; the session is the caller's. Source:
+ * docs/contract.md, sections 4 and 11.
+ */
+
+const service = 'rounds' as const
+const player = { 'game-launcher': 'that session' } as const
+
+export const playerSessionSchema = z.strictObject({
+  session: sessionSchema,
+  game: gameSchema,
+  balance: z.strictObject({ amount: balance, currency }).nullable(),
+  open_round: roundSchema.nullable(),
+  next_round: z.strictObject({ server_seed_hash: z.string(), nonce: z.int() }),
+  free_bets: z.array(
+    z.strictObject({
+      grant_id: z.string(),
+      remaining: z.int(),
+      stake: amount,
+      expires_at: z.string().nullable(),
+    }),
+  ),
+})
+export const getPlayerSession = defineEndpoint({
+  route: 'GET /v1/game/session',
+  access: player,
+  service,
+  name: 'player.session',
+  summary: 'Session, balance, open round and the next commitment',
+  reply: playerSessionSchema,
+  budgetMs: walletBudgetMs,
+})
+export const listPlayerRounds = defineEndpoint({
+  route: 'GET /v1/game/rounds',
+  access: player,
+  service,
+  name: 'player.rounds',
+  summary: "This player's rounds of this game",
+  query: z.strictObject({ ...pageQuery }),
+  reply: roundsPage,
+})
+export const getPlayerRound = defineEndpoint({
+  route: 'GET /v1/game/rounds/{round_id}',
+  access: player,
+  service,
+  name: 'player.round',
+  summary: "One of this player's rounds",
+  params: roundParam,
+  reply: roundSchema,
+  notFound: 'ROUND_NOT_FOUND',
+})
+export const playRound = defineEndpoint({
+  route: 'POST /v1/game/rounds',
+  access: player,
+  service,
+  name: 'player.play',
+  summary: 'Play a round',
+  body: z.strictObject({
+    stake: amount,
+    bet: z.record(z.string(), z.unknown()),
+    client_seed: clientSeed.nullable().optional(),
+    free_bet: z.boolean().optional(),
+    transaction_id: transactionId.optional(),
+  }),
+  example: {
+    stake: '10.00',
+    bet: { target: '50.00', direction: 'over' },
+    client_seed: 'lucky-7',
+  },
+  reply: roundSchema,
+  statuses: [201],
+  budgetMs: walletBudgetMs,
+  errors: [
+    ...liveSwitches,
+    ...gameStates,
+    ...closedSession,
+    ...walletAnswers,
+    'CURRENCY_NOT_SUPPORTED',
+    'ROUND_IN_PROGRESS',
+    'TRANSACTION_CONFLICT',
+  ],
+})
+export const revealTile = defineEndpoint({
+  route: 'POST /v1/game/rounds/{round_id}/reveal',
+  access: player,
+  service,
+  name: 'player.reveal',
+  summary: 'Open a tile',
+  params: roundParam,
+  body: z.strictObject({ tile: z.int().min(0).max(24) }),
+  reply: roundSchema,
+  budgetMs: walletBudgetMs,
+  neverShed: true,
+  errors: ['ROUND_IN_PROGRESS', 'ROUND_ALREADY_SETTLED'],
+  notFound: 'ROUND_NOT_FOUND',
+})
+export const cashOut = defineEndpoint({
+  route: 'POST /v1/game/rounds/{round_id}/cashout',
+  access: player,
+  service,
+  name: 'player.cashout',
+  summary: 'Take the winnings',
+  params: roundParam,
+  reply: roundSchema,
+  budgetMs: walletBudgetMs,
+  neverShed: true,
+  errors: ['ROUND_IN_PROGRESS', 'ROUND_ALREADY_SETTLED'],
+  notFound: 'ROUND_NOT_FOUND',
+})
+export const fairnessBookEntry = z.strictObject({
+  nonce: z.int(),
+  server_seed_hash: z.string(),
+  client_seed: z.string().nullable(),
+  server_seed: z.string().nullable(),
+  round_id: z.string().nullable(),
+  status: roundStatus.nullable(),
+})
+export const getFairnessBook = defineEndpoint({
+  route: 'GET /v1/game/fairness',
+  access: player,
+  service,
+  name: 'player.fairness',
+  summary: 'Commitment, reveal and end of every nonce',
+  query: z.strictObject({ ...pageQuery }),
+  reply: pageOf(fairnessBookEntry),
+})

@@ -1,12 +1,5 @@
 import { z } from 'zod'
-import {
-  accountSchema,
-  livePlaySchema,
-  liveStatusSchema,
-  planSchema,
-  roleSchema,
-  scopeSchema,
-} from '../caller.ts'
+import { accountSchema, roleSchema, scopeSchema } from '../caller.ts'
 import { defineCall } from '../call.ts'
 import { manifestType } from '../token-claims.ts'
 import {
@@ -17,7 +10,9 @@ import {
   tokenBody,
   tokenSchema,
 } from '../objects/token.ts'
-import { happeningEnvironment, pageOf, sessionId, userId } from '../primitives.ts'
+import { happeningEnvironment, sessionId, userId } from '../primitives.ts'
+
+export * from './auth-ops.ts'
 
 /** Calls of the auth service without a signed-in caller, or from services and operations alone. */
 
@@ -143,135 +138,5 @@ export const appendRequestLog = defineCall({
       .max(500),
   }),
   reply: z.strictObject({ written: z.int() }),
-  budgetMs: 5000,
-})
-
-/** An order of the operations command: its author and reason. */
-export const opsOrder = z.strictObject({
-  by: z.string().max(128),
-  reason: z.string().max(512).nullable(),
-  dryRun: z.boolean(),
-})
-
-const operatorRecord = z.strictObject({
-  operator_id: z.string(),
-  name: z.string(),
-  plan: planSchema,
-  approved: z.boolean(),
-  suspended: z.boolean(),
-  live_play: livePlaySchema,
-  live_status: liveStatusSchema,
-  currencies: z.array(z.string()),
-  created_at: z.string(),
-})
-export const opsCreateOperator = defineCall({
-  subject: 'auth.v1.ops.operator-create',
-  request: z.strictObject({
-    order: opsOrder,
-    name: z.string().min(1).max(128),
-    email: z.email(),
-    password: z.string().min(12).max(128).nullable(),
-    plan: planSchema,
-    approved: z.boolean(),
-    currencies: z.array(z.string()).nullable(),
-  }),
-  reply: z.strictObject({
-    operator_id: z.string(),
-    name: z.string(),
-    dashboard: z.strictObject({ email: z.string(), password: z.string() }),
-  }),
-  budgetMs: 8000,
-})
-export const opsListOperators = defineCall({
-  subject: 'auth.v1.ops.operator-list',
-  request: z.strictObject({ cursor: z.string().nullable(), limit: z.int().min(1).max(200) }),
-  reply: pageOf(operatorRecord),
-  budgetMs: 5000,
-})
-export const opsShowOperator = defineCall({
-  subject: 'auth.v1.ops.operator-show',
-  request: z.strictObject({ operator: z.string().max(64) }),
-  reply: operatorRecord,
-  budgetMs: 5000,
-})
-export const opsSetOperator = defineCall({
-  subject: 'auth.v1.ops.operator-set',
-  request: z.strictObject({
-    order: opsOrder,
-    operator: z.string().max(64),
-    plan: planSchema.optional(),
-    approved: z.boolean().optional(),
-    suspended: z.boolean().optional(),
-    live_play: livePlaySchema.optional(),
-  }),
-  reply: operatorRecord,
-  budgetMs: 5000,
-})
-const platformRecord = z.strictObject({ real_money: z.boolean() })
-export const opsShowPlatform = defineCall({
-  subject: 'auth.v1.ops.platform-show',
-  request: z.strictObject({}),
-  reply: platformRecord,
-  budgetMs: 5000,
-})
-export const opsSetPlatform = defineCall({
-  subject: 'auth.v1.ops.platform-set',
-  request: z.strictObject({ order: opsOrder, real_money: z.boolean() }),
-  reply: platformRecord,
-  budgetMs: 5000,
-})
-const keyRecord = z.strictObject({
-  kid: z.string(),
-  status: z.enum(['CURRENT', 'VERIFYING', 'RETIRED']),
-  created_at: z.string(),
-  retires_at: z.string().nullable(),
-})
-export const opsListKeys = defineCall({
-  subject: 'auth.v1.ops.key-list',
-  request: z.strictObject({}),
-  reply: z.strictObject({ data: z.array(keyRecord) }),
-  budgetMs: 5000,
-})
-export const opsRotateKeys = defineCall({
-  subject: 'auth.v1.ops.key-rotate',
-  request: z.strictObject({ order: opsOrder }),
-  reply: z.strictObject({ data: z.array(keyRecord) }),
-  budgetMs: 5000,
-})
-
-/** State of auth's database server, which has the other services' databases too. */
-export const opsAuthStatus = defineCall({
-  subject: 'auth.v1.ops.status',
-  request: z.strictObject({}),
-  reply: z.strictObject({ mongodb: z.strictObject({ version: z.string(), ping_ms: z.number() }) }),
-  budgetMs: 5000,
-})
-
-/** A row of the audit log, which auth keeps; other services and the ops command append to it. */
-const auditRecord = z.strictObject({
-  audit_id: z.string(),
-  at: z.string(),
-  by: z.string(),
-  what: z.string(),
-  target: z.string().nullable(),
-  reason: z.string().nullable(),
-  details: z.record(z.string(), z.unknown()),
-})
-export const opsAppendAudit = defineCall({
-  subject: 'auth.v1.ops.audit-append',
-  request: z.strictObject({
-    by: z.string(),
-    what: z.string(),
-    target: z.string().nullable(),
-    reason: z.string().nullable(),
-    details: z.record(z.string(), z.unknown()),
-  }),
-  reply: auditRecord,
-  budgetMs: 5000,
-})
-export const opsListAudit = defineCall({
-  subject: 'auth.v1.ops.audit-list',
-  request: z.strictObject({ cursor: z.string().nullable(), limit: z.int().min(1).max(200) }),
-  reply: pageOf(auditRecord),
   budgetMs: 5000,
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCall } from '../call.ts'
-import { opsOrder } from './auth.ts'
+import { opsOrder } from './auth-ops.ts'
 
 const rewindStart = z.strictObject({ order: opsOrder, fromSeq: z.int(), toSeq: z.int() })
 export type RewindStart = z.infer<typeof rewindStart>

@@ -3,7 +3,7 @@ import { defineCall } from '../call.ts'
 import { gameStatus } from '../objects/game.ts'
 import { roundSchema } from '../objects/round.ts'
 import { uuid } from '../primitives.ts'
-import { opsOrder } from './auth.ts'
+import { opsOrder } from './auth-ops.ts'
 import { defineRewindCalls } from './rewind.ts'
 
 /** Calls that auth and operations make to rounds. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { scopeSchema } from '../caller.ts'
 import { defineCall } from '../call.ts'
 import { settleLosses } from '../objects/wallet.ts'
-import { movementAttemptSchema, movementSchema, movementStatus, movementType } from '../objects/movement.ts'
+import { movementSchema, movementType } from '../objects/movement.ts'
 import {
   amount,
   balance,
@@ -14,9 +14,10 @@ import {
   transactionId,
   uuid,
 } from '../primitives.ts'
-import { opsOrder } from './auth.ts'
 
-/** Calls that rounds and operations make to wallet-bridge. Source: docs/contract.md, section 5. */
+export * from './wallet-ops.ts'
+
+/** Calls that rounds and the gateway make to wallet-bridge. Source: docs/contract.md, section 5. */
 
 /** The fields of a movement for its wallet call, chosen by the caller before the first write. */
 export const movementSpec = z.strictObject({
@@ -246,56 +247,4 @@ export const reconcileOurs = defineCall({
     next: z.string().nullable(),
   }),
   budgetMs: 15_000,
-})
-
-const opsMovement = movementSchema.extend({
-  operator_id: z.string(),
-  next_attempt_at: z.string().nullable(),
-  age_s: z.int(),
-})
-export const opsListMovements = defineCall({
-  subject: 'wallet.v1.ops.movement-list',
-  request: z.strictObject({
-    status: movementStatus.nullable(),
-    olderThanS: z.int().nullable(),
-    limit: z.int().min(1).max(1000),
-  }),
-  reply: z.strictObject({ data: z.array(opsMovement) }),
-  budgetMs: 10_000,
-})
-export const opsShowMovement = defineCall({
-  subject: 'wallet.v1.ops.movement-show',
-  request: z.strictObject({ reference: z.string().max(128) }),
-  reply: z.strictObject({ movement: opsMovement, attempts: z.array(movementAttemptSchema) }),
-  budgetMs: 5000,
-})
-export const opsResolveMovement = defineCall({
-  subject: 'wallet.v1.ops.movement-resolve',
-  request: z.strictObject({
-    order: opsOrder,
-    reference: z.string().max(128),
-    as: z.enum(['success', 'failed']),
-  }),
-  reply: opsMovement,
-  budgetMs: 5000,
-})
-export const opsMovementsOfRound = defineCall({
-  subject: 'wallet.v1.ops.movements-of-round',
-  request: z.strictObject({ roundId: z.string().max(64) }),
-  reply: z.strictObject({
-    data: z.array(z.strictObject({ movement: opsMovement, attempts: z.array(movementAttemptSchema) })),
-  }),
-  budgetMs: 5000,
-})
-/** Figures for `ops status`: unresolved movements and alarms. */
-export const opsWalletStatus = defineCall({
-  subject: 'wallet.v1.ops.status',
-  request: z.strictObject({}),
-  reply: z.strictObject({
-    pending: z.int(),
-    oldest_pending_at: z.string().nullable(),
-    alarms: z.strictObject({ over_5m: z.int(), over_1h: z.int(), over_24h: z.int() }),
-    breakers_open: z.array(z.string()),
-  }),
-  budgetMs: 5000,
 })

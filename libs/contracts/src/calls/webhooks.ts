@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCall } from '../call.ts'
 import { deliveryDetailSchema, deliverySchema, deliveryStatus } from '../objects/delivery.ts'
 import { replayJobSchema, replayOnly } from '../objects/webhook-endpoint.ts'
-import { opsOrder } from './auth.ts'
+import { opsOrder } from './auth-ops.ts'
 import { defineRewindCalls } from './rewind.ts'
 
 /** Calls that operations make to webhooks. Source: docs/contract.md, section 10. */

@@ -1,18 +1,10 @@
 import { z } from 'zod'
-import {
-  brandId,
-  currency,
-  happeningEnvironment,
-  idempotencyKey,
-  sessionId,
-  userId,
-  uuid,
-} from './primitives.ts'
+import { brandId, currency, eventEnvironment, idempotencyKey, sessionId, userId, uuid } from './primitives.ts'
 
 /** The caller of a request; travels with every call that the gateway forwards. Source: ours. */
 
 /** One account in one environment. First argument of every repository method. */
-export const scopeSchema = z.strictObject({ operatorId: uuid, environment: happeningEnvironment })
+export const scopeSchema = z.strictObject({ operatorId: uuid, environment: eventEnvironment })
 export type Scope = z.infer<typeof scopeSchema>
 
 export const roleSchema = z.enum(['OWNER', 'ADMIN', 'DEVELOPER', 'SUPPORT', 'VIEWER'])

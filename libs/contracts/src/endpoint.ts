@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineCall } from './call.ts'
 import { callerSchema, type Role } from './caller.ts'
 import type { scopeName } from './objects/credential.ts'
-import { setupEnvironment } from './primitives.ts'
+import { accountMode } from './primitives.ts'
 
 /**
  * A public HTTP route that one service answers: its public description, and the call that carries it. Source:
@@ -117,6 +117,6 @@ export function forDashboard<
     route: door.route,
     access: { dashboard: door.roles },
     byId: door.byId ?? false,
-    query: z.strictObject({ environment: setupEnvironment.optional(), ...endpoint.query.shape }),
+    query: z.strictObject({ environment: accountMode.optional(), ...endpoint.query.shape }),
   })
 }

@@ -1,13 +1,13 @@
-import type { HappeningEnvironment, SetupEnvironment } from './primitives.ts'
+import type { EventEnvironment, AccountMode } from './primitives.ts'
 
 /**
  * The environment that a setting of `environment` produces events in. Source: docs/contract.md, section 11.
  */
-export function toHappening(environment: SetupEnvironment): HappeningEnvironment {
+export function toEventEnvironment(environment: AccountMode): EventEnvironment {
   return environment === 'LIVE' ? 'LIVE' : 'SANDBOX'
 }
 
-/** The reverse of `toHappening`. */
-export function toSetup(environment: HappeningEnvironment): SetupEnvironment {
+/** The reverse of `toEventEnvironment`. */
+export function toAccountMode(environment: EventEnvironment): AccountMode {
   return environment === 'LIVE' ? 'LIVE' : 'TEST'
 }

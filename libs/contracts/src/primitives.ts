@@ -58,10 +58,10 @@ export const clientSeed = z
   .regex(/^[A-Za-z0-9_-]{0,64}$/, 'must be at most 64 characters of A-Z a-z 0-9 _ -')
 
 /** Events happen in `SANDBOX` or `LIVE`; accounts set up `TEST` or `LIVE`. docs/contract.md, section 11. */
-export const happeningEnvironment = z.enum(['SANDBOX', 'LIVE'])
-export const setupEnvironment = z.enum(['TEST', 'LIVE'])
-export type HappeningEnvironment = z.infer<typeof happeningEnvironment>
-export type SetupEnvironment = z.infer<typeof setupEnvironment>
+export const eventEnvironment = z.enum(['SANDBOX', 'LIVE'])
+export const accountMode = z.enum(['TEST', 'LIVE'])
+export type EventEnvironment = z.infer<typeof eventEnvironment>
+export type AccountMode = z.infer<typeof accountMode>
 
 /**
  * `limit` of a list: 1 to 200, default 50. Takes the text of a query string and, so that a parsed query can

@@ -16,8 +16,6 @@ export const idempotencyKeyIndexes: Readonly<Record<'idempotency_keys', readonly
   idempotency_keys: [{ key: { createdAt: 1 }, name: 'created_at', expireAfterSeconds: lifetimeS }],
 }
 
-export { hashBody } from '@pitboss/contracts/hash-body'
-
 const keyId = (scope: Scope, list: string, key: string) =>
   `${scope.operatorId}/${scope.environment}/${list}/${key}`
 

@@ -6,8 +6,8 @@ import { opsCreateOperator, resolvePrincipal } from '@pitboss/contracts/calls/au
 import { createCredential } from '@pitboss/contracts/endpoints/auth'
 import { putWallet, rotateWalletSecret } from '@pitboss/contracts/endpoints/wallet'
 import { createWebhook, patchWebhook } from '@pitboss/contracts/endpoints/webhooks'
-import { toHappening } from '@pitboss/contracts/environments'
-import type { SetupEnvironment } from '@pitboss/contracts/primitives'
+import { toEventEnvironment } from '@pitboss/contracts/environments'
+import type { AccountMode } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { z } from 'zod'
 import { readJson, writePrivateJson } from './state-file.ts'
@@ -68,7 +68,7 @@ export async function prepareDemoAccount({
     throw new ServiceError('NOT_FOUND', {
       message: 'The demo operator is gone from the database; start with --fresh.',
     })
-  const callerIn = (environment: SetupEnvironment) => ownerCaller(account, environment)
+  const callerIn = (environment: AccountMode) => ownerCaller(account, environment)
 
   for (const [field, environment] of [
     ['test', 'TEST'],
@@ -146,9 +146,9 @@ export async function prepareDemoAccount({
 }
 
 /** The owner's own standing, as the gateway would pass it on. */
-function ownerCaller(account: Account, environment: SetupEnvironment): Caller {
+function ownerCaller(account: Account, environment: AccountMode): Caller {
   return {
-    scope: { operatorId: account.operator_id, environment: toHappening(environment) },
+    scope: { operatorId: account.operator_id, environment: toEventEnvironment(environment) },
     eitherEnvironment: false,
     account,
     actor: { kind: 'user', user_id: `usr_${'0'.repeat(26)}`, email: 'stack@localhost', role: 'OWNER' },

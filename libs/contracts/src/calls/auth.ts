@@ -10,7 +10,7 @@ import {
   tokenBody,
   tokenSchema,
 } from '../objects/token.ts'
-import { happeningEnvironment, sessionId, userId } from '../primitives.ts'
+import { eventEnvironment, sessionId, userId } from '../primitives.ts'
 
 export * from './auth-ops.ts'
 
@@ -123,7 +123,7 @@ export const appendRequestLog = defineCall({
       .array(
         z.strictObject({
           operatorId: z.uuid(),
-          environment: happeningEnvironment,
+          environment: eventEnvironment,
           request_id: z.string(),
           at: z.string(),
           method: z.string(),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineEndpoint } from '../endpoint.ts'
 import { brandSchema, businessPatchSchema, businessSchema } from '../objects/business.ts'
 import { credentialCreateSchema, credentialPatchSchema, credentialSchema } from '../objects/credential.ts'
-import { pageOf, pageQuery, setupEnvironment, windowQuery } from '../primitives.ts'
+import { pageOf, pageQuery, accountMode, windowQuery } from '../primitives.ts'
 import { builders, everybody, ownerAndAdmin } from './roles.ts'
 
 export * from './people.ts'
@@ -15,7 +15,7 @@ export * from './people.ts'
 const service = 'auth' as const
 const apiKeyParam = z.strictObject({ api_key: z.string().max(64) })
 const brandParam = z.strictObject({ brand_id: z.string().max(64) })
-const inEnvironment = z.strictObject({ environment: setupEnvironment.optional() })
+const inEnvironment = z.strictObject({ environment: accountMode.optional() })
 
 export const listCredentials = defineEndpoint({
   route: 'GET /v1/dashboard/credentials',
@@ -23,7 +23,7 @@ export const listCredentials = defineEndpoint({
   service,
   name: 'credential.list',
   summary: 'Key pairs',
-  query: z.strictObject({ environment: setupEnvironment.optional(), ...pageQuery }),
+  query: z.strictObject({ environment: accountMode.optional(), ...pageQuery }),
   reply: pageOf(credentialSchema),
 })
 export const createCredential = defineEndpoint({
@@ -176,7 +176,7 @@ export const listRequestLogs = defineEndpoint({
   name: 'request-log.list',
   summary: 'Requests of the last 30 days, newest first',
   query: z.strictObject({
-    environment: setupEnvironment.optional(),
+    environment: accountMode.optional(),
     api_key: z.string().max(64).optional(),
     status: z
       .string()

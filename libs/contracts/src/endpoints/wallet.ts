@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineEndpoint, forDashboard } from '../endpoint.ts'
 import { movementAttemptSchema, movementSchema, movementStatus, movementType } from '../objects/movement.ts'
 import { walletCheckSchema, walletPutSchema, walletSchema } from '../objects/wallet.ts'
-import { instant, pageOf, pageQuery, playerId, setupEnvironment, windowQuery } from '../primitives.ts'
+import { instant, pageOf, pageQuery, playerId, accountMode, windowQuery } from '../primitives.ts'
 import { builders, everybody } from './roles.ts'
 
 /**
@@ -11,7 +11,7 @@ import { builders, everybody } from './roles.ts'
 
 const service = 'wallet' as const
 const transactionParam = z.strictObject({ transaction_id: z.string().max(128) })
-const walletParam = z.strictObject({ environment: setupEnvironment })
+const walletParam = z.strictObject({ environment: accountMode })
 
 const filters = {
   player_id: playerId.optional(),

@@ -9,7 +9,7 @@ import {
   webhookEndpointSchema,
   webhookPatchSchema,
 } from '../objects/webhook-endpoint.ts'
-import { instant, pageOf, pageQuery, setupEnvironment, windowQuery } from '../primitives.ts'
+import { instant, pageOf, pageQuery, accountMode, windowQuery } from '../primitives.ts'
 import { builders, deliveryRetriers, everybody } from './roles.ts'
 
 export * from './events.ts'
@@ -20,7 +20,7 @@ const service = 'webhooks' as const
 const webhookParam = z.strictObject({ webhook_id: z.string().max(64) })
 const deliveryParam = z.strictObject({ delivery_id: z.string().max(64) })
 const replayParam = z.strictObject({ webhook_id: z.string().max(64), replay_id: z.string().max(64) })
-const inEnvironment = z.strictObject({ environment: setupEnvironment.optional() })
+const inEnvironment = z.strictObject({ environment: accountMode.optional() })
 
 // Endpoints
 export const createWebhook = defineEndpoint({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { setupEnvironment } from '../primitives.ts'
+import { accountMode } from '../primitives.ts'
 
 /** Every scope that exists. Source: docs/contract.md, section 2. */
 export const scopeName = z.enum([
@@ -25,7 +25,7 @@ export const credentialSchema = z.strictObject({
   api_key: z.string(),
   api_secret: z.string().optional(),
   name: z.string(),
-  environment: setupEnvironment,
+  environment: accountMode,
   scopes: z.array(z.string()),
   ip_allowlist: z.array(z.string()),
   status: z.enum(['ACTIVE', 'REVOKED']),
@@ -41,7 +41,7 @@ const ipAllowlist = z.array(z.string().min(1).max(64)).max(100)
 
 export const credentialCreateSchema = z.strictObject({
   name,
-  environment: setupEnvironment,
+  environment: accountMode,
   scopes: scopes.default([]),
   ip_allowlist: ipAllowlist.default([]),
 })

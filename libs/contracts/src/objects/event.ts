@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { eventId, happeningEnvironment, uuid } from '../primitives.ts'
+import { eventId, eventEnvironment, uuid } from '../primitives.ts'
 
 /** The seven event names, the complete list. Source: docs/contract.md, section 7. */
 export const eventType = z.enum([
@@ -18,7 +18,7 @@ export const eventEnvelopeSchema = z.strictObject({
   id: eventId,
   type: eventType,
   created_at: z.string(),
-  environment: happeningEnvironment,
+  environment: eventEnvironment,
   operator_id: uuid,
   data: z.record(z.string(), z.unknown()),
 })

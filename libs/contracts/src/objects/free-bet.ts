@@ -1,13 +1,5 @@
 import { z } from 'zod'
-import {
-  amount,
-  currency,
-  gameSlug,
-  grantId,
-  happeningEnvironment,
-  instant,
-  playerId,
-} from '../primitives.ts'
+import { amount, currency, gameSlug, grantId, eventEnvironment, instant, playerId } from '../primitives.ts'
 
 /**
  * A grant. Source: docs/contract.md, section 4, "Free bets"; the record's fields beyond the request are ours.
@@ -21,7 +13,7 @@ export const freeBetSchema = z.strictObject({
   stake: amount,
   count: z.int(),
   remaining: z.int(),
-  environment: happeningEnvironment,
+  environment: eventEnvironment,
   created_at: z.string(),
   expires_at: z.string().nullable(),
   cancelled_at: z.string().nullable(),

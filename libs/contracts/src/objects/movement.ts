@@ -3,7 +3,7 @@ import {
   amount,
   balance,
   currency,
-  happeningEnvironment,
+  eventEnvironment,
   playerId,
   roundId,
   sessionId,
@@ -30,7 +30,7 @@ export const movementSchema = z.strictObject({
   wallet_transaction_id: z.string().nullable(),
   wallet_code: z.string().nullable(),
   balance_after: balance.nullable(),
-  environment: happeningEnvironment,
+  environment: eventEnvironment,
   created_at: z.string(),
   updated_at: z.string(),
 })

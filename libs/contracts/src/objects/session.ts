@@ -1,13 +1,5 @@
 import { z } from 'zod'
-import {
-  amount,
-  brandId,
-  currency,
-  gameSlug,
-  happeningEnvironment,
-  playerId,
-  sessionId,
-} from '../primitives.ts'
+import { amount, brandId, currency, gameSlug, eventEnvironment, playerId, sessionId } from '../primitives.ts'
 
 export const sessionStatus = z.enum(['ACTIVE', 'EXPIRED', 'CLOSED'])
 
@@ -23,7 +15,7 @@ export const sessionSchema = z.strictObject({
   game: z.string(),
   currency,
   brand: brandId.nullable(),
-  environment: happeningEnvironment,
+  environment: eventEnvironment,
   language: z.string().nullable(),
   country: z.string().nullable(),
   return_url: z.string().nullable(),

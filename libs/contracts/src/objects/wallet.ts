@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { setupEnvironment } from '../primitives.ts'
+import { accountMode } from '../primitives.ts'
 
 export const settleLosses = z.enum(['none', 'zero_credit'])
 
@@ -8,7 +8,7 @@ export const settleLosses = z.enum(['none', 'zero_credit'])
  * and rotation.
  */
 export const walletSchema = z.strictObject({
-  environment: setupEnvironment,
+  environment: accountMode,
   url: z.string(),
   timeout_ms: z.int(),
   settle_losses: settleLosses,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { setupEnvironment, webhookId } from '../primitives.ts'
+import { accountMode, webhookId } from '../primitives.ts'
 import { eventType } from './event.ts'
 
 /**
@@ -10,7 +10,7 @@ export const webhookEndpointSchema = z.strictObject({
   webhook_id: webhookId,
   url: z.string(),
   description: z.string().nullable(),
-  environment: setupEnvironment,
+  environment: accountMode,
   events: z.array(eventType),
   status: z.enum(['ACTIVE', 'PAUSED']),
   pause_reason: z.enum(['MANUAL', 'FAILING', 'EXHAUSTED', 'GONE']).nullable(),
@@ -30,7 +30,7 @@ const events = z.array(eventType).max(7)
 
 export const webhookCreateSchema = z.strictObject({
   url,
-  environment: setupEnvironment,
+  environment: accountMode,
   events: events.default([]),
   description: description.optional(),
 })

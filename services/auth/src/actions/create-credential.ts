@@ -1,5 +1,5 @@
 import type { Caller } from '@pitboss/contracts/caller'
-import { toHappening } from '@pitboss/contracts/environments'
+import { toEventEnvironment } from '@pitboss/contracts/environments'
 import type { credentialCreateSchema } from '@pitboss/contracts/objects/credential'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
@@ -28,7 +28,7 @@ export function createCreateCredential({ stores, secretHash, clock, newId, rando
     const ipAllowlist = parseAllowlist(body.ip_allowlist)
     if (ipAllowlist.length > 0) requireAllowlistPlan(operator)
     const now = clock.now()
-    const scope = { operatorId: operator._id, environment: toHappening(body.environment) }
+    const scope = { operatorId: operator._id, environment: toEventEnvironment(body.environment) }
     const claim = await idempotency.claim(caller, {
       list: 'credentials',
       body,

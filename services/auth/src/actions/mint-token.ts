@@ -1,5 +1,5 @@
 import type { mintLaunchToken, mintToken } from '@pitboss/contracts/calls/auth'
-import { toSetup } from '@pitboss/contracts/environments'
+import { toAccountMode } from '@pitboss/contracts/environments'
 import { operatorHandleOf } from '@pitboss/contracts/operator-handle'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
@@ -64,7 +64,7 @@ export function createMintToken({ stores, signer, secretHash, clock, tokenTtlS, 
         audience: 'game-launcher',
         subject: sessionId,
         operatorId: scope.operatorId,
-        mode: toSetup(scope.environment),
+        mode: toAccountMode(scope.environment),
         scopes: [],
         expiresAtS: Math.floor(Date.parse(expiresAt) / 1000),
       }),

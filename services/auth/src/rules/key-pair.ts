@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { SetupEnvironment } from '@pitboss/contracts/primitives'
+import type { AccountMode } from '@pitboss/contracts/primitives'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const checksumCharacters = 6
@@ -14,12 +14,12 @@ export type RandomBytes = (size: number) => Uint8Array
  * real key.
  * Source: docs/contract.md, section 3.
  */
-export function newApiKey(environment: SetupEnvironment, random: RandomBytes): string {
+export function newApiKey(environment: AccountMode, random: RandomBytes): string {
   return withChecksum(`ck_${environment.toLowerCase()}_`, keyCharacters, random)
 }
 
 /** Makes a `cs_test_…` or `cs_live_…` in the same way. */
-export function newApiSecret(environment: SetupEnvironment, random: RandomBytes): string {
+export function newApiSecret(environment: AccountMode, random: RandomBytes): string {
   return withChecksum(`cs_${environment.toLowerCase()}_`, secretCharacters, random)
 }
 

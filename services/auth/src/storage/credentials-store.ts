@@ -1,6 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { toSetup } from '@pitboss/contracts/environments'
-import type { SetupEnvironment } from '@pitboss/contracts/primitives'
+import { toAccountMode } from '@pitboss/contracts/environments'
+import type { AccountMode } from '@pitboss/contracts/primitives'
 import { createOnce } from '@pitboss/storage/create-once'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { Db } from 'mongodb'
@@ -14,7 +14,7 @@ export type CredentialDocument = AccessSubject & {
   /** Pages are in this order, which is the order of creation. */
   order: string
   operatorId: string
-  environment: SetupEnvironment
+  environment: AccountMode
   name: string
   secretHash: string
   scopes: string[]
@@ -31,7 +31,10 @@ const notDeleted = { status: { $ne: 'DELETED' as const } }
 /** Key pairs of accounts. */
 export function createCredentialsStore({ db, cursors }: { db: Db; cursors: CursorCodec }) {
   const credentials = db.collection<CredentialDocument>('credentials')
-  const owned = ({ operatorId, environment }: Scope) => ({ operatorId, environment: toSetup(environment) })
+  const owned = ({ operatorId, environment }: Scope) => ({
+    operatorId,
+    environment: toAccountMode(environment),
+  })
   const known = (scope: Scope, apiKey: string) => credentials.findOne({ _id: apiKey, ...owned(scope) })
 
   return {

@@ -1,5 +1,6 @@
 import type { Caller } from '@pitboss/contracts/caller'
-import { claimIdempotencyKey, forgetIdempotencyKeyOf, hashBody } from '@pitboss/storage/idempotency-keys'
+import { hashBody } from '@pitboss/contracts/hash-body'
+import { claimIdempotencyKey, forgetIdempotencyKeyOf } from '@pitboss/storage/idempotency-keys'
 import type { Db } from 'mongodb'
 
 /** The ids of records that a request with an Idempotency-Key creates. Source: docs/contract.md, section 1. */

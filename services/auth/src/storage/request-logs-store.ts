@@ -1,5 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import type { HappeningEnvironment } from '@pitboss/contracts/primitives'
+import type { EventEnvironment } from '@pitboss/contracts/primitives'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import { type Db, MongoBulkWriteError } from 'mongodb'
 import type { AccountScope, PageQuery } from './account.ts'
@@ -12,7 +12,7 @@ export type RequestLogDocument = {
   /** Time and hash; pages are in this order, newest first. */
   order: string
   operatorId: string
-  environment: HappeningEnvironment
+  environment: EventEnvironment
   requestId: string
   at: Date
   method: string

@@ -8,7 +8,7 @@ import {
 } from '@pitboss/contracts/calls/auth'
 import * as endpoints from '@pitboss/contracts/endpoints/auth'
 import { operatorIdOf } from '@pitboss/contracts/operator-handle'
-import { hashBody } from '@pitboss/storage/idempotency-keys'
+import { hashBody } from '@pitboss/contracts/hash-body'
 import pino from 'pino'
 import t from 'tap'
 import { createPublishAccessChange } from '../../src/actions/publish-access-change.ts'

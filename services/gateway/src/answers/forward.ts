@@ -1,6 +1,6 @@
 import type { Caller } from '@pitboss/contracts/caller'
-import { toHappening } from '@pitboss/contracts/environments'
-import { idempotencyKey, setupEnvironment } from '@pitboss/contracts/primitives'
+import { toEventEnvironment } from '@pitboss/contracts/environments'
+import { idempotencyKey, accountMode } from '@pitboss/contracts/primitives'
 import { invalidField } from '@pitboss/errors/service-error'
 import { z } from 'zod'
 import type { AnswerDeps, Handler, Inbound } from '../http/inbound.ts'
@@ -8,7 +8,7 @@ import { withFilters } from '../input/list-cursor.ts'
 import { isRepeatedHeader, singleHeader } from '../input/single-header.ts'
 import type { ForwardCall } from '../routes/route-entry.ts'
 
-const named = z.object({ environment: setupEnvironment })
+const named = z.object({ environment: accountMode })
 
 /** Sends a validated request to the service that answers it. @throws ServiceError of the service. */
 export async function callService(
@@ -41,7 +41,7 @@ export function callerOf(inbound: Inbound): Caller {
   if (identity === null) throw new Error(`${entry.path} has no caller`)
   const chosen = identity.audience === 'dashboard' ? chosenEnvironment(inbound) : identity.mode
   return {
-    scope: { operatorId: identity.operatorId, environment: toHappening(chosen ?? 'TEST') },
+    scope: { operatorId: identity.operatorId, environment: toEventEnvironment(chosen ?? 'TEST') },
     eitherEnvironment: entry.byId && chosen === null,
     account: identity.account,
     actor: identity.actor,

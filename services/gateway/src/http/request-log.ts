@@ -1,6 +1,6 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { appendRequestLog } from '@pitboss/contracts/calls/auth'
-import { toHappening } from '@pitboss/contracts/environments'
+import { toEventEnvironment } from '@pitboss/contracts/environments'
 import type { Logger } from 'pino'
 import type { Attribution } from './inbound.ts'
 
@@ -94,7 +94,7 @@ function toRow(request: LoggedRequest) {
   const { attribution, requestId, at, method, path, status, code, latencyMs, clientAddress } = request
   return {
     operatorId: attribution.operatorId,
-    environment: toHappening(attribution.mode),
+    environment: toEventEnvironment(attribution.mode),
     request_id: requestId,
     at: at.toISOString(),
     method,

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
-import { toSetup } from '@pitboss/contracts/environments'
+import { toAccountMode } from '@pitboss/contracts/environments'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
 import type { Clock } from '@pitboss/runtime/clock'
@@ -55,7 +55,7 @@ export function createChangeWallet({
   }
 
   async function refuseBadUrl(url: string, scope: Scope): Promise<void> {
-    const policy = { environment: toSetup(scope.environment), allowLoopback }
+    const policy = { environment: toAccountMode(scope.environment), allowLoopback }
     const verdict = await checkOutboundUrlAndResolve(url, policy)
     if (!verdict.ok) throw invalidField('url', verdict.reason)
     if (url.includes('?')) throw invalidField('url', 'must not have a query')

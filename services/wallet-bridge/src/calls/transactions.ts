@@ -8,8 +8,8 @@ import {
   getTransactionAttempts,
   listTransactions,
 } from '@pitboss/contracts/endpoints/wallet'
-import { toHappening } from '@pitboss/contracts/environments'
-import type { SetupEnvironment } from '@pitboss/contracts/primitives'
+import { toEventEnvironment } from '@pitboss/contracts/environments'
+import type { AccountMode } from '@pitboss/contracts/primitives'
 import type { ReadTransactions } from '../actions/read-movements.ts'
 import { toAttemptRecord, toMovementRecord } from '../records/render-movement.ts'
 
@@ -45,10 +45,10 @@ export function transactionCalls({ read }: { read: ReadTransactions }): CallHand
   ]
 }
 
-function dashboardScope(caller: Caller, environment: SetupEnvironment): Scope {
-  return { operatorId: caller.scope.operatorId, environment: toHappening(environment) }
+function dashboardScope(caller: Caller, environment: AccountMode): Scope {
+  return { operatorId: caller.scope.operatorId, environment: toEventEnvironment(environment) }
 }
 
-function scopesOf(caller: Caller, environment: SetupEnvironment | undefined): Scope[] {
+function scopesOf(caller: Caller, environment: AccountMode | undefined): Scope[] {
   return environment === undefined ? lookupScopes(caller) : [dashboardScope(caller, environment)]
 }

@@ -2,8 +2,8 @@ import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { playerBalance, walletStatus } from '@pitboss/contracts/calls/wallet'
 import type { Caller, Scope } from '@pitboss/contracts/caller'
 import { checkWallet, getWallet, putWallet, rotateWalletSecret } from '@pitboss/contracts/endpoints/wallet'
-import { toHappening, toSetup } from '@pitboss/contracts/environments'
-import type { SetupEnvironment } from '@pitboss/contracts/primitives'
+import { toEventEnvironment, toAccountMode } from '@pitboss/contracts/environments'
+import type { AccountMode } from '@pitboss/contracts/primitives'
 import type { ChangeWallet } from '../actions/change-wallet.ts'
 import type { CheckWallet } from '../actions/check-wallet.ts'
 import type { ReadWallets } from '../actions/read-wallets.ts'
@@ -47,14 +47,14 @@ export function walletCalls({
   ]
 }
 
-function scopeFor(caller: Caller, environment: SetupEnvironment): Scope {
-  return { operatorId: caller.scope.operatorId, environment: toHappening(environment) }
+function scopeFor(caller: Caller, environment: AccountMode): Scope {
+  return { operatorId: caller.scope.operatorId, environment: toEventEnvironment(environment) }
 }
 
 /** The dashboard's record of a wallet, without its secret. Source: docs/contract.md, section 3. */
 function toWalletRecord(wallet: Awaited<ReturnType<ReadWallets['find']>>) {
   return {
-    environment: toSetup(wallet.environment),
+    environment: toAccountMode(wallet.environment),
     url: wallet.url,
     timeout_ms: wallet.timeoutMs,
     settle_losses: wallet.settleLosses,

@@ -1,12 +1,13 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { toSetup } from '@pitboss/contracts/environments'
+import { toAccountMode } from '@pitboss/contracts/environments'
 import type { EventType } from '@pitboss/contracts/objects/event'
-import type { HappeningEnvironment } from '@pitboss/contracts/primitives'
+import type { EventEnvironment } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
 import type { Clock } from '@pitboss/runtime/clock'
 import { createOnce } from '@pitboss/storage/create-once'
-import { claimIdempotencyKey, hashBody } from '@pitboss/storage/idempotency-keys'
+import { hashBody } from '@pitboss/contracts/hash-body'
+import { claimIdempotencyKey } from '@pitboss/storage/idempotency-keys'
 import type { Db } from 'mongodb'
 import { freshHealth } from '../rules/endpoint-health.ts'
 import { newWebhookSecret } from '../rules/signing-secrets.ts'
@@ -110,10 +111,10 @@ export function createCreateEndpoint({
 /** @throws ServiceError VALIDATION_ERROR for a URL that is not called from this environment */
 export async function checkEndpointUrl(
   url: string,
-  environment: HappeningEnvironment,
+  environment: EventEnvironment,
   allowLoopback: boolean,
 ): Promise<void> {
-  const setup = toSetup(environment)
+  const setup = toAccountMode(environment)
   const verdict = await checkOutboundUrlAndResolve(url, {
     environment: setup,
     allowLoopback: setup === 'TEST' && allowLoopback,

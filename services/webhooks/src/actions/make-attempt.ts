@@ -1,4 +1,4 @@
-import { toSetup } from '@pitboss/contracts/environments'
+import { toAccountMode } from '@pitboss/contracts/environments'
 import type { Clock } from '@pitboss/runtime/clock'
 import { signatureTimestamp, signBody } from '@pitboss/signing/sign-body'
 import type { Logger } from 'pino'
@@ -58,7 +58,7 @@ export function createMakeAttempt({
     )
     const answer = await post({
       url: endpoint.url,
-      environment: toSetup(endpoint.environment),
+      environment: toAccountMode(endpoint.environment),
       body,
       headers: {
         'content-type': 'application/json',

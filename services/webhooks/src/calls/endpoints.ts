@@ -11,7 +11,7 @@ import {
   rotateWebhookSecret,
   testWebhook,
 } from '@pitboss/contracts/endpoints/webhooks'
-import type { SetupEnvironment } from '@pitboss/contracts/primitives'
+import type { AccountMode } from '@pitboss/contracts/primitives'
 import type { ChangeEndpoint } from '../actions/change-endpoint.ts'
 import type { CreateEndpoint } from '../actions/create-endpoint.ts'
 import type { ReadEndpoints } from '../actions/read-endpoints.ts'
@@ -83,7 +83,7 @@ export function endpointTarget({
 }: {
   caller: Caller
   params: { webhook_id: string }
-  query: { environment?: SetupEnvironment | undefined }
+  query: { environment?: AccountMode | undefined }
 }) {
   return { scopes: idScopes(caller, query.environment), webhookId: params.webhook_id }
 }

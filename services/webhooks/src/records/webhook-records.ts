@@ -1,4 +1,4 @@
-import { toSetup } from '@pitboss/contracts/environments'
+import { toAccountMode } from '@pitboss/contracts/environments'
 import type { Delivery } from '@pitboss/contracts/objects/delivery'
 import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
 import type { replayJobSchema, WebhookEndpoint } from '@pitboss/contracts/objects/webhook-endpoint'
@@ -37,7 +37,7 @@ export function presentEndpoint(endpoint: EndpointDocument, secret?: string): We
     webhook_id: endpoint._id,
     url: endpoint.url,
     description: endpoint.description,
-    environment: toSetup(endpoint.environment),
+    environment: toAccountMode(endpoint.environment),
     events: endpoint.events,
     status: health.status,
     pause_reason: health.pauseReason,

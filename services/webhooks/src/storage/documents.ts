@@ -1,5 +1,5 @@
 import type { EventType } from '@pitboss/contracts/objects/event'
-import type { HappeningEnvironment } from '@pitboss/contracts/primitives'
+import type { EventEnvironment } from '@pitboss/contracts/primitives'
 import type { Lane } from '../rules/claim-plan.ts'
 import type { EndpointHealth } from '../rules/endpoint-health.ts'
 import type { StoredSecret } from '../rules/signing-secrets.ts'
@@ -11,7 +11,7 @@ import type { StoredSecret } from '../rules/signing-secrets.ts'
 
 export const never = new Date('9999-12-31T00:00:00.000Z')
 
-type Tenant = { operatorId: string; environment: HappeningEnvironment }
+type Tenant = { operatorId: string; environment: EventEnvironment }
 
 export type EventDocument = Tenant & {
   /** The event id. */

@@ -1,1 +1,0 @@
-export { canonicalJson } from '@pitboss/contracts/canonical-json'

@@ -64,9 +64,13 @@ t.test('the page of the contract has each code with its status, no code more and
   const page = readFileSync(new URL('../../../docs/contract.md', import.meta.url), 'utf8')
   const rows = page.matchAll(/^\| ((?:`[A-Z_]+`(?:, )?)+) \| ([0-9]{3})(, \*\*retryable\*\*)? \|/gm)
   const described = [...rows].flatMap(([, codes = '', status = '', retryable]) =>
-    codes.split(', ').map((code) => [code.slice(1, -1), status, retryable === undefined ? 'no' : 'yes']),
+    codes
+      .split(', ')
+      .map((code) => `${code.slice(1, -1)} ${status} ${retryable === undefined ? 'no' : 'yes'}`),
   )
-  t.strictSame(described.toSorted(), specified.toSorted())
+  const listed = specified.map((row) => row.join(' '))
+  t.strictSame(new Set(described), new Set(listed))
+  t.equal(described.length, listed.length)
   t.end()
 })
 

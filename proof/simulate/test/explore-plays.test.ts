@@ -70,6 +70,7 @@ const stakesBesideAWin: Plan = {
 
 const large: Record<string, Plan> = {
   'equal stakes beside another that is taken': besideAnother,
+  'equal stakes beside the end of their round': stakesBesideAWin,
   'three equal plays before a breaker': { asked: { a: stake, b: stake, c: stake }, ends: mayBeTakenBack },
   'equal stakes beside another': { asked: { a: stake, b: stake, other }, ends: mayBeTakenBack },
   'equal stakes beside a sweep': { asked: { a: stake, b: stake, sweeper }, ends: everyEnd, mortal: 'a' },
@@ -82,7 +83,6 @@ const large: Record<string, Plan> = {
 
 const besideOthers = {
   'equal wins beside a stake': winsBesideAStake,
-  'equal stakes beside the end of their round': stakesBesideAWin,
 }
 
 for (const [name, plan] of Object.entries({ ...plans, ...besideOthers, ...(withLarge ? large : {}) })) {

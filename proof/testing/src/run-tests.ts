@@ -17,8 +17,6 @@ import { startTestEngines } from './start-test-engines.ts'
  */
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const globs = ['{libs,services,tools,proof}/*/test/**/*.test.ts', 'web/test/**/*.test.ts']
-/** Files that take longest begin first, so that no core waits at the end for the last one on the other. */
-const longest = ['tools/stack/', 'proof/simulate/', 'services/webhooks/test/delivery']
 const accounts = 60
 const jobs = 2
 const interruptedExitCode = 130
@@ -64,9 +62,7 @@ async function startOrExplain(): Promise<Awaited<ReturnType<typeof startTestEngi
 }
 
 function testFiles(named: string[]): string[] {
-  const found = globSync(globs, { cwd: root, exclude: (path) => path.includes('node_modules') }).sort()
-  const isLong = (file: string) => longest.some((prefix) => file.startsWith(prefix))
-  const all = [...found.filter(isLong), ...found.filter((file) => !isLong(file))]
+  const all = globSync(globs, { cwd: root, exclude: (path) => path.includes('node_modules') }).sort()
   if (named.length === 0) return all
   const wanted = named.map((path) => relative(root, join(process.cwd(), path)))
   return all.filter((file) => wanted.some((path) => file === path || file.startsWith(`${path}/`)))

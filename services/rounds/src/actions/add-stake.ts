@@ -5,6 +5,7 @@ import type { WalletClient } from '../clients/wallet.ts'
 import { receivedAt } from '../rules/received-at.ts'
 import type { Stake } from '../rules/round.ts'
 import { transactionHash } from '../rules/transaction-hash.ts'
+import type { StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
 import {
   answerOf,
@@ -36,32 +37,15 @@ export function createAddStake({
     roundId: string,
     context: HandlerContext,
   ): Promise<PlacedTransaction> {
-    try {
-      return await tryAddStake(caller, body, roundId, context)
-    } catch (error) {
-      return refuseStake(error, caller, body, roundId, context)
-    }
-  }
-
-  async function tryAddStake(
-    caller: Caller,
-    body: BetBody,
-    roundId: string,
-    context: HandlerContext,
-  ): Promise<PlacedTransaction> {
-    const session = await movements.findSession(caller, body)
-    const { amount } = await movements.checkStake(caller, body, session)
-    const stored = await movements.findDriven(caller, roundId)
-    const { round } = stored
-    if (round.playerId !== session.playerId || round.game !== session.game) {
-      throw invalidField('round_id', "is a round of another player or game than the session's")
-    }
-    if (round.currency !== session.currency) throw new ServiceError('CURRENCY_MISMATCH')
-    await wallet.assertConfigured(caller.scope, context)
+    const checked = await check(caller, body, roundId, context).catch((error: unknown) =>
+      refuse(error, caller, body, roundId, context),
+    )
+    if ('status' in checked) return checked
+    const { stored, amount } = checked
     const stake: Stake = {
       transactionId: body.transaction_id,
       minor: amount,
-      requestHash: transactionHash(body, round),
+      requestHash: transactionHash(body, stored.round),
       state: 'ASKED',
       wasTaken: false,
       refusal: null,
@@ -74,12 +58,31 @@ export function createAddStake({
     return answerOf(placed.placed)
   }
 
+  /** Makes the checks before the intent; the rules of the round refuse the rest. */
+  async function check(
+    caller: Caller,
+    body: BetBody,
+    roundId: string,
+    context: HandlerContext,
+  ): Promise<{ stored: StoredRound; amount: bigint }> {
+    const session = await movements.findSession(caller, body)
+    const { amount } = await movements.checkStake(caller, body, session)
+    const stored = await movements.findDriven(caller, roundId)
+    const { round } = stored
+    if (round.playerId !== session.playerId || round.game !== session.game) {
+      throw invalidField('round_id', "is a round of another player or game than the session's")
+    }
+    if (round.currency !== session.currency) throw new ServiceError('CURRENCY_MISMATCH')
+    await wallet.assertConfigured(caller.scope, context)
+    return { stored, amount }
+  }
+
   /**
    * Keeps the refusal with the round that the stake was for, so that no equal request which is still under
    * way is accepted. If one has been accepted before, this is its repeat.
    * @throws `error`
    */
-  async function refuseStake(
+  async function refuse(
     error: unknown,
     caller: Caller,
     body: BetBody,

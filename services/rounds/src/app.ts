@@ -126,26 +126,26 @@ export async function startRounds({
     ...leaseIndexes,
     ...rewindIndexes,
   })
-  const { rounds: wrapRounds = same, commitments: wrapCommitments = same, wallet: wrapWallet = same } = wrap
-  const { bus: wrapBus = same, placeTransaction: wrapPlace = same } = wrap
-  const bus = wrapBus(plainBus)
+  const bus = wrap.bus?.(plainBus) ?? plainBus
   const keyring = await openKeyring(db, masterKeys)
   const cursors = createCursorCodec({ keyring })
   const secretBox = createSecretBox(keyring, 'server-seeds')
   const { scaleMs } = createTimeScale(timeScale)
 
   const roundsStore = createRoundsStore({ db })
-  const rounds = wrapRounds(roundsStore)
+  const rounds = wrap.rounds?.(roundsStore) ?? roundsStore
   const refusals = createRefusalsStore({ db })
   const sessions = createSessionsStore({ db })
   const grants = createGrantsStore({ db })
   const games = createGamesStore({ db })
   const reports = createReportsStore({ db })
   const seeds = { newSeed: newServerSeed, hashSeed: seedHash }
-  const commitments = wrapCommitments(createCommitmentsStore({ db, secretBox, ...seeds }))
+  const commitmentsStore = createCommitmentsStore({ db, secretBox, ...seeds })
+  const commitments = wrap.commitments?.(commitmentsStore) ?? commitmentsStore
   const roundOutbox = createOutbox({ collection: roundsStore.collection, bus, clock, logger })
   const sessionOutbox = createOutbox({ collection: sessions.collection, bus, clock, logger })
-  const wallet = wrapWallet(createWalletClient({ bus }))
+  const walletClient = createWalletClient({ bus })
+  const wallet = wrap.wallet?.(walletClient) ?? walletClient
 
   const ids = { newId, newUuid: randomUUID }
 
@@ -184,22 +184,20 @@ export async function startRounds({
     clock,
     ...ids,
   })
-  const placeTransaction = wrapPlace(
-    createPlaceTransaction({
-      rounds,
-      sessions,
-      commitments,
-      wallet,
-      actor,
-      access,
-      intents,
-      placeStake,
-      joinMovement,
-      clock,
-      ...ids,
-    }),
+  const place = createPlaceTransaction({
+    rounds,
+    sessions,
+    commitments,
     wallet,
-  )
+    actor,
+    access,
+    intents,
+    placeStake,
+    joinMovement,
+    clock,
+    ...ids,
+  })
+  const placeTransaction = wrap.placeTransaction?.(place, wallet) ?? place
 
   const lease = createLease({ db, name: 'reports', owner: newId('own'), ttlMs: reportLeaseMs, clock })
   const projector = startReportProjector({ applyFacts: reports.applyFacts, lease, logger })
@@ -269,7 +267,7 @@ export async function startRounds({
 export async function runRounds({
   config,
   host,
-  wrap,
+  wrap = {},
 }: {
   config: RoundsConfig
   host: ServiceHost
@@ -291,7 +289,7 @@ export async function runRounds({
     timeScale: config.PITBOSS_TIME_SCALE,
     logger,
     registry,
-    ...(wrap === undefined ? {} : { wrap }),
+    wrap,
   })
   return {
     async stop() {
@@ -300,8 +298,4 @@ export async function runRounds({
       await storage.close()
     },
   }
-}
-
-function same<Part>(part: Part): Part {
-  return part
 }

@@ -78,9 +78,8 @@ export async function startWalletBridge({
   const clock = systemClock
   const allowLoopback = config.PITBOSS_ALLOW_LOOPBACK_WALLETS
   const { scaleMs } = createTimeScale(config.PITBOSS_TIME_SCALE)
-  const { movements: wrapMovements = same, due: wrapDue = same, wallets: wrapWallets = same } = wrap
-  const { client: wrapClient = same, apply: wrapApply = same, bus: wrapBus = same } = wrap
-  const bus = wrapBus(await connectServiceBus({ service, config, host }))
+  const serviceBus = await connectServiceBus({ service, config, host })
+  const bus = wrap.bus?.(serviceBus) ?? serviceBus
   const storage = await connectStorage({
     url: config.MONGODB_URL,
     database: `${config.PITBOSS_DATABASE_PREFIX}_wallet_bridge`,
@@ -91,14 +90,17 @@ export async function startWalletBridge({
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
 
   const stored = createMovements(db)
-  const movements = wrapMovements(stored)
-  const wallets = wrapWallets(createWallets(db, createSecretBox(keyring)))
-  const due = wrapDue(createDueMovements(stored))
+  const movements = wrap.movements?.(stored) ?? stored
+  const walletStore = createWallets(db, createSecretBox(keyring))
+  const wallets = wrap.wallets?.(walletStore) ?? walletStore
+  const dueStore = createDueMovements(stored)
+  const due = wrap.due?.(dueStore) ?? dueStore
   const pending = createPendingMovements(stored, scaleMs)
   const lists = createMovementLists(stored)
   const cursors = createCursorCodec({ keyring })
   const metrics = createWalletMetrics(host.registry)
-  const client = wrapClient(createWalletClient({ allowLoopback, clock }))
+  const walletClient = createWalletClient({ allowLoopback, clock })
+  const client = wrap.client?.(walletClient) ?? walletClient
   const outbox = createOutbox({ collection: stored.collection, bus, clock, logger })
   const deps = { movements, outbox, clock, scaleMs, newId }
   const shared = shareBreakers({ bus, replicaId: newId('rep') })
@@ -111,7 +113,7 @@ export async function startWalletBridge({
     logger,
     wake: wakeAll,
     notifyBreakers: shared.notify,
-    wrapApply,
+    ...(wrap.apply === undefined ? {} : { wrapApply: wrap.apply }),
   })
   const heard = shared.listen(breakers.receive)
   const resolver = startResolver({
@@ -188,8 +190,4 @@ export async function startWalletBridge({
       await bus.close()
     },
   }
-}
-
-function same<Part>(part: Part): Part {
-  return part
 }

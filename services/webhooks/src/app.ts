@@ -83,7 +83,6 @@ export async function startWebhooks({
 }): Promise<RunningService> {
   const { logger } = host
   const clock = systemClock
-  const { post: wrapPost = same, recordEvents: wrapRecordEvents = same } = wrap
   const bus = await connectServiceBus({ service, config, host })
   const storage = await connectStorage({
     url: config.MONGODB_URL,
@@ -123,7 +122,8 @@ export async function startWebhooks({
   const bodies = createBodyCache(stores.events, bodyCacheCharactersMax)
   const notifyWorkers = createNotifyWorkers(bus)
   const common = { ...stores, clock, logger }
-  const recordEvents = wrapRecordEvents(createRecordEvents({ ...common, bodies, notifyWorkers }))
+  const record = createRecordEvents({ ...common, bodies, notifyWorkers })
+  const recordEvents = wrap.recordEvents?.(record) ?? record
   const markDue = createMarkDue({ ...common, notifyWorkers })
   const parkedMessages = createParkedMessages({ ...common, recordEvents })
 
@@ -132,7 +132,12 @@ export async function startWebhooks({
     leaseEndpoints: createLeaseEndpoints({ ...common, workerId }),
     openEndpointView: createOpenEndpointView(common),
     claimDeliveries: createClaimDeliveries({ ...stores, bodies }),
-    makeAttempt: createMakeAttempt({ post: wrapPost(poster.post), secretCipher, clock, logger }),
+    makeAttempt: createMakeAttempt({
+      post: wrap.post?.(poster.post) ?? poster.post,
+      secretCipher,
+      clock,
+      logger,
+    }),
     settleAttempt: createSettleAttempt({ ...common, ...settling }),
     recoverOrphans: createRecoverOrphans({ ...common, ...settling }),
     recordSuccesses: createRecordSuccesses(common),
@@ -194,8 +199,4 @@ export async function startWebhooks({
       await storage.close()
     },
   }
-}
-
-function same<Part>(part: Part): Part {
-  return part
 }

@@ -9,8 +9,8 @@ export type Poll = {
 }
 
 /**
- * Runs `work` at once and then again and again until stopped. A failure is logged as `event` and ends
- * nothing.
+ * Runs `work` at once and then again and again until stopped. A failure is logged as `event`, at `level`, and
+ * ends nothing.
  * @param everyMs pause between the end of a run and the next one
  * @param work gets a signal that is aborted when it should come to an end; it may answer in how many
  * milliseconds it wants to run again, instead of `everyMs`
@@ -20,11 +20,13 @@ export function startPoll({
   everyMs,
   work,
   logger,
+  level = 'error',
 }: {
   event: string
   everyMs: number
   work: (stopping: AbortSignal) => Promise<number | void>
-  logger: Pick<Logger, 'error'>
+  logger: Pick<Logger, 'error' | 'warn'>
+  level?: 'error' | 'warn'
 }): Poll {
   const stopping = new AbortController()
   const signal = createSignal()
@@ -35,7 +37,7 @@ export function startPoll({
       try {
         pauseMs = (await work(stopping.signal)) ?? everyMs
       } catch (err) {
-        logger.error({ err }, event)
+        logger[level]({ err }, event)
       }
       if (!stopping.signal.aborted) await signal.wait(pauseMs)
     }

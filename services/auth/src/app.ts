@@ -90,7 +90,13 @@ export async function startAuth({
   // The first start makes the first signing key.
   await signer.keys()
   const poll = (worker: string, work: () => Promise<void>) =>
-    startPoll({ event: 'worker.failed', everyMs: pollEveryMs, work, logger: logger.child({ worker }) })
+    startPoll({
+      event: 'worker.failed',
+      level: 'warn',
+      everyMs: pollEveryMs,
+      work,
+      logger: logger.child({ worker }),
+    })
   const workers = [
     poll('heartbeat', () => bucket.heartbeat()),
     poll('access-news', () => publishAccessChange.sweep()),

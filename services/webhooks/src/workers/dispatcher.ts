@@ -142,8 +142,20 @@ export function startDispatcher({
     }
   }
 
-  const beats = startPoll({ event: 'worker.beat-failed', everyMs: beatEveryMs, work: beat, logger })
-  const scan = startPoll({ event: 'worker.scan-failed', everyMs: pollEveryMs, work: scanOnce, logger })
+  const beats = startPoll({
+    event: 'worker.beat-failed',
+    level: 'warn',
+    everyMs: beatEveryMs,
+    work: beat,
+    logger,
+  })
+  const scan = startPoll({
+    event: 'worker.scan-failed',
+    level: 'warn',
+    everyMs: pollEveryMs,
+    work: scanOnce,
+    logger,
+  })
   const successes = startPoll({
     event: 'successes.not-noted',
     everyMs: recordSuccessesEveryMs,

@@ -20,6 +20,7 @@ export function startReplayWorker({
   const holder = createLeaseHolder(lease)
   const poll = startPoll({
     event: 'replay.interrupted',
+    level: 'warn',
     everyMs: idleMs,
     work: async (stopping) => {
       if ((await holder.hold()) !== null && (await advanceReplays(stopping))) return 0

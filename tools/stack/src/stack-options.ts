@@ -28,6 +28,8 @@ export type StackOptions = {
   /** Whether TEST endpoints and wallets may be on this machine: unless told otherwise, outside production. */
   allowLoopback: { webhooks: boolean; wallets: boolean }
   logLevel: string
+  /** The folder with the entry files of services that a proof starts in another way; null for the product's own. */
+  entries: string | null
 }
 
 const loopback = z.enum(['yes', 'no'], 'must be yes or no').optional()
@@ -42,6 +44,7 @@ const environmentSchema = z.object({
   PITBOSS_DATABASE_PREFIX: storageConfig.PITBOSS_DATABASE_PREFIX,
   PITBOSS_LOG_LEVEL: commonConfig.PITBOSS_LOG_LEVEL,
   PITBOSS_DATA_DIR: z.string().default('.pitboss'),
+  PITBOSS_SERVICE_ENTRIES: z.string().optional(),
   PITBOSS_ALLOW_LOOPBACK_WEBHOOKS: loopback,
   PITBOSS_ALLOW_LOOPBACK_WALLETS: loopback,
   PORT: portNumber.default(8080),
@@ -99,6 +102,7 @@ export function readStackOptions(
     ...{ port, dataDir: resolve(dataDir), replicas, demo, fresh, log, table },
     allowLoopback: { webhooks, wallets },
     logLevel: settings.PITBOSS_LOG_LEVEL,
+    entries: settings.PITBOSS_SERVICE_ENTRIES ?? null,
   }
 }
 

@@ -38,7 +38,7 @@ export async function serviceSpecs({
       specs.push({
         name,
         replica,
-        entry: entryOf(name),
+        entry: entryOf(name, options.entries),
         httpUrl: `http://127.0.0.1:${probePort}`,
         environment: {
           NATS_URL: natsUrl,
@@ -58,10 +58,9 @@ export async function serviceSpecs({
 }
 
 /** The service's own entry file, or the one of a proof that starts it in another way. */
-function entryOf(name: ServiceName): string {
-  const folder = process.env.PITBOSS_SERVICE_ENTRIES ?? ''
-  const other = join(folder, `${name}-main.ts`)
-  return folder !== '' && existsSync(other) ? other : projectFile(`services/${name}/src/main.ts`)
+function entryOf(name: ServiceName, entries: StackOptions['entries']): string {
+  const other = entries === null ? null : join(entries, `${name}-main.ts`)
+  return other !== null && existsSync(other) ? other : projectFile(`services/${name}/src/main.ts`)
 }
 
 /**

@@ -27,7 +27,8 @@ const subjectPattern = /^(auth|rounds|wallet|webhooks)\.v1(\.[a-z][a-z0-9-]*)+$/
 /**
  * Makes a call value. The service follows from the first token of the subject (`wallet` is `wallet-bridge`).
  * Both schemas must accept their own output again, since each side parses (no transforms of the type).
- * @throws RangeError for a subject other than `<service>.v1.<noun>.<verb>` or a budget outside 1 to 60,000 ms.
+ * @throws RangeError for a subject other than `<service>.v1.<noun>.<verb>` or a budget outside 1 to 60,000
+ * ms.
  */
 export function defineCall<Request, Reply>(call: {
   subject: string

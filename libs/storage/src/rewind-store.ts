@@ -128,7 +128,8 @@ export function createRewindStore({
     /**
      * Progress of a rewind. Messages that the consumer has passed cannot change any more: they are added up
      * for good.
-     * @param acknowledgedSequence up to where the consumer has acknowledged everything, as of before this call
+     * @param acknowledgedSequence up to where the consumer has acknowledged everything, as of before this
+     * call
      */
     async progress(id: string, acknowledgedSequence: number): Promise<RewindView> {
       for (let attempt = 1; attempt <= attemptsMax; attempt++) {

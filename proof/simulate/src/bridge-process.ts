@@ -26,7 +26,10 @@ const wallet: Wallet = {
   secret: 'secret',
 }
 
-/** A wallet-bridge: the real settlement and calls on the model's tables, wallet and time; its resolver's loop is the model's. */
+/**
+ * A wallet-bridge: the real settlement and calls on the model's tables, wallet and time; its resolver's loop
+ * is the model's.
+ */
 export function startBridge(machine: Machine, world: World): void {
   const { timeline, movements: model, stream, bus, mistake, has, newId, onError } = world
   const movements = movementsWith(model.storeOf(machine), newId, has)

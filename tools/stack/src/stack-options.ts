@@ -28,7 +28,10 @@ export type StackOptions = {
   /** Whether TEST endpoints and wallets may be on this machine: unless told otherwise, outside production. */
   allowLoopback: { webhooks: boolean; wallets: boolean }
   logLevel: string
-  /** The folder with the entry files of services that a proof starts in another way; null for the product's own. */
+  /**
+   * The folder with the entry files of services that a proof starts in another way; null for the product's
+   * own.
+   */
   entries: string | null
 }
 

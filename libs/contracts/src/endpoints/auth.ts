@@ -8,8 +8,8 @@ import { builders, everybody, ownerAndAdmin } from './roles.ts'
 export * from './people.ts'
 
 /**
- * The public routes that the auth service answers for a signed-in caller: key pairs, account, brands and request
- * log here. Source: docs/contract.md, sections 3 and 11.
+ * The public routes that the auth service answers for a signed-in caller: key pairs, account, brands and
+ * request log here. Source: docs/contract.md, sections 3 and 11.
  */
 
 const service = 'auth' as const

@@ -4,7 +4,9 @@ import { eventEnvelopeSchema, eventType } from '../objects/event.ts'
 import { instant, pageQuery, windowQuery } from '../primitives.ts'
 import { everybody } from './roles.ts'
 
-/** The routes of the event log, answered by the webhooks service. Source: docs/contract.md, sections 7 and 11. */
+/**
+ * The routes of the event log, answered by the webhooks service. Source: docs/contract.md, sections 7 and 11.
+ */
 
 const service = 'webhooks' as const
 

@@ -19,8 +19,8 @@ export * from './play.ts'
 export * from './sessions.ts'
 
 /**
- * The public routes that the rounds service answers: rounds, operator-driven movements, free bets and reports here.
- * Source: docs/contract.md, sections 4, 5 and 11.
+ * The public routes that the rounds service answers: rounds, operator-driven movements, free bets and reports
+ * here. Source: docs/contract.md, sections 4, 5 and 11.
  */
 
 const service = 'rounds' as const

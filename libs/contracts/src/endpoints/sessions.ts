@@ -11,7 +11,10 @@ import { pageOf, pageQuery, playerId, windowQuery } from '../primitives.ts'
 import { everybody, ownerAndAdmin } from './roles.ts'
 import { gameStates, liveSwitches } from './round-parts.ts'
 
-/** The routes of games and sessions, answered by the rounds service. Source: docs/contract.md, sections 4 and 11. */
+/**
+ * The routes of games and sessions, answered by the rounds service. Source: docs/contract.md, sections 4 and
+ * 11.
+ */
 
 const service = 'rounds' as const
 const slugParam = z.strictObject({ slug: z.string().max(64) })

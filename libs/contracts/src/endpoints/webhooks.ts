@@ -14,7 +14,10 @@ import { builders, deliveryRetriers, everybody } from './roles.ts'
 
 export * from './events.ts'
 
-/** The public routes that the webhooks service answers: endpoints, replays and deliveries here. Source: docs/contract.md, sections 7 and 11. */
+/**
+ * The public routes that the webhooks service answers: endpoints, replays and deliveries here. Source:
+ * docs/contract.md, sections 7 and 11.
+ */
 
 const service = 'webhooks' as const
 const webhookParam = z.strictObject({ webhook_id: z.string().max(64) })

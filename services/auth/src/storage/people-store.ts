@@ -24,8 +24,8 @@ export type UserDocument = AccessSubject & {
 const notRemoved = { status: { $ne: 'REMOVED' as const } }
 
 /**
- * People of accounts. A login finds a person by e-mail address, invitation or refresh token, and a publication
- * by id; every other method takes the account.
+ * People of accounts. A login finds a person by e-mail address, invitation or refresh token, and a
+ * publication by id; every other method takes the account.
  */
 export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCodec }) {
   const users = db.collection<UserDocument>('users')

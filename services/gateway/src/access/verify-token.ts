@@ -17,8 +17,8 @@ const futureToleranceS = 60
 export type TokenVerifier = {
   /**
    * The claims of a token whose signature, form, issuer and type hold and which has not expired.
-   * @throws ServiceError INVALID_CREDENTIALS, TOKEN_EXPIRED (only when all else holds), SERVICE_UNAVAILABLE when
-   * the key it names cannot be looked up.
+   * @throws ServiceError INVALID_CREDENTIALS, TOKEN_EXPIRED (only when all else holds), SERVICE_UNAVAILABLE
+   * when the key it names cannot be looked up.
    */
   verify(token: string): Promise<TokenClaims>
   /** Forgets every verification; called when the keys may have changed. */

@@ -62,7 +62,8 @@ await t.test('two gateways let a credential through as often as one', async (t) 
   t.equal(refused.headers.get('retry-after'), '1')
   t.equal(refused.headers.get('ratelimit-limit'), '40')
   t.equal(refused.headers.get('ratelimit-remaining'), '0')
-  // 40 at 20 a second; what the other gateway let through meanwhile is booked as debt, some tenths of a second more.
+  // 40 at 20 a second; what the other gateway let through meanwhile is booked as debt, some tenths of a
+  // second more.
   t.match(refused.headers.get('ratelimit-reset'), /^[23]$/)
 })
 

@@ -63,7 +63,8 @@ await t.test('the routes that settle are never shed or limited', (t) => {
 await t.test('services shed what the gateway sheds, and nothing else', (t) => {
   for (const { method, path, shed, limit, action } of routeTable) {
     if (action.kind !== 'forward') continue
-    // A movement's type is in its body: the service, which has not read it yet, takes it for one that settles.
+    // A movement's type is in its body: the service, which has not read it yet, takes it for one that
+    // settles.
     const mayShed = shed !== 'never' && limit !== 'body'
     t.equal(action.call.neverShed ?? false, !mayShed, `${method} ${path}`)
   }

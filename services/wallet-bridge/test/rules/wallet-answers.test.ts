@@ -27,8 +27,8 @@ const refused = (code: string) => `refused ${code}`
 const rejected = refused('WALLET_REJECTED')
 
 /**
- * Every row of docs/contract.md, section 6 and what hides between them; credit and rollback are as debit unless they
- * say otherwise.
+ * Every row of docs/contract.md, section 6 and what hides between them; credit and rollback are as debit
+ * unless they say otherwise.
  */
 const table: readonly Row[] = [
   ['OK', answer(200, { status: 'OK', ...fine }), success],

@@ -46,7 +46,9 @@ await makeThings()
 
 const { scoped, internal, table } = linesFor<Ids>()
 const all = { types: null, from: null, to: null }
-/** Says which actions (or files of storage/) call a method without a scope, and where the scope comes from. */
+/**
+ * Says which actions (or files of storage/) call a method without a scope, and where the scope comes from.
+ */
 const by = (callers: string, scopeFrom: string) => internal(`${callers}: ${scopeFrom}`)
 const raw = internal('a collection itself, which only this folder opens and passes around')
 const leased = 'the endpoint is under the lease of this worker, which works for every account'

@@ -53,9 +53,10 @@ await t.test(
       }
     }
     const read = new Set<string>()
+    let published = false
     async function readAll(): Promise<void> {
       const consumer = await js.consumers.get('S', 'reader')
-      while (running || read.size < acknowledged.size) {
+      while (!published || read.size < acknowledged.size) {
         try {
           for await (const message of await consumer.fetch({ max_messages: 500, expires: 1_000 })) {
             read.add(message.string())
@@ -66,7 +67,8 @@ await t.test(
         }
       }
     }
-    const working = [...Array.from({ length: publishers }, (_, publisher) => publish(publisher)), readAll()]
+    const publishing = Array.from({ length: publishers }, (_, publisher) => publish(publisher))
+    const reading = readAll()
     const more = () => {
       const goal = acknowledged.size + publishesBetween
       return waitFor(() => acknowledged.size >= goal, { timeoutMs: recoveryMsMax, what: 'more publishes' })
@@ -83,7 +85,9 @@ await t.test(
       recoveriesMs.push(Math.round(performance.now() - killedAt))
     }
     running = false
-    await Promise.all(working)
+    await Promise.all(publishing)
+    published = true
+    await reading
 
     const { messages } = (await manager.streams.info('S')).state
     t.equal(messages, acknowledged.size, 'as many are stored as were acknowledged')

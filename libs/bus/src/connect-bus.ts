@@ -6,10 +6,16 @@ import type { Logger } from 'pino'
 import { z } from 'zod'
 import { callFailure } from './call-failure.ts'
 import { connectionOptions } from './connection-options.ts'
-import { readReply } from './large-reply.ts'
+import {
+  readReply,
+  childTraceparent,
+  callHeaders,
+  decodeJson,
+  decodeServiceError,
+  encodeJson,
+} from './wire.ts'
 import { openReplyInbox, type ReplyInbox } from './reply-inbox.ts'
-import { childTraceparent } from './trace-context.ts'
-import { callHeaders, decodeJson, decodeServiceError, encodeJson } from './wire.ts'
+import type { ServiceHost } from '@pitboss/runtime/run-service'
 
 /** A PubAck that has not come by then counts as a failure; a full disk makes publishes hang. */
 const publishTimeoutMs = 2000
@@ -175,4 +181,22 @@ function assertFits(nc: NatsConnection, subject: string, data: Uint8Array): void
   if (bytesMax !== undefined && data.length > bytesMax) {
     throw new RangeError(`${data.length} bytes for ${subject} are more than NATS takes (${bytesMax})`)
   }
+}
+
+/** Connects a service to NATS. Its process ends when the connection is over for good. */
+export async function connectServiceBus({
+  service,
+  config,
+  host,
+}: {
+  service: string
+  config: { readonly NATS_URL: string; readonly NATS_NKEY_SEED?: string | undefined }
+  host: Pick<ServiceHost, 'logger' | 'stopping' | 'fail'>
+}): Promise<Bus> {
+  const { logger } = host
+  const bus = await connectBus({ url: config.NATS_URL, nkeySeed: config.NATS_NKEY_SEED, service, logger })
+  void bus.closed.then(() => {
+    if (!host.stopping.aborted) host.fail(new Error('the NATS connection is closed'))
+  })
+  return bus
 }

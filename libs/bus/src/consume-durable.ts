@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream'
+import { type ConsumerMessages, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import type { Logger } from 'pino'
 import type { Bus } from './connect-bus.ts'
 
@@ -157,5 +157,51 @@ function toDurableMessage(message: JsMsg, unanswered: Set<JsMsg>): DurableMessag
       unanswered.delete(message)
       message.nak(delayMs)
     },
+  }
+}
+
+/**
+ * The stream sequence up to which a durable consumer has everything behind it; greater than any when nothing
+ * is left for it. What has aged out of the stream holds it up no more than what its filter leaves out.
+ */
+export async function acknowledgedSequence(bus: Bus, stream: string, consumer: string): Promise<number> {
+  const manager = await jetstreamManager(bus.nc, { checkAPI: false })
+  const info = await manager.consumers.info(stream, consumer)
+  const isIdle = info.num_pending === 0 && info.num_ack_pending === 0
+  return isIdle ? Number.MAX_SAFE_INTEGER : info.ack_floor.stream_seq
+}
+
+const retryMs = 250
+
+/**
+ * Waits until the named durable consumers, and so their streams, exist; the ops user makes them. Logs once
+ * while it waits.
+ * @throws when `signal` aborts.
+ */
+export async function waitForTopology({
+  bus,
+  consumers,
+  logger,
+  signal,
+}: {
+  bus: Bus
+  consumers: readonly { stream: string; name: string }[]
+  logger: Logger
+  signal?: AbortSignal
+}): Promise<void> {
+  const manager = await jetstreamManager(bus.nc, { checkAPI: false })
+  let told = false
+  for (const { stream, name } of consumers) {
+    for (;;) {
+      signal?.throwIfAborted()
+      try {
+        await manager.consumers.info(stream, name)
+        break
+      } catch (err) {
+        if (!told) logger.warn({ err }, 'topology.awaited')
+        told = true
+        await delay(retryMs, undefined, signal === undefined ? {} : { signal })
+      }
+    }
   }
 }

@@ -4,13 +4,18 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { headers, type Msg, type Subscription } from 'nats'
 import type { Logger } from 'pino'
 import { z } from 'zod'
-import { isOutage } from './is-outage.ts'
-import { respond } from './large-reply.ts'
-import { notStarted } from './call-failure.ts'
+import { isOutage, notStarted } from './call-failure.ts'
+import {
+  respond,
+  readCallContext,
+  decodeJson,
+  callHeaders,
+  encodeJson,
+  encodeServiceError,
+  isAnswerable,
+} from './wire.ts'
 import type { Bus } from './connect-bus.ts'
 import { type EndpointStats, answerMicroProtocol, newEndpointStats } from './micro-protocol.ts'
-import { readCallContext } from './read-call-context.ts'
-import { decodeJson, callHeaders, encodeJson, encodeServiceError, isAnswerable } from './wire.ts'
 
 /** The context that a handler gets: the deadline is always known. Hand it on with the calls it makes. */
 export type HandlerContext = CallContext & { readonly deadlineAtMs: number }

@@ -1,8 +1,13 @@
-import type { ErrorDetail, ErrorResource } from '@pitboss/errors/service-error'
+import { type ErrorDetail, type ErrorResource, ServiceError } from '@pitboss/errors/service-error'
 import { isErrorCode } from '@pitboss/errors/catalogue'
-import { ServiceError } from '@pitboss/errors/service-error'
 import { z } from 'zod'
 import { notStarted, shedByCallee } from './call-failure.ts'
+import { randomBytes } from 'node:crypto'
+import { type CallContext, callContextSchema } from '@pitboss/contracts/call'
+import { newId } from '@pitboss/runtime/new-id'
+import { type MsgHdrs, headers, type Msg } from 'nats'
+import { promisify } from 'node:util'
+import { constants, gunzip, gzip } from 'node:zlib'
 
 /** Header names of calls and their answers. The two `Nats-Service-*` are the micro protocol's (ADR-32). */
 export const callHeaders = {
@@ -84,4 +89,68 @@ export function decodeJson(data: Uint8Array): unknown {
 function toResource(wire: { round_id?: string | undefined; transaction_id: string }): ErrorResource {
   const { round_id, transaction_id } = wire
   return round_id === undefined ? { transaction_id } : { round_id, transaction_id }
+}
+
+const pattern = /^00-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/
+
+/**
+ * The W3C `traceparent` to send with a call made on behalf of `parent`: the same trace with a span id of its
+ * own, or a new trace when there is no usable parent. Never throws.
+ */
+export function childTraceparent(parent: string | undefined): string {
+  const known = parent === undefined ? null : pattern.exec(parent)
+  const spanId = randomBytes(8).toString('hex')
+  if (known === null) return `00-${randomBytes(16).toString('hex')}-${spanId}-01`
+  return `00-${known[1]}-${spanId}-${known[2]}`
+}
+
+/**
+ * The context of a received call. A missing or unreadable header is replaced: the request id by a new one,
+ * the deadline by `nowMs + budgetMs`, which also is the latest that counts. Never throws.
+ */
+export function readCallContext(
+  head: MsgHdrs | undefined,
+  budgetMs: number,
+  nowMs: number,
+): CallContext & { deadlineAtMs: number } {
+  const { requestId, traceparent, deadlineAtMs, receivedAtMs } = callContextSchema.shape
+  const id = requestId.safeParse(head?.get(callHeaders.requestId))
+  const trace = traceparent.safeParse(head?.get(callHeaders.traceparent))
+  const deadline = deadlineAtMs.safeParse(Number(head?.get(callHeaders.deadline) || Number.NaN))
+  const received = receivedAtMs.safeParse(Number(head?.get(callHeaders.receivedAt) || Number.NaN))
+  return {
+    requestId: id.success ? id.data : newId('req'),
+    ...(trace.success && trace.data !== undefined ? { traceparent: trace.data } : {}),
+    ...(received.success && received.data !== undefined ? { receivedAtMs: received.data } : {}),
+    deadlineAtMs: Math.min(deadline.data ?? Infinity, nowMs + budgetMs),
+  }
+}
+
+const pack = promisify(gzip)
+const unpack = promisify(gunzip)
+
+/** Below it a reply goes as it is; NATS takes a message of 1 MiB unless configured otherwise. */
+const packedFromBytes = 256 * 1024
+/** A reply that unpacks to more is not one of ours. */
+const unpackedBytesMax = 64 * 1024 * 1024
+const encodingHeader = 'Content-Encoding'
+
+/**
+ * Answers a call, large replies (a report of a year) compressed: JSON rows shrink to less than a tenth.
+ * @throws Error when even so NATS does not take it.
+ */
+export async function respond(message: Msg, reply: Uint8Array): Promise<void> {
+  if (reply.length < packedFromBytes) {
+    message.respond(reply)
+    return
+  }
+  const head = headers()
+  head.set(encodingHeader, 'gzip')
+  message.respond(await pack(reply, { level: constants.Z_BEST_SPEED }), { headers: head })
+}
+
+/** The reply as it was before `respond`. @throws Error for what does not unpack within 64 MiB. */
+export async function readReply(message: { data: Uint8Array; headers?: MsgHdrs }): Promise<Uint8Array> {
+  if (message.headers?.get(encodingHeader) !== 'gzip') return message.data
+  return unpack(message.data, { maxOutputLength: unpackedBytesMax })
 }

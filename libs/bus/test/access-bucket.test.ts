@@ -2,10 +2,9 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { withEngines } from '@pitboss/testing/with-engines'
 import t from 'tap'
-import { createAccessBucket } from '../src/access-bucket.ts'
+import { createAccessBucket, watchAccessBucket } from '../src/access-bucket.ts'
 import { applyTopology } from '../src/apply-topology.ts'
 import { connectBus } from '../src/connect-bus.ts'
-import { watchAccessBucket } from '../src/watch-access-bucket.ts'
 import { memoryLogger } from './fixtures/memory-logger.ts'
 
 await t.test('the access bucket', async (t) => {

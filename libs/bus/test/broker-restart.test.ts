@@ -6,12 +6,11 @@ import { startNats } from '@pitboss/engines/start-nats'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { z } from 'zod'
-import { createAccessBucket } from '../src/access-bucket.ts'
+import { createAccessBucket, watchAccessBucket } from '../src/access-bucket.ts'
 import { applyTopology } from '../src/apply-topology.ts'
 import { connectBus } from '../src/connect-bus.ts'
 import { consumeDurable } from '../src/consume-durable.ts'
 import { handler, serveCalls } from '../src/serve-calls.ts'
-import { watchAccessBucket } from '../src/watch-access-bucket.ts'
 import { memoryLogger } from './fixtures/memory-logger.ts'
 
 const echo = defineCall({

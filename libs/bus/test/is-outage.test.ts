@@ -1,6 +1,6 @@
 import { MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb'
 import t from 'tap'
-import { isOutage } from '../src/is-outage.ts'
+import { isOutage } from '../src/call-failure.ts'
 
 const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
 

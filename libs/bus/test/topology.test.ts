@@ -5,7 +5,7 @@ import t from 'tap'
 import { applyTopology } from '../src/apply-topology.ts'
 import { connectBus } from '../src/connect-bus.ts'
 import { accessStream, eventSubject, eventsStream, topology, webhooksFanout } from '../src/topology.ts'
-import { waitForTopology } from '../src/wait-for-topology.ts'
+import { waitForTopology } from '../src/consume-durable.ts'
 import { memoryLogger } from './fixtures/memory-logger.ts'
 
 const scope = { operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11', environment: 'SANDBOX' } as const

@@ -2,7 +2,7 @@ import type { ErrorCode } from '@pitboss/errors/catalogue'
 import { z } from 'zod'
 import { defineCall } from './call.ts'
 import { callerSchema, type Role } from './caller.ts'
-import type { scopeName } from './objects/credential.ts'
+import type { scopeName } from './objects/account.ts'
 import { accountMode } from './primitives.ts'
 
 /**
@@ -120,3 +120,18 @@ export function forDashboard<
     query: z.strictObject({ environment: accountMode.optional(), ...endpoint.query.shape }),
   })
 }
+
+/**
+ * Groups of dashboard users, for the endpoints they may use. Source: docs/contract.md, section 11, "Users".
+ */
+
+/**
+ * Own account, games, brands, business, reports, and reads of sessions, rounds, transactions, events,
+ * deliveries.
+ */
+export const everybody: readonly Role[] = ['OWNER', 'ADMIN', 'DEVELOPER', 'SUPPORT', 'VIEWER']
+export const ownerAlone: readonly Role[] = ['OWNER']
+export const ownerAndAdmin: readonly Role[] = ['OWNER', 'ADMIN']
+/** Credentials, wallets, webhook endpoints and the request log. */
+export const builders: readonly Role[] = ['OWNER', 'ADMIN', 'DEVELOPER']
+export const deliveryRetriers: readonly Role[] = ['OWNER', 'ADMIN', 'DEVELOPER', 'SUPPORT']

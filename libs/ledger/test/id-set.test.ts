@@ -1,5 +1,5 @@
 import t from 'tap'
-import { IdSet } from '../src/id-set.ts'
+import { IdSet } from '../src/diff-ledger.ts'
 
 await t.test('the set of ids knows what was added and nothing else', (t) => {
   const set = new IdSet()

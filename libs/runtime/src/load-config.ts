@@ -71,3 +71,75 @@ function refusedVariables(given: Environment) {
     })
     .map(({ variable }) => ({ variable, problem: 'is refused when NODE_ENV=production' }))
 }
+
+/**
+ * Pieces of configuration that services share; each service composes its own schema from them.
+ * docs/contract.md, section 9.
+ */
+
+const number = (schema: z.ZodNumber) =>
+  z
+    .string()
+    .regex(/^-?\d+(\.\d+)?$/, 'must be a number')
+    .transform(Number)
+    .pipe(schema)
+
+const flag = z
+  .enum(['yes', 'no'], 'must be yes or no')
+  .default('no')
+  .transform((text) => text === 'yes')
+
+const url = (protocols: readonly string[], example: string) =>
+  z.string().refine((text) => protocols.some((protocol) => text.startsWith(`${protocol}://`)), {
+    error: `must look like ${example}`,
+  })
+
+export const port = number(z.number().int().min(0).max(65_535))
+
+/** Every service has these. */
+export const commonConfig = {
+  NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
+  NATS_URL: url(['nats', 'tls'], 'nats://user:password@host:4222'),
+  NATS_NKEY_SEED: z.string().startsWith('SU', 'must be the seed of a user nkey').optional(),
+  PITBOSS_PROBE_PORT: port.default(0),
+  /** The address on which probes are answered. */
+  PITBOSS_PROBE_HOST: z.string().min(1).default('0.0.0.0'),
+  PITBOSS_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+} as const
+
+/** Services with a database. */
+export const storageConfig = {
+  MONGODB_URL: url(['mongodb', 'mongodb+srv'], 'mongodb://host:27017/?replicaSet=rs0'),
+  PITBOSS_DATABASE_PREFIX: z
+    .string()
+    .regex(/^[a-z][a-z0-9_]{0,30}$/, 'must be up to 31 of a-z 0-9 _')
+    .default('pitboss'),
+} as const
+
+/** Raw text; `parseKeyring` of `@pitboss/storage/keyring` reads it. */
+export const masterKeysConfig = {
+  PITBOSS_MASTER_KEYS: z
+    .string()
+    .regex(
+      /^[A-Za-z0-9_-]{1,32}:[A-Za-z0-9+/]{43}=(,[A-Za-z0-9_-]{1,32}:[A-Za-z0-9+/]{43}=)*$/,
+      'must be kid:base64(32 bytes), comma separated',
+    ),
+} as const
+
+export const timeScaleConfig = {
+  PITBOSS_TIME_SCALE: number(z.number().min(1).max(100_000)).default(1),
+} as const
+
+export const loopbackWebhooksConfig = { PITBOSS_ALLOW_LOOPBACK_WEBHOOKS: flag } as const
+export const loopbackWalletsConfig = { PITBOSS_ALLOW_LOOPBACK_WALLETS: flag } as const
+
+export const tokenTtlConfig = {
+  PITBOSS_TOKEN_TTL_S: number(z.number().int().min(60).max(86_400)).default(3600),
+} as const
+
+/** The address under which operators and players reach the gateway, without a slash at the end. */
+export const baseUrlConfig = {
+  PITBOSS_BASE_URL: url(['http', 'https'], 'https://play.example.com').transform((text) =>
+    text.replace(/\/+$/, ''),
+  ),
+} as const

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino'
-import { createSignal } from './signal.ts'
 
 export type Poll = {
   /** Runs the work now, or once more when it is at work. */
@@ -50,6 +49,40 @@ export function startPoll({
       stopping.abort()
       signal.ring()
       await done
+    },
+  }
+}
+
+/** Wakes one waiting loop. A ring without a waiting loop is kept for the next wait. */
+type Signal = {
+  ring: () => void
+  /** Resolves at a ring or after `timeoutMs`. True for a ring. */
+  wait(timeoutMs: number): Promise<boolean>
+}
+
+export function createSignal(): Signal {
+  let rung = false
+  let wake: (() => void) | null = null
+
+  return {
+    ring() {
+      rung = true
+      wake?.()
+    },
+    async wait(timeoutMs) {
+      if (!rung) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, Math.max(0, timeoutMs))
+          wake = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
+        wake = null
+      }
+      const wasRung = rung
+      rung = false
+      return wasRung
     },
   }
 }

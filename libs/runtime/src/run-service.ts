@@ -1,8 +1,9 @@
 import type { Logger } from 'pino'
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import { ConfigError, endBadConfig } from './load-config.ts'
-import { startProbeServer } from './probe-server.ts'
-import { createReadiness, type ReadinessCheck } from './readiness.ts'
+import { ConfigError, endBadConfig, loadConfig } from './load-config.ts'
+import { startProbeServer, createReadiness, type ReadinessCheck } from './probe-server.ts'
+import type { z } from 'zod'
+import { createLogger } from './create-logger.ts'
 
 /** The parts of its process that a running service gets. */
 export type ServiceHost = {
@@ -98,5 +99,34 @@ export async function runService({
   })()
   starting.catch((err: unknown) => {
     if (!stopping.signal.aborted) fail(err)
+  })
+}
+
+type ProcessConfig = {
+  readonly PITBOSS_LOG_LEVEL: string
+  readonly PITBOSS_PROBE_HOST: string
+  readonly PITBOSS_PROBE_PORT: number
+}
+
+/**
+ * Runs a service as this process: reads its configuration from the environment (a bad value ends the process
+ * with exit code 78), makes its logger, and starts it as `runService` does.
+ */
+export async function bootService<Config extends ProcessConfig>({
+  name,
+  schema,
+  start,
+}: {
+  name: string
+  schema: z.ZodType<Config>
+  start: (given: { config: Config; host: ServiceHost }) => Promise<RunningService>
+}): Promise<void> {
+  const config = loadConfig(schema)
+  await runService({
+    name,
+    logger: createLogger({ service: name, level: config.PITBOSS_LOG_LEVEL }),
+    probeHost: config.PITBOSS_PROBE_HOST,
+    probePort: config.PITBOSS_PROBE_PORT,
+    start: (host) => start({ config, host }),
   })
 }

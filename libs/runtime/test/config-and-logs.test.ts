@@ -8,11 +8,12 @@ import {
   storageConfig,
   timeScaleConfig,
   tokenTtlConfig,
-} from '../src/config-pieces.ts'
+  ConfigError,
+  parseConfig,
+} from '../src/load-config.ts'
 import { createLogger, redactedFields } from '../src/create-logger.ts'
-import { ConfigError, parseConfig } from '../src/load-config.ts'
 import { newId } from '../src/new-id.ts'
-import { createTimeScale } from '../src/time-scale.ts'
+import { createTimeScale } from '../src/clock.ts'
 
 const schema = z.object({
   ...commonConfig,

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { signatureTimestamp, signBody } from '../src/sign-body.ts'
-import { verifyBody } from '../src/verify-body.ts'
+import { signatureTimestamp, signBody, verifyBody } from '../src/body-signature.ts'
 
 // printf '%s' '1732095000.{"a":1}' | openssl dgst -sha256 -hmac 'whsec_test'
 const SIGNATURE = '33c6d643f2afa3062ee79f8a6ca52e8ef9f1c006df8522154b71c1cc77b5336f'

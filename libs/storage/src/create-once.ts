@@ -1,4 +1,4 @@
-import { isDuplicateKey } from './is-duplicate-key.ts'
+import { MongoServerError } from 'mongodb'
 
 /**
  * Inserts a document, or finds the one that was there first.
@@ -24,4 +24,11 @@ export async function createOnce<Result>({
   const present = await find()
   if (present === null) throw new Error(`${name} was refused as a duplicate and is not there`)
   return { result: present, created: false }
+}
+
+const duplicateKey = 11_000
+
+/** Whether a write failed because a unique index has that value already. */
+export function isDuplicateKey(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === duplicateKey
 }

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { canonicalJson } from '@pitboss/contracts/canonical-json'
+import { canonicalJson } from '@pitboss/contracts/json'
 import { invalidField } from '@pitboss/errors/service-error'
 import type { Keyring } from './keyring.ts'
 

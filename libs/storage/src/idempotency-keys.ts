@@ -1,8 +1,8 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { type Db } from 'mongodb'
+import type { Db } from 'mongodb'
 import type { IndexDeclaration } from './ensure-indexes.ts'
-import { isDuplicateKey } from './is-duplicate-key.ts'
+import { isDuplicateKey } from './create-once.ts'
 
 type KeyDocument = { _id: string; bodyHash: string; objectId: string; createdAt: Date }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '@pitboss/runtime/clock'
-import { type Db } from 'mongodb'
+import type { Db } from 'mongodb'
 import type { IndexDeclaration } from './ensure-indexes.ts'
-import { isDuplicateKey } from './is-duplicate-key.ts'
+import { isDuplicateKey } from './create-once.ts'
 
 type LeaseDocument = { _id: string; owner: string; expiresAt: Date; token: number }
 

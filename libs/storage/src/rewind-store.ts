@@ -4,7 +4,7 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { Db } from 'mongodb'
 import type { IndexDeclaration } from './ensure-indexes.ts'
-import { isDuplicateKey } from './is-duplicate-key.ts'
+import { isDuplicateKey } from './create-once.ts'
 import {
   addCounts,
   bitsOf,

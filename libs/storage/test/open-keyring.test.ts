@@ -1,6 +1,6 @@
 import { ConfigError } from '@pitboss/runtime/load-config'
 import t from 'tap'
-import { openKeyring } from '../src/open-keyring.ts'
+import { openKeyring } from '../src/keyring.ts'
 import { testStorage } from './fixtures/test-storage.ts'
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64')

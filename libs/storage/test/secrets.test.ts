@@ -1,9 +1,8 @@
 import t from 'tap'
-import { canonicalJson } from '@pitboss/contracts/canonical-json'
+import { canonicalJson } from '@pitboss/contracts/json'
 import { createCursorCodec } from '../src/cursor.ts'
-import { createKeyedHash } from '../src/keyed-hash.ts'
+import { createKeyedHash, createSecretBox } from '../src/stored-secrets.ts'
 import { parseKeyring } from '../src/keyring.ts'
-import { createSecretBox } from '../src/secret-box.ts'
 import { testKeyring } from './fixtures/test-storage.ts'
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64')

@@ -1,6 +1,6 @@
 import { runRounds } from '@pitboss/rounds/app'
 import { roundsConfig } from '@pitboss/rounds/config'
-import { bootService } from '@pitboss/runtime/boot-service'
+import { bootService } from '@pitboss/runtime/run-service'
 import { bugOfProcess } from './bugs.ts'
 import { roundsWith } from './rounds-bugs.ts'
 

@@ -1,6 +1,6 @@
 import { startWalletBridge } from '@pitboss/wallet-bridge/app'
 import { walletBridgeConfig } from '@pitboss/wallet-bridge/config'
-import { bootService } from '@pitboss/runtime/boot-service'
+import { bootService } from '@pitboss/runtime/run-service'
 import { bugOfProcess } from './bugs.ts'
 import { walletBridgeWith } from './wallet-bridge-bugs.ts'
 

@@ -1,6 +1,6 @@
 import { startWebhooks } from '@pitboss/webhooks/app'
 import { configSchema } from '@pitboss/webhooks/config'
-import { bootService } from '@pitboss/runtime/boot-service'
+import { bootService } from '@pitboss/runtime/run-service'
 import { bugOfProcess } from './bugs.ts'
 import { webhooksWith } from './webhooks-bugs.ts'
 

@@ -1,5 +1,5 @@
 import { handler } from '@pitboss/bus/serve-calls'
-import { cashOut, playRound as playEndpoint, revealTile } from '@pitboss/contracts/endpoints/rounds'
+import { cashOut, playRound as playEndpoint, revealTile } from '@pitboss/contracts/endpoints/play'
 import type { Caller } from '@pitboss/contracts/caller'
 import type { CallContext } from '@pitboss/contracts/call'
 import { ServiceError } from '@pitboss/errors/service-error'

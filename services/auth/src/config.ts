@@ -4,7 +4,7 @@ import {
   masterKeysConfig,
   storageConfig,
   tokenTtlConfig,
-} from '@pitboss/runtime/config-pieces'
+} from '@pitboss/runtime/load-config'
 import { z } from 'zod'
 
 /** The environment of the auth service. Source: docs/contract.md, section 9. */

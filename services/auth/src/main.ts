@@ -1,4 +1,4 @@
-import { bootService } from '@pitboss/runtime/boot-service'
+import { bootService } from '@pitboss/runtime/run-service'
 import { startAuth } from './app.ts'
 import { authConfig } from './config.ts'
 

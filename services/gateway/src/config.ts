@@ -1,5 +1,5 @@
 import { parseRange } from '@pitboss/contracts/address-range'
-import { baseUrlConfig, commonConfig, port } from '@pitboss/runtime/config-pieces'
+import { baseUrlConfig, commonConfig, port } from '@pitboss/runtime/load-config'
 import { z } from 'zod'
 import type { LimiterRules } from './limits/limiters.ts'
 

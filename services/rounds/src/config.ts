@@ -1,9 +1,4 @@
-import {
-  commonConfig,
-  masterKeysConfig,
-  storageConfig,
-  timeScaleConfig,
-} from '@pitboss/runtime/config-pieces'
+import { commonConfig, masterKeysConfig, storageConfig, timeScaleConfig } from '@pitboss/runtime/load-config'
 import { z } from 'zod'
 
 /** The environment of the rounds service; nothing else here reads it. Source: docs/contract.md, section 9. */

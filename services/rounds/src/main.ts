@@ -1,4 +1,4 @@
-import { bootService } from '@pitboss/runtime/boot-service'
+import { bootService } from '@pitboss/runtime/run-service'
 import { runRounds } from './app.ts'
 import { roundsConfig } from './config.ts'
 

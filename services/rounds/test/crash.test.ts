@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { opsRoundsStatus } from '@pitboss/contracts/calls/rounds'
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
+import * as playEndpoints from '@pitboss/contracts/endpoints/play'
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
@@ -67,7 +68,7 @@ t.test('a process that dies at any step loses, repeats and re-rolls nothing', as
           body: { player_id: session.player_id, game: 'dice', currency: 'USD', stake: '1.00', count: 1 },
         })
       }
-      const shown = await rig.bus.call(endpoints.getPlayerSession.call, {
+      const shown = await rig.bus.call(playEndpoints.getPlayerSession.call, {
         caller: rig.playerOf(session),
         params: {},
         query: {},

@@ -1,5 +1,6 @@
 import type { Account, Caller } from '@pitboss/contracts/caller'
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
+import * as sessionsEndpoints from '@pitboss/contracts/endpoints/sessions'
 import type { ServiceError } from '@pitboss/errors/service-error'
 import t from 'tap'
 import { z } from 'zod'
@@ -31,7 +32,7 @@ function doors(rig: Rig) {
       return rig.bus.call(call, parse(call.request, rig.caller(more), whole))
     },
     setLimits: (limits: Fields, slug = 'dice') => {
-      const { call } = endpoints.patchGame
+      const { call } = sessionsEndpoints.patchGame
       const whole = { limits: [{ currency: 'USD', min_stake: '1.00', max_stake: '2.00', ...limits }] }
       return rig.bus.call(call, parse(call.request, rig.caller(), whole, { slug }))
     },

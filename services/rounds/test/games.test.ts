@@ -1,5 +1,6 @@
 import { opsSetGame } from '@pitboss/contracts/calls/rounds'
-import * as endpoints from '@pitboss/contracts/endpoints/rounds'
+import * as sessionsEndpoints from '@pitboss/contracts/endpoints/sessions'
+import * as playEndpoints from '@pitboss/contracts/endpoints/play'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { codeOf, errorOf, startRig } from './fixtures/rounds-rig.ts'
@@ -10,7 +11,7 @@ const none = { params: {}, query: {}, body: undefined }
 
 t.test('the catalogue', async (t) => {
   const rig = await startRig(t, { replicas: 2 })
-  const list = await rig.bus.call(endpoints.listGames.call, {
+  const list = await rig.bus.call(sessionsEndpoints.listGames.call, {
     caller: rig.caller(),
     params: {},
     query: { limit: 50 },
@@ -27,7 +28,7 @@ t.test('the catalogue', async (t) => {
   )
   const patch = async (body: Record<string, unknown>) => {
     const request = { caller: rig.caller(), params: { slug: 'dice' }, query: {}, body }
-    return (await rig.bus.call(endpoints.patchGame.call, request)).body
+    return (await rig.bus.call(sessionsEndpoints.patchGame.call, request)).body
   }
   const usd = { currency: 'USD', min_stake: '1.00', max_stake: '2.00' }
   const session = await rig.openSession()
@@ -62,9 +63,9 @@ t.test('the nonce book shows every commitment and its end', async (t) => {
   await rig.play(session, { client_seed: 'mine' })
   rig.wallet.next({ kind: 'refuse', code: 'INSUFFICIENT_FUNDS' })
   await codeOf(rig.play(session))
-  await rig.bus.call(endpoints.getPlayerSession.call, { ...none, caller: rig.playerOf(session) })
+  await rig.bus.call(playEndpoints.getPlayerSession.call, { ...none, caller: rig.playerOf(session) })
   const request = { caller: rig.playerOf(session), params: {}, query: { limit: 50 }, body: undefined }
-  const book = (await rig.bus.call(endpoints.getFairnessBook.call, request)).body.data
+  const book = (await rig.bus.call(playEndpoints.getFairnessBook.call, request)).body.data
   t.match(book, [
     { nonce: 3, server_seed: null, round_id: null, status: null },
     { nonce: 2, server_seed: /^[0-9a-f]{64}$/, status: 'FAILED' },

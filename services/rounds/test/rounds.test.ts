@@ -1,4 +1,5 @@
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
+import * as playEndpoints from '@pitboss/contracts/endpoints/play'
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
@@ -9,7 +10,7 @@ t.setTimeout(90_000)
 t.test('a round of dice', async (t) => {
   const rig = await startRig(t)
   const session = await rig.openSession()
-  const shown = await rig.bus.call(endpoints.getPlayerSession.call, {
+  const shown = await rig.bus.call(playEndpoints.getPlayerSession.call, {
     caller: rig.playerOf(session),
     params: {},
     query: {},
@@ -94,7 +95,7 @@ t.test('a refused stake fails its round, keeps its nonce and reveals its seed', 
   const next = await rig.play(session)
   t.equal(next.fairness.nonce, 2)
   const [, failed] = (
-    await rig.bus.call(endpoints.listPlayerRounds.call, {
+    await rig.bus.call(playEndpoints.listPlayerRounds.call, {
       caller: rig.playerOf(session),
       params: {},
       query: { limit: 50 },
@@ -123,7 +124,12 @@ t.test('a start repeated under its transaction_id answers 201 with the same roun
     const session = await rig.openSession({ game })
     const body = { stake: '1.00', bet, transaction_id: `again-${game}` }
     const start = () =>
-      rig.bus.call(endpoints.playRound.call, { caller: rig.playerOf(session), params: {}, query: {}, body })
+      rig.bus.call(playEndpoints.playRound.call, {
+        caller: rig.playerOf(session),
+        params: {},
+        query: {},
+        body,
+      })
     const first = await start()
     t.match(first, { status: 201, body: { status } })
     t.strictSame(await start(), first)

@@ -1,6 +1,8 @@
 import { currenciesInUse } from '@pitboss/contracts/calls/rounds'
 import type { Account, Caller } from '@pitboss/contracts/caller'
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
+import * as sessionsEndpoints from '@pitboss/contracts/endpoints/sessions'
+import * as playEndpoints from '@pitboss/contracts/endpoints/play'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { brandId, codeOf, errorOf, startRig } from './fixtures/rounds-rig.ts'
@@ -43,7 +45,7 @@ t.test('sessions', async (t) => {
     for (let count = 0; count < 5; count++) opened.push(await open({ player_id }))
     const list = async (query: { limit: number; cursor?: string; status?: 'CLOSED' | 'ACTIVE' }) => {
       const request = { caller: rig.caller(), params: {}, query: { player_id, ...query }, body: undefined }
-      return (await rig.bus.call(endpoints.listSessions.call, request)).body
+      return (await rig.bus.call(sessionsEndpoints.listSessions.call, request)).body
     }
     const seen: string[] = []
     let cursor: string | null = null
@@ -58,7 +60,11 @@ t.test('sessions', async (t) => {
 
     const closing = opened[0]?.session_id ?? ''
     const close = (session_id: string) =>
-      rig.bus.call(endpoints.closeSession.call, { ...none, caller: rig.caller(), params: { session_id } })
+      rig.bus.call(sessionsEndpoints.closeSession.call, {
+        ...none,
+        caller: rig.caller(),
+        params: { session_id },
+      })
     const closed = await close(closing)
     t.equal(closed.body.status, 'CLOSED')
     t.same(await close(closing), closed, 'closing it again answers it again')
@@ -105,5 +111,5 @@ t.test('real-money rules hold back new play and nothing else', async (t) => {
     query: {},
     body: { tile: (await rig.board(round.round_id)).bombs[0] ?? 0 },
   }
-  t.equal((await rig.bus.call(endpoints.revealTile.call, cash)).body.status, 'SETTLED')
+  t.equal((await rig.bus.call(playEndpoints.revealTile.call, cash)).body.status, 'SETTLED')
 })

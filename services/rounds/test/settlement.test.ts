@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { placeMovement } from '@pitboss/contracts/calls/wallet'
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
+import * as playEndpoints from '@pitboss/contracts/endpoints/play'
+import * as sessionsEndpoints from '@pitboss/contracts/endpoints/sessions'
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import { newId } from '@pitboss/runtime/new-id'
 import { waitFor } from '@pitboss/testing/wait-for'
@@ -85,7 +87,7 @@ t.test('a credit that takes longer than its caller waits is answered as owed', a
   rig.wallet.next({ kind: 'hold', until: hanging.promise })
   const request = { caller: rig.playerOf(session), params: { round_id }, query: {}, body: undefined }
   const context = { requestId: 'req_impatient', deadlineAtMs: Date.now() + 2500 }
-  const { body } = await rig.bus.call(endpoints.cashOut.call, request, context)
+  const { body } = await rig.bus.call(playEndpoints.cashOut.call, request, context)
   t.equal(body.status, 'SETTLING')
   hanging.resolve()
   await waitFor(async () => (await rig.round(round_id)).status === 'SETTLED', { timeoutMs: 15_000 })
@@ -109,7 +111,7 @@ t.test('a round left behind ends in favour of its player', async (t) => {
   )
   const begun = await rig.play(session, { bet: { mines: 1 } })
   await act(rig, session, begun.round_id, await safeTile(rig, begun.round_id))
-  await rig.bus.call(endpoints.closeSession.call, {
+  await rig.bus.call(sessionsEndpoints.closeSession.call, {
     caller: rig.caller(),
     params: { session_id: session.session_id },
     query: {},

@@ -1,4 +1,4 @@
-import * as endpoints from '@pitboss/contracts/endpoints/rounds'
+import * as endpoints from '@pitboss/contracts/endpoints/sessions'
 import type { Game } from '@pitboss/fairness/games/game'
 import { games } from '@pitboss/fairness/games/registry'
 import { createDrawSource } from '@pitboss/fairness/fair-v1'

@@ -4,7 +4,7 @@ import {
   masterKeysConfig,
   storageConfig,
   timeScaleConfig,
-} from '@pitboss/runtime/config-pieces'
+} from '@pitboss/runtime/load-config'
 import { z } from 'zod'
 
 /** The environment variables of wallet-bridge. Source: docs/contract.md, section 9. */

@@ -1,4 +1,4 @@
-import { bootService } from '@pitboss/runtime/boot-service'
+import { bootService } from '@pitboss/runtime/run-service'
 import { startWalletBridge } from './app.ts'
 import { walletBridgeConfig } from './config.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { walletCallback } from '@pitboss/contracts/calls/wallet'
-import { signatureTimestamp, signBody } from '@pitboss/signing/sign-body'
+import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { clientOf, configureWallet, newScope, specOf, startBridge, startSuite } from './fixtures/bridge.ts'

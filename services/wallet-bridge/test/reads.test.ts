@@ -11,10 +11,8 @@ import {
   opsResolveMovement,
   opsShowMovement,
   opsWalletStatus,
-  reconcileChunk,
-  reconcileOurs,
-  roundMovements,
-} from '@pitboss/contracts/calls/wallet'
+} from '@pitboss/contracts/calls/wallet-ops'
+import { reconcileChunk, reconcileOurs, roundMovements } from '@pitboss/contracts/calls/wallet'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { newId } from '@pitboss/runtime/new-id'

@@ -1,4 +1,4 @@
-import { bootService } from '@pitboss/runtime/boot-service'
+import { bootService } from '@pitboss/runtime/run-service'
 import { startWebhooks } from './app.ts'
 import { configSchema } from './config.ts'
 

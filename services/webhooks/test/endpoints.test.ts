@@ -16,7 +16,7 @@ import {
   rotateWebhookSecret,
   testWebhook,
 } from '@pitboss/contracts/endpoints/webhooks'
-import { signBody } from '@pitboss/signing/sign-body'
+import { signBody } from '@pitboss/signing/body-signature'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { startReceiver, status, type Received } from './fixtures/receiver.ts'

@@ -4,7 +4,7 @@ import {
   getEvent,
   getEventManifest,
   listEvents,
-} from '@pitboss/contracts/endpoints/webhooks'
+} from '@pitboss/contracts/endpoints/events'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'

@@ -1,5 +1,5 @@
-import { listEvents } from '@pitboss/contracts/endpoints/webhooks'
-import { signBody } from '@pitboss/signing/sign-body'
+import { listEvents } from '@pitboss/contracts/endpoints/events'
+import { signBody } from '@pitboss/signing/body-signature'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { startReceiver } from './fixtures/receiver.ts'

@@ -1,5 +1,4 @@
-import { toErrorEnvelope } from '@pitboss/errors/envelope'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { toErrorEnvelope, ServiceError } from '@pitboss/errors/service-error'
 import { newId } from '@pitboss/runtime/new-id'
 import { UsageError } from './usage-error.ts'
 

@@ -5,8 +5,11 @@ import {
   storageConfig,
   timeScaleConfig,
   tokenTtlConfig,
-} from '@pitboss/runtime/config-pieces'
-import { badConfigExitCode, ConfigError, endBadConfig, loadConfig } from '@pitboss/runtime/load-config'
+  badConfigExitCode,
+  ConfigError,
+  endBadConfig,
+  loadConfig,
+} from '@pitboss/runtime/load-config'
 import { Command, type CommanderError, InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 

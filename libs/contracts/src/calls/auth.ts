@@ -9,10 +9,8 @@ import {
   loginBody,
   tokenBody,
   tokenSchema,
-} from '../objects/token.ts'
+} from '../objects/user.ts'
 import { eventEnvironment, sessionId, userId } from '../primitives.ts'
-
-export * from './auth-ops.ts'
 
 /** Calls of the auth service without a signed-in caller, or from services and operations alone. */
 

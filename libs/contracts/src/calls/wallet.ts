@@ -15,8 +15,6 @@ import {
   uuid,
 } from '../primitives.ts'
 
-export * from './wallet-ops.ts'
-
 /** Calls that rounds and the gateway make to wallet-bridge. Source: docs/contract.md, section 5. */
 
 /** The fields of a movement for its wallet call, chosen by the caller before the first write. */

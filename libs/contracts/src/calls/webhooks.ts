@@ -1,7 +1,12 @@
 import { z } from 'zod'
 import { defineCall } from '../call.ts'
-import { deliveryDetailSchema, deliverySchema, deliveryStatus } from '../objects/delivery.ts'
-import { replayJobSchema, replayOnly } from '../objects/webhook-endpoint.ts'
+import {
+  deliveryDetailSchema,
+  deliverySchema,
+  deliveryStatus,
+  replayJobSchema,
+  replayOnly,
+} from '../objects/webhook.ts'
 import { opsOrder } from './auth-ops.ts'
 import { defineRewindCalls } from './rewind.ts'
 

@@ -1,11 +1,14 @@
 import { z } from 'zod'
-import { defineEndpoint } from '../endpoint.ts'
-import { brandSchema, businessPatchSchema, businessSchema } from '../objects/business.ts'
-import { credentialCreateSchema, credentialPatchSchema, credentialSchema } from '../objects/credential.ts'
+import { defineEndpoint, builders, everybody, ownerAndAdmin } from '../endpoint.ts'
+import {
+  brandSchema,
+  businessPatchSchema,
+  businessSchema,
+  credentialCreateSchema,
+  credentialPatchSchema,
+  credentialSchema,
+} from '../objects/account.ts'
 import { pageOf, pageQuery, accountMode, windowQuery } from '../primitives.ts'
-import { builders, everybody, ownerAndAdmin } from './roles.ts'
-
-export * from './people.ts'
 
 /**
  * The public routes that the auth service answers for a signed-in caller: key pairs, account, brands and

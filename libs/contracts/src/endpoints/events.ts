@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { defineEndpoint, forDashboard } from '../endpoint.ts'
+import { defineEndpoint, forDashboard, everybody } from '../endpoint.ts'
 import { eventEnvelopeSchema, eventType } from '../objects/event.ts'
 import { instant, pageQuery, windowQuery } from '../primitives.ts'
-import { everybody } from './roles.ts'
 
 /**
  * The routes of the event log, answered by the webhooks service. Source: docs/contract.md, sections 7 and 11.

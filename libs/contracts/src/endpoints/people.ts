@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { roleSchema } from '../caller.ts'
-import { defineEndpoint } from '../endpoint.ts'
+import { defineEndpoint, everybody, ownerAlone, ownerAndAdmin } from '../endpoint.ts'
 import { email, password, userSchema } from '../objects/user.ts'
 import { pageOf, pageQuery } from '../primitives.ts'
-import { everybody, ownerAlone, ownerAndAdmin } from './roles.ts'
 
 /** The routes of dashboard users, answered by the auth service. Source: docs/contract.md, section 11. */
 

@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { defineEndpoint, forDashboard } from '../endpoint.ts'
-import { freeBetCreateSchema, freeBetSchema } from '../objects/free-bet.ts'
+import { defineEndpoint, forDashboard, everybody } from '../endpoint.ts'
+import { freeBetCreateSchema, freeBetSchema } from '../objects/game.ts'
 import { movementSchema, transactionBodySchema } from '../objects/movement.ts'
 import { roundSchema, roundStatus } from '../objects/round.ts'
 import { currency, pageOf, pageQuery, playerId, windowQuery } from '../primitives.ts'
-import { everybody } from './roles.ts'
 import {
   closedSession,
   gameStates,
@@ -14,9 +13,6 @@ import {
   walletAnswers,
   walletBudgetMs,
 } from './round-parts.ts'
-
-export * from './play.ts'
-export * from './sessions.ts'
 
 /**
  * The public routes that the rounds service answers: rounds, operator-driven movements, free bets and reports

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineEndpoint, forDashboard } from '../endpoint.ts'
+import { defineEndpoint, forDashboard, everybody, ownerAndAdmin } from '../endpoint.ts'
 import { gamePatchSchema, gameSchema } from '../objects/game.ts'
 import {
   launchedSessionSchema,
@@ -8,7 +8,6 @@ import {
   sessionStatus,
 } from '../objects/session.ts'
 import { pageOf, pageQuery, playerId, windowQuery } from '../primitives.ts'
-import { everybody, ownerAndAdmin } from './roles.ts'
 import { gameStates, liveSwitches } from './round-parts.ts'
 
 /**

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { defineEndpoint, forDashboard } from '../endpoint.ts'
+import { defineEndpoint, forDashboard, builders, everybody } from '../endpoint.ts'
 import { movementAttemptSchema, movementSchema, movementStatus, movementType } from '../objects/movement.ts'
 import { walletCheckSchema, walletPutSchema, walletSchema } from '../objects/wallet.ts'
 import { instant, pageOf, pageQuery, playerId, accountMode, windowQuery } from '../primitives.ts'
-import { builders, everybody } from './roles.ts'
 
 /**
  * The public routes that the wallet-bridge service answers. Source: docs/contract.md, sections 3, 5 and 11.

@@ -1,18 +1,17 @@
 import { z } from 'zod'
-import { defineEndpoint, forDashboard } from '../endpoint.ts'
-import { deliveryDetailSchema, deliverySchema, deliveryStatus } from '../objects/delivery.ts'
-import { eventType } from '../objects/event.ts'
+import { defineEndpoint, forDashboard, builders, deliveryRetriers, everybody } from '../endpoint.ts'
 import {
+  deliveryDetailSchema,
+  deliverySchema,
+  deliveryStatus,
   replayJobSchema,
   replayOnly,
   webhookCreateSchema,
   webhookEndpointSchema,
   webhookPatchSchema,
-} from '../objects/webhook-endpoint.ts'
+} from '../objects/webhook.ts'
+import { eventType } from '../objects/event.ts'
 import { instant, pageOf, pageQuery, accountMode, windowQuery } from '../primitives.ts'
-import { builders, deliveryRetriers, everybody } from './roles.ts'
-
-export * from './events.ts'
 
 /**
  * The public routes that the webhooks service answers: endpoints, replays and deliveries here. Source:

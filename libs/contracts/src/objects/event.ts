@@ -1,5 +1,16 @@
 import { z } from 'zod'
-import { eventId, eventEnvironment, uuid } from '../primitives.ts'
+import {
+  eventId,
+  eventEnvironment,
+  uuid,
+  amount,
+  currency,
+  playerId,
+  roundId,
+  sessionId,
+} from '../primitives.ts'
+import { movementType } from './movement.ts'
+import { fairnessSchema } from './round.ts'
 
 /** The seven event names, the complete list. Source: docs/contract.md, section 7. */
 export const eventType = z.enum([
@@ -23,3 +34,80 @@ export const eventEnvelopeSchema = z.strictObject({
   data: z.record(z.string(), z.unknown()),
 })
 export type EventEnvelope = z.infer<typeof eventEnvelopeSchema>
+
+/** `data` of each event type. Source: docs/contract.md, section 7. */
+
+const sessionCreated = z.strictObject({
+  session_id: sessionId,
+  game: z.string(),
+  player_id: playerId,
+  currency,
+  brand: z.string().nullable(),
+  expires_at: z.string(),
+})
+
+const roundStarted = z.strictObject({
+  round_id: roundId,
+  game: z.string(),
+  wallet_round_id: uuid,
+  wallet_game_id: uuid,
+  player_id: playerId,
+  session_id: sessionId,
+  stake: amount,
+  currency,
+  free_bet: z.boolean(),
+  fairness: fairnessSchema.omit({ server_seed: true }),
+})
+
+const roundCompleted = z.strictObject({
+  round_id: roundId,
+  game: z.string(),
+  wallet_round_id: uuid,
+  wallet_game_id: uuid,
+  player_id: playerId,
+  session_id: sessionId,
+  stake: amount,
+  payout: amount,
+  currency,
+  free_bet: z.boolean(),
+  bet: z.record(z.string(), z.unknown()).nullable(),
+  outcome: z.record(z.string(), z.unknown()).nullable(),
+  fairness: fairnessSchema,
+  status: z.enum(['SETTLED', 'VOIDED']),
+  multiplier: z.string().nullable(),
+  end_reason: z.string().nullable(),
+  driver: z.enum(['game', 'operator']),
+})
+
+const movementData = z.strictObject({
+  transaction_id: z.string(),
+  reference: z.string(),
+  type: movementType,
+  status: z.enum(['SUCCESS', 'FAILED']),
+  amount,
+  currency,
+  player_id: playerId,
+  session_id: sessionId,
+  round_id: roundId,
+  reference_transaction_id: z.string().nullable(),
+  wallet_round_id: uuid,
+  wallet_game_id: uuid,
+  free_bet: z.boolean(),
+  code: z.string().optional(),
+  wallet_code: z.string().nullable().optional(),
+})
+
+export const eventDataSchemas = {
+  'game.session.created': sessionCreated,
+  'round.started': roundStarted,
+  'round.completed': roundCompleted,
+  'transaction.bet': movementData,
+  'transaction.win': movementData,
+  'transaction.failed': movementData,
+  'transaction.rollback': movementData,
+} as const satisfies Record<EventType, z.ZodType>
+
+export type SessionCreatedData = z.infer<typeof sessionCreated>
+export type RoundStartedData = z.infer<typeof roundStarted>
+export type RoundCompletedData = z.infer<typeof roundCompleted>
+export type MovementEventData = z.infer<typeof movementData>

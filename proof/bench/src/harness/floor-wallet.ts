@@ -1,4 +1,4 @@
-import { signatureTimestamp, signBody } from '@pitboss/signing/sign-body'
+import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import type { Pool } from 'undici'
 
 const walletSecret = 'the floor has a secret too'

@@ -1,5 +1,5 @@
 import { newId } from '@pitboss/runtime/new-id'
-import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
+import { isDuplicateKey } from '@pitboss/storage/create-once'
 import { type Collection, type Document, MongoClient } from 'mongodb'
 import { playerName } from './players.ts'
 

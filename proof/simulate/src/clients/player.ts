@@ -1,4 +1,5 @@
-import { cashOut, playRound, revealTile, voidRound } from '@pitboss/contracts/endpoints/rounds'
+import { cashOut, playRound, revealTile } from '@pitboss/contracts/endpoints/play'
+import { voidRound } from '@pitboss/contracts/endpoints/rounds'
 import { isUnfinished } from '@pitboss/rounds/rules/round'
 import { chainKey } from '@pitboss/rounds/storage/round-document'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'

@@ -1,4 +1,4 @@
-import type { opsAppendAudit } from '@pitboss/contracts/calls/auth'
+import type { opsAppendAudit } from '@pitboss/contracts/calls/auth-ops'
 import type { z } from 'zod'
 import type { AuditDocument } from '../storage/audits-store.ts'
 import type { PageQuery } from '../storage/account.ts'

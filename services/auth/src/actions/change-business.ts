@@ -1,7 +1,7 @@
 import type { CallContext } from '@pitboss/contracts/call'
 import { currenciesInUse } from '@pitboss/contracts/calls/rounds'
 import type { Scope } from '@pitboss/contracts/caller'
-import type { businessPatchSchema } from '@pitboss/contracts/objects/business'
+import type { businessPatchSchema } from '@pitboss/contracts/objects/account'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
 import { requireCurrencies, requireTimezone } from '../rules/account-settings.ts'

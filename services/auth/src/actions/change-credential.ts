@@ -1,5 +1,5 @@
 import type { Caller, Scope } from '@pitboss/contracts/caller'
-import type { credentialPatchSchema } from '@pitboss/contracts/objects/credential'
+import type { credentialPatchSchema } from '@pitboss/contracts/objects/account'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
 import { parseAllowlist } from '../rules/address-list.ts'

@@ -1,6 +1,6 @@
 import type { Caller } from '@pitboss/contracts/caller'
-import { toEventEnvironment } from '@pitboss/contracts/environments'
-import type { credentialCreateSchema } from '@pitboss/contracts/objects/credential'
+import { toEventEnvironment } from '@pitboss/contracts/primitives'
+import type { credentialCreateSchema } from '@pitboss/contracts/objects/account'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
 import { parseAllowlist } from '../rules/address-list.ts'

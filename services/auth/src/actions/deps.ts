@@ -1,7 +1,6 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
 import type { Clock } from '@pitboss/runtime/clock'
-import type { KeyedHash } from '@pitboss/storage/keyed-hash'
-import type { SecretBox } from '@pitboss/storage/secret-box'
+import type { KeyedHash, SecretBox } from '@pitboss/storage/stored-secrets'
 import type { AuthStores } from '../storage/auth-stores.ts'
 import type { Passwords } from './passwords.ts'
 import type { PublishAccessChange } from './publish-access-change.ts'

@@ -1,6 +1,5 @@
 import type { mintLaunchToken, mintToken } from '@pitboss/contracts/calls/auth'
-import { toAccountMode } from '@pitboss/contracts/environments'
-import { operatorHandleOf } from '@pitboss/contracts/operator-handle'
+import { toAccountMode, operatorHandleOf } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
 import { isAllowed } from '../rules/address-list.ts'

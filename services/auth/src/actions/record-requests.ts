@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { appendRequestLog } from '@pitboss/contracts/calls/auth'
 import type { Scope } from '@pitboss/contracts/caller'
-import { canonicalJson } from '@pitboss/contracts/canonical-json'
+import { canonicalJson } from '@pitboss/contracts/json'
 import type { z } from 'zod'
 import type { PageQuery } from '../storage/account.ts'
 import type { RequestLogDocument, RequestLogFilters } from '../storage/request-logs-store.ts'

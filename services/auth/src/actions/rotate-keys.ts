@@ -1,4 +1,4 @@
-import type { opsRotateKeys } from '@pitboss/contracts/calls/auth'
+import type { opsRotateKeys } from '@pitboss/contracts/calls/auth-ops'
 import type { z } from 'zod'
 import { createAppendAudit } from './append-audit.ts'
 import type { AuthDeps } from './deps.ts'

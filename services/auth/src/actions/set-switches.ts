@@ -1,5 +1,5 @@
-import type { opsSetOperator, opsSetPlatform } from '@pitboss/contracts/calls/auth'
-import { operatorHandleOf, operatorIdOf } from '@pitboss/contracts/operator-handle'
+import type { opsSetOperator, opsSetPlatform } from '@pitboss/contracts/calls/auth-ops'
+import { operatorHandleOf, operatorIdOf } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
 import type { PageQuery } from '../storage/account.ts'

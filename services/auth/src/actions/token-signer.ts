@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { tokenTypes } from '@pitboss/contracts/token-claims'
 import type { Clock } from '@pitboss/runtime/clock'
-import type { SecretBox } from '@pitboss/storage/secret-box'
+import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import { type CryptoKey, CompactSign, SignJWT, exportJWK, generateKeyPair, importJWK } from 'jose'
 import { z } from 'zod'
 import type { AuthStores } from '../storage/auth-stores.ts'

@@ -1,5 +1,5 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
-import * as calls from '@pitboss/contracts/calls/auth'
+import * as calls from '@pitboss/contracts/calls/auth-ops'
 import { createAppendAudit } from '../actions/append-audit.ts'
 import { createCreateOperator } from '../actions/create-operator.ts'
 import type { AuthDeps } from '../actions/deps.ts'

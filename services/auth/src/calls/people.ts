@@ -1,5 +1,5 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
-import * as endpoints from '@pitboss/contracts/endpoints/auth'
+import * as endpoints from '@pitboss/contracts/endpoints/people'
 import { createChangeOwnLogin } from '../actions/change-own-login.ts'
 import { createChangeRole } from '../actions/change-role.ts'
 import type { AuthDeps } from '../actions/deps.ts'

@@ -1,5 +1,5 @@
 import type { Account } from '@pitboss/contracts/caller'
-import { operatorHandleOf } from '@pitboss/contracts/operator-handle'
+import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import type { BrandDocument } from '../storage/brands-store.ts'
 import type { OperatorDocument } from '../storage/operators-store.ts'
 

@@ -1,4 +1,4 @@
-import type { credentialSchema } from '@pitboss/contracts/objects/credential'
+import type { credentialSchema } from '@pitboss/contracts/objects/account'
 import type { z } from 'zod'
 import type { CredentialDocument } from '../storage/credentials-store.ts'
 

@@ -1,5 +1,5 @@
 import type { CursorCodec } from '@pitboss/storage/cursor'
-import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
+import { isDuplicateKey } from '@pitboss/storage/create-once'
 import type { Db } from 'mongodb'
 import type { AccountScope, PageQuery } from './account.ts'
 import { readPage } from './page.ts'

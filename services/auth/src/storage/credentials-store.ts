@@ -1,6 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { toAccountMode } from '@pitboss/contracts/environments'
-import type { AccountMode } from '@pitboss/contracts/primitives'
+import { toAccountMode, type AccountMode } from '@pitboss/contracts/primitives'
 import { createOnce } from '@pitboss/storage/create-once'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { Db } from 'mongodb'

@@ -1,5 +1,5 @@
 import type { Caller } from '@pitboss/contracts/caller'
-import { hashBody } from '@pitboss/contracts/hash-body'
+import { hashBody } from '@pitboss/contracts/json'
 import { claimIdempotencyKey, forgetIdempotencyKeyOf } from '@pitboss/storage/idempotency-keys'
 import type { Db } from 'mongodb'
 

@@ -1,4 +1,5 @@
-import { mintToken, opsSetOperator, resolvePrincipal } from '@pitboss/contracts/calls/auth'
+import { mintToken, resolvePrincipal } from '@pitboss/contracts/calls/auth'
+import { opsSetOperator } from '@pitboss/contracts/calls/auth-ops'
 import * as endpoints from '@pitboss/contracts/endpoints/auth'
 import t from 'tap'
 import { startTestAuth } from '../fixtures/start-test-auth.ts'

@@ -1,5 +1,5 @@
 import { acceptInvitation, login, refreshLogin } from '@pitboss/contracts/calls/auth'
-import * as endpoints from '@pitboss/contracts/endpoints/auth'
+import * as endpoints from '@pitboss/contracts/endpoints/people'
 import { Secret, TOTP } from 'otpauth'
 import t from 'tap'
 import { startTestAuth } from '../fixtures/start-test-auth.ts'

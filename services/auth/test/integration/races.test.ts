@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import {
-  mintToken,
-  opsCreateOperator,
-  login,
-  refreshLogin,
-  resolvePrincipal,
-} from '@pitboss/contracts/calls/auth'
+import { mintToken, login, refreshLogin, resolvePrincipal } from '@pitboss/contracts/calls/auth'
+import { opsCreateOperator } from '@pitboss/contracts/calls/auth-ops'
 import * as endpoints from '@pitboss/contracts/endpoints/auth'
-import { operatorIdOf } from '@pitboss/contracts/operator-handle'
-import { hashBody } from '@pitboss/contracts/hash-body'
+import * as peopleEndpoints from '@pitboss/contracts/endpoints/people'
+import { operatorIdOf } from '@pitboss/contracts/primitives'
+import { hashBody } from '@pitboss/contracts/json'
 import pino from 'pino'
 import t from 'tap'
 import { createPublishAccessChange } from '../../src/actions/publish-access-change.ts'
@@ -39,7 +35,7 @@ async function account(t: Parameters<typeof authOnDatabase>[0]) {
   const withKey = (key: string) => auth.callerAs(operatorId, ownerId, key)
   const addUser = async (role: 'OWNER' | 'ADMIN') => {
     const body = { email: `second-${email}`, name: 'Second', role, password }
-    return (await auth.call(endpoints.inviteUser.call, { caller, ...none, body })).body.user_id
+    return (await auth.call(peopleEndpoints.inviteUser.call, { caller, ...none, body })).body.user_id
   }
   const createKey = async (idempotencyKey: string | null = null) => {
     const body = { name: 'Key', environment: 'TEST' as const, scopes: [], ip_allowlist: [] }
@@ -68,7 +64,7 @@ t.test('a change during the publication of another is published, even when its p
     call(endpoints.patchCredential.call, { caller, ...none, params: { api_key }, body: { name: 'New' } })
   const userId = await addUser('ADMIN')
   const toDeveloper = () =>
-    call(endpoints.patchUser.call, {
+    call(peopleEndpoints.patchUser.call, {
       caller,
       ...none,
       params: { user_id: userId },
@@ -155,7 +151,7 @@ t.test('the write that takes ownership from a person also leaves the change to b
     throw new Error('the process died')
   }
   const params = { user_id: ownerId }
-  await t.rejects(call(endpoints.patchUser.call, { caller, ...none, params, body: { role: 'VIEWER' } }))
+  await t.rejects(call(peopleEndpoints.patchUser.call, { caller, ...none, params, body: { role: 'VIEWER' } }))
   await publishAccessChange.sweep()
   t.ok(published.includes(`operator.${operatorId}`) || published.includes(`user.${ownerId}`))
 })
@@ -165,9 +161,9 @@ t.test('a person who is removed while becoming an owner does not count as one', 
   const secondId = await addUser('ADMIN')
   const second = { user_id: secondId }
   afterRole.fn = async () => {
-    await call(endpoints.removeUser.call, { caller, ...none, params: second })
+    await call(peopleEndpoints.removeUser.call, { caller, ...none, params: second })
   }
-  const promoted = call(endpoints.patchUser.call, {
+  const promoted = call(peopleEndpoints.patchUser.call, {
     caller,
     ...none,
     params: second,
@@ -175,7 +171,7 @@ t.test('a person who is removed while becoming an owner does not count as one', 
   })
   await promoted.catch(() => undefined)
   await t.rejects(
-    call(endpoints.patchUser.call, {
+    call(peopleEndpoints.patchUser.call, {
       caller,
       ...none,
       params: { user_id: ownerId },
@@ -190,7 +186,7 @@ t.test('a change of the password ends a login under way', async (t) => {
   const { call, email, caller, afterPassword, db } = await account(t)
   afterPassword.fn = async () => {
     const body = { current_password: password, new_password: otherPassword }
-    await call(endpoints.changePassword.call, { caller, ...none, body })
+    await call(peopleEndpoints.changePassword.call, { caller, ...none, body })
   }
   await t.rejects(call(login, { email, password, totp: null }), { code: 'INVALID_CREDENTIALS' })
   t.equal(await db.collection('refresh_tokens').countDocuments({}), 0, 'no refresh token of it is left')
@@ -213,7 +209,7 @@ t.test('a refresh token that is made while its family ends, ends too', async (t)
   const third = await call(login, { email, password, totp: null })
   afterPerson.fn = async () => {
     const body = { current_password: password, new_password: otherPassword }
-    await call(endpoints.changePassword.call, { caller, ...none, body })
+    await call(peopleEndpoints.changePassword.call, { caller, ...none, body })
   }
   const fourth = await call(refreshLogin, { refreshToken: third.refreshToken })
   await t.rejects(
@@ -226,7 +222,7 @@ t.test('a refresh token that is made while its family ends, ends too', async (t)
 t.test('invitations at once under one idempotency key add one person and get the same answer', async (t) => {
   const { call, withKey, db, email } = await account(t)
   const body = { email: `new-${email}`, name: 'New', role: 'VIEWER' as const, password }
-  const invite = () => call(endpoints.inviteUser.call, { caller: withKey('once'), ...none, body })
+  const invite = () => call(peopleEndpoints.inviteUser.call, { caller: withKey('once'), ...none, body })
   const answers = await Promise.all([invite(), invite(), invite()])
   t.equal(new Set(answers.map((answer) => answer.body.user_id)).size, 1)
   const claims = await db.collection('idempotency_keys').find({}).toArray()

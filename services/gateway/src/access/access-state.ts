@@ -1,5 +1,5 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { watchAccessBucket } from '@pitboss/bus/watch-access-bucket'
+import { watchAccessBucket } from '@pitboss/bus/access-bucket'
 import { listPublicKeys, resolvePrincipal } from '@pitboss/contracts/calls/auth'
 import type { TokenClaims } from '@pitboss/contracts/token-claims'
 import { ServiceError } from '@pitboss/errors/service-error'

@@ -4,7 +4,7 @@ import {
   logout as logoutCall,
   refreshLogin as refreshCall,
 } from '@pitboss/contracts/calls/auth'
-import type { acceptInvitationBody, loginBody } from '@pitboss/contracts/objects/token'
+import type { acceptInvitationBody, loginBody } from '@pitboss/contracts/objects/user'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
 import type { Answer, AnswerDeps, Handler, Inbound } from '../http/inbound.ts'

@@ -1,5 +1,9 @@
-import { eventDataSchemas } from '@pitboss/contracts/events/event-data'
-import { eventEnvelopeSchema, eventType, type EventType } from '@pitboss/contracts/objects/event'
+import {
+  eventDataSchemas,
+  eventEnvelopeSchema,
+  eventType,
+  type EventType,
+} from '@pitboss/contracts/objects/event'
 import type { Handler } from '../http/inbound.ts'
 import { exampleOf } from '../openapi/example-of.ts'
 import { toJsonSchema } from '../openapi/to-json-schema.ts'

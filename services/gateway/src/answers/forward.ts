@@ -1,6 +1,5 @@
 import type { Caller } from '@pitboss/contracts/caller'
-import { toEventEnvironment } from '@pitboss/contracts/environments'
-import { idempotencyKey, accountMode } from '@pitboss/contracts/primitives'
+import { toEventEnvironment, idempotencyKey, accountMode } from '@pitboss/contracts/primitives'
 import { invalidField } from '@pitboss/errors/service-error'
 import { z } from 'zod'
 import type { AnswerDeps, Handler, Inbound } from '../http/inbound.ts'

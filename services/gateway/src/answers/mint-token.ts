@@ -1,6 +1,6 @@
 import { mintToken as mintCall } from '@pitboss/contracts/calls/auth'
-import type { tokenBody } from '@pitboss/contracts/objects/token'
-import { operatorIdOf } from '@pitboss/contracts/operator-handle'
+import type { tokenBody } from '@pitboss/contracts/objects/user'
+import { operatorIdOf } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
 import { limiterAddress } from '../access/client-address.ts'

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { toErrorEnvelope } from '@pitboss/errors/envelope'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { toErrorEnvelope, invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { diffLedger, type Finding } from '@pitboss/ledger/diff-ledger'
 import { type LedgerFormat, readLedger } from '@pitboss/ledger/ledger-lines'
 import type { reconciliationQuery } from '@pitboss/contracts/endpoints/wallet'

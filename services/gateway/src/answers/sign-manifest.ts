@@ -1,5 +1,5 @@
 import { signDocument } from '@pitboss/contracts/calls/auth'
-import { manifestSchema } from '@pitboss/contracts/endpoints/webhooks'
+import { manifestSchema } from '@pitboss/contracts/endpoints/events'
 import { manifestType } from '@pitboss/contracts/token-claims'
 import type { AnswerDeps, Handler } from '../http/inbound.ts'
 import type { ForwardCall } from '../routes/route-entry.ts'

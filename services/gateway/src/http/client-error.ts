@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { errorCatalogue } from '@pitboss/errors/catalogue'
-import { toErrorEnvelope } from '@pitboss/errors/envelope'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { toErrorEnvelope, invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { newId } from '@pitboss/runtime/new-id'
 
 /**

@@ -1,6 +1,6 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { appendRequestLog } from '@pitboss/contracts/calls/auth'
-import { toEventEnvironment } from '@pitboss/contracts/environments'
+import { toEventEnvironment } from '@pitboss/contracts/primitives'
 import type { Logger } from 'pino'
 import type { Attribution } from './inbound.ts'
 

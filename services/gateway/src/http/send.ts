@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import { errorCatalogue } from '@pitboss/errors/catalogue'
-import { toErrorEnvelope } from '@pitboss/errors/envelope'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { toErrorEnvelope, ServiceError } from '@pitboss/errors/service-error'
 import type { FastifyReply } from 'fastify'
 import type { Answer } from './inbound.ts'
 

@@ -1,20 +1,20 @@
 import * as auth from '@pitboss/contracts/endpoints/auth'
+import * as people from '@pitboss/contracts/endpoints/people'
 import * as rounds from '@pitboss/contracts/endpoints/rounds'
+import * as play from '@pitboss/contracts/endpoints/play'
+import * as sessions from '@pitboss/contracts/endpoints/sessions'
 import * as wallet from '@pitboss/contracts/endpoints/wallet'
 import * as webhooks from '@pitboss/contracts/endpoints/webhooks'
-import * as business from '@pitboss/contracts/objects/business'
-import * as credential from '@pitboss/contracts/objects/credential'
-import * as delivery from '@pitboss/contracts/objects/delivery'
+import * as events from '@pitboss/contracts/endpoints/events'
+import * as account from '@pitboss/contracts/objects/account'
+import * as webhook from '@pitboss/contracts/objects/webhook'
 import { eventEnvelopeSchema, eventType } from '@pitboss/contracts/objects/event'
-import * as freeBet from '@pitboss/contracts/objects/free-bet'
 import * as game from '@pitboss/contracts/objects/game'
 import * as movement from '@pitboss/contracts/objects/movement'
 import { fairnessSchema, roundSchema } from '@pitboss/contracts/objects/round'
 import * as session from '@pitboss/contracts/objects/session'
-import * as token from '@pitboss/contracts/objects/token'
-import { userSchema } from '@pitboss/contracts/objects/user'
+import * as user from '@pitboss/contracts/objects/user'
 import * as walletObjects from '@pitboss/contracts/objects/wallet'
-import * as webhook from '@pitboss/contracts/objects/webhook-endpoint'
 import { z } from 'zod'
 import * as own from '../routes/own-shapes.ts'
 
@@ -22,41 +22,41 @@ import * as own from '../routes/own-shapes.ts'
  * The public shapes by their type name in a generated client; a request's name ends in `Body`. Source: ours.
  */
 const components = {
-  Brand: business.brandSchema,
+  Brand: account.brandSchema,
   BrandPage: auth.listBrands.reply,
-  Business: business.businessSchema,
-  ChangeBusinessBody: business.businessPatchSchema,
-  ChangeCredentialBody: credential.credentialPatchSchema,
+  Business: account.businessSchema,
+  ChangeBusinessBody: account.businessPatchSchema,
+  ChangeCredentialBody: account.credentialPatchSchema,
   ChangeGameBody: game.gamePatchSchema,
   ChangeWebhookBody: webhook.webhookPatchSchema,
-  CreateCredentialBody: credential.credentialCreateSchema,
-  CreateFreeBetBody: freeBet.freeBetCreateSchema,
+  CreateCredentialBody: account.credentialCreateSchema,
+  CreateFreeBetBody: game.freeBetCreateSchema,
   CreateReplayBody: webhooks.createReplay.body,
   CreateSessionBody: session.sessionCreateSchema,
-  CreateUserBody: auth.inviteUser.body,
+  CreateUserBody: people.inviteUser.body,
   CreateWebhookBody: webhook.webhookCreateSchema,
-  Credential: credential.credentialSchema,
+  Credential: account.credentialSchema,
   CredentialPage: auth.listCredentials.reply,
-  DashboardToken: token.dashboardTokenSchema,
-  Delivery: delivery.deliverySchema,
-  DeliveryAttempt: delivery.deliveryAttemptSchema,
-  DeliveryDetail: delivery.deliveryDetailSchema,
+  DashboardToken: user.dashboardTokenSchema,
+  Delivery: webhook.deliverySchema,
+  DeliveryAttempt: webhook.deliveryAttemptSchema,
+  DeliveryDetail: webhook.deliveryDetailSchema,
   DeliveryPage: webhooks.listDeliveries.reply,
   Event: eventEnvelopeSchema,
-  EventManifest: webhooks.getEventManifest.answer,
-  EventPage: webhooks.listEvents.reply,
+  EventManifest: events.getEventManifest.answer,
+  EventPage: events.listEvents.reply,
   EventType: eventType,
   Fairness: fairnessSchema,
-  FairnessEntry: rounds.fairnessBookEntry,
-  FairnessEntryPage: rounds.getFairnessBook.reply,
-  FreeBet: freeBet.freeBetSchema,
+  FairnessEntry: play.fairnessBookEntry,
+  FairnessEntryPage: play.getFairnessBook.reply,
+  FreeBet: game.freeBetSchema,
   FreeBetPage: rounds.listFreeBets.reply,
   Game: game.gameSchema,
-  GamePage: rounds.listGames.reply,
+  GamePage: sessions.listGames.reply,
   LaunchedSession: session.launchedSessionSchema,
-  LoginBody: token.loginBody,
-  PlayRoundBody: rounds.playRound.body,
-  PlayerSession: rounds.playerSessionSchema,
+  LoginBody: user.loginBody,
+  PlayRoundBody: play.playRound.body,
+  PlayerSession: play.playerSessionSchema,
   Replay: webhook.replayJobSchema,
   ReplayPage: webhooks.listReplays.reply,
   Report: rounds.reportSchema,
@@ -65,16 +65,16 @@ const components = {
   Round: roundSchema,
   RoundPage: rounds.listRounds.reply,
   Session: session.sessionSchema,
-  SessionPage: rounds.listSessions.reply,
-  Token: token.tokenSchema,
-  TokenBody: token.tokenBody,
+  SessionPage: sessions.listSessions.reply,
+  Token: user.tokenSchema,
+  TokenBody: user.tokenBody,
   Transaction: movement.movementSchema,
   TransactionAttempt: movement.movementAttemptSchema,
   TransactionAttemptPage: wallet.getTransactionAttempts.reply,
   TransactionBody: movement.transactionBodySchema,
   TransactionPage: wallet.listTransactions.reply,
-  User: userSchema,
-  UserPage: auth.listUsers.reply,
+  User: user.userSchema,
+  UserPage: people.listUsers.reply,
   Verification: own.verifyReply,
   Wallet: walletObjects.walletSchema,
   WalletBody: walletObjects.walletPutSchema,

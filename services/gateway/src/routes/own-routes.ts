@@ -7,7 +7,7 @@ import {
   loginBody,
   tokenBody,
   tokenSchema,
-} from '@pitboss/contracts/objects/token'
+} from '@pitboss/contracts/objects/user'
 import { z } from 'zod'
 import { createDocs, createOpenApi } from '../answers/api-description.ts'
 import {

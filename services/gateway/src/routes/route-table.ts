@@ -1,7 +1,11 @@
 import * as auth from '@pitboss/contracts/endpoints/auth'
+import * as people from '@pitboss/contracts/endpoints/people'
 import * as rounds from '@pitboss/contracts/endpoints/rounds'
+import * as sessions from '@pitboss/contracts/endpoints/sessions'
+import * as play from '@pitboss/contracts/endpoints/play'
 import * as wallet from '@pitboss/contracts/endpoints/wallet'
 import * as webhooks from '@pitboss/contracts/endpoints/webhooks'
+import * as events from '@pitboss/contracts/endpoints/events'
 import { launchSession } from '../answers/launch-session.ts'
 import { reportFormat } from '../answers/report-format.ts'
 import { signManifest } from '../answers/sign-manifest.ts'
@@ -20,31 +24,31 @@ const report = { answer: reportFormat, alsoAnswers: 'text/csv' } as const
 export const routeTable: readonly RouteEntry[] = [
   ...ownRoutes,
 
-  forwarded(rounds.createSession, { ...stake, answer: launchSession }),
-  forwarded(rounds.listSessions),
-  forwarded(rounds.getSession),
-  forwarded(rounds.closeSession, stake),
-  forwarded(rounds.getPlayerSession),
-  forwarded(rounds.dashboardListSessions),
-  forwarded(rounds.dashboardGetSession),
+  forwarded(sessions.createSession, { ...stake, answer: launchSession }),
+  forwarded(sessions.listSessions),
+  forwarded(sessions.getSession),
+  forwarded(sessions.closeSession, stake),
+  forwarded(play.getPlayerSession),
+  forwarded(sessions.dashboardListSessions),
+  forwarded(sessions.dashboardGetSession),
 
   forwarded(rounds.listRounds),
   forwarded(rounds.getRound),
   forwarded(rounds.voidRound, settles),
-  forwarded(rounds.listPlayerRounds),
-  forwarded(rounds.getPlayerRound),
-  forwarded(rounds.playRound, stake),
-  forwarded(rounds.revealTile, settles),
-  forwarded(rounds.cashOut, settles),
-  forwarded(rounds.getFairnessBook),
+  forwarded(play.listPlayerRounds),
+  forwarded(play.getPlayerRound),
+  forwarded(play.playRound, stake),
+  forwarded(play.revealTile, settles),
+  forwarded(play.cashOut, settles),
+  forwarded(play.getFairnessBook),
   forwarded(rounds.dashboardListRounds),
   forwarded(rounds.dashboardGetRound),
 
-  forwarded(rounds.listGames),
-  forwarded(rounds.getGame),
-  forwarded(rounds.patchGame),
-  forwarded(rounds.dashboardListGames),
-  forwarded(rounds.dashboardPatchGame),
+  forwarded(sessions.listGames),
+  forwarded(sessions.getGame),
+  forwarded(sessions.patchGame),
+  forwarded(sessions.dashboardListGames),
+  forwarded(sessions.dashboardPatchGame),
 
   forwarded(rounds.placeTransaction, { ...stake, limit: 'body' }),
   forwarded(wallet.listTransactions),
@@ -62,11 +66,11 @@ export const routeTable: readonly RouteEntry[] = [
   forwarded(rounds.getReport, report),
   forwarded(rounds.dashboardGetReport, report),
 
-  forwarded(webhooks.listEvents),
-  forwarded(webhooks.getEventManifest, { answer: signManifest }),
-  forwarded(webhooks.getEvent),
-  forwarded(webhooks.dashboardListEvents),
-  forwarded(webhooks.dashboardGetEvent),
+  forwarded(events.listEvents),
+  forwarded(events.getEventManifest, { answer: signManifest }),
+  forwarded(events.getEvent),
+  forwarded(events.dashboardListEvents),
+  forwarded(events.dashboardGetEvent),
 
   forwarded(webhooks.listDeliveries),
   forwarded(webhooks.retryDelivery),
@@ -101,15 +105,15 @@ export const routeTable: readonly RouteEntry[] = [
   forwarded(auth.revokeCredential),
   forwarded(auth.deleteCredential),
 
-  forwarded(auth.getMe),
-  forwarded(auth.changePassword),
-  forwarded(auth.enrolTotp),
-  forwarded(auth.confirmTotp),
-  forwarded(auth.removeTotp),
-  forwarded(auth.listUsers),
-  forwarded(auth.inviteUser),
-  forwarded(auth.patchUser),
-  forwarded(auth.removeUser),
+  forwarded(people.getMe),
+  forwarded(people.changePassword),
+  forwarded(people.enrolTotp),
+  forwarded(people.confirmTotp),
+  forwarded(people.removeTotp),
+  forwarded(people.listUsers),
+  forwarded(people.inviteUser),
+  forwarded(people.patchUser),
+  forwarded(people.removeUser),
 
   forwarded(auth.getBusiness),
   forwarded(auth.patchBusiness),

@@ -1,5 +1,5 @@
 import { roleSchema } from '@pitboss/contracts/caller'
-import { scopeName } from '@pitboss/contracts/objects/credential'
+import { scopeName } from '@pitboss/contracts/objects/account'
 import fastify from 'fastify'
 import t from 'tap'
 import { registerRoutes } from '../../src/routes/register-routes.ts'

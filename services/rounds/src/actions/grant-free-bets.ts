@@ -1,4 +1,4 @@
-import { hashBody } from '@pitboss/contracts/hash-body'
+import { hashBody } from '@pitboss/contracts/json'
 import type { Caller } from '@pitboss/contracts/caller'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { claimIdempotencyKey, peekIdempotencyKey } from '@pitboss/storage/idempotency-keys'

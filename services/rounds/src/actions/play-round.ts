@@ -1,6 +1,6 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller } from '@pitboss/contracts/caller'
-import { hashBody } from '@pitboss/contracts/hash-body'
+import { hashBody } from '@pitboss/contracts/json'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Wager } from '@pitboss/fairness/games/game'
 import { multiplyFloor } from '@pitboss/money/rational'

@@ -7,7 +7,7 @@ import {
   getGame,
   listGames,
   patchGame,
-} from '@pitboss/contracts/endpoints/rounds'
+} from '@pitboss/contracts/endpoints/sessions'
 import type { ChangeGame } from '../actions/change-game.ts'
 import type { ReadGames } from '../actions/read-games.ts'
 import { presentGame } from '../records/present-game.ts'

@@ -8,7 +8,7 @@ import {
   listPlayerRounds,
   playRound as playRoundEndpoint,
   revealTile,
-} from '@pitboss/contracts/endpoints/rounds'
+} from '@pitboss/contracts/endpoints/play'
 import type { ActOnRound } from '../actions/act-on-round.ts'
 import type { PlayRound } from '../actions/play-round.ts'
 import type { ReadPlayerRounds } from '../actions/read-player-rounds.ts'

@@ -1,5 +1,5 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { acknowledgedSequence } from '@pitboss/bus/acknowledged-sequence'
+import { acknowledgedSequence } from '@pitboss/bus/consume-durable'
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { roundsMovements } from '@pitboss/bus/topology'
 import { movementsRewind } from '@pitboss/contracts/calls/rounds'

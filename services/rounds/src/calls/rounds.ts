@@ -8,7 +8,7 @@ import {
   listRounds,
   voidRound as voidRoundEndpoint,
 } from '@pitboss/contracts/endpoints/rounds'
-import { operatorHandleOf } from '@pitboss/contracts/operator-handle'
+import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import type { ReadRounds } from '../actions/read-rounds.ts'
 import type { VoidRound } from '../actions/void-round.ts'
 import { presentRound } from '../records/present-round.ts'

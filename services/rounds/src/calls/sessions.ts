@@ -8,7 +8,7 @@ import {
   dashboardListSessions,
   getSession,
   listSessions,
-} from '@pitboss/contracts/endpoints/rounds'
+} from '@pitboss/contracts/endpoints/sessions'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { CloseSession } from '../actions/close-session.ts'
 import type { OpenSession } from '../actions/open-session.ts'

@@ -1,7 +1,7 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { consumeDurable, type DurableMessage } from '@pitboss/bus/consume-durable'
 import { roundsMovements } from '@pitboss/bus/topology'
-import { parseJsonObject } from '@pitboss/contracts/parse-json-object'
+import { parseJsonObject } from '@pitboss/contracts/json'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { isWithin, type RewindStore } from '@pitboss/storage/rewind-store'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'

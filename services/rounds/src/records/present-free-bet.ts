@@ -1,4 +1,4 @@
-import type { FreeBet } from '@pitboss/contracts/objects/free-bet'
+import type { FreeBet } from '@pitboss/contracts/objects/game'
 import { formatAmount } from '@pitboss/money/amount'
 import { grantStatusAt } from '../rules/grant-status.ts'
 import type { GrantDocument } from '../storage/grants-store.ts'

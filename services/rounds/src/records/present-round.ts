@@ -1,5 +1,5 @@
 import type { Round } from '@pitboss/contracts/objects/round'
-import type { RoundCompletedData, RoundStartedData } from '@pitboss/contracts/events/event-data'
+import type { RoundCompletedData, RoundStartedData } from '@pitboss/contracts/objects/event'
 import { formatAmount } from '@pitboss/money/amount'
 import { type OutboxEntry, outboxEntry } from '@pitboss/storage/outbox-entry'
 import type { Commitment } from '../rules/new-round.ts'

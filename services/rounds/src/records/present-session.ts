@@ -1,4 +1,4 @@
-import type { SessionCreatedData } from '@pitboss/contracts/events/event-data'
+import type { SessionCreatedData } from '@pitboss/contracts/objects/event'
 import type { Session } from '@pitboss/contracts/objects/session'
 import { formatAmount } from '@pitboss/money/amount'
 import { sessionStatusAt } from '../rules/session-status.ts'

@@ -1,4 +1,4 @@
-import { hashBody } from '@pitboss/contracts/hash-body'
+import { hashBody } from '@pitboss/contracts/json'
 import type { TransactionBody } from '@pitboss/contracts/objects/movement'
 import { AmountError, parseAmount } from '@pitboss/money/amount'
 import type { RoundState } from './round.ts'

@@ -1,8 +1,8 @@
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { createOnce } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import type { SecretBox } from '@pitboss/storage/secret-box'
-import { type Db } from 'mongodb'
+import type { SecretBox } from '@pitboss/storage/stored-secrets'
+import type { Db } from 'mongodb'
 import type { Commitment } from '../rules/new-round.ts'
 
 const knownMax = 10_000

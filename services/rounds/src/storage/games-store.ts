@@ -1,6 +1,6 @@
 import { changeFenced } from '@pitboss/storage/change-fenced'
-import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
-import { type Db } from 'mongodb'
+import { isDuplicateKey } from '@pitboss/storage/create-once'
+import type { Db } from 'mongodb'
 import type { StakeRange } from '../rules/limits.ts'
 
 type SettingsDocument = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
-import { type Db } from 'mongodb'
+import { isDuplicateKey } from '@pitboss/storage/create-once'
+import type { Db } from 'mongodb'
 import type { Refusal } from '../rules/refusal.ts'
 
 /** Time for which a refusal is kept: longer than any request is under way. Source: ours. */

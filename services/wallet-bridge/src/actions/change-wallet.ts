@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
-import { toAccountMode } from '@pitboss/contracts/environments'
+import { toAccountMode } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
 import type { Clock } from '@pitboss/runtime/clock'

@@ -5,7 +5,7 @@ import {
   opsResolveMovement,
   opsShowMovement,
   opsWalletStatus,
-} from '@pitboss/contracts/calls/wallet'
+} from '@pitboss/contracts/calls/wallet-ops'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { OperateMovements } from '../actions/operate-movements.ts'
 import { toAttemptRecord, toOperationsRecord } from '../records/render-movement.ts'

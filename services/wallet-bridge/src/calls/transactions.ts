@@ -8,8 +8,7 @@ import {
   getTransactionAttempts,
   listTransactions,
 } from '@pitboss/contracts/endpoints/wallet'
-import { toEventEnvironment } from '@pitboss/contracts/environments'
-import type { AccountMode } from '@pitboss/contracts/primitives'
+import { toEventEnvironment, type AccountMode } from '@pitboss/contracts/primitives'
 import type { ReadTransactions } from '../actions/read-movements.ts'
 import { toAttemptRecord, toMovementRecord } from '../records/render-movement.ts'
 

@@ -1,5 +1,5 @@
 import { createGuardedAgent } from '@pitboss/outbound/guarded-agent'
-import { signatureTimestamp, signBody } from '@pitboss/signing/sign-body'
+import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import type { Clock } from '@pitboss/runtime/clock'
 import { type Agent, request } from 'undici'
 import type { WalletOperation } from '../rules/movement.ts'

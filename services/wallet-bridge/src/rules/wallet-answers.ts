@@ -1,6 +1,6 @@
 import { formatAmount, readBalance } from '@pitboss/money/amount'
 import type { Judgement, RefusalCode, WalletOperation } from './movement.ts'
-import { type JsonObject, parseJsonObject } from '@pitboss/contracts/parse-json-object'
+import { type JsonObject, parseJsonObject } from '@pitboss/contracts/json'
 
 /** The result of one wallet call on the wire. */
 export type WalletExchange =

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
-import { type Db } from 'mongodb'
+import { isDuplicateKey } from '@pitboss/storage/create-once'
+import type { Db } from 'mongodb'
 
 /** Time to keep a used signature; it is fresh for 300 s before and after its own time. */
 const keepS = 1200

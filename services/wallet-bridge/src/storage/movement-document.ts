@@ -1,7 +1,7 @@
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import type { Versioned } from '@pitboss/storage/fenced-update'
+import type { Versioned } from '@pitboss/storage/change-fenced'
 import { outboxIndex } from '@pitboss/storage/outbox'
 import type { WithOutbox } from '@pitboss/storage/outbox-entry'
 import type { MovementState, WalletOperation } from '../rules/movement.ts'

@@ -1,9 +1,8 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { changeFenced } from '@pitboss/storage/change-fenced'
-import { fencedUpdate, type Versioned } from '@pitboss/storage/fenced-update'
-import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
-import type { SecretBox } from '@pitboss/storage/secret-box'
-import { type Db } from 'mongodb'
+import { changeFenced, fencedUpdate, type Versioned } from '@pitboss/storage/change-fenced'
+import { isDuplicateKey } from '@pitboss/storage/create-once'
+import type { SecretBox } from '@pitboss/storage/stored-secrets'
+import type { Db } from 'mongodb'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 
 /** A stored wallet. `_id` is the wallet key; the secret is encrypted for that key alone. */

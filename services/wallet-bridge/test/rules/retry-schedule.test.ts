@@ -1,4 +1,4 @@
-import { createTimeScale } from '@pitboss/runtime/time-scale'
+import { createTimeScale } from '@pitboss/runtime/clock'
 import fc from 'fast-check'
 import t from 'tap'
 import { advanceMovement, nextAction } from '../../src/rules/advance-movement.ts'

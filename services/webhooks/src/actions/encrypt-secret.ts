@@ -1,4 +1,4 @@
-import type { SecretBox } from '@pitboss/storage/secret-box'
+import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { StoredSecret } from '../rules/signing-secrets.ts'
 import type { EndpointDocument } from '../storage/documents.ts'
 

@@ -1,6 +1,6 @@
-import { toAccountMode } from '@pitboss/contracts/environments'
+import { toAccountMode } from '@pitboss/contracts/primitives'
 import type { Clock } from '@pitboss/runtime/clock'
-import { signatureTimestamp, signBody } from '@pitboss/signing/sign-body'
+import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import type { Logger } from 'pino'
 import type { PostWebhook } from '../clients/post-webhook.ts'
 import { retryAfterMs } from '../rules/retry-after.ts'

@@ -1,5 +1,5 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { acknowledgedSequence } from '@pitboss/bus/acknowledged-sequence'
+import { acknowledgedSequence } from '@pitboss/bus/consume-durable'
 import { webhooksFanout } from '@pitboss/bus/topology'
 import type { RewindStore } from '@pitboss/storage/rewind-store'
 

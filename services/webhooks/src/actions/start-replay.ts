@@ -1,7 +1,7 @@
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
-import { hashBody } from '@pitboss/contracts/hash-body'
+import { hashBody } from '@pitboss/contracts/json'
 import { claimIdempotencyKey, peekIdempotencyKey } from '@pitboss/storage/idempotency-keys'
 import type { Db } from 'mongodb'
 import type { Logger } from 'pino'

@@ -6,7 +6,7 @@ import {
   getEvent,
   getEventManifest,
   listEvents,
-} from '@pitboss/contracts/endpoints/webhooks'
+} from '@pitboss/contracts/endpoints/events'
 import type { EventQuery, ReadEvents } from '../actions/read-events.ts'
 import { presentEvent } from '../records/webhook-records.ts'
 import { idScopes, queryScope } from './scopes.ts'

@@ -12,8 +12,8 @@ import {
   opsShowReplay,
   opsWebhooksStatus,
 } from '@pitboss/contracts/calls/webhooks'
-import { operatorHandleOf } from '@pitboss/contracts/operator-handle'
-import { parseJsonObject } from '@pitboss/contracts/parse-json-object'
+import { operatorHandleOf } from '@pitboss/contracts/primitives'
+import { parseJsonObject } from '@pitboss/contracts/json'
 import type { ParkedMessages } from '../actions/parked-messages.ts'
 import type { ReadDeliveries } from '../actions/read-deliveries.ts'
 import type { ReadEvents } from '../actions/read-events.ts'

@@ -1,6 +1,5 @@
 import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
-import { toEventEnvironment } from '@pitboss/contracts/environments'
-import type { AccountMode } from '@pitboss/contracts/primitives'
+import { toEventEnvironment, type AccountMode } from '@pitboss/contracts/primitives'
 
 /** The scope of a list: the environment that the query names, else the caller's. */
 export function queryScope(caller: Caller, environment: AccountMode | undefined): Scope {

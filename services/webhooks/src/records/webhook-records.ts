@@ -1,8 +1,6 @@
-import { toAccountMode } from '@pitboss/contracts/environments'
-import type { Delivery } from '@pitboss/contracts/objects/delivery'
+import { toAccountMode, operatorHandleOf } from '@pitboss/contracts/primitives'
+import type { Delivery, replayJobSchema, WebhookEndpoint } from '@pitboss/contracts/objects/webhook'
 import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
-import type { replayJobSchema, WebhookEndpoint } from '@pitboss/contracts/objects/webhook-endpoint'
-import { operatorHandleOf } from '@pitboss/contracts/operator-handle'
 import type { z } from 'zod'
 import type {
   AttemptRecord,

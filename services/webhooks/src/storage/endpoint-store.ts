@@ -1,6 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { changeFenced } from '@pitboss/storage/change-fenced'
-import { fencedUpdate } from '@pitboss/storage/fenced-update'
+import { changeFenced, fencedUpdate } from '@pitboss/storage/change-fenced'
 import { batchCalls } from '@pitboss/storage/batch-calls'
 import type { UpdateFilter, WithId } from 'mongodb'
 import { never, type EndpointDocument, type WorkerDocument } from './documents.ts'

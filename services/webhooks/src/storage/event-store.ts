@@ -1,7 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
-import { isDuplicateKey } from '@pitboss/storage/is-duplicate-key'
+import { isDuplicateKey } from '@pitboss/storage/create-once'
 import type { Filter } from 'mongodb'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import type { Collections } from './collections.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { createSignal } from '@pitboss/runtime/signal'
+import { createSignal } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
 import type { Choice, Chosen, ClaimDeliveries, Claimed } from '../actions/claim-deliveries.ts'
 import type { FreshDelivery, OpenEndpointView } from '../actions/endpoint-view.ts'

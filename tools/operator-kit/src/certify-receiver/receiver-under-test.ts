@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { signatureTimestamp, signBody } from '@pitboss/signing/sign-body'
+import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import { CaseFailure, expect } from '../certify/case.ts'
 import { createExchange } from '../certify/exchange.ts'
 

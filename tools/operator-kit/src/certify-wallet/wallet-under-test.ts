@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
-import { signatureTimestamp, signBody } from '@pitboss/signing/sign-body'
+import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import { CaseFailure, expect } from '../certify/case.ts'
 import { type Exchange, createExchange } from '../certify/exchange.ts'
 

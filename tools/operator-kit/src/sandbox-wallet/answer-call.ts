@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { formatAmount } from '@pitboss/money/amount'
 import { currencyDigits } from '@pitboss/money/currencies'
-import { verifyBody } from '@pitboss/signing/verify-body'
+import { verifyBody } from '@pitboss/signing/body-signature'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { rawBody } from '../shared/raw-app.ts'
 import type { CallLog } from './call-log.ts'

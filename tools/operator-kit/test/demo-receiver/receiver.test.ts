@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { signatureTimestamp, signBody } from '@pitboss/signing/sign-body'
+import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import t, { type Test } from 'tap'
 import { createReceiverApp } from '../../src/demo-receiver/create-receiver-app.ts'
 

@@ -1,4 +1,4 @@
-import { opsListAudit } from '@pitboss/contracts/calls/auth'
+import { opsListAudit } from '@pitboss/contracts/calls/auth-ops'
 import type { Command } from 'commander'
 import { readCount } from '../read-flags.ts'
 import { runOps, withCommonFlags } from '../ops-run.ts'

@@ -1,4 +1,4 @@
-import { opsListKeys, opsRotateKeys } from '@pitboss/contracts/calls/auth'
+import { opsListKeys, opsRotateKeys } from '@pitboss/contracts/calls/auth-ops'
 import type { Command } from 'commander'
 import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../text-table.ts'

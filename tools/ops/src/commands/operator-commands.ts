@@ -1,4 +1,4 @@
-import * as calls from '@pitboss/contracts/calls/auth'
+import * as calls from '@pitboss/contracts/calls/auth-ops'
 import { type Command, Option } from 'commander'
 import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../text-table.ts'

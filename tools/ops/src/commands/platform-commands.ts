@@ -1,4 +1,4 @@
-import { opsSetPlatform, opsShowPlatform } from '@pitboss/contracts/calls/auth'
+import { opsSetPlatform, opsShowPlatform } from '@pitboss/contracts/calls/auth-ops'
 import { opsSetGame } from '@pitboss/contracts/calls/rounds'
 import { type Command, Option } from 'commander'
 import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'

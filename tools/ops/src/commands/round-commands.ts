@@ -1,4 +1,4 @@
-import { opsMovementsOfRound } from '@pitboss/contracts/calls/wallet'
+import { opsMovementsOfRound } from '@pitboss/contracts/calls/wallet-ops'
 import { opsShowRound } from '@pitboss/contracts/calls/rounds'
 import { opsEventsOfRound } from '@pitboss/contracts/calls/webhooks'
 import { verifyRound } from '@pitboss/fairness/verify-round'

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** A JSON object in UTF-8 whose own members are each there once; null for anything else. Never throws. */
@@ -34,4 +36,22 @@ function endOfString(text: string, start: number): number {
   let at = start + 1
   while (at < text.length && text.charAt(at) !== '"') at += text.charAt(at) === '\\' ? 2 : 1
   return at
+}
+
+/**
+ * JSON with sorted object keys and without undefined fields: equal values give equal text.
+ * @throws TypeError for a bigint
+ */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, field: unknown) => {
+    if (field === null || typeof field !== 'object' || Array.isArray(field)) return field
+    return Object.fromEntries(Object.entries(field).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  })
+}
+
+/**
+ * SHA-256 of a parsed body, in hex. The order of its fields does not count. @throws TypeError for a bigint
+ */
+export function hashBody(body: unknown): string {
+  return createHash('sha256').update(canonicalJson(body)).digest('hex')
 }

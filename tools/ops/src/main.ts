@@ -1,16 +1,13 @@
 import { Command, CommanderError } from 'commander'
-import { auditCommands } from './commands/audit-commands.ts'
-import { consumerCommands } from './commands/consumer-commands.ts'
+import { auditCommands, keyCommands, platformCommands } from './commands/platform-commands.ts'
+import { consumerCommands, parkedCommands } from './commands/consumer-commands.ts'
 import { deliveryCommands } from './commands/delivery-commands.ts'
-import { keyCommands } from './commands/key-commands.ts'
 import { movementCommands } from './commands/movement-commands.ts'
 import { operatorCommands } from './commands/operator-commands.ts'
-import { parkedCommands } from './commands/parked-commands.ts'
-import { platformCommands } from './commands/platform-commands.ts'
 import { roundCommands } from './commands/round-commands.ts'
 import { statusCommand } from './commands/status-command.ts'
 import { topologyCommands } from './commands/topology-commands.ts'
-import { reportFailure } from './report-failure.ts'
+import { reportFailure } from './failures.ts'
 
 const program = new Command('pitboss-ops').description(
   'Operates a running Pitboss over NATS. Exit 0 done, 1 refused or failed, 2 wrong usage.',

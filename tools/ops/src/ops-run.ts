@@ -8,9 +8,9 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { Command } from 'commander'
 import pino from 'pino'
 import { z } from 'zod'
-import { createProgress, type Progress } from './progress.ts'
+import { createProgress, type Progress } from './output.ts'
 import { readReason } from './read-flags.ts'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from './failures.ts'
 
 const connection = z.looseObject({ nats_url: z.string(), nats_nkey_seed: z.string().optional() })
 const common = z.looseObject({

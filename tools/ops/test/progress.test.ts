@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createProgress } from '../src/progress.ts'
+import { createProgress } from '../src/output.ts'
 import { readInstant, readReason } from '../src/read-flags.ts'
 
 function recorder(isTTY: boolean) {

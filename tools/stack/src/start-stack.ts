@@ -13,12 +13,12 @@ import { badConfigExitCode } from '@pitboss/runtime/load-config'
 import pino from 'pino'
 import { type DemoAccount, prepareDemoAccount } from './demo-account.ts'
 import { type DemoParts, prepareDemoParts } from './demo-parts.ts'
+import { exchange } from './exchange.ts'
 import type { LogOutput } from './log-output.ts'
-import { loadMasterKeys } from './master-keys.ts'
+import { loadMasterKeys, writePrivateJson } from './state-file.ts'
 import { StackError } from './stack-error.ts'
 import type { StackOptions } from './stack-options.ts'
 import { serviceSpecs } from './stack-services.ts'
-import { writePrivateJson } from './state-file.ts'
 import { type ProcessSpec, type SupervisedProcess, superviseProcess } from './supervised-process.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -220,16 +220,6 @@ async function makeDemo({
     signal,
     attempt: () => prepareDemoAccount({ bus, dataDir, urls: parts.urls }),
   })
-  const tell = async (method: string, url: string, body: unknown) => {
-    const answer = await fetch(url, {
-      method,
-      body: JSON.stringify(body),
-      headers: { 'content-type': 'application/json' },
-      signal: AbortSignal.timeout(2000),
-    })
-    if (!answer.ok) throw new StackError(`${method} ${url} answered ${answer.status}`)
-    return true
-  }
   const receiver = new URL('/demo/secrets', parts.urls.receiver).href
   for (const [url, body] of [
     [`${account.wallet.url}/sandbox/secret`, { secret: account.wallet.secret }],
@@ -240,7 +230,11 @@ async function makeDemo({
       what: `PUT ${url}`,
       timeoutMs: demoWithinMs,
       signal,
-      attempt: () => tell('PUT', url, body),
+      attempt: async () => {
+        const { status } = await exchange('PUT', url, { body, timeoutMs: 2000 })
+        if (status >= 300) throw new StackError(`PUT ${url} answered ${status}`)
+        return true
+      },
     })
   }
   return account

@@ -9,7 +9,7 @@ import {
 import { type Command, Option } from 'commander'
 import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { readCount, readInstant } from '../read-flags.ts'
-import { textTable } from '../text-table.ts'
+import { textTable } from '../output.ts'
 
 const askEveryMs = 250
 

@@ -8,10 +8,9 @@ import { type LedgerLine, readLedger } from '@pitboss/ledger/ledger-lines'
 import { newId } from '@pitboss/runtime/new-id'
 import { type Command, Option } from 'commander'
 import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
-import type { Progress } from '../progress.ts'
+import { type Progress, textTable } from '../output.ts'
 import { readCount, readDuration, readInstant } from '../read-flags.ts'
-import { textTable } from '../text-table.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../failures.ts'
 
 /** `movement list|show|resolve`, docs/contract.md, section 10; `movement diff` is ours. */
 export function movementCommands(program: Command): void {

@@ -1,8 +1,8 @@
 import * as calls from '@pitboss/contracts/calls/auth-ops'
 import { type Command, Option } from 'commander'
 import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
-import { textTable } from '../text-table.ts'
-import { UsageError } from '../usage-error.ts'
+import { textTable } from '../output.ts'
+import { UsageError } from '../failures.ts'
 
 const pageMax = 200
 

@@ -1,7 +1,15 @@
-import { opsSetPlatform, opsShowPlatform } from '@pitboss/contracts/calls/auth-ops'
+import {
+  opsSetPlatform,
+  opsShowPlatform,
+  opsListKeys,
+  opsRotateKeys,
+  opsListAudit,
+} from '@pitboss/contracts/calls/auth-ops'
 import { opsSetGame } from '@pitboss/contracts/calls/rounds'
 import { type Command, Option } from 'commander'
 import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
+import { textTable } from '../output.ts'
+import { readCount } from '../read-flags.ts'
 
 /** `platform show|set` and `game set`. Source: docs/contract.md, section 10. */
 export function platformCommands(program: Command): void {
@@ -33,6 +41,43 @@ export function platformCommands(program: Command): void {
         const record = await bus.call(opsSetGame, { order, slug, status: flags.status })
         await audit('game.set', slug, { status: flags.status })
         show(record, `${record.slug}: ${record.status}`)
+      })
+    })
+}
+
+/** `keys list|rotate`. Source: docs/contract.md, section 10. */
+export function keyCommands(program: Command): void {
+  const noun = program.command('keys').description('token signing keys')
+  withCommonFlags(noun.command('list').description('keys that sign or verify')).action(
+    async (_flags, command: Command) => {
+      await runOps(command, async ({ bus, show }) => {
+        const { data } = await bus.call(opsListKeys, {})
+        show(data, textTable(data))
+      })
+    },
+  )
+  withChangeFlags(
+    noun
+      .command('rotate')
+      .description('a new key signs; the old one verifies until its last token has expired'),
+  ).action(async (_flags, command: Command) => {
+    await runOps(command, async ({ bus, order, show, confirm }) => {
+      await confirm('Make a new signing key?')
+      const { data } = await bus.call(opsRotateKeys, { order })
+      show(data, textTable(data))
+    })
+  })
+}
+
+/** `audit list`: who changed what, when and why, newest first. Source: docs/contract.md, section 10. */
+export function auditCommands(program: Command): void {
+  const noun = program.command('audit').description('who changed what')
+  withCommonFlags(noun.command('list').description('newest first'))
+    .option('--limit <count>', 'at most 200', readCount(200), 50)
+    .action(async (flags, command: Command) => {
+      await runOps(command, async ({ bus, show }) => {
+        const { data } = await bus.call(opsListAudit, { cursor: null, limit: flags.limit })
+        show(data, textTable(data))
       })
     })
 }

@@ -4,7 +4,7 @@ import { opsEventsOfRound } from '@pitboss/contracts/calls/webhooks'
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import type { Command } from 'commander'
 import { runOps, withCommonFlags } from '../ops-run.ts'
-import { textTable } from '../text-table.ts'
+import { textTable } from '../output.ts'
 
 type Moment = { at: string; what: string }
 

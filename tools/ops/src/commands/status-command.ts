@@ -7,7 +7,7 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { viewConsumers } from '../consumer-view.ts'
 import { runOps, withCommonFlags } from '../ops-run.ts'
-import { textTable } from '../text-table.ts'
+import { textTable } from '../output.ts'
 
 const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks'] as const
 const listenMs = 500

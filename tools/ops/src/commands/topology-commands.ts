@@ -3,7 +3,7 @@ import { applyTopology } from '@pitboss/bus/apply-topology'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { type Command, Option } from 'commander'
 import { runOps, withChangeFlags } from '../ops-run.ts'
-import { textTable } from '../text-table.ts'
+import { textTable } from '../output.ts'
 
 /**
  * `topology apply`: what a NATS of one's own needs before the services start; the stack does it by itself.

@@ -1,11 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { type Round, roundAnswer, type Session, sessionAnswer } from './demo-answers.ts'
+import {
+  type Round,
+  roundAnswer,
+  type Session,
+  sessionAnswer,
+  DemoError,
+  eventually,
+  expectAnswer,
+} from './answers.ts'
 import type { DemoFile } from '../demo-file.ts'
-import { DemoError, eventually, expectAnswer } from './demo-http.ts'
 import type { DemoLog } from './demo-log.ts'
-import { createReceiverView, type ReceiverView } from './receiver-view.ts'
-import { createWalletView, type WalletView } from './wallet-view.ts'
+import { createReceiverView, type ReceiverView, createWalletView, type WalletView } from './views.ts'
 
 const verifyAnswer = z.looseObject({
   valid: z.boolean(),

@@ -1,9 +1,7 @@
 import { z } from 'zod'
-import { failure, tokenAnswer } from '../demo-answers.ts'
+import { failure, tokenAnswer, anything, DemoError, eventually, expectAnswer } from '../answers.ts'
 import { exchange } from '../../exchange.ts'
-import { anything, DemoError, eventually, expectAnswer } from '../demo-http.ts'
-import { dashboardToken } from '../dashboard-token.ts'
-import type { Chapter } from '../tour.ts'
+import type { Chapter, Tour } from '../tour.ts'
 
 const credential = z.looseObject({ api_key: z.string(), api_secret: z.string() })
 const revokedWithinMs = 2000
@@ -64,4 +62,18 @@ function refusal(what: string, answer: { status: number; body: unknown }): void 
     throw new DemoError(
       `${what} should be INVALID_CREDENTIALS: ${answer.status} ${JSON.stringify(answer.body)}`,
     )
+}
+
+/** Signs the demo operator's owner in, once per tour. */
+export async function dashboardToken(tour: Tour): Promise<string> {
+  tour.person ??= (
+    await expectAnswer(
+      200,
+      z.looseObject({ access_token: z.string() }),
+      'POST',
+      `${tour.api}/dashboard/login`,
+      { body: tour.demo.dashboard },
+    )
+  ).access_token
+  return tour.person
 }

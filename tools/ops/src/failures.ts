@@ -1,6 +1,13 @@
 import { toErrorEnvelope, ServiceError } from '@pitboss/errors/service-error'
 import { newId } from '@pitboss/runtime/new-id'
-import { UsageError } from './usage-error.ts'
+
+/** The command was typed wrongly; the process ends with exit code 2. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'UsageError'
+  }
+}
 
 /**
  * Says on stderr why a command failed: the error envelope, or how to use it.

@@ -1,7 +1,17 @@
-import { z } from 'zod'
-import { page } from '../demo-answers.ts'
-import { DemoError, expectAnswer } from '../demo-http.ts'
+import { tokenAnswer, expectAnswer, page, DemoError } from '../answers.ts'
 import type { Chapter } from '../tour.ts'
+import { z } from 'zod'
+
+/** The operator's server signs in; every later chapter uses its token. */
+export const serverToken: Chapter = async (tour) => {
+  const { api, demo, log } = tour
+  log.step("A token for the operator's server", `POST /v1/auth/token with ${demo.test.api_key}`)
+  const { access_token, operator } = await expectAnswer(200, tokenAnswer, 'POST', `${api}/auth/token`, {
+    body: demo.test,
+  })
+  tour.token = access_token
+  log.happened(`a bearer token for ${operator.name}, mode ${operator.mode}`)
+}
 
 const minutesBackMs = 600_000
 const eventsPage = page(z.looseObject({ id: z.string(), type: z.string() })).extend({

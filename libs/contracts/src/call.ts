@@ -28,21 +28,24 @@ const subjectPattern = /^(auth|rounds|wallet|webhooks)\.v1(\.[a-z][a-z0-9-]*)+$/
  * Makes a call value. The service follows from the first token of the subject (`wallet` is `wallet-bridge`).
  * Both schemas must accept their own output again, since each side parses (no transforms of the type).
  * @throws RangeError for a subject other than `<service>.v1.<noun>.<verb>` or a budget outside 1 to 60,000
- * ms.
+ * ms (default 5000).
  */
-export function defineCall<Request, Reply>(call: {
+export function defineCall<Request, Reply>({
+  budgetMs = 5000,
+  ...call
+}: {
   subject: string
   request: z.ZodType<Request>
   reply: z.ZodType<Reply>
-  budgetMs: number
+  budgetMs?: number
   neverShed?: boolean
 }): Call<Request, Reply> {
   const root = subjectPattern.exec(call.subject)?.[1]
   if (root === undefined || !isSubjectRoot(root)) throw new RangeError(`bad call subject: ${call.subject}`)
-  if (!Number.isInteger(call.budgetMs) || call.budgetMs < 1 || call.budgetMs > 60_000) {
-    throw new RangeError(`bad time budget of ${call.subject}: ${call.budgetMs} ms`)
+  if (!Number.isInteger(budgetMs) || budgetMs < 1 || budgetMs > 60_000) {
+    throw new RangeError(`bad time budget of ${call.subject}: ${budgetMs} ms`)
   }
-  return Object.freeze({ ...call, service: serviceBySubjectRoot[root] })
+  return Object.freeze({ ...call, budgetMs, service: serviceBySubjectRoot[root] })
 }
 
 /**

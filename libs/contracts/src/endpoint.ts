@@ -31,9 +31,8 @@ type EndpointDefinition<
   /** HTTP method and path as in docs/contract.md, section 2, e.g. `GET /v1/rounds/{round_id}`. */
   readonly route: `${HttpMethod} /v1/${string}`
   readonly access: Access
-  readonly service: 'auth' | 'rounds' | 'wallet' | 'webhooks'
-  /** `<noun>.<verb>`, the rest of the subject after `<service>.v1.`. */
-  readonly name: string
+  /** Subject of its call, `<service>.v1.<noun>.<verb>`. */
+  readonly subject: string
   readonly summary: string
   readonly params?: Params
   readonly query?: Query
@@ -66,6 +65,9 @@ type EndpointDefinition<
 
 const nothing = z.strictObject({})
 
+/** The reply of an endpoint whose answer has no body. */
+export const noContent = { reply: z.null(), statuses: [204], empty: true } as const
+
 /**
  * Defines a public endpoint. The request on the wire is `{ caller, params, query, body }` with parsed values,
  * the reply `{ status, body }`.
@@ -89,18 +91,18 @@ export function defineEndpoint<
     query,
     statuses: definition.statuses ?? [200],
     call: defineCall({
-      subject: `${definition.service}.v1.${definition.name}`,
+      subject: definition.subject,
       request,
       reply,
-      budgetMs: definition.budgetMs ?? 5000,
+      ...(definition.budgetMs === undefined ? {} : { budgetMs: definition.budgetMs }),
       neverShed: definition.neverShed ?? false,
     }),
   }
 }
 
 /**
- * Defines the dashboard's door to an endpoint of operator servers: the same but for its route, the roles that
- * may use it, and `environment` in the query. Its subject ends in `-for-dashboard`.
+ * Defines the dashboard's door to an endpoint of operator servers: the same but for `dashboard/` in its route,
+ * the roles that may use it, and `environment` in the query. Its subject ends in `-for-dashboard`.
  */
 export function forDashboard<
   Reply extends z.ZodType,
@@ -109,14 +111,15 @@ export function forDashboard<
   Body extends z.ZodType,
 >(
   endpoint: EndpointDefinition<Params, z.ZodObject<Shape>, Body, Reply> & { query: z.ZodObject<Shape> },
-  door: { route: `${HttpMethod} /v1/dashboard/${string}`; roles: readonly Role[]; byId?: boolean },
+  roles: readonly Role[],
+  { byId = false }: { byId?: boolean } = {},
 ) {
   return defineEndpoint({
     ...endpoint,
-    name: `${endpoint.name}-for-dashboard`,
-    route: door.route,
-    access: { dashboard: door.roles },
-    byId: door.byId ?? false,
+    subject: `${endpoint.subject}-for-dashboard`,
+    route: endpoint.route.replace('/v1/', '/v1/dashboard/') as typeof endpoint.route,
+    access: { dashboard: roles },
+    byId,
     query: z.strictObject({ environment: accountMode.optional(), ...endpoint.query.shape }),
   })
 }

@@ -45,13 +45,11 @@ export const opsListOperators = defineCall({
   subject: 'auth.v1.ops.operator-list',
   request: z.strictObject({ cursor: z.string().nullable(), limit: z.int().min(1).max(200) }),
   reply: pageOf(operatorRecord),
-  budgetMs: 5000,
 })
 export const opsShowOperator = defineCall({
   subject: 'auth.v1.ops.operator-show',
   request: z.strictObject({ operator: z.string().max(64) }),
   reply: operatorRecord,
-  budgetMs: 5000,
 })
 export const opsSetOperator = defineCall({
   subject: 'auth.v1.ops.operator-set',
@@ -64,20 +62,17 @@ export const opsSetOperator = defineCall({
     live_play: livePlaySchema.optional(),
   }),
   reply: operatorRecord,
-  budgetMs: 5000,
 })
 const platformRecord = z.strictObject({ real_money: z.boolean() })
 export const opsShowPlatform = defineCall({
   subject: 'auth.v1.ops.platform-show',
   request: z.strictObject({}),
   reply: platformRecord,
-  budgetMs: 5000,
 })
 export const opsSetPlatform = defineCall({
   subject: 'auth.v1.ops.platform-set',
   request: z.strictObject({ order: opsOrder, real_money: z.boolean() }),
   reply: platformRecord,
-  budgetMs: 5000,
 })
 const keyRecord = z.strictObject({
   kid: z.string(),
@@ -89,13 +84,11 @@ export const opsListKeys = defineCall({
   subject: 'auth.v1.ops.key-list',
   request: z.strictObject({}),
   reply: z.strictObject({ data: z.array(keyRecord) }),
-  budgetMs: 5000,
 })
 export const opsRotateKeys = defineCall({
   subject: 'auth.v1.ops.key-rotate',
   request: z.strictObject({ order: opsOrder }),
   reply: z.strictObject({ data: z.array(keyRecord) }),
-  budgetMs: 5000,
 })
 
 /** State of auth's database server, which has the other services' databases too. */
@@ -103,7 +96,6 @@ export const opsAuthStatus = defineCall({
   subject: 'auth.v1.ops.status',
   request: z.strictObject({}),
   reply: z.strictObject({ mongodb: z.strictObject({ version: z.string(), ping_ms: z.number() }) }),
-  budgetMs: 5000,
 })
 
 /** A row of the audit log, which auth keeps; other services and the ops command append to it. */
@@ -126,11 +118,9 @@ export const opsAppendAudit = defineCall({
     details: z.record(z.string(), z.unknown()),
   }),
   reply: auditRecord,
-  budgetMs: 5000,
 })
 export const opsListAudit = defineCall({
   subject: 'auth.v1.ops.audit-list',
   request: z.strictObject({ cursor: z.string().nullable(), limit: z.int().min(1).max(200) }),
   reply: pageOf(auditRecord),
-  budgetMs: 5000,
 })

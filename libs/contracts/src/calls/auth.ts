@@ -136,5 +136,4 @@ export const appendRequestLog = defineCall({
       .max(500),
   }),
   reply: z.strictObject({ written: z.int() }),
-  budgetMs: 5000,
 })

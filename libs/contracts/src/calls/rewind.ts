@@ -29,13 +29,11 @@ export function defineRewindCalls(service: string) {
       subject: `${service}.v1.ops.rewind-start`,
       request: rewindStart,
       reply: rewindView,
-      budgetMs: 5000,
     }),
     show: defineCall({
       subject: `${service}.v1.ops.rewind-show`,
       request: rewindQuery,
       reply: rewindView,
-      budgetMs: 5000,
     }),
   }
 }

@@ -21,7 +21,6 @@ export const opsSetGame = defineCall({
   subject: 'rounds.v1.ops.game-set',
   request: z.strictObject({ order: opsOrder, slug: z.string().max(64), status: gameStatus }),
   reply: z.strictObject({ slug: z.string(), status: gameStatus }),
-  budgetMs: 5000,
 })
 /** A round of any operator, with its internal state in words. */
 export const opsShowRound = defineCall({
@@ -32,13 +31,11 @@ export const opsShowRound = defineCall({
     round: roundSchema,
     history: z.array(z.strictObject({ at: z.string(), what: z.string() })),
   }),
-  budgetMs: 5000,
 })
 export const opsRoundsStatus = defineCall({
   subject: 'rounds.v1.ops.status',
   request: z.strictObject({}),
   reply: z.strictObject({ unfinished: z.int(), oldest_unfinished_at: z.string().nullable() }),
-  budgetMs: 5000,
 })
 /** Rewinds of the consumer of movements' late results. */
 export const movementsRewind = defineRewindCalls('rounds')

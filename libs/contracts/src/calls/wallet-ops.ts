@@ -24,7 +24,6 @@ export const opsShowMovement = defineCall({
   subject: 'wallet.v1.ops.movement-show',
   request: z.strictObject({ reference: z.string().max(128) }),
   reply: z.strictObject({ movement: opsMovement, attempts: z.array(movementAttemptSchema) }),
-  budgetMs: 5000,
 })
 export const opsResolveMovement = defineCall({
   subject: 'wallet.v1.ops.movement-resolve',
@@ -34,7 +33,6 @@ export const opsResolveMovement = defineCall({
     as: z.enum(['success', 'failed']),
   }),
   reply: opsMovement,
-  budgetMs: 5000,
 })
 export const opsMovementsOfRound = defineCall({
   subject: 'wallet.v1.ops.movements-of-round',
@@ -42,7 +40,6 @@ export const opsMovementsOfRound = defineCall({
   reply: z.strictObject({
     data: z.array(z.strictObject({ movement: opsMovement, attempts: z.array(movementAttemptSchema) })),
   }),
-  budgetMs: 5000,
 })
 /** Figures for `ops status`: unresolved movements and alarms. */
 export const opsWalletStatus = defineCall({
@@ -54,5 +51,4 @@ export const opsWalletStatus = defineCall({
     alarms: z.strictObject({ over_5m: z.int(), over_1h: z.int(), over_24h: z.int() }),
     breakers_open: z.array(z.string()),
   }),
-  budgetMs: 5000,
 })

@@ -140,7 +140,6 @@ export const roundMovements = defineCall({
   reply: z.strictObject({
     data: z.array(z.strictObject({ movement: movementSchema, outcome: movementOutcome })),
   }),
-  budgetMs: 5000,
 })
 
 /** The player's balance as the wallet tells it; null when the wallet does not answer properly. */
@@ -182,7 +181,6 @@ export const walletCallback = defineCall({
     signature: z.string().max(256).nullable(),
   }),
   reply: z.null(),
-  budgetMs: 5000,
 })
 
 /**

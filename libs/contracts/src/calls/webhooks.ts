@@ -28,13 +28,11 @@ export const opsShowDelivery = defineCall({
   subject: 'webhooks.v1.ops.delivery-show',
   request: z.strictObject({ deliveryId: z.string().max(64) }),
   reply: deliveryDetailSchema.extend({ operator_id: z.string() }),
-  budgetMs: 5000,
 })
 export const opsRetryDelivery = defineCall({
   subject: 'webhooks.v1.ops.delivery-retry',
   request: z.strictObject({ order: opsOrder, deliveryId: z.string().max(64) }),
   reply: opsDelivery,
-  budgetMs: 5000,
 })
 export const opsReplayEndpoint = defineCall({
   subject: 'webhooks.v1.ops.endpoint-replay',
@@ -52,7 +50,6 @@ export const opsShowReplay = defineCall({
   subject: 'webhooks.v1.ops.replay-show',
   request: z.strictObject({ replayId: z.string().max(64) }),
   reply: replayJobSchema,
-  budgetMs: 5000,
 })
 const parked = z.strictObject({
   parked_id: z.string(),
@@ -68,13 +65,11 @@ export const opsListParked = defineCall({
   subject: 'webhooks.v1.ops.parked-list',
   request: z.strictObject({ limit: z.int().min(1).max(1000) }),
   reply: z.strictObject({ data: z.array(parked) }),
-  budgetMs: 5000,
 })
 export const opsShowParked = defineCall({
   subject: 'webhooks.v1.ops.parked-show',
   request: z.strictObject({ parkedId: z.string().max(64) }),
   reply: parked,
-  budgetMs: 5000,
 })
 export const opsRetryParked = defineCall({
   subject: 'webhooks.v1.ops.parked-retry',
@@ -96,7 +91,6 @@ export const opsWebhooksStatus = defineCall({
     parked: z.int(),
     paused_endpoints: z.int(),
   }),
-  budgetMs: 5000,
 })
 /** Events that mention a round, for the dossier. */
 export const opsEventsOfRound = defineCall({

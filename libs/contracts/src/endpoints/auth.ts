@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineEndpoint, builders, everybody, ownerAndAdmin } from '../endpoint.ts'
+import { defineEndpoint, builders, everybody, ownerAndAdmin, noContent } from '../endpoint.ts'
 import {
   brandSchema,
   businessPatchSchema,
@@ -15,16 +15,17 @@ import { pageOf, pageQuery, accountMode, windowQuery } from '../primitives.ts'
  * request log here. Source: docs/contract.md, sections 3 and 11.
  */
 
-const service = 'auth' as const
-const apiKeyParam = z.strictObject({ api_key: z.string().max(64) })
 const brandParam = z.strictObject({ brand_id: z.string().max(64) })
-const inEnvironment = z.strictObject({ environment: accountMode.optional() })
+const oneCredential = {
+  params: z.strictObject({ api_key: z.string().max(64) }),
+  query: z.strictObject({ environment: accountMode.optional() }),
+  byId: true,
+} as const
 
 export const listCredentials = defineEndpoint({
   route: 'GET /v1/dashboard/credentials',
   access: { dashboard: builders },
-  service,
-  name: 'credential.list',
+  subject: 'auth.v1.credential.list',
   summary: 'Key pairs',
   query: z.strictObject({ environment: accountMode.optional(), ...pageQuery }),
   reply: pageOf(credentialSchema),
@@ -32,8 +33,7 @@ export const listCredentials = defineEndpoint({
 export const createCredential = defineEndpoint({
   route: 'POST /v1/dashboard/credentials',
   access: { dashboard: builders },
-  service,
-  name: 'credential.create',
+  subject: 'auth.v1.credential.create',
   summary: 'Create a key pair; the secret is shown once',
   body: credentialCreateSchema,
   example: {
@@ -50,77 +50,58 @@ export const createCredential = defineEndpoint({
 export const getCredential = defineEndpoint({
   route: 'GET /v1/dashboard/credentials/{api_key}',
   access: { dashboard: builders },
-  service,
-  name: 'credential.show',
+  subject: 'auth.v1.credential.show',
   summary: 'One key pair',
-  params: apiKeyParam,
-  query: inEnvironment,
+  ...oneCredential,
   reply: credentialSchema,
-  byId: true,
 })
 export const patchCredential = defineEndpoint({
   route: 'PATCH /v1/dashboard/credentials/{api_key}',
   access: { dashboard: builders },
-  service,
-  name: 'credential.change',
+  subject: 'auth.v1.credential.change',
   summary: 'Change name, scopes or allowlist',
-  params: apiKeyParam,
-  query: inEnvironment,
+  ...oneCredential,
   body: credentialPatchSchema,
   reply: credentialSchema,
   errors: ['FORBIDDEN', 'CONFLICT'],
-  byId: true,
 })
 export const rotateCredential = defineEndpoint({
   route: 'POST /v1/dashboard/credentials/{api_key}/rotate',
   access: { dashboard: builders },
-  service,
-  name: 'credential.rotate',
+  subject: 'auth.v1.credential.rotate',
   summary: 'New secret; the old one stops at once',
-  params: apiKeyParam,
-  query: inEnvironment,
+  ...oneCredential,
   reply: credentialSchema,
   errors: ['CONFLICT'],
-  byId: true,
 })
 export const revokeCredential = defineEndpoint({
   route: 'POST /v1/dashboard/credentials/{api_key}/revoke',
   access: { dashboard: builders },
-  service,
-  name: 'credential.revoke',
+  subject: 'auth.v1.credential.revoke',
   summary: 'End the key pair and its tokens',
-  params: apiKeyParam,
-  query: inEnvironment,
+  ...oneCredential,
   reply: credentialSchema,
-  byId: true,
 })
 export const deleteCredential = defineEndpoint({
   route: 'DELETE /v1/dashboard/credentials/{api_key}',
   access: { dashboard: builders },
-  service,
-  name: 'credential.delete',
+  subject: 'auth.v1.credential.delete',
   summary: 'Remove the key pair and its record',
-  params: apiKeyParam,
-  query: inEnvironment,
-  reply: z.null(),
-  statuses: [204],
-  empty: true,
-  byId: true,
+  ...oneCredential,
+  ...noContent,
 })
 
 export const getBusiness = defineEndpoint({
   route: 'GET /v1/business',
   access: { 'operator-api': 'unrestricted', dashboard: everybody },
-  service,
-  name: 'business.show',
+  subject: 'auth.v1.business.show',
   summary: 'Settings of the account',
   reply: businessSchema,
 })
 export const patchBusiness = defineEndpoint({
   route: 'PATCH /v1/business',
   access: { 'operator-api': 'unrestricted', dashboard: ownerAndAdmin },
-  service,
-  name: 'business.change',
+  subject: 'auth.v1.business.change',
   summary: 'Change name, currencies or time zone',
   body: businessPatchSchema,
   reply: businessSchema,
@@ -130,17 +111,15 @@ export const patchBusiness = defineEndpoint({
 export const listBrands = defineEndpoint({
   route: 'GET /v1/dashboard/brands',
   access: { dashboard: everybody },
-  service,
-  name: 'brand.list',
+  subject: 'auth.v1.brand.list',
   summary: 'Brands',
-  query: z.strictObject({ ...pageQuery }),
+  query: z.strictObject(pageQuery),
   reply: pageOf(brandSchema),
 })
 export const createBrand = defineEndpoint({
   route: 'POST /v1/dashboard/brands',
   access: { dashboard: ownerAndAdmin },
-  service,
-  name: 'brand.create',
+  subject: 'auth.v1.brand.create',
   summary: 'Create a brand',
   body: z.strictObject({ name: z.string().min(1).max(128) }),
   reply: brandSchema,
@@ -151,13 +130,10 @@ export const createBrand = defineEndpoint({
 export const deleteBrand = defineEndpoint({
   route: 'DELETE /v1/dashboard/brands/{brand_id}',
   access: { dashboard: ownerAndAdmin },
-  service,
-  name: 'brand.delete',
+  subject: 'auth.v1.brand.delete',
   summary: 'Remove a brand',
   params: brandParam,
-  reply: z.null(),
-  statuses: [204],
-  empty: true,
+  ...noContent,
   notFound: 'BRAND_NOT_FOUND',
 })
 
@@ -175,8 +151,7 @@ export const requestLogSchema = z.strictObject({
 export const listRequestLogs = defineEndpoint({
   route: 'GET /v1/dashboard/request-logs',
   access: { dashboard: builders },
-  service,
-  name: 'request-log.list',
+  subject: 'auth.v1.request-log.list',
   summary: 'Requests of the last 30 days, newest first',
   query: z.strictObject({
     environment: accountMode.optional(),

@@ -7,8 +7,6 @@ import { instant, pageQuery, windowQuery } from '../primitives.ts'
  * The routes of the event log, answered by the webhooks service. Source: docs/contract.md, sections 7 and 11.
  */
 
-const service = 'webhooks' as const
-
 const eventFilters = { type: eventType.optional(), ...windowQuery, ...pageQuery }
 /** `next_cursor` is never null here. */
 const eventsPage = z.strictObject({ data: z.array(eventEnvelopeSchema), next_cursor: z.string() })
@@ -16,8 +14,7 @@ const eventParam = z.strictObject({ event_id: z.string().max(64) })
 export const listEvents = defineEndpoint({
   route: 'GET /v1/events',
   access: { 'operator-api': 'events:read' },
-  service,
-  name: 'event.list',
+  subject: 'webhooks.v1.event.list',
   summary: 'Events in the order in which they were recorded',
   query: z.strictObject(eventFilters),
   reply: eventsPage,
@@ -25,21 +22,13 @@ export const listEvents = defineEndpoint({
 export const getEvent = defineEndpoint({
   route: 'GET /v1/events/{event_id}',
   access: { 'operator-api': 'events:read' },
-  service,
-  name: 'event.show',
+  subject: 'webhooks.v1.event.show',
   summary: 'One event',
   params: eventParam,
   reply: eventEnvelopeSchema,
 })
-export const dashboardListEvents = forDashboard(listEvents, {
-  route: 'GET /v1/dashboard/events',
-  roles: everybody,
-})
-export const dashboardGetEvent = forDashboard(getEvent, {
-  route: 'GET /v1/dashboard/events/{event_id}',
-  roles: everybody,
-  byId: true,
-})
+export const dashboardListEvents = forDashboard(listEvents, everybody)
+export const dashboardGetEvent = forDashboard(getEvent, everybody, { byId: true })
 export const manifestSchema = z.strictObject({
   from: z.string(),
   to: z.string(),
@@ -59,8 +48,7 @@ const signedManifestSchema = manifestSchema.extend({ signature: z.string() })
 export const getEventManifest = defineEndpoint({
   route: 'GET /v1/events/manifest',
   access: { 'operator-api': 'events:read' },
-  service,
-  name: 'event.manifest',
+  subject: 'webhooks.v1.event.manifest',
   summary: 'Count and hash of the events of each hour, signed',
   query: z.strictObject({ from: instant, to: instant }),
   reply: manifestSchema,

@@ -1,27 +1,24 @@
 import { z } from 'zod'
 import { roleSchema } from '../caller.ts'
-import { defineEndpoint, everybody, ownerAlone, ownerAndAdmin } from '../endpoint.ts'
+import { defineEndpoint, everybody, ownerAlone, ownerAndAdmin, noContent } from '../endpoint.ts'
 import { email, password, userSchema } from '../objects/user.ts'
 import { pageOf, pageQuery } from '../primitives.ts'
 
 /** The routes of dashboard users, answered by the auth service. Source: docs/contract.md, section 11. */
 
-const service = 'auth' as const
 const userParam = z.strictObject({ user_id: z.string().max(64) })
 
 export const getMe = defineEndpoint({
   route: 'GET /v1/dashboard/me',
   access: { dashboard: everybody },
-  service,
-  name: 'me.show',
+  subject: 'auth.v1.me.show',
   summary: 'Who is signed in',
   reply: userSchema,
 })
 export const changePassword = defineEndpoint({
   route: 'POST /v1/dashboard/me/password',
   access: { dashboard: everybody },
-  service,
-  name: 'me.change-password',
+  subject: 'auth.v1.me.change-password',
   summary: "Change one's own password",
   body: z.strictObject({ current_password: z.string().min(1).max(128), new_password: password }),
   reply: userSchema,
@@ -30,8 +27,7 @@ export const changePassword = defineEndpoint({
 export const enrolTotp = defineEndpoint({
   route: 'POST /v1/dashboard/me/totp',
   access: { dashboard: everybody },
-  service,
-  name: 'me.enrol-totp',
+  subject: 'auth.v1.me.enrol-totp',
   summary: 'Start to use a second factor',
   reply: z.strictObject({ secret: z.string(), otpauth_url: z.string() }),
   errors: ['CONFLICT'],
@@ -39,8 +35,7 @@ export const enrolTotp = defineEndpoint({
 export const confirmTotp = defineEndpoint({
   route: 'POST /v1/dashboard/me/totp/confirm',
   access: { dashboard: everybody },
-  service,
-  name: 'me.confirm-totp',
+  subject: 'auth.v1.me.confirm-totp',
   summary: 'Confirm the second factor with a code',
   body: z.strictObject({ code: z.string().min(1).max(32) }),
   reply: z.strictObject({ recovery_codes: z.array(z.string()) }),
@@ -49,30 +44,25 @@ export const confirmTotp = defineEndpoint({
 export const removeTotp = defineEndpoint({
   route: 'DELETE /v1/dashboard/me/totp',
   access: { dashboard: everybody },
-  service,
-  name: 'me.remove-totp',
+  subject: 'auth.v1.me.remove-totp',
   summary: 'Stop using the second factor',
   body: z.strictObject({ password: z.string().min(1).max(128) }),
-  reply: z.null(),
-  statuses: [204],
-  empty: true,
+  ...noContent,
   errors: ['INVALID_CREDENTIALS'],
 })
 
 export const listUsers = defineEndpoint({
   route: 'GET /v1/dashboard/users',
   access: { dashboard: ownerAndAdmin },
-  service,
-  name: 'user.list',
+  subject: 'auth.v1.user.list',
   summary: 'People of the account',
-  query: z.strictObject({ ...pageQuery }),
+  query: z.strictObject(pageQuery),
   reply: pageOf(userSchema),
 })
 export const inviteUser = defineEndpoint({
   route: 'POST /v1/dashboard/users',
   access: { dashboard: ownerAlone },
-  service,
-  name: 'user.create',
+  subject: 'auth.v1.user.create',
   summary: 'Add a person, by password or by invitation',
   body: z.strictObject({
     email,
@@ -88,8 +78,7 @@ export const inviteUser = defineEndpoint({
 export const patchUser = defineEndpoint({
   route: 'PATCH /v1/dashboard/users/{user_id}',
   access: { dashboard: ownerAlone },
-  service,
-  name: 'user.change',
+  subject: 'auth.v1.user.change',
   summary: "Change a person's role",
   params: userParam,
   body: z.strictObject({ role: roleSchema }),
@@ -99,12 +88,9 @@ export const patchUser = defineEndpoint({
 export const removeUser = defineEndpoint({
   route: 'DELETE /v1/dashboard/users/{user_id}',
   access: { dashboard: ownerAlone },
-  service,
-  name: 'user.remove',
+  subject: 'auth.v1.user.remove',
   summary: 'Remove a person',
   params: userParam,
-  reply: z.null(),
-  statuses: [204],
-  empty: true,
+  ...noContent,
   errors: ['CONFLICT'],
 })

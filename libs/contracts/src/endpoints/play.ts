@@ -8,7 +8,7 @@ import {
   closedSession,
   gameStates,
   liveSwitches,
-  roundParam,
+  oneRound,
   roundsPage,
   walletAnswers,
   walletBudgetMs,
@@ -19,7 +19,6 @@ import {
  * docs/contract.md, sections 4 and 11.
  */
 
-const service = 'rounds' as const
 const player = { 'game-launcher': 'that session' } as const
 
 export const playerSessionSchema = z.strictObject({
@@ -40,8 +39,7 @@ export const playerSessionSchema = z.strictObject({
 export const getPlayerSession = defineEndpoint({
   route: 'GET /v1/game/session',
   access: player,
-  service,
-  name: 'player.session',
+  subject: 'rounds.v1.player.session',
   summary: 'Session, balance, open round and the next commitment',
   reply: playerSessionSchema,
   budgetMs: walletBudgetMs,
@@ -49,27 +47,23 @@ export const getPlayerSession = defineEndpoint({
 export const listPlayerRounds = defineEndpoint({
   route: 'GET /v1/game/rounds',
   access: player,
-  service,
-  name: 'player.rounds',
+  subject: 'rounds.v1.player.rounds',
   summary: "This player's rounds of this game",
-  query: z.strictObject({ ...pageQuery }),
+  query: z.strictObject(pageQuery),
   reply: roundsPage,
 })
 export const getPlayerRound = defineEndpoint({
   route: 'GET /v1/game/rounds/{round_id}',
   access: player,
-  service,
-  name: 'player.round',
+  subject: 'rounds.v1.player.round',
   summary: "One of this player's rounds",
-  params: roundParam,
+  ...oneRound,
   reply: roundSchema,
-  notFound: 'ROUND_NOT_FOUND',
 })
 export const playRound = defineEndpoint({
   route: 'POST /v1/game/rounds',
   access: player,
-  service,
-  name: 'player.play',
+  subject: 'rounds.v1.player.play',
   summary: 'Play a round',
   body: z.strictObject({
     stake: amount,
@@ -99,29 +93,25 @@ export const playRound = defineEndpoint({
 export const revealTile = defineEndpoint({
   route: 'POST /v1/game/rounds/{round_id}/reveal',
   access: player,
-  service,
-  name: 'player.reveal',
+  subject: 'rounds.v1.player.reveal',
   summary: 'Open a tile',
-  params: roundParam,
+  ...oneRound,
   body: z.strictObject({ tile: z.int().min(0).max(24) }),
   reply: roundSchema,
   budgetMs: walletBudgetMs,
   neverShed: true,
   errors: ['ROUND_IN_PROGRESS', 'ROUND_ALREADY_SETTLED'],
-  notFound: 'ROUND_NOT_FOUND',
 })
 export const cashOut = defineEndpoint({
   route: 'POST /v1/game/rounds/{round_id}/cashout',
   access: player,
-  service,
-  name: 'player.cashout',
+  subject: 'rounds.v1.player.cashout',
   summary: 'Take the winnings',
-  params: roundParam,
+  ...oneRound,
   reply: roundSchema,
   budgetMs: walletBudgetMs,
   neverShed: true,
   errors: ['ROUND_IN_PROGRESS', 'ROUND_ALREADY_SETTLED'],
-  notFound: 'ROUND_NOT_FOUND',
 })
 export const fairnessBookEntry = z.strictObject({
   nonce: z.int(),
@@ -134,9 +124,8 @@ export const fairnessBookEntry = z.strictObject({
 export const getFairnessBook = defineEndpoint({
   route: 'GET /v1/game/fairness',
   access: player,
-  service,
-  name: 'player.fairness',
+  subject: 'rounds.v1.player.fairness',
   summary: 'Commitment, reveal and end of every nonce',
-  query: z.strictObject({ ...pageQuery }),
+  query: z.strictObject(pageQuery),
   reply: pageOf(fairnessBookEntry),
 })

@@ -8,7 +8,7 @@ import {
   closedSession,
   gameStates,
   liveSwitches,
-  roundParam,
+  oneRound,
   roundsPage,
   walletAnswers,
   walletBudgetMs,
@@ -19,7 +19,6 @@ import {
  * here. Source: docs/contract.md, sections 4, 5 and 11.
  */
 
-const service = 'rounds' as const
 const grantParam = z.strictObject({ grant_id: z.string().max(64) })
 
 // Rounds, seen by the operator
@@ -35,8 +34,7 @@ const roundFilters = {
 export const listRounds = defineEndpoint({
   route: 'GET /v1/rounds',
   access: { 'operator-api': 'history:read' },
-  service,
-  name: 'round.list',
+  subject: 'rounds.v1.round.list',
   summary: 'Rounds',
   query: z.strictObject(roundFilters),
   reply: roundsPage,
@@ -44,43 +42,31 @@ export const listRounds = defineEndpoint({
 export const getRound = defineEndpoint({
   route: 'GET /v1/rounds/{round_id}',
   access: { 'operator-api': 'history:read' },
-  service,
-  name: 'round.show',
+  subject: 'rounds.v1.round.show',
   summary: 'One round',
-  params: roundParam,
+  ...oneRound,
   reply: roundSchema,
-  notFound: 'ROUND_NOT_FOUND',
 })
 export const voidRound = defineEndpoint({
   route: 'POST /v1/rounds/{round_id}/void',
   access: { 'operator-api': 'transactions:write' },
-  service,
-  name: 'round.void',
+  subject: 'rounds.v1.round.void',
   summary: 'Void a round whose stake was never taken for certain',
-  params: roundParam,
+  ...oneRound,
   reply: roundSchema,
   statuses: [200, 202],
   budgetMs: walletBudgetMs,
   neverShed: true,
   errors: ['ROUND_IN_PROGRESS', 'ROUND_ALREADY_SETTLED'],
-  notFound: 'ROUND_NOT_FOUND',
 })
-export const dashboardListRounds = forDashboard(listRounds, {
-  route: 'GET /v1/dashboard/rounds',
-  roles: everybody,
-})
-export const dashboardGetRound = forDashboard(getRound, {
-  route: 'GET /v1/dashboard/rounds/{round_id}',
-  roles: everybody,
-  byId: true,
-})
+export const dashboardListRounds = forDashboard(listRounds, everybody)
+export const dashboardGetRound = forDashboard(getRound, everybody, { byId: true })
 
 // Operator-driven movements (reads are wallet-bridge's)
 export const placeTransaction = defineEndpoint({
   route: 'POST /v1/transactions',
   access: { 'operator-api': 'transactions:write' },
-  service,
-  name: 'transaction.place',
+  subject: 'rounds.v1.transaction.place',
   summary: 'Stake, win, refund or rollback of a round that the operator drives',
   body: transactionBodySchema,
   example: {
@@ -115,8 +101,7 @@ export const placeTransaction = defineEndpoint({
 export const createFreeBet = defineEndpoint({
   route: 'POST /v1/free-bets',
   access: { 'operator-api': 'engagement:write' },
-  service,
-  name: 'free-bet.create',
+  subject: 'rounds.v1.free-bet.create',
   summary: 'Grant free bets',
   body: freeBetCreateSchema,
   reply: freeBetSchema,
@@ -127,8 +112,7 @@ export const createFreeBet = defineEndpoint({
 export const listFreeBets = defineEndpoint({
   route: 'GET /v1/free-bets',
   access: { 'operator-api': 'engagement:read' },
-  service,
-  name: 'free-bet.list',
+  subject: 'rounds.v1.free-bet.list',
   summary: 'Free-bet grants',
   query: z.strictObject({
     player_id: playerId.optional(),
@@ -142,8 +126,7 @@ export const listFreeBets = defineEndpoint({
 export const getFreeBet = defineEndpoint({
   route: 'GET /v1/free-bets/{grant_id}',
   access: { 'operator-api': 'engagement:read' },
-  service,
-  name: 'free-bet.show',
+  subject: 'rounds.v1.free-bet.show',
   summary: 'One grant',
   params: grantParam,
   reply: freeBetSchema,
@@ -151,8 +134,7 @@ export const getFreeBet = defineEndpoint({
 export const cancelFreeBet = defineEndpoint({
   route: 'POST /v1/free-bets/{grant_id}/cancel',
   access: { 'operator-api': 'engagement:write' },
-  service,
-  name: 'free-bet.cancel',
+  subject: 'rounds.v1.free-bet.cancel',
   summary: 'Cancel a grant',
   params: grantParam,
   reply: freeBetSchema,
@@ -187,13 +169,9 @@ const reportQuery = {
 export const getReport = defineEndpoint({
   route: 'GET /v1/reports/summary',
   access: { 'operator-api': 'reports:read' },
-  service,
-  name: 'report.summary',
+  subject: 'rounds.v1.report.summary',
   summary: 'Stakes, payouts and gross gaming revenue',
   query: z.strictObject(reportQuery),
   reply: reportSchema,
 })
-export const dashboardGetReport = forDashboard(getReport, {
-  route: 'GET /v1/dashboard/reports/summary',
-  roles: everybody,
-})
+export const dashboardGetReport = forDashboard(getReport, everybody)

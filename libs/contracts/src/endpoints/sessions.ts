@@ -15,7 +15,6 @@ import { gameStates, liveSwitches } from './round-parts.ts'
  * 11.
  */
 
-const service = 'rounds' as const
 const slugParam = z.strictObject({ slug: z.string().max(64) })
 const sessionParam = z.strictObject({ session_id: z.string().max(64) })
 
@@ -24,17 +23,15 @@ const gamesPage = pageOf(gameSchema)
 export const listGames = defineEndpoint({
   route: 'GET /v1/games',
   access: { 'operator-api': 'games:read' },
-  service,
-  name: 'game.list',
+  subject: 'rounds.v1.game.list',
   summary: 'The catalogue',
-  query: z.strictObject({ ...pageQuery }),
+  query: z.strictObject(pageQuery),
   reply: gamesPage,
 })
 export const getGame = defineEndpoint({
   route: 'GET /v1/games/{slug}',
   access: { 'operator-api': 'games:read' },
-  service,
-  name: 'game.show',
+  subject: 'rounds.v1.game.show',
   summary: 'One game',
   params: slugParam,
   reply: gameSchema,
@@ -43,8 +40,7 @@ export const getGame = defineEndpoint({
 export const patchGame = defineEndpoint({
   route: 'PATCH /v1/games/{slug}',
   access: { 'operator-api': 'games:write' },
-  service,
-  name: 'game.change',
+  subject: 'rounds.v1.game.change',
   summary: 'Switch a game on or off, set stake limits',
   params: slugParam,
   body: gamePatchSchema,
@@ -52,14 +48,8 @@ export const patchGame = defineEndpoint({
   errors: ['CURRENCY_NOT_SUPPORTED'],
   notFound: 'GAME_NOT_FOUND',
 })
-export const dashboardListGames = forDashboard(listGames, {
-  route: 'GET /v1/dashboard/games',
-  roles: everybody,
-})
-export const dashboardPatchGame = forDashboard(patchGame, {
-  route: 'PATCH /v1/dashboard/games/{slug}',
-  roles: ownerAndAdmin,
-})
+export const dashboardListGames = forDashboard(listGames, everybody)
+export const dashboardPatchGame = forDashboard(patchGame, ownerAndAdmin)
 
 // Sessions
 const sessionsPage = pageOf(sessionSchema)
@@ -72,8 +62,7 @@ const sessionFilters = {
 export const createSession = defineEndpoint({
   route: 'POST /v1/sessions',
   access: { 'operator-api': 'sessions:write' },
-  service,
-  name: 'session.create',
+  subject: 'rounds.v1.session.create',
   summary: 'Open a session for a player and a game',
   body: sessionCreateSchema,
   example: { player_id: 'player-1', game: 'dice', currency: 'EUR', language: 'en' },
@@ -93,8 +82,7 @@ export const createSession = defineEndpoint({
 export const listSessions = defineEndpoint({
   route: 'GET /v1/sessions',
   access: { 'operator-api': 'sessions:read' },
-  service,
-  name: 'session.list',
+  subject: 'rounds.v1.session.list',
   summary: 'Sessions',
   query: z.strictObject(sessionFilters),
   reply: sessionsPage,
@@ -102,8 +90,7 @@ export const listSessions = defineEndpoint({
 export const getSession = defineEndpoint({
   route: 'GET /v1/sessions/{session_id}',
   access: { 'operator-api': 'sessions:read' },
-  service,
-  name: 'session.show',
+  subject: 'rounds.v1.session.show',
   summary: 'One session',
   params: sessionParam,
   reply: sessionSchema,
@@ -112,19 +99,11 @@ export const getSession = defineEndpoint({
 export const closeSession = defineEndpoint({
   route: 'POST /v1/sessions/{session_id}/close',
   access: { 'operator-api': 'sessions:write' },
-  service,
-  name: 'session.close',
+  subject: 'rounds.v1.session.close',
   summary: 'End the sitting',
   params: sessionParam,
   reply: sessionSchema,
   notFound: 'SESSION_NOT_FOUND',
 })
-export const dashboardListSessions = forDashboard(listSessions, {
-  route: 'GET /v1/dashboard/sessions',
-  roles: everybody,
-})
-export const dashboardGetSession = forDashboard(getSession, {
-  route: 'GET /v1/dashboard/sessions/{session_id}',
-  roles: everybody,
-  byId: true,
-})
+export const dashboardListSessions = forDashboard(listSessions, everybody)
+export const dashboardGetSession = forDashboard(getSession, everybody, { byId: true })

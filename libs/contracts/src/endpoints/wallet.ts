@@ -8,7 +8,6 @@ import { instant, pageOf, pageQuery, playerId, accountMode, windowQuery } from '
  * The public routes that the wallet-bridge service answers. Source: docs/contract.md, sections 3, 5 and 11.
  */
 
-const service = 'wallet' as const
 const transactionParam = z.strictObject({ transaction_id: z.string().max(128) })
 const walletParam = z.strictObject({ environment: accountMode })
 
@@ -27,8 +26,7 @@ const attemptsPage = pageOf(movementAttemptSchema)
 export const listTransactions = defineEndpoint({
   route: 'GET /v1/transactions',
   access: { 'operator-api': 'transactions:read' },
-  service,
-  name: 'transaction.list',
+  subject: 'wallet.v1.transaction.list',
   summary: 'Movements',
   query: z.strictObject(filters),
   reply: movementsPage,
@@ -36,8 +34,7 @@ export const listTransactions = defineEndpoint({
 export const getTransaction = defineEndpoint({
   route: 'GET /v1/transactions/{transaction_id}',
   access: { 'operator-api': 'transactions:read' },
-  service,
-  name: 'transaction.show',
+  subject: 'wallet.v1.transaction.show',
   summary: 'One movement',
   params: transactionParam,
   reply: movementSchema,
@@ -46,34 +43,21 @@ export const getTransaction = defineEndpoint({
 export const getTransactionAttempts = defineEndpoint({
   route: 'GET /v1/transactions/{transaction_id}/attempts',
   access: { 'operator-api': 'transactions:read' },
-  service,
-  name: 'transaction.attempts',
+  subject: 'wallet.v1.transaction.attempts',
   summary: 'Every wallet call of a movement',
   params: transactionParam,
   query: z.strictObject(pageQuery),
   reply: attemptsPage,
   notFound: 'TRANSACTION_NOT_FOUND',
 })
-export const dashboardListTransactions = forDashboard(listTransactions, {
-  route: 'GET /v1/dashboard/transactions',
-  roles: everybody,
-})
-export const dashboardGetTransaction = forDashboard(getTransaction, {
-  route: 'GET /v1/dashboard/transactions/{transaction_id}',
-  roles: everybody,
-  byId: true,
-})
-export const dashboardGetTransactionAttempts = forDashboard(getTransactionAttempts, {
-  route: 'GET /v1/dashboard/transactions/{transaction_id}/attempts',
-  roles: everybody,
-  byId: true,
-})
+export const dashboardListTransactions = forDashboard(listTransactions, everybody)
+export const dashboardGetTransaction = forDashboard(getTransaction, everybody, { byId: true })
+export const dashboardGetTransactionAttempts = forDashboard(getTransactionAttempts, everybody, { byId: true })
 
 export const getWallet = defineEndpoint({
   route: 'GET /v1/dashboard/wallets/{environment}',
   access: { dashboard: builders },
-  service,
-  name: 'wallet.show',
+  subject: 'wallet.v1.wallet.show',
   summary: 'The wallet of an environment',
   params: walletParam,
   reply: walletSchema,
@@ -81,8 +65,7 @@ export const getWallet = defineEndpoint({
 export const putWallet = defineEndpoint({
   route: 'PUT /v1/dashboard/wallets/{environment}',
   access: { dashboard: builders },
-  service,
-  name: 'wallet.put',
+  subject: 'wallet.v1.wallet.put',
   summary: 'Configure the wallet; the secret is shown once, on creation',
   params: walletParam,
   body: walletPutSchema,
@@ -92,8 +75,7 @@ export const putWallet = defineEndpoint({
 export const rotateWalletSecret = defineEndpoint({
   route: 'POST /v1/dashboard/wallets/{environment}/rotate-secret',
   access: { dashboard: builders },
-  service,
-  name: 'wallet.rotate-secret',
+  subject: 'wallet.v1.wallet.rotate-secret',
   summary: 'New signing secret at once',
   params: walletParam,
   reply: walletSchema,
@@ -101,8 +83,7 @@ export const rotateWalletSecret = defineEndpoint({
 export const checkWallet = defineEndpoint({
   route: 'POST /v1/dashboard/wallets/{environment}/check',
   access: { dashboard: builders },
-  service,
-  name: 'wallet.check',
+  subject: 'wallet.v1.wallet.check',
   summary: 'Call the wallet and say what is wrong with it',
   params: walletParam,
   reply: walletCheckSchema,

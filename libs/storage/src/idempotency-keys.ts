@@ -16,6 +16,9 @@ export const idempotencyKeyIndexes: Readonly<Record<'idempotency_keys', readonly
   idempotency_keys: [{ key: { createdAt: 1 }, name: 'created_at', expireAfterSeconds: lifetimeS }],
 }
 
+/** A key as a request to make an object in `list` carries it; `bodyHash` is that of the whole request. */
+type KeyUse = { db: Db; scope: Scope; list: string; key: string; bodyHash: string; now: Date }
+
 const keyId = (scope: Scope, list: string, key: string) =>
   `${scope.operatorId}/${scope.environment}/${list}/${key}`
 
@@ -31,20 +34,12 @@ export async function peekIdempotencyKey({
   key,
   bodyHash,
   now,
-}: {
-  db: Db
-  scope: Scope
-  list: string
-  key: string
-  bodyHash: string
-  now: Date
-}): Promise<string | null> {
+}: KeyUse): Promise<string | null> {
   const present = await db
     .collection<KeyDocument>('idempotency_keys')
     .findOne({ _id: keyId(scope, list, key) })
   if (present === null || now.getTime() - present.createdAt.getTime() >= idempotencyKeyLifetimeMs) return null
-  if (present.bodyHash === bodyHash) return present.objectId
-  throw new ServiceError('CONFLICT', { message: 'This Idempotency-Key was used with a different body.' })
+  return objectUnder(present, bodyHash)
 }
 
 /**
@@ -61,15 +56,7 @@ export async function claimIdempotencyKey({
   bodyHash,
   newId,
   now,
-}: {
-  db: Db
-  scope: Scope
-  list: string
-  key: string
-  bodyHash: string
-  newId: () => string
-  now: Date
-}): Promise<{ objectId: string; fresh: boolean }> {
+}: KeyUse & { newId: () => string }): Promise<{ objectId: string; fresh: boolean }> {
   const keys = db.collection<KeyDocument>('idempotency_keys')
   const _id = keyId(scope, list, key)
   const claim = { _id, bodyHash, objectId: newId(), createdAt: now }
@@ -81,8 +68,7 @@ export async function claimIdempotencyKey({
       continue
     }
     if (now.getTime() - present.createdAt.getTime() < idempotencyKeyLifetimeMs) {
-      if (present.bodyHash === bodyHash) return { objectId: present.objectId, fresh: false }
-      throw new ServiceError('CONFLICT', { message: 'This Idempotency-Key was used with a different body.' })
+      return { objectId: objectUnder(present, bodyHash), fresh: false }
     }
     // The database forgets expired keys in its own time, so an expired one may still be here.
     const { matchedCount } = await keys.replaceOne({ _id, createdAt: present.createdAt }, claim)
@@ -100,6 +86,11 @@ export async function claimIdempotencyKey({
  */
 export async function forgetIdempotencyKeyOf(db: Db, objectId: string): Promise<void> {
   await db.collection<KeyDocument>('idempotency_keys').deleteMany({ objectId })
+}
+
+function objectUnder(present: KeyDocument, bodyHash: string): string {
+  if (present.bodyHash === bodyHash) return present.objectId
+  throw new ServiceError('CONFLICT', { message: 'This Idempotency-Key was used with a different body.' })
 }
 
 async function insertedFirst(insert: () => Promise<unknown>): Promise<boolean> {

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '@pitboss/runtime/clock'
+import { startPoll } from '@pitboss/runtime/poll'
 import type { Collection, AnyBulkWriteOperation } from 'mongodb'
 import type { Logger } from 'pino'
 import type { IndexDeclaration } from './ensure-indexes.ts'
@@ -142,21 +142,14 @@ export function createOutbox<Doc extends OutboxDocument>({
   return {
     relay,
     start() {
-      const stopping = new AbortController()
-      const loop = async () => {
-        while (!stopping.signal.aborted) {
-          try {
-            await sweep(stopping.signal)
-          } catch (err) {
-            logger.error({ err, collection: collection.collectionName }, 'outbox.sweep-failed')
-          }
-          await delay(sweepEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined)
-        }
-      }
-      const done = loop()
+      const sweeper = startPoll({
+        event: 'outbox.sweep-failed',
+        everyMs: sweepEveryMs,
+        work: sweep,
+        logger: logger.child({ collection: collection.collectionName }),
+      })
       return async () => {
-        stopping.abort()
-        await done
+        await sweeper.stop()
         await Promise.all([...relays.values()].map(({ running }) => running))
       }
     },

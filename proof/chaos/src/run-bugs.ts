@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Bug } from '@pitboss/bugs/bugs'
 import { type Cleanup, createCleanup } from '@pitboss/bench/harness/cleanup'
 import { renderTable } from '@pitboss/bench/harness/table'
@@ -18,8 +17,6 @@ export type Catch = {
   broken: readonly { name: string; violations: number; first: string }[]
 }
 
-/** The entry files of services that err. */
-const entries = fileURLToPath(new URL('../../bugs/src/', import.meta.url))
 /** Each bug has this long, in as many storms as it takes. */
 const withinMs = 60_000
 const stormS = 10
@@ -88,7 +85,7 @@ export async function runBugs({
     try {
       const own = join(folder, `${bug ?? 'none'}-${stormSeed}`)
       mkdirSync(own, { recursive: true, mode: 0o755 })
-      const environment = bug === null ? {} : { PITBOSS_BUG: bug, PITBOSS_SERVICE_ENTRIES: entries }
+      const environment = bug === null ? {} : { PITBOSS_BUG: bug }
       const stress = (bug === null ? undefined : stresses[bug]) ?? {}
       return await runChaos(
         { ...options, stress, seed: stormSeed, environment },

@@ -23,12 +23,15 @@ import type { ClientDeps } from './clients/client.ts'
 import { driveRounds } from './clients/operator-server.ts'
 import { play, type PlayerPlan } from './clients/player.ts'
 import { pollEvents } from './clients/poll-events.ts'
+import { clockOffMs, disturbClocks } from './faults/clock-faults.ts'
 import { createFaultCounts } from './faults/fault-counts.ts'
+import { disturbNetwork } from './faults/network-faults.ts'
 import { startStubbornReceiver } from './faults/stubborn-receiver.ts'
 import { disturbProcesses } from './faults/process-faults.ts'
 import { disturbReceiver } from './faults/receiver-faults.ts'
 import { disturbWallet } from './faults/wallet-faults.ts'
 import { heal, type Healing } from './heal.ts'
+import { startServiceLinks } from './network/service-links.ts'
 import { createOperatorClient } from './operator-client.ts'
 import { createRandom } from './random.ts'
 
@@ -97,6 +100,8 @@ export async function runChaos(
   const random = createRandom(seed)
   const verdict = createVerdict()
   say(`seed ${seed}: starting the product`)
+  const links = await startServiceLinks()
+  cleanup.add(() => links.close())
   const product = await startProduct({
     dataDir: join(folder, 'data'),
     logPath: join(folder, 'product.log'),
@@ -105,6 +110,7 @@ export async function runChaos(
       ...raisedLimits,
       PITBOSS_TIME_SCALE: String(timeScale),
       PITBOSS_LOG_LEVEL: 'info',
+      ...links.environment,
       ...environment,
     },
     cleanup,
@@ -120,7 +126,12 @@ export async function runChaos(
   const operator = await createOperatorClient(demo, demo.test)
   const live = await createOperatorClient(demo, demo.live)
 
-  const since = new Date().toISOString()
+  const startedAtMs = Date.now()
+  const clockSlackMs = withFaults ? 2 * clockOffMs : 0
+  // By the clock that is furthest behind.
+  const since = new Date(startedAtMs - clockSlackMs).toISOString()
+  const diary: string[] = []
+  const note = (text: string) => diary.push(`${new Date().toISOString()} ${text}`)
   const load = new AbortController()
   const torments = new AbortController()
   const answers = createAnswers()
@@ -141,17 +152,25 @@ export async function runChaos(
   ]
   await delay(warmUpMs)
   say(`${clients.length} clients at work; ${withFaults ? `faults for ${seconds} s` : 'no faults'}`)
-  const faultDeps = (name: string) => ({ random: random.fork(name), counts, stopping: torments.signal })
+  const faultDeps = (name: string) => ({
+    random: random.fork(name),
+    counts,
+    stopping: torments.signal,
+    note,
+  })
   const tormenting = withFaults
     ? Promise.all([
         disturbProcesses({ product, ...faultDeps('processes'), favourite: stress.favourite }),
         disturbWallet({ walletUrl: demo.wallet.url, ...faultDeps('wallet'), moods: stress.moods }),
         disturbReceiver({ receiverUrl: demo.receiver.url, ...faultDeps('receiver') }),
+        disturbNetwork({ links, ...faultDeps('network') }),
+        disturbClocks({ links, ...faultDeps('clocks') }),
       ])
     : Promise.resolve(null)
   await delay(seconds * 1000)
   torments.abort()
   const tormented = await tormenting
+  links.calm()
   // What is asked while everything heals is asked for real, too.
   await delay(warmUpMs)
   load.abort()
@@ -188,13 +207,13 @@ export async function runChaos(
       mostMs: Math.round(backMs.at(-1) ?? 0),
     },
     invariants: verdict.invariants(),
-    tookMs: Date.now() - Date.parse(since),
-    diary: tormented?.[0].diary ?? [],
+    tookMs: Date.now() - startedAtMs,
+    diary,
   }
 
   async function compare(): Promise<Sources> {
     await poller.catchUp()
-    const sources = await readSources(demo, operator, live, since)
+    const sources = await readSources(demo, operator, live, since, clockSlackMs)
     const startOf = (playerId: string) =>
       playerId.startsWith('rich') ? richBalance : playerId.startsWith('broke') ? '0.00' : startingBalance
     checkMoney(sources, startOf, verdict)
@@ -205,7 +224,7 @@ export async function runChaos(
     checkEvents(sources, poller.ids, demo.receiver.webhook_id, verdict)
     checkAnswers(answers.all(), sources, verdict)
     checkRefusals(answers.all(), sources, verdict)
-    checkLadder(await readTries(sources.movements, operator, triesRead), timeScale, verdict)
+    checkLadder(await readTries(sources.movements, operator, triesRead), { timeScale, clockSlackMs }, verdict)
     const odd = sources.deliveries.filter(
       ({ status, event_id, webhook_id }) =>
         status === 'FAILED' || (webhook_id === stubborn.webhookId && stubborn.refused.has(event_id)),
@@ -213,7 +232,7 @@ export async function runChaos(
     const details = await readDeliveries(odd.slice(0, deliveriesRead), operator, personToken)
     checkSchedule(sources, { details, stubborn, timeScale }, verdict)
     await repeatRequests(answers.all(), sources, operator, verdict)
-    const after = await readSources(demo, operator, live, since)
+    const after = await readSources(demo, operator, live, since, clockSlackMs)
     verdict.check(
       'answers: asked again at the end, the record is answered and nothing moves',
       after.ledger.length === sources.ledger.length && after.movements.length === sources.movements.length,

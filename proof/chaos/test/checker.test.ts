@@ -30,6 +30,7 @@ const none = {
   ledger: [],
   balances: [],
   accepted: new Map(),
+  clockSlackMs: 0,
 }
 
 function movement(more: Partial<Movement>): Movement {
@@ -107,7 +108,11 @@ await t.test('a try further away than the scaled ladder has it is found, whateve
     const attempt = { attempt: 5, sent_at: at(sentMs), latency_ms: 10 }
     const attempts = [{ ...attempt, next_attempt_at: at(sentMs + 10 + waitMs) }]
     return brokenBy((verdict) =>
-      checkLadder([{ movement: movement({ type: 'WIN' }), attempts }], timeScale, verdict),
+      checkLadder(
+        [{ movement: movement({ type: 'WIN' }), attempts }],
+        { timeScale, clockSlackMs: 0 },
+        verdict,
+      ),
     )
   }
   t.strictSame(tried(10 * s, (6 * h) / timeScale), [
@@ -147,6 +152,7 @@ await t.test('a burnt schedule, a late next attempt and a neighbour that waits a
         {
           events: [event, { ...event, id: 'evt_no' }],
           deliveries: [delivery('evt_yes', { status: other }), refused],
+          clockSlackMs: 0,
         },
         {
           details: [refused],

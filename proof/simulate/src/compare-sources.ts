@@ -64,5 +64,6 @@ function sourcesOf(
     ledger: ledger.entries.map((entry, index) => ({ seq: index + 1, ...ledgerRow(entry, ledger) })),
     balances,
     accepted,
+    clockSlackMs: 0,
   })
 }

@@ -127,6 +127,7 @@ function inheritedEnvironment(): Record<string, string> {
     'PITBOSS_DATABASE_PREFIX',
     'PITBOSS_FAILPOINTS',
     'PITBOSS_BUG',
+    'PITBOSS_PROOF_CONTROL',
     'PITBOSS_TRUSTED_PROXIES',
     'PITBOSS_HEADERS_TIMEOUT_MS',
     'PITBOSS_BODY_TIMEOUT_MS',

@@ -127,7 +127,11 @@ function checkSums(sources: Sources, startingBalance: (playerId: string) => stri
   }
 }
 
-function checkCredits({ movements, rounds }: Sources, calls: LedgerEntry[], verdict: Verdict): void {
+function checkCredits(
+  { movements, rounds, clockSlackMs }: Sources,
+  calls: LedgerEntry[],
+  verdict: Verdict,
+): void {
   const ofRound = groupBy(movements, ({ round_id }) => round_id)
   const byRound = groupBy(calls, ({ round_id }) => round_id)
   for (const round of rounds) {
@@ -161,7 +165,7 @@ function checkCredits({ movements, rounds }: Sources, calls: LedgerEntry[], verd
     const own = ofRound.get(round.round_id) ?? []
     verdict.check(
       names.owed,
-      isPaid(round, own),
+      isPaid(round, own, clockSlackMs),
       () => `${round.round_id} owed ${round.payout}: ${own.map(show).join('; ')}`,
     )
   }

@@ -37,7 +37,7 @@ type Facts = {
   /** Ids whose movement, or free round, has an effect in the end. */
   readonly effective: ReadonlySet<string>
   /**
-   * Since when the instance of this id that exists in the end was the product's for certain; infinity when
+   * Since when, by the clients' clock, the instance of this id that exists in the end was the product's for certain; infinity when
    * that is not known.
    */
   acceptedAtMs(id: string): number
@@ -129,7 +129,10 @@ function isAccepting({ answer }: Told): boolean {
   return (answer.status >= 200 && answer.status < 300) || answer.body.resource !== undefined
 }
 
-function factsOf(told: readonly Told[], { movements, rounds, ledger, accepted }: Sources): Facts {
+function factsOf(
+  told: readonly Told[],
+  { movements, rounds, ledger, accepted, clockSlackMs }: Sources,
+): Facts {
   const byId = new Map(movements.map((movement) => [movement.transaction_id, movement]))
   const effective = new Set(
     ledger.flatMap(({ operation, transaction_id: id, status }) =>
@@ -142,7 +145,8 @@ function factsOf(told: readonly Told[], { movements, rounds, ledger, accepted }:
   const since = new Map<string, number>()
   const note = (id: string, atMs: number) => since.set(id, Math.min(atMs, since.get(id) ?? Infinity))
   if (accepted === null) {
-    for (const { transaction_id: id, created_at } of movements) note(id, Date.parse(created_at))
+    for (const { transaction_id: id, created_at } of movements)
+      note(id, Date.parse(created_at) + clockSlackMs)
     for (const entry of told) {
       const roundId = roundOf(entry)
       const id = entry.id ?? ''

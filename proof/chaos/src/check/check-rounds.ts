@@ -15,7 +15,7 @@ const names = {
 const terminal = ['SETTLED', 'VOIDED', 'FAILED']
 
 /** Rounds as they are read at the end against their events. */
-export function checkRounds({ rounds, events }: Sources, verdict: Verdict): void {
+export function checkRounds({ rounds, events, clockSlackMs }: Sources, verdict: Verdict): void {
   const told = groupBy(
     events.filter(({ type }) => type.startsWith('round.')),
     ({ data }) => String(data.round_id),
@@ -41,7 +41,9 @@ export function checkRounds({ rounds, events }: Sources, verdict: Verdict): void
       )
       const before = ordered[index - 1]
       if (before === undefined) continue
-      const apart = before.completed_at !== null && before.completed_at <= round.created_at
+      const apart =
+        before.completed_at !== null &&
+        Date.parse(before.completed_at) <= Date.parse(round.created_at) + clockSlackMs
       verdict.check(
         names.overlap,
         apart,

@@ -30,7 +30,7 @@ const slackMs = 13 * s
  * ones again. docs/contract.md, sections 7 and 12.
  */
 export function checkSchedule(
-  { events, deliveries }: Pick<Sources, 'events' | 'deliveries'>,
+  { events, deliveries, clockSlackMs }: Pick<Sources, 'events' | 'deliveries' | 'clockSlackMs'>,
   {
     details,
     stubborn,
@@ -48,14 +48,14 @@ export function checkSchedule(
       const triedMs = lastMs(delivery) - firstMs(delivery)
       verdict.check(
         names.failed,
-        triedMs >= wholeMs / timeScale,
+        triedMs + clockSlackMs >= wholeMs / timeScale,
         () => `${show(delivery)} after ${triedMs} ms`,
       )
     }
   }
   const own = details.filter(({ webhook_id }) => webhook_id === stubborn.webhookId)
   for (const delivery of own.filter(({ event_id }) => stubborn.refused.has(event_id))) {
-    const holds = delivery.status === 'FAILED' || isOnSchedule(delivery, timeScale)
+    const holds = delivery.status === 'FAILED' || isOnSchedule(delivery, timeScale, clockSlackMs)
     verdict.check(names.next, holds, () => `${show(delivery)}, next ${delivery.next_attempt_at}`)
   }
   const ours = groupBy(
@@ -71,12 +71,12 @@ export function checkSchedule(
 }
 
 /** Its next attempt is no further away than the step that belongs to the delivery's age. */
-function isOnSchedule(delivery: DeliveryDetail, timeScale: number): boolean {
+function isOnSchedule(delivery: DeliveryDetail, timeScale: number, clockSlackMs: number): boolean {
   const { status, attempts, next_attempt_at: nextAt } = delivery
 
   const last = attempts.at(-1)
   if (last === undefined || status !== 'PENDING' || nextAt === null) return false
-  const endMs = lastMs(delivery) + (last.duration_ms ?? 0) + slackMs
+  const endMs = lastMs(delivery) + (last.duration_ms ?? 0) + slackMs + clockSlackMs
   const ageMs = (endMs - firstMs(delivery)) * timeScale
   let offsetMs = 0
   let waitMs = 0

@@ -16,7 +16,7 @@ const names = {
  * Stake and payout of every ended round against its movements and its event. docs/contract.md, sections 4, 5
  * and 12.
  */
-export function checkTotals({ rounds, movements, events }: Sources, verdict: Verdict): void {
+export function checkTotals({ rounds, movements, events, clockSlackMs }: Sources, verdict: Verdict): void {
   const byRound = groupBy(movements, ({ round_id }) => round_id)
   const completed = new Map(
     events.flatMap(({ type, data }) =>
@@ -34,7 +34,7 @@ export function checkTotals({ rounds, movements, events }: Sources, verdict: Ver
       const taken = sumOf(bets)
       verdict.check(names.stake, taken === minorOf(round.stake), () => `stake ${round.stake}; ${show()}`)
     }
-    verdict.check(names.payout, isPaid(round, own), () => `payout ${round.payout}; ${show()}`)
+    verdict.check(names.payout, isPaid(round, own, clockSlackMs), () => `payout ${round.payout}; ${show()}`)
     if (round.status !== 'SETTLED') verdict.check(names.voided, wins.length === 0, show)
     const credits = wins.filter(({ amount }) => minorOf(amount) !== 0n)
     if (!round.free_bet && credits.length > 0) verdict.check(names.held, bets.length > 0, show)
@@ -54,7 +54,11 @@ export function checkTotals({ rounds, movements, events }: Sources, verdict: Ver
  * A win that was rolled back after its round had ended was paid all the same; one that was before may count
  * or not.
  */
-export function isPaid({ payout, completed_at: endedAt }: Round, own: readonly Movement[]): boolean {
+export function isPaid(
+  { payout, completed_at: endedAt }: Round,
+  own: readonly Movement[],
+  clockSlackMs: number,
+): boolean {
   const reversals = groupBy(
     own.filter(({ type, status }) => type === 'ROLLBACK' && status === 'SUCCESS'),
     ({ reference_transaction_id }) => reference_transaction_id,
@@ -66,7 +70,7 @@ export function isPaid({ payout, completed_at: endedAt }: Round, own: readonly M
     if (status === 'SUCCESS') least += minorOf(amount)
     const undoneAt = reversals.get(id)?.[0]?.created_at
     if (undoneAt === undefined || endedAt === null) continue
-    if (undoneAt > endedAt) least += minorOf(amount)
+    if (Date.parse(undoneAt) > Date.parse(endedAt) + clockSlackMs) least += minorOf(amount)
     else unsure += minorOf(amount)
   }
   const paid = payout === null ? -1n : minorOf(payout)

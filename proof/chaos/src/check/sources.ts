@@ -147,6 +147,8 @@ export type Sources = {
   liveMovements: number
   received: Received[]
   balances: Map<string, Record<string, string>>
+  /** The most by which two clocks of the run may have differed. */
+  clockSlackMs: number
 }
 
 export async function readSources(
@@ -154,6 +156,7 @@ export async function readSources(
   operator: OperatorClient,
   live: OperatorClient,
   since: string,
+  clockSlackMs: number,
 ): Promise<Sources> {
   const window = `from=${encodeURIComponent(since)}`
   const rows = async <Row>(schema: z.ZodType<Row>, path: string) =>
@@ -175,6 +178,7 @@ export async function readSources(
     balances: new Map(
       players.parse(wallet.body).data.map(({ player_id, balances }) => [player_id, balances]),
     ),
+    clockSlackMs,
   }
 }
 
@@ -218,6 +222,7 @@ export function parseSources(
   given: Record<'movements' | 'rounds' | 'grants' | 'events' | 'ledger', readonly unknown[]> & {
     balances: Iterable<[string, Record<string, string>]>
     accepted: NonNullable<Sources['accepted']>
+    clockSlackMs: number
   },
 ): Sources {
   return {
@@ -234,6 +239,7 @@ export function parseSources(
     liveMovements: 0,
     received: [],
     balances: new Map(given.balances),
+    clockSlackMs: given.clockSlackMs,
   }
 }
 

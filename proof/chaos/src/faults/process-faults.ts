@@ -12,9 +12,11 @@ const engineBackMs = 5000
 const pauseMs = { least: 200, most: 5000, engineMost: 1800, favouriteLeast: 2500 }
 /**
  * Pauses beyond the timers that others have for a process that stands still: a caller's patience, the lease
- * of a call, the sweeper's grace.
+ * of a call, the sweeper's grace, the wait of the stream for an acknowledgement, a stake's envelope.
  */
-const longPausesMs = [7000, 11_000]
+const longPausesMs = [7000, 11_000, 20_000, 45_000]
+/** From here on a pause may be meant for one replica: its siblings are left alone meanwhile. */
+const loneFromMs = 11_000
 const backWithinMs = 60_000
 /**
  * So many killed services may be on their way back at once: beyond, a slow machine would do nothing but start
@@ -24,35 +26,36 @@ const awayMax = 2
 const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks']
 
 export type Torment = {
-  /** One line per fault, with its time: what the logs are read beside. */
-  diary: string[]
   /** Milliseconds from a kill to the same replica's next process answering, while the engines were up. */
   backMs: number[]
 }
 
-/** Kills and pauses processes until the run ends; a paused one always goes on. */
+/** Kills and pauses processes until the run ends; a paused one goes on then at the latest. */
 export async function disturbProcesses({
   product,
   random,
   counts,
   stopping,
+  note,
   favourite,
 }: {
   product: Product
   random: Random
   counts: FaultCounts
   stopping: AbortSignal
+  note: (text: string) => void
   /**
    * Half of the faults are this one's: a service is killed, an engine stands still for longer than a publish
    * waits.
    */
   favourite?: string | undefined
 }): Promise<Torment> {
-  const torment: Torment = { diary: [], backMs: [] }
-  const note = (text: string) => torment.diary.push(`${new Date().toISOString()} ${text}`)
+  const torment: Torment = { backMs: [] }
   const underWay: Promise<void>[] = []
   let engineHurtAtMs = 0
   let away = 0
+  /** Services of which one replica alone stands still. */
+  const lone = new Set<string>()
 
   const kill = (target: Target, isService: boolean) => {
     if (!signal(target.pid, 'SIGKILL')) return
@@ -65,8 +68,12 @@ export async function disturbProcesses({
   const pause = (target: Target, ms: number) => {
     if (!signal(target.pid, 'SIGSTOP')) return
     note(`SIGSTOP ${labelOf(target)} (${target.pid}) for ${ms} ms`)
-    counts.add(`pause ${target.name}`)
-    underWay.push(delay(ms).then(() => void signal(target.pid, 'SIGCONT')))
+    counts.add(`pause ${target.name}${ms > loneFromMs ? ` for ${ms / 1000} s` : ''}`)
+    const over = delay(ms, undefined, { signal: stopping }).catch(() => undefined)
+    underWay.push(over.then(() => void signal(target.pid, 'SIGCONT')))
+    if (ms <= loneFromMs || random.chance(0.5)) return
+    lone.add(target.name)
+    underWay.push(over.then(() => void lone.delete(target.name)))
   }
   const timeReturn = async (target: Target) => {
     const fromMs = performance.now()
@@ -103,7 +110,8 @@ export async function disturbProcesses({
       if (engine !== undefined) pause(engine, random.between(pauseMs.favouriteLeast, pauseMs.most))
       continue
     }
-    const pickService = () => random.pick(running.filter(({ name }) => services.includes(name)))
+    const free = running.filter(({ name }) => services.includes(name) && !lone.has(name))
+    const pickService = () => random.pick(free)
     const kind = random.next()
     const enginesRested = performance.now() - engineHurtAtMs > engineRestMs
     if (kind < 0.42) {

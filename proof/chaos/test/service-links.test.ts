@@ -1,0 +1,61 @@
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { createInterface } from 'node:readline'
+import t from 'tap'
+import { controlLine } from '../src/entries/control-line.ts'
+import { shiftClock } from '../src/entries/shift-clock.ts'
+import { startServiceLinks } from '../src/network/service-links.ts'
+
+await t.test('a replica gets addresses that lead through its own proxies, and its clock', async (t) => {
+  const engine = createServer((socket) => socket.end('the engine'))
+  engine.listen(0, '127.0.0.1')
+  await once(engine, 'listening')
+  t.teardown(() => engine.close())
+  const address = engine.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  const links = await startServiceLinks()
+  t.teardown(() => links.close())
+  const ask = (probePort: number) => {
+    const control = connect(Number(links.environment.PITBOSS_PROOF_CONTROL), '127.0.0.1')
+    const natsUrl = `nats://user:word@127.0.0.1:${address.port}`
+    control.write(`${JSON.stringify({ service: 'gateway', probePort, natsUrl })}\n`)
+    const lines = createInterface(control)
+    return async () => controlLine.parse(JSON.parse(String((await once(lines, 'line'))[0])))
+  }
+  const next = ask(4001)
+  const first = await next()
+  const { username, port } = new URL(first.natsUrl ?? '')
+  t.equal(username, 'user')
+  t.not(Number(port), address.port)
+  t.equal(first.mongodbUrl, undefined)
+  t.equal(first.clockOffsetMs, 0)
+  const [said] = await once(connect(Number(port), '127.0.0.1'), 'data')
+  t.equal(String(said), 'the engine')
+
+  const told = next()
+  links.all()[0]?.setClock(-2500)
+  t.equal((await told).clockOffsetMs, -2500)
+  const restarted = await ask(4001)()
+  t.equal(restarted.clockOffsetMs, -2500, 'the next process of the replica has the clock of the last')
+  t.equal(restarted.natsUrl, first.natsUrl)
+  const other = await ask(4002)()
+  t.not(other.natsUrl, first.natsUrl)
+  t.equal(other.clockOffsetMs, 0)
+})
+
+t.test('a shifted clock is off for whoever asks for the time, and for nothing else', (t) => {
+  const machineDate = Date
+  t.teardown(() => shiftClock(0))
+  shiftClock(86_400_000)
+  const least = machineDate.now()
+  const times = [new Date().getTime(), Date.now(), Date.parse(Date())]
+  const most = machineDate.now()
+  for (const time of times) t.ok(time - 86_400_000 >= least - 999 && time - 86_400_000 <= most, String(time))
+  t.equal(new Date(5).getTime(), 5)
+  t.equal(new Date('2026-01-01T00:00:00Z').getTime(), Date.UTC(2026, 0, 1))
+  t.ok(new Date(1) instanceof Date)
+  t.ok(new machineDate(1) instanceof Date)
+  class Later extends Date {}
+  t.ok(new Later() instanceof Later)
+  t.end()
+})

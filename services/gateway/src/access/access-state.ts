@@ -4,7 +4,6 @@ import { listPublicKeys, resolvePrincipal } from '@pitboss/contracts/calls/auth'
 import type { TokenClaims } from '@pitboss/contracts/token-claims'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Logger } from 'pino'
-import { createKeySet } from './key-set.ts'
 import { createPrincipalCache, type Principal } from './principal-cache.ts'
 import { createTokenVerifier } from './verify-token.ts'
 
@@ -33,20 +32,17 @@ export function createAccessState({
   logger: Logger
   nowMs: () => number
 }): AccessState {
-  const keySet = createKeySet({
-    load: async () => (await bus.call(listPublicKeys, {})).keys,
+  const verifier = createTokenVerifier({
+    loadKeys: async () => (await bus.call(listPublicKeys, {})).keys,
     logger,
+    nowMs,
   })
-  const verifier = createTokenVerifier({ keySet, nowMs })
   const principals = createPrincipalCache({ load: (query) => bus.call(resolvePrincipal, query) })
   const watch = watchAccessBucket({
     bus,
     logger,
     onChange(key) {
-      if (key === 'keys' || key === '*') {
-        keySet.changed()
-        verifier.forget()
-      }
+      if (key === 'keys' || key === '*') verifier.forget()
       if (key !== 'keys') principals.changed(key)
     },
   })

@@ -4,7 +4,7 @@ import type { Audience, TokenClaims } from '@pitboss/contracts/token-claims'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { isWithin } from '@pitboss/contracts/address-range'
 import type { Access } from '@pitboss/contracts/endpoint'
-import { singleHeader } from '../input/single-header.ts'
+import { singleHeader } from '../input/headers.ts'
 import type { AccessState } from './access-state.ts'
 import type { Principal } from './principal-cache.ts'
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   type TokenClaims,
   tokenAlgorithm,
@@ -6,13 +7,35 @@ import {
   tokenTypes,
 } from '@pitboss/contracts/token-claims'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { compactVerify, type CryptoKey, errors } from 'jose'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
-import type { KeySet } from './key-set.ts'
+import { compactVerify, type CryptoKey, errors, importJWK } from 'jose'
+import type { Logger } from 'pino'
+import { z } from 'zod'
 
 const tokenCharactersMax = 4096
 const verifiedMax = 20_000
 const futureToleranceS = 60
+/** Least time between two loads for unknown key ids, so that forged ids cost auth next to nothing. */
+const unknownKidEveryMs = 250
+/** Changes that may overtake one load before we give up. */
+const reloadsMax = 5
+
+const jwkSchema = z.looseObject({
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  kid: z.string(),
+  x: z.string(),
+})
+
+type Jwks = readonly Record<string, unknown>[]
+type Keys = ReadonlyMap<string, CryptoKey>
+
+type KeySet = {
+  /** The public key with this id, or null when auth knows none. @throws when auth cannot be asked. */
+  find(kid: string): Promise<CryptoKey | null>
+  /** Drops the known set, which the next use loads. */
+  changed(): void
+}
 
 export type TokenVerifier = {
   /**
@@ -21,18 +44,24 @@ export type TokenVerifier = {
    * when the key it names cannot be looked up.
    */
   verify(token: string): Promise<TokenClaims>
-  /** Forgets every verification; called when the keys may have changed. */
+  /** Forgets keys and verifications; called when the keys may have changed. */
   forget(): void
 }
 
-/** Creates a verifier that remembers verified tokens (bounded) and judges their expiry anew each time. */
+/**
+ * Creates a verifier that remembers verified tokens (bounded) and judges their expiry anew each time.
+ * `loadKeys` asks for the public keys: when the first is needed, and again when an unknown id turns up.
+ */
 export function createTokenVerifier({
-  keySet,
+  loadKeys,
+  logger,
   nowMs,
 }: {
-  keySet: KeySet
+  loadKeys: () => Promise<Jwks>
+  logger: Logger
   nowMs: () => number
 }): TokenVerifier {
+  const keySet = createKeySet(loadKeys, logger)
   const verified = new BoundedMap<string, TokenClaims>(verifiedMax)
   let generation = 0
 
@@ -49,10 +78,67 @@ export function createTokenVerifier({
       return claims
     },
     forget() {
+      keySet.changed()
       generation += 1
       verified.clear()
     },
   }
+}
+
+function createKeySet(load: () => Promise<Jwks>, logger: Logger): KeySet {
+  let keys: Keys | null = null
+  let loading: Promise<Keys> | null = null
+  let generation = 0
+  let loadedAtMs = Number.NEGATIVE_INFINITY
+
+  async function loadNow(): Promise<Keys> {
+    for (let tried = 0; tried < reloadsMax; tried++) {
+      const startedIn = generation
+      const loaded = await importAll(await load(), logger)
+      if (startedIn !== generation) continue
+      keys = loaded
+      loadedAtMs = performance.now()
+      return loaded
+    }
+    throw new Error('the keys keep changing')
+  }
+
+  function loadOnce(): Promise<Keys> {
+    loading ??= loadNow().finally(() => {
+      loading = null
+    })
+    return loading
+  }
+
+  return {
+    async find(kid) {
+      const known = (keys ?? (await loadOnce())).get(kid)
+      if (known !== undefined) return known
+      const lastLoadAtMs = loadedAtMs
+      await delay(Math.max(0, lastLoadAtMs + unknownKidEveryMs - performance.now()))
+      const fresh = keys !== null && loadedAtMs !== lastLoadAtMs ? keys : await loadOnce()
+      return fresh.get(kid) ?? null
+    },
+    changed() {
+      generation += 1
+      keys = null
+    },
+  }
+}
+
+async function importAll(jwks: Jwks, logger: Logger): Promise<Keys> {
+  const keys = new Map<string, CryptoKey>()
+  for (const jwk of jwks) {
+    const parsed = jwkSchema.safeParse(jwk)
+    if (!parsed.success) {
+      logger.warn({ kid: jwk.kid }, 'signing-key.not-usable')
+      continue
+    }
+    const { kty, crv, x, kid } = parsed.data
+    const key = await importJWK({ kty, crv, x }, 'EdDSA')
+    if (!(key instanceof Uint8Array)) keys.set(kid, key)
+  }
+  return keys
 }
 
 async function verifyAnew(token: string, keySet: KeySet, nowMs: () => number): Promise<TokenClaims> {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { AnswerDeps, Handler } from '../http/inbound.ts'
 import { buildOpenApi } from '../openapi/build-openapi.ts'
-import { createStaticFiles, fileAnswer, pagePolicy } from './static-files.ts'
+import { createStaticFiles, fileAnswer, pagePolicy } from './pages.ts'
 
 /** Files that the page loads, all from this gateway. */
 const assets = new Set(['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'])

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import {
   acceptInvitation as acceptCall,
   login as loginCall,
@@ -8,8 +9,15 @@ import type { acceptInvitationBody, loginBody } from '@pitboss/contracts/objects
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
 import type { Answer, AnswerDeps, Handler, Inbound } from '../http/inbound.ts'
-import { hashedKey } from '../limits/hashed-key.ts'
-import { readRefreshCookie, setRefreshCookie } from './refresh-cookie.ts'
+import { hashedKey } from '../limits/limiters.ts'
+
+/**
+ * The cookie goes to dashboard routes alone; no script reads it and no other site can have it sent. Source:
+ * docs/contract.md, section 3.
+ */
+const cookieName = 'pitboss_refresh'
+const cookiePath = '/v1/dashboard'
+const tokenPattern = /^[A-Za-z0-9._~-]{1,512}$/
 
 type LoginInbound = Inbound<z.infer<typeof loginBody>>
 type AcceptInbound = Inbound<z.infer<typeof acceptInvitationBody>>
@@ -58,4 +66,18 @@ function signedIn(
 ): Answer {
   const cookie = setRefreshCookie(session.refreshToken, session.refreshMaxAgeS, baseUrl)
   return { status: 200, headers: { 'set-cookie': cookie }, json: session.body }
+}
+
+/** The Set-Cookie header that hands a refresh token to the browser; `maxAgeS` 0 removes it. */
+function setRefreshCookie(token: string, maxAgeS: number, baseUrl: string): string {
+  const secure = baseUrl.startsWith('https://') ? '; Secure' : ''
+  return `${cookieName}=${token}; Path=${cookiePath}; Max-Age=${maxAgeS}; HttpOnly; SameSite=Strict${secure}`
+}
+
+/** The refresh token that the browser sent; null for none and for more than one. */
+function readRefreshCookie(request: IncomingMessage): string | null {
+  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim())
+  const values = pairs.filter((pair) => pair.startsWith(`${cookieName}=`))
+  const token = values[0]?.slice(cookieName.length + 1)
+  return values.length === 1 && token !== undefined && tokenPattern.test(token) ? token : null
 }

@@ -7,6 +7,19 @@ import {
 import type { Handler } from '../http/inbound.ts'
 import { exampleOf } from '../openapi/example-of.ts'
 import { toJsonSchema } from '../openapi/to-json-schema.ts'
+import { z } from 'zod'
+
+/** Reply of `GET /v1/public/event-types`. Source: docs/contract.md, section 7. */
+export const eventTypesReply = z.strictObject({
+  data: z.array(
+    z.strictObject({
+      type: z.string(),
+      description: z.string(),
+      schema: z.record(z.string(), z.unknown()),
+      example: z.record(z.string(), z.unknown()),
+    }),
+  ),
+})
 
 /** Descriptions of the event types. Source: docs/contract.md, section 7. */
 const descriptions: Readonly<Record<EventType, string>> = {

@@ -4,7 +4,7 @@ import { invalidField } from '@pitboss/errors/service-error'
 import { z } from 'zod'
 import type { AnswerDeps, Handler, Inbound } from '../http/inbound.ts'
 import { withFilters } from '../input/list-cursor.ts'
-import { isRepeatedHeader, singleHeader } from '../input/single-header.ts'
+import { isRepeatedHeader, singleHeader } from '../input/headers.ts'
 import type { ForwardCall } from '../routes/route-entry.ts'
 
 const named = z.object({ environment: accountMode })

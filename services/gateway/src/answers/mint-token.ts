@@ -5,7 +5,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
 import { limiterAddress } from '../access/client-address.ts'
 import type { Answer, AnswerDeps, Inbound } from '../http/inbound.ts'
-import { hashedKey } from '../limits/hashed-key.ts'
+import { hashedKey } from '../limits/limiters.ts'
 
 type MintInbound = Inbound<z.infer<typeof tokenBody>>
 

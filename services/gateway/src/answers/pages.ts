@@ -1,10 +1,62 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { IncomingHttpHeaders } from 'node:http'
+import { extname, join, resolve, sep } from 'node:path'
+import { promisify } from 'node:util'
+import { constants, gzip } from 'node:zlib'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Answer, AnswerDeps, Inbound } from '../http/inbound.ts'
-import { fileAnswer } from './static-files.ts'
 
-type PageRequest = Pick<Inbound, 'params' | 'raw'>
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.webp': 'image/webp',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+  '.wasm': 'application/wasm',
+  '.txt': 'text/plain; charset=utf-8',
+}
+
+/** Types that shrink; pictures and fonts are compressed already. */
+const compressible = new Set(['.html', '.js', '.css', '.json', '.svg', '.txt', '.wasm'])
+const compressFromBytes = 1024
+const filesMax = 500
+const fileBytesMax = 8 * 1024 * 1024
+const yearS = 365 * 24 * 3600
 
 const slugPattern = /^[a-z0-9][a-z0-9-]{0,63}$/
+
+/** The policy of pages: everything from this origin, nothing inline. */
+export const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+].join('; ')
+
+type PageRequest = Pick<Inbound, 'params' | 'raw'>
+type Encoded = { readonly data: Buffer; readonly etag: string }
+type StaticFile = Encoded & {
+  readonly type: string
+  /** The file with gzip; null where that gains nothing. */
+  readonly gzipped: Encoded | null
+}
+
+export type StaticFiles = {
+  /** The file at `path` below the folder; null when there is none. Never leaves the folder. */
+  read(path: string): Promise<StaticFile | null>
+}
+
+const compress = promisify(gzip)
 
 /**
  * `/play/{game}`: the game's own page or the common one; `/play/assets/*`: their files. May be framed by
@@ -42,4 +94,81 @@ export function createVerifyPage({ pages }: Pick<AnswerDeps, 'pages'>) {
 function assetPath(rest: string): string {
   if (!/^assets\/[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(rest)) throw new ServiceError('NOT_FOUND')
   return rest
+}
+
+/**
+ * Files of a folder that does not change while the process lives; read and compressed once, then kept
+ * (bounded).
+ */
+export function createStaticFiles(folder: string): StaticFiles {
+  const root = resolve(folder)
+  const kept = new Map<string, StaticFile>()
+  return {
+    async read(path) {
+      const known = kept.get(path)
+      if (known !== undefined) return known
+      const file = resolve(join(root, path))
+      const type = types[extname(file)]
+      if (!file.startsWith(root + sep) || type === undefined) return null
+      const data = await readFile(file).catch(() => null)
+      if (data === null || data.length > fileBytesMax) return null
+      const hash = createHash('sha256').update(data).digest('base64url').slice(0, 22)
+      const shrinks = compressible.has(extname(file)) && data.length >= compressFromBytes
+      const found = {
+        type,
+        data,
+        etag: `"${hash}"`,
+        gzipped: shrinks
+          ? { data: await compress(data, { level: constants.Z_BEST_COMPRESSION }), etag: `"${hash}-gzip"` }
+          : null,
+      }
+      if (kept.size < filesMax) kept.set(path, found)
+      return found
+    },
+  }
+}
+
+/**
+ * Answers with a file, compressed for clients that take gzip. Caches keep a name with a content hash for a
+ * year and ask again for any other. `frameAncestors` names the sites that may show the page in a frame.
+ */
+export async function fileAnswer(
+  files: StaticFiles | null,
+  path: string,
+  { frameAncestors, headers: asked }: { frameAncestors: "'none'" | '*'; headers: IncomingHttpHeaders },
+): Promise<Answer> {
+  const file = files === null ? null : await files.read(path)
+  if (file === null) throw new ServiceError('NOT_FOUND')
+  const hashed = /[-.][A-Za-z0-9_-]{8,}\.[a-z0-9]+$/.test(path) && !path.endsWith('.html')
+  const gzipped = takesGzip(asked['accept-encoding']) ? file.gzipped : null
+  const { data, etag } = gzipped ?? file
+  const headers = {
+    'cache-control': hashed ? `public, max-age=${yearS}, immutable` : 'no-cache',
+    'content-security-policy': `${pagePolicy}; frame-ancestors ${frameAncestors}`,
+    etag,
+    ...(file.gzipped === null ? {} : { vary: 'accept-encoding' }),
+  }
+  if (asked['if-none-match'] === etag) return { status: 304, headers }
+  return {
+    status: 200,
+    headers: gzipped === null ? headers : { ...headers, 'content-encoding': 'gzip' },
+    content: { type: file.type, data },
+  }
+}
+
+/**
+ * Whether the Accept-Encoding header takes gzip, by its name or by `*`, with a weight above 0. RFC 9110,
+ * 12.5.3.
+ */
+function takesGzip(header: string | string[] | undefined): boolean {
+  const weights = new Map(
+    String(header ?? '')
+      .toLowerCase()
+      .split(',')
+      .map((part) => {
+        const [coding = '', weight = 'q=1'] = part.split(';').map((each) => each.trim())
+        return [coding, /^q=0(\.0{0,3})?$/.test(weight) ? 'no' : 'yes'] as const
+      }),
+  )
+  return (weights.get('gzip') ?? weights.get('*')) === 'yes'
 }

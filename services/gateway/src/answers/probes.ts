@@ -1,7 +1,48 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Bus } from '@pitboss/bus/connect-bus'
 import { listPublicKeys } from '@pitboss/contracts/calls/auth'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { z } from 'zod'
+import type { AccessState } from '../access/access-state.ts'
 import type { AnswerDeps, Handler } from '../http/inbound.ts'
 import { errorAnswer } from '../http/send.ts'
+
+const services = ['auth', 'rounds', 'wallet-bridge', 'webhooks'] as const
+const pingTimeoutMs = 1000
+/** Probes come often; the services are asked once in this time. */
+const keptMs = 250
+
+/** Reply of both probes. Source: docs/contract.md, section 9. */
+export const healthReply = z.strictObject({ status: z.string() })
+
+type Missing = { readonly name: string; readonly problem: string }
+export type ReadinessProbe = () => Promise<readonly Missing[]>
+
+/**
+ * Finds what keeps the gateway from serving: NATS, the access bucket, a service. Source: docs/contract.md,
+ * section 9.
+ */
+export function createReadinessProbe({ bus, access }: { bus: Bus; access: AccessState }): ReadinessProbe {
+  let last: { readonly result: Promise<readonly Missing[]>; readonly atMs: number } | null = null
+
+  async function look(): Promise<readonly Missing[]> {
+    if (!bus.connected()) return [{ name: 'nats', problem: 'not connected' }]
+    const pings = services.map(async (name) =>
+      (await answers(bus, name)) ? [] : [{ name, problem: 'does not answer' }],
+    )
+    const bucket = access.alive()
+      ? []
+      : [{ name: 'revocation-bucket', problem: 'no heartbeat for 5 s; tokens are refused' }]
+    const broker = (await brokerAnswers(bus)) ? [] : [{ name: 'nats', problem: 'does not answer' }]
+    return [...broker, ...bucket, ...(await Promise.all(pings)).flat()]
+  }
+
+  return () => {
+    const nowMs = performance.now()
+    if (last === null || nowMs - last.atMs > keptMs) last = { result: look(), atMs: nowMs }
+    return last.result
+  }
+}
 
 /** `GET /healthz` */
 export function createHealthz(): Handler {
@@ -26,5 +67,32 @@ export function createPublicKeys({ bus }: AnswerDeps): Handler {
   return async ({ context }) => {
     const { keys } = await bus.call(listPublicKeys, {}, context)
     return { status: 200, headers: { 'cache-control': 'public, max-age=60' }, json: { keys } }
+  }
+}
+
+/**
+ * Asks the broker. A server that hangs keeps its connections, which the bus counts as lost only after
+ * seconds.
+ */
+async function brokerAnswers(bus: Bus): Promise<boolean> {
+  const answered = new AbortController()
+  const silence = delay(pingTimeoutMs, false, { signal: answered.signal }).catch(() => false)
+  const pong = bus.nc.flush().then(
+    () => true,
+    () => false,
+  )
+  try {
+    return await Promise.race([pong, silence])
+  } finally {
+    answered.abort()
+  }
+}
+
+async function answers(bus: Bus, service: string): Promise<boolean> {
+  try {
+    await bus.request(`$SRV.PING.${service}`, { timeoutMs: pingTimeoutMs })
+    return true
+  } catch {
+    return false
   }
 }

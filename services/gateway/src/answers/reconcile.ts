@@ -7,7 +7,7 @@ import type { reconciliationQuery } from '@pitboss/contracts/endpoints/wallet'
 import type { z } from 'zod'
 import type { Answer, AnswerDeps, Inbound } from '../http/inbound.ts'
 import { requirePlainEncoding } from '../input/read-body.ts'
-import { singleHeader } from '../input/single-header.ts'
+import { singleHeader } from '../input/headers.ts'
 import { callerOf } from './forward.ts'
 
 type ReconcileInbound = Inbound<unknown, z.infer<typeof reconciliationQuery>>

@@ -2,6 +2,19 @@ import { invalidField } from '@pitboss/errors/service-error'
 import { readRound } from '@pitboss/fairness/read-round'
 import { verifyRound as verify } from '@pitboss/fairness/verify-round'
 import type { Handler } from '../http/inbound.ts'
+import { z } from 'zod'
+
+/**
+ * A round, the data of a `round.completed` event or its envelope; a missing field shows as a failed check.
+ */
+export const verifyBody = z.record(z.string(), z.unknown())
+/** Source: docs/contract.md, section 4. */
+export const verifyReply = z.strictObject({
+  valid: z.boolean(),
+  checks: z.array(
+    z.strictObject({ name: z.string(), ok: z.boolean(), expected: z.string(), actual: z.string() }),
+  ),
+})
 
 /** Fields of a round; a body without any of them is no round. */
 const marks = ['fairness', 'round_id', 'game'] as const

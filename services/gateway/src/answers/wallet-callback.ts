@@ -1,9 +1,13 @@
 import { walletCallback as callbackCall } from '@pitboss/contracts/calls/wallet'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { bodyBytesMax } from '../http/read-input.ts'
+import { bodyBytesMax } from '../input/read-input.ts'
 import type { AnswerDeps, Handler } from '../http/inbound.ts'
 import { readBody } from '../input/read-body.ts'
-import { singleHeader } from '../input/single-header.ts'
+import { singleHeader } from '../input/headers.ts'
+import { z } from 'zod'
+
+/** Source: docs/contract.md, section 11. */
+export const callbackReply = z.strictObject({ status: z.literal('accepted') })
 
 const bodyTimeoutMs = 10_000
 const signatureCharactersMax = 256

@@ -3,11 +3,11 @@ import type { Readable } from 'node:stream'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import type { CallContext } from '@pitboss/contracts/call'
 import type { Identity } from '../access/identify.ts'
-import type { StaticFiles } from '../answers/static-files.ts'
+import type { StaticFiles } from '../answers/pages.ts'
 import type { Limiters } from '../limits/limiters.ts'
-import type { Verdict } from '../limits/token-bucket.ts'
+import type { Verdict } from '../limits/rate-counter.ts'
 import type { RouteEntry } from '../routes/route-entry.ts'
-import type { ReadinessProbe } from './readiness.ts'
+import type { ReadinessProbe } from '../answers/probes.ts'
 
 /** One request on its way through the gateway; query and body are as the route's schemas parsed them. */
 export type Inbound<Body = unknown, Query = unknown> = {

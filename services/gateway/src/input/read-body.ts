@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { invalidField, type ServiceError } from '@pitboss/errors/service-error'
-import { singleHeader } from './single-header.ts'
+import { singleHeader } from './headers.ts'
 
 /** Bytes of an oversized body that are read and dropped, so that its sender can read the answer. */
 const swallowBytesMax = 4 * 1024 * 1024

@@ -1,6 +1,8 @@
 import { type ErrorDetail, ServiceError } from '@pitboss/errors/service-error'
 import { z } from 'zod'
-import { describeIssue, toDetails } from './to-details.ts'
+
+const detailsMax = 50
+const pathCharactersMax = 256
 
 type Part<Value> = { ok: true; value: Value } | { ok: false; details: ErrorDetail[] }
 
@@ -27,4 +29,45 @@ function windowDetails(value: unknown): ErrorDetail[] {
   if (!window.success) return []
   const { from, to } = window.data
   return Date.parse(from) > Date.parse(to) ? [{ path: 'from', message: 'must not be after "to"' }] : []
+}
+
+/**
+ * The public details of zod's findings: one for each offending path, dotted. An unknown key offends at its
+ * own path. `root` names the value as a whole (`body`, `query`). Bounded.
+ */
+function toDetails(issues: readonly z.core.$ZodIssue[], root: string): ErrorDetail[] {
+  const details = issues.flatMap((issue) => detailsOf(issue, []))
+  const seen = new Set<string>()
+  return details
+    .map(({ path, message }) => ({ path: path === '' ? root : path.slice(0, pathCharactersMax), message }))
+    .filter(({ path, message }) => {
+      const key = `${path}\n${message}`
+      if (seen.has(key)) return false
+      seen.add(key)
+      return true
+    })
+    .slice(0, detailsMax)
+}
+
+/** The message where a schema has none of its own. */
+function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'invalid_type' && issue.input === undefined) return 'is required'
+  return undefined
+}
+
+function detailsOf(issue: z.core.$ZodIssue, prefix: readonly PropertyKey[]): ErrorDetail[] {
+  const path = [...prefix, ...issue.path]
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ path: dotted([...path, key]), message: 'is not a known field' }))
+  }
+  if (issue.code === 'invalid_union') {
+    const branch = issue.errors.at(-1)
+    if (branch !== undefined && branch.length > 0) return branch.flatMap((inner) => detailsOf(inner, path))
+    if (issue.discriminator !== undefined) return [{ path: dotted(path), message: 'is not a known value' }]
+  }
+  return [{ path: dotted(path), message: issue.message }]
+}
+
+function dotted(path: readonly PropertyKey[]): string {
+  return path.map(String).join('.')
 }

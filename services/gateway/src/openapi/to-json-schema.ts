@@ -1,6 +1,94 @@
+import * as auth from '@pitboss/contracts/endpoints/auth'
+import * as people from '@pitboss/contracts/endpoints/people'
+import * as rounds from '@pitboss/contracts/endpoints/rounds'
+import * as play from '@pitboss/contracts/endpoints/play'
+import * as sessions from '@pitboss/contracts/endpoints/sessions'
+import * as wallet from '@pitboss/contracts/endpoints/wallet'
+import * as webhooks from '@pitboss/contracts/endpoints/webhooks'
+import * as events from '@pitboss/contracts/endpoints/events'
+import * as account from '@pitboss/contracts/objects/account'
+import * as webhook from '@pitboss/contracts/objects/webhook'
+import { eventEnvelopeSchema, eventType } from '@pitboss/contracts/objects/event'
+import * as game from '@pitboss/contracts/objects/game'
+import * as movement from '@pitboss/contracts/objects/movement'
+import { fairnessSchema, roundSchema } from '@pitboss/contracts/objects/round'
+import * as session from '@pitboss/contracts/objects/session'
+import * as user from '@pitboss/contracts/objects/user'
+import * as walletObjects from '@pitboss/contracts/objects/wallet'
 import { z } from 'zod'
-import { componentNames } from './components.ts'
+import { verifyReply } from '../answers/verify-round.ts'
 import type { JsonSchema } from './example-of.ts'
+
+/**
+ * The public shapes by their type name in a generated client; a request's name ends in `Body`. Source: ours.
+ */
+const components = {
+  Brand: account.brandSchema,
+  BrandPage: auth.listBrands.reply,
+  Business: account.businessSchema,
+  ChangeBusinessBody: account.businessPatchSchema,
+  ChangeCredentialBody: account.credentialPatchSchema,
+  ChangeGameBody: game.gamePatchSchema,
+  ChangeWebhookBody: webhook.webhookPatchSchema,
+  CreateCredentialBody: account.credentialCreateSchema,
+  CreateFreeBetBody: game.freeBetCreateSchema,
+  CreateReplayBody: webhooks.createReplay.body,
+  CreateSessionBody: session.sessionCreateSchema,
+  CreateUserBody: people.inviteUser.body,
+  CreateWebhookBody: webhook.webhookCreateSchema,
+  Credential: account.credentialSchema,
+  CredentialPage: auth.listCredentials.reply,
+  DashboardToken: user.dashboardTokenSchema,
+  Delivery: webhook.deliverySchema,
+  DeliveryAttempt: webhook.deliveryAttemptSchema,
+  DeliveryDetail: webhook.deliveryDetailSchema,
+  DeliveryPage: webhooks.listDeliveries.reply,
+  Event: eventEnvelopeSchema,
+  EventManifest: events.getEventManifest.answer,
+  EventPage: events.listEvents.reply,
+  EventType: eventType,
+  Fairness: fairnessSchema,
+  FairnessEntry: play.fairnessBookEntry,
+  FairnessEntryPage: play.getFairnessBook.reply,
+  FreeBet: game.freeBetSchema,
+  FreeBetPage: rounds.listFreeBets.reply,
+  Game: game.gameSchema,
+  GamePage: sessions.listGames.reply,
+  LaunchedSession: session.launchedSessionSchema,
+  LoginBody: user.loginBody,
+  PlayRoundBody: play.playRound.body,
+  PlayerSession: play.playerSessionSchema,
+  Replay: webhook.replayJobSchema,
+  ReplayPage: webhooks.listReplays.reply,
+  Report: rounds.reportSchema,
+  RequestLog: auth.requestLogSchema,
+  RequestLogPage: auth.listRequestLogs.reply,
+  Round: roundSchema,
+  RoundPage: rounds.listRounds.reply,
+  Session: session.sessionSchema,
+  SessionPage: sessions.listSessions.reply,
+  Token: user.tokenSchema,
+  TokenBody: user.tokenBody,
+  Transaction: movement.movementSchema,
+  TransactionAttempt: movement.movementAttemptSchema,
+  TransactionAttemptPage: wallet.getTransactionAttempts.reply,
+  TransactionBody: movement.transactionBodySchema,
+  TransactionPage: wallet.listTransactions.reply,
+  User: user.userSchema,
+  UserPage: people.listUsers.reply,
+  Verification: verifyReply,
+  Wallet: walletObjects.walletSchema,
+  WalletBody: walletObjects.walletPutSchema,
+  WalletCheck: walletObjects.walletCheckSchema,
+  Webhook: webhook.webhookEndpointSchema,
+  WebhookPage: webhooks.listWebhooks.reply,
+} as const
+
+/** Names of the shapes that openapi.json describes once, under `components`. */
+const componentNames = z.registry<{ id: string }>()
+for (const [id, schema] of Object.entries(components)) {
+  if (schema !== undefined) componentNames.add(schema, { id })
+}
 
 /**
  * JSON Schema (draft 2020-12, as in OpenAPI 3.1) of the value that a caller sends (`input`) or gets

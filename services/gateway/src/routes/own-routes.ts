@@ -16,15 +16,20 @@ import {
   createLogout,
   createRefresh,
 } from '../answers/dashboard-session.ts'
-import { createEventTypes } from '../answers/event-types.ts'
+import { createEventTypes, eventTypesReply } from '../answers/event-types.ts'
 import { createMintToken } from '../answers/mint-token.ts'
 import { createDashboardPage, createPlayPage, createVerifyPage } from '../answers/pages.ts'
-import { createHealthz, createPublicKeys, createReadyz } from '../answers/probes.ts'
+import { createHealthz, createPublicKeys, createReadyz, healthReply } from '../answers/probes.ts'
 import { createReconcile } from '../answers/reconcile.ts'
-import { createVerifyRound } from '../answers/verify-round.ts'
-import { createWalletCallback } from '../answers/wallet-callback.ts'
-import * as shapes from './own-shapes.ts'
+import { createVerifyRound, verifyBody, verifyReply } from '../answers/verify-round.ts'
+import { callbackReply, createWalletCallback } from '../answers/wallet-callback.ts'
 import { own, type RouteEntry } from './route-entry.ts'
+
+const page = (route: `GET /${string}`, summary: string, answer: RouteEntry['answer']) =>
+  own(route, { summary, answer, query: 'any' })
+
+const probe = (route: `GET /${string}`, summary: string, answer: RouteEntry['answer']) =>
+  own(route, { summary, answer, query: 'any', reply: healthReply, shed: 'never' })
 
 /** The routes that the gateway answers itself. Source: docs/contract.md, sections 2 to 4, 7, 9 and 11. */
 export const ownRoutes: readonly RouteEntry[] = [
@@ -72,12 +77,12 @@ export const ownRoutes: readonly RouteEntry[] = [
   own('GET /v1/public/event-types', {
     summary: 'Event types with their schemas',
     answer: createEventTypes,
-    reply: shapes.eventTypesReply,
+    reply: eventTypesReply,
   }),
   own('POST /v1/public/verify', {
     summary: 'Verify a finished round',
     answer: createVerifyRound,
-    body: shapes.verifyBody,
+    body: verifyBody,
     example: {
       game: 'dice',
       stake: '10.00',
@@ -92,7 +97,7 @@ export const ownRoutes: readonly RouteEntry[] = [
         server_seed: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
       },
     },
-    reply: shapes.verifyReply,
+    reply: verifyReply,
   }),
   own('GET /v1/public/openapi.json', {
     summary: 'This description',
@@ -104,7 +109,7 @@ export const ownRoutes: readonly RouteEntry[] = [
     answer: createWalletCallback,
     body: 'raw',
     example: { transactionId: 'bet-2026-11-20-0001', status: 'SUCCESS' },
-    reply: shapes.callbackReply,
+    reply: callbackReply,
     statuses: [202],
     shed: 'stake',
     errors: ['INVALID_SIGNATURE', 'TRANSACTION_NOT_FOUND', 'NOT_FOUND'],
@@ -120,29 +125,13 @@ export const ownRoutes: readonly RouteEntry[] = [
       '{"transaction_id":"bet-2026-11-20-0001","type":"BET","amount":"10.00","currency":"EUR","player_id":"player-1"}\n',
   }),
 
-  own('GET /healthz', {
-    summary: 'Alive',
-    answer: createHealthz,
-    query: 'any',
-    reply: shapes.healthReply,
-    shed: 'never',
-  }),
-  own('GET /readyz', {
-    summary: 'Ready',
-    answer: createReadyz,
-    query: 'any',
-    reply: shapes.healthReply,
-    shed: 'never',
-  }),
-  own('GET /v1/public/verify', {
-    summary: 'The page where a round is verified',
-    answer: createVerifyPage,
-    query: 'any',
-  }),
-  own('GET /v1/public/verify/*', { summary: 'Files of that page', answer: createVerifyPage, query: 'any' }),
-  own('GET /v1/public/docs', { summary: 'This description as a page', answer: createDocs, query: 'any' }),
-  own('GET /v1/public/docs/*', { summary: 'Files of that page', answer: createDocs, query: 'any' }),
-  own('GET /play/*', { summary: 'Pages on which players play', answer: createPlayPage, query: 'any' }),
-  own('GET /dashboard', { summary: 'The dashboard', answer: createDashboardPage, query: 'any' }),
-  own('GET /dashboard/*', { summary: 'The dashboard', answer: createDashboardPage, query: 'any' }),
+  probe('GET /healthz', 'Alive', createHealthz),
+  probe('GET /readyz', 'Ready', createReadyz),
+  page('GET /v1/public/verify', 'The page where a round is verified', createVerifyPage),
+  page('GET /v1/public/verify/*', 'Files of that page', createVerifyPage),
+  page('GET /v1/public/docs', 'This description as a page', createDocs),
+  page('GET /v1/public/docs/*', 'Files of that page', createDocs),
+  page('GET /play/*', 'Pages on which players play', createPlayPage),
+  page('GET /dashboard', 'The dashboard', createDashboardPage),
+  page('GET /dashboard/*', 'The dashboard', createDashboardPage),
 ]

@@ -2,8 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
-import { createDashboardPage, createPlayPage, createVerifyPage } from '../../src/answers/pages.ts'
-import { createStaticFiles } from '../../src/answers/static-files.ts'
+import {
+  createDashboardPage,
+  createPlayPage,
+  createStaticFiles,
+  createVerifyPage,
+} from '../../src/answers/pages.ts'
 import type { Inbound } from '../../src/http/inbound.ts'
 
 const folder = t.testdir({})

@@ -1,7 +1,19 @@
+import { mintLaunchToken, signDocument } from '@pitboss/contracts/calls/auth'
 import { reportSchema } from '@pitboss/contracts/endpoints/rounds'
+import { manifestSchema } from '@pitboss/contracts/endpoints/events'
+import { sessionSchema } from '@pitboss/contracts/objects/session'
+import { manifestType } from '@pitboss/contracts/token-claims'
 import type { AnswerDeps, Handler } from '../http/inbound.ts'
 import type { ForwardCall } from '../routes/route-entry.ts'
-import { callService } from './forward.ts'
+import { callerOf, callService } from './forward.ts'
+
+/** Replies of services to which the gateway adds its part. */
+
+/**
+ * A player can finish a round, and is told SESSION_EXPIRED and not TOKEN_EXPIRED. Source: docs/contract.md,
+ * section 11.
+ */
+const tokenOutlivesSessionMs = 30 * 60_000
 
 const columns = [
   'day',
@@ -15,6 +27,37 @@ const columns = [
   'refunds',
   'ggr',
 ] as const
+
+/**
+ * `POST /v1/sessions`: the session of the rounds service with a launch url. The token is in the fragment, so
+ * it reaches no log.
+ */
+export function launchSession(deps: AnswerDeps, call: ForwardCall): Handler {
+  return async (inbound) => {
+    const { status, body } = await callService(deps, call, inbound)
+    const session = sessionSchema.parse(body)
+    const expiresAt = new Date(Date.parse(session.expires_at) + tokenOutlivesSessionMs).toISOString()
+    const { scope } = callerOf(inbound)
+    const request = { scope, sessionId: session.session_id, expiresAt }
+    const { token } = await deps.bus.call(mintLaunchToken, request, inbound.context)
+    const launchUrl = `${deps.baseUrl}/play/${encodeURIComponent(session.game)}#token=${token}`
+    return { status, json: { ...session, launch_url: launchUrl } }
+  }
+}
+
+/**
+ * `GET /v1/events/manifest`: the manifest and, in `signature`, a compact JWS over it by the current token
+ * key.
+ */
+export function signManifest(deps: AnswerDeps, call: ForwardCall): Handler {
+  return async (inbound) => {
+    const { status, body } = await callService(deps, call, inbound)
+    const manifest = manifestSchema.parse(body)
+    const request = { typ: manifestType, payload: manifest }
+    const { jws } = await deps.bus.call(signDocument, request, inbound.context)
+    return { status, json: { ...manifest, signature: jws } }
+  }
+}
 
 /** `reports/summary` as JSON, or as CSV for `Accept: text/csv`. */
 export function reportFormat(deps: AnswerDeps, call: ForwardCall): Handler {

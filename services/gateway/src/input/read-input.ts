@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import { type ErrorDetail, ServiceError } from '@pitboss/errors/service-error'
+import { type ErrorDetail, invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { z } from 'zod'
-import { validateQuery } from '../input/list-cursor.ts'
-import { parseJson } from '../input/parse-json.ts'
-import { parseQuery } from '../input/parse-query.ts'
-import { hasBody, readBody, requireJsonContent } from '../input/read-body.ts'
-import { validatePart, validationError } from '../input/validate.ts'
+import { validateQuery } from './list-cursor.ts'
+import { parseJson } from './parse-json.ts'
+import { hasBody, readBody, requireJsonContent } from './read-body.ts'
+import { validatePart, validationError } from './validate.ts'
 import type { RouteEntry } from '../routes/route-entry.ts'
 
 /** Source: docs/contract.md, section 8. */
@@ -14,6 +13,8 @@ export const bodyBytesMax = 64 * 1024
 export type Input = { params: Record<string, string>; query: unknown; body: unknown }
 
 const nothing = z.strictObject({})
+const pairsMax = 64
+const refusedKeys = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
  * Reads and validates query, body and path of a request together: the details name every offending path of
@@ -75,4 +76,37 @@ function validateBody({ shapes, method }: RouteEntry, body: unknown): ReturnType
   const withoutFields = method === 'POST' ? validatePart(shapes.body, {}, 'body') : null
   if (withoutFields?.ok === true) return withoutFields
   return { ok: false, details: [{ path: 'body', message: 'is required' }] }
+}
+
+/**
+ * Reads the query of a request target, every key once. `+` is a space, as forms write it.
+ * @throws ServiceError VALIDATION_ERROR with the key as path, or `query` when there is none to name.
+ */
+function parseQuery(target: string): Record<string, string> {
+  const mark = target.indexOf('?')
+  if (mark === -1 || mark === target.length - 1) return {}
+  const pairs = target.slice(mark + 1).split('&')
+  if (pairs.length > pairsMax) throw invalidField('query', `must not have more than ${pairsMax} fields`)
+  const fields = new Map<string, string>()
+  for (const pair of pairs) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    const key = decode(equals === -1 ? pair : pair.slice(0, equals), null)
+    if (key === '') throw invalidField('query', 'must not have a field without a name')
+    if (fields.has(key)) throw invalidField(key, 'must not appear twice')
+    if (refusedKeys.has(key)) throw invalidField(key, 'is not a known field')
+    fields.set(key, equals === -1 ? '' : decode(pair.slice(equals + 1), key))
+  }
+  return Object.fromEntries(fields)
+}
+
+function decode(text: string, key: string | null): string {
+  let decoded: string
+  try {
+    decoded = decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw invalidField(key ?? 'query', 'has a bad escape')
+  }
+  if (decoded.includes('\0')) throw invalidField(key ?? 'query', 'must not contain NUL')
+  return decoded
 }

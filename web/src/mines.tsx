@@ -1,5 +1,34 @@
 import './styles/mines.css'
-import { minesGame } from './games/mines-game.tsx'
+import icon from './parts/mines-icon.svg'
+import type { Round } from './api/records.ts'
+import { minesOf } from './games/mines-board.tsx'
+import { MinesPlayfield } from './games/mines-playfield.tsx'
+import type { GameDefinition } from './play/game-definition.ts'
+import { prefersStill } from './play/motion.ts'
 import { startGame } from './play/start-game.tsx'
+
+const boardTurnMs = 450
+
+const minesGame: GameDefinition = {
+  slug: 'mines',
+  title: 'Mines',
+  icon,
+  Playfield: MinesPlayfield,
+  revealMs: () => (prefersStill() ? 0 : boardTurnMs),
+  outcomeText(round) {
+    const opened = round.outcome?.tiles_opened
+    const safe = Array.isArray(opened) ? opened.length - (round.outcome?.won === true ? 0 : 1) : 0
+    if (round.outcome?.won !== true) return `Hit a mine after ${tilesText(safe)}`
+    return `Cashed out after ${tilesText(safe)}`
+  },
+  betText(round: Round) {
+    const mines = minesOf(round)
+    return mines === 1 ? '1 mine' : `${mines} mines`
+  },
+}
+
+function tilesText(count: number): string {
+  return count === 1 ? '1 safe tile' : `${count} safe tiles`
+}
 
 startGame(minesGame)

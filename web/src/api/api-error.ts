@@ -44,3 +44,32 @@ const tokenCodes = new Set(['UNAUTHORIZED', 'INVALID_CREDENTIALS', 'TOKEN_EXPIRE
 export function isTokenError({ code }: ApiError): boolean {
   return tokenCodes.has(code)
 }
+
+const texts: Readonly<Record<string, string>> = {
+  INSUFFICIENT_FUNDS: 'Your balance is too low for this stake. Nothing was taken.',
+  BET_LIMIT_EXCEEDED: 'This stake is outside the limits of the game. Nothing was taken.',
+  PLAYER_BLOCKED: 'Your casino does not let this account play at the moment. Nothing was taken.',
+  WALLET_REJECTED: 'Your casino refused this bet. Nothing was taken.',
+  WALLET_UNAVAILABLE: "Your casino's wallet cannot be reached right now. Nothing was taken.",
+  WALLET_NOT_CONFIGURED: 'This casino has no wallet connected to the game yet. Nothing was taken.',
+  CURRENCY_MISMATCH: 'Your account does not play in this currency. Nothing was taken.',
+  GAME_NOT_ENABLED: 'Your casino has switched this game off.',
+  GAME_UNAVAILABLE: 'This game is down for everybody at the moment.',
+  OPERATOR_SUSPENDED: 'This casino cannot offer games at the moment.',
+  OPERATOR_NOT_LIVE: 'This casino cannot offer real-money play at the moment.',
+  REAL_MONEY_DISABLED: 'Real-money play is switched off at the moment.',
+  FORBIDDEN: 'This casino cannot offer this game at the moment.',
+  ROUND_IN_PROGRESS: 'Another round of yours is not over yet; here it is.',
+  ROUND_ALREADY_SETTLED: 'This round is over already; here is how it ended.',
+  RATE_LIMITED: 'That was too quick. Wait a moment, then go on.',
+  SERVICE_UNAVAILABLE: 'The game is very busy right now. Try again in a moment.',
+  NO_ANSWER: 'The connection was lost. Check it, then try again.',
+}
+
+/** Text of an error for a player; unknown codes quote the request so that support can look. */
+export function errorText({ code, message, requestId }: ApiError): string {
+  const known = texts[code]
+  if (known !== undefined) return known
+  if (code === 'VALIDATION_ERROR') return `This bet is not valid: ${message}`
+  return `Something went wrong on our side.${requestId === null ? '' : ` Reference: ${requestId}`}`
+}

@@ -7,7 +7,7 @@ import { BetForm } from '../play/bet-form.tsx'
 import type { PlayfieldProps } from '../play/game-definition.ts'
 import { multiplierText, readDecimal } from '../play/money-text.ts'
 import { DiceStage } from './dice-stage.tsx'
-import { chanceText, type Direction, mirrored, readTarget, targetRange, targetText } from './dice-numbers.ts'
+import { chanceText, type Direction, mirrored, readTarget, targetRange, targetText } from './dice-stage.tsx'
 
 const directions = [
   { value: 'over', label: 'Roll over' },

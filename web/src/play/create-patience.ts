@@ -1,7 +1,6 @@
 import { ApiError, asApiError, isTokenError } from '../api/api-error.ts'
 import type { GameApi } from '../api/game-api.ts'
 import type { Round } from '../api/records.ts'
-import { delay } from './delay.ts'
 import type { Waiting } from './table-state.ts'
 
 /** Time without an answer after which the player sees the reason for waiting. */
@@ -69,4 +68,25 @@ export function createPatience({
       }
     },
   }
+}
+
+/**
+ * Resolves after `ms`; rejects when the signal aborts, so that nothing goes on behind a page that was left.
+ */
+export function delay(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(new DOMException('left', 'AbortError'))
+      return
+    }
+    const onAbort = () => {
+      clearTimeout(timer)
+      reject(new DOMException('left', 'AbortError'))
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    }, ms)
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
 }

@@ -4,16 +4,13 @@ import { useBetSlip } from './bet-slip.ts'
 import type { Table } from './create-table.ts'
 import { FairnessPanel } from './fairness-panel.tsx'
 import type { GameDefinition } from './game-definition.ts'
-import { GameHeader } from './game-header.tsx'
+import { GameHeader, ReturnLink } from './game-header.tsx'
 import { History } from './history.tsx'
-import { Locked } from './locked.tsx'
 import { prefersStill } from './motion.ts'
 import { RoundDialog } from './round-dialog.tsx'
-import { SessionEnd } from './session-end.tsx'
 import { firstStake, stakeRange } from './stake.ts'
 import { StatusLine } from './status-line.tsx'
-import type { TableState } from './table-state.ts'
-import { useTable } from './use-table.ts'
+import type { LockReason, TableState } from './table-state.ts'
 
 type Props = { readonly definition: GameDefinition; readonly table: Table }
 
@@ -102,4 +99,85 @@ function useBoardInView(placing: boolean) {
     board.current.scrollIntoView({ block: 'start', behavior: prefersStill() ? 'instant' : 'smooth' })
   }, [placing])
   return board
+}
+
+/** The table's state, drawn again at each change. */
+function useTable(table: Table): TableState {
+  const [state, setState] = useState(table.state)
+  useEffect(() => {
+    setState(table.state())
+    return table.subscribe(() => setState(table.state()))
+  }, [table])
+  return state
+}
+
+const texts: Readonly<Record<LockReason, { title: string; text: string }>> = {
+  'no-token': {
+    title: 'Open the game again from your casino',
+    text: 'For your safety this page keeps no key to your table: after a reload, or from a bookmark, it has to be opened from your casino again. A round that is still open waits for you there.',
+  },
+  'token-ended': {
+    title: 'Your visit has ended',
+    text: 'Open the game again from your casino. Every bet that you placed is settled, whether this page is open or not.',
+  },
+  'other-game': {
+    title: 'This link belongs to another game',
+    text: 'Open the game that you want to play again from your casino.',
+  },
+}
+
+/** There is no valid launch link. */
+function Locked({ reason, definition }: { reason: LockReason | null; definition: GameDefinition }) {
+  const { title, text } = texts[reason ?? 'no-token']
+  return (
+    <main class="notice-page">
+      <img src={definition.icon} alt="" width="64" height="64" />
+      <h1>{title}</h1>
+      <p>{text}</p>
+    </main>
+  )
+}
+
+/** The last minutes are counted down. */
+const warnBelowS = 300
+
+/** Says that the session is about to end, or has ended. */
+function SessionEnd({ state, sitting }: { state: TableState; sitting: Sitting }) {
+  const leftS = useSecondsUntil(sitting.session.expires_at, state.ended === null)
+  const { return_url } = sitting.session
+  if (state.ended !== null) {
+    const open = state.round?.status === 'OPEN'
+    return (
+      <section class="banner" role="alert" data-testid="session-ended">
+        <div>
+          <h2>{state.ended === 'CLOSED' ? 'This session was closed' : 'This session has ended'}</h2>
+          <p>
+            {open
+              ? 'Your open round can still be finished. For a new one, open the game again from your casino.'
+              : 'Your rounds are settled and your balance is up to date. To go on, open the game again from your casino.'}
+          </p>
+        </div>
+        {return_url === null ? null : <ReturnLink href={return_url} text="Back to the casino" />}
+      </section>
+    )
+  }
+  if (leftS > warnBelowS) return null
+  const minutes = Math.floor(leftS / 60)
+  return (
+    <p class="countdown">
+      This session ends in {minutes}:{String(leftS % 60).padStart(2, '0')}
+    </p>
+  )
+}
+
+function useSecondsUntil(instant: string, running: boolean): number {
+  const secondsLeft = () => Math.max(0, Math.ceil((Date.parse(instant) - Date.now()) / 1000))
+  const [leftS, setLeftS] = useState(secondsLeft)
+  useEffect(() => {
+    setLeftS(secondsLeft())
+    if (!running) return undefined
+    const timer = setInterval(() => setLeftS(secondsLeft()), 1000)
+    return () => clearInterval(timer)
+  }, [instant, running])
+  return leftS
 }

@@ -1,9 +1,10 @@
+import icon from '../parts/verify-icon.svg'
+import type { Check } from '@pitboss/fairness/check'
+import { explainRound, type Explanation } from '@pitboss/fairness/explain-round'
+import { verifyRound } from '@pitboss/fairness/verify-round'
 import { useMemo, useState } from 'preact/hooks'
 import { CheckList } from '../parts/check-list.tsx'
 import { DrawSteps } from '../parts/draw-steps.tsx'
-import icon from '../parts/verify-icon.svg'
-import { exampleRound } from './example-round.ts'
-import { judge } from './judge.ts'
 
 /** Paste a round, see every check and every step of its draw. Nothing leaves the browser. */
 export function VerifyPage({ initialText }: { initialText: string }) {
@@ -91,4 +92,56 @@ export function VerifyPage({ initialText }: { initialText: string }) {
       ) : null}
     </main>
   )
+}
+
+/** A round of mines for people who have none at hand; it verifies as any other. */
+const exampleRound = {
+  round_id: 'rnd_01jd3m8x5v9k2t7q4w6e0r1y3z',
+  game: 'mines',
+  status: 'SETTLED',
+  stake: '2.00',
+  payout: '2.95',
+  currency: 'EUR',
+  bet: { mines: 3 },
+  multiplier: '1.4785',
+  outcome: { tiles_opened: [12, 7, 2], bomb_positions: [18, 8, 20], won: true },
+  fairness: {
+    algorithm: 'fair-v1',
+    server_seed_hash: '5d438d32aa1acddab769df6db5bb756ead43ba86131ef80b00ae089d01103315',
+    client_seed: 'my-own-seed',
+    nonce: 7,
+    server_seed: 'fac418b6f03d08819893aaf3f47c866892fef0aa81fa818166577d589d41d48e',
+  },
+  driver: 'game',
+}
+
+const charactersMax = 256 * 1024
+
+type Judgement =
+  | { readonly readable: false; readonly problem: string }
+  | {
+      readonly readable: true
+      readonly round: unknown
+      readonly valid: boolean
+      readonly checks: readonly Check[]
+      readonly explanation: Explanation | null
+    }
+
+/** Reads pasted JSON and verifies it. Never throws. */
+function judge(text: string): Judgement {
+  if (text.length > charactersMax) return { readable: false, problem: 'This is too long to be a round.' }
+  const round = readJson(text)
+  if (round === undefined) {
+    return { readable: false, problem: 'This is not JSON. Paste the whole round, from { to }.' }
+  }
+  const { valid, checks } = verifyRound(round)
+  return { readable: true, round, valid, checks, explanation: explainRound(round) }
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -1,15 +1,13 @@
 import './styles/mines.css'
 import icon from './parts/mines-icon.svg'
-import type { Round } from './api/records.ts'
 import { minesOf } from './games/mines-board.tsx'
 import { MinesPlayfield } from './games/mines-playfield.tsx'
-import type { GameDefinition } from './play/game-definition.ts'
 import { prefersStill } from './play/motion.ts'
 import { startGame } from './play/start-game.tsx'
 
 const boardTurnMs = 450
 
-const minesGame: GameDefinition = {
+startGame({
   slug: 'mines',
   title: 'Mines',
   icon,
@@ -21,14 +19,12 @@ const minesGame: GameDefinition = {
     if (round.outcome?.won !== true) return `Hit a mine after ${tilesText(safe)}`
     return `Cashed out after ${tilesText(safe)}`
   },
-  betText(round: Round) {
+  betText(round) {
     const mines = minesOf(round)
     return mines === 1 ? '1 mine' : `${mines} mines`
   },
-}
+})
 
 function tilesText(count: number): string {
   return count === 1 ? '1 safe tile' : `${count} safe tiles`
 }
-
-startGame(minesGame)

@@ -1,3 +1,10 @@
+type Circumstances = {
+  requestId?: string | null
+  roundId?: string | null
+  retryAfterS?: number | null
+  cause?: unknown
+}
+
 /**
  * An answer that is an error, or no answer. `code` is the service's own, NO_ANSWER or UNREADABLE_ANSWER;
  * `roundId` is the round that a wallet error leaves behind.
@@ -11,17 +18,7 @@ export class ApiError extends Error {
   constructor(
     code: string,
     message: string,
-    {
-      requestId = null,
-      roundId = null,
-      retryAfterS = null,
-      cause,
-    }: {
-      requestId?: string | null
-      roundId?: string | null
-      retryAfterS?: number | null
-      cause?: unknown
-    } = {},
+    { requestId = null, roundId = null, retryAfterS = null, cause }: Circumstances = {},
   ) {
     super(message, { cause })
     this.name = 'ApiError'

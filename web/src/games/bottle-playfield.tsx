@@ -6,8 +6,7 @@ import { Figures } from '../parts/figures.tsx'
 import { BetForm } from '../play/bet-form.tsx'
 import type { PlayfieldProps } from '../play/game-definition.ts'
 import { multiplierText, readDecimal } from '../play/money-text.ts'
-import { sectorName } from './bottle-stage.tsx'
-import { BottleStage } from './bottle-stage.tsx'
+import { BottleStage, sectorName } from './bottle-stage.tsx'
 
 const sectorChoices = SPIN_BOTTLE_SECTORS.map((value) => ({
   value,

@@ -6,8 +6,15 @@ import { Figures } from '../parts/figures.tsx'
 import { BetForm } from '../play/bet-form.tsx'
 import type { PlayfieldProps } from '../play/game-definition.ts'
 import { multiplierText, readDecimal } from '../play/money-text.ts'
-import { DiceStage } from './dice-stage.tsx'
-import { chanceText, type Direction, mirrored, readTarget, targetRange, targetText } from './dice-stage.tsx'
+import {
+  chanceText,
+  DiceStage,
+  type Direction,
+  mirrored,
+  readTarget,
+  targetRange,
+  targetText,
+} from './dice-stage.tsx'
 
 const directions = [
   { value: 'over', label: 'Roll over' },

@@ -17,8 +17,7 @@ import {
   shortMultiplierText,
 } from '../play/money-text.ts'
 import { isOver, takesActions } from '../play/table-state.ts'
-import { MinesBoard } from './mines-board.tsx'
-import { minesOf, safeChanceText } from './mines-board.tsx'
+import { MinesBoard, minesOf, safeChanceText } from './mines-board.tsx'
 
 const quickCounts = [1, 3, 5, 10, 24].map((value) => ({
   value,

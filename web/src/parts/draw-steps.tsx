@@ -76,23 +76,10 @@ export function DrawSteps({ explanation, round }: { explanation: Explanation; ro
   )
 }
 
-type DrawRow = {
-  readonly message: string
-  readonly word: number
-  readonly wordHex: string
-  readonly range: number
-  /** Word × range ÷ 2^32, cut to 4 decimals. */
-  readonly quotient: string
-  readonly rejected: boolean
-  readonly result: number
-  /** Meaning of the result in the game. */
-  readonly meaning: string
-}
-
 const wordRange = 2n ** 32n
 
 /** One row per word of the draw, the rejected ones included. */
-function describeDraws(draws: readonly DrawStep[], round: unknown): DrawRow[] {
+function describeDraws(draws: readonly DrawStep[], round: unknown) {
   const meanings = meaningsOf(draws, round)
   return draws.flatMap(({ range, words, messages, result }, draw) =>
     words.map((word, index) => {

@@ -4,16 +4,12 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Sitting } from '../api/records.ts'
 import { type BetSlip, clientSeedProblem } from './bet-slip.ts'
-import type { Table } from './create-table.ts'
+import type { PlayfieldProps } from './game-definition.ts'
 import { minorText, moneyText } from './money-text.ts'
 import { checkStake, clamp, stakeRange } from './stake.ts'
-import { takesBets, type TableState } from './table-state.ts'
+import { takesBets } from './table-state.ts'
 
-type Props = {
-  readonly table: Table
-  readonly state: TableState
-  readonly sitting: Sitting
-  readonly slip: BetSlip
+type Props = PlayfieldProps & {
   /** Null while the game's own controls hold something that is no bet. */
   readonly bet: Readonly<Record<string, unknown>> | null
   /** The least that a win pays. */

@@ -1,9 +1,7 @@
-import { type ApiError, asApiError, isTokenError } from '../api/api-error.ts'
-import { errorText } from '../api/api-error.ts'
+import { type ApiError, asApiError, errorText, isTokenError } from '../api/api-error.ts'
 import type { GameApi, PlayRequest } from '../api/game-api.ts'
 import type { Round, Sitting } from '../api/records.ts'
-import { createPatience } from './create-patience.ts'
-import { delay } from './create-patience.ts'
+import { createPatience, delay } from './create-patience.ts'
 import { emptyTable, isOver, takesActions, takesBets, type TableState } from './table-state.ts'
 
 const historyKeptMax = 200

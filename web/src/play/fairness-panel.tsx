@@ -1,20 +1,11 @@
-import type { Round, Sitting } from '../api/records.ts'
+import type { Sitting } from '../api/records.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
-import { type BetSlip, clientSeedProblem, newClientSeed } from './bet-slip.ts'
+import { clientSeedProblem, newClientSeed } from './bet-slip.ts'
+import type { TableParts } from './game-definition.ts'
 import { isOver, type TableState } from './table-state.ts'
 
 /** The commitment to the next round, the player's own seed, and the proof of the last round. */
-export function FairnessPanel({
-  state,
-  sitting,
-  slip,
-  onVerify,
-}: {
-  state: TableState
-  sitting: Sitting
-  slip: BetSlip
-  onVerify: (round: Round) => void
-}) {
+export function FairnessPanel({ state, sitting, slip, onVerify }: TableParts) {
   const problem = clientSeedProblem(slip.clientSeed)
   const { nonce, server_seed_hash } = committed(state, sitting)
   const last = state.history[0]
@@ -73,10 +64,7 @@ export function FairnessPanel({
 }
 
 /** Nonce and commitment of the round under way, else of the next one. */
-function committed(
-  { round }: TableState,
-  { next_round }: Sitting,
-): { nonce: number; server_seed_hash: string } {
+function committed({ round }: TableState, { next_round }: Sitting): Sitting['next_round'] {
   return round !== null && !isOver(round) ? round.fairness : next_round
 }
 

@@ -11,6 +11,13 @@ export type PlayfieldProps = {
   readonly slip: BetSlip
 }
 
+/** The parts of a page at an open table. */
+export type TableParts = PlayfieldProps & {
+  readonly definition: GameDefinition
+  /** Shows the proof of a round. */
+  readonly onVerify: (round: Round) => void
+}
+
 /** The parts that a game brings to the common page. */
 export type GameDefinition = {
   readonly slug: string

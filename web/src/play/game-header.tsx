@@ -1,18 +1,8 @@
-import type { Sitting } from '../api/records.ts'
 import { moneyText } from './money-text.ts'
-import type { GameDefinition } from './game-definition.ts'
-import type { TableState } from './table-state.ts'
+import type { TableParts } from './game-definition.ts'
 
 /** Name, balance and the way back. */
-export function GameHeader({
-  definition,
-  state,
-  sitting,
-}: {
-  definition: GameDefinition
-  state: TableState
-  sitting: Sitting
-}) {
+export function GameHeader({ definition, state, sitting }: TableParts) {
   const { session, balance, game } = sitting
   return (
     <header class="top">

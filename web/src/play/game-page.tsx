@@ -32,18 +32,19 @@ function OpenTable({ definition, table, state, sitting }: Props & { state: Table
   const [shown, setShown] = useState<Round | null>(null)
   const { Playfield } = definition
   const board = useBoardInView(state.activity === 'placing')
+  const parts = { definition, table, state, sitting, slip, onVerify: setShown }
   return (
     <>
-      <GameHeader definition={definition} state={state} sitting={sitting} />
+      <GameHeader {...parts} />
       <main>
         <SessionEnd state={state} sitting={sitting} />
         <div class="table" ref={board}>
-          <StatusLine definition={definition} state={state} onVerify={setShown} />
+          <StatusLine {...parts} />
           <Playfield table={table} state={state} sitting={sitting} slip={slip} />
         </div>
         <div class="records">
-          <FairnessPanel state={state} sitting={sitting} slip={slip} onVerify={setShown} />
-          <History definition={definition} table={table} state={state} onVerify={setShown} />
+          <FairnessPanel {...parts} />
+          <History {...parts} />
         </div>
       </main>
       {shown === null ? null : (

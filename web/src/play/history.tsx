@@ -1,21 +1,10 @@
 import type { Round } from '../api/records.ts'
-import type { Table } from './create-table.ts'
-import type { GameDefinition } from './game-definition.ts'
+import type { TableParts } from './game-definition.ts'
 import { moneyText, multiplierText } from './money-text.ts'
-import type { TableState } from './table-state.ts'
 
 /** The player's rounds of this game; each can be verified. */
-export function History({
-  definition,
-  table,
-  state,
-  onVerify,
-}: {
-  definition: GameDefinition
-  table: Table
-  state: TableState
-  onVerify: (round: Round) => void
-}) {
+export function History(parts: TableParts) {
+  const { table, state } = parts
   return (
     <section class="card" aria-labelledby="history-title">
       <h2 id="history-title">Your rounds</h2>
@@ -24,7 +13,7 @@ export function History({
       ) : (
         <ol class="history" data-testid="history">
           {state.history.map((round) => (
-            <HistoryRow key={round.round_id} definition={definition} round={round} onVerify={onVerify} />
+            <HistoryRow key={round.round_id} {...parts} round={round} />
           ))}
         </ol>
       )}
@@ -37,15 +26,7 @@ export function History({
   )
 }
 
-function HistoryRow({
-  definition,
-  round,
-  onVerify,
-}: {
-  definition: GameDefinition
-  round: Round
-  onVerify: (round: Round) => void
-}) {
+function HistoryRow({ definition, round, onVerify }: TableParts & { round: Round }) {
   const { nonce } = round.fairness
   const won = round.outcome?.won === true
   const counted = round.status === 'SETTLED'

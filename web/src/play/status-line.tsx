@@ -1,5 +1,5 @@
 import type { Round } from '../api/records.ts'
-import type { GameDefinition } from './game-definition.ts'
+import type { GameDefinition, TableParts } from './game-definition.ts'
 import { moneyText, multiplierText } from './money-text.ts'
 import type { TableState, Waiting } from './table-state.ts'
 
@@ -11,15 +11,7 @@ const waitingTexts: Readonly<Record<Waiting, string>> = {
 }
 
 /** One line that says what happens now or how the round ended; read out by screen readers. */
-export function StatusLine({
-  definition,
-  state,
-  onVerify,
-}: {
-  definition: GameDefinition
-  state: TableState
-  onVerify: (round: Round) => void
-}) {
+export function StatusLine({ definition, state, onVerify }: TableParts) {
   const { tone, text, round } = lineOf(definition, state)
   return (
     <div class="status-line" data-tone={tone}>

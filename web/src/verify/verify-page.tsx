@@ -1,6 +1,5 @@
 import icon from '../parts/verify-icon.svg'
-import type { Check } from '@pitboss/fairness/check'
-import { explainRound, type Explanation } from '@pitboss/fairness/explain-round'
+import { explainRound } from '@pitboss/fairness/explain-round'
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import { useMemo, useState } from 'preact/hooks'
 import { CheckList } from '../parts/check-list.tsx'
@@ -117,25 +116,16 @@ const exampleRound = {
 
 const charactersMax = 256 * 1024
 
-type Judgement =
-  | { readonly readable: false; readonly problem: string }
-  | {
-      readonly readable: true
-      readonly round: unknown
-      readonly valid: boolean
-      readonly checks: readonly Check[]
-      readonly explanation: Explanation | null
-    }
-
 /** Reads pasted JSON and verifies it. Never throws. */
-function judge(text: string): Judgement {
-  if (text.length > charactersMax) return { readable: false, problem: 'This is too long to be a round.' }
+function judge(text: string) {
+  if (text.length > charactersMax)
+    return { readable: false as const, problem: 'This is too long to be a round.' }
   const round = readJson(text)
   if (round === undefined) {
-    return { readable: false, problem: 'This is not JSON. Paste the whole round, from { to }.' }
+    return { readable: false as const, problem: 'This is not JSON. Paste the whole round, from { to }.' }
   }
   const { valid, checks } = verifyRound(round)
-  return { readable: true, round, valid, checks, explanation: explainRound(round) }
+  return { readable: true as const, round, valid, checks, explanation: explainRound(round) }
 }
 
 function readJson(text: string): unknown {

@@ -5,6 +5,7 @@ import { extname, join, resolve, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import { ServiceError } from '@pitboss/errors/service-error'
+import Negotiator from 'negotiator'
 import type { Answer, AnswerDeps, Inbound } from '../http/inbound.ts'
 
 const types: Readonly<Record<string, string>> = {
@@ -140,7 +141,8 @@ export async function fileAnswer(
   const file = files === null ? null : await files.read(path)
   if (file === null) throw new ServiceError('NOT_FOUND')
   const hashed = /[-.][A-Za-z0-9_-]{8,}\.[a-z0-9]+$/.test(path) && !path.endsWith('.html')
-  const gzipped = takesGzip(asked['accept-encoding']) ? file.gzipped : null
+  const takesGzip = new Negotiator({ headers: asked }).encoding(['gzip']) === 'gzip'
+  const gzipped = takesGzip ? file.gzipped : null
   const { data, etag } = gzipped ?? file
   const headers = {
     'cache-control': hashed ? `public, max-age=${yearS}, immutable` : 'no-cache',
@@ -154,21 +156,4 @@ export async function fileAnswer(
     headers: gzipped === null ? headers : { ...headers, 'content-encoding': 'gzip' },
     content: { type: file.type, data },
   }
-}
-
-/**
- * Whether the Accept-Encoding header takes gzip, by its name or by `*`, with a weight above 0. RFC 9110,
- * 12.5.3.
- */
-function takesGzip(header: string | string[] | undefined): boolean {
-  const weights = new Map(
-    String(header ?? '')
-      .toLowerCase()
-      .split(',')
-      .map((part) => {
-        const [coding = '', weight = 'q=1'] = part.split(';').map((each) => each.trim())
-        return [coding, /^q=0(\.0{0,3})?$/.test(weight) ? 'no' : 'yes'] as const
-      }),
-  )
-  return (weights.get('gzip') ?? weights.get('*')) === 'yes'
 }

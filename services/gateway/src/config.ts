@@ -1,7 +1,7 @@
 import { parseRange } from '@pitboss/contracts/address-range'
 import { baseUrlConfig, commonConfig, port } from '@pitboss/runtime/load-config'
 import { z } from 'zod'
-import type { LimiterRules } from './limits/limiters.ts'
+import type { RateRule } from './limits/rate-counter.ts'
 
 /** The settings that the gateway reads from its environment. */
 
@@ -60,10 +60,10 @@ export const configSchema = z.object({
 
 export type GatewayConfig = z.infer<typeof configSchema>
 
-/** The rules of every limiter. */
-export function limiterRules(config: GatewayConfig): LimiterRules {
-  const perMinute = (count: number) => ({ kind: 'window', count, windowMs: minuteMs }) as const
-  const perSecond = (rate: number, burst = rate) => ({ kind: 'bucket', perSecond: rate, burst }) as const
+/** The rule of each limiter of docs/contract.md, section 8. `mintPair` is one key from one address. */
+export function limiterRules(config: GatewayConfig) {
+  const perMinute = (count: number): RateRule => ({ kind: 'window', count, windowMs: minuteMs })
+  const perSecond = (rate: number, burst = rate): RateRule => ({ kind: 'bucket', perSecond: rate, burst })
   return {
     operator: perSecond(config.PITBOSS_LIMIT_OPERATOR_PER_S, config.PITBOSS_LIMIT_OPERATOR_BURST),
     launcher: perSecond(config.PITBOSS_LIMIT_LAUNCHER_PER_S),

@@ -37,7 +37,7 @@ export function createAccessState({
     logger,
     nowMs,
   })
-  const principals = createPrincipalCache({ load: (query) => bus.call(resolvePrincipal, query) })
+  const principals = createPrincipalCache((query) => bus.call(resolvePrincipal, query))
   const watch = watchAccessBucket({
     bus,
     logger,

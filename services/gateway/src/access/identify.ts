@@ -18,9 +18,6 @@ export type Identity = {
   readonly actor: Actor
 }
 
-/** Called as soon as the token names its operator, so that refusals are logged under it. */
-export type OnClaims = (claims: TokenClaims) => void
-
 /**
  * Checks a request from `Authorization` to scope or role, in the order of docs/contract.md, section 1.
  * @throws ServiceError of the first check that fails.
@@ -36,7 +33,8 @@ export async function identify({
   access: Access
   state: AccessState
   clientAddress: string
-  onClaims: OnClaims
+  /** Called as soon as the token names its operator, so that refusals are logged under it. */
+  onClaims: (claims: TokenClaims) => void
 }): Promise<Identity> {
   const claims = await state.verify(bearerToken(request))
   onClaims(claims)

@@ -1,35 +1,16 @@
-import type { Account, Role } from '@pitboss/contracts/caller'
+import type { resolvePrincipal } from '@pitboss/contracts/calls/auth'
 import type { TokenClaims } from '@pitboss/contracts/token-claims'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
+import type { z } from 'zod'
 
 /** The state behind a token now, whatever the token says. */
-export type Principal = {
-  readonly active: boolean
-  readonly account: Account | null
-  readonly credential: {
-    readonly scopes: readonly string[]
-    readonly ip_allowlist: readonly string[]
-    readonly environment: 'TEST' | 'LIVE'
-  } | null
-  readonly user: { readonly role: Role; readonly email: string } | null
-}
-
-export type PrincipalQuery =
-  | { kind: 'credential'; operatorId: string; apiKey: string }
-  | { kind: 'user'; operatorId: string; userId: string }
-  | { kind: 'session'; operatorId: string }
+export type Principal = z.infer<typeof resolvePrincipal.reply>
+type PrincipalQuery = z.infer<typeof resolvePrincipal.request>
 
 const principalsMax = 50_000
 /** Changes that may overtake one load before we give up. */
 const reloadsMax = 5
-
-export type PrincipalCache = {
-  /** @throws ServiceError of the load; SERVICE_UNAVAILABLE when changes keep overtaking it. */
-  of(claims: TokenClaims): Promise<Principal>
-  /** Drops the principals that a changed key of the access bucket names; `*` drops all. */
-  changed(key: string): void
-}
 
 type Load = { readonly promise: Promise<Principal>; readonly operatorId: string; stale: boolean }
 
@@ -37,11 +18,7 @@ type Load = { readonly promise: Promise<Principal>; readonly operatorId: string;
  * Creates a cache that keeps principals until the access bucket says that they changed. A load that a change
  * overtakes is thrown away, so that no stale principal is kept. Source: docs/contract.md, section 3.
  */
-export function createPrincipalCache({
-  load,
-}: {
-  load: (query: PrincipalQuery) => Promise<Principal>
-}): PrincipalCache {
+export function createPrincipalCache(load: (query: PrincipalQuery) => Promise<Principal>) {
   const known = new BoundedMap<string, { principal: Principal; operatorId: string }>(principalsMax)
   const loading = new Map<string, Load>()
 
@@ -66,7 +43,8 @@ export function createPrincipalCache({
   }
 
   return {
-    async of(claims) {
+    /** @throws ServiceError of the load; SERVICE_UNAVAILABLE when changes keep overtaking it. */
+    async of(claims: TokenClaims): Promise<Principal> {
       const { key, query } = lookUp(claims)
       const remembered = known.get(key)
       if (remembered !== undefined) return remembered.principal
@@ -77,7 +55,8 @@ export function createPrincipalCache({
       }
       throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: 'access keeps changing' })
     },
-    changed(changedKey) {
+    /** Drops the principals that a changed key of the access bucket names; `*` drops all. */
+    changed(changedKey: string): void {
       if (changedKey === '*' || changedKey === 'platform') return drop(() => true)
       if (changedKey.startsWith('operator.')) {
         const changedOperator = changedKey.slice('operator.'.length)

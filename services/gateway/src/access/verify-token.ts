@@ -11,6 +11,7 @@ import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { compactVerify, type CryptoKey, errors, importJWK } from 'jose'
 import type { Logger } from 'pino'
 import { z } from 'zod'
+import { parseOrNull } from '../input/parse-json.ts'
 
 const tokenCharactersMax = 4096
 const verifiedMax = 20_000
@@ -29,24 +30,7 @@ const jwkSchema = z.looseObject({
 
 type Jwks = readonly Record<string, unknown>[]
 type Keys = ReadonlyMap<string, CryptoKey>
-
-type KeySet = {
-  /** The public key with this id, or null when auth knows none. @throws when auth cannot be asked. */
-  find(kid: string): Promise<CryptoKey | null>
-  /** Drops the known set, which the next use loads. */
-  changed(): void
-}
-
-export type TokenVerifier = {
-  /**
-   * The claims of a token whose signature, form, issuer and type hold and which has not expired.
-   * @throws ServiceError INVALID_CREDENTIALS, TOKEN_EXPIRED (only when all else holds), SERVICE_UNAVAILABLE
-   * when the key it names cannot be looked up.
-   */
-  verify(token: string): Promise<TokenClaims>
-  /** Forgets keys and verifications; called when the keys may have changed. */
-  forget(): void
-}
+type KeySet = ReturnType<typeof createKeySet>
 
 /**
  * Creates a verifier that remembers verified tokens (bounded) and judges their expiry anew each time.
@@ -60,13 +44,18 @@ export function createTokenVerifier({
   loadKeys: () => Promise<Jwks>
   logger: Logger
   nowMs: () => number
-}): TokenVerifier {
+}) {
   const keySet = createKeySet(loadKeys, logger)
   const verified = new BoundedMap<string, TokenClaims>(verifiedMax)
   let generation = 0
 
   return {
-    async verify(token) {
+    /**
+     * The claims of a token whose signature, form, issuer and type hold and which has not expired.
+     * @throws ServiceError INVALID_CREDENTIALS, TOKEN_EXPIRED (only when all else holds), SERVICE_UNAVAILABLE
+     * when the key it names cannot be looked up.
+     */
+    async verify(token: string): Promise<TokenClaims> {
       const known = verified.get(token)
       const startedIn = generation
       const claims = known ?? (await verifyAnew(token, keySet, nowMs))
@@ -77,7 +66,8 @@ export function createTokenVerifier({
       if (known === undefined && startedIn === generation) verified.set(token, claims)
       return claims
     },
-    forget() {
+    /** Forgets keys and verifications; called when the keys may have changed. */
+    forget(): void {
       keySet.changed()
       generation += 1
       verified.clear()
@@ -85,7 +75,7 @@ export function createTokenVerifier({
   }
 }
 
-function createKeySet(load: () => Promise<Jwks>, logger: Logger): KeySet {
+function createKeySet(load: () => Promise<Jwks>, logger: Logger) {
   let keys: Keys | null = null
   let loading: Promise<Keys> | null = null
   let generation = 0
@@ -111,7 +101,8 @@ function createKeySet(load: () => Promise<Jwks>, logger: Logger): KeySet {
   }
 
   return {
-    async find(kid) {
+    /** The public key with this id, or null when auth knows none. @throws when auth cannot be asked. */
+    async find(kid: string): Promise<CryptoKey | null> {
       const known = (keys ?? (await loadOnce())).get(kid)
       if (known !== undefined) return known
       const lastLoadAtMs = loadedAtMs
@@ -119,7 +110,8 @@ function createKeySet(load: () => Promise<Jwks>, logger: Logger): KeySet {
       const fresh = keys !== null && loadedAtMs !== lastLoadAtMs ? keys : await loadOnce()
       return fresh.get(kid) ?? null
     },
-    changed() {
+    /** Drops the known set, which the next use loads. */
+    changed(): void {
       generation += 1
       keys = null
     },
@@ -168,16 +160,11 @@ function isCanonical(part: string): boolean {
   return part !== '' && Buffer.from(part, 'base64url').toString('base64url') === part
 }
 
-async function findKey(keySet: KeySet, kid: string): Promise<CryptoKey | null> {
-  try {
-    return await keySet.find(kid)
-  } catch (cause) {
-    throw new ServiceError('SERVICE_UNAVAILABLE', {
-      message: 'Tokens cannot be verified at the moment.',
-      retryAfterS: 1,
-      cause,
-    })
-  }
+function findKey(keySet: KeySet, kid: string): Promise<CryptoKey | null> {
+  return keySet.find(kid).catch((cause: unknown) => {
+    const message = 'Tokens cannot be verified at the moment.'
+    throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: 1, cause })
+  })
 }
 
 async function verifySignature(token: string, key: CryptoKey): Promise<Uint8Array> {
@@ -186,14 +173,6 @@ async function verifySignature(token: string, key: CryptoKey): Promise<Uint8Arra
   } catch (error) {
     if (error instanceof errors.JOSEError) throw invalid(error.code)
     throw error
-  }
-}
-
-function parseOrNull(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch {
-    return null
   }
 }
 

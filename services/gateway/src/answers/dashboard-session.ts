@@ -19,15 +19,12 @@ const cookieName = 'pitboss_refresh'
 const cookiePath = '/v1/dashboard'
 const tokenPattern = /^[A-Za-z0-9._~-]{1,512}$/
 
-type LoginInbound = Inbound<z.infer<typeof loginBody>>
-type AcceptInbound = Inbound<z.infer<typeof acceptInvitationBody>>
-
 /**
  * `POST /v1/dashboard/login`. The address was counted before the body; the e-mail is counted here, before the
  * password is checked.
  */
 export function createLogin({ bus, limiters, baseUrl }: AnswerDeps) {
-  return async function login({ body, admit, context }: LoginInbound): Promise<Answer> {
+  return async function login({ body, admit, context }: Inbound<z.infer<typeof loginBody>>): Promise<Answer> {
     admit(limiters.take('loginEmail', hashedKey(body.email.toLowerCase())))
     return signedIn(baseUrl, await bus.call(loginCall, { ...body, totp: body.totp ?? null }, context))
   }
@@ -55,7 +52,10 @@ export function createLogout({ bus, baseUrl }: AnswerDeps): Handler {
 
 /** `POST /v1/dashboard/invitations/accept` */
 export function createAcceptInvitation({ bus }: AnswerDeps) {
-  return async function acceptInvitation({ body, context }: AcceptInbound): Promise<Answer> {
+  return async function acceptInvitation({
+    body,
+    context,
+  }: Inbound<z.infer<typeof acceptInvitationBody>>): Promise<Answer> {
     return { status: 200, json: await bus.call(acceptCall, body, context) }
   }
 }

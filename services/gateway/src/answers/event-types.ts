@@ -81,14 +81,9 @@ function example(type: EventType) {
   const envelope = exampleOf(toJsonSchema(eventEnvelopeSchema, 'output'))
   const operatorId = '0193a5c4-9d3e-7a2b-8c1d-4e5f60718293'
   const id = 'evt_01jd3v8x5q7r2m4n6p8s0t1w3y'
-  return { ...toObject(envelope), id, type, operator_id: operatorId, data: withoutUndefined(fields, type) }
-}
-
-/** `code` and `wallet_code` belong to failures alone. */
-function withoutUndefined(fields: object, type: EventType): object {
-  const entries = Object.entries(fields)
-  if (type === 'transaction.failed') return Object.fromEntries(entries)
-  return Object.fromEntries(entries.filter(([field]) => field !== 'code' && field !== 'wallet_code'))
+  const ofFailures = type === 'transaction.failed' ? [] : ['code', 'wallet_code']
+  const shown = Object.entries(fields).filter(([field]) => !ofFailures.includes(field))
+  return { ...toObject(envelope), id, type, operator_id: operatorId, data: Object.fromEntries(shown) }
 }
 
 function toObject(value: unknown): object {

@@ -75,24 +75,17 @@ export function createPublicKeys({ bus }: AnswerDeps): Handler {
  * seconds.
  */
 async function brokerAnswers(bus: Bus): Promise<boolean> {
-  const answered = new AbortController()
-  const silence = delay(pingTimeoutMs, false, { signal: answered.signal }).catch(() => false)
+  const silence = delay(pingTimeoutMs, false, { ref: false })
   const pong = bus.nc.flush().then(
     () => true,
     () => false,
   )
-  try {
-    return await Promise.race([pong, silence])
-  } finally {
-    answered.abort()
-  }
+  return Promise.race([pong, silence])
 }
 
-async function answers(bus: Bus, service: string): Promise<boolean> {
-  try {
-    await bus.request(`$SRV.PING.${service}`, { timeoutMs: pingTimeoutMs })
-    return true
-  } catch {
-    return false
-  }
+function answers(bus: Bus, service: string): Promise<boolean> {
+  return bus.request(`$SRV.PING.${service}`, { timeoutMs: pingTimeoutMs }).then(
+    () => true,
+    () => false,
+  )
 }

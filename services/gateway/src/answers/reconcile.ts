@@ -45,12 +45,12 @@ export function createReconcile({ bus }: AnswerDeps): (inbound: ReconcileInbound
       throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: 10 })
     }
     atWork.push(operatorId)
-    const leave = once(() => atWork.splice(atWork.indexOf(operatorId), 1))
+    const leave = () => atWork.splice(atWork.indexOf(operatorId), 1)
     const window = { scope, from, to, requestId: context.requestId }
     const findings = diffLedger(bus, window, readLedger(bodyChunks(raw), format))
     try {
-      const { held, ended } = await holdFirst(findings)
-      const data = Readable.from(toLines(held, ended ? none() : findings, context.requestId))
+      const held = await holdFirst(findings)
+      const data = Readable.from(toLines(held, findings, context.requestId))
       data.once('close', leave)
       return { status: 200, content: { type: 'application/x-ndjson', data } }
     } catch (error) {
@@ -60,14 +60,14 @@ export function createReconcile({ bus }: AnswerDeps): (inbound: ReconcileInbound
   }
 }
 
-async function holdFirst(findings: AsyncGenerator<Finding>): Promise<{ held: Finding[]; ended: boolean }> {
+async function holdFirst(findings: AsyncGenerator<Finding>): Promise<Finding[]> {
   const held: Finding[] = []
   while (held.length < heldMax) {
     const next = await findings.next()
-    if (next.done === true) return { held, ended: true }
+    if (next.done === true) break
     held.push(next.value)
   }
-  return { held, ended: false }
+  return held
 }
 
 async function* toLines(
@@ -83,27 +83,12 @@ async function* toLines(
   }
 }
 
-function once(fn: () => unknown): () => void {
-  let done = false
-  return () => {
-    if (!done) fn()
-    done = true
-  }
-}
-
-async function* none(): AsyncGenerator<Finding> {}
-
 /** The format of a content type; null for any other type. */
 function ledgerFormat(contentType: string | null): LedgerFormat | null {
   const type = contentType?.split(';')[0]?.trim().toLowerCase()
   if (type === 'text/csv') return 'csv'
-  const jsonLines = [
-    'application/x-ndjson',
-    'application/ndjson',
-    'application/jsonl',
-    'application/x-jsonlines',
-  ]
-  return type !== undefined && jsonLines.includes(type) ? 'json-lines' : null
+  const isJsonLines = /^application\/(x-ndjson|ndjson|jsonl|x-jsonlines)$/.test(type ?? '')
+  return isJsonLines ? 'json-lines' : null
 }
 
 /**
@@ -121,12 +106,8 @@ async function* bodyChunks(request: IncomingMessage): AsyncGenerator<Buffer> {
   }
 }
 
-async function withinSilence<Value>(value: Promise<Value>): Promise<Value | 'silent'> {
+function withinSilence<Value>(value: Promise<Value>): Promise<Value | 'silent'> {
   const { promise, resolve } = Promise.withResolvers<'silent'>()
   const timer = setTimeout(() => resolve('silent'), silenceMs)
-  try {
-    return await Promise.race([value, promise])
-  } finally {
-    clearTimeout(timer)
-  }
+  return Promise.race([value, promise]).finally(() => clearTimeout(timer))
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { toEventEnvironment } from '@pitboss/contracts/primitives'
 import { isErrorCode } from '@pitboss/errors/catalogue'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -19,6 +20,8 @@ const idleTimeoutMs = 75_000
 const keepAliveMs = 65_000
 const connectionsMax = 20_000
 const pathParameterCharactersMax = 1024
+/** Of the path in the request log. */
+const pathCharactersMax = 512
 
 const paramsSchema = z.record(z.string(), z.string())
 
@@ -75,14 +78,10 @@ export function createApp(given: AppDeps): FastifyInstance {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  app.setErrorHandler((error, request, reply) => {
-    answerOutside(deps, request, reply, error)
-    return reply
-  })
-  app.setNotFoundHandler((request, reply) => {
-    answerOutside(deps, request, reply, new ServiceError('NOT_FOUND'))
-    return reply
-  })
+  app.setErrorHandler((error, request, reply) => answerOutside(deps, request, reply, error))
+  app.setNotFoundHandler((request, reply) =>
+    answerOutside(deps, request, reply, new ServiceError('NOT_FOUND')),
+  )
   app.addHook('onRequest', async (request, reply) => answerRequest(deps, request, reply))
   registerRoutes(app)
   return app
@@ -93,60 +92,55 @@ async function answerRequest(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const startedAt = new Date()
   const startedMs = performance.now()
   const { entry } = request.routeOptions.config
   if (request.is404 || entry === undefined) {
-    answerOutside(deps, request, reply, new ServiceError('NOT_FOUND'))
-    return reply
+    return answerOutside(deps, request, reply, new ServiceError('NOT_FOUND'))
   }
   const problem = requestProblem(request)
   // A proxy may see the end of such a request elsewhere, so nothing more is read from its connection.
   if (problem !== null) reply.header('connection', 'close')
+  const { raw, id: requestId } = request
   const served =
     problem === null
-      ? await serveRequest(deps, {
-          entry,
-          raw: request.raw,
-          params: paramsSchema.parse(request.params),
-          requestId: request.id,
-        })
+      ? await serveRequest(deps, { entry, raw, params: paramsSchema.parse(request.params), requestId })
       : refused(problem, request)
-  finish(deps, request, reply, { served, startedAt, startedMs, route: `${entry.method} ${entry.path}` })
-  return reply
+  return finish(deps, request, reply, { served, startedMs, route: `${entry.method} ${entry.path}` })
 }
 
 /** Answers a request without a row in the table. */
-function answerOutside(deps: Deps, request: FastifyRequest, reply: FastifyReply, error: unknown): void {
+function answerOutside(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown,
+): FastifyReply {
   const served = refused(error, request)
-  finish(deps, request, reply, { served, startedAt: new Date(), startedMs: performance.now(), route: 'none' })
+  return finish(deps, request, reply, { served, startedMs: performance.now(), route: 'none' })
 }
 
+/** Sends the answer, then counts and logs the request. */
 function finish(
   deps: Deps,
   request: FastifyRequest,
   reply: FastifyReply,
-  {
-    served,
-    startedAt,
-    startedMs,
-    route,
-  }: { served: Served; startedAt: Date; startedMs: number; route: string },
-): void {
+  { served, startedMs, route }: { served: Served; startedMs: number; route: string },
+): FastifyReply {
   const { answer, error, attribution, clientAddress } = served
-  reply.headers({ ...commonHeaders, 'x-request-id': request.id })
+  const { id: request_id, method, raw } = request
+  const { status } = answer
+  reply.headers({ ...commonHeaders, 'x-request-id': request_id })
   if (deps.isStopping()) reply.header('connection', 'close')
   sendAnswer(reply, answer)
-  deps.answered.set(request.raw.socket, request.raw)
+  deps.answered.set(raw.socket, raw)
   const latencyMs = performance.now() - startedMs
-  const code = codeOf(answer.json, answer.status)
-  const path = request.raw.url?.split('?')[0] ?? '/'
-  deps.metrics.observe({ route, status: answer.status, code, latencyMs })
+  const code = codeOf(answer.json, status)
+  deps.metrics.observe({ route, status, code, latencyMs })
   const line = {
-    request_id: request.id,
+    request_id,
     route,
-    method: request.method,
-    status: answer.status,
+    method,
+    status,
     code,
     duration_ms: Math.round(latencyMs * 10) / 10,
     operator_id: attribution?.operatorId,
@@ -155,10 +149,21 @@ function finish(
   if (error !== null && !(error instanceof ServiceError)) {
     deps.logger.error({ ...line, err: error }, 'request.failed')
   } else deps.logger.info(line, 'request.served')
-  if (attribution === null) return
-  const { id: requestId, method } = request
-  const row = { attribution, requestId, at: startedAt, method, path, status: answer.status, code }
-  deps.requestLog.add({ ...row, latencyMs, clientAddress })
+  if (attribution === null) return reply
+  deps.requestLog.add({
+    operatorId: attribution.operatorId,
+    environment: toEventEnvironment(attribution.mode),
+    request_id,
+    at: new Date(Date.now() - latencyMs).toISOString(),
+    method,
+    path: (raw.url?.split('?')[0] ?? '/').slice(0, pathCharactersMax),
+    status,
+    code,
+    latency_ms: Math.round(latencyMs),
+    api_key: attribution.apiKey,
+    client_address: clientAddress,
+  })
+  return reply
 }
 
 /** Finds what HTTP allows and the gateway does not; null for nothing. */

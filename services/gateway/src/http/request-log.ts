@@ -1,31 +1,18 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { appendRequestLog } from '@pitboss/contracts/calls/auth'
-import { toEventEnvironment } from '@pitboss/contracts/primitives'
 import type { Logger } from 'pino'
-import type { Attribution } from './inbound.ts'
+import type { z } from 'zod'
 
 const rowsPerCallMax = 500
 const queuedMax = 10_000
 const flushEveryMs = 500
 const retryMs = 2000
-const pathCharactersMax = 512
 
-type LoggedRequest = {
-  readonly attribution: Attribution
-  readonly requestId: string
-  readonly at: Date
-  readonly method: string
-  /** Without the query. */
-  readonly path: string
-  readonly status: number
-  readonly code: string | null
-  readonly latencyMs: number
-  readonly clientAddress: string
-}
+type Row = z.infer<typeof appendRequestLog.request>['rows'][number]
 
 export type RequestLog = {
   /** Queues a row; never waits. When the queue is full the oldest rows are dropped and counted. */
-  add(request: LoggedRequest): void
+  add(row: Row): void
   /** Writes the queue once more. */
   stop(): Promise<void>
 }
@@ -74,8 +61,8 @@ export function createRequestLog({ bus, logger }: { bus: Bus; logger: Logger }):
   }
 
   return {
-    add(request) {
-      queue.push(toRow(request))
+    add(row) {
+      queue.push(row)
       if (queue.length > queuedMax * 1.1) trim()
       schedule(flushEveryMs)
     },
@@ -85,24 +72,5 @@ export function createRequestLog({ bus, logger }: { bus: Bus; logger: Logger }):
       await writing
       await flush()
     },
-  }
-}
-
-type Row = ReturnType<typeof toRow>
-
-function toRow(request: LoggedRequest) {
-  const { attribution, requestId, at, method, path, status, code, latencyMs, clientAddress } = request
-  return {
-    operatorId: attribution.operatorId,
-    environment: toEventEnvironment(attribution.mode),
-    request_id: requestId,
-    at: at.toISOString(),
-    method,
-    path: path.slice(0, pathCharactersMax),
-    status,
-    code,
-    latency_ms: Math.round(latencyMs),
-    api_key: attribution.apiKey,
-    client_address: clientAddress,
   }
 }

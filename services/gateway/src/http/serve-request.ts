@@ -56,21 +56,42 @@ export async function serveRequest(
   const receivedAtMs = deps.arrivals.receivedAtMs()
   const address = clientAddress(raw, deps.trustedProxies)
   let attribution: Attribution | null = null
+  const show = ({ limit, remaining, resetS }: Verdict) => {
+    headers['ratelimit-limit'] = String(limit)
+    headers['ratelimit-remaining'] = String(remaining)
+    headers['ratelimit-reset'] = String(resetS)
+  }
   const admit = (verdict: Verdict) => {
-    Object.assign(headers, rateHeaders(verdict))
+    show(verdict)
     if (!verdict.allowed) throw new ServiceError('RATE_LIMITED', { retryAfterS: verdict.retryAfterS })
   }
+  const served = (answer: Answer, error: unknown): Served => ({
+    answer: { ...answer, headers: { ...headers, ...answer.headers } },
+    error,
+    attribution,
+    clientAddress: address,
+  })
   const leave = deps.gauge.enter()
   try {
     requirePossiblePath(params)
     if (entry.limit !== 'body') requireRoom(deps.gauge, entry)
-    const identity = await checkAccess(deps, entry, raw, address, (to) => {
-      attribution = to
-    })
+    const identity =
+      entry.access === null
+        ? null
+        : await identify({
+            request: raw,
+            access: entry.access,
+            state: deps.access,
+            clientAddress: address,
+            onClaims({ aud, op, mode, sub }) {
+              if (aud === 'operator-api') attribution = { operatorId: op, mode, apiKey: sub }
+            },
+          })
     limitBeforeBody(deps.limiters, entry, identity, address, admit)
     const input = await readInput({ entry, raw, params, bodyTimeoutMs: deps.bodyTimeoutMs }).catch(
       (error: unknown) => {
-        if (entry.limit === 'body' && identity !== null) countOnly(takeFor(deps.limiters, identity), headers)
+        // Counted, but the answer still names the mistake in the body.
+        if (entry.limit === 'body' && identity !== null) show(takeFor(deps.limiters, identity))
         throw error
       },
     )
@@ -84,20 +105,16 @@ export async function serveRequest(
       raw,
       context: { requestId, receivedAtMs, ...(traceparent === undefined ? {} : { traceparent }) },
       clientAddress: address,
-      params: input.params,
       identity,
-      query: input.query,
-      body: input.body,
+      ...input,
       admit,
       attribute: (to) => {
         attribution = to
       },
     }
-    const answer = await deps.handlerOf(entry)(inbound)
-    return { answer: withHeaders(answer, headers), error: null, attribution, clientAddress: address }
+    return served(await deps.handlerOf(entry)(inbound), null)
   } catch (error) {
-    const answer = withHeaders(errorAnswer(error, requestId), headers)
-    return { answer, error, attribution, clientAddress: address }
+    return served(errorAnswer(error, requestId), error)
   } finally {
     leave()
   }
@@ -111,25 +128,6 @@ function requirePossiblePath(params: Readonly<Record<string, string>>): void {
 
 function requireRoom(gauge: LoadGauge, entry: RouteEntry): void {
   if (gauge.sheds(entry.shed)) throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
-}
-
-async function checkAccess(
-  deps: ServeDeps,
-  entry: RouteEntry,
-  raw: IncomingMessage,
-  address: string,
-  attribute: (to: Attribution) => void,
-): Promise<Identity | null> {
-  if (entry.access === null) return null
-  return identify({
-    request: raw,
-    access: entry.access,
-    state: deps.access,
-    clientAddress: address,
-    onClaims({ aud, op, mode, sub }) {
-      if (aud === 'operator-api') attribute({ operatorId: op, mode, apiKey: sub })
-    },
-  })
 }
 
 function limitBeforeBody(
@@ -155,28 +153,6 @@ function takeFor(limiters: Limiters, { actor }: Identity): Verdict {
   }
 }
 
-/** Counts a request whose body cannot be read; its answer still names the mistake in the body. */
-function countOnly(verdict: Verdict, headers: Record<string, string>): void {
-  Object.assign(headers, rateHeaders(verdict))
-}
-
-function rateHeaders({ limit, remaining, resetS }: Verdict): Record<string, string> {
-  return {
-    'ratelimit-limit': String(limit),
-    'ratelimit-remaining': String(remaining),
-    'ratelimit-reset': String(resetS),
-  }
-}
-
-function withHeaders(answer: Answer, headers: Record<string, string>): Answer {
-  return { ...answer, headers: { ...headers, ...answer.headers } }
-}
-
 /** Finds characters that a path cannot hold. Source: docs/contract.md, section 11. */
-function hasControlCharacter(text: string): boolean {
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code < 0x20 || code === 0x7f) return true
-  }
-  return false
-}
+const hasControlCharacter = (text: string): boolean =>
+  Array.from(text, (character) => character.charCodeAt(0)).some((code) => code < 0x20 || code === 0x7f)

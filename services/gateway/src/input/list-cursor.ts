@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseOrNull } from './parse-json.ts'
 import { validatePart } from './validate.ts'
 
 /**
@@ -58,16 +59,8 @@ function encodeFilters(filters: Record<string, string>): string {
 
 /** Reverses `encodeFilters`; null for any other text. */
 function decodeFilters(text: string): Record<string, string> | null {
-  const filters = filtersSchema.safeParse(parseOrNull(Buffer.from(text, 'base64url').toString('utf8')))
+  const filters = filtersSchema.safeParse(parseOrNull(Buffer.from(text, 'base64url')))
   if (!filters.success || encodeFilters(filters.data) !== text) return null
   const names = Object.keys(filters.data)
   return names.length > 0 && !names.some((name) => ofThePage.has(name)) ? filters.data : null
-}
-
-function parseOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -28,6 +28,15 @@ export function parseJson(bytes: Uint8Array): unknown {
   return new Parser(decodeUtf8(bytes)).parse()
 }
 
+/** Parses JSON of our own making; null for anything that is none. */
+export function parseOrNull(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    return null
+  }
+}
+
 function decodeUtf8(bytes: Uint8Array): string {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw invalidField('body', 'must not begin with a byte order mark')

@@ -37,16 +37,12 @@ function windowDetails(value: unknown): ErrorDetail[] {
  */
 function toDetails(issues: readonly z.core.$ZodIssue[], root: string): ErrorDetail[] {
   const details = issues.flatMap((issue) => detailsOf(issue, []))
-  const seen = new Set<string>()
-  return details
-    .map(({ path, message }) => ({ path: path === '' ? root : path.slice(0, pathCharactersMax), message }))
-    .filter(({ path, message }) => {
-      const key = `${path}\n${message}`
-      if (seen.has(key)) return false
-      seen.add(key)
-      return true
-    })
-    .slice(0, detailsMax)
+  const distinct = new Map<string, ErrorDetail>()
+  for (const { path, message } of details) {
+    const shown = path === '' ? root : path.slice(0, pathCharactersMax)
+    distinct.set(`${shown}\n${message}`, { path: shown, message })
+  }
+  return [...distinct.values()].slice(0, detailsMax)
 }
 
 /** The message where a schema has none of its own. */

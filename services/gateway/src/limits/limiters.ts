@@ -1,20 +1,11 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { type BucketRule, createRateCounter, type Verdict, type WindowRule } from './rate-counter.ts'
+import type { limiterRules } from '../config.ts'
+import { parseOrNull } from '../input/parse-json.ts'
+import { createRateCounter, type Verdict } from './rate-counter.ts'
 
-/** The counters of docs/contract.md, section 8. `mintPair` is one key from one address. */
-const limiterNames = [
-  'operator',
-  'launcher',
-  'dashboard',
-  'mintAddress',
-  'mintKey',
-  'mintPair',
-  'loginAddress',
-  'loginEmail',
-] as const
-type LimiterName = (typeof limiterNames)[number]
-export type LimiterRules = Readonly<Record<LimiterName, BucketRule | WindowRule>>
+export type LimiterRules = ReturnType<typeof limiterRules>
+type LimiterName = keyof LimiterRules
 
 /** Longest time between a request that passes and the message to the other gateways, in milliseconds. */
 const exchangeMs = 10
@@ -27,7 +18,7 @@ export const limitsSubject = 'gw.limits.v1'
 const messageSchema = z.strictObject({
   from: z.string().max(64),
   let: z
-    .array(z.tuple([z.enum(limiterNames), z.string().max(keyCharactersMax), z.int().min(1)]))
+    .array(z.tuple([z.string().max(64), z.string().max(keyCharactersMax), z.int().min(1)]))
     .max(pairsPerMessageMax),
 })
 
@@ -61,7 +52,7 @@ export function createLimiters({
   /** Runs `fn` once after so many milliseconds, unless the returned function is called before. */
   later?: (fn: () => void, ms: number) => () => void
 }): Limiters {
-  const counters = new Map(limiterNames.map((name) => [name, createRateCounter(rules[name])]))
+  const counters = new Map(Object.entries(rules).map(([name, rule]) => [name, createRateCounter(rule)]))
   const unpublished = new Map<string, { name: LimiterName; key: string; count: number }>()
   let cancel: (() => void) | null = null
 
@@ -94,7 +85,7 @@ export function createLimiters({
     receive(data) {
       const message = messageSchema.safeParse(parseOrNull(data))
       if (!message.success || message.data.from === replicaId) return
-      for (const [name, key, count] of message.data.let) counterOf(name).charge(key, count, nowMs())
+      for (const [name, key, count] of message.data.let) counters.get(name)?.charge(key, count, nowMs())
     },
     stop() {
       if (cancel === null) return
@@ -112,12 +103,4 @@ export function hashedKey(text: string): string {
 function scheduleLater(fn: () => void, ms: number): () => void {
   const timer = setTimeout(fn, ms)
   return () => clearTimeout(timer)
-}
-
-function parseOrNull(data: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(data))
-  } catch {
-    return null
-  }
 }

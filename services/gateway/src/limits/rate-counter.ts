@@ -1,9 +1,10 @@
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 
 /** A rate per second with a burst on top. */
-export type BucketRule = { readonly kind: 'bucket'; readonly perSecond: number; readonly burst: number }
+type BucketRule = { readonly kind: 'bucket'; readonly perSecond: number; readonly burst: number }
 /** At most `count` requests in any span of `windowMs`. */
-export type WindowRule = { readonly kind: 'window'; readonly count: number; readonly windowMs: number }
+type WindowRule = { readonly kind: 'window'; readonly count: number; readonly windowMs: number }
+export type RateRule = BucketRule | WindowRule
 
 /** A limiter's verdict on one request. Seconds are whole, and at least 1 where the request is refused. */
 export type Verdict = {
@@ -31,7 +32,7 @@ const debtBurstsMax = 10
 const rememberedMax = 4
 
 /** Creates the counter of a rule. */
-export function createRateCounter(rule: BucketRule | WindowRule): RateCounter {
+export function createRateCounter(rule: RateRule): RateCounter {
   return rule.kind === 'bucket' ? createBuckets(rule) : createWindows(rule)
 }
 

@@ -28,9 +28,10 @@ export function buildOpenApi(routes: readonly RouteEntry[], baseUrl: string): Re
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
-    tags: [...new Set(routes.map(tagOf))]
-      .toSorted()
-      .map((name) => ({ name, description: tagDescription(name) })),
+    tags: [...new Set(routes.map(tagOf))].toSorted().map((name) => {
+      const people = `For people: ${name.replace('dashboard: ', '').replaceAll('-', ' ')}.`
+      return { name, description: tagDescriptions[name] ?? people }
+    }),
     paths,
     components: {
       securitySchemes: {
@@ -50,6 +51,7 @@ export function buildOpenApi(routes: readonly RouteEntry[], baseUrl: string): Re
 
 function operation(entry: RouteEntry, schemas: SchemaWriter): Record<string, unknown> {
   const { shapes, access } = entry
+  const roles = access?.dashboard === undefined ? '' : ` Roles: ${access.dashboard.join(', ')}.`
   return {
     operationId: operationId(entry),
     summary: entry.summary,
@@ -57,11 +59,11 @@ function operation(entry: RouteEntry, schemas: SchemaWriter): Record<string, unk
     ...(access === null
       ? { security: [] }
       : {
-          description: `Takes ${wantedText(access)}.${rolesText(entry)}`,
+          description: `Takes ${wantedText(access)}.${roles}`,
           security: Object.keys(access).map((name) => ({ [name]: [] })),
         }),
     parameters: [...pathParameters(entry), ...queryParameters(entry), ...headerParameters(entry)],
-    ...(shapes.body === null ? {} : { requestBody: requestBody(entry, schemas) }),
+    ...(shapes.body === null ? {} : { requestBody: requestBody(entry, shapes.body, schemas) }),
     responses: { ...successes(entry, schemas), ...failures(entry) },
   }
 }
@@ -105,9 +107,11 @@ function headerParameters({ idempotent }: RouteEntry): unknown[] {
   ]
 }
 
-function requestBody(entry: RouteEntry, schemas: SchemaWriter): Record<string, unknown> {
-  const { body } = entry.shapes
-  if (body === null) return {}
+function requestBody(
+  entry: RouteEntry,
+  body: z.ZodType | 'raw',
+  schemas: SchemaWriter,
+): Record<string, unknown> {
   if (body === 'raw') {
     return { required: true, content: { [entry.bodyType]: { schema: {}, example: entry.example } } }
   }
@@ -119,27 +123,21 @@ function requestBody(entry: RouteEntry, schemas: SchemaWriter): Record<string, u
   }
 }
 
-function successes(entry: RouteEntry, schemas: SchemaWriter): Record<string, unknown> {
-  const { statuses } = entry.shapes
+function successes({ shapes, alsoAnswers }: RouteEntry, schemas: SchemaWriter): Record<string, unknown> {
+  const headers = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
+  const content: Record<string, unknown> = {}
+  if (shapes.reply !== null) {
+    const example = exampleOf(toJsonSchema(shapes.reply, 'output'))
+    content[jsonContent] = { schema: schemas.write(shapes.reply, 'output'), example }
+  }
+  if (alsoAnswers !== null) content[alsoAnswers] = { schema: { type: 'string' } }
+  const described = shapes.reply === null ? { headers } : { headers, content }
   return Object.fromEntries(
-    statuses.map((status) => [
+    shapes.statuses.map((status) => [
       String(status),
-      { description: status === 204 ? 'Done' : 'Success', ...successContent(entry, schemas) },
+      { description: status === 204 ? 'Done' : 'Success', ...described },
     ]),
   )
-}
-
-function successContent(
-  { alsoAnswers, shapes: { reply } }: RouteEntry,
-  schemas: SchemaWriter,
-): Record<string, unknown> {
-  const headers = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
-  if (reply === null) return { headers }
-  const schema = schemas.write(reply, 'output')
-  const example = exampleOf(toJsonSchema(reply, 'output'))
-  const content: Record<string, unknown> = { [jsonContent]: { schema, example } }
-  if (alsoAnswers !== null) content[alsoAnswers] = { schema: { type: 'string' } }
-  return { headers, content }
 }
 
 function operationId({ method, path }: RouteEntry): string {
@@ -168,15 +166,6 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   sessions: 'Sessions of players.',
   transactions: 'Movements of money.',
   'webhook-deliveries': 'Deliveries of events to webhook endpoints.',
-}
-
-function tagDescription(name: string): string {
-  return tagDescriptions[name] ?? `For people: ${name.replace('dashboard: ', '').replaceAll('-', ' ')}.`
-}
-
-function rolesText({ access }: RouteEntry): string {
-  const roles = access?.dashboard
-  return roles === undefined ? '' : ` Roles: ${roles.join(', ')}.`
 }
 
 function bearer(description: string): Record<string, string> {

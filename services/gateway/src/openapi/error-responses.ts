@@ -50,24 +50,15 @@ function failure(codes: readonly ErrorCode[]): Record<string, unknown> {
 
 /** Every error as an example of OpenAPI, by its code. */
 export function errorExamples(): Record<string, unknown> {
-  return Object.fromEntries(errorCodes.map((code) => [code, namedError(code)]))
-}
-
-function namedError(code: ErrorCode): Record<string, unknown> {
-  const { message, remedy } = errorCatalogue[code]
-  return { summary: message, description: remedy, value: errorExample(code) }
-}
-
-function errorExample(code: ErrorCode): Record<string, unknown> {
-  const { message, retryable } = errorCatalogue[code]
-  const details = [{ path: 'stake', message: 'must be a decimal string such as "10.00"' }]
-  return {
-    code,
-    message,
-    retryable,
-    request_id: 'req_01jd3v8x5q7r2m4n6p8s0t1w3y',
-    ...(code === 'VALIDATION_ERROR' ? { details } : {}),
-  }
+  return Object.fromEntries(
+    errorCodes.map((code) => {
+      const { message, remedy, retryable } = errorCatalogue[code]
+      const details = [{ path: 'stake', message: 'must be a decimal string such as "10.00"' }]
+      const value = { code, message, retryable, request_id: 'req_01jd3v8x5q7r2m4n6p8s0t1w3y' }
+      const shown = code === 'VALIDATION_ERROR' ? { ...value, details } : value
+      return [code, { summary: message, description: remedy, value: shown }]
+    }),
+  )
 }
 
 /** The envelope of every error. */

@@ -1,6 +1,6 @@
 import type { Call } from '@pitboss/contracts/call'
 import { type Caller, callerSchema } from '@pitboss/contracts/caller'
-import type { Access } from '@pitboss/contracts/endpoint'
+import type { Access, defineEndpoint } from '@pitboss/contracts/endpoint'
 import type { ErrorCode } from '@pitboss/errors/catalogue'
 import { z } from 'zod'
 import { forward } from '../answers/forward.ts'
@@ -68,22 +68,7 @@ export type RouteEntry = {
   readonly answer: (deps: AnswerDeps) => Handler
 }
 
-type AnyEndpoint = {
-  readonly route: string
-  readonly access: Access
-  readonly summary: string
-  readonly params?: z.ZodType | undefined
-  readonly query: z.ZodType
-  readonly body?: z.ZodType | undefined
-  readonly example?: unknown
-  readonly reply: z.ZodType
-  readonly answer?: z.ZodType | undefined
-  readonly statuses: readonly number[]
-  readonly errors?: readonly ErrorCode[] | undefined
-  readonly notFound?: ErrorCode | undefined
-  readonly byId?: boolean | undefined
-  readonly idempotent?: boolean | undefined
-  readonly empty?: boolean | undefined
+type AnyEndpoint = Omit<ReturnType<typeof defineEndpoint>, 'call'> & {
   readonly call: Pick<Call<never, unknown>, 'subject' | 'service' | 'budgetMs' | 'neverShed'> & {
     readonly reply: z.ZodType<ForwardedReply>
   }

@@ -1,13 +1,14 @@
 import { join } from 'node:path'
-import { cacheFolder } from './cache-folder.ts'
+import { MongoClient } from 'mongodb'
 import { startDocumentDb } from './documentdb/start-documentdb.ts'
-import { type EngineLogger, silentLogger } from './engine-logger.ts'
+import { EngineError, reasonOf } from './engine-error.ts'
+import { cacheFolder } from './engine-settings.ts'
 import { createProgress, type Progress } from './fetch/progress.ts'
 import { chooseMongodb, documentDbDataName, mongodFolderName } from './mongodb/choose-mongodb.ts'
-import { mongoServerVersion } from './mongodb/external-server.ts'
 import { runMongod } from './mongodb/run-mongod.ts'
+import { type EngineLogger, silentLogger } from './processes/engine-process.ts'
 
-export type MongoEngine = {
+type MongoEngine = {
   url: string
   kind: 'external' | 'mongod' | 'mongodb-memory-server' | 'documentdb'
   version: string
@@ -31,41 +32,40 @@ export async function startMongodb(options: {
   const { dataDir, env = process.env, logger = silentLogger, progress = createProgress() } = options
   const cacheDir = cacheFolder(env)
   const choice = await chooseMongodb({ env, cacheDir, dataDir, progress })
-  const port = options.port === undefined ? {} : { port: options.port }
   const { kind, reason } = choice
-  switch (choice.kind) {
-    case 'external':
-      return {
-        url: choice.url,
-        kind,
-        version: await mongoServerVersion(choice.url),
-        reason,
-        stop: async () => {},
-      }
-    case 'documentdb': {
-      const running = await startDocumentDb({
-        dataDir: join(dataDir, documentDbDataName),
-        cacheDir,
-        logger,
-        progress,
-        ...port,
-      })
-      return {
-        url: running.url,
-        kind,
-        version: await mongoServerVersion(running.url),
-        reason,
-        stop: running.stop,
-      }
-    }
-    default: {
-      const running = await runMongod({
-        program: choice.program,
-        dataDir: join(dataDir, mongodFolderName),
-        logger,
-        ...port,
-      })
-      return { url: running.url, kind, version: running.version, reason, stop: running.stop }
-    }
+  if (choice.kind === 'external') {
+    const version = await mongoServerVersion(choice.url)
+    return { url: choice.url, kind, version, reason, stop: async () => {} }
+  }
+  const port = options.port
+  const { url, stop } =
+    choice.kind === 'documentdb'
+      ? await startDocumentDb({
+          dataDir: join(dataDir, documentDbDataName),
+          cacheDir,
+          port,
+          logger,
+          progress,
+        })
+      : await runMongod({ program: choice.program, dataDir: join(dataDir, mongodFolderName), port, logger })
+  return { url, kind, version: await mongoServerVersion(url), reason, stop }
+}
+
+const timeoutMs = 5_000
+
+/**
+ * The version of a running MongoDB.
+ * @throws EngineError when it does not answer within 5 s.
+ */
+async function mongoServerVersion(url: string): Promise<string> {
+  let client: MongoClient | null = null
+  try {
+    client = new MongoClient(url, { serverSelectionTimeoutMS: timeoutMs, connectTimeoutMS: timeoutMs })
+    const { version } = await client.db('admin').command({ buildInfo: 1 })
+    return String(version)
+  } catch (error) {
+    throw new EngineError(`the database of MONGODB_URL cannot be used: ${reasonOf(error)}`)
+  } finally {
+    await client?.close()
   }
 }

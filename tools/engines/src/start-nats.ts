@@ -1,12 +1,10 @@
 import { join } from 'node:path'
-import { cacheFolder } from './cache-folder.ts'
-import { type EngineLogger, silentLogger } from './engine-logger.ts'
+import { cacheFolder } from './engine-settings.ts'
+import { type EngineLogger, silentLogger } from './processes/engine-process.ts'
 import { createProgress, type Progress } from './fetch/progress.ts'
 import { chooseNats } from './nats/choose-nats.ts'
-import type { NatsAccount, NatsCluster } from './nats/nats-options.ts'
-import { requireNatsVersion } from './nats/nats-version.ts'
-import { runNatsServer } from './nats/run-nats-server.ts'
-import { natsServerVersion } from './nats/server-info.ts'
+import { natsServerVersion, requireNatsVersion } from './nats/nats-version.ts'
+import { type NatsServerOptions, runNatsServer } from './nats/run-nats-server.ts'
 
 export type NatsEngine = {
   url: string
@@ -23,14 +21,8 @@ export type NatsEngine = {
   stop: () => Promise<void>
 }
 
-export type StartNatsOptions = {
-  /** State lies in its folder `nats`. */
-  dataDir: string
-  accounts: readonly NatsAccount[]
-  port?: number
-  monitorPort?: number
-  cluster?: NatsCluster
-  serverName?: string
+/** State lies in the folder `nats` of `dataDir`. */
+export type StartNatsOptions = Omit<NatsServerOptions, 'program' | 'logger'> & {
   env?: NodeJS.ProcessEnv
   logger?: EngineLogger
   progress?: Progress
@@ -52,15 +44,7 @@ export async function startNats(options: StartNatsOptions): Promise<NatsEngine> 
     return { url: choice.url, kind, version, reason, ...nothing }
   }
   const { accounts, port, monitorPort, cluster, serverName } = options
-  const running = await runNatsServer({
-    program: choice.program,
-    dataDir: join(dataDir, 'nats'),
-    accounts,
-    logger,
-    ...(port === undefined ? {} : { port }),
-    ...(monitorPort === undefined ? {} : { monitorPort }),
-    ...(cluster === undefined ? {} : { cluster }),
-    ...(serverName === undefined ? {} : { serverName }),
-  })
-  return { ...running, kind, reason }
+  const { program } = choice
+  const server = { accounts, port, monitorPort, cluster, serverName, program, logger }
+  return { ...(await runNatsServer({ ...server, dataDir: join(dataDir, 'nats') })), kind, reason }
 }

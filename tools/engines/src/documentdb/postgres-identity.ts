@@ -74,9 +74,10 @@ function usableCapability(): string | null {
   } catch {
     return null
   }
-  const mask = /^CapPrm:\s*([0-9a-f]+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'
-  const bounding = /^CapBnd:\s*([0-9a-f]+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'
-  const has = BigInt(`0x${mask}`) & BigInt(`0x${bounding}`)
+  const status = readFileSync('/proc/self/status', 'utf8')
+  const mask = (name: string) =>
+    BigInt(`0x${new RegExp(`^${name}:\\s*([0-9a-f]+)`, 'm').exec(status)?.[1] ?? '0'}`)
+  const has = mask('CapPrm') & mask('CapBnd')
   if (((has >> setpcapBit) & 1n) === 0n) return null
   return capabilities.find(({ bit }) => ((has >> bit) & 1n) === 1n)?.name ?? null
 }

@@ -19,57 +19,31 @@ import {
 } from '../fetch/private-apt.ts'
 import type { Progress } from '../fetch/progress.ts'
 import { runProgram } from '../fetch/run-program.ts'
-import { postgisStub } from './postgis-stub.ts'
 import { postgresFiles, programPackages } from './postgres-files.ts'
 
 /**
  * The libraries as the suite names them today, so that one download fetches all. A name that the suite has
  * renamed is left out here and found through the dependencies of what was unpacked.
  */
-const libraryPackages = [
-  'libpq5',
-  'libbson2-2',
-  'libpcre2-8-0',
-  'libc6',
-  'libicu78',
-  'libssl3t64',
-  'libzstd1',
-  'liblz4-1',
-  'libxxhash0',
-  'libxml2-16',
-  'zlib1g',
-  'libpam0g',
-  'libaudit1',
-  'libcap-ng0',
-  'libgssapi-krb5-2',
-  'libkrb5-3',
-  'libk5crypto3',
-  'libkrb5support0',
-  'libcom-err2',
-  'libkeyutils1',
-  'libldap2',
-  'libsasl2-2',
-  'libnuma1',
-  'liburing2',
-  'libsystemd0',
-  'libgcc-s1',
-  'libstdc++6',
-]
+const libraryPackages = words(`
+  libpq5 libbson2-2 libpcre2-8-0 libc6 libicu78 libssl3t64 libzstd1 liblz4-1 libxxhash0 libxml2-16
+  zlib1g libpam0g libaudit1 libcap-ng0 libgssapi-krb5-2 libkrb5-3 libk5crypto3 libkrb5support0
+  libcom-err2 libkeyutils1 libldap2 libsasl2-2 libnuma1 liburing2 libsystemd0 libgcc-s1 libstdc++6
+`)
 
 const resolveRoundsMax = 4
 
+/** Modules that the server loads. */
+const modules = words(`
+  pg_documentdb.so pg_documentdb_core.so pg_documentdb_extended_rum.so pg_cron.so
+  vector.so plpgsql.so dict_snowball.so
+`)
+
 /** Files that a running server never reads: half of the unpacked ones. */
-const unused = [
-  'usr/lib/postgresql/18/lib/bitcode',
-  'usr/share/doc',
-  'usr/share/man',
-  'usr/share/locale',
-  'usr/share/postgresql/18/man',
-  'usr/share/gdb',
-  'usr/share/lintian',
-  'etc',
-  'var',
-]
+const unused = words(`
+  usr/lib/postgresql/18/lib/bitcode usr/share/doc usr/share/man usr/share/locale
+  usr/share/postgresql/18/man usr/share/gdb usr/share/lintian etc var
+`)
 
 /**
  * Fetches PostgreSQL with DocumentDB and unpacks it into `folder`, ready to run from wherever that is moved.
@@ -126,15 +100,6 @@ async function addMissingLibraries(
 }
 
 function loadedFiles(files: ReturnType<typeof postgresFiles>): string[] {
-  const modules = [
-    'pg_documentdb.so',
-    'pg_documentdb_core.so',
-    'pg_documentdb_extended_rum.so',
-    'pg_cron.so',
-    'vector.so',
-    'plpgsql.so',
-    'dict_snowball.so',
-  ]
   const programs = ['postgres', 'initdb'].map((name) => join(files.programFolder, name))
   return [...programs, ...modules.map((name) => join(files.moduleFolder, name))].filter((file) =>
     existsSync(file),
@@ -171,4 +136,44 @@ function wrap(files: ReturnType<typeof postgresFiles>, program: string): void {
   writeFileSync(path, `${lines.join('\n')}\n`)
   chmodSync(path, 0o755)
   if (!existsSync(files.loader)) copyFileSync(join(files.root, files.loaderName), files.loader)
+}
+
+const byteTypes = ['geometry', 'geography', 'box2d', 'gidx']
+
+const supportFunctions = [
+  'geometry_gist_union_2d(bytea, internal) RETURNS internal',
+  'geometry_gist_decompress_2d(internal) RETURNS internal',
+  'geometry_gist_penalty_2d(internal, internal, internal) RETURNS internal',
+  'geometry_gist_picksplit_2d(internal, internal) RETURNS internal',
+  'geometry_gist_same_2d(geom1 geometry, geom2 geometry, internal) RETURNS internal',
+  'geography_gist_union(bytea, internal) RETURNS internal',
+  'geography_gist_decompress(internal) RETURNS internal',
+  'geography_gist_penalty(internal, internal, internal) RETURNS internal',
+  'geography_gist_picksplit(internal, internal) RETURNS internal',
+  'geography_gist_same(box2d, box2d, internal) RETURNS internal',
+]
+
+/**
+ * DocumentDB declares PostGIS as a dependency for its geographic indexes, which nothing here uses. These
+ * types and signatures satisfy the declaration; the real one would double the download.
+ */
+const postgisStub = [
+  ...byteTypes.map((name) => typeSql(name, '')),
+  typeSql('box2df', ', internallength = 16'),
+  ...supportFunctions.map(
+    (signature) => `CREATE FUNCTION ${signature} LANGUAGE internal AS 'gist_box_union';`,
+  ),
+  '',
+].join('\n')
+
+function typeSql(name: string, more: string): string {
+  return [
+    `CREATE FUNCTION ${name}_in(cstring) RETURNS ${name} LANGUAGE internal IMMUTABLE STRICT AS 'byteain';`,
+    `CREATE FUNCTION ${name}_out(${name}) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'byteaout';`,
+    `CREATE TYPE ${name} (input = ${name}_in, output = ${name}_out${more});`,
+  ].join('\n')
+}
+
+function words(text: string): string[] {
+  return text.trim().split(/\s+/)
 }

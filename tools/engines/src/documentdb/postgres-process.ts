@@ -1,25 +1,36 @@
-import { chownSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { EngineError } from '../engine-error.ts'
-import { type EngineProcess, startEngineProcess } from '../processes/engine-process.ts'
-import { isAlive, processStartedAt } from '../processes/process-identity.ts'
-import type { ProcessRecord } from '../processes/process-record.ts'
+import { type EngineProcess, lastWords, startEngineProcess } from '../processes/engine-process.ts'
+import { killIfThere, type ProcessRecord, processStartedAt } from '../processes/process-record.ts'
 import { waitUntil } from '../processes/wait-until.ts'
-import { endLeftovers, runsOn } from './end-leftovers.ts'
 import { PostgresConnection } from './gateway/postgres/postgres-connection.ts'
-import { postgresConfiguration } from './postgres-configuration.ts'
-import { postgresDatabase, postgresFiles, postgresUser, socketName } from './postgres-files.ts'
+import {
+  makeSocketFolder,
+  postgresDatabase,
+  postgresFiles,
+  postgresUser,
+  socketName,
+} from './postgres-files.ts'
 import type { PostgresIdentity } from './postgres-identity.ts'
-import { makeSocketFolder } from './socket-folder.ts'
 
-export type PostgresOptions = {
+type PostgresOptions = {
   programs: string
   dataPath: string
   socketFolder: string
   logPath: string
   identity: PostgresIdentity
   record: ProcessRecord
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 const readyTimeoutMs = 60_000
@@ -79,11 +90,13 @@ async function startOnce(options: PostgresOptions): Promise<EngineProcess> {
   const outcome = await waitUntil<'ready' | 'gone'>(
     async () =>
       server.hasExited() ? 'gone' : (await answers(join(socketFolder, socketName))) ? 'ready' : null,
-    { timeoutMs: readyTimeoutMs, everyMs: 20, ...(signal === undefined ? {} : { signal }) },
+    { timeoutMs: readyTimeoutMs, everyMs: 20, signal },
   )
   if (outcome === 'ready') return server
   await server.end()
-  throw new EngineError(`PostgreSQL did not start: ${lastWords(logPath)}`)
+  throw new EngineError(
+    `PostgreSQL did not start: ${lastWords(logPath, 6, /FATAL|PANIC|ERROR|HINT|DETAIL|cannot|could not/)}`,
+  )
 }
 
 async function answers(socketPath: string): Promise<boolean> {
@@ -119,13 +132,77 @@ function removeStaleLock(dataPath: string): void {
   } catch {
     return
   }
-  const startedAt = processStartedAt(pid)
-  if (startedAt === null || !isAlive(pid, startedAt)) return
-  if (!runsOn(pid, dataPath)) rmSync(path, { force: true })
+  if (processStartedAt(pid) !== null && !runsOn(pid, dataPath)) rmSync(path, { force: true })
 }
 
-function lastWords(logPath: string): string {
-  const lines = readFileSync(logPath, 'utf8').trim().split('\n').slice(-6)
-  const fatal = lines.filter((line) => /FATAL|PANIC|ERROR|HINT|DETAIL|cannot|could not/.test(line))
-  return `${(fatal.length > 0 ? fatal : lines).join(' · ').slice(-600)} (${logPath})`
+/**
+ * Ends every PostgreSQL process that still works in a data folder: a worker of a postmaster that was killed
+ * can spin for ever and hold the shared memory that a new server needs. To be called only by who has claimed
+ * the folder and has no server of his own on it at that moment, so that nothing in it is anybody else's.
+ * Linux only, as DocumentDB is.
+ */
+export function endLeftovers(dataPath: string): void {
+  if (!existsSync(dataPath)) return
+  for (const name of readdirSync('/proc')) {
+    const pid = Number(name)
+    if (Number.isInteger(pid) && runsOn(pid, dataPath)) killIfThere(pid, 'SIGKILL')
+  }
+}
+
+/**
+ * Whether a process is PostgreSQL's and works in this data folder: each of its processes goes there at its
+ * start. Where that may not be read (root without its rights, another user's process) its arguments decide.
+ */
+function runsOn(pid: number, dataPath: string): boolean {
+  const line = readOr('', () => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+  if (!/(^|\/bin\/)postgres\b/.test(line)) return false
+  const folder = readOr(null, () => readlinkSync(`/proc/${pid}/cwd`))
+  return folder === null ? line.split('\0').includes(dataPath) : folder === realpathSync(dataPath)
+}
+
+/** A process may end between two looks, or belong to another user. */
+function readOr<Value>(otherwise: Value, read: () => Value): Value {
+  try {
+    return read()
+  } catch {
+    return otherwise
+  }
+}
+
+/** PostgreSQL's settings; each of them was measured or is needed (why: docs/engines.md). */
+function postgresConfiguration(socketFolder: string): string {
+  const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
+  const settings = {
+    listen_addresses: "''",
+    unix_socket_directories: quoted(socketFolder),
+    unix_socket_permissions: '0700',
+    max_connections: '120',
+    shared_buffers: "'64MB'",
+    // bounds what must be replayed after a crash, and the disk
+    max_wal_size: "'256MB'",
+    timezone: "'GMT'",
+    log_timezone: "'GMT'",
+    shared_preload_libraries: "'pg_cron,pg_documentdb_core,pg_documentdb,pg_documentdb_extended_rum'",
+    'cron.database_name': "'postgres'",
+    'cron.use_background_workers': 'on',
+    'cron.log_run': 'off',
+    'cron.log_statement': 'off',
+    max_worker_processes: '16',
+    'documentdb.localhost_connection_string': quoted(`host=${socketFolder}`),
+    // without it no sort uses an index
+    'documentdb.alternate_index_handler_name': "'extended_rum'",
+    'documentdb.useFileBasedPersistedCursors': 'on',
+    'documentdb_core.enableCollation': 'on',
+    // an idle cursor dies after a minute otherwise
+    'documentdb.defaultCursorExpiryTimeLimitSeconds': '600',
+    enable_bitmapscan: 'off',
+    autovacuum_naptime: "'5s'",
+    // racing inserts of one unique key stall for seconds otherwise
+    deadlock_timeout: "'10ms'",
+    jit: 'off',
+    log_min_messages: 'warning',
+  }
+  return Object.entries(settings)
+    .map(([name, value]) => `${name} = ${value}\n`)
+    .join('')
 }

@@ -1,16 +1,22 @@
 import { join, resolve } from 'node:path'
-import { type EngineLogger, silentLogger } from '../engine-logger.ts'
+import { fileURLToPath } from 'node:url'
+import { EngineError } from '../engine-error.ts'
 import { createProgress, type Progress } from '../fetch/progress.ts'
-import { freePort, requireFreePort } from '../processes/free-port.ts'
+import {
+  type EngineLogger,
+  type EngineProcess,
+  silentLogger,
+  startEngineProcess,
+  supervise,
+  type Supervised,
+} from '../processes/engine-process.ts'
+import { choosePort } from '../processes/free-port.ts'
 import { openDataFolder } from '../processes/open-data-folder.ts'
-import { type Supervised, supervise } from '../processes/supervise.ts'
-import { copyTemplate } from './data-template.ts'
-import { endLeftovers } from './end-leftovers.ts'
-import { fetchDocumentDb } from './fetch-documentdb.ts'
-import { startGateway } from './gateway-process.ts'
+import type { ProcessRecord } from '../processes/process-record.ts'
+import { copyTemplate, fetchDocumentDb } from './fetch-documentdb.ts'
+import { socketFolderFor } from './postgres-files.ts'
 import { postgresIdentity } from './postgres-identity.ts'
-import { startPostgres } from './postgres-process.ts'
-import { socketFolderFor } from './socket-folder.ts'
+import { endLeftovers, startPostgres } from './postgres-process.ts'
 
 export type DocumentDb = {
   url: string
@@ -29,13 +35,13 @@ export type DocumentDb = {
 export async function startDocumentDb(options: {
   dataDir: string
   cacheDir: string
-  port?: number
+  port?: number | undefined
   logger?: EngineLogger
   progress?: Progress
 }): Promise<DocumentDb> {
   const { cacheDir, logger = silentLogger, progress = createProgress() } = options
   const dataDir = resolve(options.dataDir)
-  const port = options.port ? await requireFreePort(options.port, 'the database') : await freePort()
+  const port = await choosePort(options.port, 'the database')
   const programs = await fetchDocumentDb(cacheDir, progress)
   progress.done()
   const socketFolder = socketFolderFor(dataDir)
@@ -87,4 +93,54 @@ export async function startDocumentDb(options: {
     await stop()
     throw error
   }
+}
+
+const program = fileURLToPath(new URL('./gateway/main.ts', import.meta.url))
+const readyTimeoutMs = 15_000
+
+/**
+ * Starts the MongoDB wire gateway and waits until it listens. It ends by itself when its input closes, so it
+ * cannot outlive this process.
+ */
+async function startGateway(options: {
+  socketFolder: string
+  port: number
+  logPath: string
+  record: ProcessRecord
+}): Promise<EngineProcess> {
+  const { socketFolder, port, logPath, record } = options
+  const gateway = await startEngineProcess(
+    {
+      name: 'documentdb-gateway',
+      program: process.execPath,
+      args: [program],
+      env: {
+        ...process.env,
+        PITBOSS_PG_SOCKET_DIR: socketFolder,
+        PITBOSS_DOCUMENTDB_PORT: String(port),
+        NODE_OPTIONS: '',
+      },
+      logPath,
+      endBy: [{ signal: 'SIGTERM', waitMs: 3_000 }],
+      piped: true,
+    },
+    record,
+  )
+  if (await isReady(gateway, port)) return gateway
+  await gateway.end()
+  throw new EngineError(`the MongoDB gateway of DocumentDB did not start on port ${port}; see ${logPath}`)
+}
+
+/** Whether the gateway says that it listens before it ends or the time is over. */
+function isReady({ child, exited }: EngineProcess, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), readyTimeoutMs)
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      if (text.includes(JSON.stringify({ ready: true, port }))) resolve(true)
+    })
+    void exited.then(() => {
+      clearTimeout(timer)
+      resolve(false)
+    })
+  })
 }

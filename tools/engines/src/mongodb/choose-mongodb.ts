@@ -4,7 +4,7 @@ import { fetchDocumentDb, isDocumentDbCached } from '../documentdb/fetch-documen
 import { aptObstacle } from '../fetch/private-apt.ts'
 import { EngineError } from '../engine-error.ts'
 import type { Progress } from '../fetch/progress.ts'
-import { findProgram } from '../find-program.ts'
+import { findProgram } from '../engine-settings.ts'
 import { type Attempt, firstThatWorks } from '../try-ways.ts'
 import { fetchMongod, isMongodCached } from './fetch-mongod.ts'
 

@@ -1,20 +1,25 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { MongoClient } from 'mongodb'
 import { EngineError, reasonOf } from '../engine-error.ts'
-import type { EngineLogger } from '../engine-logger.ts'
-import { type EngineProcess, startEngineProcess } from '../processes/engine-process.ts'
-import { freePort, requireFreePort } from '../processes/free-port.ts'
+import {
+  type EngineLogger,
+  type EngineProcess,
+  lastWords,
+  startEngineProcess,
+  supervise,
+} from '../processes/engine-process.ts'
+import { choosePort } from '../processes/free-port.ts'
 import { openDataFolder } from '../processes/open-data-folder.ts'
-import { supervise } from '../processes/supervise.ts'
 import { waitUntil } from '../processes/wait-until.ts'
 
-export type RunningMongod = { url: string; version: string; pid: () => number; stop: () => Promise<void> }
+export type RunningMongod = { url: string; stop: () => Promise<void> }
 
 const setName = 'rs0'
 const readyTimeoutMs = 60_000
 const commandTimeoutMs = 2_000
 const notYetInitialised = 94
+const mongodArgs = ['--bind_ip', '127.0.0.1', '--nounixsocket']
 
 /**
  * Runs a real mongod as a replica set of one node, supervised: a killed one is back on the same port.
@@ -23,18 +28,17 @@ const notYetInitialised = 94
 export async function runMongod(options: {
   program: string
   dataDir: string
-  port?: number
+  port?: number | undefined
   logger: EngineLogger
 }): Promise<RunningMongod> {
   const { program, logger } = options
   const dataDir = resolve(options.dataDir)
-  const port = options.port ? await requireFreePort(options.port, 'the database') : await freePort()
+  const port = await choosePort(options.port, 'the database')
   const folder = await openDataFolder(dataDir)
   try {
     const dbPath = join(dataDir, 'data')
     mkdirSync(dbPath, { recursive: true, mode: 0o700 })
     const logPath = join(dataDir, 'mongod.log')
-    let version = ''
     const server = await supervise({
       name: 'mongod',
       start: async (signal) => {
@@ -42,23 +46,13 @@ export async function runMongod(options: {
           {
             name: 'mongod',
             program,
-            args: [
-              '--dbpath',
-              dbPath,
-              '--replSet',
-              setName,
-              '--port',
-              String(port),
-              '--bind_ip',
-              '127.0.0.1',
-              '--nounixsocket',
-            ],
+            args: ['--dbpath', dbPath, '--replSet', setName, '--port', String(port), ...mongodArgs],
             logPath,
             endBy: [{ signal: 'SIGTERM', waitMs: 20_000 }],
           },
           folder.record,
         )
-        version = await becomePrimary(started, port, logPath, signal)
+        await becomePrimary(started, port, logPath, signal)
         return started
       },
       logger,
@@ -68,7 +62,7 @@ export async function runMongod(options: {
       stopping ??= server.stop().then(() => folder.close())
       return stopping
     }
-    return { url: `mongodb://127.0.0.1:${port}/?replicaSet=${setName}`, version, pid: server.pid, stop }
+    return { url: `mongodb://127.0.0.1:${port}/?replicaSet=${setName}`, stop }
   } catch (error) {
     await folder.close()
     throw error
@@ -101,7 +95,7 @@ async function becomePrimary(
     )
     if (version) return version
     await server.end()
-    throw new EngineError(`mongod did not start: ${obstacle} ${lastWords(logPath)}`)
+    throw new EngineError(`mongod did not start: ${obstacle} ${lastWords(logPath, 40, /"s":"[FE]"/)}`)
   } finally {
     await client.close()
   }
@@ -135,10 +129,4 @@ async function currentConfig(client: MongoClient): Promise<SetConfig | null> {
     if (error instanceof Error && 'code' in error && error.code === notYetInitialised) return null
     throw error
   }
-}
-
-function lastWords(logPath: string): string {
-  const lines = readFileSync(logPath, 'utf8').trim().split('\n')
-  const fatal = lines.slice(-40).filter((line) => /"s":"[FE]"/.test(line))
-  return `${(fatal.length > 0 ? fatal : lines).slice(-3).join(' · ').slice(-600)} (${logPath})`
 }

@@ -1,9 +1,8 @@
 import { badSettingExitCode, EngineError, reasonOf } from '../engine-error.ts'
 import type { Progress } from '../fetch/progress.ts'
-import { findProgram } from '../find-program.ts'
+import { findProgram } from '../engine-settings.ts'
 import { type Attempt, firstThatWorks } from '../try-ways.ts'
-import { fetchNatsDebian, isNatsDebianCached } from './nats-debian.ts'
-import { fetchNatsRelease, isNatsReleaseCached } from './nats-release.ts'
+import { fetchNatsDebian, fetchNatsRelease, isNatsDebianCached, isNatsReleaseCached } from './fetch-nats.ts'
 import { natsProgramVersion, requireNatsVersion } from './nats-version.ts'
 
 export type NatsChoice =

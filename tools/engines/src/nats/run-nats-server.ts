@@ -1,18 +1,24 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { EngineError, reasonOf } from '../engine-error.ts'
-import type { EngineLogger } from '../engine-logger.ts'
-import { type EngineProcess, startEngineProcess } from '../processes/engine-process.ts'
-import { freePort, requireFreePort } from '../processes/free-port.ts'
+import {
+  type EngineLogger,
+  type EngineProcess,
+  lastWords,
+  startEngineProcess,
+  supervise,
+} from '../processes/engine-process.ts'
+import { choosePort } from '../processes/free-port.ts'
 import { openDataFolder } from '../processes/open-data-folder.ts'
-import type { ProcessRecord } from '../processes/process-record.ts'
-import { supervise } from '../processes/supervise.ts'
 import { waitUntil } from '../processes/wait-until.ts'
-import type { NatsAccount, NatsCluster } from './nats-options.ts'
+import {
+  type NatsAccount,
+  type NatsCluster,
+  renderConfiguration,
+  withUserSeeds,
+} from './nats-configuration.ts'
 import { requireNatsVersion } from './nats-version.ts'
-import { renderConfiguration } from './render-configuration.ts'
-import { withUserSeeds } from './user-seeds.ts'
 
 export type RunningNats = {
   url: string
@@ -22,6 +28,17 @@ export type RunningNats = {
   seeds: Record<string, string>
   pid: () => number
   stop: () => Promise<void>
+}
+
+export type NatsServerOptions = {
+  program: string
+  dataDir: string
+  accounts: readonly NatsAccount[]
+  port?: number | undefined
+  monitorPort?: number | undefined
+  cluster?: NatsCluster | undefined
+  serverName?: string | undefined
+  logger: EngineLogger
 }
 
 const readyTimeoutMs = 30_000
@@ -34,16 +51,7 @@ const varz = z.object({
  * Runs a server program on a data folder, supervised: a killed one is back within a second on the same port.
  * @throws EngineError when it does not start, is too old, or did not take `sync_interval: always`.
  */
-export async function runNatsServer(options: {
-  program: string
-  dataDir: string
-  accounts: readonly NatsAccount[]
-  port?: number
-  monitorPort?: number
-  cluster?: NatsCluster
-  serverName?: string
-  logger: EngineLogger
-}): Promise<RunningNats> {
+export async function runNatsServer(options: NatsServerOptions): Promise<RunningNats> {
   const { program, logger, serverName = 'pitboss', cluster } = options
   const dataDir = resolve(options.dataDir)
   const port = await choosePort(options.port, 'the broker')
@@ -52,23 +60,26 @@ export async function runNatsServer(options: {
   try {
     const { accounts, seeds } = withUserSeeds(dataDir, options.accounts)
     const configuration = join(dataDir, 'nats.conf')
+    const logPath = join(dataDir, 'nats.log')
     const storeFolder = join(dataDir, 'jetstream')
-    const values = {
-      serverName,
-      port,
-      monitorPort,
-      storeFolder,
-      accounts,
-      ...(cluster === undefined ? {} : { cluster }),
-    }
+    const values = { serverName, port, monitorPort, storeFolder, accounts, cluster }
     writeFileSync(configuration, renderConfiguration(values), { mode: 0o600 })
     const monitorUrl = `http://127.0.0.1:${monitorPort}`
     let version = ''
     const server = await supervise({
       name: 'nats-server',
       start: async (signal) => {
-        const started = await startServer({ program, configuration, dataDir, record: folder.record })
-        version = await checkedVersion(started, monitorUrl, join(dataDir, 'nats.log'), signal)
+        const started = await startEngineProcess(
+          {
+            name: 'nats-server',
+            program,
+            args: ['-c', configuration],
+            logPath,
+            endBy: [{ signal: 'SIGTERM', waitMs: 10_000 }],
+          },
+          folder.record,
+        )
+        version = await checkedVersion(started, monitorUrl, logPath, signal)
         return started
       },
       logger,
@@ -85,28 +96,6 @@ export async function runNatsServer(options: {
   }
 }
 
-async function choosePort(port: number | undefined, what: string): Promise<number> {
-  return port ? requireFreePort(port, what) : freePort()
-}
-
-function startServer(options: {
-  program: string
-  configuration: string
-  dataDir: string
-  record: ProcessRecord
-}): Promise<EngineProcess> {
-  return startEngineProcess(
-    {
-      name: 'nats-server',
-      program: options.program,
-      args: ['-c', options.configuration],
-      logPath: join(options.dataDir, 'nats.log'),
-      endBy: [{ signal: 'SIGTERM', waitMs: 10_000 }],
-    },
-    options.record,
-  )
-}
-
 async function checkedVersion(
   server: EngineProcess,
   monitorUrl: string,
@@ -119,7 +108,9 @@ async function checkedVersion(
   )
   try {
     if (answer === null || answer === 'gone')
-      throw new EngineError(`nats-server did not start: ${lastWords(logPath)}`)
+      throw new EngineError(
+        `nats-server did not start: ${lastWords(logPath, 8, /\[(FTL|ERR)\]|nats-server:/)}`,
+      )
     requireNatsVersion(answer.version, 'nats-server')
     if (answer.jetstream.config?.sync_always !== true) {
       throw new EngineError(
@@ -147,10 +138,4 @@ async function healthy(monitorUrl: string): Promise<z.infer<typeof varz> | null>
       throw new EngineError(`nats-server's monitor gives no JetStream: ${reasonOf(error)}`)
     return null
   }
-}
-
-function lastWords(logPath: string): string {
-  const lines = readFileSync(logPath, 'utf8').trim().split('\n').slice(-8)
-  const bad = lines.filter((line) => /\[(FTL|ERR)\]|nats-server:/.test(line))
-  return `${(bad.length > 0 ? bad : lines).join(' · ').slice(-600)} (${logPath})`
 }

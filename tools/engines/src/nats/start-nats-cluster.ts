@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { cacheFolder } from '../cache-folder.ts'
-import { type EngineLogger, silentLogger } from '../engine-logger.ts'
+import { cacheFolder } from '../engine-settings.ts'
+import { type EngineLogger, silentLogger } from '../processes/engine-process.ts'
 import { createProgress, type Progress } from '../fetch/progress.ts'
 import { freePort } from '../processes/free-port.ts'
 import { EngineError } from '../engine-error.ts'
 import { waitUntil } from '../processes/wait-until.ts'
 import { chooseNats } from './choose-nats.ts'
-import type { NatsAccount } from './nats-options.ts'
+import type { NatsAccount } from './nats-configuration.ts'
 import { type RunningNats, runNatsServer } from './run-nats-server.ts'
 
 export type NatsClusterEngine = {

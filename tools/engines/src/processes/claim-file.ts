@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { errorCode } from '../engine-error.ts'
-import { isAlive, processStartedAt } from './process-identity.ts'
+import { isAlive, processStartedAt } from './process-record.ts'
 
 export type Claim = { release: () => void }
 export type ClaimResult = { claim: Claim } | { heldBy: number }

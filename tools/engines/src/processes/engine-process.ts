@@ -1,11 +1,22 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync, renameSync, statSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { EngineError } from '../engine-error.ts'
+import { EngineError, reasonOf } from '../engine-error.ts'
 import type { ProcessRecord } from './process-record.ts'
 
-export type EngineCommand = {
+/** Logger of the engines; a pino logger fits. */
+export type EngineLogger = {
+  info(fields: Record<string, unknown>, message: string): void
+  warn(fields: Record<string, unknown>, message: string): void
+  error(fields: Record<string, unknown>, message: string): void
+}
+
+const nothing = () => {}
+
+export const silentLogger: EngineLogger = { info: nothing, warn: nothing, error: nothing }
+
+type EngineCommand = {
   name: string
   program: string
   args: string[]
@@ -46,10 +57,10 @@ export async function startEngineProcess(
   const child = spawn(program, args, {
     detached: true,
     stdio: piped ? ['pipe', 'pipe', log] : ['ignore', log, log],
-    ...(env === undefined ? {} : { env }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(uid === undefined ? {} : { uid }),
-    ...(gid === undefined ? {} : { gid }),
+    env,
+    cwd,
+    uid,
+    gid,
   })
   closeSync(log)
   const pid = child.pid
@@ -91,4 +102,76 @@ async function end(
 function openLog(path: string): number {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > logBytesMax) renameSync(path, `${path}.1`)
   return openSync(path, 'a', 0o600)
+}
+
+export type Supervised = { pid: () => number; stop: () => Promise<void> }
+
+const retryDelayMsMin = 50
+const retryDelayMsMax = 1_000
+
+/**
+ * Runs a process and starts it again whenever it ends. The first start must succeed, else its error is
+ * thrown; later failures (a full disk, say) are logged when the reason changes and tried again, at most a
+ * second apart, until it heals.
+ */
+export async function supervise(options: {
+  name: string
+  /** Starts the process and resolves when it is ready to serve; ends what it started when `signal` aborts. */
+  start: (signal: AbortSignal) => Promise<EngineProcess>
+  logger: EngineLogger
+}): Promise<Supervised> {
+  const { name, start, logger } = options
+  const stopping = new AbortController()
+  let current = await start(stopping.signal)
+
+  async function restart(how: string): Promise<void> {
+    logger.warn({ engine: name, how }, 'engine.died')
+    const diedAt = performance.now()
+    let lastReason = ''
+    for (
+      let waitMs = retryDelayMsMin;
+      !stopping.signal.aborted;
+      waitMs = Math.min(waitMs * 2, retryDelayMsMax)
+    ) {
+      try {
+        current = await start(stopping.signal)
+        logger.info(
+          { engine: name, pid: current.pid, down_ms: Math.round(performance.now() - diedAt) },
+          'engine.restarted',
+        )
+        return
+      } catch (error) {
+        if (stopping.signal.aborted) return
+        if (reasonOf(error) !== lastReason)
+          logger.error({ engine: name, reason: reasonOf(error) }, 'engine.restart_failed')
+        lastReason = reasonOf(error)
+      }
+      await delay(waitMs, undefined, { signal: stopping.signal }).catch(() => {})
+    }
+  }
+
+  async function watch(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const how = await current.exited
+      if (!stopping.signal.aborted) await restart(how)
+    }
+  }
+
+  const watching = watch()
+  return {
+    pid: () => current.pid,
+    stop: async () => {
+      stopping.abort()
+      await current.end()
+      await watching
+      await current.end()
+    },
+  }
+}
+
+/** For an error: what of the last `count` lines of a log looks bad, else these lines, and where it lies. */
+export function lastWords(logPath: string, count: number, bad: RegExp): string {
+  const lines = readFileSync(logPath, 'utf8').trim().split('\n').slice(-count)
+  const found = lines.filter((line) => bad.test(line))
+  return `${(found.length > 0 ? found : lines).join(' · ').slice(-600)} (${logPath})`
 }

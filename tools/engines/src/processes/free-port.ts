@@ -23,8 +23,12 @@ export async function freePort(): Promise<number> {
   throw new EngineError(`no free port was found between ${portMin} and ${portMax} on 127.0.0.1`)
 }
 
-/** @throws EngineError when the port is taken. */
-export async function requireFreePort(port: number, what: string): Promise<number> {
+/**
+ * The port that was chosen for `what`, or a free one where none (or 0) was.
+ * @throws EngineError when the chosen port is taken.
+ */
+export async function choosePort(port: number | undefined, what: string): Promise<number> {
+  if (!port) return freePort()
   if (await isFreePort(port)) return port
   throw new EngineError(
     `port ${port} for ${what} is taken by another process; free it or choose another port`,

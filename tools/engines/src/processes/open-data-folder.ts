@@ -1,13 +1,15 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { EngineError, errorCode, reasonOf } from '../engine-error.ts'
 import { type Claim, claimFile } from './claim-file.ts'
-import { type ProcessRecord, processRecord } from './process-record.ts'
-import { startWatchdog } from './watchdog.ts'
+import { killIfThere, processRecord, type ProcessRecord } from './process-record.ts'
 import { waitUntil } from './wait-until.ts'
 
 /** The data folder of one engine, ours alone until it is closed. */
-export type DataFolder = { path: string; record: ProcessRecord; close(): Promise<void> }
+type DataFolder = { record: ProcessRecord; close(): Promise<void> }
 
 const orphanTimeoutMs = 15_000
 
@@ -18,10 +20,7 @@ const orphanTimeoutMs = 15_000
  * still do in its data folder.
  * @throws EngineError when a living process holds it or it cannot be written.
  */
-export async function openDataFolder(
-  path: string,
-  uses: { socketFolder?: string; dataPath?: string } = {},
-): Promise<DataFolder> {
+export async function openDataFolder(path: string, uses: DataFolderUses = {}): Promise<DataFolder> {
   makeFolder(path)
   const claim = claimFolder(path)
   const recordPath = join(path, 'processes')
@@ -32,9 +31,8 @@ export async function openDataFolder(
     claim.release()
     throw error
   }
-  const watchdog = startWatchdog({ recordPath, record, ...uses })
+  const watchdog = startWatchdog(recordPath, record, uses)
   return {
-    path,
     record,
     close: async () => {
       await watchdog.dismiss()
@@ -70,25 +68,59 @@ function claimFolder(path: string): Claim {
 }
 
 async function endOrphans(record: ProcessRecord, path: string): Promise<void> {
-  const orphans = record.living()
-  for (const { pid, signal } of orphans) kill(pid, `SIG${signal}`)
-  const ended = await waitUntil(() => (record.living().length === 0 ? true : null), {
-    timeoutMs: orphanTimeoutMs,
-  })
-  if (ended) return
-  for (const { pid } of record.living()) kill(pid, 'SIGKILL')
-  const killed = await waitUntil(() => (record.living().length === 0 ? true : null), { timeoutMs: 2_000 })
-  if (killed) return
+  for (const { pid, signal } of record.living()) killIfThere(pid, `SIG${signal}`)
+  const haveEnded = () => (record.living().length === 0 ? true : null)
+  if (await waitUntil(haveEnded, { timeoutMs: orphanTimeoutMs })) return
+  for (const { pid } of record.living()) killIfThere(pid, 'SIGKILL')
+  if (await waitUntil(haveEnded, { timeoutMs: 2_000 })) return
   const pids = record.living().map((entry) => entry.pid)
   throw new EngineError(
     `process ${pids.join(', ')} of an earlier start still holds ${path} and cannot be ended`,
   )
 }
 
-function kill(pid: number, signal: string): void {
-  try {
-    process.kill(pid, signal)
-  } catch (error) {
-    if (errorCode(error) !== 'ESRCH' && errorCode(error) !== 'EPERM') throw error
+const script = fileURLToPath(new URL('./watchdog.sh', import.meta.url))
+
+type DataFolderUses = { socketFolder?: string; dataPath?: string }
+type Watchdog = { dismiss(): Promise<void> }
+
+/**
+ * Starts a small shell process of its own session that holds the other end of a pipe. When this process ends,
+ * however it ends, the pipe closes and the watchdog ends what the record still names. Killed by somebody, it
+ * is started again. It stands in the record itself, so that the next starter ends it before it takes the
+ * folder over: it must not clear away what is new.
+ */
+function startWatchdog(
+  recordPath: string,
+  record: ProcessRecord,
+  { socketFolder = '', dataPath = '' }: DataFolderUses,
+): Watchdog {
+  let dismissed = false
+  const begin = () => {
+    const started = spawn('/bin/sh', [script, recordPath, socketFolder, dataPath], {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    })
+    started.unref()
+    started.stdin.on('error', () => {})
+    const { pid } = started
+    if (pid !== undefined) record.add({ pid, signal: 'SIGKILL', name: 'watchdog' })
+    started.on('exit', () => {
+      if (dismissed) return
+      if (pid !== undefined) record.remove(pid)
+      child = begin()
+    })
+    return started
+  }
+  let child = begin()
+  return {
+    dismiss: async () => {
+      dismissed = true
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const ended = once(child, 'exit')
+      child.ref()
+      child.stdin.end()
+      await ended
+    },
   }
 }

@@ -6,7 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises'
  */
 export async function waitUntil<T>(
   ask: () => Promise<T | null> | T | null,
-  { timeoutMs, everyMs = 10, signal }: { timeoutMs: number; everyMs?: number; signal?: AbortSignal },
+  {
+    timeoutMs,
+    everyMs = 10,
+    signal,
+  }: { timeoutMs: number; everyMs?: number; signal?: AbortSignal | undefined },
 ): Promise<T | null> {
   const deadline = performance.now() + timeoutMs
   for (;;) {

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { Binary, Double, Int32, Long, serialize, UUID } from 'bson'
 import t from 'tap'
-import { BsonView } from '../../src/documentdb/gateway/bson/bson-view.ts'
-import { isSingleStatement, statementAt } from '../../src/documentdb/gateway/bson/statement-at.ts'
+import { BsonView, isSingleStatement, statementAt } from '../../src/documentdb/gateway/bson/bson-view.ts'
 import { codeName, codeOfSqlState, unpackSqlState } from '../../src/documentdb/gateway/errors/error-codes.ts'
-import { ConnectionLost, MongoError } from '../../src/documentdb/gateway/errors/mongo-error.ts'
 import {
   codeOfPacked,
+  ConnectionLost,
   errorReply,
+  MongoError,
+  PostgresError,
   translateError,
-} from '../../src/documentdb/gateway/errors/translate-error.ts'
-import { PostgresError } from '../../src/documentdb/gateway/postgres/postgres-error.ts'
+} from '../../src/documentdb/gateway/errors/mongo-error.ts'
 import { CollectionGate } from '../../src/documentdb/gateway/state/collection-gate.ts'
 import { CursorRegistry } from '../../src/documentdb/gateway/state/cursor-registry.ts'
 

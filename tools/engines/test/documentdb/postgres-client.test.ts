@@ -2,10 +2,9 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { ConnectionLost } from '../../src/documentdb/gateway/errors/mongo-error.ts'
+import { ConnectionLost, PostgresError } from '../../src/documentdb/gateway/errors/mongo-error.ts'
 import { encodeParse, encodeRequest } from '../../src/documentdb/gateway/postgres/encode-request.ts'
 import { PostgresConnection } from '../../src/documentdb/gateway/postgres/postgres-connection.ts'
-import { PostgresError } from '../../src/documentdb/gateway/postgres/postgres-error.ts'
 import { temporaryFolder } from '../fixtures/temporary-folder.ts'
 
 const frame = (kind: string, body: Buffer) => {

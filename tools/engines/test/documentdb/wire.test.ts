@@ -3,12 +3,17 @@ import { EventEmitter, once } from 'node:events'
 import { createServer, connect, type Socket } from 'node:net'
 import { serialize } from 'bson'
 import t from 'tap'
-import { ByteBudget } from '../../src/documentdb/gateway/wire/byte-budget.ts'
+import { ByteBudget, serveSocket } from '../../src/documentdb/gateway/wire/serve-socket.ts'
 import { ByteQueue } from '../../src/documentdb/gateway/wire/byte-queue.ts'
-import { decodeMessage, type Message, WireError } from '../../src/documentdb/gateway/wire/decode-message.ts'
-import { encodeLegacyReply, encodeMsgReply } from '../../src/documentdb/gateway/wire/encode-reply.ts'
-import { commandBytesMax, messageBytesMax } from '../../src/documentdb/gateway/wire/limits.ts'
-import { serveSocket } from '../../src/documentdb/gateway/wire/serve-socket.ts'
+import {
+  commandBytesMax,
+  decodeMessage,
+  encodeLegacyReply,
+  encodeMsgReply,
+  type Message,
+  messageBytesMax,
+  WireError,
+} from '../../src/documentdb/gateway/wire/messages.ts'
 import { bytesOf, opMsg, section, untilClosed } from './fixtures/messages.ts'
 
 await t.test('bytes come out as they went in, whatever the pieces', async (t) => {

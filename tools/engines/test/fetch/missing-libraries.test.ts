@@ -1,6 +1,5 @@
 import t from 'tap'
-import { elfNeeded } from '../../src/fetch/elf-needed.ts'
-import { looksLikeHome, missingLibraries } from '../../src/fetch/missing-libraries.ts'
+import { elfNeeded, looksLikeHome, missingLibraries } from '../../src/fetch/missing-libraries.ts'
 import { fileURLToPath } from 'node:url'
 
 /** A 64-bit ELF with one loaded segment at address 0x1000 and a dynamic section that needs `names`. */

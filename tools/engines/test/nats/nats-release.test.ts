@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
 import { noProgress } from '../../src/fetch/progress.ts'
-import { download } from '../../src/nats/nats-release.ts'
+import { download } from '../../src/nats/fetch-nats.ts'
 
 await t.test('a download is taken only when it is the very file that is known', async (t) => {
   const content = Buffer.alloc(100_000, 7)

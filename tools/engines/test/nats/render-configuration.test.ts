@@ -1,5 +1,5 @@
 import t from 'tap'
-import { renderConfiguration } from '../../src/nats/render-configuration.ts'
+import { renderConfiguration } from '../../src/nats/nats-configuration.ts'
 
 const values = { serverName: 'n', port: 4222, monitorPort: 8222, storeFolder: '/data/js' }
 

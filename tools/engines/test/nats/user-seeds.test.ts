@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { withUserSeeds } from '../../src/nats/user-seeds.ts'
+import { withUserSeeds } from '../../src/nats/nats-configuration.ts'
 
 const accounts = [{ name: 'A', users: [{ name: 'auth' }, { name: 'test', password: 't' }] }]
 

@@ -4,7 +4,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { claimFile } from '../../src/processes/claim-file.ts'
-import { processStartedAt } from '../../src/processes/process-identity.ts'
+import { processStartedAt } from '../../src/processes/process-record.ts'
 
 await t.test('one holds it at a time; released, it is free and leaves nothing', async (t) => {
   const folder = t.testdir({})

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { z } from 'zod'
-import { processStartedAt } from '../../src/processes/process-identity.ts'
+import { processStartedAt } from '../../src/processes/process-record.ts'
 import { processesOf } from '../fixtures/processes-of.ts'
 import { temporaryFolder } from '../fixtures/temporary-folder.ts'
 

@@ -1,22 +1,17 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { once } from 'node:events'
-import type { Engine } from './commands/command.ts'
-import { deleteInEngine } from './commands/read-commands.ts'
-import { describeInternalError, runCommand } from './commands/run-command.ts'
+import { deleteInEngine, connectionsMax, type Engine, type ServerInfo } from './commands/command.ts'
+import { runCommand } from './commands/run-command.ts'
 import { DuplicateKeys } from './errors/duplicate-keys.ts'
 import { PostgresConnection } from './postgres/postgres-connection.ts'
 import { PostgresPool } from './postgres/postgres-pool.ts'
 import { forgetSessions, prepareDatabase } from './postgres/prepare-database.ts'
-import { watchPostgres } from './postgres/watch-postgres.ts'
-import { Availability } from './state/availability.ts'
+import { Availability, watchPostgres } from './state/availability.ts'
 import { CollectionGate } from './state/collection-gate.ts'
 import { CursorRegistry } from './state/cursor-registry.ts'
-import { connectionsMax, type ServerInfo } from './state/server-info.ts'
 import { Transactions, transactionSettings } from './state/transactions.ts'
-import { ByteBudget } from './wire/byte-budget.ts'
-import type { Message } from './wire/decode-message.ts'
-import { encodeLegacyReply, encodeMsgReply } from './wire/encode-reply.ts'
-import { serveSocket } from './wire/serve-socket.ts'
+import { ByteBudget, serveSocket } from './wire/serve-socket.ts'
+import { encodeLegacyReply, encodeMsgReply, type Message } from './wire/messages.ts'
 
 export type GatewayOptions = {
   /** The folder of PostgreSQL's Unix socket. */
@@ -63,7 +58,15 @@ export async function startGateway({ socketDir, user, port, log }: GatewayOption
     new PostgresPool({ open: () => open(settings), size, waitMsMax })
   const transactionPool = pool(transactionConnections, transactionSettings)
   const reads = pool(readConnections)
-  const info = createServerInfo()
+  const info: ServerInfo = {
+    port: 0,
+    startedAtMs: Date.now(),
+    connectionsCurrent: 0,
+    connectionsCreated: 0,
+    commands: new Map(),
+    bytesIn: 0,
+    bytesOut: 0,
+  }
   const engine: Engine = {
     availability: new Availability(),
     reads,
@@ -100,14 +103,11 @@ export async function startGateway({ socketDir, user, port, log }: GatewayOption
   })
   server.maxConnections = connectionsMax
 
-  const onInternalError = (command: string, error: Parameters<typeof describeInternalError>[1]) =>
-    log(describeInternalError(command, error))
-
   async function answer(message: Message, client: { id: number; address: string }): Promise<Buffer[]> {
     inFlight++
     info.bytesIn += message.bytes
     try {
-      const reply = await runCommand({ message, client, engine, onInternalError })
+      const reply = await runCommand({ message, client, engine, log })
       if (!message.wantsReply) return []
       info.bytesOut += reply.length
       requestId = (requestId + 1) | 0
@@ -197,16 +197,4 @@ function logChanges(report: (error: string) => void): (error: unknown) => void {
 function portOf(address: string | AddressInfo | null): number {
   if (address === null || typeof address === 'string') throw new Error('not listening')
   return address.port
-}
-
-function createServerInfo(): ServerInfo {
-  return {
-    port: 0,
-    startedAtMs: Date.now(),
-    connectionsCurrent: 0,
-    connectionsCreated: 0,
-    commands: new Map(),
-    bytesIn: 0,
-    bytesOut: 0,
-  }
 }

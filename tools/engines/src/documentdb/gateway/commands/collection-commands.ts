@@ -1,8 +1,10 @@
-import { BsonView } from '../bson/bson-view.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { deserialize } from 'bson'
+import { BsonView, isRecord } from '../bson/bson-view.ts'
 import { mongoCode } from '../errors/error-codes.ts'
-import { MongoError } from '../errors/mongo-error.ts'
+import { codeOfPacked, MongoError } from '../errors/mongo-error.ts'
+import type { PostgresConnection } from '../postgres/postgres-connection.ts'
 import { bare, type Command, type Engine, firstValue, type Handler, isTrue, query } from './command.ts'
-import { forgetting } from './index-commands.ts'
 
 const createText = 'select documentdb_api.create_collection_view($1, $2)'
 const dropText = 'select documentdb_api.drop_collection($1, $2)'
@@ -14,54 +16,90 @@ const collStatsText = 'select documentdb_api.coll_stats($1, $2, $3::text::float8
 const dbStatsText = 'select documentdb_api.db_stats($1, $2::text::float8)'
 const validateText = 'select document from documentdb_api.validate($1, $2)'
 
-export const create: Handler = async (command, engine) =>
-  firstValue(await query(command, engine, createText, [command.database, bare(command, ['idIndex'])]))
+/** Commands about databases, collections and indexes as wholes, by name. */
+export const collectionCommands: Record<string, Handler> = {
+  create: async (command, engine) =>
+    firstValue(await query(command, engine, createText, [command.database, bare(command, ['idIndex'])])),
 
-/** Dropping a missing collection is fine, as it is since MongoDB 7. */
-export const drop: Handler = async (command, engine) => {
-  const { database, collection } = command
-  const indexes = await indexCount(command, engine)
-  const dropping = query(command, engine, dropText, [database, collection])
-  const rows = await forgetting(engine, database, collection, dropping)
-  return isTrue(rows[0]?.[0]) ? { ns: `${database}.${collection}`, nIndexesWas: indexes, ok: 1 } : { ok: 1 }
+  /** Dropping a missing collection is fine, as it is since MongoDB 7. */
+  drop: async (command, engine) => {
+    const { database, collection } = command
+    const indexes = await indexCount(command, engine)
+    const dropping = query(command, engine, dropText, [database, collection])
+    const rows = await forgetting(engine, database, collection, dropping)
+    return isTrue(rows[0]?.[0]) ? { ns: `${database}.${collection}`, nIndexesWas: indexes, ok: 1 } : { ok: 1 }
+  },
+
+  dropDatabase: async (command, engine) => {
+    await forgetting(
+      engine,
+      command.database,
+      undefined,
+      query(command, engine, dropDatabaseText, [command.database]),
+    )
+    return { dropped: command.database, ok: 1 }
+  },
+
+  collMod: async (command, engine) =>
+    firstValue(
+      await query(command, engine, collModText, [command.database, command.collection, bare(command)]),
+    ),
+
+  renameCollection: async (command, engine) => {
+    const [database = '', ...collection] = (command.view.string('renameCollection') ?? '').split('.')
+    const renaming = query(command, engine, renameText, [bare(command)])
+    return firstValue(await forgetting(engine, database, collection.join('.'), renaming))
+  },
+
+  listDatabases: async (command, engine) =>
+    firstValue(await query(command, engine, listDatabasesText, [bare(command)], 'reads')),
+
+  collStats: async (command, engine) => {
+    const parameters = [command.database, command.collection, scale(command)]
+    return firstValue(await query(command, engine, collStatsText, parameters, 'reads'))
+  },
+
+  dbStats: async (command, engine) =>
+    firstValue(await query(command, engine, dbStatsText, [command.database, scale(command)], 'reads')),
+
+  validate: async (command, engine) =>
+    firstValue(await query(command, engine, validateText, [command.database, bare(command)], 'reads')),
+
+  /**
+   * Creates indexes and answers when they are built: alone in the collection, and built here rather than by a
+   * job.
+   */
+  createIndexes: async (command, engine) => {
+    refuseInTransaction(command)
+    const { database, collection } = command
+    const reply = await engine.gate.inside(`${database}.${collection}`, true, () =>
+      engine.writes.use(async (connection) => {
+        const rows = await connection.query(createIndexesText, [database, bare(command, ['commitQuorum'])])
+        if (!isTrue(rows[0]?.[1])) throw failureOf(firstValue(rows))
+        const requests = rows[0]?.[2]
+        if (requests && requests.length > emptyDocumentBytes) await build(connection, Buffer.from(requests))
+        return firstValue(rows)
+      }),
+    )
+    engine.duplicateKeys.forget(database, collection)
+    return reply
+  },
+
+  dropIndexes: async (command, engine) => {
+    refuseInTransaction(command)
+    const rows = await engine.writes.use((connection) =>
+      connection.query(dropIndexesText, [command.database, bare(command)]),
+    )
+    const reply: Record<string, unknown> = deserialize(firstValue(rows))
+    if (!reply.ok) throw failureOf(firstValue(rows))
+    engine.duplicateKeys.forget(command.database, command.collection)
+    return { ...reply, ok: 1 }
+  },
 }
-
-export const dropDatabase: Handler = async (command, engine) => {
-  await forgetting(
-    engine,
-    command.database,
-    undefined,
-    query(command, engine, dropDatabaseText, [command.database]),
-  )
-  return { dropped: command.database, ok: 1 }
-}
-
-export const collMod: Handler = async (command, engine) =>
-  firstValue(await query(command, engine, collModText, [command.database, command.collection, bare(command)]))
-
-export const renameCollection: Handler = async (command, engine) => {
-  const [database = '', ...collection] = (command.view.string('renameCollection') ?? '').split('.')
-  const renaming = query(command, engine, renameText, [bare(command)])
-  return firstValue(await forgetting(engine, database, collection.join('.'), renaming))
-}
-
-export const listDatabases: Handler = async (command, engine) =>
-  firstValue(await query(command, engine, listDatabasesText, [bare(command)], 'reads'))
-
-export const collStats: Handler = async (command, engine) => {
-  const parameters = [command.database, command.collection, scale(command)]
-  return firstValue(await query(command, engine, collStatsText, parameters, 'reads'))
-}
-
-export const dbStats: Handler = async (command, engine) =>
-  firstValue(await query(command, engine, dbStatsText, [command.database, scale(command)], 'reads'))
-
-export const validate: Handler = async (command, engine) =>
-  firstValue(await query(command, engine, validateText, [command.database, bare(command)], 'reads'))
 
 function scale(command: Command): string {
   const given = command.view.integer('scale') ?? 1n
-  if (given < 1n) throw new MongoError(mongoCode.badValue, 'scale must be at least 1')
+  if (given < 1n) throw new MongoError(mongoCode.BadValue, 'scale must be at least 1')
   return String(given)
 }
 
@@ -71,4 +109,53 @@ async function indexCount(command: Command, engine: Engine): Promise<number> {
   const [row] = await query(command, engine, collStatsText, parameters, 'reads')
   const count = row?.[0] ? new BsonView(row[0]).integer('nindexes') : null
   return Number(count ?? 1n)
+}
+
+const createIndexesText = 'select retval, ok, requests from documentdb_api.create_indexes_background($1, $2)'
+const buildText = 'call documentdb_api_internal.build_index_concurrently(1)'
+const statusText = 'select retval, ok, complete from documentdb_api_internal.check_build_index_status($1)'
+const dropIndexesText = 'call documentdb_api.drop_indexes($1, $2, null)'
+const buildMsMax = 10 * 60_000
+const emptyDocumentBytes = 5
+
+function refuseInTransaction(command: Command): void {
+  if (command.transaction === null) return
+  throw new MongoError(
+    mongoCode.OperationNotSupportedInTransaction,
+    `Cannot run ${command.name} in a multi-document transaction`,
+  )
+}
+
+async function build(connection: PostgresConnection, requests: Buffer): Promise<void> {
+  const deadlineMs = performance.now() + buildMsMax
+  for (let waitMs = 5; performance.now() < deadlineMs; waitMs = Math.min(waitMs * 2, 200)) {
+    await connection.query(buildText)
+    const rows = await connection.query(statusText, [requests])
+    if (!isTrue(rows[0]?.[1])) throw failureOf(firstValue(rows))
+    if (isTrue(rows[0]?.[2])) return
+    await delay(waitMs)
+  }
+  throw new MongoError(mongoCode.ExceededTimeLimit, 'the index was not built in time')
+}
+
+/** The engine lists failures by shard; there is one. */
+function failureOf(bytes: Buffer): MongoError {
+  const reply: Record<string, unknown> = deserialize(bytes)
+  const shards = isRecord(reply.raw) ? Object.values(reply.raw).filter(isRecord) : []
+  const failed = shards.find((shard) => shard.errmsg !== undefined) ?? reply
+  return new MongoError(codeOfPacked(Number(failed.code), false), String(failed.errmsg))
+}
+
+/** Drops a namespace's cached indexes together with the namespace. */
+async function forgetting<Result>(
+  engine: Engine,
+  database: string,
+  collection: string | undefined,
+  work: Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work
+  } finally {
+    engine.duplicateKeys.forget(database, collection)
+  }
 }

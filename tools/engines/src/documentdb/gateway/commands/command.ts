@@ -1,4 +1,7 @@
 import type { BsonView } from '../bson/bson-view.ts'
+import type { DuplicateKeys } from '../errors/duplicate-keys.ts'
+import { mongoCode } from '../errors/error-codes.ts'
+import { MongoError } from '../errors/mongo-error.ts'
 import type { Parameter, Statement } from '../postgres/encode-request.ts'
 import type { Row } from '../postgres/postgres-connection.ts'
 import type { PostgresPool } from '../postgres/postgres-pool.ts'
@@ -6,8 +9,6 @@ import type { Availability } from '../state/availability.ts'
 import type { CollectionGate } from '../state/collection-gate.ts'
 import type { CursorRegistry } from '../state/cursor-registry.ts'
 import type { Transaction, Transactions } from '../state/transactions.ts'
-import type { DuplicateKeys } from '../errors/duplicate-keys.ts'
-import type { ServerInfo } from '../state/server-info.ts'
 
 /** A command as it came, with what every handler needs read from it. */
 export type Command = {
@@ -93,25 +94,43 @@ export function isTrue(value: Buffer | null | undefined): boolean {
 }
 
 /** Fields that drivers add to every command and some engine functions do not accept. */
-const commonFields = [
-  'lsid',
-  '$db',
-  '$clusterTime',
-  'txnNumber',
-  'startTransaction',
-  'autocommit',
-  'readConcern',
-  'writeConcern',
-  '$readPreference',
-  'apiVersion',
-  'apiStrict',
-  'apiDeprecationErrors',
-  'maxTimeMS',
-  'comment',
-]
+const commonFields = `lsid $db $clusterTime txnNumber startTransaction autocommit readConcern writeConcern
+  $readPreference apiVersion apiStrict apiDeprecationErrors maxTimeMS comment`.split(/\s+/)
 const common = new Set(commonFields)
 
 /** The command without the fields that every command may carry. */
 export function bare(command: Command, also: readonly string[] = []): Buffer {
   return command.view.without(also.length === 0 ? common : new Set([...commonFields, ...also]))
+}
+
+/** Facts that the gateway tells about itself. Counters only grow; times are milliseconds since 1970. */
+export type ServerInfo = {
+  port: number
+  startedAtMs: number
+  connectionsCurrent: number
+  connectionsCreated: number
+  commands: Map<string, { total: number; failed: number }>
+  bytesIn: number
+  bytesOut: number
+}
+
+/** The version whose behaviour drivers may expect. Not 8.0 (25), which would promise `client.bulkWrite`. */
+export const serverVersion = '7.0.0'
+export const wireVersionMax = 21
+export const replicaSetName = 'rs0'
+export const connectionsMax = 1_000
+
+/** Frees the results that the engine keeps for abandoned cursors. */
+export async function deleteInEngine(engine: Engine, ids: readonly bigint[]): Promise<void> {
+  if (ids.length === 0) return
+  const text = 'select documentdb_api_internal.delete_cursors($1::text::bigint[])'
+  await engine.reads.use((connection) => connection.query(text, [`{${ids.join(',')}}`]))
+}
+
+/** The session and number of the transaction that a command is about. @throws MongoError BadValue without */
+export function transactionId({ session, txnNumber }: Command): { session: string; number: bigint } {
+  if (session === null || txnNumber === null) {
+    throw new MongoError(mongoCode.BadValue, 'a transaction needs lsid and txnNumber')
+  }
+  return { session, number: txnNumber }
 }

@@ -1,41 +1,36 @@
 import { serialize } from 'bson'
 import { BsonView } from '../bson/bson-view.ts'
 import { codeName, mongoCode } from '../errors/error-codes.ts'
-import { MongoError } from '../errors/mongo-error.ts'
-import { errorReply, translateError } from '../errors/translate-error.ts'
-import type { Message } from '../wire/decode-message.ts'
-import { commandBytesMax } from '../wire/limits.ts'
-import type { Answer, Command, Engine, Handler } from './command.ts'
-import { aliases, handlers } from './handlers.ts'
-import { isInTransaction, joinTransaction } from './session-commands.ts'
-import { withDuplicateDetails } from './write-commands.ts'
+import { errorReply, MongoError, translateError } from '../errors/mongo-error.ts'
+import { commandBytesMax, type Message } from '../wire/messages.ts'
+import { collectionCommands } from './collection-commands.ts'
+import { type Answer, type Command, type Engine, type Handler, transactionId } from './command.ts'
+import { diagnosticCommands } from './diagnostic-commands.ts'
+import { readCommands } from './read-commands.ts'
+import { sessionCommands } from './session-commands.ts'
+import { withDuplicateDetails, write } from './write-commands.ts'
 
-export type RunCommandOptions = {
+type RunCommandOptions = {
   message: Message
   client: Command['client']
   engine: Engine
-  /** Called with unforeseen errors. */
-  onInternalError: (command: string, error: MongoError) => void
+  /** Called with a line about each unforeseen error. */
+  log: (line: Record<string, unknown>) => void
 }
 
 /** Answered without PostgreSQL, so that drivers keep their connections while it restarts. */
 const handshakes = new Set(['hello', 'isMaster', 'ismaster'])
 const transientCodes = new Set<number>([
-  mongoCode.lockTimeout,
-  mongoCode.writeConflict,
-  mongoCode.noSuchTransaction,
+  mongoCode.LockTimeout,
+  mongoCode.WriteConflict,
+  mongoCode.NoSuchTransaction,
 ])
 
 /**
  * Runs a command and gives its answer, whether it succeeded or failed.
  * @throws ConnectionLost when PostgreSQL went away and the outcome is unknown.
  */
-export async function runCommand({
-  message,
-  client,
-  engine,
-  onInternalError,
-}: RunCommandOptions): Promise<Buffer> {
+export async function runCommand({ message, client, engine, log }: RunCommandOptions): Promise<Buffer> {
   let command: Command | null = null
   let name = 'unknown'
   let failed = true
@@ -47,7 +42,15 @@ export async function runCommand({
     return toBytes(answer)
   } catch (error) {
     const translated = await describe(error, command, engine)
-    if (translated.code === mongoCode.internalError) onInternalError(name, translated)
+    const { code, sqlState, message: reason } = translated
+    if (code === mongoCode.InternalError)
+      log({
+        event: 'command.failed',
+        command: name,
+        code: codeName(code),
+        sql_state: sqlState,
+        error: reason,
+      })
     return toBytes(errorReply(translated))
   } finally {
     countCommand(engine, name, failed)
@@ -57,10 +60,13 @@ export async function runCommand({
 function dispatch(command: Command, message: Message, engine: Engine): Promise<Answer> | Answer {
   const handler = handlers.get(command.name)
   if (handler === undefined) {
-    throw new MongoError(mongoCode.commandNotFound, `no such command: '${command.name}'`)
+    throw new MongoError(mongoCode.CommandNotFound, `no such command: '${command.name}'`)
   }
   if (message.longestDocumentBytes > commandBytesMax) {
-    throw new MongoError(mongoCode.objectTooLarge, `BSONObj size: ${message.longestDocumentBytes} is invalid`)
+    throw new MongoError(
+      mongoCode.BSONObjectTooLarge,
+      `BSONObj size: ${message.longestDocumentBytes} is invalid`,
+    )
   }
   if (handshakes.has(command.name)) return handler(command, engine)
   // most commands need not wait here, and each wait costs
@@ -72,6 +78,20 @@ async function dispatchLater(handler: Handler, command: Command, engine: Engine)
   await engine.availability.ready()
   if (isInTransaction(command)) await joinTransaction(command, engine)
   return handler(command, engine)
+}
+
+/** Whether a command says that it is part of a transaction, as all but those that end one do. */
+function isInTransaction({ name, view }: Command): boolean {
+  return view.boolean('autocommit') === false && name !== 'commitTransaction' && name !== 'abortTransaction'
+}
+
+/** Finds or begins the transaction that a command says it is part of. */
+async function joinTransaction(command: Command, engine: Engine): Promise<void> {
+  const { session, number } = transactionId(command)
+  command.transaction =
+    command.view.boolean('startTransaction') === true
+      ? await engine.transactions.start(session, number, Date.now())
+      : engine.transactions.find(session, number)
 }
 
 function readCommand(message: Message, client: Command['client']): Command {
@@ -112,13 +132,21 @@ function countCommand(engine: Engine, name: string, failed: boolean): void {
   engine.info.commands.set(name, counted)
 }
 
-/** One line for the log. */
-export function describeInternalError(command: string, error: MongoError): Record<string, unknown> {
-  return {
-    event: 'command.failed',
-    command,
-    code: codeName(error.code),
-    sql_state: error.sqlState,
-    error: error.message,
-  }
-}
+/** Every command that is served, by its name; `listCommands` tells them. */
+const handlers = new Map<string, Handler>(
+  Object.entries({ ...readCommands, ...collectionCommands, ...sessionCommands, ...diagnosticCommands }),
+)
+for (const name of ['insert', 'update', 'delete', 'findAndModify']) handlers.set(name, write)
+handlers.set('listCommands', () => ({
+  commands: Object.fromEntries([...handlers.keys()].map((name) => [name, { help: '' }])),
+  ok: 1,
+}))
+
+/** Spellings that older shells and drivers use. */
+const aliases = new Map([
+  ['findandmodify', 'findAndModify'],
+  ['buildinfo', 'buildInfo'],
+  ['collstats', 'collStats'],
+  ['dbstats', 'dbStats'],
+  ['deleteIndexes', 'dropIndexes'],
+])

@@ -1,56 +1,43 @@
 import { Binary } from 'bson'
-import { isRecord } from '../bson/statement-at.ts'
-import { mongoCode } from '../errors/error-codes.ts'
-import { MongoError } from '../errors/mongo-error.ts'
-import { type Command, type Engine, type Handler, ok } from './command.ts'
-import { deleteInEngine } from './read-commands.ts'
+import { isRecord } from '../bson/bson-view.ts'
+import {
+  type Answer,
+  type Command,
+  deleteInEngine,
+  type Engine,
+  type Handler,
+  ok,
+  transactionId,
+} from './command.ts'
 
-export const commitTransaction: Handler = async (command, engine) => {
-  const { session, number } = identity(command)
-  await engine.transactions.commit(session, number)
-  return ok
-}
+/** Commands about sessions and the ends of their transactions, by name. */
+export const sessionCommands: Record<string, Handler> = {
+  commitTransaction: async (command, engine) => {
+    const { session, number } = transactionId(command)
+    await engine.transactions.commit(session, number)
+    return ok
+  },
 
-export const abortTransaction: Handler = async (command, engine) => {
-  const { session, number } = identity(command)
-  await engine.transactions.abort(session, number)
-  return ok
+  abortTransaction: async (command, engine) => {
+    const { session, number } = transactionId(command)
+    await engine.transactions.abort(session, number)
+    return ok
+  },
+
+  endSessions,
+  killSessions: endSessions,
+
+  /** Sessions need no refreshing here: what the gateway remembers of one outlives the drivers' half hour. */
+  refreshSessions: () => ok,
+  startSession: () => ok,
 }
 
 /** Ends the sessions' open transactions and cursors. */
-export const endSessions: Handler = async (command, engine) => {
+async function endSessions(command: Command, engine: Engine): Promise<Answer> {
   const sessions = sessionsOf(command)
   for (const session of sessions) await engine.transactions.abortSession(session)
   await deleteInEngine(engine, engine.cursors.removeOfSessions(sessions))
   return ok
-}
-
-/** Sessions need no refreshing here: what the gateway remembers of one outlives the drivers' half hour. */
-export const refreshSessions: Handler = () => ok
-
-/** Whether a command says that it is part of a transaction, as all but those that end one do. */
-export function isInTransaction({ name, view }: Command): boolean {
-  return view.boolean('autocommit') === false && !isEnd(name)
-}
-
-/** Finds or begins the transaction that a command says it is part of. */
-export async function joinTransaction(command: Command, engine: Engine): Promise<void> {
-  const { session, number } = identity(command)
-  command.transaction =
-    command.view.boolean('startTransaction') === true
-      ? await engine.transactions.start(session, number, Date.now())
-      : engine.transactions.find(session, number)
-}
-
-function isEnd(name: string): boolean {
-  return name === 'commitTransaction' || name === 'abortTransaction'
-}
-
-function identity({ session, txnNumber }: Command): { session: string; number: bigint } {
-  if (session === null || txnNumber === null) {
-    throw new MongoError(mongoCode.badValue, 'a transaction needs lsid and txnNumber')
-  }
-  return { session, number: txnNumber }
 }
 
 function sessionsOf(command: Command): Set<string> {

@@ -1,10 +1,7 @@
 import { deserialize } from 'bson'
-import { BsonView } from '../bson/bson-view.ts'
-import { isRecord, isSingleStatement, statementAt, statementsField } from '../bson/statement-at.ts'
+import { BsonView, isRecord, isSingleStatement, statementAt, statementsField } from '../bson/bson-view.ts'
 import { mongoCode } from '../errors/error-codes.ts'
-import { MongoError } from '../errors/mongo-error.ts'
-import { codeOfPacked } from '../errors/translate-error.ts'
-import { lostRace, PostgresError } from '../postgres/postgres-error.ts'
+import { codeOfPacked, lostRace, MongoError, PostgresError } from '../errors/mongo-error.ts'
 import { type Answer, type Command, type Engine, firstValue, type Handler, isTrue, query } from './command.ts'
 
 const attemptsMax = 10
@@ -122,10 +119,10 @@ async function afterWriteErrors(
 
   const failure = new MongoError(Number(first.code), String(first.errmsg))
   if (inTransaction) {
-    if (first.code === mongoCode.writeConflict) throw failure
+    if (first.code === mongoCode.WriteConflict) throw failure
   } else if (isSingleStatement(command)) {
-    const conflict = first.code === mongoCode.writeConflict && number < attemptsMax
-    const raced = first.code === mongoCode.duplicateKey && number < upsertAttemptsMax && isUpsert(command)
+    const conflict = first.code === mongoCode.WriteConflict && number < attemptsMax
+    const raced = first.code === mongoCode.DuplicateKey && number < upsertAttemptsMax && isUpsert(command)
     if (conflict || raced) return { again: true, error: failure }
   }
   for (const writeError of writeErrors) await describeDuplicate(command, engine, writeError)
@@ -138,7 +135,7 @@ async function describeDuplicate(
   engine: Engine,
   writeError: Record<string, unknown>,
 ): Promise<void> {
-  if (writeError.code !== mongoCode.duplicateKey) return
+  if (writeError.code !== mongoCode.DuplicateKey) return
   const found = await engine.duplicateKeys.explain(
     command,
     String(writeError.errmsg),
@@ -163,7 +160,7 @@ export async function withDuplicateDetails(
   engine: Engine,
   error: MongoError,
 ): Promise<MongoError> {
-  if (error.code !== mongoCode.duplicateKey || command.collection === '') return error
+  if (error.code !== mongoCode.DuplicateKey || command.collection === '') return error
   if (command.name !== 'findAndModify' && statementAt(command, 0) === null) return error
   const found = await engine.duplicateKeys.explain(command, error.message, 0)
   if (found === null) return error

@@ -1,7 +1,7 @@
 import { deserialize, EJSON, ObjectId, serialize } from 'bson'
 import { type Command, firstValue } from '../commands/command.ts'
 import type { PostgresPool } from '../postgres/postgres-pool.ts'
-import { isRecord, statementAt } from '../bson/statement-at.ts'
+import { isRecord, statementAt } from '../bson/bson-view.ts'
 
 export type DuplicateKey = {
   errmsg: string

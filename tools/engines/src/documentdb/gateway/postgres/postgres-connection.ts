@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
-import { ConnectionLost } from '../errors/mongo-error.ts'
+import { ConnectionLost, PostgresError } from '../errors/mongo-error.ts'
 import { ByteQueue } from '../wire/byte-queue.ts'
 import {
   encodeParse,
@@ -10,7 +10,6 @@ import {
   type Prepared,
   type Statement,
 } from './encode-request.ts'
-import { PostgresError } from './postgres-error.ts'
 
 export type Row = (Buffer | null)[]
 export type PostgresOptions = {

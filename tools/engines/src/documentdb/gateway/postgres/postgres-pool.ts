@@ -42,7 +42,7 @@ export class PostgresPool {
     const { promise, resolve, reject } = Promise.withResolvers<PostgresConnection>()
     const timer = setTimeout(() => {
       this.#waiting.delete(waiter)
-      reject(new MongoError(mongoCode.exceededTimeLimit, 'no connection to PostgreSQL came free in time'))
+      reject(new MongoError(mongoCode.ExceededTimeLimit, 'no connection to PostgreSQL came free in time'))
     }, this.#options.waitMsMax)
     const waiter = { resolve, reject, timer }
     this.#waiting.add(waiter)

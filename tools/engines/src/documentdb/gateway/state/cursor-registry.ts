@@ -48,8 +48,8 @@ export class CursorRegistry {
    */
   borrow(id: bigint): Cursor {
     const cursor = this.#cursors.get(id)
-    if (cursor === undefined) throw new MongoError(mongoCode.cursorNotFound, `cursor id ${id} not found`)
-    if (cursor.busy) throw new MongoError(mongoCode.cursorInUse, `cursor id ${id} is already in use`)
+    if (cursor === undefined) throw new MongoError(mongoCode.CursorNotFound, `cursor id ${id} not found`)
+    if (cursor.busy) throw new MongoError(mongoCode.CursorInUse, `cursor id ${id} is already in use`)
     cursor.busy = true
     return cursor
   }

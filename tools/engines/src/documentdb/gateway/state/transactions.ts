@@ -1,6 +1,5 @@
 import { mongoCode } from '../errors/error-codes.ts'
-import { ConnectionLost, MongoError } from '../errors/mongo-error.ts'
-import { translateError } from '../errors/translate-error.ts'
+import { ConnectionLost, MongoError, translateError } from '../errors/mongo-error.ts'
 import type { Statement } from '../postgres/encode-request.ts'
 import type { PostgresConnection, Row } from '../postgres/postgres-connection.ts'
 import type { PostgresPool } from '../postgres/postgres-pool.ts'
@@ -122,7 +121,7 @@ export class Transactions {
     const ended = this.#ended.get(session)
     if (ended?.number !== number) throw noSuchTransaction(number, [])
     if (ended.outcome === 'committed') {
-      throw new MongoError(mongoCode.transactionCommitted, `Transaction ${number} has been committed`)
+      throw new MongoError(mongoCode.TransactionCommitted, `Transaction ${number} has been committed`)
     }
   }
 
@@ -187,5 +186,5 @@ const wasCommitted = 'select pitboss_gateway.was_committed($1, $2)'
 
 function noSuchTransaction(number: bigint, labels: string[]): MongoError {
   const message = `Given transaction number ${number} does not match any in-progress transactions`
-  return new MongoError(mongoCode.noSuchTransaction, message, { labels })
+  return new MongoError(mongoCode.NoSuchTransaction, message, { labels })
 }

@@ -3,7 +3,7 @@ import type { DemoFile } from '@pitboss/stack/demo-file'
 import { readReceived } from './check/sources.ts'
 import type { Verdict } from './check/verdict.ts'
 import { endOpenRounds } from './clients/end-open-rounds.ts'
-import type { OperatorClient } from './operator-client.ts'
+import type { Tenancy } from './open-tenancies.ts'
 import { send } from './send.ts'
 
 const name = 'life: everything heals and ends'
@@ -18,7 +18,7 @@ export type Healing = { readyMs: number; settledMs: number; deliveredMs: number 
  */
 export async function heal({
   demo,
-  operator,
+  tenancies,
   since,
   withinMs,
   refused,
@@ -26,7 +26,7 @@ export async function heal({
   say,
 }: {
   demo: DemoFile
-  operator: OperatorClient
+  tenancies: readonly Pick<Tenancy, 'name' | 'operator' | 'receiver'>[]
   since: string
   withinMs: number
   /** Events that one of the endpoints never accepts. */
@@ -60,37 +60,49 @@ export async function heal({
     return answer.status === 200 ? [] : [JSON.stringify(answer.body)]
   })
   const settledMs = await until('every movement and round ended', async () => {
-    await endOpenRounds(operator)
-    const pending = await operator.all(`/transactions?status=PENDING&${window}`)
-    const left = pending.map(
-      (each) => `${String(each.type)} ${String(each.transaction_id)} since ${String(each.created_at)}`,
-    )
-    for (const status of ['PENDING', 'OPEN', 'SETTLING']) {
-      const rounds = await operator.all(`/rounds?status=${status}&${window}`)
+    const left: string[] = []
+    for (const { name: tenancy, operator } of tenancies) {
+      await endOpenRounds(operator)
+      const pending = await operator.all(`/transactions?status=PENDING&${window}`)
       left.push(
-        ...rounds.map(
+        ...pending.map(
           (each) =>
-            `${String(each.round_id)} ${status} ${String(each.driver)} since ${String(each.created_at)}`,
+            `${tenancy}: ${String(each.type)} ${String(each.transaction_id)} since ${String(each.created_at)}`,
         ),
       )
+      for (const status of ['PENDING', 'OPEN', 'SETTLING']) {
+        const rounds = await operator.all(`/rounds?status=${status}&${window}`)
+        left.push(
+          ...rounds.map(
+            (each) =>
+              `${tenancy}: ${String(each.round_id)} ${status} ${String(each.driver)} since ${String(each.created_at)}`,
+          ),
+        )
+      }
     }
     return left
   })
   let known = -1
   const deliveredMs = await until('every event recorded and delivered', async () => {
-    const events = (await operator.all(`/events?${window}`)).map((event) => String(event.id))
     const accepted = new Set(
-      (await readReceived(demo)).flatMap(({ verified, answered_status, event_id }) =>
+      (await readReceived(demo.receiver.url)).flatMap(({ verified, answered_status, event_id }) =>
         verified && answered_status === 200 && event_id !== null ? [event_id] : [],
       ),
     )
-    const left = events.filter((id) => !accepted.has(id))
-    const deliveries = await operator.all(`/webhook-deliveries?status=PENDING&${window}`)
-    const late = deliveries.filter(({ event_id }) => !refused.has(String(event_id)))
-    left.push(...late.map((each) => `delivery ${String(each.delivery_id)} of ${String(each.event_id)}`))
+    const left: string[] = []
+    let count = 0
+    for (const { operator, receiver } of tenancies) {
+      const events = (await operator.all(`/events?${window}`)).map((event) => String(event.id))
+      count += events.length
+      if (receiver === null) continue
+      left.push(...events.filter((id) => !accepted.has(id)))
+      const deliveries = await operator.all(`/webhook-deliveries?status=PENDING&${window}`)
+      const late = deliveries.filter(({ event_id }) => !refused.has(String(event_id)))
+      left.push(...late.map((each) => `delivery ${String(each.delivery_id)} of ${String(each.event_id)}`))
+    }
     // The last events may still be in an outbox: two looks must see the same.
-    if (left.length === 0 && known !== events.length) left.push('events are still being recorded')
-    known = events.length
+    if (left.length === 0 && known !== count) left.push('events are still being recorded')
+    known = count
     if (left.length > 0) await delay(everyMs * 4)
     return left
   })

@@ -9,6 +9,7 @@ export function renderReport({
   faults,
   answers,
   counts,
+  happened,
   healing,
   back,
   invariants,
@@ -40,6 +41,9 @@ ${list(answers)}
 
 what was compared
 ${list(counts)}
+
+what happened
+${list(happened)}
 
 healing after the last fault: ready ${healing.readyMs} ms, settled ${healing.settledMs} ms, delivered ${healing.deliveredMs} ms
 killed services back (engines up): ${back.kills} timed, median ${back.medianMs} ms, most ${back.mostMs} ms

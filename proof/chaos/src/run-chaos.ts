@@ -2,38 +2,25 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Cleanup } from '@pitboss/bench/harness/cleanup'
 import { createHttpClient } from '@pitboss/bench/harness/http-client'
-import { addWebhook, registerWallet, signIn } from '@pitboss/bench/harness/operator'
+import { addWebhook } from '@pitboss/bench/harness/operator'
 import { raisedLimits } from '@pitboss/bench/harness/raised-limits'
 import { startProduct } from '@pitboss/bench/harness/start-product'
-import { createAnswers } from './answers.ts'
-import { repeatRequests } from './repeat-requests.ts'
-import { checkAnswers } from './check/check-answers.ts'
-import { checkCalls } from './check/check-calls.ts'
-import { checkEvents } from './check/check-events.ts'
-import { checkGrants } from './check/check-grants.ts'
-import { checkLadder } from './check/check-ladder.ts'
-import { checkMoney } from './check/check-money.ts'
-import { checkRefusals } from './check/check-refusals.ts'
-import { checkRounds } from './check/check-rounds.ts'
-import { checkSchedule } from './check/check-schedule.ts'
-import { checkTotals } from './check/check-totals.ts'
-import { readDeliveries, readSources, readTries, type Sources } from './check/sources.ts'
-import { createVerdict, type Invariant } from './check/verdict.ts'
+import { checkHappened, type Happened } from './check/check-happened.ts'
+import type { Sources } from './check/sources.ts'
+import { createVerdict, type Invariant, type Verdict } from './check/verdict.ts'
+import { watchDatabase } from './check/watch-database.ts'
 import type { ClientDeps } from './clients/client.ts'
-import { driveRounds } from './clients/operator-server.ts'
-import { play, type PlayerPlan } from './clients/player.ts'
 import { pollEvents } from './clients/poll-events.ts'
-import { clockOffMs, disturbClocks } from './faults/clock-faults.ts'
+import { type Compared, compareSources } from './compare-sources.ts'
+import { clockOffMs } from './faults/clock-faults.ts'
+import { disturb, type Stress } from './faults/disturb.ts'
 import { createFaultCounts } from './faults/fault-counts.ts'
-import { disturbNetwork } from './faults/network-faults.ts'
-import { startStubbornReceiver } from './faults/stubborn-receiver.ts'
-import { disturbProcesses } from './faults/process-faults.ts'
-import { disturbReceiver } from './faults/receiver-faults.ts'
-import { disturbWallet } from './faults/wallet-faults.ts'
+import { startStubbornReceiver, stubbornnesses } from './faults/stubborn-receiver.ts'
 import { heal, type Healing } from './heal.ts'
 import { startServiceLinks } from './network/service-links.ts'
-import { createOperatorClient } from './operator-client.ts'
+import { openTenancies, type Tenancy } from './open-tenancies.ts'
 import { createRandom } from './random.ts'
+import { type ChaosLoad, startClients } from './start-clients.ts'
 
 export type ChaosOptions = {
   seconds: number
@@ -43,16 +30,12 @@ export type ChaosOptions = {
   timeScale: number
   faults: boolean
   load: ChaosLoad
-  /** Place where the faults are to be thickest; none in particular unless told. */
-  stress?: { moods?: readonly string[]; favourite?: string }
+  stress?: Stress
   /** Time that everything has to heal and end. */
   healWithinMs: number
   /** Settings that the product's processes get beyond the usual. */
   environment: NodeJS.ProcessEnv
 }
-
-/** Number of clients of each kind. */
-export type ChaosLoad = { players: number; drivers: number }
 
 export const fullLoad: ChaosLoad = { players: 15, drivers: 6 }
 export const healWithinMs = 150_000
@@ -63,6 +46,7 @@ export type ChaosReport = {
   faults: Record<string, number>
   answers: Record<string, number>
   counts: Record<string, number>
+  happened: Happened
   healing: Healing
   /** Milliseconds until a killed service answered again, with the engines up. */
   back: { kills: number; medianMs: number; mostMs: number }
@@ -72,15 +56,9 @@ export type ChaosReport = {
   diary: string[]
 }
 
-const walletTimeoutMs = 1000
 const warmUpMs = 2000
-/** Number of movements and deliveries of which each single try is looked at. */
-const triesRead = 200
-const deliveriesRead = 200
-const startingBalance = '1000.00'
-const richBalance = '1000000000.00'
 
-/** Plays, torments, heals, and compares what four sources say. */
+/** Plays, torments, heals, and compares what four sources say of every account and environment. */
 export async function runChaos(
   {
     seconds,
@@ -116,15 +94,15 @@ export async function runChaos(
     cleanup,
   })
   const demo = product.demo()
-  const http = createHttpClient(demo.base_url, 1)
-  await registerWallet(http, demo, demo.wallet.url, walletTimeoutMs)
-  const receiver = await startStubbornReceiver()
+  const byName = await openTenancies(product, folder, cleanup)
+  const tenancies = Object.values(byName)
+  const receiver = await startStubbornReceiver(random.fork('receiver').pick(stubbornnesses))
   cleanup.add(() => receiver.close())
+  const http = createHttpClient(demo.base_url, 1)
   const stubborn = { ...receiver, webhookId: await addWebhook(http, demo, receiver.url) }
-  const personToken = await signIn(http, demo)
   await http.close()
-  const operator = await createOperatorClient(demo, demo.test)
-  const live = await createOperatorClient(demo, demo.live)
+  const watch = watchDatabase(demo.engines.mongodb.url, verdict)
+  cleanup.add(() => watch.close())
 
   const startedAtMs = Date.now()
   const clockSlackMs = withFaults ? 2 * clockOffMs : 0
@@ -134,43 +112,24 @@ export async function runChaos(
   const note = (text: string) => diary.push(`${new Date().toISOString()} ${text}`)
   const load = new AbortController()
   const torments = new AbortController()
-  const answers = createAnswers()
   const counts = createFaultCounts()
-  const clientDeps = (name: string): ClientDeps => ({
-    operator,
-    answers,
-    random: random.fork(name),
-    stopping: load.signal,
-  })
-  const { poller, done: polling } = pollEvents(clientDeps('poller'))
-  const clients = [
-    ...playerPlans(size.players).map((plan) => play(clientDeps(plan.playerId), plan)),
-    ...Array.from({ length: size.drivers }, (_, index) =>
-      driveRounds(clientDeps(`op-${index}`), { playerId: `rich-op-${index}`, workers: 1 + (index % 2) }),
-    ),
-    polling,
-  ]
+  const depsOf =
+    ({ name, operator, answers }: Tenancy) =>
+    (client: string): ClientDeps => ({
+      operator,
+      answers,
+      random: random.fork(name === 'test' ? client : `${name} ${client}`),
+      stopping: load.signal,
+    })
+  const { poller, done: polling } = pollEvents(depsOf(byName.test)('poller'))
+  const clients = [...tenancies.flatMap((tenancy) => startClients(tenancy, size, depsOf(tenancy))), polling]
   await delay(warmUpMs)
   say(`${clients.length} clients at work; ${withFaults ? `faults for ${seconds} s` : 'no faults'}`)
-  const faultDeps = (name: string) => ({
-    random: random.fork(name),
-    counts,
-    stopping: torments.signal,
-    note,
-  })
-  const tormenting = withFaults
-    ? Promise.all([
-        disturbProcesses({ product, ...faultDeps('processes'), favourite: stress.favourite }),
-        disturbWallet({ walletUrl: demo.wallet.url, ...faultDeps('wallet'), moods: stress.moods }),
-        disturbReceiver({ receiverUrl: demo.receiver.url, ...faultDeps('receiver') }),
-        disturbNetwork({ links, ...faultDeps('network') }),
-        disturbClocks({ links, ...faultDeps('clocks') }),
-      ])
-    : Promise.resolve(null)
+  const given = { product, tenancies, links, stress, random, counts, stopping: torments.signal, note }
+  const tormenting = withFaults ? disturb(given) : Promise.resolve(null)
   await delay(seconds * 1000)
   torments.abort()
   const tormented = await tormenting
-  links.calm()
   // What is asked while everything heals is asked for real, too.
   await delay(warmUpMs)
   load.abort()
@@ -180,26 +139,30 @@ export async function runChaos(
     throw new Error(`the stack's own process died; its log: ${join(folder, 'product.log')}`)
 
   const healing = await heal({
-    demo,
-    operator,
-    since,
+    ...{ demo, tenancies, since, verdict, say },
     withinMs: healMs,
     refused: stubborn.refused,
-    verdict,
-    say,
   })
-  const compared = await compare().catch((error: unknown) => {
-    verdict.check('life: everything can be read at the end', false, () => String(error))
-    return null
-  })
+  const compared = (await Promise.all(tenancies.map((tenancy) => compare(tenancy)))).flatMap(
+    (one) => one ?? [],
+  )
+  const elections = links.all().reduce((sum, { database }) => sum + sumOf(database?.met() ?? {}), 0)
+  const happened = {
+    ...whatHappened(compared),
+    election: elections,
+    'lease takeover': await watch.takeovers(),
+  }
+  if (withFaults) checkHappened(happened, seconds, verdict)
+  const answers = tenancies.flatMap((tenancy) => tenancy.answers.all())
 
-  const backMs = (tormented?.[0].backMs ?? []).toSorted((a, b) => a - b)
+  const backMs = (tormented?.backMs ?? []).toSorted((a, b) => a - b)
   return {
     seed,
     seconds,
     faults: counts.all(),
-    answers: answers.counts(),
-    counts: { answers: answers.all().length, ...(compared === null ? {} : countsOf(compared)) },
+    answers: byName.test.answers.counts(),
+    counts: { answers: answers.length, ...countsOf(compared.map(({ sources }) => sources)) },
+    happened,
     healing,
     back: {
       kills: backMs.length,
@@ -211,70 +174,57 @@ export async function runChaos(
     diary,
   }
 
-  async function compare(): Promise<Sources> {
-    await poller.catchUp()
-    const sources = await readSources(demo, operator, live, since, clockSlackMs)
-    const startOf = (playerId: string) =>
-      playerId.startsWith('rich') ? richBalance : playerId.startsWith('broke') ? '0.00' : startingBalance
-    checkMoney(sources, startOf, verdict)
-    checkCalls(sources.calls, sources.movements, walletTimeoutMs, verdict)
-    checkRounds(sources, verdict)
-    checkTotals(sources, verdict)
-    checkGrants(sources, verdict)
-    checkEvents(sources, poller.ids, demo.receiver.webhook_id, verdict)
-    checkAnswers(answers.all(), sources, verdict)
-    checkRefusals(answers.all(), sources, verdict)
-    checkLadder(await readTries(sources.movements, operator, triesRead), { timeScale, clockSlackMs }, verdict)
-    const odd = sources.deliveries.filter(
-      ({ status, event_id, webhook_id }) =>
-        status === 'FAILED' || (webhook_id === stubborn.webhookId && stubborn.refused.has(event_id)),
-    )
-    const details = await readDeliveries(odd.slice(0, deliveriesRead), operator, personToken)
-    checkSchedule(sources, { details, stubborn, timeScale }, verdict)
-    await repeatRequests(answers.all(), sources, operator, verdict)
-    const after = await readSources(demo, operator, live, since, clockSlackMs)
-    verdict.check(
-      'answers: asked again at the end, the record is answered and nothing moves',
-      after.ledger.length === sources.ledger.length && after.movements.length === sources.movements.length,
-      () =>
-        `ledger ${sources.ledger.length} → ${after.ledger.length}, movements ${sources.movements.length} → ${after.movements.length}`,
-    )
-    return sources
-  }
-}
-
-function countsOf({
-  rounds,
-  movements,
-  ledger,
-  events,
-  deliveries,
-  received,
-}: Sources): Record<string, number> {
-  return {
-    rounds: rounds.length,
-    movements: movements.length,
-    'ledger entries': ledger.length,
-    events: events.length,
-    deliveries: deliveries.length,
-    'deliveries received': received.length,
-  }
-}
-
-/** All three games, some players with free bets, and one of each kind that the sandbox wallet refuses. */
-function playerPlans(players: number): PlayerPlan[] {
-  const games = ['dice', 'dice', 'mines', 'mines', 'spin-bottle'] as const
-  const plans = Array.from({ length: players }, (_, index): PlayerPlan => {
-    const game = games[index % games.length] ?? 'dice'
-    return {
-      playerId: `rich-${game}-${index}`,
-      game,
-      freeBets: index % 5 === 4 || index === 1,
-      tabs: index % 2 === 1 ? 2 : 1,
+  /** Null when what is to be compared could not be read. */
+  async function compare(tenancy: Tenancy): Promise<Compared | null> {
+    const own: Verdict = {
+      ...verdict,
+      check: (name, holds, broken) => verdict.check(name, holds, () => `${tenancy.name}: ${broken()}`),
     }
-  })
-  const refused = ['broke', 'blocked', 'limited'].map(
-    (kind): PlayerPlan => ({ playerId: `${kind}-player`, game: 'dice', freeBets: false, tabs: 1 }),
-  )
-  return [...plans, ...refused]
+    const rest = { demo, stubborn, since, timeScale, clockSlackMs, verdict: own }
+    try {
+      return await compareSources(tenancy, { ...rest, poller: tenancy.name === 'test' ? poller : null })
+    } catch (error) {
+      own.check('life: everything can be read at the end', false, () => String(error))
+      return null
+    }
+  }
+}
+
+function countsOf(all: readonly Sources[]): Record<string, number> {
+  const count = (of: (sources: Sources) => readonly unknown[]) =>
+    all.reduce((sum, sources) => sum + of(sources).length, 0)
+  return {
+    rounds: count(({ rounds }) => rounds),
+    movements: count(({ movements }) => movements),
+    'ledger entries': count(({ ledger }) => ledger),
+    'wallet calls': count(({ calls }) => calls),
+    events: count(({ events }) => events),
+    deliveries: count(({ deliveries }) => deliveries),
+    'deliveries received': count(({ received }) => received),
+  }
+}
+
+function whatHappened(compared: readonly Compared[]): Omit<Happened, 'election' | 'lease takeover'> {
+  const happened = { rollback: 0, tombstone: 0, 'lost call': 0, 'reversal before record': 0 }
+  for (const { sources, tried } of compared) {
+    const created = new Map(sources.movements.map((one) => [one.transaction_id, one.created_at]))
+    for (const { type, status, reference_transaction_id: id, created_at: at } of sources.movements) {
+      if (type !== 'ROLLBACK' || status !== 'SUCCESS') continue
+      happened.rollback += 1
+      // A stake is recorded with the reversal that overtook it, in the same millisecond.
+      if (Math.abs(Date.parse(created.get(id ?? '') ?? '') - Date.parse(at)) <= 1)
+        happened['reversal before record'] += 1
+    }
+    happened.tombstone += sources.ledger.filter(({ status }) => status === 'TOMBSTONE').length
+    for (const { attempts } of tried) {
+      happened['lost call'] += attempts.filter(
+        ({ classification, request }) => classification === 'UNKNOWN' && request === null,
+      ).length
+    }
+  }
+  return happened
+}
+
+function sumOf(numbers: Readonly<Record<string, number>>): number {
+  return Object.values(numbers).reduce((sum, number) => sum + number, 0)
 }

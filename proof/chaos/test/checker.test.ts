@@ -5,7 +5,7 @@ import { checkLadder } from '../src/check/check-ladder.ts'
 import { checkRefusals } from '../src/check/check-refusals.ts'
 import { checkSchedule } from '../src/check/check-schedule.ts'
 import { longestWaitMs } from '../src/check/ladder.ts'
-import type { Movement, Round } from '../src/check/sources.ts'
+import type { Movement, Round } from '../src/check/rows.ts'
 import { parseSources } from '../src/check/sources.ts'
 import { createVerdict, type Verdict } from '../src/check/verdict.ts'
 
@@ -105,7 +105,10 @@ await t.test('the longest wait by age is the ladder of the contract, divided by 
 await t.test('a try further away than the scaled ladder has it is found, whatever the pause before', (t) => {
   const timeScale = 600
   const tried = (sentMs: number, waitMs: number) => {
-    const attempt = { attempt: 5, sent_at: at(sentMs), latency_ms: 10 }
+    const attempt = {
+      ...{ attempt: 5, sent_at: at(sentMs), latency_ms: 10 },
+      ...{ classification: 'UNKNOWN', request: null },
+    }
     const attempts = [{ ...attempt, next_attempt_at: at(sentMs + 10 + waitMs) }]
     return brokenBy((verdict) =>
       checkLadder(

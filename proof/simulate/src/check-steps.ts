@@ -4,6 +4,7 @@ import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import { movementIdOf } from '@pitboss/wallet-bridge/rules/movement-keys'
 import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
 import { z } from 'zod'
+import { canEnd } from '@pitboss/chaos/check/can-end'
 import { longestWaitMs } from '@pitboss/chaos/check/ladder'
 import { scope, type World } from './world.ts'
 
@@ -183,18 +184,6 @@ export function createStepChecks(
       return () => own.delete(call)
     },
   }
-}
-
-/** Whether the round will be looked at again, or can be ended by who drives it. */
-function canEnd(round: RoundState, dueAt: Date | null): boolean {
-  const { status, driver, stakes, wins, reversals } = round
-  const owed = [...wins, ...reversals].some(({ state }) => state === 'OWED')
-  if (owed || status === 'PENDING') return dueAt !== null
-  if (status === 'SETTLING') return false
-  if (status !== 'OPEN') return true
-  if (driver === 'game') return dueAt !== null
-  const isAsked = stakes.some(({ state }) => state === 'ASKED')
-  return isAsked ? dueAt !== null : stakes.some(({ state }) => state === 'TAKEN')
 }
 
 function partsOf({ stakes, wins, reversals }: RoundState): string {

@@ -36,7 +36,7 @@ export function compareSources(tables: Tables, { answers, accepted, startingBala
   checkRounds(sources, verdict)
   checkTotals(sources, verdict)
   checkGrants(sources, verdict)
-  checkFacts(sources.movements, sources.events, verdict)
+  checkFacts(sources, verdict)
   checkAnswers(answers.all(), sources, verdict)
   checkRefusals(answers.all(), sources, verdict)
   const first = verdict.invariants().find(({ violations }) => violations.length > 0)

@@ -1,7 +1,8 @@
 import type { Told } from '../answers.ts'
 import { codeOf, isTransient } from '../send.ts'
 import { groupBy } from './group.ts'
-import type { Movement, Round, Sources } from './sources.ts'
+import type { Movement, Round } from './rows.ts'
+import type { Sources } from './sources.ts'
 import type { Verdict } from './verdict.ts'
 
 const names = {

@@ -1,27 +1,32 @@
 import { z } from 'zod'
 import { groupBy } from './group.ts'
-import type { Movement, WalletCall } from './sources.ts'
+import type { WalletCall } from './rows.ts'
+import type { Sources } from './sources.ts'
 import type { Verdict } from './verdict.ts'
 
 const names = {
   bytes: 'calls: a movement sends the same bytes at every try',
   alone: 'calls: one wallet call in flight per round',
   refused: 'calls: a stake that was refused was asked for once',
+  complete: 'calls: everything in the ledger came by a call that was seen',
 } as const
 
 const roundOf = z.object({ roundId: z.string() })
 
 /**
- * Checks the calls that reached the wallet, which keeps the last 5,000 and loses all when it dies. A call
- * that it answered later than the caller waits (`timeoutMs`) is over for the caller, so only calls answered
- * in time can count as in flight beside another.
+ * Checks every call on its way to the wallet. A call that it answered later than the caller waits
+ * (`timeoutMs`) is over for the caller, so only calls answered in time can count as in flight beside another.
  */
 export function checkCalls(
-  calls: readonly WalletCall[],
-  movements: readonly Movement[],
+  { calls, movements, ledger }: Pick<Sources, 'calls' | 'movements' | 'ledger'>,
   timeoutMs: number,
   verdict: Verdict,
 ): void {
+  const seen = new Set(calls.map(({ operation, transaction_id }) => `${operation} ${transaction_id}`))
+  for (const { operation, transaction_id: id, status } of ledger) {
+    if (operation === 'adjustment' || status === 'TOMBSTONE') continue
+    verdict.check(names.complete, seen.has(`${operation} ${id}`), () => `${operation} ${id}`)
+  }
   const failed = new Set(
     movements.filter(({ status }) => status === 'FAILED').map(({ transaction_id }) => transaction_id),
   )

@@ -1,5 +1,5 @@
 import { longestWaitMs } from './ladder.ts'
-import type { Attempt, Movement } from './sources.ts'
+import type { Attempt, Movement } from './rows.ts'
 import type { Verdict } from './verdict.ts'
 
 const name = 'ladder: the next try is never further away than the age says'

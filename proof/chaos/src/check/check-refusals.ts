@@ -1,7 +1,8 @@
 import type { Told } from '../answers.ts'
 import { codeOf } from '../send.ts'
 import { groupBy } from './group.ts'
-import type { Movement, Sources } from './sources.ts'
+import type { Movement } from './rows.ts'
+import type { Sources } from './sources.ts'
 import type { Verdict } from './verdict.ts'
 
 const names = {
@@ -9,6 +10,7 @@ const names = {
   found: 'refusals: a stake that was accepted is found by what gives it back',
   reversed: 'refusals: what is said to be given back already does not stand at the end',
   kept: 'refusals: what was accepted is not refused later',
+  gone: 'reversals: once a ROLLBACK is answered nothing of its original stands',
 } as const
 
 /**
@@ -47,6 +49,12 @@ type Facts = {
 export function checkRefusals(told: readonly Told[], sources: Sources, verdict: Verdict): void {
   const own = told.filter(({ what, id }) => (what === 'movement' || what === 'stake') && id !== null)
   const facts = factsOf(own, sources)
+  for (const { at, id, asked, answer } of own) {
+    const { type, reference_transaction_id: reference } = asked
+    if (type !== 'ROLLBACK' || typeof reference !== 'string') continue
+    if (answer.status < 200 || answer.status > 201 || answer.body.status !== 'SUCCESS') continue
+    verdict.check(names.gone, !facts.effective.has(reference), () => `${at} ${id} of ${reference}`)
+  }
   for (const [id, entries] of groupBy(own, (entry) => entry.id)) {
     for (const entry of entries.filter(isRefusedForGood)) {
       checkEffect(id, entry, entries, facts, verdict)

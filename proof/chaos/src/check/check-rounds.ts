@@ -1,6 +1,7 @@
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import { groupBy } from './group.ts'
-import type { Event, Round, Sources } from './sources.ts'
+import type { Event, Round } from './rows.ts'
+import type { Sources } from './sources.ts'
 import type { Verdict } from './verdict.ts'
 
 const names = {

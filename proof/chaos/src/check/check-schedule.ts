@@ -1,5 +1,6 @@
 import { groupBy } from './group.ts'
-import type { Delivery, DeliveryDetail, Sources } from './sources.ts'
+import type { Delivery, DeliveryDetail } from './rows.ts'
+import type { Sources } from './sources.ts'
 import type { Verdict } from './verdict.ts'
 
 const names = {

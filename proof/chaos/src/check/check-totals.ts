@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parseAmount } from '@pitboss/money/amount'
 import { groupBy } from './group.ts'
-import type { Movement, Round, Sources } from './sources.ts'
+import type { Movement, Round } from './rows.ts'
+import type { Sources } from './sources.ts'
 import type { Verdict } from './verdict.ts'
 
 const names = {
@@ -32,11 +33,15 @@ export function checkTotals({ rounds, movements, events, clockSlackMs }: Sources
       `${round.round_id} ${round.status} (${round.driver}): ${own.map(showMovement).join('; ')}`
     if (round.status === 'SETTLED' && !round.free_bet) {
       const taken = sumOf(bets)
-      verdict.check(names.stake, taken === minorOf(round.stake), () => `stake ${round.stake}; ${show()}`)
+      verdict.check(
+        names.stake,
+        taken === parseAmount(round.stake, round.currency),
+        () => `stake ${round.stake}; ${show()}`,
+      )
     }
     verdict.check(names.payout, isPaid(round, own, clockSlackMs), () => `payout ${round.payout}; ${show()}`)
     if (round.status !== 'SETTLED') verdict.check(names.voided, wins.length === 0, show)
-    const credits = wins.filter(({ amount }) => minorOf(amount) !== 0n)
+    const credits = wins.filter((win) => minorOf(win) !== 0n)
     if (!round.free_bet && credits.length > 0) verdict.check(names.held, bets.length > 0, show)
     const data = completed.get(round.round_id)
     if (data === undefined) continue
@@ -55,7 +60,7 @@ export function checkTotals({ rounds, movements, events, clockSlackMs }: Sources
  * or not.
  */
 export function isPaid(
-  { payout, completed_at: endedAt }: Round,
+  { payout, currency, completed_at: endedAt }: Round,
   own: readonly Movement[],
   clockSlackMs: number,
 ): boolean {
@@ -65,24 +70,25 @@ export function isPaid(
   )
   let least = 0n
   let unsure = 0n
-  for (const { type, status, transaction_id: id, amount } of own) {
+  for (const movement of own) {
+    const { type, status, transaction_id: id } = movement
     if (type !== 'WIN') continue
-    if (status === 'SUCCESS') least += minorOf(amount)
+    if (status === 'SUCCESS') least += minorOf(movement)
     const undoneAt = reversals.get(id)?.[0]?.created_at
     if (undoneAt === undefined || endedAt === null) continue
-    if (Date.parse(undoneAt) > Date.parse(endedAt) + clockSlackMs) least += minorOf(amount)
-    else unsure += minorOf(amount)
+    if (Date.parse(undoneAt) > Date.parse(endedAt) + clockSlackMs) least += minorOf(movement)
+    else unsure += minorOf(movement)
   }
-  const paid = payout === null ? -1n : minorOf(payout)
+  const paid = payout === null ? -1n : parseAmount(payout, currency)
   return paid >= least && paid <= least + unsure
 }
 
 function sumOf(movements: readonly Movement[]): bigint {
-  return movements.reduce((total, { amount }) => total + minorOf(amount), 0n)
+  return movements.reduce((total, movement) => total + minorOf(movement), 0n)
 }
 
-function minorOf(amount: string): bigint {
-  return parseAmount(amount, 'USD')
+function minorOf({ amount, currency }: Movement): bigint {
+  return parseAmount(amount, currency)
 }
 
 function showMovement({ type, transaction_id: id, status, amount }: Movement): string {

@@ -1,7 +1,10 @@
 import { z } from 'zod'
+import { inCurrency } from '../in-currency.ts'
 import type { OperatorClient } from '../operator-client.ts'
 
-const rounds = z.object({ data: z.array(z.looseObject({ round_id: z.string(), driver: z.string() })) })
+const rounds = z.object({
+  data: z.array(z.looseObject({ round_id: z.string(), driver: z.string(), currency: z.string() })),
+})
 
 /**
  * Ends, as lost, the open rounds that an operator's server drives: it may never have heard that their stakes
@@ -12,13 +15,13 @@ export async function endOpenRounds(operator: OperatorClient, playerId?: string)
   const answer = await operator.call('GET', `/rounds?status=OPEN&limit=200${player}`)
   const open = rounds.safeParse(answer.body)
   if (!open.success) return
-  for (const { round_id } of open.data.data.filter(({ driver }) => driver === 'operator')) {
+  for (const { round_id, currency } of open.data.data.filter(({ driver }) => driver === 'operator')) {
     await operator.call('POST', '/transactions', {
       type: 'WIN',
       transaction_id: `end.${round_id}`,
       round_id,
-      amount: '0.00',
-      currency: 'USD',
+      amount: inCurrency('0.00', currency),
+      currency,
     })
   }
 }

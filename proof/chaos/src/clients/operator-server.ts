@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Answer, codeOf, isTransient } from '../send.ts'
+import { inCurrency } from '../in-currency.ts'
 import { endOpenRounds } from './end-open-rounds.ts'
 import { ask, type ClientDeps, openSession, perhapsDoubled, rest } from './client.ts'
 
@@ -15,15 +16,15 @@ const togetherWithinMs = 400
 /** The workers of an operator's server that drive rounds of one player; they know nothing of each other. */
 export async function driveRounds(
   deps: ClientDeps,
-  { playerId, workers }: { playerId: string; workers: number },
+  { playerId, currency, workers }: { playerId: string; currency: string; workers: number },
 ): Promise<void> {
-  const session = await openSession(deps, { player_id: playerId, game: 'dice', currency: 'USD' })
+  const session = await openSession(deps, { player_id: playerId, game: 'dice', currency })
   if (session === null) return
   const { sessionId } = session
   const names = Array.from({ length: workers }, (_, index) => `worker${index + 1}-`)
   await Promise.all(
     names.map((worker) =>
-      work({ ...deps, random: deps.random.fork(worker) }, { playerId, sessionId, worker }),
+      work({ ...deps, random: deps.random.fork(worker) }, { playerId, currency, sessionId, worker }),
     ),
   )
 }
@@ -35,9 +36,15 @@ export async function driveRounds(
  */
 async function work(
   deps: ClientDeps,
-  { playerId, sessionId, worker }: { playerId: string; sessionId: string; worker: string },
+  {
+    playerId,
+    currency,
+    sessionId,
+    worker,
+  }: { playerId: string; currency: string; sessionId: string; worker: string },
 ): Promise<void> {
   const { random, stopping, operator } = deps
+  const worth = (usd: string) => inCurrency(usd, currency)
 
   /** Sends until the answer is final; some are sent several times at once. */
   const settle = (body: Body): Promise<Answer> =>
@@ -55,8 +62,8 @@ async function work(
       type: 'BET',
       transaction_id: id('bet'),
       session_id: sessionId,
-      amount: random.pick(['1.00', '3.33', '10.00']),
-      currency: 'USD',
+      amount: worth(random.pick(['1.00', '3.33', '10.00'])),
+      currency,
     }
     const back = (type: 'REFUND' | 'ROLLBACK', kind: string, of: string) => ({
       type,
@@ -66,20 +73,20 @@ async function work(
     const taken = await stakeFirst(stake)
     const placed = movement.safeParse(taken.body)
     if (random.chance(0.15)) {
-      const other = { ...stake, amount: '7.77' }
+      const other = { ...stake, amount: worth('7.77') }
       const request = { what: 'other-body', id: stake.transaction_id, path: '/transactions' } as const
       // Only an id that is known to be taken: otherwise this would be the first request.
       if (placed.success) await ask(deps, { ...request, token: operator.token, body: other })
     }
     if (placed.success && placed.data.status === 'SUCCESS') {
       const { round_id } = placed.data
-      const more = (kind: string) => ({ ...stake, transaction_id: id(kind), round_id, amount: '0.50' })
+      const more = (kind: string) => ({ ...stake, transaction_id: id(kind), round_id, amount: worth('0.50') })
       const win = (kind: string, value: string) => ({
         type: 'WIN',
         transaction_id: id(kind),
         round_id,
-        amount: value,
-        currency: 'USD',
+        amount: worth(value),
+        currency,
         outcome: { number },
       })
       const part = (kind: string) => ({ ...win(kind, '1.00'), final: false })
@@ -145,8 +152,8 @@ async function work(
       type: 'WIN',
       transaction_id: `end.${roundId}`,
       round_id: roundId,
-      amount: '0.00',
-      currency: 'USD',
+      amount: worth('0.00'),
+      currency,
     }
     for (let tries = 0; tries < 8; tries++) {
       const answer = await settle(body)

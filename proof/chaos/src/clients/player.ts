@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { inCurrency } from '../in-currency.ts'
 import type { Random } from '../random.ts'
 import { type Answer, codeOf, isTransient, send } from '../send.ts'
 import { ask, type ClientDeps, openSession, perhapsDoubled, rest } from './client.ts'
@@ -6,6 +7,7 @@ import { ask, type ClientDeps, openSession, perhapsDoubled, rest } from './clien
 export type PlayerPlan = {
   playerId: string
   game: 'dice' | 'mines' | 'spin-bottle'
+  currency: string
   freeBets: boolean
   /** Each plays for itself and knows nothing of the others. */
   tabs: number
@@ -22,11 +24,14 @@ const tiles = 25
 /** A player who plays one game as long as the run lasts, in one tab or more. */
 export async function play(deps: ClientDeps, plan: PlayerPlan): Promise<void> {
   const { operator, random, stopping } = deps
-  const { playerId, game, freeBets, tabs } = plan
-  const session = await openSession(deps, { player_id: playerId, game, currency: 'USD' })
+  const { playerId, game, currency, freeBets, tabs } = plan
+  const session = await openSession(deps, { player_id: playerId, game, currency })
   if (session === null) return
   if (freeBets) {
-    const grant = { player_id: playerId, game, currency: 'USD', stake: freeBetStake, count: freeBetCount }
+    const grant = {
+      ...{ player_id: playerId, game, currency, count: freeBetCount },
+      stake: inCurrency(freeBetStake, currency),
+    }
     let granted: Answer
     do granted = await operator.call('POST', '/free-bets', grant)
     while (granted.status !== 201 && !stopping.aborted)
@@ -40,7 +45,7 @@ export async function play(deps: ClientDeps, plan: PlayerPlan): Promise<void> {
 /** Repeats what stays unanswered, voids what hangs, leaves some mines open. */
 async function playTab(
   deps: ClientDeps,
-  { playerId, game, freeBets }: PlayerPlan,
+  { playerId, game, currency, freeBets }: PlayerPlan,
   { token, tab }: { token: string; tab: string },
 ): Promise<void> {
   const { random, stopping } = deps
@@ -48,7 +53,7 @@ async function playTab(
     const free = freeBets && random.chance(0.5)
     const id = random.chance(0.6) ? `stake.${playerId}.${tab}${number}` : null
     const body = {
-      stake: free ? freeBetStake : random.pick(stakes),
+      stake: inCurrency(free ? freeBetStake : random.pick(stakes), currency),
       bet: betOf(game, random),
       client_seed: `seed-${tab}${number}`,
       ...(free ? { free_bet: true } : {}),

@@ -5,7 +5,7 @@ import { type ElectionProxy, meetings } from '../network/start-election-proxy.ts
 import type { Random } from '../random.ts'
 import type { FaultCounts } from './fault-counts.ts'
 
-const restMs = { least: 600, most: 2500 }
+const restMs = { least: 1000, most: 4500 }
 /**
  * Durations of the faults. Those of a cut reach beyond a publish's patience, the driver's search for a
  * primary, and a stake's.

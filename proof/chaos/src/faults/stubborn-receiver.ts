@@ -4,7 +4,13 @@ import { z } from 'zod'
 
 /** Events of so many rounds are accepted before the one that is not. */
 const acceptedBefore = 3
-const body = z.looseObject({ id: z.string(), data: z.looseObject({ round_id: z.string().optional() }) })
+/** One in so many requests is refused, once. */
+const tenth = 10
+const body = z.looseObject({
+  id: z.string(),
+  type: z.string(),
+  data: z.looseObject({ round_id: z.string().optional() }),
+})
 
 export type StubbornReceiver = {
   readonly url: string
@@ -14,25 +20,44 @@ export type StubbornReceiver = {
   close(): Promise<void>
 }
 
+/** Requests that it refuses: all events of one round, all of one type, or one request in ten. */
+export type Stubbornness = 'one round' | 'round.started' | 'transaction.win' | 'every tenth request'
+export const stubbornnesses: readonly Stubbornness[] = [
+  'one round',
+  'round.started',
+  'transaction.win',
+  'every tenth request',
+]
+
 /**
- * A receiver that never fails but for one round, whose events it answers with 500 for as long as it runs,
- * as one does whose database holds a row that it cannot process. It takes no part in other faults, so that
- * nothing else explains what becomes of those events, or of the others.
+ * A receiver that answers with 500 for as long as it runs what it does not like, and never fails else, as one
+ * does whose database holds a row that it cannot process. It takes no part in other faults, so that nothing
+ * else explains what becomes of those events, or of the others.
  */
-export async function startStubbornReceiver(): Promise<StubbornReceiver> {
+export async function startStubbornReceiver(refuses: Stubbornness): Promise<StubbornReceiver> {
   const refused = new Set<string>()
   const accepted = new Set<string>()
   const rounds = new Set<string>()
   let refusedRound: string | null = null
+  let requests = 0
 
-  const answer = (text: string): number => {
-    const { id, data } = body.parse(JSON.parse(text))
-    const roundId = data.round_id ?? null
-    if (roundId !== null && refusedRound === null) {
+  const isOfRound = (roundId: string | undefined) => {
+    if (roundId === undefined) return false
+    if (refusedRound === null) {
       rounds.add(roundId)
       if (rounds.size > acceptedBefore) refusedRound = roundId
     }
-    const isRefused = roundId !== null && roundId === refusedRound
+    return roundId === refusedRound
+  }
+  const answer = (text: string): number => {
+    const { id, type, data } = body.parse(JSON.parse(text))
+    requests += 1
+    if (refuses === 'every tenth request') {
+      if (requests % tenth === 0) return 500
+      accepted.add(id)
+      return 200
+    }
+    const isRefused = refuses === 'one round' ? isOfRound(data.round_id) : type === refuses
     ;(isRefused ? refused : accepted).add(id)
     return isRefused ? 500 : 200
   }

@@ -1,0 +1,61 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { decodeRound, type RoundDocument } from '@pitboss/rounds/storage/round-document'
+import { MongoClient } from 'mongodb'
+import { canEnd } from './can-end.ts'
+import type { Verdict } from './verdict.ts'
+
+const name = 'rounds: every unfinished round is due, or somebody can end it'
+const everyMs = 1000
+const unfinished = ['PENDING', 'OPEN', 'SETTLING'] as const
+const databases = ['pitboss_rounds', 'pitboss_webhooks']
+
+export type DatabaseWatch = {
+  /** Number of times that a lease went to another owner. */
+  takeovers(): Promise<number>
+  close(): Promise<void>
+}
+
+/**
+ * Looks at the stored rounds once a second, in the middle of everything, past the services and their links.
+ * A look that the database does not answer is left out.
+ */
+export function watchDatabase(url: string, verdict: Verdict): DatabaseWatch {
+  const client = new MongoClient(url, { useBigInt64: true, serverSelectionTimeoutMS: everyMs })
+  const ended = new AbortController()
+  const look = async () => {
+    const rounds = client.db('pitboss_rounds').collection<RoundDocument>('rounds')
+    for (const document of await rounds.find({ status: { $in: unfinished } }).toArray()) {
+      const { round, dueAt } = decodeRound(document)
+      verdict.check(
+        name,
+        canEnd(round, dueAt),
+        () => `${round.id} ${round.status} (${round.driver}) is due ${dueAt?.toISOString() ?? 'never'}`,
+      )
+    }
+  }
+  const loop = async () => {
+    while (!ended.signal.aborted) {
+      await look().catch((error: unknown) => {
+        if (!(error instanceof Error && error.name.startsWith('Mongo'))) throw error
+      })
+      await delay(everyMs, undefined, { signal: ended.signal }).catch(() => undefined)
+    }
+  }
+  const looping = loop().catch((error: unknown) => verdict.check(name, false, () => String(error)))
+
+  return {
+    async takeovers() {
+      let count = 0
+      for (const database of databases) {
+        const leases = client.db(database).collection<{ _id: string; token: bigint | number }>('leases')
+        for (const { token } of await leases.find().toArray()) count += Number(token) - 1
+      }
+      return count
+    },
+    async close() {
+      ended.abort()
+      await looping
+      await client.close()
+    },
+  }
+}

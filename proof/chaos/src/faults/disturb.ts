@@ -1,0 +1,52 @@
+import type { Product } from '@pitboss/bench/harness/start-product'
+import type { ServiceLinks } from '../network/service-links.ts'
+import type { Tenancy } from '../open-tenancies.ts'
+import type { Random } from '../random.ts'
+import { disturbClocks } from './clock-faults.ts'
+import type { FaultCounts } from './fault-counts.ts'
+import { disturbNetwork } from './network-faults.ts'
+import { disturbProcesses, type Torment } from './process-faults.ts'
+import { disturbReceiver } from './receiver-faults.ts'
+import { disturbSettings } from './settings-faults.ts'
+import { disturbWallet } from './wallet-faults.ts'
+
+/** Place where the faults are to be thickest; none in particular unless told. */
+export type Stress = { moods?: readonly string[]; favourite?: string }
+
+/** All faults at once until the run ends; then nothing is disturbed any more. */
+export async function disturb({
+  product,
+  tenancies,
+  links,
+  stress,
+  random,
+  ...given
+}: {
+  product: Product
+  tenancies: readonly Tenancy[]
+  links: ServiceLinks
+  stress: Stress
+  random: Random
+  counts: FaultCounts
+  stopping: AbortSignal
+  note: (text: string) => void
+}): Promise<Torment> {
+  const deps = (name: string) => ({ ...given, random: random.fork(name) })
+  const demo = product.demo()
+  const [torment] = await Promise.all([
+    disturbProcesses({ product, ...deps('processes'), favourite: stress.favourite }),
+    ...tenancies.map(({ name, walletUrl }) =>
+      disturbWallet({
+        walletUrl,
+        ...deps(name === 'test' ? 'wallet' : `wallet ${name}`),
+        moods: stress.moods,
+      }),
+    ),
+    disturbReceiver({ receiverUrl: demo.receiver.url, ...deps('receiver') }),
+    disturbNetwork({ links, ...deps('network') }),
+    disturbClocks({ links, ...deps('clocks') }),
+    disturbSettings({ tenancies, baseUrl: demo.base_url, dataDir: product.dataDir, ...deps('settings') }),
+  ])
+  links.calm()
+  return torment
+}

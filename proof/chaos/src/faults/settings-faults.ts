@@ -1,0 +1,114 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { runOps } from '@pitboss/testing/run-ops'
+import type { Tenancy } from '../open-tenancies.ts'
+import { untilStatus } from '../operator-client.ts'
+import type { Random } from '../random.ts'
+import { codeOf, send } from '../send.ts'
+import type { FaultCounts } from './fault-counts.ts'
+
+const restMs = { least: 1200, most: 4000 }
+const suspendedMs = { least: 500, most: 4000 }
+const opsTries = 20
+const opsRestMs = 300
+
+/**
+ * Changes what an operator can change while money is under way, until the run ends: the address of its
+ * wallet (of the same ledger), its secret, the settlement of losses; and suspends accounts for a moment.
+ */
+export async function disturbSettings({
+  tenancies,
+  baseUrl,
+  dataDir,
+  random,
+  counts,
+  stopping,
+  note,
+}: {
+  tenancies: readonly Tenancy[]
+  baseUrl: string
+  dataDir: string
+  random: Random
+  counts: FaultCounts
+  stopping: AbortSignal
+  note: (text: string) => void
+}): Promise<void> {
+  const settings = new Map<Tenancy, { recorder: number; settle_losses: 'none' | 'zero_credit' }>()
+  const routeOf = ({ environment }: Tenancy) => `${baseUrl}/v1/dashboard/wallets/${environment}`
+  const done = (tenancy: Tenancy, what: string) => {
+    counts.add(`settings ${what}`)
+    note(`${tenancy.name}: ${what}`)
+  }
+
+  const changeWallet = async (tenancy: Tenancy, what: 'url' | 'settle_losses') => {
+    const now = settings.get(tenancy) ?? { recorder: 0, settle_losses: 'none' as const }
+    const next =
+      what === 'url'
+        ? { ...now, recorder: 1 - now.recorder }
+        : {
+            ...now,
+            settle_losses: now.settle_losses === 'none' ? ('zero_credit' as const) : ('none' as const),
+          }
+    const { timeout_ms } = (await send('GET', routeOf(tenancy), { token: tenancy.personToken })).body
+    const body = { url: tenancy.recorders[next.recorder]?.url, timeout_ms, settle_losses: next.settle_losses }
+    if (timeout_ms === undefined) return
+    const put = (more: object) =>
+      send('PUT', routeOf(tenancy), { token: tenancy.personToken, body: { ...body, ...more } })
+    const plain = await put({})
+    const answer = codeOf(plain) === 'CONFLICT' ? await put({ same_ledger: true }) : plain
+    if (answer.status !== 200) return
+    settings.set(tenancy, next)
+    done(tenancy, what === 'url' ? 'wallet moved' : `settle_losses ${next.settle_losses}`)
+  }
+  /** Goes on until both sides know the same secret: an answer that was lost took one with it. */
+  const rotateSecret = async (tenancy: Tenancy) => {
+    const { personToken: token, walletUrl } = tenancy
+    const rotated = await untilStatus(200, () => send('POST', `${routeOf(tenancy)}/rotate-secret`, { token }))
+    const { secret } = rotated.body
+    await untilStatus(204, () => send('PUT', `${walletUrl}/sandbox/secret`, { body: { secret } }))
+    done(tenancy, 'secret rotated')
+  }
+  const suspend = async (tenancy: Tenancy) => {
+    const set = (value: 'yes' | 'no') =>
+      runOps(
+        dataDir,
+        'operator',
+        'set',
+        tenancy.operatorId,
+        '--suspended',
+        value,
+        '--yes',
+        '--reason',
+        'chaos',
+      )
+    if (!(await succeeds(() => set('yes'), 1))) return
+    done(tenancy, 'suspended')
+    const ms = random.between(suspendedMs.least, suspendedMs.most)
+    await delay(ms, undefined, { signal: stopping }).catch(() => undefined)
+    if (!(await succeeds(() => set('no'), opsTries))) throw new Error(`${tenancy.name} stays suspended`)
+  }
+
+  while (!stopping.aborted) {
+    await delay(random.between(restMs.least, restMs.most), undefined, { signal: stopping }).catch(
+      () => undefined,
+    )
+    if (stopping.aborted) break
+    const tenancy = random.pick(tenancies)
+    const kind = random.next()
+    if (kind < 0.4) await changeWallet(tenancy, 'url')
+    else if (kind < 0.65) await changeWallet(tenancy, 'settle_losses')
+    else if (kind < 0.88) await rotateSecret(tenancy)
+    else await suspend(tenancy)
+  }
+}
+
+async function succeeds(act: () => Promise<unknown>, tries: number): Promise<boolean> {
+  for (let left = tries; left > 0; left--) {
+    const isDone = await act().then(
+      () => true,
+      () => false,
+    )
+    if (isDone) return true
+    if (left > 1) await delay(opsRestMs)
+  }
+  return false
+}

@@ -1,0 +1,161 @@
+import t from 'tap'
+import { checkCalls } from '../src/check/check-calls.ts'
+import { checkHappened, longRunS } from '../src/check/check-happened.ts'
+import { checkMoney } from '../src/check/check-money.ts'
+import { checkRefusals } from '../src/check/check-refusals.ts'
+import { checkReport } from '../src/check/check-report.ts'
+import type { LedgerEntry, Movement, ReportRow, Round } from '../src/check/rows.ts'
+import { parseSources } from '../src/check/sources.ts'
+import { createVerdict, type Verdict } from '../src/check/verdict.ts'
+import { inCurrency } from '../src/in-currency.ts'
+
+const at = '2026-01-01T12:00:00.000Z'
+
+function brokenBy(check: (verdict: Verdict) => void): string[] {
+  const verdict = createVerdict()
+  check(verdict)
+  return verdict.invariants().flatMap(({ name, violations }) => (violations.length === 0 ? [] : [name]))
+}
+
+function movement(more: Partial<Movement>): Movement {
+  return {
+    ...{ transaction_id: 'bet-1', reference: 'txn_1', type: 'BET', status: 'SUCCESS', amount: '100' },
+    ...{ currency: 'JPY', player_id: 'p', round_id: 'rnd_1', free_bet: false, wallet_code: null },
+    ...{ reference_transaction_id: null, created_at: at, updated_at: at },
+    ...more,
+  }
+}
+
+function round(more: Partial<Round>): Round {
+  return {
+    ...{ round_id: 'rnd_1', player_id: 'p', game: 'dice', status: 'SETTLED', stake: '100', payout: '150' },
+    ...{ currency: 'JPY', free_bet: false, driver: 'game', wallet_round_id: 'w', end_reason: null },
+    ...{ fairness: { nonce: 1, server_seed: null }, created_at: at, completed_at: at },
+    ...more,
+  }
+}
+
+function entry(more: Partial<LedgerEntry>): LedgerEntry {
+  return {
+    ...{ seq: 1, at, operation: 'debit', transaction_id: 'bet-1', reference: 'txn_1', round_id: 'w' },
+    ...{ reference_transaction_id: null, player_id: 'p', currency: 'JPY', amount: '100', effect: '-100' },
+    status: 'APPLIED',
+    ...more,
+  }
+}
+
+function sources(given: {
+  movements?: Movement[]
+  rounds?: Round[]
+  ledger?: LedgerEntry[]
+  balances?: [string, Record<string, string>][]
+}) {
+  return parseSources({
+    ...{ movements: [], rounds: [], ledger: [], balances: [], grants: [], events: [] },
+    ...{ accepted: new Map(), clockSlackMs: 0 },
+    ...given,
+  })
+}
+
+await t.test('a report that differs from the movements of its day is found', (t) => {
+  const win = movement({ transaction_id: 'win-1', type: 'WIN', amount: '150' })
+  const reported = (more: Partial<ReportRow>, ...movements: Movement[]) => {
+    const row = {
+      ...{ day: '2026-01-01', currency: 'JPY', rounds: 1, refunds: '0' },
+      ...{ stakes: '100', payouts: '150', ggr: '-50' },
+      ...more,
+    }
+    return brokenBy((verdict) => checkReport({ report: [row], rounds: [round({})], movements }, verdict))
+  }
+  const stakes = 'reports: stakes less refunds of a day are what its bets took'
+  t.strictSame(reported({}, movement({}), win), [])
+  t.strictSame(reported({ stakes: '200', ggr: '50' }, movement({}), win), [stakes])
+  t.strictSame(reported({ stakes: '200', refunds: '100' }, movement({}), win), [])
+  t.strictSame(reported({ payouts: '149', ggr: '-49' }, movement({}), win), [
+    'reports: payouts of a day are what its wins paid',
+  ])
+  t.strictSame(reported({ ggr: '-49' }, movement({}), win), [
+    'reports: ggr is stakes less refunds and payouts',
+  ])
+  t.strictSame(reported({ day: '2026-01-02' }, movement({}), win), [
+    stakes,
+    'reports: payouts of a day are what its wins paid',
+    'reports: every row has rounds behind it',
+  ])
+  t.end()
+})
+
+await t.test('balances are compared in the decimals of their currency', (t) => {
+  const money = (currency: string, amount: string, balance: string) => {
+    const given = sources({
+      movements: [movement({ currency, amount })],
+      ledger: [entry({ currency, amount, effect: `-${amount}` })],
+      balances: [['p', { [currency]: balance }]],
+    })
+    return brokenBy((verdict) => checkMoney(given, () => '1000.00', verdict))
+  }
+  const sum = ["money: movements sum to the change of the wallet's balance"]
+  t.strictSame(money('JPY', '100', '900'), [])
+  t.strictSame(money('JPY', '100', '901'), sum)
+  t.strictSame(money('BTC', '0.00010000', '999.99990000'), [])
+  t.strictSame(money('BTC', '0.00010000', '999.99990001'), sum)
+  t.equal(inCurrency('3.33', 'JPY'), '333')
+  t.equal(inCurrency('3.33', 'BTC'), '0.00033300')
+  t.equal(inCurrency('3.33', 'USD'), '3.33')
+  t.end()
+})
+
+await t.test("an entry of another account's movement with the same id is found", (t) => {
+  const given = sources({
+    movements: [movement({})],
+    ledger: [entry({ reference: 'txn_2' })],
+    balances: [['p', { JPY: '900' }]],
+  })
+  t.strictSame(
+    brokenBy((verdict) => checkMoney(given, () => '1000.00', verdict)),
+    ['money: a wallet moves for its own account and environment alone'],
+  )
+  t.end()
+})
+
+await t.test('an entry of the ledger whose call nobody saw is found', (t) => {
+  const given = { ...sources({ movements: [movement({})], ledger: [entry({})] }) }
+  const call = { seq: 1, at, operation: 'debit', transaction_id: 'bet-1', duration_ms: 5, body: '{}' }
+  const calls = (...seen: (typeof call)[]) =>
+    brokenBy((verdict) => checkCalls({ ...given, calls: seen }, 1000, verdict))
+  const name = ['calls: everything in the ledger came by a call that was seen']
+  t.strictSame(calls(call), [])
+  t.strictSame(calls(), name)
+  t.strictSame(calls({ ...call, operation: 'rollback' }), name)
+  t.end()
+})
+
+await t.test('a stake that stands after its rollback was answered is found', (t) => {
+  const told = {
+    ...{ at, sentAtMs: 0, answeredAtMs: 1, what: 'movement' as const, id: 'rbk-1', token: '' },
+    asked: { type: 'ROLLBACK', reference_transaction_id: 'bet-1' },
+    answer: { status: 201, body: { reference: 'txn_2', status: 'SUCCESS' } },
+  }
+  const stands = (...ledger: LedgerEntry[]) =>
+    brokenBy((verdict) => checkRefusals([told], sources({ ledger }), verdict))
+  t.strictSame(stands(entry({ status: 'ROLLED_BACK' })), [])
+  t.strictSame(stands(), [])
+  t.strictSame(stands(entry({})), ['reversals: once a ROLLBACK is answered nothing of its original stands'])
+  t.end()
+})
+
+await t.test('a long run names what never happened in it, a short one does not', (t) => {
+  const happened = {
+    ...{ rollback: 4, tombstone: 1, 'lost call': 0, 'lease takeover': 2 },
+    ...{ 'reversal before record': 1, election: 0 },
+  }
+  const verdict = createVerdict()
+  checkHappened(happened, longRunS - 1, verdict)
+  t.strictSame(verdict.invariants(), [])
+  checkHappened(happened, longRunS, verdict)
+  t.strictSame(
+    verdict.invariants().flatMap(({ violations }) => violations),
+    ['there was no lost call', 'there was no election'],
+  )
+  t.end()
+})

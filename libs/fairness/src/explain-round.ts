@@ -1,6 +1,6 @@
 import type { DrawStep, Seeds } from './fair-v1.ts'
 import { checkCommitment, readRound } from './read-round.ts'
-import { seedHash } from './seed-hash.ts'
+import { seedHash } from './server-seed.ts'
 import { replayRound, roundKind, type VerifyOptions } from './verify-round.ts'
 
 export type Explanation = {

@@ -1,8 +1,7 @@
-import type { Seeds } from './fair-v1.ts'
-import { FAIR_V1 } from './fair-v1.ts'
+import { FAIR_V1, type Seeds } from './fair-v1.ts'
 import { type Check, compare, failure } from './check.ts'
 import { isIntegerWithin, readObject } from './games/read-fields.ts'
-import { isServerSeed, seedHash } from './seed-hash.ts'
+import { isServerSeed, seedHash } from './server-seed.ts'
 
 const CLIENT_SEED_PATTERN = /^[A-Za-z0-9_-]{0,64}$/
 

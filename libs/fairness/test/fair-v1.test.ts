@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
-import t from 'tap'
-import { drawAngle } from '../src/draw-angle.ts'
-import { drawDice } from '../src/draw-dice.ts'
-import { drawMines } from '../src/draw-mines.ts'
+import { drawAngle } from '../src/games/spin-bottle.ts'
+import { drawDice } from '../src/games/dice.ts'
+import { drawMines } from '../src/games/mines.ts'
 import { createDrawSource } from '../src/fair-v1.ts'
-import { newServerSeed } from '../src/new-server-seed.ts'
-import { isServerSeed, seedHash } from '../src/seed-hash.ts'
+import { isServerSeed, newServerSeed, seedHash } from '../src/server-seed.ts'
+import t from 'tap'
 
 type Vector = {
   server_seed: string

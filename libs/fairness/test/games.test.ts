@@ -1,20 +1,18 @@
 import { readFileSync } from 'node:fs'
 import {
-  type Rational,
   compareRational,
   multiplyRational,
+  type Rational,
   rational,
   rationalToText,
 } from '@pitboss/money/rational'
+import { drawMines, minesMultiplier } from '../src/games/mines.ts'
+import { diceWinningRolls } from '../src/games/dice.ts'
+import { DEFAULT_RTP, type Wager } from '../src/games/game.ts'
+import { gameBySlug, games } from '../src/games/registry.ts'
+import { SPIN_BOTTLE_SECTORS } from '../src/games/spin-bottle.ts'
 import fc from 'fast-check'
 import t from 'tap'
-import { drawMines } from '../src/draw-mines.ts'
-import { diceWinningRolls } from '../src/games/dice.ts'
-import type { Wager } from '../src/games/game.ts'
-import { minesMultiplier } from '../src/games/mines.ts'
-import { gameBySlug, games } from '../src/games/registry.ts'
-import { DEFAULT_RTP } from '../src/games/rtp.ts'
-import { SPIN_BOTTLE_SECTORS } from '../src/games/spin-bottle.ts'
 
 const seeds = { serverSeed: 'ab'.repeat(32), clientSeed: 'player', nonce: 3 }
 const always = (): boolean => true

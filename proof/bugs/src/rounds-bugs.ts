@@ -1,6 +1,6 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { newServerSeed } from '@pitboss/fairness/new-server-seed'
+import { newServerSeed } from '@pitboss/fairness/server-seed'
 import { formatAmount, parseAmount } from '@pitboss/money/amount'
 import type { Placement, WalletClient } from '@pitboss/rounds/clients/wallet'
 import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
@@ -74,8 +74,8 @@ export function roundsStoreWith(rounds: RoundsStore, has: HasBug): RoundsStore {
   if (has('rounds.nonce-skipped')) {
     return {
       ...rounds,
-      async last(chain) {
-        const last = await rounds.last(chain)
+      async last(sequence) {
+        const last = await rounds.last(sequence)
         return { ...last, nonce: last.nonce + (last.nonce % 3 === 1 ? 1 : 0) }
       },
     }
@@ -105,12 +105,12 @@ export function commitmentsWith(commitments: CommitmentsStore, has: HasBug): Com
   const begunHere = new Set<string>()
   return {
     ...commitments,
-    async ensure(chain, nonce, now) {
-      const commitment = await commitments.ensure(chain, nonce, now)
+    async ensure(sequence, nonce, now) {
+      const commitment = await commitments.ensure(sequence, nonce, now)
       begunHere.add(commitment.sealedSeed)
       return commitment
     },
-    open: (chain, nonce, sealedSeed) =>
-      begunHere.has(sealedSeed) ? commitments.open(chain, nonce, sealedSeed) : newServerSeed(),
+    open: (sequence, nonce, sealedSeed) =>
+      begunHere.has(sealedSeed) ? commitments.open(sequence, nonce, sealedSeed) : newServerSeed(),
   }
 }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
-import { seedHash } from '@pitboss/fairness/seed-hash'
+import { seedHash } from '@pitboss/fairness/server-seed'
 import { type Refusal, refusalsMax } from '@pitboss/rounds/rules/refusal'
 import { isUnfinished, type RoundState } from '@pitboss/rounds/rules/round'
 import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
 import {
-  chainOf,
+  sequenceOf,
+  type RoundWrite,
   scopeKey,
   scopeOf,
-  type RoundWrite,
   type StoredRound,
 } from '@pitboss/rounds/storage/round-document'
 import type { RefusalsStore } from '@pitboss/rounds/storage/refusals-store'
@@ -42,10 +42,10 @@ export function createModelRounds({
 }): ModelRounds {
   const table = new Map<string, Row>()
   const refused = new Map<string, Refusal>()
-  const refusedKey = (chain: string, transactionId: string) => `${chain} ${transactionId}`
+  const refusedKey = (sequence: string, transactionId: string) => `${sequence} ${transactionId}`
   const rows = () => [...table.values()]
-  const lastOf = (chain: string): Row | null => {
-    const own = rows().filter(({ round }) => chainOf(round) === chain)
+  const lastOf = (sequence: string): Row | null => {
+    const own = rows().filter(({ round }) => sequenceOf(round) === sequence)
     return own.toSorted((a, b) => b.round.nonce - a.round.nonce)[0] ?? null
   }
 
@@ -79,8 +79,8 @@ export function createModelRounds({
       return {
         insert: ({ round, dueAt, events }) =>
           machine.io('insert round', () => {
-            const chain = chainOf(round)
-            const own = rows().filter((row) => chainOf(row.round) === chain)
+            const sequence = sequenceOf(round)
+            const own = rows().filter((row) => sequenceOf(row.round) === sequence)
             const id = round.clientTransactionId
             const taken = own.some(
               (row) =>
@@ -88,7 +88,7 @@ export function createModelRounds({
                 row.round.nonce === round.nonce ||
                 (id !== null && row.round.clientTransactionId === id),
             )
-            const isRefused = id !== null && refused.has(refusedKey(chain, id))
+            const isRefused = id !== null && refused.has(refusedKey(sequence, id))
             return taken || isRefused
               ? null
               : put({ round, version: 1, dueAt, checks: 0, claims: 0, outbox: events })
@@ -118,18 +118,18 @@ export function createModelRounds({
         find: (scope, roundId) =>
           find('find round', ({ round }) => round.id === roundId && scopeKey(round) === scopeKey(scope)),
         findAnywhere: (roundId) => find('find round', ({ round }) => round.id === roundId),
-        findUnfinished: (chain) =>
-          find('find unfinished', ({ round }) => chainOf(round) === chain && isUnfinished(round)),
+        findUnfinished: (sequence) =>
+          find('find unfinished', ({ round }) => sequenceOf(round) === sequence && isUnfinished(round)),
         listByTransaction: (scope, id) =>
           machine.io('find by transaction', () =>
             rows().filter(
               ({ round }) => scopeKey(scopeOf(round)) === scopeKey(scope) && idsOf(round).includes(id),
             ),
           ),
-        findLast: (chain) => machine.io('find last', () => lastOf(chain)),
-        last: (chain) =>
+        findLast: (sequence) => machine.io('find last', () => lastOf(sequence)),
+        last: (sequence) =>
           machine.io('last round', () => {
-            const last = lastOf(chain)
+            const last = lastOf(sequence)
             return {
               nonce: last?.round.nonce ?? 0,
               unfinished: last !== null && isUnfinished(last.round),
@@ -151,34 +151,34 @@ export function createModelRounds({
           }),
         endSession: notSimulated,
         list: notSimulated,
-        listChain: notSimulated,
+        listSequence: notSimulated,
         unfinished: notSimulated,
       }
     },
     refusalsOf: (machine) => ({
-      insert: (chain, refusal) =>
+      insert: (sequence, refusal) =>
         machine.io('insert refusal', () => {
           const { transactionId } = refusal
-          const key = refusedKey(chain, transactionId)
+          const key = refusedKey(sequence, transactionId)
           const isTaken = rows().some(
-            ({ round }) => chainOf(round) === chain && round.clientTransactionId === transactionId,
+            ({ round }) => sequenceOf(round) === sequence && round.clientTransactionId === transactionId,
           )
           if (isTaken || refused.has(key)) return false
           refused.set(key, refusal)
           return true
         }),
-      find: (chain, transactionId) =>
-        machine.io('find refusal', () => refused.get(refusedKey(chain, transactionId)) ?? null),
-      remove: (chain, { transactionId, requestHash }) =>
+      find: (sequence, transactionId) =>
+        machine.io('find refusal', () => refused.get(refusedKey(sequence, transactionId)) ?? null),
+      remove: (sequence, { transactionId, requestHash }) =>
         machine.io('remove refusal', () => {
-          const key = refusedKey(chain, transactionId)
+          const key = refusedKey(sequence, transactionId)
           if (refused.get(key)?.requestHash === requestHash) refused.delete(key)
         }),
     }),
     commitmentsOf: (machine) => ({
-      ensure: (chain, nonce) =>
+      ensure: (sequence, nonce) =>
         machine.io('ensure commitment', () => {
-          const sealedSeed = seedOf(seed, chain, nonce)
+          const sealedSeed = seedOf(seed, sequence, nonce)
           return { nonce, sealedSeed, serverSeedHash: seedHash(sealedSeed) }
         }),
       open: (_chain, _nonce, sealedSeed) => sealedSeed,
@@ -202,6 +202,6 @@ function idsOf({ stakes, wins, reversals, clientTransactionId }: RoundState): st
   return clientTransactionId === null ? ids : [...ids, clientTransactionId]
 }
 
-function seedOf(seed: number, chain: string, nonce: number): string {
-  return createHash('sha256').update(`${seed}/${chain}/${nonce}`).digest('hex')
+function seedOf(seed: number, sequence: string, nonce: number): string {
+  return createHash('sha256').update(`${seed}/${sequence}/${nonce}`).digest('hex')
 }

@@ -15,13 +15,15 @@ import { createOpenIntent } from '@pitboss/rounds/actions/open-intent'
 import { createPlaceStake } from '@pitboss/rounds/actions/place-stake'
 import { createPlaceTransaction } from '@pitboss/rounds/actions/place-transaction'
 import { createPlayRound } from '@pitboss/rounds/actions/play-round'
-import { createRoundHandlers } from '@pitboss/rounds/calls/rounds'
-import { createTransactionHandlers } from '@pitboss/rounds/calls/transactions'
-import { createLateMovementHandler } from '@pitboss/rounds/actions/late-movement'
+import { createRoundHandlers, createTransactionHandlers } from '@pitboss/rounds/calls/rounds'
+import {
+  createLateMovementHandler,
+  createRecoverRound,
+  createSweepRounds,
+} from '@pitboss/rounds/actions/recover-round'
 import { presentRound } from '@pitboss/rounds/records/present-round'
-import { chainKey } from '@pitboss/rounds/storage/round-document'
+import { sequenceKey } from '@pitboss/rounds/storage/round-document'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
-import { createRecoverRound, createSweepRounds } from '@pitboss/rounds/actions/recover-round'
 import { createSettleRound } from '@pitboss/rounds/actions/settle-round'
 import { createReadRounds } from '@pitboss/rounds/actions/read-rounds'
 import { createVoidRound } from '@pitboss/rounds/actions/void-round'
@@ -125,7 +127,7 @@ export function startRounds(
     },
   }
 
-  /** As actions/act-on-round.ts of rounds, for any session. */
+  /** As `createActOnRound` of rounds, for any session. */
   async function act(caller: Caller, roundId: string, message: RoundMessage, context: CallContext) {
     const stored = await rounds.find(caller.scope, roundId)
     if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
@@ -136,7 +138,7 @@ export function startRounds(
   async function player({ scope, actor: who }: Caller) {
     const session = who.kind === 'session' ? sessions.get(who.session_id) : undefined
     if (session === undefined) throw new ServiceError('SESSION_NOT_FOUND')
-    return { scope, session, chain: chainKey(scope, session.game, session.playerId) }
+    return { scope, session, sequence: sequenceKey(scope, session.game, session.playerId) }
   }
 
   async function relayAll(): Promise<void> {

@@ -114,7 +114,7 @@ const mistakes: Record<string, { plan: Plan; mistake: Mistake }> = {
     mistake: {
       rounds: (rounds) => ({
         ...rounds,
-        last: async (chain) => ({ ...(await rounds.last(chain)), unfinished: false }),
+        last: async (sequence) => ({ ...(await rounds.last(sequence)), unfinished: false }),
       }),
     },
   },
@@ -135,9 +135,9 @@ const mistakes: Record<string, { plan: Plan; mistake: Mistake }> = {
     mistake: {
       rounds: (rounds) => ({
         ...rounds,
-        async findLast(chain) {
-          const last = await rounds.findLast(chain)
-          const open = await rounds.findUnfinished(chain)
+        async findLast(sequence) {
+          const last = await rounds.findLast(sequence)
+          const open = await rounds.findUnfinished(sequence)
           if (last === null || open !== null || !isUnfinished(last.round)) return last
           return { ...last, round: { ...last.round, status: 'VOIDED' } }
         },

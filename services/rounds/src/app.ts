@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { serveCalls } from '@pitboss/bus/serve-calls'
-import { newServerSeed } from '@pitboss/fairness/new-server-seed'
-import { seedHash } from '@pitboss/fairness/seed-hash'
-import { type Clock, systemClock, createTimeScale } from '@pitboss/runtime/clock'
+import { newServerSeed, seedHash } from '@pitboss/fairness/server-seed'
+import { type Clock, createTimeScale, systemClock } from '@pitboss/runtime/clock'
 import { createMailbox } from '@pitboss/runtime/mailbox'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
-import { connectServiceStorage, type Storage } from '@pitboss/storage/connect-storage'
+import { connectStorage, type Storage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
@@ -18,38 +17,32 @@ import { createRewindStore, rewindIndexes } from '@pitboss/storage/rewind-store'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { createActOnRound } from './actions/act-on-round.ts'
-import { createChangeGame } from './actions/change-game.ts'
-import { createCloseSession } from './actions/close-session.ts'
-import { createGameAccess } from './actions/game-access.ts'
-import { createGrantFreeBets } from './actions/grant-free-bets.ts'
+import {
+  createActOnRound,
+  createPlayerAccess,
+  createReadPlayerRounds,
+  createShowPlayer,
+} from './actions/player.ts'
+import { createGameAccess, createGames } from './actions/games.ts'
+import { createSessions } from './actions/sessions.ts'
+import { createFreeBets } from './actions/free-bets.ts'
 import { createJoinMovement } from './actions/join-movement.ts'
-import { createLateMovementHandler } from './actions/late-movement.ts'
+import { createLateMovementHandler, createRecoverRound, createSweepRounds } from './actions/recover-round.ts'
 import { createOpenIntent } from './actions/open-intent.ts'
-import { createOpenSession } from './actions/open-session.ts'
 import { createPlaceStake } from './actions/place-stake.ts'
 import { createPlaceTransaction, type PlaceTransaction } from './actions/place-transaction.ts'
 import { createPlayRound } from './actions/play-round.ts'
-import { createPlayerAccess } from './actions/player-session.ts'
-import { createReadFreeBets } from './actions/read-free-bets.ts'
-import { createReadGames } from './actions/read-games.ts'
-import { createReadPlayerRounds } from './actions/read-player-rounds.ts'
 import { createReadReport } from './actions/read-reports.ts'
 import { createReadRounds } from './actions/read-rounds.ts'
-import { createReadSessions } from './actions/read-sessions.ts'
-import { createRecoverRound, createSweepRounds } from './actions/recover-round.ts'
 import { createRoundActor } from './actions/round-actor.ts'
 import { createSettleRound } from './actions/settle-round.ts'
-import { createShowPlayer } from './actions/show-player.ts'
 import { createVoidRound } from './actions/void-round.ts'
 import { createFreeBetHandlers } from './calls/free-bets.ts'
 import { createGameHandlers } from './calls/games.ts'
 import { createPlayerHandlers } from './calls/player.ts'
 import { createReportHandlers } from './calls/reports.ts'
-import { createRewindHandlers } from './calls/rewinds.ts'
-import { createRoundHandlers } from './calls/rounds.ts'
+import { createRewindHandlers, createRoundHandlers, createTransactionHandlers } from './calls/rounds.ts'
 import { createSessionHandlers } from './calls/sessions.ts'
-import { createTransactionHandlers } from './calls/transactions.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet.ts'
 import type { RoundsConfig } from './config.ts'
 import { consumeMovements } from './consumers/movements.ts'
@@ -62,6 +55,7 @@ import {
 } from './storage/commitments-store.ts'
 import { createGamesStore } from './storage/games-store.ts'
 import { createGrantsStore, grantIndexes } from './storage/grants-store.ts'
+import { createKeysStore } from './storage/keys-store.ts'
 import { createRefusalsStore } from './storage/refusals-store.ts'
 import { createReportsStore, reportIndexes } from './storage/reports-store.ts'
 import { createRoundsStore, roundIndexes, type RoundsStore } from './storage/rounds-store.ts'
@@ -86,7 +80,7 @@ export type RoundsWrap = {
 type RoundsOptions = {
   wrap?: Partial<RoundsWrap>
   bus: Bus
-  storage: Pick<Storage, 'db' | 'clockAheadMs'>
+  storage: Pick<Storage, 'db'>
   /** Text of `PITBOSS_MASTER_KEYS`. */
   masterKeys: string
   /** Divides abandonment times only. */
@@ -104,7 +98,7 @@ type RoundsOptions = {
 export async function startRounds({
   wrap = {},
   bus: plainBus,
-  storage: { db, clockAheadMs },
+  storage: { db },
   masterKeys,
   timeScale,
   logger,
@@ -112,145 +106,86 @@ export async function startRounds({
   clock = systemClock,
   catalogue = createCatalogue(),
 }: RoundsOptions): Promise<{ stop(): Promise<void> }> {
-  await ensureIndexes(
-    db,
-    {
-      rounds: roundIndexes,
-      commitments: commitmentIndexes,
-      sessions: sessionIndexes,
-      grants: grantIndexes,
-      game_settings: [],
-      game_status: [],
-      ...reportIndexes,
-      ...idempotencyKeyIndexes,
-      ...leaseIndexes,
-      ...rewindIndexes,
-    },
-    logger,
-  )
+  await ensureIndexes(db, {
+    rounds: roundIndexes,
+    commitments: commitmentIndexes,
+    sessions: sessionIndexes,
+    grants: grantIndexes,
+    game_settings: [],
+    game_status: [],
+    ...reportIndexes,
+    ...idempotencyKeyIndexes,
+    ...leaseIndexes,
+    ...rewindIndexes,
+  })
   const bus = wrap.bus?.(plainBus) ?? plainBus
   const keyring = await openKeyring(db, masterKeys)
-  const cursors = createCursorCodec({ keyring })
   const secretBox = createSecretBox(keyring, 'server-seeds')
-  const { scaleMs } = createTimeScale(timeScale)
-
   const roundsStore = createRoundsStore({ db })
-  const rounds = wrap.rounds?.(roundsStore) ?? roundsStore
-  const refusals = createRefusalsStore({ db })
   const sessions = createSessionsStore({ db })
   const grants = createGrantsStore({ db })
-  const games = createGamesStore({ db })
   const reports = createReportsStore({ db })
   const seeds = { newSeed: newServerSeed, hashSeed: seedHash }
   const commitmentsStore = createCommitmentsStore({ db, secretBox, ...seeds })
-  const commitments = wrap.commitments?.(commitmentsStore) ?? commitmentsStore
+  const walletClient = createWalletClient({ bus })
   const roundOutbox = createOutbox({ collection: roundsStore.collection, bus, clock, logger })
   const sessionOutbox = createOutbox({ collection: sessions.collection, bus, clock, logger })
-  const walletClient = createWalletClient({ bus })
-  const wallet = wrap.wallet?.(walletClient) ?? walletClient
-
-  const ids = { newId, newUuid: randomUUID }
-
-  const actor = createRoundActor({
-    rounds,
-    commitments,
-    wallet,
-    outbox: roundOutbox,
-    catalogue,
-    mailbox: createMailbox(),
-    clock,
-    newId,
-    scaleMs,
-    logger,
-  })
-  const { settleRound, voidStake } = createSettleRound({ grants, wallet, actor, clock, logger })
-  const placeStake = createPlaceStake({ rounds, wallet, actor, clock, logger })
-  const joinMovement = createJoinMovement({ wallet, rounds, clock })
-  const intents = createOpenIntent({ rounds, refusals, actor, clock })
-  const access = createGameAccess({ catalogue, games })
-  const players = createPlayerAccess({ sessions, rounds })
-  const readGames = createReadGames({ catalogue, games, access, cursors })
-  const readRounds = createReadRounds({ rounds, cursors })
-  const playRound = createPlayRound({
-    rounds,
-    commitments,
-    grants,
-    wallet,
-    actor,
-    settleRound,
-    access,
-    players,
-    intents,
-    placeStake,
-    joinMovement,
-    clock,
-    ...ids,
-  })
-  const place = createPlaceTransaction({
-    rounds,
-    sessions,
-    commitments,
-    wallet,
-    actor,
-    access,
-    intents,
-    placeStake,
-    joinMovement,
-    clock,
-    ...ids,
-  })
-  const placeTransaction = wrap.placeTransaction?.(place, wallet) ?? place
+  const base = {
+    rounds: wrap.rounds?.(roundsStore) ?? roundsStore,
+    refusals: createRefusalsStore({ db }),
+    commitments: wrap.commitments?.(commitmentsStore) ?? commitmentsStore,
+    keys: createKeysStore({ db }),
+    games: createGamesStore({ db }),
+    wallet: wrap.wallet?.(walletClient) ?? walletClient,
+    cursors: createCursorCodec({ keyring }),
+    scaleMs: createTimeScale(timeScale).scaleMs,
+    newUuid: randomUUID,
+    ...{ sessions, grants, reports, catalogue, clock, newId, logger },
+  }
+  const actor = createRoundActor({ ...base, outbox: roundOutbox, mailbox: createMailbox() })
+  const acting = { ...base, actor, access: createGameAccess(base), players: createPlayerAccess(base) }
+  const { settleRound, voidStake } = createSettleRound(acting)
+  const parts = {
+    ...acting,
+    ...{ settleRound, voidStake },
+    intents: createOpenIntent(acting),
+    placeStake: createPlaceStake(acting),
+    joinMovement: createJoinMovement(acting),
+  }
+  const reads = createReadRounds(parts)
+  const games = createGames(parts)
+  const place = createPlaceTransaction(parts)
+  const placeTransaction = wrap.placeTransaction?.(place, parts.wallet) ?? place
 
   const lease = createLease({ db, name: 'reports', owner: newId('own'), ttlMs: reportLeaseMs, clock })
   const projector = startReportProjector({ applyFacts: reports.applyFacts, lease, logger })
   const stopOutboxes = [roundOutbox.start(), sessionOutbox.start()]
-  const recover = createRecoverRound({ rounds, actor, settle: settleRound, clock, newId, scaleMs, logger })
-  const sweeper = startSweeper({ sweep: createSweepRounds({ rounds, recover, clock }), logger })
+  const recover = createRecoverRound({ ...parts, settle: settleRound })
+  const sweeper = startSweeper({ sweep: createSweepRounds({ ...parts, recover }), logger })
   const rewinds = createRewindStore({ db, clock, newId })
-  const handleLateMovement = createLateMovementHandler({ rounds, actor, recover, clock })
+  const handleLateMovement = createLateMovementHandler({ ...parts, recover })
   const consumer = consumeMovements({ bus, handleLateMovement, rewinds, logger })
-  if (registry !== undefined) registerMetrics(registry, rounds)
+  if (registry !== undefined) registerMetrics(registry, parts.rounds)
 
   const calls = await serveCalls({
     bus,
     service,
     version,
     concurrencyMax,
-    clockAheadMs,
     logger,
     handlers: [
-      ...createGameHandlers({ games: readGames, changes: createChangeGame({ games, access, clock }) }),
-      ...createSessionHandlers({
-        openSession: createOpenSession({ db, sessions, access, outbox: sessionOutbox, clock, newId }),
-        sessions: createReadSessions({ sessions, cursors }),
-        closeSession: createCloseSession({ sessions, rounds, scaleMs }),
-        clock,
-      }),
-      ...createRoundHandlers({
-        rounds: readRounds,
-        voidRound: createVoidRound({ rounds, reads: readRounds, settleRound, voidStake, clock }),
-      }),
+      ...createGameHandlers({ games }),
+      ...createSessionHandlers({ sessions: createSessions({ ...parts, outbox: sessionOutbox }), clock }),
+      ...createRoundHandlers({ rounds: reads, voidRound: createVoidRound({ ...parts, reads }) }),
       ...createRewindHandlers({ rewinds, bus }),
       ...createTransactionHandlers({ placeTransaction }),
-      ...createFreeBetHandlers({
-        grantFreeBets: createGrantFreeBets({ db, grants, access, newId }),
-        freeBets: createReadFreeBets({ grants, cursors }),
-        clock,
-      }),
-      ...createReportHandlers({ readReport: createReadReport({ reports, clock }) }),
+      ...createFreeBetHandlers({ freeBets: createFreeBets(parts), clock }),
+      ...createReportHandlers({ readReport: createReadReport(parts) }),
       ...createPlayerHandlers({
-        showPlayer: createShowPlayer({
-          rounds,
-          commitments,
-          grants,
-          wallet,
-          players,
-          games: readGames,
-          clock,
-        }),
-        rounds: createReadPlayerRounds({ rounds, commitments, players, cursors }),
-        playRound,
-        actOnRound: createActOnRound({ players, actor, settleRound }),
+        showPlayer: createShowPlayer({ ...parts, games }),
+        rounds: createReadPlayerRounds(parts),
+        playRound: createPlayRound(parts),
+        actOnRound: createActOnRound(parts),
       }),
     ],
   })
@@ -277,9 +212,14 @@ export async function runRounds({
   wrap?: Partial<RoundsWrap>
 }): Promise<RunningService> {
   const { logger, registry } = host
-  const storage = await connectServiceStorage({ service, config, host })
+  const storage = await connectStorage({
+    url: config.MONGODB_URL,
+    database: `${config.PITBOSS_DATABASE_PREFIX}_rounds`,
+    logger,
+  })
   const bus = await connectServiceBus({ service, config, host })
   host.check('nats', () => bus.connected())
+  host.check('database', () => storage.ping())
   const rounds = await startRounds({
     bus,
     storage,

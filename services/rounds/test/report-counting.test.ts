@@ -1,14 +1,13 @@
 import { connectStorage } from '@pitboss/storage/connect-storage'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { withEngines } from '@pitboss/testing/with-engines'
-import fc from 'fast-check'
 import type { Db } from 'mongodb'
 import { pino } from 'pino'
-import t from 'tap'
-import { reportRows, type ReportDimension } from '../src/rules/report-rows.ts'
-import { type Grain, reportSegments } from '../src/rules/report-segments.ts'
+import { type Grain, type ReportDimension, reportRows, reportSegments } from '../src/rules/report.ts'
 import { createReportsStore, reportIndexes } from '../src/storage/reports-store.ts'
 import { roundIndexes } from '../src/storage/rounds-store.ts'
+import fc from 'fast-check'
+import t from 'tap'
 
 t.setTimeout(120_000)
 

@@ -6,7 +6,7 @@ import { waitForTopology } from '@pitboss/bus/consume-durable'
 import { systemClock, createTimeScale } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
-import { connectServiceStorage } from '@pitboss/storage/connect-storage'
+import { connectStorage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/keyring'
@@ -83,10 +83,15 @@ export async function startWebhooks({
   const { logger } = host
   const clock = systemClock
   const bus = await connectServiceBus({ service, config, host })
-  const storage = await connectServiceStorage({ service, config, host })
+  const storage = await connectStorage({
+    url: config.MONGODB_URL,
+    database: `${config.PITBOSS_DATABASE_PREFIX}_${service}`,
+    logger,
+  })
   host.check('nats', () => bus.connected())
-  const { db, clockAheadMs } = storage
-  await ensureIndexes(db, indexes, logger)
+  host.check('database', () => storage.ping())
+  const { db } = storage
+  await ensureIndexes(db, indexes)
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
   await waitForTopology({
     bus,
@@ -162,7 +167,6 @@ export async function startWebhooks({
     bus,
     service,
     version,
-    clockAheadMs,
     logger,
     handlers: [
       ...eventHandlers({ readEvents }),

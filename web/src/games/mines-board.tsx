@@ -1,4 +1,4 @@
-import { MINES_TILES } from '@pitboss/fairness/draw-mines'
+import { MINES_TILES } from '@pitboss/fairness/games/mines'
 import { useRef, useState } from 'preact/hooks'
 import type { Round } from '../api/records.ts'
 import { type TableState, takesActions } from '../play/table-state.ts'

@@ -1,5 +1,4 @@
-import { MINES_TILES } from '@pitboss/fairness/draw-mines'
-import { minesMultiplier } from '@pitboss/fairness/games/mines'
+import { MINES_TILES, minesMultiplier } from '@pitboss/fairness/games/mines'
 import { formatMultiplier, multiplyFloor } from '@pitboss/money/rational'
 import { useState } from 'preact/hooks'
 import type { Round } from '../api/records.ts'

@@ -1,9 +1,10 @@
 import { multiplyRational, type Rational, rational } from '@pitboss/money/rational'
-import { DICE_ROLLS, drawDice } from '../draw-dice.ts'
-import type { BetIssue, Game, Wager } from './game.ts'
+import { createDrawSource, type DrawStep, type Seeds } from '../fair-v1.ts'
+import { type BetIssue, DEFAULT_RTP, type Game, type Wager } from './game.ts'
 import { fieldIssues, isNoAction, readObject } from './read-fields.ts'
-import { DEFAULT_RTP } from './rtp.ts'
 
+/** Equally likely rolls, "00.00" to "99.99". */
+const DICE_ROLLS = 10_000
 const TARGET_PATTERN = /^(0|[1-9][0-9]?)\.[0-9]{2}$/
 const TARGET_INDEX_MIN = 1
 const TARGET_INDEX_MAX = 9998
@@ -101,4 +102,15 @@ function readTarget(value: unknown): number | null {
   if (typeof value !== 'string' || !TARGET_PATTERN.test(value)) return null
   const index = Number.parseInt(value.replace('.', ''), 10)
   return index >= TARGET_INDEX_MIN && index <= TARGET_INDEX_MAX ? index : null
+}
+
+/**
+ * The dice roll of these seeds: `index` 0 to 9999, `roll` as shown ("07.05"). Source: docs/contract.md,
+ * section 4.
+ */
+export function drawDice(seeds: Seeds): { index: number; roll: string; steps: readonly DrawStep[] } {
+  const source = createDrawSource(seeds)
+  const index = source.draw(DICE_ROLLS)
+  const text = index.toString().padStart(4, '0')
+  return { index, roll: `${text.slice(0, 2)}.${text.slice(2)}`, steps: source.steps }
 }

@@ -1,4 +1,4 @@
-import type { Rational } from '@pitboss/money/rational'
+import { type Rational, rational } from '@pitboss/money/rational'
 import type { DrawStep, Seeds } from '../fair-v1.ts'
 
 export type JsonValue =
@@ -89,3 +89,6 @@ export type PlayState =
       readonly endedBy: 'draw' | 'loss' | 'cashout' | 'complete' | 'max_payout'
       readonly steps: readonly DrawStep[]
     }
+
+/** R of a game that has no other: 99 % of stakes go back to players. Source: docs/contract.md, section 4. */
+export const DEFAULT_RTP: Rational = rational(99n, 100n)

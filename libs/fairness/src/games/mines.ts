@@ -1,10 +1,10 @@
 import { multiplyRational, type Rational, rational } from '@pitboss/money/rational'
-import { drawMines, MINES_TILES } from '../draw-mines.ts'
-import type { DrawStep } from '../fair-v1.ts'
-import type { Game, PlayInput, PlayState, Wager } from './game.ts'
+import { createDrawSource, type DrawStep, type Seeds } from '../fair-v1.ts'
+import { DEFAULT_RTP, type Game, type PlayInput, type PlayState, type Wager } from './game.ts'
 import { fieldIssues, isIntegerWithin, readObject } from './read-fields.ts'
-import { DEFAULT_RTP } from './rtp.ts'
 
+/** Tiles of the board, numbered 0 to 24 row by row. */
+export const MINES_TILES = 25
 const MINES_MAX = MINES_TILES - 1
 
 /**
@@ -95,4 +95,20 @@ function ended(
 
 function isTile(value: unknown): value is number {
   return isIntegerWithin(value, 0, MINES_TILES - 1)
+}
+
+/**
+ * Bomb positions in draw order: each draw removes one tile from the pool of those left. Source:
+ * docs/contract.md, section 4.
+ * @param mines 1 to 24, else RangeError
+ */
+export function drawMines(seeds: Seeds, mines: number): { bombs: number[]; steps: readonly DrawStep[] } {
+  if (!Number.isInteger(mines) || mines < 1 || mines >= MINES_TILES) {
+    throw new RangeError('mines must be 1 to 24')
+  }
+  const source = createDrawSource(seeds)
+  const pool = Array.from({ length: MINES_TILES }, (_, tile) => tile)
+  const bombs: number[] = []
+  while (bombs.length < mines) bombs.push(...pool.splice(source.draw(pool.length), 1))
+  return { bombs, steps: source.steps }
 }

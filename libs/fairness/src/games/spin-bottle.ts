@@ -1,9 +1,10 @@
 import { multiplyRational, type Rational, rational } from '@pitboss/money/rational'
-import { ANGLES, drawAngle } from '../draw-angle.ts'
-import type { BetIssue, Game, Wager } from './game.ts'
+import { createDrawSource, type DrawStep, type Seeds } from '../fair-v1.ts'
+import { type BetIssue, DEFAULT_RTP, type Game, type Wager } from './game.ts'
 import { fieldIssues, isIntegerWithin, isNoAction, readObject } from './read-fields.ts'
-import { DEFAULT_RTP } from './rtp.ts'
 
+/** Equally likely angles, tenths of a degree from "000.0" to "359.9". */
+const ANGLES = 3600
 /** Sector counts that divide the 3,600 angles evenly. */
 export const SPIN_BOTTLE_SECTORS: readonly number[] = [2, 3, 4, 5, 6, 8, 9, 10, 12]
 
@@ -70,4 +71,15 @@ function createWager(pick: number, sectors: number): Wager {
       }
     },
   }
+}
+
+/**
+ * The bottle's stop: `index` in tenths of a degree, `angle` as shown ("070.5"). Source: docs/contract.md,
+ * section 4.
+ */
+export function drawAngle(seeds: Seeds): { index: number; angle: string; steps: readonly DrawStep[] } {
+  const source = createDrawSource(seeds)
+  const index = source.draw(ANGLES)
+  const text = index.toString().padStart(4, '0')
+  return { index, angle: `${text.slice(0, 3)}.${text.slice(3)}`, steps: source.steps }
 }

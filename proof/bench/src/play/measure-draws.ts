@@ -1,6 +1,6 @@
-import { drawAngle } from '@pitboss/fairness/draw-angle'
-import { drawDice } from '@pitboss/fairness/draw-dice'
-import { drawMines } from '@pitboss/fairness/draw-mines'
+import { drawAngle } from '@pitboss/fairness/games/spin-bottle'
+import { drawDice } from '@pitboss/fairness/games/dice'
+import { drawMines } from '@pitboss/fairness/games/mines'
 import type { Seeds } from '@pitboss/fairness/fair-v1'
 
 const serverSeed = '18e93f4a7b5b58d2569765766d1b6c3296bbd8430d6f20249044d72f14720159'

@@ -1,7 +1,7 @@
 import { cashOut, playRound, revealTile } from '@pitboss/contracts/endpoints/play'
 import { voidRound } from '@pitboss/contracts/endpoints/rounds'
 import { isUnfinished } from '@pitboss/rounds/rules/round'
-import { chainKey } from '@pitboss/rounds/storage/round-document'
+import { sequenceKey } from '@pitboss/rounds/storage/round-document'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
 import { isTransient } from '@pitboss/chaos/send'
 import { scope } from '../world.ts'
@@ -21,12 +21,12 @@ export async function playGame(
   const { random, world } = deps
   const { bus, ask, rest, isOver, perhapsDoubled } = createClient(deps)
   const caller = callerOf({ kind: 'session', session_id: session._id })
-  const chain = chainKey(scope, session.game, session.playerId)
+  const sequence = sequenceKey(scope, session.game, session.playerId)
   const request = { caller, query: {} }
 
   const openRound = () =>
     [...world.rounds.table.values()].find(
-      ({ round }) => chainKey(round, round.game, round.playerId) === chain && isUnfinished(round),
+      ({ round }) => sequenceKey(round, round.game, round.playerId) === sequence && isUnfinished(round),
     )?.round
 
   for (let number = 1; !isOver(); number++) {

@@ -2,12 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { Clock } from '@pitboss/runtime/clock'
-import type { Shown, WalletClient } from '../clients/wallet.ts'
-import { resourceOf, unknownOutcome } from '../rules/movement-outcome.ts'
+import type { Shown } from '../clients/wallet.ts'
+import { resourceOf, unknownOutcome } from '../rules/movement.ts'
 import { hasMovement, type RoundState } from '../rules/round.ts'
 import { scopeOf } from '../storage/round-document.ts'
-import type { RoundsStore } from '../storage/rounds-store.ts'
+import type { Parts } from './parts.ts'
 
 const pollFirstMs = 15
 const pollLastMs = 200
@@ -34,10 +33,7 @@ export function createJoinMovement({
   rounds,
   clock,
   wait = delay,
-}: {
-  wallet: Pick<WalletClient, 'show'>
-  rounds: Pick<RoundsStore, 'find'>
-  clock: Clock
+}: Pick<Parts, 'wallet' | 'rounds' | 'clock'> & {
   /** A simulation waits in a time of its own. */
   wait?: (ms: number) => Promise<unknown>
 }): JoinMovement {

@@ -2,13 +2,13 @@ import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { Clock } from '@pitboss/runtime/clock'
-import type { RoundActor } from './round-actor.ts'
 import { isRefusedBy, refusalError, refusalOf } from '../rules/refusal.ts'
 import { isUnfinished, type RoundState } from '../rules/round.ts'
-import type { RefusalsStore } from '../storage/refusals-store.ts'
+import { newRound, type WantedRound } from '../rules/new-round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { LastNonce, RoundsStore } from '../storage/rounds-store.ts'
+import type { Parts } from './parts.ts'
+import type { RoundActor } from './round-actor.ts'
 
 /** Tries of one request, when others were first. */
 const triesMax = 8
@@ -16,7 +16,7 @@ const triesMax = 8
 /** A request for a new round, as far as it is compared with others. */
 export type IntentRequest = {
   readonly scope: Scope
-  readonly chain: string
+  readonly sequence: string
   /** The client's own id, under which a repeat finds the round. */
   readonly transactionId: string | null
   readonly requestHash: string
@@ -53,10 +53,8 @@ export function createOpenIntent({
   clock,
 }: {
   rounds: Pick<RoundsStore, 'last' | 'findUnfinished' | 'listByTransaction'>
-  refusals: RefusalsStore
   actor: Pick<RoundActor, 'open' | 'catchUp'>
-  clock: Clock
-}) {
+} & Pick<Parts, 'refusals' | 'clock'>) {
   return { openIntent, refuse }
 
   /**
@@ -83,28 +81,28 @@ export function createOpenIntent({
    * @throws `error`, or the refusal of an equal request before this one
    */
   async function refuse(request: IntentRequest, error: unknown): Promise<Opened> {
-    const { chain, transactionId, requestHash } = request
+    const { sequence, transactionId, requestHash } = request
     const refusal =
       transactionId === null ? null : refusalOf(error, { transactionId, requestHash }, clock.now())
     if (refusal === null) throw error
     for (let tries = 0; tries < triesMax; tries++) {
       const sibling = await findSibling(rounds, request)
       if (sibling !== null) return { kind: 'repeat', stored: sibling }
-      if (await refusals.insert(chain, refusal)) throw error
+      if (await refusals.insert(sequence, refusal)) throw error
       await assertNotRefused(request)
     }
-    throw keepsChanging(chain)
+    throw keepsChanging(sequence)
   }
 
   /**
    * @throws ServiceError the refusal of an equal request, when this one was under way then. A refusal of
    * other requests is removed, to make room for this one.
    */
-  async function assertNotRefused({ chain, transactionId, ...request }: IntentRequest): Promise<void> {
-    const earlier = transactionId === null ? null : await refusals.find(chain, transactionId)
+  async function assertNotRefused({ sequence, transactionId, ...request }: IntentRequest): Promise<void> {
+    const earlier = transactionId === null ? null : await refusals.find(sequence, transactionId)
     if (earlier === null || transactionId === null) return
     if (isRefusedBy(earlier, { transactionId, ...request })) throw refusalError(earlier)
-    await refusals.remove(chain, earlier)
+    await refusals.remove(sequence, earlier)
   }
 
   async function open(
@@ -112,12 +110,12 @@ export function createOpenIntent({
     plan: () => Promise<Plan>,
     context: HandlerContext,
   ): Promise<Opened> {
-    const { chain } = request
+    const { sequence } = request
     const { last, make } = await plan()
     for (let tries = 0; tries < triesMax; tries++) {
-      const { nonce, unfinished } = tries === 0 ? last : await rounds.last(chain)
+      const { nonce, unfinished } = tries === 0 ? last : await rounds.last(sequence)
       if (unfinished) {
-        const other = await rounds.findUnfinished(chain)
+        const other = await rounds.findUnfinished(sequence)
         if (other !== null && request.isOwn(other.round)) return { kind: 'repeat', stored: other }
         if (other !== null && isUnfinished((await actor.catchUp(other, context)).round)) {
           throw new ServiceError('ROUND_IN_PROGRESS')
@@ -134,12 +132,38 @@ export function createOpenIntent({
       if (sibling !== null) return { kind: 'repeat', stored: sibling }
       await assertNotRefused(request)
     }
-    throw keepsChanging(chain)
+    throw keepsChanging(sequence)
   }
 }
 
-function keepsChanging(chain: string): ServiceError {
-  const cause = new Error(`rounds of ${chain} kept being opened and taken back`)
+/**
+ * Creates the making of a round that is wanted, on a nonce of its sequence: with that nonce's commitment,
+ * which is made if there is none, and the free bet to use, if any.
+ * @throws ServiceError WALLET_NOT_CONFIGURED; the refusals of `chooseGrant`
+ */
+export function createMakeRound({
+  commitments,
+  wallet,
+  clock,
+  newId,
+  newUuid,
+}: Pick<Parts, 'commitments' | 'wallet' | 'clock' | 'newId' | 'newUuid'>) {
+  return async function makeRound(
+    { scope, sequence, nonce }: Pick<IntentRequest, 'scope' | 'sequence'> & { nonce: number },
+    wanted: WantedRound,
+    context: HandlerContext,
+    chooseGrant: () => Promise<string | null>,
+  ): Promise<RoundState> {
+    const { settleLosses } = await wallet.assertConfigured(scope, context)
+    const grantId = await chooseGrant()
+    const now = clock.now()
+    const commitment = await commitments.ensure(sequence, nonce, now)
+    return newRound({ ...wanted, commitment, grantId, settleLosses, now, newId, newUuid })
+  }
+}
+
+function keepsChanging(sequence: string): ServiceError {
+  const cause = new Error(`rounds of ${sequence} kept being opened and taken back`)
   return new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
 }
 

@@ -2,34 +2,19 @@ import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller } from '@pitboss/contracts/caller'
 import type { Movement, TransactionBody } from '@pitboss/contracts/objects/movement'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Placed } from '../clients/wallet.ts'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
-import { isWithin, type Limits, narrow } from '../rules/limits.ts'
+import { isWithin, type Limits, narrow, readAmount } from '../rules/limits.ts'
 import { assertMayPlay } from '../rules/live-rules.ts'
-import { assertDone, resourceOf } from '../rules/movement-outcome.ts'
-import { readAmount } from '../rules/read-amount.ts'
+import { assertDone, resourceOf, transactionHash } from '../rules/movement.ts'
 import type { RoundMessage } from '../rules/round-message.ts'
 import { movementsOf, type Reversal, type RoundState, type Stake, type Win } from '../rules/round.ts'
-import { transactionHash } from '../rules/transaction-hash.ts'
 import type { StoredRound } from '../storage/round-document.ts'
-import type { RoundsStore } from '../storage/rounds-store.ts'
-import { type SessionDocument, type SessionsStore, stakeRangeOf } from '../storage/sessions-store.ts'
-import type { GameAccess } from './game-access.ts'
-import type { JoinMovement } from './join-movement.ts'
-import type { RoundActor } from './round-actor.ts'
+import { type SessionDocument, stakeRangeOf } from '../storage/sessions-store.ts'
+import type { Parts } from './parts.ts'
 
 export type BetBody = Extract<TransactionBody, { type: 'BET' }>
-
-type OperatorMovementsDeps = {
-  rounds: Pick<RoundsStore, 'find'>
-  sessions: Pick<SessionsStore, 'find'>
-  access: Pick<GameAccess, 'offered'>
-  actor: Pick<RoundActor, 'catchUp' | 'tell'>
-  joinMovement: JoinMovement
-  clock: Clock
-}
 
 /** The record of the movement: 201 for the request that placed it, 200 for its repeats. */
 export type PlacedTransaction = { status: 201 | 200; body: Movement }
@@ -44,7 +29,9 @@ export function createOperatorMovements({
   actor,
   joinMovement,
   clock,
-}: OperatorMovementsDeps) {
+}: Pick<Parts, 'rounds' | 'access' | 'actor' | 'joinMovement' | 'clock'> & {
+  sessions: Pick<Parts['sessions'], 'find'>
+}) {
   return { answerRepeat, findSession, checkStake, findDriven, intend }
 
   /**

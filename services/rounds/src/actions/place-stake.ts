@@ -1,24 +1,12 @@
 import type { CallContext } from '@pitboss/contracts/call'
 import type { ServiceError } from '@pitboss/errors/service-error'
-import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { Logger } from 'pino'
-import type { Placed, WalletClient } from '../clients/wallet.ts'
-import { assertDone, resourceOf, unknownOutcome } from '../rules/movement-outcome.ts'
-import { stakeSpec } from '../rules/movement-spec.ts'
+import type { Placed } from '../clients/wallet.ts'
+import { assertDone, resourceOf, stakeSpec, unknownOutcome } from '../rules/movement.ts'
 import { refusalOf } from '../rules/refusal.ts'
 import type { Stake } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
-import type { RoundsStore } from '../storage/rounds-store.ts'
-import type { RoundActor } from './round-actor.ts'
-
-type PlaceStakeDeps = {
-  rounds: Pick<RoundsStore, 'remove'>
-  wallet: Pick<WalletClient, 'place'>
-  actor: Pick<RoundActor, 'learn' | 'withdraw'>
-  clock: Clock
-  logger: Logger
-}
+import type { Parts } from './parts.ts'
 
 /** `taken-back`: the intent is gone again, its round with it if this was its first stake. */
 export type PlacedStake =
@@ -40,7 +28,13 @@ export type PlaceStake = (
  * @throws ServiceError the wallet's refusal; WALLET_TIMEOUT or WALLET_UNAVAILABLE with `resource` while the
  * outcome is unknown
  */
-export function createPlaceStake({ rounds, wallet, actor, clock, logger }: PlaceStakeDeps): PlaceStake {
+export function createPlaceStake({
+  rounds,
+  wallet,
+  actor,
+  clock,
+  logger,
+}: Pick<Parts, 'rounds' | 'wallet' | 'actor' | 'clock' | 'logger'>): PlaceStake {
   /** False when another worker may have placed the stake meanwhile. */
   async function takeBack(stored: StoredRound, stake: Stake, error: ServiceError): Promise<boolean> {
     if (stored.round.status !== 'PENDING') {

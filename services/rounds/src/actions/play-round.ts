@@ -1,56 +1,26 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller } from '@pitboss/contracts/caller'
 import { hashBody } from '@pitboss/contracts/json'
+import type { playRound as endpoint } from '@pitboss/contracts/endpoints/play'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Wager } from '@pitboss/fairness/games/game'
 import { multiplyFloor } from '@pitboss/money/rational'
-import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { WalletClient } from '../clients/wallet.ts'
+import type { z } from 'zod'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
-import { isWithin, type Limits, narrow } from '../rules/limits.ts'
+import { isWithin, type Limits, narrow, readAmount } from '../rules/limits.ts'
 import { assertMayPlay } from '../rules/live-rules.ts'
-import { assertCertain, resourceOf } from '../rules/movement-outcome.ts'
-import { newRound } from '../rules/new-round.ts'
-import { readAmount } from '../rules/read-amount.ts'
-import { receivedAt } from '../rules/received-at.ts'
+import { assertCertain, resourceOf } from '../rules/movement.ts'
+import { receivedAt } from '../rules/refusal.ts'
 import type { RoundState } from '../rules/round.ts'
-import type { CommitmentsStore } from '../storage/commitments-store.ts'
 import type { StoredRound } from '../storage/round-document.ts'
-import type { RoundsStore } from '../storage/rounds-store.ts'
 import { stakeRangeOf } from '../storage/sessions-store.ts'
-import type { GameAccess } from './game-access.ts'
-import type { JoinMovement } from './join-movement.ts'
-import { findSibling, type IntentRequest, type OpenIntent, type Plan } from './open-intent.ts'
-import type { PlaceStake } from './place-stake.ts'
-import type { Player, PlayerAccess } from './player-session.ts'
-import type { RoundActor } from './round-actor.ts'
-import type { SettleRound } from './settle-round.ts'
-import { createUseFreeBet, noFreeBet, type Started, type UseFreeBetDeps } from './use-free-bet.ts'
+import { createMakeRound, findSibling, type IntentRequest, type Plan } from './open-intent.ts'
+import type { Parts } from './parts.ts'
+import type { Player, PlayerAccess } from './player.ts'
+import { createUseFreeBet, noFreeBet, type Started } from './free-bets.ts'
 
-type PlayBody = {
-  stake: string
-  bet: Record<string, unknown>
-  client_seed?: string | null | undefined
-  free_bet?: boolean | undefined
-  transaction_id?: string | undefined
-}
-
-type PlayRoundDeps = UseFreeBetDeps & {
-  rounds: Pick<RoundsStore, 'last' | 'listByTransaction'>
-  commitments: Pick<CommitmentsStore, 'ensure'>
-  wallet: Pick<WalletClient, 'assertConfigured'>
-  actor: Pick<RoundActor, 'learn'>
-  settleRound: SettleRound
-  access: Pick<GameAccess, 'find' | 'offered'>
-  players: Pick<PlayerAccess, 'player'>
-  intents: OpenIntent
-  placeStake: PlaceStake
-  joinMovement: JoinMovement
-  clock: Clock
-  newId: (prefix: string) => string
-  newUuid: () => string
-}
+type PlayBody = z.output<typeof endpoint.call.request>['body']
 
 /** A request to play that is readable: its player, game, wager and stake. */
 type Play = {
@@ -69,11 +39,19 @@ export type PlayRound = ReturnType<typeof createPlayRound>
  * refused is refused before the intent is stored. From then on the round ends by itself, whichever process
  * dies. Source: docs/contract.md, sections 4 and 11.
  */
-export function createPlayRound(deps: PlayRoundDeps) {
-  const { rounds, commitments, wallet, actor, access, players, clock } = deps
-  const { placeStake, joinMovement, settleRound } = deps
+export function createPlayRound(
+  deps: Pick<
+    Parts,
+    'rounds' | 'commitments' | 'grants' | 'wallet' | 'access' | 'actor' | 'intents' | 'placeStake'
+  > &
+    Pick<Parts, 'joinMovement' | 'settleRound' | 'clock' | 'newId' | 'newUuid'> & {
+      players: Pick<PlayerAccess, 'player'>
+    },
+) {
+  const { rounds, actor, access, players, clock, placeStake, joinMovement, settleRound } = deps
   const { openIntent, refuse } = deps.intents
   const { chooseGrant, takeGrant } = createUseFreeBet(deps)
+  const makeRound = createMakeRound(deps)
 
   return async function playRound(
     caller: Caller,
@@ -122,39 +100,28 @@ export function createPlayRound(deps: PlayRoundDeps) {
   /** Refuses everything that can be refused. */
   async function planRound(caller: Caller, play: Play, context: HandlerContext): Promise<Plan> {
     const { player, entry, wager, stake, requestHash, body } = play
-    const { session, chain } = player
+    const { session, sequence } = player
     assertMayPlay(caller, session, clock.now())
     const [game, last] = await Promise.all([
       access.offered(caller.scope.operatorId, session.game),
-      rounds.last(chain),
+      rounds.last(sequence),
     ])
     const limits = game.limits(session.currency)
     assertStake(play, limits)
-    return {
-      last,
-      async make(nonce) {
-        const { settleLosses } = await wallet.assertConfigured(caller.scope, context)
-        const grantId = body.free_bet === true ? await chooseGrant(caller.scope, session, stake) : null
-        const now = clock.now()
-        return newRound({
-          session,
-          driver: 'game',
-          gameId: entry.gameId,
-          commitment: await commitments.ensure(chain, nonce, now),
-          clientSeed: body.client_seed ?? null,
-          bet: wager.bet,
-          stake,
-          maxPayout: limits.maxPayout,
-          grantId,
-          settleLosses,
-          requestHash,
-          clientTransactionId: body.transaction_id ?? null,
-          now,
-          newId: deps.newId,
-          newUuid: deps.newUuid,
-        })
-      },
-    }
+    const wanted = {
+      session,
+      driver: 'game',
+      gameId: entry.gameId,
+      clientSeed: body.client_seed ?? null,
+      bet: wager.bet,
+      stake,
+      maxPayout: limits.maxPayout,
+      requestHash,
+      clientTransactionId: body.transaction_id ?? null,
+    } as const
+    const { scope } = caller
+    const grant = async () => (body.free_bet === true ? chooseGrant(scope, session, stake) : null)
+    return { last, make: (nonce) => makeRound({ scope, sequence, nonce }, wanted, context, grant) }
   }
 
   function assertStake({ player, entry, wager, stake, body }: Play, limits: Limits): void {
@@ -217,9 +184,9 @@ export function createPlayRound(deps: PlayRoundDeps) {
 
 function requestOf(play: Play, context: HandlerContext): IntentRequest {
   const { player, requestHash, body } = play
-  const { scope, chain } = player
+  const { scope, sequence } = player
   return {
-    ...{ scope, chain, requestHash, receivedAt: receivedAt(context) },
+    ...{ scope, sequence, requestHash, receivedAt: receivedAt(context) },
     transactionId: body.transaction_id ?? null,
     isOwn: isOwn(play),
   }

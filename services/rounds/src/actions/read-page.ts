@@ -8,6 +8,7 @@ const windowDays = 7
 const pageBytesMax = 600_000
 
 export type PageQuery = { limit: number; cursor?: string | undefined }
+export type WindowQuery = { from?: string | undefined; to?: string | undefined }
 export type Page<Item> = { items: Item[]; nextCursor: string | null }
 
 /**
@@ -64,11 +65,13 @@ function readPosition<Position>(value: unknown, schema: z.ZodType<Position>): Po
  * Reads a list's time window. When only `to` is given, it begins seven days before `to`.
  * Source: docs/contract.md, section 11.
  */
-export function readWindow({ from, to }: { from?: string | undefined; to?: string | undefined }): {
-  from: Date | undefined
-  to: Date | undefined
-} {
+export function readWindow({ from, to }: WindowQuery): { from: Date | undefined; to: Date | undefined } {
   const end = to === undefined ? undefined : new Date(to)
   if (from !== undefined) return { from: new Date(from), to: end }
   return { from: end === undefined ? undefined : new Date(end.getTime() - windowDays * dayMs), to: end }
+}
+
+/** The answer to a request for a page, each of its items presented. */
+export function answerPage<Item, Shown>({ items, nextCursor }: Page<Item>, present: (item: Item) => Shown) {
+  return { status: 200, body: { data: items.map(present), next_cursor: nextCursor } }
 }

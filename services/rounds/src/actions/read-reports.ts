@@ -1,16 +1,11 @@
 import type { Caller } from '@pitboss/contracts/caller'
-import type { Clock } from '@pitboss/runtime/clock'
-import { type ReportDimension, type ReportRow, reportRows } from '../rules/report-rows.ts'
-import { type Grain, reportSegments } from '../rules/report-segments.ts'
-import type { ReportsStore } from '../storage/reports-store.ts'
-import { readWindow } from './read-page.ts'
+import { type Grain, type ReportDimension, reportRows, reportSegments } from '../rules/report.ts'
+import type { Parts } from './parts.ts'
+import { readWindow, type WindowQuery } from './read-page.ts'
 
-type ReportQuery = { from?: string | undefined; to?: string | undefined; group_by?: string | undefined }
+type ReportQuery = WindowQuery & { group_by?: string | undefined }
 
-export type ReadReport = (
-  caller: Caller,
-  query: ReportQuery,
-) => Promise<{ rows: ReportRow[]; by: ReadonlySet<ReportDimension> }>
+export type ReadReport = ReturnType<typeof createReadReport>
 
 const dimensions: readonly ReportDimension[] = ['day', 'game', 'currency', 'brand']
 const beginning = new Date('2020-01-01T00:00:00.000Z')
@@ -21,7 +16,7 @@ const catchUpPassesMax = 5
  * Creates the report of an account: sums of money that moved, by the UTC day on which a round ended.
  * Source: docs/contract.md, section 11, "Business".
  */
-export function createReadReport({ reports, clock }: { reports: ReportsStore; clock: Clock }): ReadReport {
+export function createReadReport({ reports, clock }: Pick<Parts, 'reports' | 'clock'>) {
   /** Counts rounds that have just ended, a bounded number of batches: their player may have seen them end. */
   async function catchUp(): Promise<void> {
     for (let pass = 0; pass < catchUpPassesMax; pass++) {
@@ -29,7 +24,7 @@ export function createReadReport({ reports, clock }: { reports: ReportsStore; cl
     }
   }
 
-  return async function readReport({ scope }, query) {
+  return async function readReport({ scope }: Caller, query: ReportQuery) {
     const by = new Set(dimensions.filter((one) => (query.group_by ?? 'day').split(',').includes(one)))
     const window = readWindow(query)
     // No round ended before or ends after these: an end that is open or far away becomes one of whole months.

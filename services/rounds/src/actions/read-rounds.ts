@@ -1,22 +1,15 @@
 import { type Caller, lookupScopes } from '@pitboss/contracts/caller'
+import type { listRounds } from '@pitboss/contracts/endpoints/rounds'
 import { roundId as roundIdSchema } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { CursorCodec } from '@pitboss/storage/cursor'
+import type { z } from 'zod'
 import { roundBytes } from '../records/present-round.ts'
 import type { RoundState } from '../rules/round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
-import type { RoundsStore } from '../storage/rounds-store.ts'
-import { type Page, type PageQuery, readPage, readWindow } from './read-page.ts'
+import type { Parts } from './parts.ts'
+import { type Page, readPage, readWindow } from './read-page.ts'
 
-type ListQuery = PageQuery & {
-  player_id?: string | undefined
-  session_id?: string | undefined
-  game?: string | undefined
-  status?: RoundState['status'] | undefined
-  currency?: string | undefined
-  from?: string | undefined
-  to?: string | undefined
-}
+type ListQuery = z.output<typeof listRounds.query>
 
 export type ReadRounds = ReturnType<typeof createReadRounds>
 
@@ -24,13 +17,7 @@ export type ReadRounds = ReturnType<typeof createReadRounds>
  * Creates the reads of rounds by operators and operations.
  * Source: docs/contract.md, sections 4, 10 and 11.
  */
-export function createReadRounds({
-  rounds,
-  cursors,
-}: {
-  rounds: Pick<RoundsStore, 'find' | 'findAnywhere' | 'list' | 'unfinished'>
-  cursors: CursorCodec
-}) {
+export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cursors'>) {
   return { find, findAnywhere, list, unfinished: rounds.unfinished }
 
   /** @throws ServiceError ROUND_NOT_FOUND */

@@ -1,10 +1,11 @@
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { Clock } from '@pitboss/runtime/clock'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
-import type { Logger } from 'pino'
+import type { HandledMessage } from '@pitboss/storage/rewind-tally'
 import { abandonedAt, dueAt, graceMs } from '../rules/due-at.ts'
+import { owesSomething } from '../rules/round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
+import type { Parts } from './parts.ts'
 import type { RoundActor } from './round-actor.ts'
 import type { SettleRound } from './settle-round.ts'
 
@@ -36,11 +37,7 @@ export function createRecoverRound({
   rounds: Pick<RoundsStore, 'claim'>
   actor: Pick<RoundActor, 'send'>
   settle: SettleRound
-  clock: Clock
-  newId: (prefix: string) => string
-  scaleMs: (ms: number) => number
-  logger: Logger
-}): RecoverRound {
+} & Pick<Parts, 'clock' | 'newId' | 'scaleMs' | 'logger'>): RecoverRound {
   return async function recoverRound(stored) {
     const { round, checks } = stored
     const now = clock.now()
@@ -77,12 +74,40 @@ export function createSweepRounds({
 }: {
   rounds: Pick<RoundsStore, 'findDue'>
   recover: RecoverRound
-  clock: Clock
-}): SweepRounds {
+} & Pick<Parts, 'clock'>): SweepRounds {
   return async function sweepRounds(stopping) {
     const due = await rounds.findDue(clock.now(), sweepMax)
     await mapBounded(due, atOnceMax, async (stored) => {
       if (!stopping.aborted) await recover(stored)
     })
+  }
+}
+
+/**
+ * Age up to which a change means that a request still works on the round, or that the sweeper comes to it
+ * within seconds. It is less than the second after which wallet-bridge tries a movement again: no request
+ * waits for the result of that try.
+ */
+const freshMs = 800
+
+/** Brings a round up to date after one of its movements has ended; answers whether that changed the round. */
+export type HandleLateMovement = (roundId: string) => Promise<HandledMessage['result']>
+
+/** Creates the handler for late movement results. It changes nothing about a round that is right already. */
+export function createLateMovementHandler({
+  rounds,
+  actor,
+  recover,
+  clock,
+}: Pick<Parts, 'rounds' | 'actor' | 'clock'> & { recover: RecoverRound }): HandleLateMovement {
+  const isFresh = (at: Date) => clock.now().getTime() - at.getTime() < freshMs
+  return async function handleLateMovement(roundId) {
+    const before = actor.changedAt(roundId)
+    if (before !== null && isFresh(before)) return 'unchanged'
+    const stored = await rounds.findAnywhere(roundId)
+    if (stored === null || !owesSomething(stored.round) || isFresh(stored.round.updatedAt)) return 'unchanged'
+    const claimed = await recover(stored)
+    const after = actor.changedAt(roundId)
+    return claimed && after?.getTime() !== before?.getTime() ? 'repaired' : 'unchanged'
   }
 }

@@ -3,16 +3,14 @@ import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
-import type { Clock } from '@pitboss/runtime/clock'
 import type { Mailbox } from '@pitboss/runtime/mailbox'
 import { changeFenced } from '@pitboss/storage/change-fenced'
 import type { Outbox } from '@pitboss/storage/outbox'
-import type { Logger } from 'pino'
 import type { WalletClient } from '../clients/wallet.ts'
 import { roundEndedLine, roundEvents } from '../records/present-round.ts'
-import type { Catalogue } from '../rules/catalogue.ts'
+import { roundContext } from '../rules/catalogue.ts'
 import { dueAt } from '../rules/due-at.ts'
-import { movementMessage } from '../rules/movement-outcome.ts'
+import { movementMessage } from '../rules/movement.ts'
 import { operatorRequest } from '../rules/operator-round.ts'
 import {
   isRefusedBy,
@@ -22,25 +20,21 @@ import {
   refusalOf,
   refusedError,
 } from '../rules/refusal.ts'
-import type { RoundChange, RoundMessage } from '../rules/round-message.ts'
+import type { RoundChange, RoundContext, RoundMessage } from '../rules/round-message.ts'
 import { hasMovement, isUnfinished, openMovementIds, type RoundState } from '../rules/round.ts'
 import { transition } from '../rules/transition.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
-import { type RoundWrite, scopeOf, type StoredRound } from '../storage/round-document.ts'
-import type { RoundsStore } from '../storage/rounds-store.ts'
-import { createRoundContext } from './round-context.ts'
+import { sequenceOf, type RoundWrite, scopeOf, type StoredRound } from '../storage/round-document.ts'
+import type { Parts } from './parts.ts'
 
-export type RoundActorDeps = {
-  rounds: RoundsStore
+export type RoundActorDeps = Pick<
+  Parts,
+  'rounds' | 'catalogue' | 'clock' | 'newId' | 'scaleMs' | 'logger'
+> & {
   commitments: Pick<CommitmentsStore, 'open'>
   wallet: Pick<WalletClient, 'show'>
   outbox: Pick<Outbox, 'relay'>
-  catalogue: Catalogue
   mailbox: Mailbox
-  clock: Clock
-  newId: (prefix: string) => string
-  scaleMs: (ms: number) => number
-  logger: Logger
   /** The rules; others than the real ones are for showing that wrong ones would be noticed. */
   rules?: typeof transition
 }
@@ -52,10 +46,19 @@ const changesMax = 10_000
 export type RoundActor = ReturnType<typeof createRoundActor>
 
 /** Creates the one place that opens rounds and changes them, a message at a time, by the rules. */
-export function createRoundActor(deps: RoundActorDeps) {
-  const { rounds, wallet, outbox, mailbox, clock, newId, scaleMs, logger } = deps
-  const { rules = transition } = deps
-  const contextOf = createRoundContext(deps)
+export function createRoundActor({
+  rounds,
+  commitments,
+  wallet,
+  outbox,
+  catalogue,
+  mailbox,
+  clock,
+  newId,
+  scaleMs,
+  logger,
+  rules = transition,
+}: RoundActorDeps) {
   /** The rounds that this replica has changed, and when. */
   const changes = new BoundedMap<string, Date>(changesMax)
 
@@ -124,22 +127,11 @@ export function createRoundActor(deps: RoundActorDeps) {
     return message === null ? stored : send(stored, message)
   }
 
-  /** Learns how the open movements stand. Called before a request is judged by the state of a round. */
-  async function catchUp(stored: StoredRound, context?: CallContext): Promise<StoredRound> {
-    return learnAll(stored, openMovementIds(stored.round), context)
-  }
-
-  /** As `catchUp`, with taken stakes, too. Called when wallet-bridge refuses what the round allowed. */
-  async function review(stored: StoredRound, context?: CallContext): Promise<StoredRound> {
-    const { round } = stored
-    const ids = [...round.stakes.map(({ transactionId }) => transactionId), ...openMovementIds(round)]
-    return learnAll(stored, [...new Set(ids)], context)
-  }
-
-  async function learnAll(
+  /** Learns how movements stand. Called before a request is judged by the state of a round. */
+  async function catchUp(
     stored: StoredRound,
-    transactionIds: readonly string[],
-    context: CallContext | undefined,
+    context?: CallContext,
+    transactionIds: Iterable<string> = openMovementIds(stored.round),
   ): Promise<StoredRound> {
     let current = stored
     for (const transactionId of transactionIds) {
@@ -147,6 +139,13 @@ export function createRoundActor(deps: RoundActorDeps) {
       if (shown !== null) current = await learn(current, shown.movement, shown.outcome)
     }
     return current
+  }
+
+  /** As `catchUp`, with taken stakes, too. Called when wallet-bridge refuses what the round allowed. */
+  async function review(stored: StoredRound, context?: CallContext): Promise<StoredRound> {
+    const { round } = stored
+    const stakes = round.stakes.map(({ transactionId }) => transactionId)
+    return catchUp(stored, context, new Set([...stakes, ...openMovementIds(round)]))
   }
 
   /**
@@ -222,6 +221,11 @@ export function createRoundActor(deps: RoundActorDeps) {
       triesMax,
       name: `round ${round.id}`,
     })
+  }
+
+  function contextOf(round: RoundState): RoundContext {
+    const openSeed = () => commitments.open(sequenceOf(round), round.nonce, round.sealedSeed)
+    return roundContext(round, { catalogue, now: clock.now(), newId, openSeed })
   }
 
   function writeOf({ round, events, fact }: Extract<RoundChange, { kind: 'changed' }>): RoundWrite {

@@ -2,31 +2,25 @@ import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller } from '@pitboss/contracts/caller'
 import type { TransactionBody } from '@pitboss/contracts/objects/movement'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { WalletClient } from '../clients/wallet.ts'
-import { assertReferenceFits } from '../rules/assert-reference-fits.ts'
-import { assertDone, resourceOf, unknownOutcome } from '../rules/movement-outcome.ts'
-import { type MovementOrder, reversalOrder, winSpec } from '../rules/movement-spec.ts'
-import { readAmount } from '../rules/read-amount.ts'
-import { receivedAt } from '../rules/received-at.ts'
-import { refusalOf } from '../rules/refusal.ts'
+import { readAmount } from '../rules/limits.ts'
+import {
+  assertDone,
+  type MovementOrder,
+  resourceOf,
+  reversalOrder,
+  transactionHash,
+  unknownOutcome,
+  winSpec,
+} from '../rules/movement.ts'
+import { receivedAt, refusalOf } from '../rules/refusal.ts'
 import type { Reversal, RoundState, Win } from '../rules/round.ts'
-import { transactionHash } from '../rules/transaction-hash.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
-import type { RoundsStore } from '../storage/rounds-store.ts'
 import { answerOf, type OperatorMovements, type PlacedTransaction } from './operator-movement.ts'
-import type { RoundActor } from './round-actor.ts'
+import type { Parts } from './parts.ts'
 
 type WinBody = Extract<TransactionBody, { type: 'WIN' }>
 type ReversalBody = Extract<TransactionBody, { reference_transaction_id: string }>
-
-export type SettleMovementDeps = {
-  rounds: Pick<RoundsStore, 'find' | 'listByTransaction'>
-  wallet: Pick<WalletClient, 'place'>
-  actor: Pick<RoundActor, 'learn' | 'withdraw' | 'review'>
-  clock: Clock
-}
 
 /** Refusals that the round would have foreseen if it knew how its movements stand. */
 const unforeseenCodes: readonly string[] = [
@@ -44,7 +38,7 @@ export function createSettleMovement({
   actor,
   clock,
   movements,
-}: SettleMovementDeps & { movements: OperatorMovements }) {
+}: Pick<Parts, 'rounds' | 'wallet' | 'actor' | 'clock'> & { movements: OperatorMovements }) {
   return { addWin, reverse }
 
   async function addWin(caller: Caller, body: WinBody, context: HandlerContext): Promise<PlacedTransaction> {
@@ -140,4 +134,24 @@ export function createSettleMovement({
 
 function endedWithout({ status }: RoundState): boolean {
   return status === 'VOIDED' || status === 'FAILED'
+}
+
+/**
+ * Refuses a reversal that names other money than its original.
+ * @throws ServiceError VALIDATION_ERROR for another amount, CURRENCY_MISMATCH for another currency
+ */
+function assertReferenceFits(round: RoundState, body: ReversalBody): void {
+  const reference = [...round.stakes, ...round.wins].find(
+    ({ transactionId }) => transactionId === body.reference_transaction_id,
+  )
+  if (reference === undefined) {
+    throw invalidField('reference_transaction_id', 'is itself a refund or a rollback')
+  }
+  if (body.currency !== undefined && body.currency !== round.currency) {
+    throw new ServiceError('CURRENCY_MISMATCH')
+  }
+  if (body.amount === undefined) return
+  if (readAmount(body.amount, round.currency, 'amount') !== reference.minor) {
+    throw invalidField('amount', 'must be the amount of the original movement')
+  }
 }

@@ -1,36 +1,15 @@
 import type { CallContext } from '@pitboss/contracts/call'
-import type { ServiceError } from '@pitboss/errors/service-error'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
-import type { Clock } from '@pitboss/runtime/clock'
+import type { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { Logger } from 'pino'
-import type { WalletClient } from '../clients/wallet.ts'
 import { graceMs } from '../rules/due-at.ts'
-import { type MovementOrder, reversalOrder, stakeSpec, winSpec } from '../rules/movement-spec.ts'
-import { nextOwed, type Owed } from '../rules/next-owed.ts'
-import { openMovementIds, type RoundState } from '../rules/round.ts'
-import type { GrantsStore } from '../storage/grants-store.ts'
+import { type MovementOrder, reversalOrder, stakeSpec, winSpec } from '../rules/movement.ts'
+import { openMovementIds, type Reversal, type RoundState, type Win } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
-import type { RoundActor } from './round-actor.ts'
+import type { Parts } from './parts.ts'
 
-type SettleRoundDeps = {
-  grants: Pick<GrantsStore, 'use' | 'giveBack'>
-  wallet: Pick<WalletClient, 'place' | 'show' | 'void'>
-  actor: Pick<RoundActor, 'send' | 'learn' | 'review'>
-  clock: Clock
-  logger: Logger
-}
-
-export type SettleRound = (
-  stored: StoredRound,
-  options: { recover: boolean; context?: CallContext },
-) => Promise<StoredRound>
-
-export type VoidStake = (
-  stored: StoredRound,
-  transactionId: string,
-  context: CallContext | undefined,
-) => Promise<StoredRound>
+export type SettleRound = ReturnType<typeof createSettleRound>['settleRound']
+export type VoidStake = ReturnType<typeof createSettleRound>['voidStake']
 
 /** More than any round owes at once; a bound for the loop, not a rule. */
 const stepsMax = 500
@@ -39,10 +18,13 @@ const stepsMax = 500
  * Creates the settlement of rounds. The state of a round alone says what it owes, so any worker on any
  * replica goes on where a crash left it.
  */
-export function createSettleRound({ grants, wallet, actor, clock, logger }: SettleRoundDeps): {
-  settleRound: SettleRound
-  voidStake: VoidStake
-} {
+export function createSettleRound({
+  grants,
+  wallet,
+  actor,
+  clock,
+  logger,
+}: Pick<Parts, 'grants' | 'wallet' | 'actor' | 'clock' | 'logger'>) {
   return { settleRound, voidStake }
 
   /**
@@ -171,4 +153,32 @@ const overtakenReversalCodes: readonly string[] = [
 function isOvertaken({ driver }: RoundState, { type }: MovementSpec, { code }: ServiceError): boolean {
   if (driver !== 'operator') return false
   return (type === 'WIN' ? overtakenWinCodes : overtakenReversalCodes).includes(code)
+}
+
+/** A step that a round owes, or is owed, and that can be done. */
+type Owed = { readonly id: string } & (
+  | { readonly kind: 'grant-use' | 'grant-return'; readonly grantId: string }
+  | { readonly kind: 'stake' }
+  | { readonly kind: 'win'; readonly win: Win }
+  | { readonly kind: 'reversal'; readonly reversal: Reversal }
+)
+
+/**
+ * The next step, without those that could not be done just now; null when no other step is owed.
+ * @param recover whether stakes without a certain outcome are included
+ */
+function nextOwed(round: RoundState, isStuck: (id: string) => boolean, recover: boolean): Owed | null {
+  const { grantId, stakes, wins, reversals } = round
+  if (grantId !== null && !isStuck(grantId)) {
+    if (round.freeBet && round.status === 'PENDING') return { kind: 'grant-use', id: grantId, grantId }
+    if (round.grantReturn === 'OWED') return { kind: 'grant-return', id: grantId, grantId }
+  }
+  const isNext = (one: { state: string; transactionId: string }, state: 'ASKED' | 'OWED') =>
+    one.state === state && !isStuck(one.transactionId)
+  const stake = recover ? stakes.find((one) => isNext(one, 'ASKED')) : undefined
+  if (stake !== undefined) return { kind: 'stake', id: stake.transactionId }
+  const win = wins.find((one) => isNext(one, 'OWED'))
+  if (win !== undefined) return { kind: 'win', id: win.transactionId, win }
+  const reversal = reversals.find((one) => isNext(one, 'OWED'))
+  return reversal === undefined ? null : { kind: 'reversal', id: reversal.transactionId, reversal }
 }

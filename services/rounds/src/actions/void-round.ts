@@ -1,13 +1,11 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { Clock } from '@pitboss/runtime/clock'
 import { graceMs } from '../rules/due-at.ts'
 import type { RoundState } from '../rules/round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
-import type { RoundsStore } from '../storage/rounds-store.ts'
+import type { Parts } from './parts.ts'
 import type { ReadRounds } from './read-rounds.ts'
-import type { SettleRound, VoidStake } from './settle-round.ts'
 
 export type VoidRound = (caller: Caller, roundId: string, context: HandlerContext) => Promise<RoundState>
 
@@ -25,12 +23,8 @@ export function createVoidRound({
   settleRound,
   voidStake,
   clock,
-}: {
-  rounds: Pick<RoundsStore, 'claim'>
+}: Pick<Parts, 'rounds' | 'settleRound' | 'voidStake' | 'clock'> & {
   reads: Pick<ReadRounds, 'find'>
-  settleRound: SettleRound
-  voidStake: VoidStake
-  clock: Clock
 }): VoidRound {
   /** Claims the round, so that the request of its stake does not take the intent back at the same time. */
   async function claimPending(caller: Caller, roundId: string): Promise<StoredRound> {

@@ -8,25 +8,22 @@ import {
   listGames,
   patchGame,
 } from '@pitboss/contracts/endpoints/sessions'
-import type { ChangeGame } from '../actions/change-game.ts'
-import type { ReadGames } from '../actions/read-games.ts'
+import type { Games } from '../actions/games.ts'
+import { answerPage } from '../actions/read-page.ts'
 import { presentGame } from '../records/present-game.ts'
-
-type GamesDeps = { games: ReadGames; changes: ChangeGame }
 
 /**
  * Calls about the catalogue with the account's settings, and the platform's switch of a game.
  * Source: docs/contract.md, sections 3, 4 and 11.
  */
-export function createGameHandlers({ games, changes }: GamesDeps): CallHandler[] {
-  async function list(caller: Caller, query: Parameters<ReadGames['list']>[1]) {
-    const { items, nextCursor } = await games.list(caller, query)
-    const data = items.map((view) => presentGame(view, caller.account.currencies))
-    return { status: 200, body: { data, next_cursor: nextCursor } }
+export function createGameHandlers({ games }: { games: Games }): CallHandler[] {
+  async function list(caller: Caller, query: Parameters<Games['list']>[1]) {
+    const { currencies } = caller.account
+    return answerPage(await games.list(caller, query), (view) => presentGame(view, currencies))
   }
 
-  async function change({ account }: Caller, slug: string, patch: Parameters<ChangeGame['change']>[2]) {
-    const view = await changes.change(account, slug, patch)
+  async function change({ account }: Caller, slug: string, patch: Parameters<Games['change']>[2]) {
+    const view = await games.change(account, slug, patch)
     return { status: 200, body: presentGame(view, account.currencies) }
   }
 
@@ -40,7 +37,7 @@ export function createGameHandlers({ games, changes }: GamesDeps): CallHandler[]
     handler(patchGame.call, ({ caller, params, body }) => change(caller, params.slug, body)),
     handler(dashboardPatchGame.call, ({ caller, params, body }) => change(caller, params.slug, body)),
     handler(opsSetGame, async ({ order, slug, status }) => {
-      await changes.setStatus(slug, status, order)
+      await games.setStatus(slug, status, order)
       return { slug, status }
     }),
   ]

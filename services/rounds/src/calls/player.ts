@@ -9,10 +9,9 @@ import {
   playRound as playRoundEndpoint,
   revealTile,
 } from '@pitboss/contracts/endpoints/play'
-import type { ActOnRound } from '../actions/act-on-round.ts'
+import type { ActOnRound, ReadPlayerRounds, ShowPlayer } from '../actions/player.ts'
 import type { PlayRound } from '../actions/play-round.ts'
-import type { ReadPlayerRounds } from '../actions/read-player-rounds.ts'
-import type { ShowPlayer } from '../actions/show-player.ts'
+import { answerPage } from '../actions/read-page.ts'
 import { presentUsableFreeBet } from '../records/present-free-bet.ts'
 import { presentGame } from '../records/present-game.ts'
 import { presentFairness, presentRound } from '../records/present-round.ts'
@@ -49,10 +48,9 @@ export function createPlayerHandlers({
       status: 200,
       body: await show(caller, context),
     })),
-    handler(listPlayerRounds.call, async ({ caller, query }) => {
-      const { items, nextCursor } = await rounds.list(caller, query)
-      return { status: 200, body: { data: items.map(presentRound), next_cursor: nextCursor } }
-    }),
+    handler(listPlayerRounds.call, async ({ caller, query }) =>
+      answerPage(await rounds.list(caller, query), presentRound),
+    ),
     handler(getPlayerRound.call, async ({ caller, params }) => ({
       status: 200,
       body: presentRound(await rounds.find(caller, params.round_id)),
@@ -69,9 +67,8 @@ export function createPlayerHandlers({
       status: 200,
       body: presentRound(await actOnRound(caller, params.round_id, { type: 'cash-out' }, context)),
     })),
-    handler(getFairnessBook.call, async ({ caller, query }) => {
-      const { items, nextCursor } = await rounds.listFairness(caller, query)
-      return { status: 200, body: { data: items.map(presentFairness), next_cursor: nextCursor } }
-    }),
+    handler(getFairnessBook.call, async ({ caller, query }) =>
+      answerPage(await rounds.listFairness(caller, query), presentFairness),
+    ),
   ]
 }

@@ -1,7 +1,9 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { dashboardGetReport, getReport } from '@pitboss/contracts/endpoints/rounds'
+import { formatAmount } from '@pitboss/money/amount'
 import type { ReadReport } from '../actions/read-reports.ts'
-import { presentReportRow } from '../records/present-report.ts'
+
+type Report = Awaited<ReturnType<ReadReport>>
 
 /** Calls for reports: sums of money that moved. Source: docs/contract.md, section 11, "Business". */
 export function createReportHandlers({ readReport }: { readReport: ReadReport }): CallHandler[] {
@@ -14,4 +16,22 @@ export function createReportHandlers({ readReport }: { readReport: ReadReport })
     handler(getReport.call, ({ caller, query }) => report(caller, query)),
     handler(dashboardGetReport.call, ({ caller, query }) => report(caller, query)),
   ]
+}
+
+/** One row of a report; `ggr` is stakes less refunds and payouts. Source: docs/contract.md, section 11. */
+function presentReportRow(row: Report['rows'][number], by: Report['by']) {
+  const { currency, stakes, payouts, refunds } = row
+  const amountOf = (minor: bigint) => formatAmount(minor, currency)
+  return {
+    ...(row.day === null ? {} : { day: row.day }),
+    ...(row.game === null ? {} : { game: row.game }),
+    ...(by.has('brand') ? { brand: row.brandId } : {}),
+    currency,
+    rounds: row.rounds,
+    players: row.players.size + row.playersCounted,
+    stakes: amountOf(stakes),
+    payouts: amountOf(payouts),
+    refunds: amountOf(refunds),
+    ggr: amountOf(stakes - refunds - payouts),
+  }
 }

@@ -1,14 +1,21 @@
+import { acknowledgedSequence } from '@pitboss/bus/consume-durable'
+import type { Bus } from '@pitboss/bus/connect-bus'
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
-import { opsRoundsStatus, opsShowRound } from '@pitboss/contracts/calls/rounds'
+import { roundsMovements } from '@pitboss/bus/topology'
 import type { Caller } from '@pitboss/contracts/caller'
+import { movementsRewind, opsRoundsStatus, opsShowRound } from '@pitboss/contracts/calls/rounds'
 import {
   dashboardGetRound,
   dashboardListRounds,
   getRound,
   listRounds,
+  placeTransaction as endpoint,
   voidRound as voidRoundEndpoint,
 } from '@pitboss/contracts/endpoints/rounds'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
+import type { RewindStore } from '@pitboss/storage/rewind-store'
+import { answerPage } from '../actions/read-page.ts'
+import type { PlaceTransaction } from '../actions/place-transaction.ts'
 import type { ReadRounds } from '../actions/read-rounds.ts'
 import type { VoidRound } from '../actions/void-round.ts'
 import { presentRound } from '../records/present-round.ts'
@@ -18,8 +25,7 @@ type RoundsDeps = { rounds: ReadRounds; voidRound: VoidRound }
 /** Calls of operators and operations about rounds. Source: docs/contract.md, sections 4, 10 and 11. */
 export function createRoundHandlers({ rounds, voidRound }: RoundsDeps): CallHandler[] {
   async function list(caller: Caller, query: Parameters<ReadRounds['list']>[1]) {
-    const { items, nextCursor } = await rounds.list(caller, query)
-    return { status: 200, body: { data: items.map(presentRound), next_cursor: nextCursor } }
+    return answerPage(await rounds.list(caller, query), presentRound)
   }
 
   async function show(caller: Caller, roundId: string) {
@@ -50,5 +56,26 @@ export function createRoundHandlers({ rounds, voidRound }: RoundsDeps): CallHand
       const { count, oldestAt } = await rounds.unfinished()
       return { unfinished: count, oldest_unfinished_at: oldestAt?.toISOString() ?? null }
     }),
+  ]
+}
+
+/** The route that writes movements; wallet-bridge answers their reads. */
+export function createTransactionHandlers({
+  placeTransaction,
+}: {
+  placeTransaction: PlaceTransaction
+}): CallHandler[] {
+  return [handler(endpoint.call, ({ caller, body }, context) => placeTransaction(caller, body, context))]
+}
+
+const { stream, config } = roundsMovements
+
+/** Calls of operations that rewind the consumer of movements. Source: docs/contract.md, section 10. */
+export function createRewindHandlers({ rewinds, bus }: { rewinds: RewindStore; bus: Bus }): CallHandler[] {
+  return [
+    handler(movementsRewind.start, (request) => rewinds.start(request)),
+    handler(movementsRewind.show, async ({ rewindId }) =>
+      rewinds.progress(rewindId, await acknowledgedSequence(bus, stream, config.durable_name ?? '')),
+    ),
   ]
 }

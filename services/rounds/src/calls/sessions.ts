@@ -2,7 +2,7 @@ import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { currenciesInUse } from '@pitboss/contracts/calls/rounds'
 import type { Caller } from '@pitboss/contracts/caller'
 import {
-  closeSession as closeSessionEndpoint,
+  closeSession,
   createSession,
   dashboardGetSession,
   dashboardListSessions,
@@ -10,30 +10,21 @@ import {
   listSessions,
 } from '@pitboss/contracts/endpoints/sessions'
 import type { Clock } from '@pitboss/runtime/clock'
-import type { CloseSession } from '../actions/close-session.ts'
-import type { OpenSession } from '../actions/open-session.ts'
-import type { ReadSessions } from '../actions/read-sessions.ts'
+import type { Sessions } from '../actions/sessions.ts'
+import { answerPage } from '../actions/read-page.ts'
 import { presentSession } from '../records/present-session.ts'
-
-type SessionsDeps = {
-  openSession: OpenSession
-  sessions: ReadSessions
-  closeSession: CloseSession
-  clock: Clock
-}
 
 /** Calls of operators about sessions. Source: docs/contract.md, sections 4 and 11. */
 export function createSessionHandlers({
-  openSession,
   sessions,
-  closeSession,
   clock,
-}: SessionsDeps): CallHandler[] {
-  async function list(caller: Caller, query: Parameters<ReadSessions['list']>[1]) {
+}: {
+  sessions: Sessions
+  clock: Clock
+}): CallHandler[] {
+  async function list(caller: Caller, query: Parameters<Sessions['list']>[1]) {
     const now = clock.now()
-    const { items, nextCursor } = await sessions.list(caller, query, now)
-    const data = items.map((session) => presentSession(session, now))
-    return { status: 200, body: { data, next_cursor: nextCursor } }
+    return answerPage(await sessions.list(caller, query, now), (session) => presentSession(session, now))
   }
 
   async function show(caller: Caller, sessionId: string) {
@@ -44,7 +35,7 @@ export function createSessionHandlers({
   return [
     handler(createSession.call, async ({ caller, body }) => ({
       status: 201,
-      body: presentSession(await openSession(caller, body), clock.now()),
+      body: presentSession(await sessions.open(caller, body), clock.now()),
     })),
     handler(listSessions.call, ({ caller, query }) => list(caller, query)),
     handler(dashboardListSessions.call, ({ caller, query: { environment: _environment, ...query } }) =>
@@ -52,9 +43,9 @@ export function createSessionHandlers({
     ),
     handler(getSession.call, ({ caller, params }) => show(caller, params.session_id)),
     handler(dashboardGetSession.call, ({ caller, params }) => show(caller, params.session_id)),
-    handler(closeSessionEndpoint.call, async ({ caller, params }) => {
+    handler(closeSession.call, async ({ caller, params }) => {
       const now = clock.now()
-      return { status: 200, body: presentSession(await closeSession(caller, params.session_id, now), now) }
+      return { status: 200, body: presentSession(await sessions.close(caller, params.session_id, now), now) }
     }),
     handler(currenciesInUse, async ({ operatorId }) => ({
       currencies: await sessions.currenciesInUse(operatorId, clock.now()),

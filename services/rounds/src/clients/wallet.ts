@@ -14,7 +14,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
-import type { MovementOrder } from '../rules/movement-spec.ts'
+import type { MovementOrder } from '../rules/movement.ts'
 
 export type Placed = {
   readonly movement: Movement

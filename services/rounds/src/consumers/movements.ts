@@ -7,7 +7,7 @@ import { isWithin, type RewindStore } from '@pitboss/storage/rewind-store'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
 import type { Logger } from 'pino'
 import { z } from 'zod'
-import type { HandleLateMovement } from '../actions/late-movement.ts'
+import type { HandleLateMovement } from '../actions/recover-round.ts'
 
 const batchMax = 64
 

@@ -1,6 +1,5 @@
 import type { FreeBet } from '@pitboss/contracts/objects/game'
 import { formatAmount } from '@pitboss/money/amount'
-import { grantStatusAt } from '../rules/grant-status.ts'
 import type { GrantDocument } from '../storage/grants-store.ts'
 
 /** The public record of a grant at `now`. Source: docs/contract.md, section 4. */
@@ -31,4 +30,18 @@ export function presentUsableFreeBet(
     stake: formatAmount(BigInt(grant.stake), grant.currency),
     expires_at: grant.expiresAt?.toISOString() ?? null,
   }
+}
+
+/** The status of a grant at `now`: CANCELLED stays, the others follow from the count and the clock. */
+export function grantStatusAt(
+  grant: {
+    readonly remaining: number
+    readonly expiresAt: Date | null
+    readonly cancelledAt: Date | null
+  },
+  now: Date,
+): 'ACTIVE' | 'EXHAUSTED' | 'EXPIRED' | 'CANCELLED' {
+  if (grant.cancelledAt !== null) return 'CANCELLED'
+  if (grant.remaining <= 0) return 'EXHAUSTED'
+  return grant.expiresAt !== null && now >= grant.expiresAt ? 'EXPIRED' : 'ACTIVE'
 }

@@ -66,16 +66,8 @@ function roundStartedData(round: RoundState): RoundStartedData {
  */
 function roundCompletedData(round: RoundState): RoundCompletedData {
   return {
-    round_id: round.id,
-    game: round.game,
-    wallet_round_id: round.walletRoundId,
-    wallet_game_id: round.walletGameId,
-    player_id: round.playerId,
-    session_id: round.sessionId,
-    stake: formatAmount(round.stake, round.currency),
+    ...roundStartedData(round),
     payout: formatAmount(round.payout ?? 0n, round.currency),
-    currency: round.currency,
-    free_bet: round.freeBet,
     bet: round.bet === null ? null : { ...round.bet },
     outcome: shownOutcome(round),
     fairness: { ...commitment(round), server_seed: round.serverSeed },

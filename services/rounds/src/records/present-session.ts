@@ -1,7 +1,7 @@
 import type { SessionCreatedData } from '@pitboss/contracts/objects/event'
 import type { Session } from '@pitboss/contracts/objects/session'
 import { formatAmount } from '@pitboss/money/amount'
-import { sessionStatusAt } from '../rules/session-status.ts'
+import { sessionStatusAt } from '../rules/live-rules.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
 
 /** The public record of a session at `now`. Source: docs/contract.md, section 4. */

@@ -1,7 +1,9 @@
 import type { Game } from '@pitboss/fairness/games/game'
 import { games as allGames } from '@pitboss/fairness/games/registry'
-import type { Rational } from '@pitboss/money/rational'
+import { multiplyFloor, type Rational } from '@pitboss/money/rational'
 import { v5 } from 'uuid'
+import type { RoundContext } from './round-message.ts'
+import type { RoundState } from './round.ts'
 
 /** A game as the platform offers it to every account. */
 export type CatalogueEntry = {
@@ -23,4 +25,43 @@ const gameIdNamespace = '6f1f9d0e-5a0b-4c57-9a52-3d1c1f0f8a41'
 export function createCatalogue(games: readonly Game[] = allGames): Catalogue {
   const entries = games.map((game) => ({ game, gameId: v5(game.slug, gameIdNamespace), rtp: game.rtp }))
   return { entries, find: (slug) => entries.find((entry) => entry.game.slug === slug) ?? null }
+}
+
+/**
+ * Binds a time, ids, the round's own seed and the rules of its game to one round, for the transition. The
+ * seed is opened only when it is used. A game draws from the seed and the nonce alone, so a second draw gives
+ * the same.
+ */
+export function roundContext(
+  round: RoundState,
+  {
+    catalogue,
+    now,
+    newId,
+    openSeed,
+  }: { catalogue: Catalogue; now: Date; newId: (prefix: string) => string; openSeed: () => string },
+): RoundContext {
+  return {
+    now,
+    newWinId: () => newId('win'),
+    newRefundId: () => newId('ref'),
+    get serverSeed() {
+      return openSeed()
+    },
+    play(actions, cashOut) {
+      const { clientSeed, nonce, stake, maxPayout } = round
+      const entry = catalogue.find(round.game)
+      const parsed = entry?.game.parseBet(round.bet)
+      if (entry === null || parsed?.ok !== true) {
+        throw new Error(`round ${round.id} cannot be played: ${round.game} does not know its bet`)
+      }
+      return parsed.wager.play({
+        seeds: { serverSeed: openSeed(), clientSeed, nonce },
+        rtp: entry.rtp,
+        actions,
+        cashOut,
+        payoutFits: (multiplier) => multiplyFloor(stake, multiplier) <= maxPayout,
+      })
+    },
+  }
 }

@@ -1,14 +1,6 @@
-import type { Caller } from '@pitboss/contracts/caller'
+import type { Account, Caller } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { assertCurrency } from './read-amount.ts'
-import { assertSessionOpen } from './session-status.ts'
-
-type LiveSwitches = {
-  readonly plan: 'free' | 'paid'
-  readonly approved: boolean
-  readonly live_play: 'on' | 'off' | 'suspended'
-  readonly platform_real_money: boolean
-}
+import { assertCurrency } from './limits.ts'
 
 /**
  * Refuses a new stake in a session that is over, or that the account may not take now.
@@ -30,7 +22,7 @@ export function assertMayPlay(
  * under way go on. Source: docs/contract.md, section 3.
  * @throws ServiceError FORBIDDEN (names the plan), OPERATOR_NOT_LIVE, REAL_MONEY_DISABLED (says which switch)
  */
-export function assertRealMoney(environment: 'SANDBOX' | 'LIVE', account: LiveSwitches): void {
+export function assertRealMoney(environment: 'SANDBOX' | 'LIVE', account: Account): void {
   if (environment !== 'LIVE') return
   if (account.plan !== 'paid') {
     throw new ServiceError('FORBIDDEN', {
@@ -53,4 +45,22 @@ export function assertRealMoney(environment: 'SANDBOX' | 'LIVE', account: LiveSw
       message: 'Real-money play is switched off on this account.',
     })
   }
+}
+
+type SessionTimes = { readonly expiresAt: Date; readonly closedAt: Date | null }
+
+/**
+ * A session's status at `now`. It follows from its times and the clock: no write makes a session expire.
+ * Source: docs/contract.md, section 4.
+ */
+export function sessionStatusAt(session: SessionTimes, now: Date): 'ACTIVE' | 'EXPIRED' | 'CLOSED' {
+  if (session.closedAt !== null) return 'CLOSED'
+  return now >= session.expiresAt ? 'EXPIRED' : 'ACTIVE'
+}
+
+/** @throws ServiceError SESSION_CLOSED, SESSION_EXPIRED */
+function assertSessionOpen(session: SessionTimes, now: Date): void {
+  const status = sessionStatusAt(session, now)
+  if (status === 'CLOSED') throw new ServiceError('SESSION_CLOSED')
+  if (status === 'EXPIRED') throw new ServiceError('SESSION_EXPIRED')
 }

@@ -9,30 +9,28 @@ export type Commitment = {
 }
 
 /** The parts of a session that its rounds take over. */
-type PlayedSession = {
-  readonly _id: string
-  readonly operatorId: string
-  readonly environment: 'SANDBOX' | 'LIVE'
-  readonly playerId: string
-  readonly game: string
-  readonly brandId: string | null
-  readonly currency: string
-  readonly expiresAt: Date
-}
+type PlayedSession = Pick<
+  RoundState,
+  'operatorId' | 'environment' | 'playerId' | 'game' | 'brandId' | 'currency'
+> & { readonly _id: string; readonly expiresAt: Date }
 
-type NewRound = {
+/** A round as its request asks for it. Amounts are minor units. */
+export type WantedRound = {
   readonly session: PlayedSession
   readonly driver: 'game' | 'operator'
   readonly gameId: string
-  readonly commitment: Commitment
   readonly clientSeed: string | null
   readonly bet: JsonObject | null
   readonly stake: bigint
   readonly maxPayout: bigint
-  readonly grantId: string | null
-  readonly settleLosses: 'none' | 'zero_credit'
   readonly requestHash: string
   readonly clientTransactionId: string | null
+}
+
+type NewRound = WantedRound & {
+  readonly commitment: Commitment
+  readonly grantId: string | null
+  readonly settleLosses: 'none' | 'zero_credit'
   readonly now: Date
   readonly newId: (prefix: string) => string
   readonly newUuid: () => string
@@ -40,22 +38,16 @@ type NewRound = {
 
 /** A round before anything has happened: PENDING, with its nonce, its seed and the id of its stake fixed. */
 export function newRound({
-  session,
-  driver,
-  gameId,
-  commitment,
-  clientSeed,
-  bet,
-  stake,
-  maxPayout,
-  grantId,
-  settleLosses,
-  requestHash,
-  clientTransactionId,
+  session: { _id: sessionId, expiresAt, ...session },
+  gameId: walletGameId,
+  commitment: { nonce, serverSeedHash, sealedSeed },
   now,
   newId,
   newUuid,
+  ...wanted
 }: NewRound): RoundState {
+  const { clientTransactionId, stake, requestHash, grantId } = wanted
+  const { operatorId, environment, playerId, game, brandId, currency } = session
   const asked: Stake = {
     transactionId: clientTransactionId ?? newId('bet'),
     minor: stake,
@@ -65,32 +57,15 @@ export function newRound({
     refusal: null,
   }
   return {
+    ...wanted,
+    ...{ operatorId, environment, playerId, game, brandId, currency, sessionId, walletGameId },
+    ...{ nonce, serverSeedHash, sealedSeed },
     id: newId('rnd'),
-    operatorId: session.operatorId,
-    environment: session.environment,
-    playerId: session.playerId,
-    game: session.game,
-    sessionId: session._id,
-    brandId: session.brandId,
-    currency: session.currency,
-    driver,
     status: 'PENDING',
-    nonce: commitment.nonce,
-    serverSeedHash: commitment.serverSeedHash,
-    sealedSeed: commitment.sealedSeed,
-    clientSeed,
     serverSeed: null,
     walletRoundId: newUuid(),
-    walletGameId: gameId,
-    bet,
-    stake,
-    maxPayout,
     freeBet: grantId !== null,
-    grantId,
     grantReturn: null,
-    settleLosses,
-    requestHash,
-    clientTransactionId,
     stakes: grantId === null ? [asked] : [],
     wins: [],
     reversals: [],
@@ -107,7 +82,7 @@ export function newRound({
     refusals: [],
     createdAt: now,
     lastActionAt: now,
-    sittingEndsAt: session.expiresAt,
+    sittingEndsAt: expiresAt,
     updatedAt: now,
     completedAt: null,
     history: [{ at: now, what: 'intent stored: PENDING' }],

@@ -1,17 +1,8 @@
 import { isAmount } from '@pitboss/money/amount'
 import { isRefusedBy, type MovementRequest, refusalsMax } from './refusal.ts'
-import { releaseReversal } from './reversal.ts'
-import type { RoundMessage, Step } from './round-message.ts'
-import { endWhenNothingIsLeft, settleWhenPaid } from './round-parts.ts'
-import {
-  hasMovement,
-  movementsOf,
-  type Reversal,
-  type RoundState,
-  type Stake,
-  sum,
-  type Win,
-} from './round.ts'
+import { endWhenNothingIsLeft, releaseReversal, settleWhenPaid } from './round-parts.ts'
+import { refuse, type RoundMessage, type Step } from './round-message.ts'
+import { hasMovement, movementsOf, type RoundState, type Stake, sum } from './round.ts'
 
 /** A movement that the operator's server asks for. */
 type AddMessage = Extract<RoundMessage, { type: 'add-stake' | 'add-win' | 'add-reversal' }>
@@ -33,14 +24,14 @@ export function changeOperatorRound(round: RoundState, message: OperatorMessage)
     return { ...withdrawn, refusals: [...withdrawn.refusals, kept].slice(-refusalsMax) }
   }
   if (round.driver !== 'operator') {
-    return refusal('VALIDATION_ERROR', { path: 'round_id', message: 'is a round that the service plays' })
+    return refuse('VALIDATION_ERROR', { path: 'round_id', message: 'is a round that the service plays' })
   }
   const request = requestBehind(message)
   if (hasMovement(round, request.transactionId)) return 'unchanged'
   const earlier = round.refusals.find((one) => isRefusedBy(one, request))
   if (earlier !== undefined) return { kind: 'refused', code: earlier.code, earlier }
   if (movementsOf(round).length >= movementsMax) {
-    return refusal('CONFLICT', { message: 'This round has as many movements as a round can have.' })
+    return refuse('CONFLICT', { message: 'This round has as many movements as a round can have.' })
   }
   if (message.type === 'add-stake') return addStake(round, message)
   if (message.type === 'add-win') return addWin(round, message)
@@ -53,35 +44,31 @@ export function operatorRequest(message: RoundMessage): MovementRequest | null {
 }
 
 function requestBehind(message: AddMessage): MovementRequest {
-  const { receivedAt } = message
-  const { transactionId, requestHash } = movementIn(message)
-  return { transactionId, requestHash, receivedAt }
-}
-
-function movementIn(message: AddMessage): Stake | Win | Reversal {
-  if (message.type === 'add-stake') return message.stake
-  return message.type === 'add-win' ? message.win : message.reversal
+  const movement =
+    message.type === 'add-stake' ? message.stake : message.type === 'add-win' ? message.win : message.reversal
+  const { transactionId, requestHash } = movement
+  return { transactionId, requestHash, receivedAt: message.receivedAt }
 }
 
 function addStake(round: RoundState, { stake }: Extract<AddMessage, { type: 'add-stake' }>): Step {
-  if (round.status === 'PENDING') return refusal('ROUND_IN_PROGRESS')
-  if (round.status !== 'OPEN') return refusal('ROUND_ALREADY_SETTLED')
+  if (round.status === 'PENDING') return refuse('ROUND_IN_PROGRESS')
+  if (round.status !== 'OPEN') return refuse('ROUND_ALREADY_SETTLED')
   // The last stake is on its way back, and its return says to the wallet that it closes the round.
   if (!round.stakes.some(({ state }) => state === 'TAKEN' || state === 'ASKED'))
-    return refusal('ROUND_IN_PROGRESS')
+    return refuse('ROUND_IN_PROGRESS')
   const stakes = [...round.stakes, stake]
   if (!isAmount(sum(stakes), round.currency)) return tooMuch('stakes')
   return { ...round, stakes }
 }
 
 function addWin(round: RoundState, { win, outcome }: Extract<AddMessage, { type: 'add-win' }>): Step {
-  if (round.status === 'PENDING') return refusal('ROUND_IN_PROGRESS')
-  if (round.status !== 'OPEN') return refusal('ROUND_ALREADY_SETTLED')
+  if (round.status === 'PENDING') return refuse('ROUND_IN_PROGRESS')
+  if (round.status !== 'OPEN') return refuse('ROUND_ALREADY_SETTLED')
   const pending = round.stakes.some(
     ({ state, wasTaken }) => state === 'ASKED' || (state === 'RETURNING' && !wasTaken),
   )
   const held = round.stakes.some(({ state }) => state === 'TAKEN')
-  if ((win.final && pending) || !held) return refusal('ROUND_IN_PROGRESS')
+  if ((win.final && pending) || !held) return refuse('ROUND_IN_PROGRESS')
   const wins = [...round.wins, win]
   const payout = sum(wins.filter(({ state }) => state === 'OWED' || state === 'PAID'))
   if (!isAmount(payout, round.currency)) return tooMuch('wins')
@@ -101,20 +88,20 @@ function addReversal(round: RoundState, { reversal }: Extract<AddMessage, { type
   const stake = round.stakes.find(({ transactionId }) => transactionId === reference)
   if (stake !== undefined) {
     if (stake.state === 'RETURNED' || stake.state === 'RETURNING') {
-      return refusal('TRANSACTION_ALREADY_REVERSED')
+      return refuse('TRANSACTION_ALREADY_REVERSED')
     }
-    if (round.status === 'SETTLING' || round.status === 'SETTLED') return refusal('ROUND_ALREADY_SETTLED')
+    if (round.status === 'SETTLING' || round.status === 'SETTLED') return refuse('ROUND_ALREADY_SETTLED')
     if (stake.state === 'REFUSED') {
-      return refusal('CONFLICT', { message: 'The stake was refused; nothing can be given back.' })
+      return refuse('CONFLICT', { message: 'The stake was refused; nothing can be given back.' })
     }
     if (stake.state === 'ASKED' && reversal.type === 'REFUND') {
-      return refusal('CONFLICT', { message: 'The stake is still pending; roll it back instead.' })
+      return refuse('CONFLICT', { message: 'The stake is still pending; roll it back instead.' })
     }
     const stakes = round.stakes.map((one) => (one === stake ? { ...one, state: 'RETURNING' as const } : one))
     if (hasWin(round) && !stakes.some(({ state }) => state === 'TAKEN')) {
       const message =
         'A win of this round is owed or paid, and this is its last stake; roll the win back first.'
-      return refusal('CONFLICT', { message })
+      return refuse('CONFLICT', { message })
     }
     const closes = !stakes.some(({ state }) => state === 'TAKEN' || state === 'ASKED')
     return { ...round, stakes, reversals: [...round.reversals, { ...reversal, closes }] }
@@ -122,10 +109,10 @@ function addReversal(round: RoundState, { reversal }: Extract<AddMessage, { type
   const win = round.wins.find(({ transactionId }) => transactionId === reference)
   if (win === undefined || reversal.type === 'REFUND') {
     const what = reversal.type === 'REFUND' ? 'must be a stake' : 'must be a stake or a win'
-    return refusal('VALIDATION_ERROR', { path: 'reference_transaction_id', message: what })
+    return refuse('VALIDATION_ERROR', { path: 'reference_transaction_id', message: what })
   }
-  if (win.state === 'OWED') return refusal('CONFLICT', { message: 'The win is still pending.' })
-  if (win.state !== 'PAID') return refusal('TRANSACTION_ALREADY_REVERSED')
+  if (win.state === 'OWED') return refuse('CONFLICT', { message: 'The win is still pending.' })
+  if (win.state !== 'PAID') return refuse('TRANSACTION_ALREADY_REVERSED')
   const wins = round.wins.map((one) => (one === win ? { ...one, state: 'REVERSING' as const } : one))
   return { ...round, wins, reversals: [...round.reversals, reversal] }
 }
@@ -181,12 +168,5 @@ function operatorStake(stakes: readonly Stake[]): bigint {
 
 function tooMuch(what: 'stakes' | 'wins'): Step {
   const message = `must not bring the ${what} of the round above 15 digits before the point`
-  return refusal('VALIDATION_ERROR', { path: 'amount', message })
-}
-
-function refusal(
-  code: Extract<Step, { kind: 'refused' }>['code'],
-  more: { path?: string; message?: string } = {},
-): Step {
-  return { kind: 'refused', code, ...more }
+  return refuse('VALIDATION_ERROR', { path: 'amount', message })
 }

@@ -1,3 +1,4 @@
+import type { CallContext } from '@pitboss/contracts/call'
 import type { ErrorCode } from '@pitboss/errors/catalogue'
 import { type ErrorDetail, invalidField, ServiceError } from '@pitboss/errors/service-error'
 
@@ -86,4 +87,9 @@ export function isRefusedBy(
 ): boolean {
   if (refusal.transactionId !== transactionId || refusal.requestHash !== requestHash) return false
   return receivedAt !== null && receivedAt <= refusal.toldAt
+}
+
+/** The time at which the request arrived at the HTTP edge; null when the caller does not say. */
+export function receivedAt({ receivedAtMs }: CallContext): Date | null {
+  return receivedAtMs === undefined ? null : new Date(receivedAtMs)
 }

@@ -75,3 +75,8 @@ export type RoundChange =
 
 /** A transition's result before events, reports and the clock are added to it. */
 export type Step = RoundState | 'unchanged' | Extract<RoundChange, { kind: 'refused' }>
+
+/** The step that refuses a message. */
+export function refuse(code: ErrorCode, more: { path?: string; message?: string } = {}): Step {
+  return { kind: 'refused', code, ...more }
+}

@@ -1,10 +1,9 @@
 import type { PlayState } from '@pitboss/fairness/games/game'
 import { formatMultiplier, multiplyFloor } from '@pitboss/money/rational'
 import { changeOperatorRound, operatorSums } from './operator-round.ts'
-import { completeReversal, failReversal } from './reversal.ts'
-import type { RoundChange, RoundContext, RoundMessage, Step } from './round-message.ts'
-import { endWhenNothingIsLeft, settleWhenPaid, withStake, withWin } from './round-parts.ts'
-import { isUnfinished, reportFact, type RoundState, type Win } from './round.ts'
+import { completeReversal, endWhenNothingIsLeft, endWin, failReversal, withStake } from './round-parts.ts'
+import { refuse, type RoundChange, type RoundContext, type RoundMessage, type Step } from './round-message.ts'
+import { isUnfinished, reportFact, type RoundState, type Stake, type Win } from './round.ts'
 
 const historyMax = 60
 
@@ -42,9 +41,9 @@ function change(round: RoundState, message: RoundMessage, context: RoundContext)
     case 'abandon':
       return abandon(round, context)
     case 'win-paid':
-      return payWin(round, message.transactionId)
+      return endWin(round, message.transactionId, 'PAID')
     case 'win-failed':
-      return failWin(round, message.transactionId)
+      return endWin(round, message.transactionId, 'REVERSED')
     case 'reversal-done':
       return completeReversal(round, message.transactionId)
     case 'reversal-failed':
@@ -58,24 +57,27 @@ function change(round: RoundState, message: RoundMessage, context: RoundContext)
 }
 
 function takeStake(round: RoundState, transactionId: string, context: RoundContext): Step {
-  const stake = round.stakes.find((one) => one.transactionId === transactionId)
-  if (stake === undefined || stake.wasTaken || (stake.state !== 'ASKED' && stake.state !== 'RETURNING')) {
-    return 'unchanged'
-  }
+  const stake = undecidedStake(round, transactionId)
+  if (stake === undefined) return 'unchanged'
   const state = stake.state === 'RETURNING' ? 'RETURNING' : 'TAKEN'
   const taken = withStake(round, { ...stake, state, wasTaken: true })
   if (round.status !== 'PENDING') return taken
   return state === 'TAKEN' ? begin(taken, context) : { ...taken, status: 'OPEN' }
 }
 
+/** The stake of which it is not known yet whether the wallet took it. */
+function undecidedStake({ stakes }: RoundState, transactionId: string): Stake | undefined {
+  const stake = stakes.find((one) => one.transactionId === transactionId)
+  const isOpen = stake?.state === 'ASKED' || stake?.state === 'RETURNING'
+  return isOpen && !stake.wasTaken ? stake : undefined
+}
+
 function refuseStake(
   round: RoundState,
   { transactionId, code }: Extract<RoundMessage, { type: 'stake-refused' }>,
 ): Step {
-  const stake = round.stakes.find((one) => one.transactionId === transactionId)
-  if (stake === undefined || stake.wasTaken || (stake.state !== 'ASKED' && stake.state !== 'RETURNING')) {
-    return 'unchanged'
-  }
+  const stake = undecidedStake(round, transactionId)
+  if (stake === undefined) return 'unchanged'
   const refused = withStake(round, { ...stake, state: 'REFUSED', refusal: code })
   if (round.status !== 'PENDING') return endWhenNothingIsLeft(refused, 'returned')
   return { ...refused, status: 'FAILED', refusal: code, payout: 0n, endReason: 'refused' }
@@ -111,17 +113,16 @@ function act(
   context: RoundContext,
 ): Step {
   if (round.driver === 'operator') {
-    return { kind: 'refused', code: 'VALIDATION_ERROR', path: 'round_id', message: 'is not played here' }
+    return refuse('VALIDATION_ERROR', { path: 'round_id', message: 'is not played here' })
   }
-  if (round.status === 'PENDING') return { kind: 'refused', code: 'ROUND_IN_PROGRESS' }
+  if (round.status === 'PENDING') return refuse('ROUND_IN_PROGRESS')
   if (round.status !== 'OPEN') {
-    return isFinalAction(round, message) ? 'unchanged' : { kind: 'refused', code: 'ROUND_ALREADY_SETTLED' }
+    return isFinalAction(round, message) ? 'unchanged' : refuse('ROUND_ALREADY_SETTLED')
   }
-  if (isBeingReturned(round)) return { kind: 'refused', code: 'ROUND_ALREADY_SETTLED' }
+  if (isBeingReturned(round)) return refuse('ROUND_ALREADY_SETTLED')
   if (message.type === 'cash-out') {
     if (round.actions.length === 0) {
-      const path = 'round_id'
-      return { kind: 'refused', code: 'VALIDATION_ERROR', path, message: 'open a tile before you cash out' }
+      return refuse('VALIDATION_ERROR', { path: 'round_id', message: 'open a tile before you cash out' })
     }
     const ended = applyPlay(round, context.play(round.actions, true), context)
     return { ...ended, lastActionAt: context.now, finalAction: { kind: 'cashout' } }
@@ -198,19 +199,6 @@ function applyPlay(round: RoundState, play: PlayState, context: RoundContext): R
     wins: owesCredit ? [win] : [],
     endReason: play.endedBy,
   }
-}
-
-function payWin(round: RoundState, transactionId: string): Step {
-  const win = round.wins.find((one) => one.transactionId === transactionId)
-  if (win === undefined || win.state !== 'OWED') return 'unchanged'
-  return settleWhenPaid(withWin(round, { ...win, state: 'PAID' }))
-}
-
-/** Ends an owed credit as failed, which only a person does; the round is over then all the same. */
-function failWin(round: RoundState, transactionId: string): Step {
-  const win = round.wins.find((one) => one.transactionId === transactionId)
-  if (win === undefined || win.state !== 'OWED') return 'unchanged'
-  return settleWhenPaid(withWin(round, { ...win, state: 'REVERSED' }))
 }
 
 /** Adds events, report and time to a change, and reveals the seed of a round that is over now. */

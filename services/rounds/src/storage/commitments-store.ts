@@ -36,15 +36,15 @@ export function createCommitmentsStore({
   hashSeed: (seed: string) => string
 }) {
   const commitments = db.collection<CommitmentDocument>('commitments')
-  const idOf = (chain: string, nonce: number) => `${nonce}/${chain}`
+  const idOf = (sequence: string, nonce: number) => `${nonce}/${sequence}`
 
   /** The commitments seen last. They never change, so none is ever stale. */
   const known = new BoundedMap<string, Commitment>(knownMax)
 
-  async function create(_id: string, chain: string, nonce: number, createdAt: Date): Promise<Commitment> {
+  async function create(_id: string, sequence: string, nonce: number, createdAt: Date): Promise<Commitment> {
     const seed = newSeed()
     const sealedSeed = secretBox.seal(seed, _id)
-    const made = { _id, chain, nonce, sealedSeed, serverSeedHash: hashSeed(seed), createdAt }
+    const made = { _id, chain: sequence, nonce, sealedSeed, serverSeedHash: hashSeed(seed), createdAt }
     const { result } = await createOnce<Commitment>({
       async insert() {
         await commitments.insertOne(made)
@@ -58,17 +58,20 @@ export function createCommitmentsStore({
 
   return {
     /** The commitment of this nonce, made now if there is none. The first write decides it for ever. */
-    async ensure(chain: string, nonce: number, now: Date): Promise<Commitment> {
-      const _id = idOf(chain, nonce)
-      const commitment = known.get(_id) ?? (await create(_id, chain, nonce, now))
+    async ensure(sequence: string, nonce: number, now: Date): Promise<Commitment> {
+      const _id = idOf(sequence, nonce)
+      const commitment = known.get(_id) ?? (await create(_id, sequence, nonce, now))
       known.set(_id, commitment)
       return commitment
     },
 
     /** Commitments below a nonce, newest first. */
-    async list(chain: string, { below, max }: { below: number | null; max: number }): Promise<Commitment[]> {
+    async list(
+      sequence: string,
+      { below, max }: { below: number | null; max: number },
+    ): Promise<Commitment[]> {
       return commitments
-        .find({ chain, ...(below === null ? {} : { nonce: { $lt: below } }) })
+        .find({ chain: sequence, ...(below === null ? {} : { nonce: { $lt: below } }) })
         .sort({ nonce: -1 })
         .limit(max)
         .toArray()
@@ -78,7 +81,7 @@ export function createCommitmentsStore({
      * The seed of a commitment.
      * @throws Error when the sealed text is damaged or of another nonce
      */
-    open: (chain: string, nonce: number, sealedSeed: string) =>
-      secretBox.open(sealedSeed, idOf(chain, nonce)),
+    open: (sequence: string, nonce: number, sealedSeed: string) =>
+      secretBox.open(sealedSeed, idOf(sequence, nonce)),
   }
 }

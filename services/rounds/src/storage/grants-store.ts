@@ -1,10 +1,9 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { createOnce } from '@pitboss/storage/create-once'
-import { createdWithin } from '@pitboss/storage/created-within'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
 import { type Db } from 'mongodb'
-import { scopeKey } from './round-document.ts'
+import { pageFilter, scopeKey } from './round-document.ts'
 
 const openGrantsMax = 200
 /**
@@ -115,22 +114,9 @@ export function createGrantsStore({ db }: { db: Db }) {
       { playerId, game, status, from, to }: GrantFilters,
       { before, max, now }: { before: string | null; max: number; now: Date },
     ): Promise<GrantDocument[]> {
-      const { ids, createdAt } = createdWithin({
-        prefix: 'frb',
-        from,
-        to,
-        before,
-        earlyMs: idempotencyKeyLifetimeMs,
-      })
+      const window = { prefix: 'frb', from, to, before, earlyMs: idempotencyKeyLifetimeMs }
       return grants
-        .find({
-          scope: scopeKey(scope),
-          ...(playerId === undefined ? {} : { playerId }),
-          ...(game === undefined ? {} : { game }),
-          ...(createdAt === null ? {} : { createdAt }),
-          ...statusFilter(status, now),
-          ...(ids === null ? {} : { _id: ids }),
-        })
+        .find({ ...pageFilter(scope, { playerId, game }, window), ...statusFilter(status, now) })
         .sort({ _id: -1 })
         .limit(max)
         .toArray()

@@ -37,19 +37,24 @@ export type RefusalsStore = ReturnType<typeof createRefusalsStore>
  */
 export function createRefusalsStore({ db }: { db: Db }) {
   const refusals = db.collection<RefusalDocument>('rounds')
+  const of = (sequence: string, openedUnder: string) => ({
+    chain: sequence,
+    openedUnder,
+    forgetAt: { $gt: epoch },
+  })
 
   return {
     /**
      * Keeps it for 10 minutes. False when the nonce sequence has a round, or another refusal, with this id.
      */
-    async insert(chain: string, refusal: Refusal): Promise<boolean> {
+    async insert(sequence: string, refusal: Refusal): Promise<boolean> {
       const { transactionId, ...kept } = refusal
-      const digest = createHash('sha256').update(`${chain}/${transactionId}`).digest()
+      const digest = createHash('sha256').update(`${sequence}/${transactionId}`).digest()
       try {
         await refusals.insertOne({
           ...kept,
           _id: `refused/${digest.toString('hex')}`,
-          chain,
+          chain: sequence,
           openedUnder: transactionId,
           nonce: -1 - digest.readUIntBE(0, 6),
           forgetAt: new Date(refusal.toldAt.getTime() + keptMs),
@@ -62,25 +67,16 @@ export function createRefusalsStore({ db }: { db: Db }) {
     },
 
     /** The refusal of the request with this id; null for none. */
-    async find(chain: string, transactionId: string): Promise<Refusal | null> {
-      const found = await refusals.findOne({
-        chain,
-        openedUnder: transactionId,
-        forgetAt: { $gt: epoch },
-      })
+    async find(sequence: string, transactionId: string): Promise<Refusal | null> {
+      const found = await refusals.findOne(of(sequence, transactionId))
       if (found === null) return null
       const { requestHash, code, message, details, toldAt } = found
       return { transactionId, requestHash, code, message, details, toldAt }
     },
 
     /** Makes room for another request with this id. */
-    async remove(chain: string, { transactionId, requestHash }: Refusal): Promise<void> {
-      await refusals.deleteOne({
-        chain,
-        openedUnder: transactionId,
-        requestHash,
-        forgetAt: { $gt: epoch },
-      })
+    async remove(sequence: string, { transactionId, requestHash }: Refusal): Promise<void> {
+      await refusals.deleteOne({ ...of(sequence, transactionId), requestHash })
     },
   }
 }

@@ -2,14 +2,16 @@ import {
   addSums,
   type Cell,
   type CellPlace,
+  type CellSums,
   decodeCells,
   encodeCells,
+  type Grain,
   type Grouping,
   groupings,
   placeIn,
   placeKey,
-} from '../rules/report-cells.ts'
-import { type Grain, unitOf } from '../rules/report-segments.ts'
+  unitOf,
+} from '../rules/report.ts'
 import type { RoundDocument } from './round-document.ts'
 
 const grains: readonly Grain[] = ['month', 'day', 'hour']
@@ -17,7 +19,7 @@ const noCells: CellTexts = { currency: '', game: '', brand: '', all: '' }
 const nothing: Cell = { rounds: 0, stakes: 0n, payouts: 0n, refunds: 0n, players: 0 }
 
 /** A fact that waits with its round to be counted, and its place. */
-export type PendingFact = {
+export type PendingFact = CellSums & {
   readonly id: string
   readonly scope: string
   readonly game: string
@@ -26,10 +28,6 @@ export type PendingFact = {
   readonly roundId: string
   readonly playerId: string
   readonly at: Date
-  readonly rounds: number
-  readonly stakes: bigint
-  readonly payouts: bigint
-  readonly refunds: bigint
 }
 
 /** The facts for one unit of time of an account. */
@@ -42,15 +40,6 @@ export type UnitGroup = {
 
 /** Sums and distinct players of every grouping, as `encodeCells` writes them. */
 export type CellTexts = Record<Grouping, string>
-
-/** A player in a unit and a place; a part that the report does not group by is "", or null for the brand. */
-export type ReportPlayer = {
-  readonly unit: string
-  readonly game: string
-  readonly currency: string
-  readonly brandId: string | null
-  readonly playerId: string
-}
 
 /** The players of a batch of facts. */
 export type PlayersOfUnit = {

@@ -1,15 +1,16 @@
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { AnyBulkWriteOperation, Db } from 'mongodb'
-import { type Grouping, groupings, placeIn, placeKey } from '../rules/report-cells.ts'
-import type { ReportDimension } from '../rules/report-rows.ts'
-import { type Grain, unitOf } from '../rules/report-segments.ts'
 import {
-  type PendingFact,
-  placeOf,
-  type PlayersOfUnit,
+  type Grain,
+  type Grouping,
+  groupings,
+  placeIn,
+  placeKey,
+  type ReportDimension,
   type ReportPlayer,
-  type UnitGroup,
-} from './report-facts.ts'
+  unitOf,
+} from '../rules/report.ts'
+import { type PendingFact, placeOf, type PlayersOfUnit, type UnitGroup } from './report-facts.ts'
 
 const seenMax = 50_000
 /** A hundred years: a bound for the loop. */

@@ -2,9 +2,16 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { isDuplicateKey } from '@pitboss/storage/create-once'
 import type { Db } from 'mongodb'
-import { decodeCells, groupingOf } from '../rules/report-cells.ts'
-import type { ReportDimension } from '../rules/report-rows.ts'
-import { type Grain, type Segment, unitOf } from '../rules/report-segments.ts'
+import {
+  decodeCells,
+  type Grain,
+  groupingOf,
+  type ReportDimension,
+  type ReportPart,
+  type ReportPlayer,
+  type Segment,
+  unitOf,
+} from '../rules/report.ts'
 import { roundTotals } from '../rules/round.ts'
 import {
   type CellTexts,
@@ -12,7 +19,6 @@ import {
   type PendingFact,
   pendingFacts,
   type PlayersOfUnit,
-  type ReportPlayer,
   type UnitGroup,
   withFacts,
 } from './report-facts.ts'
@@ -40,19 +46,6 @@ type UnitDocument = {
   applied: string[]
 }
 
-/** The sums of a unit in one place; a part that the report does not group by is "", or null for the brand. */
-export type ReportPart = {
-  readonly unit: string
-  readonly game: string
-  readonly currency: string
-  readonly brandId: string | null
-  readonly rounds: number
-  /** Distinct players where they are counted already, else 0. */
-  readonly players: number
-  readonly stakes: bigint
-  readonly payouts: bigint
-  readonly refunds: bigint
-}
 type ReportRead = { parts: ReportPart[]; players: ReportPlayer[] }
 
 export const reportIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {

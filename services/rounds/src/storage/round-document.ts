@@ -1,5 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { JsonObject } from '@pitboss/fairness/games/game'
+import { createdWithin } from '@pitboss/storage/created-within'
 import { outboxUpdate } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
 import type { Document } from 'mongodb'
@@ -92,16 +93,31 @@ export function scopeKey({ operatorId, environment }: Scope): string {
   return `${operatorId}/${environment}`
 }
 
+/** The filter for a page of a tenant's list; conditions that are undefined are left out. */
+export function pageFilter(
+  scope: Scope,
+  equal: Readonly<Record<string, string | undefined>>,
+  window: Parameters<typeof createdWithin>[0],
+): Document {
+  const { ids, createdAt } = createdWithin(window)
+  return {
+    scope: scopeKey(scope),
+    ...Object.fromEntries(Object.entries(equal).filter(([, value]) => value !== undefined)),
+    ...(createdAt === null ? {} : { createdAt }),
+    ...(ids === null ? {} : { _id: ids }),
+  }
+}
+
 /** The round's scope and nothing else of it. */
 export function scopeOf({ operatorId, environment }: RoundState): Scope {
   return { operatorId, environment }
 }
 
-export function chainOf(round: RoundState): string {
-  return chainKey(round, round.game, round.playerId)
+export function sequenceOf(round: RoundState): string {
+  return sequenceKey(round, round.game, round.playerId)
 }
 
-export function chainKey(scope: Scope, game: string, playerId: string): string {
+export function sequenceKey(scope: Scope, game: string, playerId: string): string {
   return `${scopeKey(scope)}/${game}/${playerId}`
 }
 
@@ -111,7 +127,7 @@ function encodeRound(round: RoundState) {
   return {
     ...rest,
     scope: scopeKey(round),
-    chain: chainOf(round),
+    chain: sequenceOf(round),
     unfinished: isUnfinished(round),
     transactionIds: transactionIds(round),
     stake: String(round.stake),

@@ -1,5 +1,4 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { createdWithin } from '@pitboss/storage/created-within'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { fencedUpdate } from '@pitboss/storage/change-fenced'
 import { isDuplicateKey } from '@pitboss/storage/create-once'
@@ -11,6 +10,7 @@ import { refusalIndex } from './refusals-store.ts'
 import {
   decodeRound,
   newDocument,
+  pageFilter,
   type RoundDocument,
   type RoundWrite,
   scopeKey,
@@ -123,7 +123,7 @@ export function createRoundsStore({ db }: { db: Db }) {
     find: (scope: Scope, roundId: string) => findOne({ _id: roundId, scope: scopeKey(scope) }),
     /** Finds a round of any account. Called for operations and for late movements. */
     findAnywhere: (roundId: string) => findOne({ _id: roundId }),
-    findUnfinished: (chain: string) => findOne({ chain, unfinished: true }),
+    findUnfinished: (sequence: string) => findOne({ chain: sequence, unfinished: true }),
 
     /** Rounds with a movement of this id, or opened under it, oldest first: hardly ever more than one. */
     async listByTransaction(scope: Scope, transactionId: string): Promise<StoredRound[]> {
@@ -135,12 +135,12 @@ export function createRoundsStore({ db }: { db: Db }) {
     },
 
     /** The round with the highest nonce of its sequence, which alone can be unfinished. */
-    findLast: (chain: string) => findOne(playedIn(chain), { sort: { nonce: -1 } }),
+    findLast: (sequence: string) => findOne(playedIn(sequence), { sort: { nonce: -1 } }),
 
     /** The nonce and the state of `findLast` alone. */
-    async last(chain: string): Promise<LastNonce> {
+    async last(sequence: string): Promise<LastNonce> {
       const projection = { nonce: 1, unfinished: 1 }
-      const last = await rounds.findOne(playedIn(chain), { sort: { nonce: -1 }, projection })
+      const last = await rounds.findOne(playedIn(sequence), { sort: { nonce: -1 }, projection })
       return { nonce: last?.nonce ?? 0, unfinished: last?.unfinished ?? false }
     },
 
@@ -162,10 +162,10 @@ export function createRoundsStore({ db }: { db: Db }) {
     },
 
     /** Ends a session for its round, if it plays one: the round becomes due at `due` at the latest. */
-    async endSession(chain: string, sessionId: string, endedAt: Date, due: Date): Promise<void> {
+    async endSession(sequence: string, sessionId: string, endedAt: Date, due: Date): Promise<void> {
       await rounds.updateOne(
         {
-          chain,
+          chain: sequence,
           unfinished: true,
           sessionId,
           status: { $in: ['PENDING', 'OPEN'] },
@@ -183,27 +183,21 @@ export function createRoundsStore({ db }: { db: Db }) {
       { before, max }: { before: string | null; max: number },
     ): Promise<RoundState[]> {
       const { from, to, ...equal } = filters
-      const { ids, createdAt } = createdWithin({ prefix: 'rnd', from, to, before })
-      const filter = {
-        scope: scopeKey(scope),
-        ...withoutUndefined(equal),
-        ...(createdAt === null ? {} : { createdAt }),
-        ...(ids === null ? {} : { _id: ids }),
-      }
+      const filter = pageFilter(scope, equal, { prefix: 'rnd', from, to, before })
       const found = isUnfinishedOfAll(filters)
-        ? rounds.find({ ...filter, unfinished: true, chain: chainsOf(scope) }).hint('one_unfinished')
+        ? rounds.find({ ...filter, unfinished: true, chain: sequencesOf(scope) }).hint('one_unfinished')
         : rounds.find(filter)
       const documents = await found.sort({ _id: -1 }).limit(max).toArray()
       return documents.map((document) => decodeRound(document).round)
     },
 
     /** The rounds of a nonce sequence, newest nonce first. */
-    async listChain(
-      chain: string,
+    async listSequence(
+      sequence: string,
       { below, max }: { below: number | null; max: number },
     ): Promise<RoundState[]> {
       const documents = await rounds
-        .find({ chain, nonce: { $gt: 0, ...(below === null ? {} : { $lt: below }) } })
+        .find({ chain: sequence, nonce: { $gt: 0, ...(below === null ? {} : { $lt: below }) } })
         .sort({ nonce: -1 })
         .limit(max)
         .toArray()
@@ -225,8 +219,8 @@ export function createRoundsStore({ db }: { db: Db }) {
 }
 
 /** The filter for the rounds of a nonce sequence; its refusals have negative nonces. */
-function playedIn(chain: string) {
-  return { chain, nonce: { $gt: 0 } }
+function playedIn(sequence: string) {
+  return { chain: sequence, nonce: { $gt: 0 } }
 }
 
 /**
@@ -238,10 +232,6 @@ function isUnfinishedOfAll({ status, playerId, sessionId }: RoundFilters): boole
 }
 
 /** The nonce sequences of a tenant: its scope and a slash, which "0" follows in ASCII. */
-function chainsOf(scope: Scope): { $gt: string; $lt: string } {
+function sequencesOf(scope: Scope): { $gt: string; $lt: string } {
   return { $gt: `${scopeKey(scope)}/`, $lt: `${scopeKey(scope)}0` }
-}
-
-function withoutUndefined(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }

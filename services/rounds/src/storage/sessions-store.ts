@@ -1,13 +1,12 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { createOnce } from '@pitboss/storage/create-once'
-import { createdWithin } from '@pitboss/storage/created-within'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
 import { outboxIndex } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
 import { type Db } from 'mongodb'
 import type { StakeRange } from '../rules/limits.ts'
-import { scopeKey } from './round-document.ts'
+import { pageFilter, scopeKey } from './round-document.ts'
 
 /**
  * A session of one player at one game. `metadata` is a list of pairs, so that its keys mean nothing to the
@@ -91,21 +90,9 @@ export function createSessionsStore({ db }: { db: Db }) {
       { playerId, status, from, to }: SessionFilters,
       { before, max, now }: { before: string | null; max: number; now: Date },
     ): Promise<SessionDocument[]> {
-      const { ids, createdAt } = createdWithin({
-        prefix: 'ses',
-        from,
-        to,
-        before,
-        earlyMs: idempotencyKeyLifetimeMs,
-      })
+      const window = { prefix: 'ses', from, to, before, earlyMs: idempotencyKeyLifetimeMs }
       return sessions
-        .find({
-          scope: scopeKey(scope),
-          ...(playerId === undefined ? {} : { playerId }),
-          ...(createdAt === null ? {} : { createdAt }),
-          ...statusFilter(status, now),
-          ...(ids === null ? {} : { _id: ids }),
-        })
+        .find({ ...pageFilter(scope, { playerId }, window), ...statusFilter(status, now) })
         .sort({ _id: -1 })
         .limit(max)
         .toArray()

@@ -52,7 +52,7 @@ function ask(
   const plan = async () => ({ last: { nonce: 0, unfinished: false }, make })
   const request = {
     scope,
-    chain: 'chain',
+    sequence: 'sequence',
     transactionId: 'mine',
     requestHash: '',
     receivedAt: now,

@@ -4,11 +4,12 @@ import {
   addSums,
   decodeCells,
   encodeCells,
+  type Grain,
   groupings,
   placeIn,
   placeKey,
-} from '../../src/rules/report-cells.ts'
-import { type Grain, reportSegments } from '../../src/rules/report-segments.ts'
+  reportSegments,
+} from '../../src/rules/report.ts'
 
 const grains: Grain[] = ['month', 'day', 'hour']
 const at = (text: string) => new Date(text)

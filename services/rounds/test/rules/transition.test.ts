@@ -1,13 +1,13 @@
 import { gameBySlug } from '@pitboss/fairness/games/registry'
-import { DEFAULT_RTP } from '@pitboss/fairness/games/rtp'
-import { seedHash } from '@pitboss/fairness/seed-hash'
+import { DEFAULT_RTP } from '@pitboss/fairness/games/game'
+import { seedHash } from '@pitboss/fairness/server-seed'
 import { multiplyFloor } from '@pitboss/money/rational'
-import fc from 'fast-check'
-import t from 'tap'
 import type { RoundContext, RoundMessage } from '../../src/rules/round-message.ts'
 import { isUnfinished, type RoundState, type RoundStatus, roundTotals } from '../../src/rules/round.ts'
 import { transition } from '../../src/rules/transition.ts'
 import { presentRound } from '../../src/records/present-round.ts'
+import fc from 'fast-check'
+import t from 'tap'
 
 const serverSeed = 'a'.repeat(64)
 const start = new Date('2026-11-20T09:30:00.000Z')

@@ -15,10 +15,11 @@ import { newRound } from '../../src/rules/new-round.ts'
 import { commitmentIndexes, createCommitmentsStore } from '../../src/storage/commitments-store.ts'
 import { createGamesStore } from '../../src/storage/games-store.ts'
 import { createGrantsStore, grantIndexes } from '../../src/storage/grants-store.ts'
+import { createKeysStore } from '../../src/storage/keys-store.ts'
 import { createRefusalsStore } from '../../src/storage/refusals-store.ts'
 import { createReportPlayers } from '../../src/storage/report-players.ts'
 import { createReportsStore, reportIndexes } from '../../src/storage/reports-store.ts'
-import { chainKey, scopeKey } from '../../src/storage/round-document.ts'
+import { sequenceKey, scopeKey } from '../../src/storage/round-document.ts'
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
 import { createSessionsStore, sessionIndexes } from '../../src/storage/sessions-store.ts'
 
@@ -50,13 +51,14 @@ const refusal = {
   details: null,
   toldAt: new Date(),
 } as const
+const creation = { list: 'free-bets', body: {}, now }
 const stores = storesOf(db)
-const { commitments, games, grants, players, refusals, reports, rounds, sessions } = stores
+const { commitments, games, grants, keys, players, refusals, reports, rounds, sessions } = stores
 const ids = await makeThings()
 
 type Ids = typeof ids
 const { scoped, accountWide, internal, table } = linesFor<Ids>()
-const chainIn = (scope: Scope, { playerId }: Ids) => chainKey(scope, game, playerId)
+const sequenceIn = (scope: Scope, { playerId }: Ids) => sequenceKey(scope, game, playerId)
 const window = (scope: Scope, grain: 'day' | 'month', from: string, to: string) =>
   ({ scope: scopeKey(scope), grain, unit: { $gte: from, $lt: to } }) as const
 const page = { before: null, max: 10 }
@@ -78,28 +80,25 @@ await holdIsolation(t, {
     sealedSeed: ids.sealedSeed,
     nonce: 7,
     refusedId: newId('bet'),
+    keyOfOwner: 'a-key-of-nobody',
   },
   folder: new URL('../../src/storage/', import.meta.url),
   stores: {
     createCommitmentsStore: table(commitments, {
-      ensure: scoped(async (scope, ids) => (await commitments.ensure(chainIn(scope, ids), 1, now)).nonce),
-      list: scoped((scope, ids) => commitments.list(chainIn(scope, ids), { below: null, max: 10 })),
-      open: scoped((scope, ids) => commitments.open(chainIn(scope, ids), ids.nonce, ids.sealedSeed)),
+      ensure: scoped(async (scope, ids) => (await commitments.ensure(sequenceIn(scope, ids), 1, now)).nonce),
+      list: scoped((scope, ids) => commitments.list(sequenceIn(scope, ids), { below: null, max: 10 })),
+      open: scoped((scope, ids) => commitments.open(sequenceIn(scope, ids), ids.nonce, ids.sealedSeed)),
     }),
     createGamesStore: table(games, {
       settings: accountWide(({ operatorId }) => games.settings(operatorId, game)),
       change: accountWide(({ operatorId }) =>
         games.change(operatorId, game, { enabled: undefined, limits: [] }, later),
       ),
-      status: internal(
-        'game-access.ts and read-games.ts; the status is of the platform, the same for every account',
-      ),
-      setStatus: internal('change-game.ts for the call `opsSetGame` alone, which the gateway does not make'),
+      status: internal('games.ts; the status is of the platform, the same for every account'),
+      setStatus: internal('games.ts for the call `opsSetGame` alone, which the gateway does not make'),
     }),
     createGrantsStore: table(grants, {
-      insert: internal(
-        'grant-free-bets.ts; scope of the caller, id ours or claimed under a key of that scope',
-      ),
+      insert: internal('free-bets.ts; scope of the caller, id ours or claimed under a key of that scope'),
       find: scoped((scope, { grantId }) => grants.find(scope, grantId)),
       open: scoped((scope, { playerId }) => grants.open(scope, { playerId, game, currency }, now)),
       use: scoped((scope, { grantId, openId }) => grants.use(scope, grantId, openId, now)),
@@ -107,13 +106,19 @@ await holdIsolation(t, {
       cancel: scoped((scope, { grantId }) => grants.cancel(scope, grantId, later)),
       list: scoped((scope, { playerId }) => grants.list(scope, { playerId }, { ...page, now })),
     }),
+    createKeysStore: table(keys, {
+      find: scoped((scope, { keyOfOwner }) => keys.find({ scope, idempotencyKey: keyOfOwner }, creation)),
+      claim: scoped((scope, { keyOfOwner }) =>
+        keys.claim({ scope, idempotencyKey: keyOfOwner }, creation, () => 'frb_fresh'),
+      ),
+    }),
     createRefusalsStore: table(refusals, {
       insert: scoped((scope, ids) =>
-        refusals.insert(chainIn(scope, ids), { ...refusal, transactionId: ids.refusedId }),
+        refusals.insert(sequenceIn(scope, ids), { ...refusal, transactionId: ids.refusedId }),
       ),
-      find: scoped((scope, ids) => refusals.find(chainIn(scope, ids), ids.refusedId)),
+      find: scoped((scope, ids) => refusals.find(sequenceIn(scope, ids), ids.refusedId)),
       remove: scoped((scope, ids) =>
-        refusals.remove(chainIn(scope, ids), { ...refusal, transactionId: ids.refusedId }),
+        refusals.remove(sequenceIn(scope, ids), { ...refusal, transactionId: ids.refusedId }),
       ),
     }),
     createReportPlayers: table(players, {
@@ -138,36 +143,36 @@ await holdIsolation(t, {
       update: internal(byActor),
       updateUnclaimed: internal(byActor),
       keepRefusal: internal(byActor),
-      remove: internal(
-        'place-stake.ts and use-free-bet.ts, with a round that this request has opened or found',
-      ),
+      remove: internal('place-stake.ts and free-bets.ts, with a round that this request has opened or found'),
       claim: internal(
         'recover-round.ts, of `findDue` or `findAnywhere`; void-round.ts, of `find` with a scope',
       ),
       find: scoped((scope, { openId }) => rounds.find(scope, openId)),
       findAnywhere: internal(
-        'the call `opsShowRound` of operations; late-movement.ts, which answers no caller',
+        'the call `opsShowRound` of operations; recover-round.ts, which answers no caller',
       ),
-      findUnfinished: scoped((scope, ids) => rounds.findUnfinished(chainIn(scope, ids))),
+      findUnfinished: scoped((scope, ids) => rounds.findUnfinished(sequenceIn(scope, ids))),
       listByTransaction: scoped((scope, ids) => rounds.listByTransaction(scope, ids.transactionId)),
-      findLast: scoped((scope, ids) => rounds.findLast(chainIn(scope, ids))),
-      last: scoped((scope, ids) => rounds.last(chainIn(scope, ids))),
+      findLast: scoped((scope, ids) => rounds.findLast(sequenceIn(scope, ids))),
+      last: scoped((scope, ids) => rounds.last(sequenceIn(scope, ids))),
       findDue: internal(
         'recover-round.ts for the sweeper, which works for all accounts and answers no caller',
       ),
-      endSession: scoped((scope, ids) => rounds.endSession(chainIn(scope, ids), ids.sessionId, now, now)),
+      endSession: scoped((scope, ids) => rounds.endSession(sequenceIn(scope, ids), ids.sessionId, now, now)),
       list: scoped(async (scope, { playerId }) => [
         await rounds.list(scope, { playerId }, page),
         await rounds.list(scope, { status: 'PENDING' }, page),
       ]),
-      listChain: scoped((scope, ids) => rounds.listChain(chainIn(scope, ids), { below: null, max: 10 })),
+      listSequence: scoped((scope, ids) =>
+        rounds.listSequence(sequenceIn(scope, ids), { below: null, max: 10 }),
+      ),
       unfinished: internal(
         'the call `opsRoundsStatus` of operations and metrics.ts: a count over all accounts',
       ),
     }),
     createSessionsStore: table(sessions, {
       collection: internal(relayed),
-      insert: internal('open-session.ts; scope of the caller, id ours or claimed under a key of that scope'),
+      insert: internal('sessions.ts; scope of the caller, id ours or claimed under a key of that scope'),
       find: scoped((scope, { sessionId }) => sessions.find(scope, sessionId)),
       close: scoped((scope, { sessionId }) => sessions.close(scope, sessionId, later)),
       list: scoped((scope, { playerId }) => sessions.list(scope, { playerId }, { ...page, now })),
@@ -176,10 +181,11 @@ await holdIsolation(t, {
   },
   others: [
     ...[
+      'pageFilter',
       'scopeKey',
       'scopeOf',
-      'chainKey',
-      'chainOf',
+      'sequenceKey',
+      'sequenceOf',
       'newDocument',
       'updateOf',
       'decodeRound',
@@ -196,6 +202,7 @@ function storesOf(db: Db) {
     commitments: createCommitmentsStore({ db, secretBox, ...seeds }),
     games: createGamesStore({ db }),
     grants: createGrantsStore({ db }),
+    keys: createKeysStore({ db }),
     players: createReportPlayers({ db }),
     refusals: createRefusalsStore({ db }),
     reports: createReportsStore({ db }),
@@ -209,10 +216,11 @@ function storesOf(db: Db) {
  * uses.
  */
 async function makeThings() {
-  const { commitments, games, grants, refusals, reports, rounds, sessions } = stores
+  const { commitments, games, grants, keys, refusals, reports, rounds, sessions } = stores
+  const keyOfOwner = 'key-of-the-owner'
   const playerId = 'player-of-the-owner'
   const scope = scopeKey(owner)
-  const chain = chainKey(owner, game, playerId)
+  const sequence = sequenceKey(owner, game, playerId)
   const opened = {
     _id: newId('ses'),
     scope,
@@ -240,7 +248,7 @@ async function makeThings() {
         maxPayout: 200n,
       },
       ...{ grantId: null, settleLosses: 'none', requestHash: '', clientTransactionId: null, now, newId },
-      commitment: await commitments.ensure(chain, nonce, now),
+      commitment: await commitments.ensure(sequence, nonce, now),
       newUuid: randomUUID,
     })
   const fact = { id: newId('fct'), rounds: 1, stakes: 100n, payouts: 0n, refunds: 0n } as const
@@ -266,9 +274,11 @@ async function makeThings() {
   await grants.use(owner, grantId, open.id, now)
   await games.change(owner.operatorId, game, { enabled: false, limits: [] }, now)
   const refusedId = newId('bet')
-  await refusals.insert(chain, { ...refusal, transactionId: refusedId })
+  await refusals.insert(sequence, { ...refusal, transactionId: refusedId })
+  await keys.claim({ scope: owner, idempotencyKey: keyOfOwner }, creation, () => grantId)
   return {
     refusedId,
+    keyOfOwner,
     ...{ playerId, sessionId: session._id, openId: open.id, grantId, sealedSeed: open.sealedSeed, nonce: 2 },
     transactionId: open.stakes[0]?.transactionId ?? '',
   }

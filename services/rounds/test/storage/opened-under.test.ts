@@ -9,7 +9,7 @@ import t from 'tap'
 import type { RoundState } from '../../src/rules/round.ts'
 import { newRound } from '../../src/rules/new-round.ts'
 import { createGrantsStore, grantIndexes } from '../../src/storage/grants-store.ts'
-import { chainOf, scopeKey } from '../../src/storage/round-document.ts'
+import { sequenceOf, scopeKey } from '../../src/storage/round-document.ts'
 import { createRefusalsStore } from '../../src/storage/refusals-store.ts'
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
 
@@ -86,25 +86,25 @@ t.test('rounds', async (t) => {
     const refusals = createRefusalsStore({ db })
     const stored = await insert(roundOf('refused', 1, 'opened'))
     if (stored === null) throw new Error('not inserted')
-    const chain = chainOf(stored.round)
+    const sequence = sequenceOf(stored.round)
     const refused = { requestHash: 'a', code: 'ROUND_IN_PROGRESS', message: 'no', details: null } as const
     const refusal = { ...refused, transactionId: 'refused', toldAt: now }
-    t.equal(await refusals.insert(chain, { ...refusal, transactionId: 'opened' }), false)
-    t.equal(await refusals.insert(chain, refusal), true)
-    t.equal(await refusals.insert(chain, { ...refusal, requestHash: 'b' }), false)
+    t.equal(await refusals.insert(sequence, { ...refusal, transactionId: 'opened' }), false)
+    t.equal(await refusals.insert(sequence, refusal), true)
+    t.equal(await refusals.insert(sequence, { ...refusal, requestHash: 'b' }), false)
     t.equal(await insert(roundOf('refused', 2, 'refused')), null)
-    t.strictSame(await refusals.find(chain, 'refused'), refusal)
-    t.equal(await refusals.find(chain, 'opened'), null)
-    t.equal((await rounds.findLast(chain))?.round.nonce, 1, 'a refusal is no round of the nonce sequence')
-    t.strictSame(await rounds.last(chain), { nonce: 1, unfinished: false })
-    t.equal((await rounds.listChain(chain, { below: null, max: 9 })).length, 1)
+    t.strictSame(await refusals.find(sequence, 'refused'), refusal)
+    t.equal(await refusals.find(sequence, 'opened'), null)
+    t.equal((await rounds.findLast(sequence))?.round.nonce, 1, 'a refusal is no round of the nonce sequence')
+    t.strictSame(await rounds.last(sequence), { nonce: 1, unfinished: false })
+    t.equal((await rounds.listSequence(sequence, { below: null, max: 9 })).length, 1)
     t.equal((await rounds.listByTransaction(scope, 'refused')).length, 0)
     t.equal(await rounds.find(scope, 'refused'), null)
-    await refusals.remove(chain, { ...refusal, requestHash: 'b' })
+    await refusals.remove(sequence, { ...refusal, requestHash: 'b' })
     t.equal(await insert(roundOf('refused', 2, 'refused')), null, 'another refusal was removed')
-    await refusals.remove(chain, refusal)
+    await refusals.remove(sequence, refusal)
     t.ok(await insert(roundOf('refused', 2, 'refused')))
-    await refusals.remove(chain, refusal)
+    await refusals.remove(sequence, refusal)
     t.equal((await rounds.listByTransaction(scope, 'refused')).length, 1, 'a round is no refusal')
   })
 
@@ -115,7 +115,7 @@ t.test('rounds', async (t) => {
     t.ok(updated)
     t.notOk(Object.hasOwn(updated?.round ?? {}, 'openedUnder'), 'it is no part of the round')
     t.equal(await insert(roundOf('kept', 2, 'kept')), null)
-    t.equal((await rounds.findLast(chainOf(stored.round)))?.round.id, stored.round.id)
+    t.equal((await rounds.findLast(sequenceOf(stored.round)))?.round.id, stored.round.id)
   })
 
   await t.test('that were refused a free bet, or have given it back, never get it', async (t) => {

@@ -1,26 +1,74 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller } from '@pitboss/contracts/caller'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import type { WalletClient } from '../clients/wallet.ts'
-import { receivedAt } from '../rules/received-at.ts'
+import { transactionHash } from '../rules/movement.ts'
+import { receivedAt } from '../rules/refusal.ts'
 import type { Stake } from '../rules/round.ts'
-import { transactionHash } from '../rules/transaction-hash.ts'
-import type { StoredRound } from '../storage/round-document.ts'
-import type { RoundsStore } from '../storage/rounds-store.ts'
+import { sequenceKey, type StoredRound } from '../storage/round-document.ts'
+import { createMakeRound, type Plan } from './open-intent.ts'
 import {
   answerOf,
   type BetBody,
   type OperatorMovements,
   type PlacedTransaction,
+  siblingRequest,
 } from './operator-movement.ts'
-import type { PlaceStake } from './place-stake.ts'
-import type { RoundActor } from './round-actor.ts'
+import type { Parts } from './parts.ts'
 
-export type AddStakeDeps = {
-  rounds: Pick<RoundsStore, 'find'>
-  wallet: Pick<WalletClient, 'assertConfigured'>
-  actor: Pick<RoundActor, 'keepRefusal'>
-  placeStake: PlaceStake
+export type PlaceBetDeps = Pick<
+  Parts,
+  'rounds' | 'commitments' | 'wallet' | 'actor' | 'intents' | 'placeStake' | 'clock' | 'newId' | 'newUuid'
+>
+
+/** Creates the opening of a round by a BET of the operator's own server that names no round. */
+export function createOpenOperatorRound({
+  rounds,
+  intents,
+  placeStake,
+  movements,
+  ...parts
+}: PlaceBetDeps & { movements: OperatorMovements }) {
+  const makeRound = createMakeRound(parts)
+  return async function openOperatorRound(
+    caller: Caller,
+    body: BetBody,
+    context: HandlerContext,
+  ): Promise<PlacedTransaction> {
+    const { scope } = caller
+    const session = await movements.findSession(caller, body)
+    const sequence = sequenceKey(scope, session.game, session.playerId)
+    const requestHash = transactionHash(body, { currency: session.currency })
+    const request = {
+      ...siblingRequest(caller, body),
+      sequence,
+      requestHash,
+      receivedAt: receivedAt(context),
+    }
+
+    async function plan(): Promise<Plan> {
+      const { entry, amount, limits } = await movements.checkStake(caller, body, session)
+      const wanted = {
+        session,
+        driver: 'operator',
+        gameId: entry.gameId,
+        clientSeed: null,
+        bet: null,
+        stake: amount,
+        maxPayout: limits.maxPayout,
+        requestHash,
+        clientTransactionId: body.transaction_id,
+      } as const
+      const make = (nonce: number) => makeRound({ scope, sequence, nonce }, wanted, context, async () => null)
+      return { last: await rounds.last(sequence), make }
+    }
+
+    const { kind, stored } = await intents.openIntent(request, plan, context)
+    if (kind === 'repeat') return movements.answerRepeat(stored, body, context)
+    const stake = await placeStake(stored, body.transaction_id, context)
+    if (stake.kind === 'placed') return answerOf(stake.placed)
+    const sibling = await intents.refuse(request, stake.error)
+    return movements.answerRepeat(sibling.stored, body, context)
+  }
 }
 
 /** Creates the further stake of an open round, by a BET of the operator's own server that names the round. */
@@ -30,7 +78,7 @@ export function createAddStake({
   actor,
   placeStake,
   movements,
-}: AddStakeDeps & { movements: OperatorMovements }) {
+}: PlaceBetDeps & { movements: OperatorMovements }) {
   return async function addStake(
     caller: Caller,
     body: BetBody,

@@ -15,3 +15,13 @@ export function seedHash(serverSeed: string): string {
 export function isServerSeed(value: unknown): value is string {
   return typeof value === 'string' && SERVER_SEED_PATTERN.test(value)
 }
+
+const SERVER_SEED_BYTES = 32
+
+/**
+ * A fresh server seed, 64 lower-case hex characters from the platform's CSPRNG. One seed serves exactly one
+ * nonce.
+ */
+export function newServerSeed(): string {
+  return bytesToHex(crypto.getRandomValues(new Uint8Array(SERVER_SEED_BYTES)))
+}

@@ -1,0 +1,158 @@
+import type { Account, Caller } from '@pitboss/contracts/caller'
+import type { patchGame } from '@pitboss/contracts/endpoints/sessions'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { formatAmount } from '@pitboss/money/amount'
+import { z } from 'zod'
+import type { CatalogueEntry } from '../rules/catalogue.ts'
+import {
+  assertCurrency,
+  judgeAmount,
+  type Limits,
+  narrow,
+  platformLimits,
+  readAmount,
+} from '../rules/limits.ts'
+import type { GameSettings } from '../storage/games-store.ts'
+import type { Parts } from './parts.ts'
+import { type Page, type PageQuery, readPage } from './read-page.ts'
+
+export type OfferedGame = {
+  readonly entry: CatalogueEntry
+  /**
+   * The account's limits inside the platform's.
+   * @throws ServiceError CURRENCY_NOT_SUPPORTED for a code that is no currency
+   */
+  limits(currency: string): Limits
+}
+
+export type GameAccess = ReturnType<typeof createGameAccess>
+
+/** Creates the lookup of games that an account may offer now, with their limits. */
+export function createGameAccess({ catalogue, games }: Pick<Parts, 'catalogue' | 'games'>) {
+  return {
+    /** @throws ServiceError GAME_NOT_FOUND */
+    find(slug: string): CatalogueEntry {
+      const entry = catalogue.find(slug)
+      if (entry === null) throw new ServiceError('GAME_NOT_FOUND')
+      return entry
+    },
+
+    /** @throws ServiceError GAME_NOT_FOUND, GAME_NOT_ENABLED, GAME_UNAVAILABLE, in this order. */
+    async offered(operatorId: string, slug: string): Promise<OfferedGame> {
+      const entry = this.find(slug)
+      const [settings, status] = await Promise.all([games.settings(operatorId, slug), games.status(slug)])
+      if (!settings.enabled) throw new ServiceError('GAME_NOT_ENABLED')
+      if (status === 'DOWN') throw new ServiceError('GAME_UNAVAILABLE')
+      return {
+        entry,
+        limits(currency) {
+          const platform = platformLimits(currency)
+          if (platform === null) throw new ServiceError('CURRENCY_NOT_SUPPORTED')
+          return narrow(platform, settings.limits.get(currency) ?? null)
+        },
+      }
+    },
+  }
+}
+
+/** One game as an account sees it. */
+export type GameView = {
+  readonly entry: CatalogueEntry
+  readonly settings: GameSettings
+  readonly status: 'AVAILABLE' | 'DOWN'
+}
+
+type GamePatch = z.output<typeof patchGame.call.request>['body']
+
+/** An order of operations: its author and reason. A dry run checks it and changes nothing. */
+type Order = { readonly by: string; readonly reason: string | null; readonly dryRun: boolean }
+
+export type Games = ReturnType<typeof createGames>
+
+/**
+ * Creates the reads of the catalogue with an account's settings, and the changes of a game: by an account for
+ * itself, by operations for the whole platform. Source: docs/contract.md, sections 3, 4 and 11.
+ */
+export function createGames({
+  catalogue,
+  games,
+  access,
+  cursors,
+  clock,
+}: Pick<Parts, 'catalogue' | 'games' | 'access' | 'cursors' | 'clock'>) {
+  return { find, list, change, setStatus }
+
+  /** @throws ServiceError GAME_NOT_FOUND */
+  async function find(operatorId: string, slug: string): Promise<GameView> {
+    const entry = access.find(slug)
+    const [settings, status] = await Promise.all([games.settings(operatorId, slug), games.status(slug)])
+    return { entry, settings, status }
+  }
+
+  async function list({ scope, account }: Caller, query: PageQuery): Promise<Page<GameView>> {
+    const { items, nextCursor } = await readPage({
+      cursors,
+      binding: { list: 'games', scope },
+      query,
+      position: z.int().min(0),
+      read: async (before, max) => {
+        const start = before === null ? 0 : before + 1
+        return catalogue.entries.slice(start, start + max)
+      },
+      positionOf: (entry) => catalogue.entries.indexOf(entry),
+    })
+    const views = await Promise.all(items.map(({ game }) => find(account.operator_id, game.slug)))
+    return { items: views, nextCursor }
+  }
+
+  /**
+   * Changes the parts of the account's settings that the patch gives.
+   * @throws ServiceError GAME_NOT_FOUND, CURRENCY_NOT_SUPPORTED, VALIDATION_ERROR naming the path
+   */
+  async function change(account: Account, slug: string, patch: GamePatch): Promise<GameView> {
+    for (const [position, { currency, min_stake, max_stake }] of (patch.limits ?? []).entries()) {
+      judgeAmount(min_stake, currency, `limits.${position}.min_stake`)
+      judgeAmount(max_stake, currency, `limits.${position}.max_stake`)
+    }
+    const entry = access.find(slug)
+    const limits = readLimits(account, patch.limits ?? [])
+    const settings = await games.change(
+      account.operator_id,
+      slug,
+      { enabled: patch.enabled, limits },
+      clock.now(),
+    )
+    return { entry, settings, status: await games.status(slug) }
+  }
+
+  /** Switches a game on or off for the whole platform. @throws ServiceError GAME_NOT_FOUND */
+  async function setStatus(slug: string, status: 'AVAILABLE' | 'DOWN', order: Order): Promise<void> {
+    access.find(slug)
+    if (order.dryRun) return
+    await games.setStatus(slug, status, { by: order.by, reason: order.reason }, clock.now())
+  }
+}
+
+function readLimits(account: Account, limits: NonNullable<GamePatch['limits']>) {
+  return limits.map(({ currency, min_stake, max_stake }, position) => {
+    const path = `limits.${position}`
+    assertCurrency(currency, account)
+    if (limits.findIndex((one) => one.currency === currency) !== position) {
+      throw invalidField(`${path}.currency`, 'is given twice')
+    }
+    const minStake = readAmount(min_stake, currency, `${path}.min_stake`)
+    const maxStake = readAmount(max_stake, currency, `${path}.max_stake`)
+    const platform = platformLimits(currency)
+    if (platform === null) throw invalidField(`${path}.currency`, 'is not a currency')
+    if (minStake < platform.minStake) {
+      const least = formatAmount(platform.minStake, currency)
+      throw invalidField(`${path}.min_stake`, `must not be below the platform's ${least}`)
+    }
+    if (maxStake > platform.maxStake) {
+      const most = formatAmount(platform.maxStake, currency)
+      throw invalidField(`${path}.max_stake`, `must not be above the platform's ${most}`)
+    }
+    if (minStake > maxStake) throw invalidField(`${path}.min_stake`, 'must not be above max_stake')
+    return { currency, minStake, maxStake }
+  })
+}

@@ -1,0 +1,47 @@
+import type { Clock } from '@pitboss/runtime/clock'
+import type { CursorCodec } from '@pitboss/storage/cursor'
+import type { Logger } from 'pino'
+import type { WalletClient } from '../clients/wallet.ts'
+import type { Catalogue } from '../rules/catalogue.ts'
+import type { CommitmentsStore } from '../storage/commitments-store.ts'
+import type { GamesStore } from '../storage/games-store.ts'
+import type { GrantsStore } from '../storage/grants-store.ts'
+import type { KeysStore } from '../storage/keys-store.ts'
+import type { RefusalsStore } from '../storage/refusals-store.ts'
+import type { ReportsStore } from '../storage/reports-store.ts'
+import type { RoundsStore } from '../storage/rounds-store.ts'
+import type { SessionsStore } from '../storage/sessions-store.ts'
+import type { GameAccess } from './games.ts'
+import type { JoinMovement } from './join-movement.ts'
+import type { OpenIntent } from './open-intent.ts'
+import type { PlaceStake } from './place-stake.ts'
+import type { RoundActor } from './round-actor.ts'
+import type { SettleRound, VoidStake } from './settle-round.ts'
+
+/** The parts that actions are made of; each picks those that it works with. */
+export type Parts = {
+  readonly rounds: RoundsStore
+  readonly refusals: RefusalsStore
+  readonly commitments: CommitmentsStore
+  readonly sessions: SessionsStore
+  readonly grants: Pick<GrantsStore, 'open' | 'use' | 'giveBack'>
+  readonly games: GamesStore
+  readonly reports: ReportsStore
+  readonly keys: KeysStore
+  readonly wallet: WalletClient
+  readonly catalogue: Catalogue
+  readonly cursors: CursorCodec
+  readonly access: GameAccess
+  readonly actor: RoundActor
+  readonly intents: OpenIntent
+  readonly placeStake: PlaceStake
+  readonly joinMovement: JoinMovement
+  readonly settleRound: SettleRound
+  readonly voidStake: VoidStake
+  readonly clock: Clock
+  readonly newId: (prefix: string) => string
+  readonly newUuid: () => string
+  /** Shortens times of abandonment alone. */
+  readonly scaleMs: (ms: number) => number
+  readonly logger: Logger
+}

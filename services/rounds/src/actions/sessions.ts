@@ -1,0 +1,143 @@
+import { type Caller, lookupScopes } from '@pitboss/contracts/caller'
+import type { createSession, listSessions } from '@pitboss/contracts/endpoints/sessions'
+import { sessionId as sessionIdSchema } from '@pitboss/contracts/primitives'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import type { Outbox } from '@pitboss/storage/outbox'
+import { outboxEntry } from '@pitboss/storage/outbox-entry'
+import type { z } from 'zod'
+import { sessionCreatedData } from '../records/present-session.ts'
+import { abandonedAt } from '../rules/due-at.ts'
+import { assertCurrency, judgeAmount, narrow, readAmount } from '../rules/limits.ts'
+import { assertRealMoney } from '../rules/live-rules.ts'
+import { scopeKey, sequenceKey } from '../storage/round-document.ts'
+import type { SessionDocument } from '../storage/sessions-store.ts'
+import type { OfferedGame } from './games.ts'
+import type { Parts } from './parts.ts'
+import { type Page, readPage, readWindow } from './read-page.ts'
+
+type ListQuery = z.output<typeof listSessions.query>
+type SessionBody = z.output<typeof createSession.call.request>['body']
+
+export type Sessions = ReturnType<typeof createSessions>
+
+/** Creates the actions of operators about sessions. Source: docs/contract.md, sections 4 and 11. */
+export function createSessions({
+  keys,
+  sessions,
+  rounds,
+  access,
+  cursors,
+  outbox,
+  clock,
+  newId,
+  scaleMs,
+}: Pick<Parts, 'keys' | 'sessions' | 'rounds' | 'access' | 'cursors' | 'clock' | 'newId' | 'scaleMs'> & {
+  outbox: Pick<Outbox, 'relay'>
+}) {
+  return { open, close, find, list, currenciesInUse: sessions.currenciesInUse }
+
+  /**
+   * Opens a session, or answers the session that was opened under the same idempotency key. Checks in order:
+   * decimals, game, currency, brand, limits, real-money rules. Source: docs/contract.md, sections 1, 3, 4 and
+   * 12.
+   */
+  async function open(caller: Caller, body: SessionBody): Promise<SessionDocument> {
+    const { scope, account } = caller
+    judgeAmount(body.limits?.min_stake, body.currency, 'limits.min_stake')
+    judgeAmount(body.limits?.max_stake, body.currency, 'limits.max_stake')
+    const createdAt = clock.now()
+    const creation = { list: 'sessions', body, now: createdAt }
+    const earlierId = await keys.find(caller, creation)
+    const earlier = earlierId === null ? null : await sessions.find(scope, earlierId)
+    if (earlier !== null) return earlier
+
+    const game = await access.offered(scope.operatorId, body.game)
+    assertCurrency(body.currency, account)
+    if (body.brand !== undefined && !account.brands.some(({ brand_id }) => brand_id === body.brand)) {
+      throw new ServiceError('BRAND_NOT_FOUND')
+    }
+    const limits = readLimits(body, game)
+    assertRealMoney(scope.environment, account)
+
+    const session = {
+      _id: await keys.claim(caller, creation, () => newId('ses')),
+      scope: scopeKey(scope),
+      operatorId: scope.operatorId,
+      environment: scope.environment,
+      playerId: body.player_id,
+      game: body.game,
+      currency: body.currency,
+      brandId: body.brand ?? null,
+      language: body.language ?? null,
+      country: body.country ?? null,
+      returnUrl: body.return_url ?? null,
+      metadata: Object.entries(body.metadata ?? {}).map(([key, value]) => ({ key, value })),
+      limits,
+      createdAt,
+      expiresAt: new Date(createdAt.getTime() + body.expires_in_s * 1000),
+      closedAt: null,
+    }
+    const data = sessionCreatedData(session)
+    const event = outboxEntry({ id: newId('evt'), type: 'game.session.created', createdAt, scope, data })
+    const opened = await sessions.insert(session, event)
+    await failpoint('rounds.session-stored')
+    void outbox.relay(opened._id, opened.outbox)
+    return opened
+  }
+
+  /**
+   * Closes a session; closing it again changes nothing. The round that it plays counts as abandoned a minute
+   * later. Source: docs/contract.md, section 4.
+   * @throws ServiceError SESSION_NOT_FOUND
+   */
+  async function close({ scope }: Caller, sessionId: string, now: Date): Promise<SessionDocument> {
+    const session = await sessions.close(scope, sessionId, now)
+    if (session === null) throw new ServiceError('SESSION_NOT_FOUND')
+    const endedAt = session.closedAt ?? now
+    // After a crash between the two writes, a repeat makes the second one.
+    const left = abandonedAt({ lastActionAt: endedAt, sittingEndsAt: endedAt }, scaleMs)
+    await rounds.endSession(sequenceKey(scope, session.game, session.playerId), sessionId, endedAt, left)
+    return session
+  }
+
+  /** @throws ServiceError SESSION_NOT_FOUND */
+  async function find(caller: Caller, sessionId: string): Promise<SessionDocument> {
+    for (const scope of lookupScopes(caller)) {
+      const session = await sessions.find(scope, sessionId)
+      if (session !== null) return session
+    }
+    throw new ServiceError('SESSION_NOT_FOUND')
+  }
+
+  async function list(
+    { scope }: Caller,
+    { limit, cursor, ...filters }: ListQuery,
+    now: Date,
+  ): Promise<Page<SessionDocument>> {
+    const { player_id: playerId, status } = filters
+    return readPage({
+      cursors,
+      binding: { list: 'sessions', scope, filters },
+      query: { limit, cursor },
+      position: sessionIdSchema,
+      read: (before, max) =>
+        sessions.list(scope, { playerId, status, ...readWindow(filters) }, { before, max, now }),
+      positionOf: ({ _id }) => _id,
+    })
+  }
+}
+
+function readLimits(body: SessionBody, game: OfferedGame): SessionDocument['limits'] {
+  if (body.limits === undefined) return null
+  const read = (text: string | undefined, path: string) =>
+    text === undefined ? null : readAmount(text, body.currency, path)
+  const minStake = read(body.limits.min_stake, 'limits.min_stake')
+  const maxStake = read(body.limits.max_stake, 'limits.max_stake')
+  const narrowed = narrow(game.limits(body.currency), { minStake, maxStake })
+  if (narrowed.minStake > narrowed.maxStake) {
+    const path = minStake === null ? 'limits.max_stake' : 'limits.min_stake'
+    throw invalidField(path, 'leaves no stake within the limits of the game')
+  }
+  return { minStake: minStake?.toString() ?? null, maxStake: maxStake?.toString() ?? null }
+}

@@ -1,0 +1,127 @@
+import type { MovementOutcome, MovementSpec } from '@pitboss/contracts/calls/wallet'
+import { hashBody } from '@pitboss/contracts/json'
+import type { Movement, TransactionBody } from '@pitboss/contracts/objects/movement'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
+import type { RoundMessage } from './round-message.ts'
+import type { Reversal, RoundState, Stake, Win } from './round.ts'
+
+/** A request to wallet-bridge. With the rollback of a stake goes the stake, in case it was never placed. */
+export type MovementOrder = { readonly spec: MovementSpec; readonly stake?: MovementSpec }
+
+/** The request for a stake's debit. */
+export function stakeSpec(round: RoundState, stake: Stake): MovementSpec {
+  return specOf(round, stake, { type: 'BET', roundClosed: false })
+}
+
+/**
+ * The request for the credit of a win. With an amount of zero, wallet-bridge decides whether the wallet is
+ * called.
+ */
+export function winSpec(round: RoundState, win: Win): MovementSpec {
+  return specOf(round, win, { type: 'WIN', roundClosed: win.final })
+}
+
+/** The request for the return of a stake (REFUND, a credit) or for the voiding of a movement (ROLLBACK). */
+export function reversalOrder(round: RoundState, reversal: Reversal): MovementOrder {
+  const { type, closes: roundClosed, referenceTransactionId } = reversal
+  const isReference = ({ transactionId }: Stake | Win) => transactionId === referenceTransactionId
+  const stake = round.stakes.find(isReference)
+  const minor = (stake ?? round.wins.find(isReference))?.minor ?? 0n
+  const spec = specOf(round, { ...reversal, minor }, { type, roundClosed, referenceTransactionId })
+  return type === 'ROLLBACK' && stake !== undefined ? { spec, stake: stakeSpec(round, stake) } : { spec }
+}
+
+/** The request for a part of a round. The same part of the same round gives the same request for ever. */
+function specOf(
+  round: RoundState,
+  { transactionId, minor, requestHash }: Pick<Stake, 'transactionId' | 'minor' | 'requestHash'>,
+  kind: Pick<MovementSpec, 'type' | 'roundClosed'> & { referenceTransactionId?: string },
+): MovementSpec {
+  const { currency, playerId, sessionId, walletRoundId, walletGameId, game, brandId, freeBet, driver } = round
+  return {
+    ...{ currency, playerId, sessionId, walletRoundId, walletGameId, game, brandId, freeBet, driver },
+    roundId: round.id,
+    callWallet: null,
+    transactionId,
+    amount: formatAmount(minor, currency),
+    requestHash,
+    referenceTransactionId: null,
+    ...kind,
+  }
+}
+
+/**
+ * The movement that a caller can look at, or void, while its outcome is unknown.
+ * Source: docs/contract.md, section 11.
+ */
+export function resourceOf(round: { readonly id: string }, transactionId: string) {
+  return { round_id: round.id, transaction_id: transactionId }
+}
+
+type Resource = ReturnType<typeof resourceOf>
+
+/** The error for a movement that may have been written: its answer got lost. */
+export function unknownOutcome(resource: Resource, cause?: ServiceError): ServiceError {
+  return new ServiceError('WALLET_TIMEOUT', { resource, cause })
+}
+
+/** @throws ServiceError WALLET_TIMEOUT or WALLET_UNAVAILABLE with `resource` while the outcome is unknown */
+export function assertCertain(outcome: MovementOutcome, resource: Resource): void {
+  if (outcome.kind === 'pending') throw new ServiceError(outcome.code, { resource })
+}
+
+/** As `assertCertain`. @throws ServiceError the wallet's refusal, too */
+export function assertDone(outcome: MovementOutcome, resource: Resource): void {
+  assertCertain(outcome, resource)
+  if (outcome.kind === 'refused') throw new ServiceError(outcome.code)
+}
+
+/** The message for a round about one of its movements; null while nothing is certain. */
+export function movementMessage(movement: Movement, outcome: MovementOutcome): RoundMessage | null {
+  const { transaction_id: transactionId, type, status } = movement
+  if (status === 'PENDING') return null
+  const refusal = outcome.kind === 'refused' ? outcome.code : null
+  switch (type) {
+    case 'BET':
+      if (status === 'SUCCESS') return { type: 'stake-taken', transactionId }
+      if (status === 'FAILED') {
+        return { type: 'stake-refused', transactionId, code: refusal ?? 'WALLET_REJECTED' }
+      }
+      return { type: 'stake-returned', transactionId, refusal }
+    case 'WIN':
+      return { type: status === 'FAILED' ? 'win-failed' : 'win-paid', transactionId }
+    case 'REFUND':
+    case 'ROLLBACK':
+      return { type: status === 'FAILED' ? 'reversal-failed' : 'reversal-done', transactionId }
+  }
+}
+
+type MeaningContext = Pick<RoundState, 'currency'> & Partial<Pick<RoundState, 'stakes' | 'wins'>>
+
+/**
+ * The hash of a request for a movement by its meaning. Two bodies that ask for the same have the same hash,
+ * however they are written: "10.5" and "10.50", fields in another order, a default given or left out, a
+ * reversal's amount spelled out or not. Source: docs/contract.md, section 5.
+ */
+export function transactionHash(body: TransactionBody, round: MeaningContext): string {
+  if (body.type === 'BET' || body.type === 'WIN') {
+    return hashBody({ ...body, amount: meaningOf(body.amount, round.currency) })
+  }
+  const { amount, currency = round.currency, ...rest } = body
+  const original = [...(round.stakes ?? []), ...(round.wins ?? [])].find(
+    ({ transactionId }) => transactionId === body.reference_transaction_id,
+  )
+  const whole = original === undefined ? null : String(original.minor)
+  return hashBody({ ...rest, currency, amount: amount === undefined ? whole : meaningOf(amount, currency) })
+}
+
+function meaningOf(amount: string, currency: string): string {
+  try {
+    return String(parseAmount(amount, currency))
+  } catch (error) {
+    // This text is no amount of the currency, so the body is another than one that was accepted.
+    if (error instanceof AmountError) return `as written: ${amount}`
+    throw error
+  }
+}

@@ -25,6 +25,8 @@ export function isCallTimeout(error: unknown): boolean {
 const lostDatabase =
   /^Mongo(Network|NetworkTimeout|ServerSelection|PoolCleared|PoolClosed|NotConnected|TopologyClosed|WaitQueueTimeout)/
 const lostSocket = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'])
+/** A majority that has not taken a write in time. Its driver's name for this differs with the command. */
+const writeConcernTimeout = 64
 const transientLabels = ['RetryableWriteError', 'TransientTransactionError', 'ResetPool']
 const causesMax = 5
 
@@ -38,6 +40,8 @@ export function isOutage(error: unknown): boolean {
   for (let depth = 0; depth < causesMax && current instanceof Error; depth++) {
     if (lostDatabase.test(current.name)) return true
     if ('code' in current && typeof current.code === 'string' && lostSocket.has(current.code)) return true
+    if (current.name.startsWith('Mongo') && 'code' in current && current.code === writeConcernTimeout)
+      return true
     if ('errorLabelSet' in current && current.errorLabelSet instanceof Set) {
       const labels = current.errorLabelSet
       if (transientLabels.some((label) => labels.has(label))) return true

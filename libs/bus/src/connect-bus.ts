@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { callFailure } from './call-failure.ts'
 import { connectionOptions } from './connection-options.ts'
 import {
+  accountOf,
   readReply,
   childTraceparent,
   callHeaders,
@@ -93,6 +94,8 @@ export async function connectBus({
       if (context?.receivedAtMs !== undefined) head.set(callHeaders.receivedAt, String(context.receivedAtMs))
       head.set(callHeaders.traceparent, childTraceparent(context?.traceparent))
       head.set(callHeaders.deadline, String(deadlineAtMs))
+      const account = accountOf(request)
+      if (account !== null) head.set(callHeaders.account, account)
       const timeoutMs = deadlineAtMs - Date.now()
       if (timeoutMs < 1) throw callFailure('timeout')
       const message = await inbox.request(call.subject, data, { timeoutMs, headers: head })

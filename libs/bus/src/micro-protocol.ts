@@ -33,28 +33,40 @@ export function newEndpointStats(subject: string, queueGroup: string): EndpointS
 
 /**
  * Answers `$SRV.PING|INFO|STATS`, also with the service's name and instance id behind, so that the `nats`
- * tool and `ops status` see every replica. Source: NATS ADR-32.
+ * tool and `ops status` see every replica, and how far its clock is ahead of its database's. Source: NATS
+ * ADR-32.
  */
 export function answerMicroProtocol({
   nc,
   service,
   version,
   endpoints,
+  clockAheadMs,
   logger,
 }: {
   nc: NatsConnection
   service: string
   version: string
   endpoints: readonly EndpointStats[]
+  clockAheadMs: (() => number) | undefined
   logger: Logger
 }): { stop(): void } {
-  const identity = { name: service, id: nuid.next(), version, metadata: { pid: String(process.pid) } }
+  const id = nuid.next()
+  const identity = () => ({
+    name: service,
+    id,
+    version,
+    metadata: {
+      pid: String(process.pid),
+      ...(clockAheadMs === undefined ? {} : { clock_ahead_ms: String(clockAheadMs()) }),
+    },
+  })
   const started = new Date().toISOString()
   const answers = {
-    PING: () => ({ type: 'io.nats.micro.v1.ping_response', ...identity }),
+    PING: () => ({ type: 'io.nats.micro.v1.ping_response', ...identity() }),
     INFO: () => ({
       type: 'io.nats.micro.v1.info_response',
-      ...identity,
+      ...identity(),
       description: `Pitboss ${service}`,
       endpoints: endpoints.map(({ subject, queueGroup }) => ({
         name: endpointName(subject),
@@ -65,13 +77,13 @@ export function answerMicroProtocol({
     }),
     STATS: () => ({
       type: 'io.nats.micro.v1.stats_response',
-      ...identity,
+      ...identity(),
       started,
       endpoints: endpoints.map(renderStats),
     }),
   }
   const subscriptions = (['PING', 'INFO', 'STATS'] as const).flatMap((verb) =>
-    [`$SRV.${verb}`, `$SRV.${verb}.${service}`, `$SRV.${verb}.${service}.${identity.id}`].map((subject) =>
+    [`$SRV.${verb}`, `$SRV.${verb}.${service}`, `$SRV.${verb}.${service}.${id}`].map((subject) =>
       nc.subscribe(subject, {
         callback: (err, message) => {
           if (err !== null) logger.error({ err, subject }, 'micro.failed')

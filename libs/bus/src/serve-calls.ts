@@ -1,6 +1,7 @@
 import type { Call, CallContext } from '@pitboss/contracts/call'
 import { errorCatalogue } from '@pitboss/errors/catalogue'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { clockDifferenceMaxMs } from '@pitboss/runtime/clock'
 import { headers, type Msg, type Subscription } from 'nats'
 import type { Logger } from 'pino'
 import { z } from 'zod'
@@ -15,6 +16,7 @@ import {
   isAnswerable,
 } from './wire.ts'
 import type { Bus } from './connect-bus.ts'
+import { createPlaces } from './places.ts'
 import { type EndpointStats, answerMicroProtocol, newEndpointStats } from './micro-protocol.ts'
 
 /** The context that a handler gets: the deadline is always known. Hand it on with the calls it makes. */
@@ -31,10 +33,7 @@ export type CallHandler = {
 }
 
 const stopTimeoutMs = 10_000
-/**
- * Multiple of `concurrencyMax` up to which calls that are never shed are taken: a bound for the memory's
- * sake, far above real load.
- */
+/** Places of calls that are never shed, as a multiple of `concurrencyMax`. */
 const neverShedShare = 8
 
 /**
@@ -57,15 +56,17 @@ export function handler<Request, Reply>(
 /**
  * Answers calls in the queue group of the service. Every message is answered: with the reply, the handler's
  * ServiceError, SERVICE_UNAVAILABLE while the database is away, or INTERNAL_ERROR for any other error (logged
- * with its cause). Beyond `concurrencyMax` handlers at work the answer is SERVICE_UNAVAILABLE at once, but
- * for calls that are never shed. `stop()` takes no more work and waits for the handlers at work, at most 10
- * s.
+ * with its cause). An account's calls hold as many of the `concurrencyMax` places as are free; beyond that the
+ * answer is SERVICE_UNAVAILABLE at once. Calls that are never shed have places of their own and wait for one.
+ * While the clock is more than 2 s away from the database's nothing is begun. `stop()` takes no more work and
+ * waits for the handlers at work, at most 10 s.
  */
 export async function serveCalls({
   bus,
   service,
   version,
   concurrencyMax = 256,
+  clockAheadMs,
   logger,
   handlers,
 }: {
@@ -73,10 +74,12 @@ export async function serveCalls({
   service: string
   version: string
   concurrencyMax?: number
+  /** Milliseconds that the clock is ahead of the database's; a service without a database has none. */
+  clockAheadMs?: () => number
   logger: Logger
   handlers: readonly CallHandler[]
 }): Promise<{ stop(): Promise<void> }> {
-  const inFlight = new Set<Promise<void>>()
+  const places = createPlaces({ shedMax: concurrencyMax, keptMax: concurrencyMax * neverShedShare })
   const endpoints: EndpointStats[] = []
   const subscriptions: Subscription[] = []
 
@@ -90,34 +93,41 @@ export async function serveCalls({
     subscriptions.push(subscription)
     acceptLoop(subscription, (message) => accept(callHandler, stats, message), logger)
   }
-  const micro = answerMicroProtocol({ nc: bus.nc, service, version, endpoints, logger })
+  const micro = answerMicroProtocol({ nc: bus.nc, service, version, endpoints, clockAheadMs, logger })
   await bus.nc.flush()
 
   function accept(callHandler: CallHandler, stats: EndpointStats, message: Msg): void {
+    const { subject } = message
     if (!isAnswerable(message.reply)) {
-      logger.warn({ subject: message.subject }, 'call.without-inbox')
+      logger.warn({ subject }, 'call.without-inbox')
       return
     }
-    const most = callHandler.neverShed ? concurrencyMax * neverShedShare : concurrencyMax
-    if (inFlight.size >= most) {
-      stats.record(0, 'SERVICE_UNAVAILABLE')
-      logger.warn({ subject: message.subject, in_flight: inFlight.size }, 'call.shed')
-      respondError(message, new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: notStarted }))
+    if (Math.abs(clockAheadMs?.() ?? 0) > clockDifferenceMaxMs) {
+      refuse(stats, message)
+      logger.error({ subject, clock_ahead_ms: clockAheadMs?.() }, 'call.refused-by-clock')
       return
     }
-    const work = answer({ callHandler, stats, message, logger })
-    inFlight.add(work)
-    void work.finally(() => inFlight.delete(work))
+    const account = message.headers?.get(callHeaders.account) || null
+    const start = () => answer({ callHandler, stats, message, logger })
+    if (places.offer({ account, neverShed: callHandler.neverShed, start }) === 'taken') return
+    refuse(stats, message)
+    logger.warn({ subject, in_flight: places.size, operator_id: account }, 'call.shed')
   }
 
   return {
     async stop() {
       await Promise.all(subscriptions.map((subscription) => drain(subscription)))
       micro.stop()
-      await settleWithin(inFlight, stopTimeoutMs)
+      await within(places.atWork(), stopTimeoutMs)
       if (bus.connected()) await bus.nc.flush()
     },
   }
+}
+
+/** Answers that nothing was begun. */
+function refuse(stats: EndpointStats, message: Msg): void {
+  stats.record(0, 'SERVICE_UNAVAILABLE')
+  respondError(message, new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: notStarted }))
 }
 
 /** Runs one call to its answer. Never rejects. */
@@ -214,11 +224,11 @@ async function drain(subscription: Subscription): Promise<void> {
   if (!subscription.isClosed()) await subscription.drain()
 }
 
-async function settleWithin(inFlight: ReadonlySet<Promise<void>>, timeoutMs: number): Promise<void> {
+async function within(work: Promise<unknown>, timeoutMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const timedOut = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, timeoutMs)
   })
-  await Promise.race([Promise.allSettled(inFlight), timedOut])
+  await Promise.race([work, timedOut])
   clearTimeout(timer)
 }

@@ -15,6 +15,8 @@ export const callHeaders = {
   traceparent: 'traceparent',
   deadline: 'X-Deadline',
   receivedAt: 'X-Received-At',
+  /** The account for which the call is made, by its uuid. */
+  account: 'X-Account',
   error: 'Nats-Service-Error',
   errorCode: 'Nats-Service-Error-Code',
 } as const
@@ -153,4 +155,17 @@ export async function respond(message: Msg, reply: Uint8Array): Promise<void> {
 export async function readReply(message: { data: Uint8Array; headers?: MsgHdrs }): Promise<Uint8Array> {
   if (message.headers?.get(encodingHeader) !== 'gzip') return message.data
   return unpack(message.data, { maxOutputLength: unpackedBytesMax })
+}
+
+/**
+ * The account that a request speaks of, by its uuid: its caller's, its scope's or the one that it names. Null
+ * for requests of operations and of people who have not signed in yet.
+ */
+export function accountOf(request: unknown): string | null {
+  const operatorId = fieldOf(fieldOf(fieldOf(request, 'caller') ?? request, 'scope') ?? request, 'operatorId')
+  return typeof operatorId === 'string' ? operatorId : null
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }

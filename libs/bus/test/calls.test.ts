@@ -43,6 +43,12 @@ const settle = defineCall({
   budgetMs: 5000,
   neverShed: true,
 })
+const ofAccount = {
+  request: z.strictObject({ scope: z.strictObject({ operatorId: z.string() }) }),
+  reply: z.strictObject({}),
+}
+const hang = defineCall({ subject: 'rounds.v1.test.hang', ...ofAccount })
+const owe = defineCall({ subject: 'rounds.v1.test.owe', ...ofAccount, neverShed: true })
 const unserved = defineCall({
   subject: 'rounds.v1.test.unserved',
   request: z.strictObject({}),
@@ -349,6 +355,74 @@ await t.test('calls', async (t) => {
       /belongs to auth/,
     )
   })
+})
+
+await t.test('calls that hang fill the places of their own account alone', async (t) => {
+  const { natsUrl } = await withEngines(t)
+  const { logger } = memoryLogger()
+  const server = await connectBus({ url: natsUrl, service: 'rounds', logger })
+  const client = await connectBus({ url: natsUrl, service: 'gateway', logger })
+  t.teardown(() => Promise.all([server.close(), client.close()]))
+  let atWork = 0
+  const released = Promise.withResolvers<void>()
+  const hold = async ({ scope }: { scope: { operatorId: string } }) => {
+    if (scope.operatorId === 'other') return {}
+    atWork += 1
+    await released.promise
+    return {}
+  }
+  const served = await serveCalls({
+    bus: server,
+    service: 'rounds',
+    version: '1',
+    concurrencyMax: 8,
+    logger,
+    handlers: [handler(hang, hold), handler(owe, hold)],
+  })
+  const of = (operatorId: string) => ({ scope: { operatorId } })
+  const hanging = Array.from({ length: 20 }, () => client.call(hang, of('slow')))
+  const owing = Array.from({ length: 100 }, () => client.call(owe, of('slow')))
+  const outcomes = Promise.allSettled(hanging)
+  await waitFor(() => atWork === 4 + 32, { what: 'its places are full', timeoutMs: 10_000 })
+  for (const call of [hang, owe]) t.strictSame(await client.call(call, of('other')), {}, call.subject)
+  released.resolve()
+  const answered = (await outcomes).filter(({ status }) => status === 'fulfilled')
+  t.equal(answered.length, 4, 'half of the places that may be shed')
+  t.equal((await Promise.all(owing)).length, 100, 'what settles money was never refused')
+  await served.stop()
+})
+
+await t.test('nothing is begun while the clock is more than 2 s away from the database', async (t) => {
+  const { natsUrl } = await withEngines(t)
+  const { logger, lines } = memoryLogger()
+  const server = await connectBus({ url: natsUrl, service: 'rounds', logger })
+  const client = await connectBus({ url: natsUrl, service: 'gateway', logger })
+  t.teardown(() => Promise.all([server.close(), client.close()]))
+  let aheadMs = 0
+  let begun = 0
+  const served = await serveCalls({
+    bus: server,
+    service: 'rounds',
+    version: '1',
+    clockAheadMs: () => aheadMs,
+    logger,
+    handlers: [
+      handler(settle, async () => {
+        begun += 1
+        return {}
+      }),
+    ],
+  })
+  t.teardown(() => served.stop())
+  for (aheadMs of [2000, -2000]) await client.call(settle, {})
+  t.equal(begun, 2)
+  for (aheadMs of [2001, -86_400_000]) {
+    t.match(await rejected(client.call(settle, {})), { code: 'SERVICE_UNAVAILABLE', cause: 'shed' })
+    const pong = await client.request('$SRV.PING.rounds', { timeoutMs: 5000 })
+    t.match(pong.json(), { metadata: { clock_ahead_ms: String(aheadMs) } })
+  }
+  t.equal(begun, 2)
+  t.equal(lines.filter(({ msg }) => msg === 'call.refused-by-clock').length, 2)
 })
 
 await t.test('while disconnected everything fails at once', async (t) => {

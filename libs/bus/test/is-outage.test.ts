@@ -1,4 +1,9 @@
-import { MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb'
+import {
+  MongoNetworkError,
+  MongoServerError,
+  MongoServerSelectionError,
+  MongoWriteConcernError,
+} from 'mongodb'
 import t from 'tap'
 import { isOutage } from '../src/call-failure.ts'
 
@@ -9,6 +14,14 @@ const cases: [what: string, error: unknown, outage: boolean][] = [
   ['no server to be found', Object.assign(new Error('gone'), { name: MongoServerSelectionError.name }), true],
   ['a raw reset socket', reset, true],
   ['a failure caused by one', new Error('outer', { cause: reset }), true],
+  [
+    'a write that no majority has taken in time',
+    new MongoWriteConcernError({
+      ok: 1,
+      writeConcernError: { code: 64, errmsg: 'waiting for replication timed out' },
+    }),
+    true,
+  ],
   ['a duplicate key', new MongoServerError({ message: 'E11000', code: 11_000 }), false],
   ['a mistake of ours', new TypeError('undefined is not a function'), false],
   ['something that is no error', 'ECONNRESET', false],

@@ -4,6 +4,12 @@ export type Clock = { now(): Date }
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => new Date() }
 
+/**
+ * Milliseconds by which the clocks of two machines may differ. Due times and deadlines are absolute and are
+ * compared across machines, so a process whose clock is further away must not work. Source: ours.
+ */
+export const clockDifferenceMaxMs = 2000
+
 /** Shortens schedules outside production. Source: docs/contract.md, section 9. */
 export type TimeScale = {
   readonly factor: number

@@ -1,59 +1,135 @@
-import { type Db, MongoClient } from 'mongodb'
+import { type Clock, clockDifferenceMaxMs, systemClock } from '@pitboss/runtime/clock'
+import { startPoll } from '@pitboss/runtime/poll'
+import type { ServiceHost } from '@pitboss/runtime/run-service'
+import { type Db, type Document, MongoClient } from 'mongodb'
 import type { Logger } from 'pino'
 
 const serverSelectionTimeoutMs = 3000
 const connectTimeoutMs = 3000
 const socketTimeoutMs = 20_000
 const poolSizeMax = 50
+/** A busy pool lets an operation wait this long for a connection. */
+const waitQueueTimeoutMs = 5000
+/** A write that a majority has not taken by then has an unknown outcome. */
+const writeConcernTimeoutMs = 5000
+const lookEveryMs = 5000
 
 export type Storage = {
   readonly db: Db
   readonly client: MongoClient
   /** Whether the database answers, within 3 s. Never rejects. */
   readonly ping: () => Promise<boolean>
+  /**
+   * Milliseconds that this machine's clock is ahead of the database's at the least (negative: behind), as of
+   * the last answer, which is seconds old at most while the database answers.
+   */
+  readonly clockAheadMs: () => number
+  /** Whether the two clocks differ by at most 2 s. */
+  readonly clockAgrees: () => boolean
   readonly close: () => Promise<void>
 }
 
 /**
- * Connects to one service's database. Writes are `w: majority, j: true`, reads go to the primary. Undefined
- * fields are left out and 64-bit integers come and go as `bigint`. Returns at once when the first server has
- * answered.
+ * Connects to one service's database. Writes are `w: majority, j: true` and wait at most 5 s for the majority;
+ * reads go to the primary and see what a majority has taken. Undefined fields are left out and 64-bit integers
+ * come and go as `bigint`. Returns at once when the first server has answered.
  * @throws when none does within 3 s.
  */
 export async function connectStorage({
   url,
   database,
   logger,
+  clock = systemClock,
 }: {
   url: string
   database: string
   logger: Logger
+  clock?: Clock
 }): Promise<Storage> {
   const client = new MongoClient(url, {
-    writeConcern: { w: 'majority', journal: true },
+    writeConcern: { w: 'majority', journal: true, wtimeoutMS: writeConcernTimeoutMs },
+    readConcern: { level: 'majority' },
     readPreference: 'primary',
     ignoreUndefined: true,
     useBigInt64: true,
     serverSelectionTimeoutMS: serverSelectionTimeoutMs,
     connectTimeoutMS: connectTimeoutMs,
     socketTimeoutMS: socketTimeoutMs,
+    waitQueueTimeoutMS: waitQueueTimeoutMs,
     maxPoolSize: poolSizeMax,
   })
   client.on('serverHeartbeatFailed', ({ failure }) => logger.warn({ err: failure }, 'database.unreachable'))
   await client.connect()
   const db = client.db(database)
-  await db.command({ ping: 1 })
+  let aheadMs = 0
+
+  async function look(): Promise<void> {
+    const sentAtMs = clock.now().getTime()
+    const hello = await db.command({ hello: 1 })
+    const before = agrees()
+    aheadMs = clockDifferenceMs({ sentAtMs, receivedAtMs: clock.now().getTime(), hello })
+    if (agrees() !== before) logger[before ? 'error' : 'info']({ clock_ahead_ms: aheadMs }, 'clock.compared')
+  }
+  const agrees = () => Math.abs(aheadMs) <= clockDifferenceMaxMs
+  const ping = () =>
+    look().then(
+      () => true,
+      () => false,
+    )
+
+  await look()
+  // The driver's own heartbeat tells of a database that does not answer.
+  const looking = startPoll({
+    event: 'database.look-failed',
+    everyMs: lookEveryMs,
+    work: async () => {
+      await ping()
+    },
+    logger,
+  })
   return {
     db,
     client,
-    async ping() {
-      try {
-        await db.command({ ping: 1 })
-        return true
-      } catch {
-        return false
-      }
+    ping,
+    clockAheadMs: () => aheadMs,
+    clockAgrees: agrees,
+    async close() {
+      await looking.stop()
+      await client.close()
     },
-    close: () => client.close(),
   }
+}
+
+/**
+ * Connects a service to its database and makes `/readyz` say when the database does not answer (`database`)
+ * or its clock differs from this machine's by more than 2 s (`clock`).
+ */
+export async function connectServiceStorage({
+  service,
+  config,
+  host,
+}: {
+  service: string
+  config: { readonly MONGODB_URL: string; readonly PITBOSS_DATABASE_PREFIX: string }
+  host: Pick<ServiceHost, 'logger' | 'check'>
+}): Promise<Storage> {
+  const database = `${config.PITBOSS_DATABASE_PREFIX}_${service.replaceAll('-', '_')}`
+  const storage = await connectStorage({ url: config.MONGODB_URL, database, logger: host.logger })
+  host.check('database', () => storage.ping())
+  host.check('clock', () => storage.clockAgrees())
+  return storage
+}
+
+/** The least difference that one exchange allows: the server's time lies between question and answer. */
+function clockDifferenceMs({
+  sentAtMs,
+  receivedAtMs,
+  hello,
+}: {
+  sentAtMs: number
+  receivedAtMs: number
+  hello: Document
+}): number {
+  const serverAtMs: number = hello.localTime instanceof Date ? hello.localTime.getTime() : sentAtMs
+  return Math.max(0, sentAtMs - serverAtMs) + Math.min(0, receivedAtMs - serverAtMs)
 }

@@ -1,4 +1,5 @@
 import { type Db, type Document, type IndexDescription, MongoServerError } from 'mongodb'
+import type { Logger } from 'pino'
 
 /** One index as a service declares it. */
 export type IndexDeclaration = {
@@ -13,17 +14,24 @@ const namespaceExists = 48
 
 /**
  * Makes the declared collections and indexes. Repeating it, also from two replicas at once, changes nothing.
- * @throws Error naming the index when one of that name exists with another definition, or when one exists
- * that is not declared: uniqueness rests on indexes, so a drift must be resolved by a person.
+ * An index that is not declared is logged, so that a version which lacks it can be started again. On a sharded
+ * cluster the log names the collections that must stay unsharded.
+ * @throws Error naming the index when one of that name exists with another definition, or when a unique one
+ * exists that is not declared: what may be written rests on those, so a person must resolve it.
  */
 export async function ensureIndexes(
   db: Db,
   declarations: Readonly<Record<string, readonly IndexDeclaration[]>>,
+  logger?: Pick<Logger, 'warn'>,
 ): Promise<void> {
+  const { msg } = await db.command({ hello: 1 })
+  if (msg === 'isdbgrid') logger?.warn({ collections: unshardable(declarations) }, 'database.keep-unsharded')
   for (const [collection, indexes] of Object.entries(declarations)) {
     await ensureCollection(db, collection)
     const present = await db.collection(collection).listIndexes().toArray()
     refuseDrift(collection, indexes, present)
+    const unknown = present.map(({ name }) => String(name)).filter((name) => !isKnown(name, indexes))
+    if (unknown.length > 0) logger?.warn({ collection, indexes: unknown }, 'database.unknown-indexes')
     const names = new Set(present.map((index) => String(index.name)))
     const absent = indexes.filter((index) => !names.has(index.name))
     if (absent.length === 0) continue
@@ -44,6 +52,15 @@ function toIndexDescription(index: IndexDeclaration): IndexDescription {
   return { ...index, key: { ...index.key } }
 }
 
+function isKnown(name: string, declared: readonly IndexDeclaration[]): boolean {
+  return name === '_id_' || declared.some((index) => index.name === name)
+}
+
+/** A unique index holds over one shard alone unless the shard key is its prefix, which none of ours has. */
+function unshardable(declarations: Readonly<Record<string, readonly IndexDeclaration[]>>): string[] {
+  return Object.keys(declarations).filter((name) => declarations[name]?.some(({ unique }) => unique === true))
+}
+
 function refuseDrift(
   collection: string,
   declared: readonly IndexDeclaration[],
@@ -54,7 +71,10 @@ function refuseDrift(
     const name = String(index.name)
     if (name === '_id_') continue
     const wanted = byName.get(name)
-    if (wanted === undefined) throw new Error(`index ${collection}.${name} exists but is not declared`)
+    if (wanted === undefined) {
+      if (index.unique !== true) continue
+      throw new Error(`unique index ${collection}.${name} exists but is not declared`)
+    }
     const difference = differing(wanted, index)
     if (difference !== null)
       throw new Error(`index ${collection}.${name} differs from its declaration in ${difference}`)

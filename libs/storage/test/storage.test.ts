@@ -8,17 +8,19 @@ import { hashBody } from '@pitboss/contracts/json'
 import { claimIdempotencyKey, idempotencyKeyIndexes } from '../src/idempotency-keys.ts'
 import { createLease, leaseIndexes } from '../src/lease.ts'
 import { outboxIndex } from '../src/outbox.ts'
-import { silentLogger, testStorage } from './fixtures/test-storage.ts'
+import { memoryLogger, silentLogger, testStorage } from './fixtures/test-storage.ts'
 
 const scope = { operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11', environment: 'SANDBOX' } as const
 
 await t.test('storage', async (t) => {
-  const { db, ping } = await testStorage(t)
+  const { db, client, ping, engines } = await testStorage(t)
 
   await t.test(
     'writes are majority and journaled, reads go to the primary, 64-bit integers are exact bigints',
     async (t) => {
-      t.match(db.writeConcern, { w: 'majority', journal: true })
+      t.match(db.writeConcern, { w: 'majority', journal: true, wtimeoutMS: 5000 })
+      t.equal(db.readConcern?.level, 'majority')
+      t.match(client.options, { maxPoolSize: 50, waitQueueTimeoutMS: 5000, socketTimeoutMS: 20_000 })
       t.equal(db.readPreference?.mode, 'primary')
       t.ok(await ping())
       const amounts = db.collection<{ _id: string; minor: bigint | Long; gone?: string | undefined }>(
@@ -71,8 +73,64 @@ await t.test('storage', async (t) => {
       )
       await t.rejects(ensureIndexes(db, altered({ expireAfterSeconds: 1 })), /differs .* expireAfterSeconds/)
       await t.rejects(
-        ensureIndexes(db, { things: declared.things.slice(1) }),
-        /things\.outbox_at exists but is not declared/,
+        ensureIndexes(db, { things: declared.things.filter(({ name }) => name !== 'operator_seq') }),
+        /unique index things\.operator_seq exists but is not declared/,
+      )
+      const { logger, lines } = memoryLogger()
+      await ensureIndexes(db, { things: declared.things.filter(({ name }) => name !== 'ttl') }, logger)
+      t.match(lines(), [{ msg: 'database.unknown-indexes', collection: 'things', indexes: ['ttl'] }])
+      await t.rejects(
+        ensureIndexes(db, { things: [] }),
+        /unique index/,
+        'an unknown unique index is refused beside unknown ones of the other kind',
+      )
+    },
+  )
+
+  await t.test('on a sharded cluster the log names what must stay unsharded', async (t) => {
+    const router = new Proxy(db, {
+      get: (target, name) =>
+        name === 'command'
+          ? async () => ({ ...(await target.command({ hello: 1 })), msg: 'isdbgrid' })
+          : Reflect.get(target, name, target),
+    })
+    const { logger, lines } = memoryLogger()
+    const unique = { key: { nonce: 1 }, name: 'nonce', unique: true } as const
+    await ensureIndexes(router, { nonces: [unique], logs: [{ key: { at: 1 }, name: 'at' }] }, logger)
+    t.match(lines(), [{ msg: 'database.keep-unsharded', collections: ['nonces'] }])
+  })
+
+  await t.test(
+    'a clock that is more than 2 s away from the database is noticed, and again when it is right',
+    async (t) => {
+      let offMs = 0
+      const { logger, lines } = memoryLogger()
+      const storage = await connectStorage({
+        url: engines.mongodbUrl,
+        database: `${engines.databasePrefix}_clock`,
+        logger,
+        clock: { now: () => new Date(Date.now() + offMs) },
+      })
+      t.teardown(() => storage.close())
+      t.ok(storage.clockAgrees())
+      for (const [differenceMs, sign] of [
+        [60_000, 1],
+        [-60_000, -1],
+      ] as const) {
+        offMs = differenceMs
+        t.ok(await storage.ping(), 'the database answers all the same')
+        t.notOk(storage.clockAgrees())
+        t.ok(storage.clockAheadMs() * sign > 2000)
+      }
+      offMs = 0
+      await storage.ping()
+      t.ok(storage.clockAgrees())
+      t.strictSame(
+        lines().map(({ msg, level }) => [level, msg]),
+        [
+          ['error', 'clock.compared'],
+          ['info', 'clock.compared'],
+        ],
       )
     },
   )

@@ -6,7 +6,7 @@ import { systemClock } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { startPoll } from '@pitboss/runtime/poll'
-import { connectStorage } from '@pitboss/storage/connect-storage'
+import { connectServiceStorage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { createKeyedHash, createSecretBox } from '@pitboss/storage/stored-secrets'
@@ -54,13 +54,8 @@ export async function startAuth({
   host: Pick<ServiceHost, 'logger' | 'check' | 'stopping' | 'fail'>
 }): Promise<RunningService> {
   const { logger } = host
-  const storage = await connectStorage({
-    url: config.MONGODB_URL,
-    database: `${config.PITBOSS_DATABASE_PREFIX}_auth`,
-    logger,
-  })
-  host.check('database', () => storage.ping())
-  await ensureIndexes(storage.db, authIndexes)
+  const storage = await connectServiceStorage({ service: 'auth', config, host })
+  await ensureIndexes(storage.db, authIndexes, logger)
   const keyring = await openKeyring(storage.db, config.PITBOSS_MASTER_KEYS)
   const bus = await connectServiceBus({ service: 'auth', config, host })
   host.check('nats', () => bus.connected())
@@ -100,7 +95,14 @@ export async function startAuth({
     poll('heartbeat', () => bucket.heartbeat()),
     poll('access-news', () => publishAccessChange.sweep()),
   ]
-  const calls = await serveCalls({ bus, service: 'auth', version: '0.1.0', logger, handlers })
+  const calls = await serveCalls({
+    bus,
+    service: 'auth',
+    version: '0.1.0',
+    logger,
+    handlers,
+    clockAheadMs: storage.clockAheadMs,
+  })
   return {
     async stop() {
       await calls.stop()

@@ -6,7 +6,7 @@ import { type Clock, createTimeScale, systemClock } from '@pitboss/runtime/clock
 import { createMailbox } from '@pitboss/runtime/mailbox'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
-import { connectStorage, type Storage } from '@pitboss/storage/connect-storage'
+import { connectServiceStorage, type Storage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
@@ -80,7 +80,7 @@ export type RoundsWrap = {
 type RoundsOptions = {
   wrap?: Partial<RoundsWrap>
   bus: Bus
-  storage: Pick<Storage, 'db'>
+  storage: Pick<Storage, 'db' | 'clockAheadMs'>
   /** Text of `PITBOSS_MASTER_KEYS`. */
   masterKeys: string
   /** Divides abandonment times only. */
@@ -98,7 +98,7 @@ type RoundsOptions = {
 export async function startRounds({
   wrap = {},
   bus: plainBus,
-  storage: { db },
+  storage: { db, clockAheadMs },
   masterKeys,
   timeScale,
   logger,
@@ -106,18 +106,22 @@ export async function startRounds({
   clock = systemClock,
   catalogue = createCatalogue(),
 }: RoundsOptions): Promise<{ stop(): Promise<void> }> {
-  await ensureIndexes(db, {
-    rounds: roundIndexes,
-    commitments: commitmentIndexes,
-    sessions: sessionIndexes,
-    grants: grantIndexes,
-    game_settings: [],
-    game_status: [],
-    ...reportIndexes,
-    ...idempotencyKeyIndexes,
-    ...leaseIndexes,
-    ...rewindIndexes,
-  })
+  await ensureIndexes(
+    db,
+    {
+      rounds: roundIndexes,
+      commitments: commitmentIndexes,
+      sessions: sessionIndexes,
+      grants: grantIndexes,
+      game_settings: [],
+      game_status: [],
+      ...reportIndexes,
+      ...idempotencyKeyIndexes,
+      ...leaseIndexes,
+      ...rewindIndexes,
+    },
+    logger,
+  )
   const bus = wrap.bus?.(plainBus) ?? plainBus
   const keyring = await openKeyring(db, masterKeys)
   const secretBox = createSecretBox(keyring, 'server-seeds')
@@ -172,6 +176,7 @@ export async function startRounds({
     service,
     version,
     concurrencyMax,
+    clockAheadMs,
     logger,
     handlers: [
       ...createGameHandlers({ games }),
@@ -212,14 +217,9 @@ export async function runRounds({
   wrap?: Partial<RoundsWrap>
 }): Promise<RunningService> {
   const { logger, registry } = host
-  const storage = await connectStorage({
-    url: config.MONGODB_URL,
-    database: `${config.PITBOSS_DATABASE_PREFIX}_rounds`,
-    logger,
-  })
+  const storage = await connectServiceStorage({ service, config, host })
   const bus = await connectServiceBus({ service, config, host })
   host.check('nats', () => bus.connected())
-  host.check('database', () => storage.ping())
   const rounds = await startRounds({
     bus,
     storage,

@@ -4,7 +4,7 @@ import { serveCalls } from '@pitboss/bus/serve-calls'
 import { systemClock, createTimeScale } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
-import { connectStorage } from '@pitboss/storage/connect-storage'
+import { connectServiceStorage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/keyring'
@@ -78,13 +78,9 @@ export async function startWalletBridge({
   const { scaleMs } = createTimeScale(config.PITBOSS_TIME_SCALE)
   const serviceBus = await connectServiceBus({ service, config, host })
   const bus = wrap.bus?.(serviceBus) ?? serviceBus
-  const storage = await connectStorage({
-    url: config.MONGODB_URL,
-    database: `${config.PITBOSS_DATABASE_PREFIX}_wallet_bridge`,
-    logger,
-  })
-  const { db } = storage
-  await ensureIndexes(db, { ...movementIndexes, ...callbackIndexes, wallets: [] })
+  const storage = await connectServiceStorage({ service, config, host })
+  const { db, clockAheadMs } = storage
+  await ensureIndexes(db, { ...movementIndexes, ...callbackIndexes, wallets: [] }, logger)
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
 
   const stored = createMovements(db)
@@ -135,12 +131,12 @@ export async function startWalletBridge({
   }
 
   host.check('nats', () => bus.connected())
-  host.check('database', () => storage.ping())
   const served = await serveCalls({
     bus,
     service,
     version,
     concurrencyMax,
+    clockAheadMs,
     logger,
     handlers: [
       ...movementCalls({ placeMovement, voidStake, readMovements: createReadMovements({ movements }) }),

@@ -6,7 +6,7 @@ import { waitForTopology } from '@pitboss/bus/consume-durable'
 import { systemClock, createTimeScale } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
-import { connectStorage } from '@pitboss/storage/connect-storage'
+import { connectServiceStorage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/keyring'
@@ -83,15 +83,10 @@ export async function startWebhooks({
   const { logger } = host
   const clock = systemClock
   const bus = await connectServiceBus({ service, config, host })
-  const storage = await connectStorage({
-    url: config.MONGODB_URL,
-    database: `${config.PITBOSS_DATABASE_PREFIX}_${service}`,
-    logger,
-  })
+  const storage = await connectServiceStorage({ service, config, host })
   host.check('nats', () => bus.connected())
-  host.check('database', () => storage.ping())
-  const { db } = storage
-  await ensureIndexes(db, indexes)
+  const { db, clockAheadMs } = storage
+  await ensureIndexes(db, indexes, logger)
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
   await waitForTopology({
     bus,

@@ -3,6 +3,7 @@ import { opsAuthStatus } from '@pitboss/contracts/calls/auth-ops'
 import { opsRoundsStatus } from '@pitboss/contracts/calls/rounds'
 import { opsWalletStatus } from '@pitboss/contracts/calls/wallet-ops'
 import { opsWebhooksStatus } from '@pitboss/contracts/calls/webhooks'
+import { clockDifferenceMaxMs } from '@pitboss/runtime/clock'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { viewConsumers } from '../consumer-view.ts'
@@ -12,7 +13,12 @@ import { textTable } from '../output.ts'
 const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks'] as const
 const listenMs = 500
 const repliesMax = 200
-const pong = z.looseObject({ name: z.string(), id: z.string(), version: z.string() })
+const pong = z.looseObject({
+  name: z.string(),
+  id: z.string(),
+  version: z.string(),
+  metadata: z.looseObject({ clock_ahead_ms: z.coerce.number().optional() }).default({}),
+})
 
 /** `status`: services, engines, lag, and what waits longest. Source: docs/contract.md, section 10. */
 export function statusCommand(program: Command): void {
@@ -36,6 +42,12 @@ export function statusCommand(program: Command): void {
           ask('rounds', bus.call(opsRoundsStatus, {})),
           ask('auth', bus.call(opsAuthStatus, {})),
         ])
+        for (const { name, clock_ahead_ms } of services) {
+          if (clock_ahead_ms === null || Math.abs(clock_ahead_ms) <= clockDifferenceMaxMs) continue
+          problems.push(
+            `${name}: its clock is ${clock_ahead_ms} ms ahead of its database's, so it refuses to work`,
+          )
+        }
         const nats = {
           version: bus.nc.info?.version ?? null,
           server: bus.nc.info?.server_name ?? null,
@@ -65,23 +77,26 @@ export function statusCommand(program: Command): void {
   )
 }
 
-/** Every replica that answers within half a second, by name. */
-async function pingServices(bus: Bus): Promise<{ name: string; replicas: number; versions: string }[]> {
-  const found = new Map<string, Set<string>>()
-  const versions = new Map<string, Set<string>>()
+type ServiceRow = { name: string; replicas: number; versions: string; clock_ahead_ms: number | null }
+
+/**
+ * Every replica that answers within half a second, by name, with the largest difference between a replica's
+ * clock and its database's.
+ */
+async function pingServices(bus: Bus): Promise<ServiceRow[]> {
   const asked = services.map((name) => bus.collect(`$SRV.PING.${name}`, { listenMs, repliesMax }))
-  for (const reply of (await Promise.all(asked)).flat()) {
+  const pongs = (await Promise.all(asked)).flat().flatMap((reply) => {
     const parsed = pong.safeParse(reply.json())
-    if (!parsed.success) continue
-    const { name, id, version } = parsed.data
-    found.set(name, (found.get(name) ?? new Set()).add(id))
-    versions.set(name, (versions.get(name) ?? new Set()).add(version))
-  }
-  return [...found]
-    .map(([name, ids]) => ({
+    return parsed.success ? [parsed.data] : []
+  })
+  return [...Map.groupBy(pongs, ({ name }) => name)]
+    .map(([name, replicas]) => ({
       name,
-      replicas: ids.size,
-      versions: [...(versions.get(name) ?? [])].join(', '),
+      replicas: new Set(replicas.map(({ id }) => id)).size,
+      versions: [...new Set(replicas.map(({ version }) => version))].join(', '),
+      clock_ahead_ms: replicas
+        .flatMap(({ metadata }) => metadata.clock_ahead_ms ?? [])
+        .reduce((most: number | null, ms) => (Math.abs(ms) >= Math.abs(most ?? 0) ? ms : most), null),
     }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }

@@ -4,12 +4,10 @@ import type { Collection, AnyBulkWriteOperation } from 'mongodb'
 import type { Logger } from 'pino'
 import type { IndexDeclaration } from './ensure-indexes.ts'
 import type { OutboxEntry, WithOutbox } from './outbox-entry.ts'
+import { createOutboxSweep } from './outbox-sweep.ts'
 import { batchCalls } from './batch-calls.ts'
 
 const sweepEveryMs = 1000
-const sweepGraceMs = 1000
-const sweepPageSize = 200
-const sweepWidth = 8
 const relaysMax = 1000
 
 /** The part of the bus that the relay needs. */
@@ -28,8 +26,8 @@ export type Outbox = {
    */
   relay(documentId: string, waiting?: readonly OutboxEntry[]): Promise<void>
   /**
-   * Starts the sweeper, which every second relays what waits for more than a second. Returns the function
-   * that stops it.
+   * Starts the sweeper, which relays what waits for more than a second: every second, and without a pause
+   * while it finds more than it takes at a time. Returns the function that stops it.
    */
   start(): () => Promise<void>
 }
@@ -67,20 +65,21 @@ export function createOutbox<Doc extends OutboxDocument>({
   clock: Clock
   logger: Logger
 }): Outbox {
-  const relays = new Map<string, { running: Promise<void>; again: boolean }>()
+  const relays = new Map<string, { running: Promise<boolean>; again: boolean }>()
   // The driver's update and filter types cannot see through a generic document, so the relay works on the
   // part that it knows.
   const collection = entities as unknown as Collection<OutboxDocument>
   const clear = createOutboxClearing(collection)
 
-  async function relay(documentId: string, waiting?: readonly OutboxEntry[]): Promise<void> {
+  /** Whether everything that waited is published. */
+  async function relay(documentId: string, waiting?: readonly OutboxEntry[]): Promise<boolean> {
     const present = relays.get(documentId)
     if (present !== undefined) {
       present.again = true
       return present.running
     }
-    if (relays.size >= relaysMax || !bus.connected()) return
-    const entry = { running: Promise.resolve(), again: false }
+    if (relays.size >= relaysMax || !bus.connected()) return false
+    const entry = { running: Promise.resolve(false), again: false }
     relays.set(documentId, entry)
     entry.running = drain(documentId, entry, waiting)
     return entry.running
@@ -90,15 +89,17 @@ export function createOutbox<Doc extends OutboxDocument>({
     documentId: string,
     entry: { again: boolean },
     waiting: readonly OutboxEntry[] | undefined,
-  ): Promise<void> {
+  ): Promise<boolean> {
     try {
       await publish(documentId, waiting ?? (await read(documentId)))
       while (entry.again) {
         entry.again = false
         await publish(documentId, await read(documentId))
       }
+      return true
     } catch (err) {
       logger.warn({ err, document_id: documentId, collection: collection.collectionName }, 'outbox.deferred')
+      return false
     } finally {
       relays.delete(documentId)
     }
@@ -124,28 +125,35 @@ export function createOutbox<Doc extends OutboxDocument>({
     await clear(documentId, waiting)
   }
 
-  async function sweep(stopping: AbortSignal): Promise<void> {
-    if (!bus.connected()) return
-    const before = new Date(clock.now().getTime() - sweepGraceMs)
+  const sweep = createOutboxSweep({ read: readDue, relay, now: () => clock.now() })
+
+  async function readDue({ after, until, limit }: { after: Date; until: Date; limit: number }) {
     const due = await collection
-      .find({ outboxAt: { $gt: new Date(0), $lte: before } })
-      .project<{ _id: string }>({ _id: 1 })
+      .find({ outboxAt: { $gt: after, $lte: until } })
+      .project<{ _id: string; outboxAt: Date; outbox: { subject: string }[] }>({
+        outboxAt: 1,
+        'outbox.subject': 1,
+      })
       .sort({ outboxAt: 1 })
       .hint(outboxIndex.name)
-      .limit(sweepPageSize)
+      .limit(limit)
       .toArray()
-    for (let from = 0; from < due.length && !stopping.aborted; from += sweepWidth) {
-      await Promise.all(due.slice(from, from + sweepWidth).map(({ _id }) => relay(_id)))
-    }
+    return due.map(({ _id, outboxAt, outbox }) => ({
+      id: _id,
+      at: outboxAt,
+      account: outbox[0]?.subject.split('.')[3] ?? '',
+    }))
   }
 
   return {
-    relay,
+    async relay(documentId, waiting) {
+      await relay(documentId, waiting)
+    },
     start() {
       const sweeper = startPoll({
         event: 'outbox.sweep-failed',
         everyMs: sweepEveryMs,
-        work: sweep,
+        work: async (stopping) => (bus.connected() ? await sweep(stopping) : undefined),
         logger: logger.child({ collection: collection.collectionName }),
       })
       return async () => {

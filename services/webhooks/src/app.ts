@@ -162,6 +162,7 @@ export async function startWebhooks({
     bus,
     service,
     version,
+    clockAheadMs,
     logger,
     handlers: [
       ...eventHandlers({ readEvents }),

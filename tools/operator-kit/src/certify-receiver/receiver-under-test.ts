@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
-import { CaseFailure, expect } from '../certify/case.ts'
+import { CaseFailure, expect } from '../certify/run-cases.ts'
 import { createExchange } from '../certify/exchange.ts'
 
 /** Time-out of the service for the whole exchange. Source: docs/contract.md, section 7. */

@@ -1,5 +1,4 @@
-import { CaseFailure } from '../certify/case.ts'
-import { type CaseResult, type CertificationReport, runCases } from '../certify/run-cases.ts'
+import { CaseFailure, type CaseResult, type CertificationReport, runCases } from '../certify/run-cases.ts'
 import { moneyCases, neededMinor } from './money-cases.ts'
 import { repeatCases } from './repeat-cases.ts'
 import { rollbackCases } from './rollback-cases.ts'

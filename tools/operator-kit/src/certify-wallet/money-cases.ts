@@ -1,7 +1,6 @@
 import { currencyDigits } from '@pitboss/money/currencies'
-import { type CertificationCase, expect } from '../certify/case.ts'
-import { expectMoved, expectRefusal, expectSuccess } from './expectations.ts'
-import type { WalletUnderTest } from './wallet-under-test.ts'
+import { type CertificationCase, expect } from '../certify/run-cases.ts'
+import { expectMoved, expectRefusal, expectSuccess, type WalletUnderTest } from './wallet-under-test.ts'
 
 type Case = CertificationCase<WalletUnderTest>
 /**

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { CaseFailure, type CertificationCase, expect } from '../certify/case.ts'
-import { expectMoved, expectRefusal, expectSuccess } from './expectations.ts'
-import type { MovementType, WalletUnderTest } from './wallet-under-test.ts'
+import { CaseFailure, type CertificationCase, expect } from '../certify/run-cases.ts'
+import {
+  expectMoved,
+  expectRefusal,
+  expectSuccess,
+  type MovementType,
+  type WalletUnderTest,
+} from './wallet-under-test.ts'
 
 type Case = CertificationCase<WalletUnderTest>
 const PARALLEL = 10

@@ -1,6 +1,13 @@
-import { type CertificationCase, expect } from '../certify/case.ts'
-import { expectMoved, expectRefusal, expectSuccess } from './expectations.ts'
-import { describe, type WalletAnswer, type WalletBody, type WalletUnderTest } from './wallet-under-test.ts'
+import { type CertificationCase, expect } from '../certify/run-cases.ts'
+import {
+  describe,
+  expectMoved,
+  expectRefusal,
+  expectSuccess,
+  type WalletAnswer,
+  type WalletBody,
+  type WalletUnderTest,
+} from './wallet-under-test.ts'
 
 type Case = CertificationCase<WalletUnderTest>
 const TOMBSTONE_HINT =

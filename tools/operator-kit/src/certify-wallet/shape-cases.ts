@@ -1,7 +1,13 @@
 import { currencyDigits } from '@pitboss/money/currencies'
-import { CaseSkipped, type CertificationCase } from '../certify/case.ts'
-import { expectMoved, expectNoSuccess, expectRefusal, expectSuccess } from './expectations.ts'
-import type { WalletBody, WalletUnderTest } from './wallet-under-test.ts'
+import { CaseSkipped, type CertificationCase } from '../certify/run-cases.ts'
+import {
+  expectMoved,
+  expectNoSuccess,
+  expectRefusal,
+  expectSuccess,
+  type WalletBody,
+  type WalletUnderTest,
+} from './wallet-under-test.ts'
 
 type Case = CertificationCase<WalletUnderTest>
 

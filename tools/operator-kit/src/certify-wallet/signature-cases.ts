@@ -1,6 +1,12 @@
-import type { CertificationCase } from '../certify/case.ts'
-import { expectMoved, expectNoSuccess, expectSuccess } from './expectations.ts'
-import type { SendOptions, WalletBody, WalletUnderTest } from './wallet-under-test.ts'
+import type { CertificationCase } from '../certify/run-cases.ts'
+import {
+  expectMoved,
+  expectNoSuccess,
+  expectSuccess,
+  type SendOptions,
+  type WalletBody,
+  type WalletUnderTest,
+} from './wallet-under-test.ts'
 
 type Case = CertificationCase<WalletUnderTest>
 const HINT =

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { caseText, junitText, summaryText } from '../certify/report.ts'
+import pc from 'picocolors'
 import type { CaseResult, CertificationReport } from '../certify/run-cases.ts'
 
 export type CertificationOutput = { json: boolean; junit?: string | undefined }
@@ -25,4 +25,56 @@ export async function reportCertification(
   if (junit !== undefined) await writeFile(junit, junitText(report))
   process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : `${summaryText(report)}\n`)
   return report.certified ? 0 : 1
+}
+
+/** One line for a case, with what went wrong and a hint under it. */
+function caseText(result: CaseResult): string {
+  const mark = { passed: pc.green('✓'), failed: pc.red('✗'), skipped: pc.dim('–') }[result.outcome]
+  const lines = [`${mark} ${result.title} ${pc.dim(`${result.id}, ${result.duration_ms} ms`)}`]
+  if (result.message !== null)
+    lines.push(`    ${result.outcome === 'failed' ? pc.red(result.message) : result.message}`)
+  if (result.hint !== null) lines.push(`    ${pc.dim('Hint:')} ${result.hint}`)
+  return lines.join('\n')
+}
+
+/** The last lines of a readable report. */
+function summaryText({ target, certified, passed, failed, skipped }: CertificationReport): string {
+  const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`
+  const verdict = certified ? pc.green('certified') : pc.red('not certified')
+  return `\n${target}: ${verdict} (${counts})`
+}
+
+/** The report as JUnit XML for build servers. */
+function junitText(report: CertificationReport): string {
+  const cases = report.cases.map((one) => {
+    const head = `    <testcase classname=${attribute(one.group)} name=${attribute(one.title)} time="${one.duration_ms / 1000}"`
+    if (one.outcome === 'passed') return `${head}/>`
+    if (one.outcome === 'skipped')
+      return `${head}><skipped message=${attribute(one.message ?? '')}/></testcase>`
+    return `${head}><failure message=${attribute(one.message ?? '')}>${escapeXml(one.hint ?? '')}</failure></testcase>`
+  })
+  const seconds = report.cases.reduce((sum, { duration_ms: ms }) => sum + ms, 0) / 1000
+  const counts = `tests="${report.cases.length}" failures="${report.failed}" errors="0" skipped="${report.skipped}" time="${seconds}"`
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites ${counts}>`,
+    `  <testsuite name=${attribute(report.suite)} timestamp=${attribute(report.started_at)} ${counts}>`,
+    ...cases,
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n')
+}
+
+function attribute(text: string): string {
+  return `"${escapeXml(text)}"`
+}
+
+function escapeXml(text: string): string {
+  return text
+    .replace(/[^\t\n\u0020-\ud7ff\ue000-\ufffd]/g, '?')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
 }

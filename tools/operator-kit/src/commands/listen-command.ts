@@ -4,7 +4,6 @@ import { createExchange } from '../certify/exchange.ts'
 import { openJournal } from '../shared/journal.ts'
 import { createRawApp, rawBody } from '../shared/raw-app.ts'
 import { verify } from '../verify-webhook.ts'
-import { stopSignal } from './stop-signal.ts'
 
 const FORWARD_TIMEOUT_MS = 15_000
 const FORWARDED_HEADERS = ['content-type', 'user-agent']
@@ -91,4 +90,12 @@ function forwardedHeaders(headers: Record<string, string | string[] | undefined>
     if (wanted && typeof value === 'string') forwarded[name] = value
   }
   return forwarded
+}
+
+/** Resolves on the first SIGINT or SIGTERM. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', () => resolve())
+    process.once('SIGTERM', () => resolve())
+  })
 }

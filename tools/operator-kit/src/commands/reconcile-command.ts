@@ -1,8 +1,7 @@
 import pc from 'picocolors'
 import { type Comparison, compareEvents } from '../reconcile/compare-events.ts'
 import { readLocalEvents } from '../reconcile/local-events.ts'
-import { connectOperatorApi } from '../reconcile/operator-api.ts'
-import { openManifest } from '../reconcile/signed-manifest.ts'
+import { connectOperatorApi, openManifest } from '../reconcile/operator-api.ts'
 
 const failedExitCode = 2
 

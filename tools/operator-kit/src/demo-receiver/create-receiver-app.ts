@@ -1,13 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { openDeliveryStore, type Received } from './delivery-store.ts'
+import { createSecretsFile, secretsSchema } from './secrets-file.ts'
 import { pageOf, pageQuery } from '../shared/page.ts'
 import { createRawApp, parseBody, rawBody } from '../shared/raw-app.ts'
 import { verify } from '../verify-webhook.ts'
-import { type Behaviour, behaviourSchema, createBehaviourSwitch } from './behaviour.ts'
-import { openDeliveryStore, type Received } from './delivery-store.ts'
-import { receiverPage } from './receiver-page.ts'
-import { createSecretsFile, secretsSchema } from './secrets-file.ts'
 
 export type ReceiverAppOptions = { dataDir: string; secretsFile: string; now?: () => Date }
 
@@ -129,3 +127,88 @@ function headerText(request: FastifyRequest, name: string): string | null {
   const value = request.headers[name]
   return typeof value === 'string' ? value : null
 }
+
+const DELAY_MS_MAX = 600_000
+
+/** Orders for the receiver instead of answering honestly. */
+const behaviourSchema = z.strictObject({
+  status: z.int().min(200).max(599).optional(),
+  delay_ms: z.int().min(0).max(DELAY_MS_MAX).optional(),
+  /** Sent as the `Retry-After` header, seconds or a date. */
+  retry_after: z.union([z.int().min(0), z.string().max(64)]).optional(),
+  drop: z.boolean().optional(),
+  hang: z.boolean().optional(),
+  /** Number of deliveries it holds for; until changed when absent. */
+  count: z.int().min(1).optional(),
+  path: z.string().optional(),
+  type: z.string().optional(),
+})
+type Behaviour = z.infer<typeof behaviourSchema>
+
+type BehaviourSwitch = {
+  set(behaviour: Behaviour | null): void
+  /** The behaviour in force with how often it was used, or null. */
+  current(): (Behaviour & { used: number }) | null
+  /** The behaviour for this delivery, counted; null for honest ones. */
+  take(delivery: { path: string; type: string | null }): Behaviour | null
+}
+
+function createBehaviourSwitch(): BehaviourSwitch {
+  let behaviour: Behaviour | null = null
+  let used = 0
+  return {
+    set(next) {
+      behaviour = next
+      used = 0
+    },
+    current: () => (behaviour === null ? null : { ...behaviour, used }),
+    take({ path, type }) {
+      if (behaviour === null || used >= (behaviour.count ?? Number.POSITIVE_INFINITY)) return null
+      if (behaviour.path !== undefined && behaviour.path !== path) return null
+      if (behaviour.type !== undefined && behaviour.type !== type) return null
+      used += 1
+      return behaviour
+    },
+  }
+}
+
+/** The demo receiver's page: what arrived last and whether it verified. Reads `/demo/received`. */
+const receiverPage = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Demo webhook receiver</title>
+<style>
+  body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color: #1c2430; background: #fbfbfa }
+  h1 { font-size: 1.5rem } table { border-collapse: collapse; width: 100%; font-size: 0.85rem }
+  th, td { text-align: left; padding: 0.25rem 0.6rem; border-bottom: 1px solid #dde1e6; vertical-align: top }
+  td.bad { color: #a3261b; font-weight: 600 } pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; max-width: 34rem }
+</style>
+</head>
+<body>
+<h1>Demo webhook receiver</h1>
+<p>Verifies each delivery with the library that operators use and stores it before answering. <span id="total"></span> · <a href="/demo/received">as JSON</a></p>
+<table><thead><tr><th>Received</th><th>Event</th><th>Attempt</th><th>Verified</th><th>Answer</th><th>Body</th></tr></thead><tbody id="rows"></tbody></table>
+<script type="module">
+const cell = (text, name = '') => Object.assign(document.createElement('td'), { textContent: text, className: name })
+const show = async () => {
+  const { data, total } = await (await fetch('/demo/received?latest=true&limit=50')).json()
+  document.getElementById('total').textContent = total + ' deliveries'
+  document.getElementById('rows').replaceChildren(...data.map((delivery) => {
+    const line = document.createElement('tr')
+    const body = document.createElement('td')
+    const details = document.createElement('details')
+    details.append(Object.assign(document.createElement('summary'), { textContent: delivery.event_id ?? 'no id' }), Object.assign(document.createElement('pre'), { textContent: delivery.raw_body }))
+    body.append(details)
+    line.append(cell(delivery.received_at), cell((delivery.event_type ?? '') + (delivery.duplicate ? ' (again)' : '')), cell(delivery.attempt ?? ''),
+      delivery.verified ? cell('yes') : cell(delivery.reason, 'bad'), cell(delivery.answered_status ?? 'none'), body)
+    return line
+  }))
+}
+await show()
+setInterval(show, 2000)
+</script>
+</body>
+</html>
+`

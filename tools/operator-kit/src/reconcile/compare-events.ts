@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { LocalEvent } from './local-events.ts'
-import type { Manifest, ManifestHour } from './signed-manifest.ts'
+import type { Manifest, ManifestHour } from './operator-api.ts'
 
 const hourMs = 60 * 60 * 1000
 

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { seededRandom } from '../shared/seeded-random.ts'
 import type { Operation } from './wallet-request.ts'
 
 const RULES_MAX = 100
@@ -120,4 +119,15 @@ function fires({
   if (rule.count !== undefined && fired >= rule.count) return false
   if (rule.nth !== undefined && matched !== rule.nth) return false
   return rule.probability === undefined || random() < rule.probability
+}
+
+/** Numbers from 0 up to 1 that depend on the seed alone (mulberry32); for test faults, never for play. */
+function seededRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
 }

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { certifyReceiver } from '../../src/certify-receiver/certify-receiver.ts'
-import { receiverCases } from '../../src/certify-receiver/receiver-cases.ts'
+import { certifyReceiver, receiverCases } from '../../src/certify-receiver/certify-receiver.ts'
 import { createReceiverApp } from '../../src/demo-receiver/create-receiver-app.ts'
 import { createRawApp, rawBody } from '../../src/shared/raw-app.ts'
 import { verify } from '../../src/verify-webhook.ts'

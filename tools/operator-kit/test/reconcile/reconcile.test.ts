@@ -5,7 +5,7 @@ import t from 'tap'
 import { z } from 'zod'
 import { compareEvents } from '../../src/reconcile/compare-events.ts'
 import { readLocalEvents } from '../../src/reconcile/local-events.ts'
-import { openManifest } from '../../src/reconcile/signed-manifest.ts'
+import { openManifest } from '../../src/reconcile/operator-api.ts'
 import {
   createKey,
   manifestOf,

@@ -3,7 +3,7 @@ import { connectServiceBus } from '@pitboss/bus/connect-bus'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { webhooksFanout } from '@pitboss/bus/topology'
 import { waitForTopology } from '@pitboss/bus/consume-durable'
-import { systemClock, createTimeScale } from '@pitboss/runtime/clock'
+import { createTimeScale, systemClock } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { connectServiceStorage } from '@pitboss/storage/connect-storage'
@@ -13,39 +13,22 @@ import { openKeyring } from '@pitboss/storage/keyring'
 import { createLease } from '@pitboss/storage/lease'
 import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
+import type { CallDeps, Deps } from './actions/deps.ts'
 import { createAdvanceReplays } from './actions/advance-replays.ts'
-import { createCancelReplay } from './actions/cancel-replay.ts'
-import { createChangeEndpoint } from './actions/change-endpoint.ts'
 import { createClaimDeliveries } from './actions/claim-deliveries.ts'
-import { createCreateEndpoint } from './actions/create-endpoint.ts'
-import { createSecretCipher } from './actions/encrypt-secret.ts'
+import { createSecretCipher } from './actions/create-endpoint.ts'
 import { createOpenEndpointView } from './actions/endpoint-view.ts'
 import { createLeaseEndpoints } from './actions/lease-endpoints.ts'
 import { createMakeAttempt } from './actions/make-attempt.ts'
-import { createMarkDue } from './actions/mark-due.ts'
-import { createParkedMessages } from './actions/parked-messages.ts'
-import { createReadDeliveries } from './actions/read-deliveries.ts'
-import { createReadEndpoints } from './actions/read-endpoints.ts'
-import { createReadEvents } from './actions/read-events.ts'
-import { createReadReplays } from './actions/read-replays.ts'
-import { createReadStatus } from './actions/read-status.ts'
 import { createRecordEvents, type RecordEvents } from './actions/record-events.ts'
-import { createRecordSuccesses } from './actions/record-successes.ts'
-import { createRecoverOrphans } from './actions/recover-orphans.ts'
-import { createRetryDelivery } from './actions/retry-delivery.ts'
-import { createRewindFanout } from './actions/rewind-fanout.ts'
-import { createSettleAttempt } from './actions/settle-attempt.ts'
-import { createStartReplay } from './actions/start-replay.ts'
-import { deliveryHandlers } from './calls/deliveries.ts'
-import { endpointHandlers } from './calls/endpoints.ts'
-import { eventHandlers } from './calls/events.ts'
+import { createRecordSuccesses, createRecoverOrphans, createSettleAttempt } from './actions/settle-attempt.ts'
+import { deliveryHandlers, eventHandlers } from './calls/events.ts'
+import { endpointHandlers, replayHandlers } from './calls/endpoints.ts'
 import { opsHandlers } from './calls/ops.ts'
-import { replayHandlers } from './calls/replays.ts'
 import { createNotifyWorkers, listenForNotifications } from './clients/notify-workers.ts'
 import { createPostWebhook, type PostWebhook } from './clients/post-webhook.ts'
 import type { Config } from './config.ts'
-import { fanoutLeaseTtlMs, startFanout } from './consumers/fanout.ts'
-import { createHandleFanoutBatch } from './consumers/handle-fanout-batch.ts'
+import { createHandleFanoutBatch, fanoutLeaseTtlMs, startFanout } from './consumers/fanout.ts'
 import { createMetrics } from './metrics.ts'
 import { createBodyCache } from './storage/body-cache.ts'
 import { collectionsOf, indexes } from './storage/collections.ts'
@@ -96,68 +79,63 @@ export async function startWebhooks({
   })
 
   const collections = collectionsOf(db)
-  const stores = {
-    events: createEventStore(collections),
+  const events = createEventStore(collections)
+  const workerId = randomUUID()
+  const timeScale = createTimeScale(config.PITBOSS_TIME_SCALE)
+  const allowLoopback = config.PITBOSS_ALLOW_LOOPBACK_WEBHOOKS
+  const deps: Deps = {
+    workerId,
+    db,
+    bus,
+    events,
     endpoints: createEndpointStore(collections),
     deliveries: createDeliveryStore(collections),
     replays: createReplayStore(collections),
     parked: createParkedStore(collections),
     rewinds: createRewindStore({ db, clock, newId }),
+    bodies: createBodyCache(events, bodyCacheCharactersMax),
+    cursors: createCursorCodec({ keyring }),
+    secretCipher: createSecretCipher(createSecretBox(keyring, 'webhook-secret')),
+    notifyWorkers: createNotifyWorkers(bus),
+    clock,
+    logger,
+    newId,
+    random: Math.random,
+    scaleMs: timeScale.scaleMs,
+    allowLoopback,
   }
-  const cursors = createCursorCodec({ keyring })
-  const secretCipher = createSecretCipher(createSecretBox(keyring, 'webhook-secret'))
-  const allowLoopback = config.PITBOSS_ALLOW_LOOPBACK_WEBHOOKS
-  const timeScale = createTimeScale(config.PITBOSS_TIME_SCALE)
-  const settling = { scaleMs: (ms: number) => timeScale.scaleMs(ms), random: Math.random }
-  const workerId = randomUUID()
   const leaseOf = (name: string, ttlMs: number) => createLease({ db, name, owner: workerId, ttlMs, clock })
   const slots = createSlots({ totalMax: slotsTotalMax, perOperatorMax: slotsPerOperatorMax })
   const poster = createPostWebhook({ allowLoopback })
-  const bodies = createBodyCache(stores.events, bodyCacheCharactersMax)
-  const notifyWorkers = createNotifyWorkers(bus)
-  const common = { ...stores, clock, logger }
-  const record = createRecordEvents({ ...common, bodies, notifyWorkers })
+  const record = createRecordEvents(deps)
   const recordEvents = wrap.recordEvents?.(record) ?? record
-  const markDue = createMarkDue({ ...common, notifyWorkers })
-  const parkedMessages = createParkedMessages({ ...common, recordEvents })
 
   const dispatcher = startDispatcher({
     listen: (onNotification) => listenForNotifications(bus, onNotification),
-    leaseEndpoints: createLeaseEndpoints({ ...common, workerId }),
-    openEndpointView: createOpenEndpointView(common),
-    claimDeliveries: createClaimDeliveries({ ...stores, bodies }),
-    makeAttempt: createMakeAttempt({
-      post: wrap.post?.(poster.post) ?? poster.post,
-      secretCipher,
-      clock,
-      logger,
-    }),
-    settleAttempt: createSettleAttempt({ ...common, ...settling }),
-    recoverOrphans: createRecoverOrphans({ ...common, ...settling }),
-    recordSuccesses: createRecordSuccesses(common),
+    leaseEndpoints: createLeaseEndpoints(deps),
+    openEndpointView: createOpenEndpointView(deps),
+    claimDeliveries: createClaimDeliveries(deps),
+    makeAttempt: createMakeAttempt({ ...deps, post: wrap.post?.(poster.post) ?? poster.post }),
+    settleAttempt: createSettleAttempt(deps),
+    recoverOrphans: createRecoverOrphans(deps),
+    recordSuccesses: createRecordSuccesses(deps),
     slots,
     clock,
     logger,
     onAttempt: createMetrics(host.registry, slots),
   })
   const replayWorker = startReplayWorker({
-    advanceReplays: createAdvanceReplays({ ...common, markDue }),
+    advanceReplays: createAdvanceReplays(deps),
     lease: leaseOf('replays', replayLeaseTtlMs),
     logger,
   })
+  const callDeps: CallDeps = { ...deps, recordEvents, notifyReplayWorker: replayWorker.wake }
   const fanout = startFanout({
     bus,
     lease: leaseOf('fanout', fanoutLeaseTtlMs),
-    handle: createHandleFanoutBatch({ ...common, recordEvents, parkedMessages }),
+    handle: createHandleFanoutBatch(callDeps),
     logger,
   })
-
-  const replaying = { ...common, db, newId, notifyReplayWorker: replayWorker.wake }
-  const readEvents = createReadEvents({ ...common, cursors })
-  const readDeliveries = createReadDeliveries({ ...common, cursors })
-  const retryDelivery = createRetryDelivery({ ...common, markDue })
-  const startReplay = createStartReplay(replaying)
-  const readReplays = createReadReplays({ ...stores, cursors })
   const calls = await serveCalls({
     bus,
     service,
@@ -165,24 +143,11 @@ export async function startWebhooks({
     clockAheadMs,
     logger,
     handlers: [
-      ...eventHandlers({ readEvents }),
-      ...endpointHandlers({
-        readEndpoints: createReadEndpoints({ ...stores, cursors }),
-        createEndpoint: createCreateEndpoint({ ...common, db, secretCipher, newId, allowLoopback }),
-        changeEndpoint: createChangeEndpoint({ ...common, secretCipher, newId, allowLoopback, markDue }),
-      }),
-      ...deliveryHandlers({ readDeliveries, retryDelivery }),
-      ...replayHandlers({ startReplay, cancelReplay: createCancelReplay(replaying), readReplays }),
-      ...opsHandlers({
-        readDeliveries,
-        retryDelivery,
-        startReplay,
-        readReplays,
-        parkedMessages,
-        rewindFanout: createRewindFanout({ ...stores, bus }),
-        readStatus: createReadStatus(common),
-        readEvents,
-      }),
+      ...eventHandlers(callDeps),
+      ...endpointHandlers(callDeps),
+      ...deliveryHandlers(callDeps),
+      ...replayHandlers(callDeps),
+      ...opsHandlers(callDeps),
     ],
   })
 

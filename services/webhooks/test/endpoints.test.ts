@@ -19,7 +19,7 @@ import {
 import { signBody } from '@pitboss/signing/body-signature'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
-import { startReceiver, status, type Received } from './fixtures/receiver.ts'
+import { type Received, startReceiver, status } from './fixtures/receiver.ts'
 import { startRig, testCaller } from './fixtures/rig.ts'
 
 const signatures = ({ headers }: Received) => String(headers['x-svc-signature']).split(' ')

@@ -11,7 +11,7 @@ import { opsReplayEndpoint, opsShowReplay } from '@pitboss/contracts/calls/webho
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { newDocument } from '../src/storage/delivery-queue.ts'
-import { never } from '../src/storage/documents.ts'
+import { never } from '../src/storage/collections.ts'
 import { startReceiver, status } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 

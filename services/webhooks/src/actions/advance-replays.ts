@@ -1,36 +1,18 @@
-import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { Logger } from 'pino'
-import type { DeliveryStore } from '../storage/delivery-store.ts'
-import type { ReplayDocument } from '../storage/documents.ts'
-import type { EndpointStore } from '../storage/endpoint-store.ts'
-import type { EventStore } from '../storage/event-store.ts'
-import { type ReplayStore, runningMax } from '../storage/replay-store.ts'
-import type { MarkDue } from './mark-due.ts'
+import type { DeliveryDocument, DeliveryStatus, ReplayDocument } from '../storage/collections.ts'
+import { runningMax } from '../storage/replay-store.ts'
 import { countReplay } from './read-replays.ts'
-import { againStatuses, selectPage } from './replay-selection.ts'
+import type { Scope } from '@pitboss/contracts/caller'
+import { deliveryIdOf } from '../storage/delivery-queue.ts'
+import type { Deps } from './deps.ts'
+import { markDue } from './lease-endpoints.ts'
 
 /** @returns true when there is more to do at once */
 export type AdvanceReplays = (stopping: AbortSignal) => Promise<boolean>
 
 /** Advances each replay job by one page. */
-export function createAdvanceReplays({
-  replays,
-  events,
-  deliveries,
-  endpoints,
-  markDue,
-  clock,
-  logger,
-}: {
-  replays: ReplayStore
-  events: EventStore
-  deliveries: DeliveryStore
-  endpoints: EndpointStore
-  markDue: MarkDue
-  clock: Clock
-  logger: Logger
-}): AdvanceReplays {
+export function createAdvanceReplays(deps: Deps): AdvanceReplays {
+  const { replays, deliveries, endpoints, clock, logger } = deps
   /**
    * Continues behind a full page of jobs: those of paused endpoints may wait for ever, and must not hold up
    * others.
@@ -69,7 +51,7 @@ export function createAdvanceReplays({
   }
 
   async function selectNext(job: ReplayDocument, now: Date): Promise<boolean> {
-    const page = await selectPage({ events, deliveries }, job, job.doneSeq)
+    const page = await selectPage(deps, job, job.doneSeq)
     const { operatorId, environment, webhookId } = job
     await deliveries.create(
       page.missing.map((one) => ({
@@ -86,7 +68,7 @@ export function createAdvanceReplays({
     await failpoint('webhooks.replay-page')
     const still = await replays.change(job, job._id, { doneSeq: page.doneSeq, selected: page.end })
     if (still === null) await deliveries.cancelReplay(job._id)
-    await markDue(webhookId)
+    await markDue(deps, webhookId)
     return still !== null
   }
 
@@ -100,4 +82,78 @@ export function createAdvanceReplays({
     await replays.count(job._id, counts, !open)
     if (!open) logger.info({ replay_id: job._id, ...counts }, 'replay.cancelled')
   }
+}
+
+const pageSize = 500
+const countPageSize = 2000
+
+/**
+ * The statuses that a replay job sends again, by `only`; never pending and held ones. Source:
+ * docs/contract.md, section 11.
+ */
+const againStatuses: Readonly<Record<ReplayDocument['only'], readonly DeliveryStatus[]>> = {
+  missing: [],
+  failed: ['FAILED'],
+  all: ['FAILED', 'DELIVERED', 'CANCELLED'],
+}
+
+export type ReplaySelector = Pick<
+  ReplayDocument,
+  'operatorId' | 'environment' | 'webhookId' | 'from' | 'to' | 'types' | 'only' | 'endSeq'
+> & { readonly _id: string | null }
+
+type SelectedPage = {
+  /** Events without a delivery to the endpoint. */
+  readonly missing: { _id: string; eventId: string; eventType: DeliveryDocument['eventType'] }[]
+  /** Deliveries to be sent again. */
+  readonly again: string[]
+  readonly doneSeq: number
+  readonly end: boolean
+}
+
+/**
+ * Selects one page of a job's events after `afterSeq`, in recording order, without those that the job has
+ * sent already.
+ */
+async function selectPage(
+  { events, deliveries }: Deps,
+  job: ReplaySelector,
+  afterSeq: number,
+  limit = pageSize,
+): Promise<SelectedPage> {
+  const { webhookId, from, to } = job
+  const scope: Scope = { operatorId: job.operatorId, environment: job.environment }
+  const types = job.types.length === 0 ? null : job.types
+  const page = await events.headers(scope, { types, from, to }, afterSeq, limit)
+  const inRange = page.filter(({ seq }) => seq <= job.endSeq)
+  const wanted = inRange.map((event) => ({
+    _id: deliveryIdOf(event._id, webhookId, 0),
+    eventId: event._id,
+    eventType: event.type,
+  }))
+  const existing =
+    wanted.length === 0 ? new Map<string, never>() : await deliveries.existing(wanted.map(({ _id }) => _id))
+  const statuses = againStatuses[job.only]
+  const again = [...existing.values()].filter(
+    ({ status, replayId }) => statuses.includes(status) && (job._id === null || replayId !== job._id),
+  )
+  return {
+    missing: job.only === 'failed' ? [] : wanted.filter(({ _id }) => !existing.has(_id)),
+    again: again.map(({ _id }) => _id),
+    doneSeq: inRange.at(-1)?.seq ?? job.endSeq,
+    end: page.length < limit || inRange.length < page.length,
+  }
+}
+
+/** Counts the deliveries that a job would create or send again. */
+export async function countSelection(deps: Deps, job: ReplaySelector): Promise<number> {
+  const scope: Scope = { operatorId: job.operatorId, environment: job.environment }
+  let matched = 0
+  for (let seq = await deps.events.seqBefore(scope, job.from); seq < job.endSeq; ) {
+    const page = await selectPage(deps, job, seq, countPageSize)
+    matched += page.missing.length + page.again.length
+    if (page.end) break
+    seq = page.doneSeq
+  }
+  return matched
 }

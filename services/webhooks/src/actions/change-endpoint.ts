@@ -1,40 +1,27 @@
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { Clock } from '@pitboss/runtime/clock'
 import { paused, resumed } from '../rules/endpoint-health.ts'
 import { newWebhookSecret, rotateSecrets } from '../rules/signing-secrets.ts'
-import type { DeliveryStore } from '../storage/delivery-store.ts'
-import type { EndpointDocument } from '../storage/documents.ts'
+import type { EndpointDocument } from '../storage/collections.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
 import { checkEndpointUrl } from './create-endpoint.ts'
-import type { SecretCipher } from './encrypt-secret.ts'
-import type { MarkDue } from './mark-due.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
+import type { Deps } from './deps.ts'
+import { markDue } from './lease-endpoints.ts'
 
-export type ChangeEndpoint = ReturnType<typeof createChangeEndpoint>
+type EndpointPatch = {
+  readonly url?: string | undefined
+  readonly events?: readonly EventType[] | undefined
+  readonly description?: string | null | undefined
+}
 
 /**
  * Changes an endpoint that a caller names, and has its worker see the change at once. Each throws
  * ServiceError NOT_FOUND for an unknown, foreign or deleted endpoint. Source: docs/contract.md, sections 7
  * and 11.
  */
-export function createChangeEndpoint({
-  endpoints,
-  deliveries,
-  secretCipher,
-  clock,
-  newId,
-  allowLoopback,
-  markDue,
-}: {
-  endpoints: EndpointStore
-  deliveries: DeliveryStore
-  secretCipher: SecretCipher
-  clock: Clock
-  newId: (prefix: string) => string
-  allowLoopback: boolean
-  markDue: MarkDue
-}) {
+export function createChangeEndpoint(deps: Deps) {
+  const { endpoints, deliveries, secretCipher, clock, newId, allowLoopback } = deps
   const find = (target: EndpointTarget) => findEndpoint(endpoints, target)
 
   const change = async (...args: Parameters<EndpointStore['change']>): Promise<EndpointDocument> => {
@@ -47,15 +34,7 @@ export function createChangeEndpoint({
     /** @throws ServiceError VALIDATION_ERROR for a URL that is not called */
     async patch(
       target: EndpointTarget,
-      {
-        url,
-        events,
-        description,
-      }: {
-        url?: string | undefined
-        events?: readonly EventType[] | undefined
-        description?: string | null | undefined
-      },
+      { url, events, description }: EndpointPatch,
     ): Promise<EndpointDocument> {
       const found = await find(target)
       if (url !== undefined) await checkEndpointUrl(url, found.environment, allowLoopback)
@@ -67,7 +46,7 @@ export function createChangeEndpoint({
       const endpoint = await change(found, found._id, () =>
         Object.keys(fields).length === 0 ? null : { $set: fields },
       )
-      await markDue(found._id)
+      await markDue(deps, found._id)
       return endpoint
     },
 
@@ -78,7 +57,7 @@ export function createChangeEndpoint({
         deletedAt === null ? { $set: { deletedAt: clock.now(), secrets: [] } } : null,
       )
       await deliveries.cancelAll(found._id)
-      await markDue(found._id)
+      await markDue(deps, found._id)
     },
 
     /** Gives a new secret; the replaced one signs beside it for `overlapS` seconds. */
@@ -95,7 +74,7 @@ export function createChangeEndpoint({
         previousValidUntil = rotated.previousValidUntil
         return { $set: { secrets: rotated.secrets } }
       })
-      await markDue(found._id)
+      await markDue(deps, found._id)
       return { webhookId: found._id, secret, previousValidUntil }
     },
 
@@ -105,7 +84,7 @@ export function createChangeEndpoint({
         health.status === 'PAUSED' ? null : { $set: { health: paused(health) } },
       )
       await deliveries.hold(found._id)
-      await markDue(found._id)
+      await markDue(deps, found._id)
       return endpoint
     },
 
@@ -120,7 +99,7 @@ export function createChangeEndpoint({
       )
       const { heldRule } = endpoint
       await deliveries.release(found._id, heldRule?.action === 'skip' ? heldRule.at : null, now)
-      await markDue(found._id)
+      await markDue(deps, found._id)
       return endpoint
     },
 
@@ -144,7 +123,7 @@ export function createChangeEndpoint({
           testBody: testBody(endpoint, eventId, now),
         },
       ])
-      await markDue(endpoint._id)
+      await markDue(deps, endpoint._id)
       return deliveryId
     },
   }

@@ -1,9 +1,7 @@
-import { chooseDue } from '../rules/choose-due.ts'
-import type { Turns } from '../rules/claim-plan.ts'
-import type { BodyCache } from '../storage/body-cache.ts'
-import type { DeliveryStore } from '../storage/delivery-store.ts'
-import type { DueDelivery } from '../storage/documents.ts'
+import { chooseDue, type Turns } from '../rules/choose-due.ts'
+import type { DueDelivery } from '../storage/collections.ts'
 import type { EndpointView } from './endpoint-view.ts'
+import type { Deps } from './deps.ts'
 
 /** A delivery to be claimed. @param probe the open breaker lets it through */
 export type Chosen = { readonly due: DueDelivery; readonly probe: boolean }
@@ -26,13 +24,7 @@ export type Claimed = {
 export type ClaimDeliveries = ReturnType<typeof createClaimDeliveries>
 
 /** Chooses an endpoint's due deliveries and claims them under its lease. */
-export function createClaimDeliveries({
-  deliveries,
-  bodies,
-}: {
-  deliveries: DeliveryStore
-  bodies: BodyCache
-}) {
+export function createClaimDeliveries({ deliveries, bodies }: Deps) {
   return {
     /** Chooses what may be claimed now. */
     async choose({

@@ -1,18 +1,16 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { toAccountMode, type EventEnvironment } from '@pitboss/contracts/primitives'
+import { type EventEnvironment, toAccountMode } from '@pitboss/contracts/primitives'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
-import type { Clock } from '@pitboss/runtime/clock'
 import { createOnce } from '@pitboss/storage/create-once'
 import { hashBody } from '@pitboss/contracts/json'
 import { claimIdempotencyKey } from '@pitboss/storage/idempotency-keys'
-import type { Db } from 'mongodb'
 import { freshHealth } from '../rules/endpoint-health.ts'
-import { newWebhookSecret } from '../rules/signing-secrets.ts'
-import { type EndpointDocument, never } from '../storage/documents.ts'
-import type { EndpointStore } from '../storage/endpoint-store.ts'
-import type { SecretCipher } from './encrypt-secret.ts'
+import { newWebhookSecret, type StoredSecret } from '../rules/signing-secrets.ts'
+import { type EndpointDocument, never } from '../storage/collections.ts'
+import type { SecretBox } from '@pitboss/storage/stored-secrets'
+import type { Deps } from './deps.ts'
 
 const endpointsMax = 1000
 
@@ -22,24 +20,8 @@ export type EndpointRequest = {
   readonly events: readonly EventType[]
 }
 
-export type CreateEndpoint = ReturnType<typeof createCreateEndpoint>
-
 /** @param allowLoopback TEST endpoints may be on this machine */
-export function createCreateEndpoint({
-  db,
-  endpoints,
-  secretCipher,
-  clock,
-  newId,
-  allowLoopback,
-}: {
-  db: Db
-  endpoints: EndpointStore
-  secretCipher: SecretCipher
-  clock: Clock
-  newId: (prefix: string) => string
-  allowLoopback: boolean
-}) {
+export function createCreateEndpoint({ db, endpoints, secretCipher, clock, newId, allowLoopback }: Deps) {
   const newWebhookId = () => newId('whe')
 
   /** The id that the idempotency key was given first, or a new one. */
@@ -119,4 +101,21 @@ export async function checkEndpointUrl(
     allowLoopback: setup === 'TEST' && allowLoopback,
   })
   if (!verdict.ok) throw invalidField('url', verdict.reason)
+}
+
+type Owner = Pick<EndpointDocument, '_id' | 'operatorId' | 'environment'>
+
+export type SecretCipher = ReturnType<typeof createSecretCipher>
+
+/**
+ * Encrypts and decrypts the signing secrets of endpoints. An encrypted secret is bound to its endpoint:
+ * copied to another one, it does not decrypt.
+ */
+export function createSecretCipher(box: SecretBox) {
+  const boundTo = ({ _id, operatorId, environment }: Owner) => `webhook/${operatorId}/${environment}/${_id}`
+  return {
+    encrypt: (owner: Owner, secret: string): string => box.seal(secret, boundTo(owner)),
+    /** @throws Error for a secret of another endpoint */
+    decrypt: (owner: Owner, { sealed }: StoredSecret): string => box.open(sealed, boundTo(owner)),
+  }
 }

@@ -1,13 +1,10 @@
-import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { Logger } from 'pino'
-import { lanes } from '../rules/claim-plan.ts'
+import { lanes } from '../rules/choose-due.ts'
 import { backlogOwedFor, inFlightMax, isFullyHealthy } from '../rules/endpoint-health.ts'
 import type { FreshDelivery } from '../clients/notify-workers.ts'
 import { newDocument, type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
-import type { DeliveryStore } from '../storage/delivery-store.ts'
-import type { DueDelivery, EndpointDocument } from '../storage/documents.ts'
-import type { EndpointStore } from '../storage/endpoint-store.ts'
+import type { DueDelivery, EndpointDocument } from '../storage/collections.ts'
+import type { Deps } from './deps.ts'
 
 /*
  * The invariant of notifications. Every maker of work for an endpoint does three things: it stores the
@@ -71,12 +68,7 @@ export function createOpenEndpointView({
   deliveries,
   clock,
   logger: parentLogger,
-}: {
-  endpoints: EndpointStore
-  deliveries: DeliveryStore
-  clock: Clock
-  logger: Logger
-}): OpenEndpointView {
+}: Deps): OpenEndpointView {
   return function openEndpointView(leased, firstLook, inFlight) {
     const { _id: webhookId, leaseToken: token, operatorId, environment } = leased
     const logger = parentLogger.child({ webhook_id: webhookId })

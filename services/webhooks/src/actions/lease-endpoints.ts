@@ -1,8 +1,6 @@
-import type { Clock } from '@pitboss/runtime/clock'
-import type { DeliveryStore } from '../storage/delivery-store.ts'
-import { type EndpointDocument, never } from '../storage/documents.ts'
-import type { EndpointStore } from '../storage/endpoint-store.ts'
+import { type EndpointDocument, never } from '../storage/collections.ts'
 import type { FirstLook } from './endpoint-view.ts'
+import type { Deps } from './deps.ts'
 
 /** An endpoint under this worker's lease, and what was read of its deliveries with it. */
 export type LeasedEndpoint = {
@@ -18,17 +16,7 @@ export type LeaseEndpoints = ReturnType<typeof createLeaseEndpoints>
  * Shares the endpoints among the workers of all replicas. A lease stands as long as its worker's heartbeat is
  * fresh.
  */
-export function createLeaseEndpoints({
-  endpoints,
-  deliveries,
-  workerId,
-  clock,
-}: {
-  endpoints: EndpointStore
-  deliveries: DeliveryStore
-  workerId: string
-  clock: Clock
-}) {
+export function createLeaseEndpoints({ endpoints, deliveries, workerId, clock }: Deps) {
   return {
     /** Renews this worker's heartbeat for `ttlMs`. @returns the other workers that live */
     async beat(ttlMs: number): Promise<readonly string[]> {
@@ -81,4 +69,16 @@ export function createLeaseEndpoints({
     /** Ends this worker's heartbeat. */
     retire: (): Promise<void> => endpoints.retire(workerId),
   }
+}
+
+/**
+ * Makes workers look at an endpoint at once: it was changed, or has something to deliver. The due time is
+ * stored, so that the poll finds the endpoint when the notification is lost.
+ */
+export async function markDue(
+  { endpoints, notifyWorkers, clock }: Pick<Deps, 'endpoints' | 'notifyWorkers' | 'clock'>,
+  webhookId: string,
+): Promise<void> {
+  await endpoints.lowerDue([webhookId], clock.now())
+  notifyWorkers([webhookId])
 }

@@ -1,13 +1,11 @@
 import { toAccountMode } from '@pitboss/contracts/primitives'
-import type { Clock } from '@pitboss/runtime/clock'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
-import type { Logger } from 'pino'
 import type { PostWebhook } from '../clients/post-webhook.ts'
-import { retryAfterMs } from '../rules/retry-after.ts'
+import { retryAfterMs } from '../rules/retry-schedule.ts'
 import { computedSignatureHeader, signatureHint } from '../rules/signature-hint.ts'
 import { secretsValidAt } from '../rules/signing-secrets.ts'
-import type { AttemptRecord, DeliveryDocument, EndpointDocument } from '../storage/documents.ts'
-import type { SecretCipher } from './encrypt-secret.ts'
+import type { AttemptRecord, DeliveryDocument, EndpointDocument } from '../storage/collections.ts'
+import type { Deps } from './deps.ts'
 
 export type AttemptOutcome = {
   readonly ok: boolean
@@ -37,12 +35,7 @@ export function createMakeAttempt({
   secretCipher,
   clock,
   logger,
-}: {
-  post: PostWebhook
-  secretCipher: SecretCipher
-  clock: Clock
-  logger: Logger
-}): MakeAttempt {
+}: Deps & { post: PostWebhook }): MakeAttempt {
   return async function makeAttempt(endpoint, delivery, body) {
     const sentAt = clock.now()
     if (body === null) {

@@ -1,27 +1,12 @@
 import type { DurableMessage } from '@pitboss/bus/consume-durable'
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { Clock } from '@pitboss/runtime/clock'
-import type { Logger } from 'pino'
-import type { ParkedDocument } from '../storage/documents.ts'
-import type { ParkedStore } from '../storage/parked-store.ts'
-import { readEventMessage } from './read-event-message.ts'
-import type { RecordEvents } from './record-events.ts'
+import type { ParkedDocument } from '../storage/collections.ts'
+import { readEventMessage } from './record-events.ts'
 import type { OpsOrder } from './retry-delivery.ts'
-
-export type ParkedMessages = ReturnType<typeof createParkedMessages>
+import type { CallDeps } from './deps.ts'
 
 /** Keeps messages that cannot be read until operations have them tried again. */
-export function createParkedMessages({
-  parked,
-  recordEvents,
-  clock,
-  logger,
-}: {
-  parked: ParkedStore
-  recordEvents: RecordEvents
-  clock: Clock
-  logger: Logger
-}) {
+export function createParkedMessages({ parked, recordEvents, clock, logger }: CallDeps) {
   async function find(id: string): Promise<ParkedDocument> {
     const found = await parked.read(id)
     if (found === null) throw new ServiceError('NOT_FOUND', { message: `There is no parked message ${id}.` })

@@ -1,15 +1,13 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { deliveryId } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { Clock } from '@pitboss/runtime/clock'
-import type { CursorCodec } from '@pitboss/storage/cursor'
 import { attemptsEnded } from '../records/webhook-records.ts'
-import { waitingFor } from '../rules/waiting-for.ts'
+import { waitingFor } from '../rules/choose-due.ts'
 import type { DeliveryFilter, DeliveryStore } from '../storage/delivery-store.ts'
-import type { DeliveryDocument } from '../storage/documents.ts'
-import type { EndpointStore } from '../storage/endpoint-store.ts'
+import type { DeliveryDocument } from '../storage/collections.ts'
 import { windowStart } from './read-events.ts'
 import { readPage } from './read-page.ts'
+import type { Deps } from './deps.ts'
 
 export type DeliveryQuery = {
   readonly webhook_id?: string | undefined
@@ -22,20 +20,8 @@ export type DeliveryQuery = {
   readonly cursor?: string | undefined
 }
 
-export type ReadDeliveries = ReturnType<typeof createReadDeliveries>
-
 /** Reads deliveries. Source: docs/contract.md, sections 7, 10 and 11. */
-export function createReadDeliveries({
-  endpoints,
-  deliveries,
-  cursors,
-  clock,
-}: {
-  endpoints: EndpointStore
-  deliveries: DeliveryStore
-  cursors: CursorCodec
-  clock: Clock
-}) {
+export function createReadDeliveries({ endpoints, deliveries, cursors, clock }: Deps) {
   /** Says in plain words why a delivery is not sent yet; null when it has ended. */
   async function explainWaiting(delivery: DeliveryDocument): Promise<string | null> {
     if (delivery.status !== 'PENDING' && delivery.status !== 'HELD') return null

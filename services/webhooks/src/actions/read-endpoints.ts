@@ -1,23 +1,15 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { webhookId } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { CursorCodec } from '@pitboss/storage/cursor'
-import type { EndpointDocument } from '../storage/documents.ts'
+import type { EndpointDocument } from '../storage/collections.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
 import { readPage } from './read-page.ts'
+import type { Deps } from './deps.ts'
 
 /** An endpoint as a caller names it: its id, and the scopes in which it may be. */
 export type EndpointTarget = { readonly scopes: readonly Scope[]; readonly webhookId: string }
 
-export type ReadEndpoints = ReturnType<typeof createReadEndpoints>
-
-export function createReadEndpoints({
-  endpoints,
-  cursors,
-}: {
-  endpoints: EndpointStore
-  cursors: CursorCodec
-}) {
+export function createReadEndpoints({ endpoints, cursors }: Deps) {
   return {
     /** @throws ServiceError NOT_FOUND as `findEndpoint` does */
     find: (target: EndpointTarget): Promise<EndpointDocument> => findEndpoint(endpoints, target),

@@ -3,11 +3,8 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { eventId } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import type { Clock } from '@pitboss/runtime/clock'
-import type { CursorCodec } from '@pitboss/storage/cursor'
 import { z } from 'zod'
-import type { DeliveryStore } from '../storage/delivery-store.ts'
-import type { EventStore } from '../storage/event-store.ts'
+import type { Deps } from './deps.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 const defaultWindowMs = 7 * dayMs
@@ -31,20 +28,8 @@ const positionSchema = z.strictObject({ seq: z.int().min(0), from: z.int() })
 
 type Hour = { count: number; types: Record<string, number>; ids: ReturnType<typeof createHash> }
 
-export type ReadEvents = ReturnType<typeof createReadEvents>
-
 /** Reads the event log. Source: docs/contract.md, sections 7, 10 and 11. */
-export function createReadEvents({
-  events,
-  deliveries,
-  cursors,
-  clock,
-}: {
-  events: EventStore
-  deliveries: DeliveryStore
-  cursors: CursorCodec
-  clock: Clock
-}) {
+export function createReadEvents({ events, deliveries, cursors, clock }: Deps) {
   return {
     /**
      * One page in recording order; its cursor continues after the last event, also when there is none yet.

@@ -1,26 +1,13 @@
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
-import type { ReplayDocument } from '../storage/documents.ts'
-import type { EndpointStore } from '../storage/endpoint-store.ts'
-import type { ReplayStore } from '../storage/replay-store.ts'
+import type { ReplayDocument } from '../storage/collections.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 import { readPage } from './read-page.ts'
-
-export type ReadReplays = ReturnType<typeof createReadReplays>
+import { failpoint } from '@pitboss/runtime/failpoint'
+import type { CallDeps, Deps } from './deps.ts'
 
 /** Reads replay jobs with their counts of now. Source: docs/contract.md, sections 7, 10 and 11. */
-export function createReadReplays({
-  endpoints,
-  deliveries,
-  replays,
-  cursors,
-}: {
-  endpoints: EndpointStore
-  deliveries: DeliveryStore
-  replays: ReplayStore
-  cursors: CursorCodec
-}) {
+export function createReadReplays({ endpoints, deliveries, replays, cursors }: Deps) {
   return {
     /** @throws ServiceError NOT_FOUND */
     async find(target: EndpointTarget, id: string): Promise<ReplayDocument> {
@@ -70,5 +57,31 @@ export async function countReplay(
     delivered: Math.max(job.delivered, counts.delivered),
     failed: Math.max(job.failed, counts.failed),
     open: counts.open,
+  }
+}
+
+/** @param notifyReplayWorker has the worker count what was in flight */
+export function createCancelReplay({ endpoints, deliveries, replays, clock, notifyReplayWorker }: CallDeps) {
+  /**
+   * Ends a job and cancels its deliveries, but for those in flight. After a crash in between, the replay
+   * worker cancels them.
+   * @throws ServiceError NOT_FOUND; CONFLICT when the job has ended
+   */
+  return async function cancelReplay(target: EndpointTarget, id: string): Promise<ReplayDocument> {
+    const endpoint = await findEndpoint(endpoints, target)
+    const job = await replays.find(endpoint, endpoint._id, id)
+    if (job === null) throw new ServiceError('NOT_FOUND')
+    const { open: _, ...counts } = await countReplay(deliveries, job)
+    const cancelled = await replays.change(job, job._id, {
+      ...counts,
+      status: 'CANCELLED',
+      finishedAt: clock.now(),
+      counted: false,
+    })
+    if (cancelled === null) throw new ServiceError('CONFLICT', { message: 'The replay has ended already.' })
+    await failpoint('webhooks.replay-cancelled')
+    await deliveries.cancelReplay(job._id)
+    notifyReplayWorker()
+    return withCounts(deliveries, cancelled)
   }
 }

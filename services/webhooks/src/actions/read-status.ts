@@ -1,25 +1,12 @@
-import type { Clock } from '@pitboss/runtime/clock'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
-import type { DeliveryStore } from '../storage/delivery-store.ts'
-import type { EndpointStore } from '../storage/endpoint-store.ts'
-import type { ParkedStore } from '../storage/parked-store.ts'
+import { acknowledgedSequence } from '@pitboss/bus/consume-durable'
+import { webhooksFanout } from '@pitboss/bus/topology'
+import type { Deps } from './deps.ts'
 
 const waitingEndpointsMax = 1000
 const lookupsAtOnce = 8
 
-export type ReadStatus = ReturnType<typeof createReadStatus>
-
-export function createReadStatus({
-  endpoints,
-  deliveries,
-  parked,
-  clock,
-}: {
-  endpoints: EndpointStore
-  deliveries: DeliveryStore
-  parked: ParkedStore
-  clock: Clock
-}) {
+export function createReadStatus({ endpoints, deliveries, parked, clock }: Deps) {
   /** The due time of the delivery that is longest overdue, whether a breaker or busy workers hold it back. */
   async function oldestDueAt(): Promise<Date | null> {
     const waiting = await endpoints.waiting(waitingEndpointsMax)
@@ -38,5 +25,16 @@ export function createReadStatus({
       endpoints.countPaused(),
     ])
     return { ...counts, oldestDueAt: oldest, parked: parkedCount, pausedEndpoints }
+  }
+}
+
+/** Counts what a rewind of the fan-out consumer repairs. Source: docs/contract.md, section 10. */
+export function createRewindFanout({ bus, rewinds }: Deps) {
+  const { stream, config } = webhooksFanout
+  return {
+    start: rewinds.start,
+    /** @throws ServiceError NOT_FOUND */
+    show: async (rewindId: string) =>
+      rewinds.progress(rewindId, await acknowledgedSequence(bus, stream, config.durable_name)),
   }
 }

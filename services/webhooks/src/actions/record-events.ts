@@ -1,15 +1,64 @@
-import type { Clock } from '@pitboss/runtime/clock'
+import { eventSubject } from '@pitboss/bus/topology'
+import type { Scope } from '@pitboss/contracts/caller'
+import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
+import { z } from 'zod'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { Logger } from 'pino'
-import { deliveryIdOf } from '../rules/delivery-id.ts'
-import type { BodyCache } from '../storage/body-cache.ts'
-import type { NewDelivery } from '../storage/delivery-queue.ts'
-import type { DeliveryStore } from '../storage/delivery-store.ts'
-import type { DeliveryStatus } from '../storage/documents.ts'
-import type { EndpointStore, EndpointTarget } from '../storage/endpoint-store.ts'
-import type { EventStore, NewEvent, RecordedEvent } from '../storage/event-store.ts'
-import type { NotifyWorkers } from '../clients/notify-workers.ts'
-import type { EventMessage } from './read-event-message.ts'
+import { deliveryIdOf, type NewDelivery } from '../storage/delivery-queue.ts'
+import type { DeliveryStatus } from '../storage/collections.ts'
+import type { EndpointTarget } from '../storage/endpoint-store.ts'
+import type { NewEvent, RecordedEvent } from '../storage/event-store.ts'
+import type { Deps } from './deps.ts'
+
+/** An event as the stream brings it: its scope, envelope and exact text. */
+export type EventMessage = {
+  readonly scope: Scope
+  readonly envelope: EventEnvelope
+  readonly body: string
+  readonly createdAt: Date
+  readonly roundId: string | null
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * Reads a message of the event stream. Subject, message id and envelope must agree.
+ * @throws Error with the mistake of the message; reading it again gives the same
+ */
+export function readEventMessage(message: {
+  subject: string
+  id: string | null
+  data: Uint8Array
+}): EventMessage {
+  const body = decodeBody(message.data)
+  const parsed = eventEnvelopeSchema.safeParse(parseJson(body))
+  if (!parsed.success) throw new Error(`not an event: ${z.prettifyError(parsed.error)}`)
+  const envelope = parsed.data
+  const scope = { operatorId: envelope.operator_id, environment: envelope.environment }
+  if (eventSubject(scope, envelope.type) !== message.subject) {
+    throw new Error('the envelope names another operator, environment or type than its subject')
+  }
+  if (message.id !== null && message.id !== envelope.id) throw new Error('the message id is not the event id')
+  const createdAt = new Date(envelope.created_at)
+  if (Number.isNaN(createdAt.getTime())) throw new Error('created_at is not a time')
+  const { round_id: roundId } = envelope.data
+  return { scope, envelope, body, createdAt, roundId: typeof roundId === 'string' ? roundId : null }
+}
+
+function decodeBody(data: Uint8Array): string {
+  try {
+    return decoder.decode(data)
+  } catch {
+    throw new Error('not UTF-8')
+  }
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    throw new Error('not JSON')
+  }
+}
 
 export type RecordEvents = (messages: readonly EventMessage[]) => Promise<Set<string>>
 
@@ -27,15 +76,10 @@ export function createRecordEvents({
   notifyWorkers,
   clock,
   logger,
-}: {
-  events: EventStore
-  endpoints: EndpointStore
-  deliveries: DeliveryStore
-  bodies: BodyCache
-  notifyWorkers: NotifyWorkers
-  clock: Clock
-  logger: Logger
-}): RecordEvents {
+}: Pick<
+  Deps,
+  'events' | 'endpoints' | 'deliveries' | 'bodies' | 'notifyWorkers' | 'clock' | 'logger'
+>): RecordEvents {
   /**
    * The last batch held nothing new: probably a rewind, so the deliveries of the next one are read in one
    * query.

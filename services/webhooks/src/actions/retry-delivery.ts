@@ -1,31 +1,16 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { Clock } from '@pitboss/runtime/clock'
-import type { Logger } from 'pino'
-import type { DeliveryStore } from '../storage/delivery-store.ts'
-import type { DeliveryDocument } from '../storage/documents.ts'
-import type { EndpointStore } from '../storage/endpoint-store.ts'
-import type { MarkDue } from './mark-due.ts'
+import type { DeliveryDocument } from '../storage/collections.ts'
 import { findDelivery, findDeliveryAnywhere } from './read-deliveries.ts'
+import type { Deps } from './deps.ts'
+import { markDue } from './lease-endpoints.ts'
 
 /** An order on the operations command: who gives it and why. A dry run changes nothing. */
 export type OpsOrder = { readonly by: string; readonly reason: string | null; readonly dryRun: boolean }
 
-export type RetryDelivery = ReturnType<typeof createRetryDelivery>
+export function createRetryDelivery(deps: Deps) {
+  const { endpoints, deliveries, clock, logger } = deps
 
-export function createRetryDelivery({
-  endpoints,
-  deliveries,
-  clock,
-  markDue,
-  logger,
-}: {
-  endpoints: EndpointStore
-  deliveries: DeliveryStore
-  clock: Clock
-  markDue: MarkDue
-  logger: Logger
-}) {
   async function retry(delivery: DeliveryDocument): Promise<DeliveryDocument> {
     const endpoint = await endpoints.known(delivery, delivery.webhookId)
     if (endpoint === null || endpoint.deletedAt !== null) {
@@ -39,7 +24,7 @@ export function createRetryDelivery({
       delivery.status === 'PENDING' || delivery.status === 'HELD'
         ? await deliveries.pullForward(delivery, delivery, now)
         : await deliveries.reopen(delivery, delivery, now)
-    await markDue(delivery.webhookId)
+    await markDue(deps, delivery.webhookId)
     if (again !== null) return again
     // It is in flight, or was a moment ago. That is what the caller asked for.
     return (await deliveries.find(delivery, delivery._id)) ?? delivery

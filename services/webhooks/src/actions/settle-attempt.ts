@@ -1,20 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { createMailbox } from '@pitboss/runtime/mailbox'
-import type { Logger } from 'pino'
-import { judgeAttempt, type DeliveryOutcome } from '../rules/delivery-outcome.ts'
-import { placeOf } from '../rules/delivery-place.ts'
+import { type DeliveryOutcome, judgeAttempt, placeAfterInterruption } from '../rules/delivery-outcome.ts'
+import { placeOf } from '../rules/retry-schedule.ts'
 import { afterAttempt, type EndpointHealth } from '../rules/endpoint-health.ts'
-import type { DeliveryStore } from '../storage/delivery-store.ts'
 import {
   type DeliveryDocument,
   type DueDelivery,
   type EndpointDocument,
   never,
-} from '../storage/documents.ts'
-import type { EndpointStore } from '../storage/endpoint-store.ts'
+} from '../storage/collections.ts'
 import type { EndpointView } from './endpoint-view.ts'
 import type { AttemptOutcome } from './make-attempt.ts'
+import type { Deps } from './deps.ts'
 
 const triesMax = 6
 const retryFirstMs = 200
@@ -45,19 +43,7 @@ type Settled = {
  * Writes the result of an attempt: the endpoint's health in one update, then the delivery in one update
  * fenced by its claim. A crash in between repeats the attempt. Tests never touch the health.
  */
-export function createSettleAttempt({
-  endpoints,
-  deliveries,
-  scaleMs,
-  random,
-  logger,
-}: {
-  endpoints: EndpointStore
-  deliveries: DeliveryStore
-  scaleMs: (ms: number) => number
-  random: () => number
-  logger: Logger
-}): SettleAttempt {
+export function createSettleAttempt({ endpoints, deliveries, scaleMs, random, logger }: Deps): SettleAttempt {
   const inTurn = createMailbox()
 
   return async function settleAttempt(attempt) {
@@ -160,4 +146,60 @@ function settledFields(
 function withLastSuccess(health: EndpointHealth, at: Date | null): EndpointHealth {
   if (at === null || (health.lastSuccessAt !== null && health.lastSuccessAt >= at)) return health
   return { ...health, lastSuccessAt: at }
+}
+
+/**
+ * Makes the deliveries due that dead workers left in flight for the endpoint whose lease has this token.
+ * @returns how many these were
+ */
+export type RecoverOrphans = (webhookId: string, token: number) => Promise<number>
+
+export function createRecoverOrphans({ deliveries, clock, scaleMs, random }: Deps): RecoverOrphans {
+  return (webhookId, token) =>
+    deliveries.recoverOrphans(webhookId, token, clock.now(), (orphan, sentAt) =>
+      placeAfterInterruption({
+        place: placeOf(orphan, scaleMs),
+        startedAt: sentAt,
+        firstAttemptAt: orphan.firstAttemptAt ?? sentAt,
+        random: random(),
+        scaleMs,
+      }),
+    )
+}
+
+/**
+ * Times of the last success at endpoints where a success changes nothing else: kept in memory and written
+ * together now and then.
+ */
+export type RecordSuccesses = {
+  add(webhookId: string, at: Date): void
+  /** Writes all times. Those that cannot be written are kept for the next time. Never rejects. */
+  flush(): Promise<void>
+}
+
+/**
+ * A crash loses what was added since the last flush. That counts against an endpoint only when a whole
+ * schedule has failed since.
+ */
+export function createRecordSuccesses({ endpoints, logger }: Deps): RecordSuccesses {
+  let times = new Map<string, Date>()
+  const add = (webhookId: string, at: Date) => {
+    const kept = times.get(webhookId)
+    if (kept === undefined || kept < at) times.set(webhookId, at)
+  }
+
+  return {
+    add,
+    async flush() {
+      if (times.size === 0) return
+      const written = times
+      times = new Map()
+      try {
+        await endpoints.noteSuccesses(written)
+      } catch (err) {
+        for (const [webhookId, at] of written) add(webhookId, at)
+        logger.warn({ err, endpoints: written.size }, 'successes.not-noted')
+      }
+    },
+  }
 }

@@ -1,19 +1,13 @@
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import type { Clock } from '@pitboss/runtime/clock'
 import { hashBody } from '@pitboss/contracts/json'
 import { claimIdempotencyKey, peekIdempotencyKey } from '@pitboss/storage/idempotency-keys'
-import type { Db } from 'mongodb'
-import type { Logger } from 'pino'
-import type { DeliveryStore } from '../storage/delivery-store.ts'
-import type { EndpointDocument, ReplayDocument } from '../storage/documents.ts'
-import type { EndpointStore } from '../storage/endpoint-store.ts'
-import type { EventStore } from '../storage/event-store.ts'
-import type { ReplayStore } from '../storage/replay-store.ts'
+import type { EndpointDocument, ReplayDocument } from '../storage/collections.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 import { withCounts } from './read-replays.ts'
-import { countSelection } from './replay-selection.ts'
+import { countSelection } from './advance-replays.ts'
 import type { OpsOrder } from './retry-delivery.ts'
+import type { CallDeps } from './deps.ts'
 
 /** No `types` stand for those of the endpoint. A dry run counts and makes nothing. */
 type ReplayRequest = {
@@ -30,33 +24,12 @@ type ReplayPreview = Omit<ReplayDocument, '_id' | 'status' | 'doneSeq' | 'select
   readonly status: 'PREVIEW'
 }
 
-export type StartReplay = ReturnType<typeof createStartReplay>
-
 /**
  * Starts a replay job, or counts what one would send. Source: docs/contract.md, sections 7, 11 and 12.
  * @param notifyReplayWorker has the new job worked on at once
  */
-export function createStartReplay({
-  db,
-  endpoints,
-  events,
-  deliveries,
-  replays,
-  clock,
-  newId,
-  notifyReplayWorker,
-  logger,
-}: {
-  db: Db
-  endpoints: EndpointStore
-  events: EventStore
-  deliveries: DeliveryStore
-  replays: ReplayStore
-  clock: Clock
-  newId: (prefix: string) => string
-  notifyReplayWorker: () => void
-  logger: Logger
-}) {
+export function createStartReplay(deps: CallDeps) {
+  const { db, endpoints, events, deliveries, replays, clock, newId, notifyReplayWorker, logger } = deps
   const newReplayId = () => newId('rpl')
 
   async function begin(
@@ -83,7 +56,7 @@ export function createStartReplay({
       only: request.only,
       endSeq: await events.lastSeq(scope),
     }
-    const matched = await countSelection({ events, deliveries }, selector)
+    const matched = await countSelection(deps, selector)
     const counted = {
       ...selector,
       ...{ matched, created: 0, delivered: 0, failed: 0 },

@@ -1,9 +1,14 @@
-import { handler, type CallHandler } from '@pitboss/bus/serve-calls'
-import type { Caller } from '@pitboss/contracts/caller'
+import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
+import { type AccountMode, toEventEnvironment } from '@pitboss/contracts/primitives'
+import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import {
+  cancelReplay as cancelReplayEndpoint,
+  createReplay,
   createWebhook,
   deleteWebhook,
+  getReplay,
   getWebhook,
+  listReplays,
   listWebhooks,
   patchWebhook,
   pauseWebhook,
@@ -11,23 +16,30 @@ import {
   rotateWebhookSecret,
   testWebhook,
 } from '@pitboss/contracts/endpoints/webhooks'
-import type { AccountMode } from '@pitboss/contracts/primitives'
-import type { ChangeEndpoint } from '../actions/change-endpoint.ts'
-import type { CreateEndpoint } from '../actions/create-endpoint.ts'
-import type { ReadEndpoints } from '../actions/read-endpoints.ts'
-import { instantText, presentEndpoint } from '../records/webhook-records.ts'
-import { idScopes, queryScope } from './scopes.ts'
+import { createChangeEndpoint } from '../actions/change-endpoint.ts'
+import { createCreateEndpoint } from '../actions/create-endpoint.ts'
+import type { CallDeps } from '../actions/deps.ts'
+import { createReadEndpoints } from '../actions/read-endpoints.ts'
+import { instantText, presentEndpoint, presentReplay } from '../records/webhook-records.ts'
+import { createCancelReplay, createReadReplays } from '../actions/read-replays.ts'
+import { createStartReplay } from '../actions/start-replay.ts'
+
+/** The scope of a list: the environment that the query names, else the caller's. */
+export function queryScope(caller: Caller, environment: AccountMode | undefined): Scope {
+  if (environment === undefined) return caller.scope
+  return { operatorId: caller.scope.operatorId, environment: toEventEnvironment(environment) }
+}
+
+/** The scopes in which an object named by its id may be found, in the order in which to look. */
+export function idScopes(caller: Caller, environment: AccountMode | undefined): Scope[] {
+  return environment === undefined ? lookupScopes(caller) : [queryScope(caller, environment)]
+}
 
 /** Webhook endpoints. Source: docs/contract.md, sections 7 and 11. */
-export function endpointHandlers({
-  readEndpoints,
-  createEndpoint,
-  changeEndpoint,
-}: {
-  readEndpoints: ReadEndpoints
-  createEndpoint: CreateEndpoint
-  changeEndpoint: ChangeEndpoint
-}): CallHandler[] {
+export function endpointHandlers(deps: CallDeps): CallHandler[] {
+  const readEndpoints = createReadEndpoints(deps)
+  const createEndpoint = createCreateEndpoint(deps)
+  const changeEndpoint = createChangeEndpoint(deps)
   return [
     handler(createWebhook.call, async ({ caller, body }) => {
       const scope = queryScope(caller, body.environment)
@@ -76,7 +88,7 @@ export function endpointHandlers({
 }
 
 /** The endpoint that a request names by its id. */
-export function endpointTarget({
+function endpointTarget({
   caller,
   params,
   query,
@@ -86,4 +98,30 @@ export function endpointTarget({
   query: { environment?: AccountMode | undefined }
 }) {
   return { scopes: idScopes(caller, query.environment), webhookId: params.webhook_id }
+}
+
+/** Replay jobs. Source: docs/contract.md, sections 7, 11 and 12. */
+export function replayHandlers(deps: CallDeps): CallHandler[] {
+  const startReplay = createStartReplay(deps)
+  const cancelReplay = createCancelReplay(deps)
+  const readReplays = createReadReplays(deps)
+  return [
+    handler(createReplay.call, async (request) => {
+      const { caller, body } = request
+      const job = await startReplay.start(endpointTarget(request), caller.idempotencyKey, body)
+      return { status: body.dry_run ? 200 : 202, body: presentReplay(job) }
+    }),
+    handler(listReplays.call, async (request) => {
+      const { items, nextCursor } = await readReplays.list(endpointTarget(request), request.query)
+      return { status: 200, body: { data: items.map(presentReplay), next_cursor: nextCursor } }
+    }),
+    handler(getReplay.call, async (request) => {
+      const job = await readReplays.find(endpointTarget(request), request.params.replay_id)
+      return { status: 200, body: presentReplay(job) }
+    }),
+    handler(cancelReplayEndpoint.call, async (request) => {
+      const job = await cancelReplay(endpointTarget(request), request.params.replay_id)
+      return { status: 200, body: presentReplay(job) }
+    }),
+  ]
 }

@@ -1,4 +1,4 @@
-import { handler, type CallHandler } from '@pitboss/bus/serve-calls'
+import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import type { Scope } from '@pitboss/contracts/caller'
 import {
   dashboardGetEvent,
@@ -7,12 +7,23 @@ import {
   getEventManifest,
   listEvents,
 } from '@pitboss/contracts/endpoints/events'
-import type { EventQuery, ReadEvents } from '../actions/read-events.ts'
-import { presentEvent } from '../records/webhook-records.ts'
-import { idScopes, queryScope } from './scopes.ts'
+import {
+  dashboardGetDelivery,
+  dashboardListDeliveries,
+  dashboardRetryDelivery,
+  listDeliveries,
+  retryDelivery as retryDeliveryEndpoint,
+} from '@pitboss/contracts/endpoints/webhooks'
+import type { CallDeps } from '../actions/deps.ts'
+import { createReadEvents, type EventQuery } from '../actions/read-events.ts'
+import { presentDelivery, presentDeliveryDetail, presentEvent } from '../records/webhook-records.ts'
+import { idScopes, queryScope } from './endpoints.ts'
+import { createReadDeliveries, type DeliveryQuery } from '../actions/read-deliveries.ts'
+import { createRetryDelivery } from '../actions/retry-delivery.ts'
 
 /** Event history by polling. Source: docs/contract.md, sections 7 and 11. */
-export function eventHandlers({ readEvents }: { readEvents: ReadEvents }): CallHandler[] {
+export function eventHandlers(deps: CallDeps): CallHandler[] {
+  const readEvents = createReadEvents(deps)
   const list = async (scope: Scope, query: EventQuery) => {
     const { bodies, nextCursor } = await readEvents.list(scope, query)
     return { status: 200, body: { data: bodies.map(presentEvent), next_cursor: nextCursor } }
@@ -45,5 +56,35 @@ export function eventHandlers({ readEvents }: { readEvents: ReadEvents }): CallH
         },
       }
     }),
+  ]
+}
+
+/** Deliveries, in the dashboard and for API keys. Source: docs/contract.md, sections 7 and 11. */
+export function deliveryHandlers(deps: CallDeps): CallHandler[] {
+  const readDeliveries = createReadDeliveries(deps)
+  const retryDelivery = createRetryDelivery(deps)
+  const list = async (scope: Scope, query: DeliveryQuery) => {
+    const { items, nextCursor } = await readDeliveries.list(scope, query)
+    return { status: 200, body: { data: items.map(presentDelivery), next_cursor: nextCursor } }
+  }
+  const retry = async (scopes: readonly Scope[], id: string) => ({
+    status: 202,
+    body: presentDelivery(await retryDelivery.retry(scopes, id)),
+  })
+
+  return [
+    handler(listDeliveries.call, ({ caller, query }) => list(caller.scope, query)),
+    handler(dashboardListDeliveries.call, ({ caller, query }) =>
+      list(queryScope(caller, query.environment), query),
+    ),
+    handler(dashboardGetDelivery.call, async ({ caller, params, query }) => {
+      const scopes = idScopes(caller, query.environment)
+      const { delivery, waitingFor } = await readDeliveries.show(scopes, params.delivery_id)
+      return { status: 200, body: presentDeliveryDetail(delivery, waitingFor) }
+    }),
+    handler(retryDeliveryEndpoint.call, ({ caller, params }) => retry([caller.scope], params.delivery_id)),
+    handler(dashboardRetryDelivery.call, ({ caller, params, query }) =>
+      retry(idScopes(caller, query.environment), params.delivery_id),
+    ),
   ]
 }

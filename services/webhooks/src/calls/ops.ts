@@ -1,4 +1,4 @@
-import { handler, type CallHandler } from '@pitboss/bus/serve-calls'
+import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import {
   fanoutRewind,
   opsEventsOfRound,
@@ -14,14 +14,14 @@ import {
 } from '@pitboss/contracts/calls/webhooks'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import { parseJsonObject } from '@pitboss/contracts/json'
-import type { ParkedMessages } from '../actions/parked-messages.ts'
-import type { ReadDeliveries } from '../actions/read-deliveries.ts'
-import type { ReadEvents } from '../actions/read-events.ts'
-import type { ReadReplays } from '../actions/read-replays.ts'
-import type { ReadStatus } from '../actions/read-status.ts'
-import type { RetryDelivery } from '../actions/retry-delivery.ts'
-import type { RewindFanout } from '../actions/rewind-fanout.ts'
-import type { StartReplay } from '../actions/start-replay.ts'
+import type { CallDeps } from '../actions/deps.ts'
+import { createParkedMessages } from '../actions/parked-messages.ts'
+import { createReadDeliveries } from '../actions/read-deliveries.ts'
+import { createReadEvents } from '../actions/read-events.ts'
+import { createReadReplays } from '../actions/read-replays.ts'
+import { createReadStatus, createRewindFanout } from '../actions/read-status.ts'
+import { createRetryDelivery } from '../actions/retry-delivery.ts'
+import { createStartReplay } from '../actions/start-replay.ts'
 import {
   instantText,
   presentDeliveryDetail,
@@ -31,25 +31,15 @@ import {
 } from '../records/webhook-records.ts'
 
 /** Calls of operations, about every operator's data. Source: docs/contract.md, section 10. */
-export function opsHandlers({
-  readDeliveries,
-  retryDelivery,
-  startReplay,
-  readReplays,
-  parkedMessages,
-  rewindFanout,
-  readStatus,
-  readEvents,
-}: {
-  readDeliveries: ReadDeliveries
-  retryDelivery: RetryDelivery
-  startReplay: StartReplay
-  readReplays: ReadReplays
-  parkedMessages: ParkedMessages
-  rewindFanout: RewindFanout
-  readStatus: ReadStatus
-  readEvents: ReadEvents
-}): CallHandler[] {
+export function opsHandlers(deps: CallDeps): CallHandler[] {
+  const readDeliveries = createReadDeliveries(deps)
+  const retryDelivery = createRetryDelivery(deps)
+  const startReplay = createStartReplay(deps)
+  const readReplays = createReadReplays(deps)
+  const parkedMessages = createParkedMessages(deps)
+  const rewindFanout = createRewindFanout(deps)
+  const readStatus = createReadStatus(deps)
+  const readEvents = createReadEvents(deps)
   return [
     handler(opsListDeliveries, async ({ limit, ...filter }) => {
       const found = await readDeliveries.listAnywhere(filter, limit)

@@ -1,11 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
-import { type LookupAddress, lookup } from 'node:dns'
+import { lookup, type LookupAddress } from 'node:dns'
 import type { Socket } from 'node:net'
-import { createGuardedAgent, type Resolver } from '@pitboss/outbound/guarded-agent'
+import { AddressRefusedError, createGuardedAgent, type Resolver } from '@pitboss/outbound/guarded-agent'
 import type { Agent } from 'undici'
-import type { AttemptTimings } from '../storage/documents.ts'
-import { describeFailure } from './describe-failure.ts'
+import type { AttemptTimings } from '../storage/collections.ts'
 
 const exchangeTimeoutMs = 15_000
 const connectTimeoutMs = 5000
@@ -124,21 +123,15 @@ async function exchangeOnce(agent: Agent, request: WebhookPost, marks: Marks): P
 
 function answer(
   marks: Marks,
-  {
-    httpStatus,
-    error,
-    headers,
-    excerpt,
-  }: Pick<WebhookAnswer, 'httpStatus' | 'error' | 'headers' | 'excerpt'>,
+  received: Pick<WebhookAnswer, 'httpStatus' | 'error' | 'headers' | 'excerpt'>,
 ): WebhookAnswer {
+  const { httpStatus, error } = received
   const ok = httpStatus !== null && httpStatus >= 200 && httpStatus < 300
   const totalMs = performance.now() - marks.startedAt
   return {
+    ...received,
     ok,
-    httpStatus,
     error: ok ? null : (statusError(httpStatus) ?? error),
-    headers,
-    excerpt,
     durationMs: Math.round(totalMs),
     timings: timingsOf(marks, totalMs),
   }
@@ -217,4 +210,39 @@ const timedLookup: Resolver = (host, options, done) => {
     if (marks !== undefined) marks.dns ??= performance.now()
     done(error, addresses)
   })
+}
+
+const words: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  EPIPE: 'connection reset',
+  ENOTFOUND: 'the name does not resolve',
+  EAI_AGAIN: 'the name does not resolve at the moment',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'network unreachable',
+  ETIMEDOUT: 'connecting timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection within 5 s',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
+  UND_ERR_BODY_TIMEOUT: 'no complete answer in time',
+  UND_ERR_SOCKET: 'connection closed before the answer was complete',
+  UND_ERR_HEADERS_OVERFLOW: 'the answer has too many headers',
+  CERT_HAS_EXPIRED: 'TLS: the certificate has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'TLS: the certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'TLS: a certificate of the chain is self-signed',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'TLS: the certificate cannot be verified',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'TLS: the certificate is for another name',
+}
+
+/** Says in words for its owner why a receiver was not reached. Never names addresses or internal names. */
+export function describeFailure(error: unknown): string {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    if (cause instanceof AddressRefusedError) return 'the address is private or reserved and is not called'
+    const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
+    const known = words[code]
+    if (known !== undefined) return known
+    if (code.startsWith('HPE_') || cause.name === 'HTTPParserError') return 'the answer is not HTTP'
+    if (code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')) return 'TLS: no agreement with the receiver'
+    if (cause instanceof AggregateError && cause.errors.length > 0) return describeFailure(cause.errors[0])
+  }
+  return 'the request failed'
 }

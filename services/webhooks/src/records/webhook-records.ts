@@ -1,4 +1,4 @@
-import { toAccountMode, operatorHandleOf } from '@pitboss/contracts/primitives'
+import { operatorHandleOf, toAccountMode } from '@pitboss/contracts/primitives'
 import type { Delivery, replayJobSchema, WebhookEndpoint } from '@pitboss/contracts/objects/webhook'
 import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
 import type { z } from 'zod'
@@ -8,7 +8,7 @@ import type {
   EndpointDocument,
   ParkedDocument,
   ReplayDocument,
-} from '../storage/documents.ts'
+} from '../storage/collections.ts'
 
 /** Stored documents as public records. Source: docs/contract.md, sections 7, 10 and 11. */
 

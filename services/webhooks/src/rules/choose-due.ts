@@ -1,7 +1,62 @@
-import { type Lane, planClaims, replaySlots, type Turns } from './claim-plan.ts'
-import { type EndpointHealth, inFlightMax } from './endpoint-health.ts'
+import { type EndpointHealth, inFlightMax, type PauseReason } from './endpoint-health.ts'
 
-type Waiting = { readonly dueAt: Date; readonly eventType: string }
+/** First tries, later tries, replays, and what a person asked for. */
+export const lanes = ['fresh', 'retry', 'replay', 'manual'] as const
+export type Lane = (typeof lanes)[number]
+
+/** Counts claims, so that turns continue from one claim to the next. */
+export type Turns = { readonly all: number; readonly normal: number }
+
+const replayShare = 4
+const freshPerOld = 3
+
+/**
+ * Slots that replay jobs may fill at the same time: a quarter, at least one. Source: docs/contract.md,
+ * section 7.
+ */
+export function replaySlots(pace: number): number {
+  return Math.max(1, Math.floor(Math.min(pace, inFlightMax) / replayShare))
+}
+
+/**
+ * Chooses the due deliveries that take the free slots: manual ones first, then fresh before old ones 3:1, and
+ * every fourth claim for a replay job while its lane has room.
+ */
+export function planClaims<Item>({
+  free,
+  replayFree,
+  due,
+  turns,
+}: {
+  free: number
+  replayFree: number
+  due: Readonly<Record<Lane, readonly Item[]>>
+  turns: Turns
+}): { chosen: Item[]; turns: Turns } {
+  const queues = {
+    fresh: [...due.fresh],
+    retry: [...due.retry],
+    replay: due.replay.slice(0, Math.max(0, replayFree)),
+    manual: [...due.manual],
+  }
+  const chosen = queues.manual.splice(0, free)
+  let { all, normal } = turns
+  while (chosen.length < free) {
+    const normalDue = queues.fresh.length + queues.retry.length > 0
+    const replayTurn = all % replayShare === replayShare - 1 || !normalDue
+    const oldTurn = normal % (freshPerOld + 1) === freshPerOld
+    const normalOrder = oldTurn ? [queues.retry, queues.fresh] : [queues.fresh, queues.retry]
+    const order = replayTurn ? [queues.replay, ...normalOrder] : [...normalOrder, queues.replay]
+    const queue = order.find((candidates) => candidates.length > 0)
+    if (queue === undefined) break
+    chosen.push(...queue.splice(0, 1))
+    all += 1
+    if (queue !== queues.replay) normal += 1
+  }
+  return { chosen, turns: { all, normal } }
+}
+
+type Candidate = { readonly dueAt: Date; readonly eventType: string }
 
 /**
  * Chooses the waiting deliveries that may be claimed now. A paused endpoint takes tests alone; an open
@@ -9,7 +64,7 @@ type Waiting = { readonly dueAt: Date; readonly eventType: string }
  * @returns `probe`: the breaker lets a probe through as well; `nextAt`: when there will be more, null for not
  * by the clock alone
  */
-export function chooseDue<Item extends Waiting>({
+export function chooseDue<Item extends Candidate>({
   health,
   waiting,
   inFlight,
@@ -54,4 +109,65 @@ export function chooseDue<Item extends Waiting>({
 
 function earliest(instants: readonly Date[]): Date | null {
   return instants.reduce<Date | null>((first, at) => (first === null || at < first ? at : first), null)
+}
+
+const pauseTexts: Readonly<Record<PauseReason, string>> = {
+  MANUAL: 'paused: by hand',
+  FAILING: 'paused: nothing but failures for 24 hours',
+  EXHAUSTED: 'paused: a delivery used up its attempts and nothing was accepted meanwhile',
+  GONE: 'paused: 410 Gone',
+}
+
+type Waiting = {
+  readonly status: string
+  readonly lane: Lane
+  /** When the attempt in flight began, or null. */
+  readonly underWaySince: Date | null
+  readonly dueAt: Date | null
+  readonly attemptsMade: number
+  readonly lastError: string | null
+}
+
+/**
+ * Says in plain words why a delivery is not sent yet; null when it has ended.
+ * @param probing the event that the breaker lets through next
+ */
+export function waitingFor({
+  delivery,
+  health,
+  inFlight,
+  replayInFlight,
+  probing,
+  now,
+}: {
+  delivery: Waiting
+  health: EndpointHealth
+  inFlight: number
+  replayInFlight: number
+  probing: string | null
+  now: Date
+}): string | null {
+  const { pace, breaker, pauseReason } = health
+  if (delivery.status === 'HELD') return pauseTexts[pauseReason ?? 'MANUAL']
+  if (delivery.status !== 'PENDING') return null
+  const next = delivery.attemptsMade + 1
+  if (delivery.underWaySince !== null)
+    return `attempt ${next} is under way since ${clockTime(delivery.underWaySince)}`
+  if (breaker.probeAt !== null && delivery.lane !== 'manual') {
+    return `breaker open until ${clockTime(breaker.probeAt)}${probing === null ? '' : `, probing with ${probing}`}`
+  }
+  if (delivery.dueAt !== null && delivery.dueAt > now) {
+    const after = delivery.lastError === null ? '' : `, after ${delivery.lastError}`
+    return `attempt ${next} is due at ${clockTime(delivery.dueAt)}${after}`
+  }
+  if (inFlight >= pace.inFlight) return `${inFlight} of ${pace.inFlight} in flight`
+  if (delivery.lane === 'replay' && replayInFlight >= replaySlots(pace.inFlight)) {
+    return `${replayInFlight} of ${replaySlots(pace.inFlight)} of the replay lane in flight`
+  }
+  return 'due now, next in line for a free worker'
+}
+
+/** The UTC time of day: `12:04:30`. */
+function clockTime(at: Date): string {
+  return at.toISOString().slice(11, 19)
 }

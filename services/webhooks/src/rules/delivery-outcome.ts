@@ -1,5 +1,4 @@
-import type { Place } from './delivery-place.ts'
-import { attemptDelayMs, earliestAgeMs, livesAtLeastMs } from './schedule.ts'
+import { attemptDelayMs, earliestAgeMs, livesAtLeastMs, type Place } from './retry-schedule.ts'
 
 /** The result of an attempt for its delivery. */
 export type DeliveryOutcome =

@@ -1,16 +1,176 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type { EventType } from '@pitboss/contracts/objects/event'
+import type { EventEnvironment } from '@pitboss/contracts/primitives'
+import type { Lane } from '../rules/choose-due.ts'
+import type { EndpointHealth } from '../rules/endpoint-health.ts'
+import type { StoredSecret } from '../rules/signing-secrets.ts'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
 import { leaseIndexes } from '@pitboss/storage/lease'
 import { rewindIndexes } from '@pitboss/storage/rewind-store'
 import type { Collection, Db } from 'mongodb'
-import type {
-  DeliveryDocument,
-  EndpointDocument,
-  EventDocument,
-  ParkedDocument,
-  ReplayDocument,
-  WorkerDocument,
-} from './documents.ts'
+
+/**
+ * Documents of this service. Instants are dates; `never` stands for "not by the clock" where an index needs a
+ * date.
+ */
+
+export const never = new Date('9999-12-31T00:00:00.000Z')
+
+type Tenant = { operatorId: string; environment: EventEnvironment }
+
+export type EventDocument = Tenant & {
+  /** The event id. */
+  _id: string
+  /** Recording order: 1, 2, 3 … without gaps per operator and environment. */
+  seq: number
+  type: EventType
+  createdAt: Date
+  /** The latest `createdAt` so far. It rises with `seq`, so that an index finds a window's first event. */
+  createdHighAt: Date
+  recordedAt: Date
+  /** The envelope byte for byte as it was published. */
+  body: string
+  roundId: string | null
+  /** The endpoints for which the event was recorded. */
+  targets: string[]
+}
+
+export type EndpointDocument = Tenant & {
+  _id: string
+  version: number
+  url: string
+  description: string | null
+  events: EventType[]
+  secrets: StoredSecret[]
+  health: EndpointHealth
+  /** What was decided about held deliveries at the last resume. */
+  heldRule: { action: 'deliver' | 'skip'; at: Date } | null
+  /**
+   * The closing of the breaker for which the backlog was last pulled forward. Earlier releases stored none.
+   */
+  pulledFor?: Date
+  createdAt: Date
+  deletedAt: Date | null
+  /**
+   * When a worker must look at it next. Every maker of work lowers it; only the worker that holds it raises
+   * it.
+   */
+  dueAt: Date
+  /**
+   * The work count: it rises with each lowering of `dueAt`. A worker that raises `dueAt` must know all that
+   * work.
+   */
+  wakes: number
+  leaseOwner: string | null
+  /** Rises with each taking of the lease; claims bear it. */
+  leaseToken: number
+}
+
+export type AttemptTimings = {
+  dnsMs: number | null
+  connectMs: number | null
+  tlsMs: number | null
+  firstByteMs: number | null
+  totalMs: number
+}
+
+export type AttemptRecord = {
+  attempt: number
+  sentAt: Date
+  durationMs: number | null
+  httpStatus: number | null
+  error: string | null
+  responseExcerpt: string | null
+  timings: AttemptTimings | null
+  hint: string | null
+}
+
+export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED' | 'HELD' | 'CANCELLED'
+
+export type DeliveryDocument = Tenant & {
+  _id: string
+  webhookId: string
+  eventId: string
+  eventType: EventType | 'webhook.test'
+  status: DeliveryStatus
+  lane: Lane
+  /** Creation time and id as one text: the order of lists and of "oldest". */
+  order: string
+  createdAt: Date
+  /** When a worker may claim it; `never` while it is claimed or not pending. */
+  dueAt: Date
+  /** When its next attempt is due, for people; null when none is. */
+  nextAttemptAt: Date | null
+  /** Attempts begun, stored before each POST. */
+  attemptCount: number
+  attempts: AttemptRecord[]
+  firstAttemptAt: Date | null
+  /** Its place on the schedule (see `Place`). Earlier releases stored neither. */
+  step?: number
+  stepDueAt?: Date
+  /**
+   * The closing of the breaker for which it was last pulled forward, or after which it last failed. Only
+   * later closings pull it.
+   */
+  pulledFor?: Date | null
+  /** Attempts begun before the present run of the schedule. Earlier releases and their deliveries need it. */
+  scheduleBase: number
+  /** One attempt and no schedule: a test, or a manual retry of an ended delivery. */
+  single: boolean
+  failedInStreak: number | null
+  /** Lease token of the worker that has it in flight, else 0. */
+  claimToken: number
+  claimedAt: Date | null
+  /** Stays while a replay job sends it again, in case the job is cancelled. */
+  deliveredAt: Date | null
+  replayId: string | null
+  /** Its status before a replay job or a person asked for it again. */
+  previousStatus: DeliveryStatus | null
+  /** Body of a `webhook.test`; every other body is the event's. */
+  testBody: string | null
+}
+
+/** A delivery for workers, without the records of its attempts. */
+export type DueDelivery = Omit<DeliveryDocument, 'attempts'>
+
+export type ReplayDocument = Tenant & {
+  _id: string
+  webhookId: string
+  status: 'RUNNING' | 'DONE' | 'CANCELLED'
+  from: Date
+  to: Date
+  types: EventType[]
+  only: 'failed' | 'missing' | 'all'
+  matched: number
+  created: number
+  delivered: number
+  failed: number
+  /** Of a cancelled job: everything in flight has ended and is counted. Earlier releases stored none. */
+  counted?: boolean
+  /** The job has looked at events up to this recording number. */
+  doneSeq: number
+  /** The end of the log when the job was created: later events are delivered anyway. */
+  endSeq: number
+  selected: boolean
+  createdAt: Date
+  finishedAt: Date | null
+}
+
+export type ParkedDocument = {
+  _id: string
+  consumer: string
+  streamSeq: number
+  subject: string
+  messageId: string | null
+  /** Base64 of the received bytes; the stream bounds a message to 512 KiB. */
+  payload: string
+  error: string
+  deliveries: number
+  parkedAt: Date
+}
+
+export type WorkerDocument = { _id: string; aliveUntil: Date }
 
 export type Collections = {
   readonly events: Collection<EventDocument>
@@ -79,4 +239,9 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   ],
   parked: [{ name: 'parked_at', key: { parkedAt: 1 } }],
   workers: [{ name: 'alive', key: { aliveUntil: 1 }, expireAfterSeconds: 3600 }],
+}
+
+/** The fields by which a query stays in its scope. */
+export function scopeFields({ operatorId, environment }: Scope) {
+  return { operatorId, environment }
 }

@@ -1,8 +1,13 @@
 import { batchCalls } from '@pitboss/storage/batch-calls'
 import { MongoBulkWriteError } from 'mongodb'
-import type { Place } from '../rules/delivery-place.ts'
-import type { Collections } from './collections.ts'
-import { type AttemptRecord, type DeliveryDocument, type DueDelivery, never } from './documents.ts'
+import type { Place } from '../rules/retry-schedule.ts'
+import {
+  type AttemptRecord,
+  type Collections,
+  type DeliveryDocument,
+  type DueDelivery,
+  never,
+} from './collections.ts'
 
 const groupMax = 100
 /** Attempt records per delivery. Only replays and attempts beside the schedule make more than twelve. */

@@ -1,8 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { AnyBulkWriteOperation, Filter, UpdateFilter, WithId } from 'mongodb'
-import { stepDueAtOf } from '../rules/delivery-place.ts'
-import type { Collections } from './collections.ts'
-import { type DeliveryDocument, type DeliveryStatus, never } from './documents.ts'
+import { stepDueAtOf } from '../rules/retry-schedule.ts'
+import { type Collections, type DeliveryDocument, type DeliveryStatus, never } from './collections.ts'
 
 const batchMax = 500
 const moveBatchesMax = 10_000

@@ -1,11 +1,20 @@
+import { createHash } from 'node:crypto'
 import type { Filter } from 'mongodb'
-import { lanes, type Lane } from '../rules/claim-plan.ts'
-import type { Collections } from './collections.ts'
-import { type DeliveryDocument, type DeliveryStatus, type DueDelivery, never } from './documents.ts'
+import { type Lane, lanes } from '../rules/choose-due.ts'
+import {
+  type Collections,
+  type DeliveryDocument,
+  type DeliveryStatus,
+  type DueDelivery,
+  never,
+} from './collections.ts'
 
 const batchMax = 500
 export const upcomingMax = 64
 const upcomingOfMax = 1000
+const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const idTimeCharacters = 10
+const idHashCharacters = 16
 
 export type NewDelivery = Pick<
   DeliveryDocument,
@@ -200,4 +209,19 @@ export function newDocument(delivery: NewDelivery): DeliveryDocument {
     testBody: null,
     ...delivery,
   }
+}
+
+/**
+ * The only id that a delivery of an event to an endpoint can have: the ten characters of time of the event
+ * id, and 80 bits of a hash over event, endpoint and generation. A repeated fan-out therefore finds the
+ * deliveries that it created before. Source: ours.
+ */
+export function deliveryIdOf(eventId: string, webhookId: string, generation: number): string {
+  const [, eventText = ''] = eventId.split('_')
+  const hash = createHash('sha256').update(`${eventId}/${webhookId}/${generation}`).digest()
+  let text = ''
+  for (let position = 0; position < idHashCharacters; position++) {
+    text += idAlphabet.charAt((hash[position] ?? 0) & 31)
+  }
+  return `dlv_${eventText.slice(0, idTimeCharacters)}${text}`
 }

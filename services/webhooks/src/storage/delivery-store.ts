@@ -1,10 +1,9 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Filter, WithId } from 'mongodb'
-import type { Collections } from './collections.ts'
+import type { Collections, DeliveryDocument } from './collections.ts'
 import { createDeliveryClaims } from './delivery-claims.ts'
 import { createDeliveryMoves } from './delivery-moves.ts'
 import { createDeliveryQueue, orderOf } from './delivery-queue.ts'
-import type { DeliveryDocument } from './documents.ts'
 
 /** What a list of deliveries is about. Everything for null or undefined. */
 export type DeliveryFilter = {
@@ -28,38 +27,13 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>
  */
 export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>) {
   const { deliveries } = collections
-  const queue = createDeliveryQueue(collections)
-  const claims = createDeliveryClaims(collections)
-  const moves = createDeliveryMoves(collections)
   const newestFirst = (filter: Filter<DeliveryDocument>, limit: number) =>
     deliveries.find(filter).sort({ order: -1 }).limit(limit).toArray()
 
   return {
-    create: queue.create,
-    existing: queue.existing,
-    statusesOfEvents: queue.statusesOfEvents,
-    upcoming: queue.upcoming,
-    upcomingOf: queue.upcomingOf,
-    upcomingIn: queue.upcomingIn,
-    unsettledOf: queue.unsettledOf,
-    oldestDue: queue.oldestDue,
-    inFlight: queue.inFlight,
-    firstDueAt: queue.firstDueAt,
-
-    claim: claims.claim,
-    complete: claims.complete,
-    recoverOrphans: claims.recoverOrphans,
-
-    pullBacklog: moves.pullBacklog,
-    hold: moves.hold,
-    release: moves.release,
-    hasHeld: moves.hasHeld,
-    cancelAll: moves.cancelAll,
-    reopen: moves.reopen,
-    pullForward: moves.pullForward,
-    replayAgain: moves.replayAgain,
-    cancelReplay: moves.cancelReplay,
-    countReplay: moves.countReplay,
+    ...createDeliveryQueue(collections),
+    ...createDeliveryClaims(collections),
+    ...createDeliveryMoves(collections),
 
     find: (scope: Scope, id: string): Promise<WithId<DeliveryDocument> | null> =>
       deliveries.findOne({ _id: id, operatorId: scope.operatorId, environment: scope.environment }),

@@ -2,8 +2,13 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { changeFenced, fencedUpdate } from '@pitboss/storage/change-fenced'
 import { batchCalls } from '@pitboss/storage/batch-calls'
 import type { UpdateFilter, WithId } from 'mongodb'
-import { never, type EndpointDocument, type WorkerDocument } from './documents.ts'
-import type { Collections } from './collections.ts'
+import {
+  type Collections,
+  type EndpointDocument,
+  never,
+  scopeFields,
+  type WorkerDocument,
+} from './collections.ts'
 
 const changeTriesMax = 8
 const readTogetherMax = 200
@@ -201,8 +206,4 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
       await workers.deleteOne({ _id: workerId })
     },
   }
-}
-
-function scopeFields({ operatorId, environment }: Scope) {
-  return { operatorId, environment }
 }

@@ -4,8 +4,7 @@ import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { isDuplicateKey } from '@pitboss/storage/create-once'
 import type { Filter } from 'mongodb'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
-import type { Collections } from './collections.ts'
-import type { EventDocument } from './documents.ts'
+import { type Collections, type EventDocument, scopeFields } from './collections.ts'
 
 const insertAttemptsMax = 8
 const scopesAtOnce = 8
@@ -56,10 +55,10 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
   }
 
   async function last(scope: Scope): Promise<LogEnd> {
-    const found = await events.findOne(
-      { operatorId: scope.operatorId, environment: scope.environment },
-      { sort: { seq: -1 }, projection: { seq: 1, createdHighAt: 1 } },
-    )
+    const found = await events.findOne(scopeFields(scope), {
+      sort: { seq: -1 },
+      projection: { seq: 1, createdHighAt: 1 },
+    })
     return found ?? emptyLog
   }
 
@@ -92,6 +91,9 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
     keepEnd(scope, end)
     return recorded
   }
+
+  const inOrder = (scope: Scope, window: EventWindow, afterSeq: number) =>
+    events.find(windowFilter(scope, window, afterSeq)).sort({ seq: 1 })
 
   return {
     /** The recorded ones of `ids`, of every account. */
@@ -154,34 +156,23 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
     },
 
     /** Events after `afterSeq` in recording order. */
-    async page(
-      scope: Scope,
-      { types, from, to }: EventWindow,
-      afterSeq: number,
-      limit: number,
-    ): Promise<Pick<EventDocument, '_id' | 'seq' | 'body'>[]> {
-      return events
-        .find(windowFilter(scope, types, from, to, afterSeq), { projection: { seq: 1, body: 1 } })
-        .sort({ seq: 1 })
+    page: (scope: Scope, window: EventWindow, afterSeq: number, limit: number) =>
+      inOrder(scope, window, afterSeq)
+        .project<Pick<EventDocument, '_id' | 'seq' | 'body'>>({ seq: 1, body: 1 })
         .limit(limit)
-        .toArray()
-    },
+        .toArray(),
 
     /** `page` without the bodies. */
-    async headers(
+    headers: (
       scope: Scope,
-      { types, from, to }: EventWindow,
+      window: EventWindow,
       afterSeq: number,
       limit: number,
-    ): Promise<Pick<EventDocument, '_id' | 'seq' | 'type' | 'createdAt'>[]> {
-      return events
-        .find(windowFilter(scope, types, from, to, afterSeq), {
-          projection: { seq: 1, type: 1, createdAt: 1 },
-        })
-        .sort({ seq: 1 })
+    ): Promise<Pick<EventDocument, '_id' | 'seq' | 'type' | 'createdAt'>[]> =>
+      inOrder(scope, window, afterSeq)
+        .project<never>({ seq: 1, type: 1, createdAt: 1 })
         .limit(limit)
-        .toArray()
-    },
+        .toArray(),
 
     async find(scope: Scope, id: string): Promise<Pick<EventDocument, '_id' | 'body'> | null> {
       return events.findOne({ _id: id, ...scopeFields(scope) }, { projection: { body: 1 } })
@@ -218,15 +209,9 @@ function numbered(
   return { documents, end: { seq: seq + documents.length, createdHighAt: new Date(highMs) } }
 }
 
-function scopeFields({ operatorId, environment }: Scope) {
-  return { operatorId, environment }
-}
-
 function windowFilter(
   scope: Scope,
-  types: readonly EventType[] | null,
-  from: Date | null,
-  to: Date | null,
+  { types, from, to }: EventWindow,
   afterSeq: number,
 ): Filter<EventDocument> {
   const [onlyType] = types ?? []

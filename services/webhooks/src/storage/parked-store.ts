@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { WithId } from 'mongodb'
-import type { Collections } from './collections.ts'
-import type { ParkedDocument } from './documents.ts'
+import type { Collections, ParkedDocument } from './collections.ts'
 
 export type ParkedStore = ReturnType<typeof createParkedStore>
 

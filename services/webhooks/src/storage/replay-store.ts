@@ -1,8 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { createOnce } from '@pitboss/storage/create-once'
 import type { WithId } from 'mongodb'
-import type { Collections } from './collections.ts'
-import type { ReplayDocument } from './documents.ts'
+import { type Collections, type ReplayDocument, scopeFields } from './collections.ts'
 
 /** Bounds the jobs that are read at once. */
 export const runningMax = 200
@@ -80,8 +79,4 @@ export function createReplayStore({ replays }: Pick<Collections, 'replays'>) {
         { returnDocument: 'after' },
       ),
   }
-}
-
-function scopeFields({ operatorId, environment }: Scope) {
-  return { operatorId, environment }
 }

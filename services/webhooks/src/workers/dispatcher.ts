@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { startPoll } from '@pitboss/runtime/poll'
 import type { FreshDelivery } from '../actions/endpoint-view.ts'
-import { type EndpointRunner, type RunnerDeps, runEndpoint } from './endpoint-runner.ts'
+import { type EndpointRunner, runEndpoint, type RunnerDeps } from './endpoint-runner.ts'
 
 /** A worker without a fresh heartbeat looks again this soon. */
 const notAliveMs = 50

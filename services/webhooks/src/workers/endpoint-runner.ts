@@ -6,9 +6,7 @@ import type { Choice, Chosen, ClaimDeliveries, Claimed } from '../actions/claim-
 import type { FreshDelivery, OpenEndpointView } from '../actions/endpoint-view.ts'
 import type { LeasedEndpoint, LeaseEndpoints } from '../actions/lease-endpoints.ts'
 import type { MakeAttempt } from '../actions/make-attempt.ts'
-import type { RecordSuccesses } from '../actions/record-successes.ts'
-import type { RecoverOrphans } from '../actions/recover-orphans.ts'
-import type { SettleAttempt } from '../actions/settle-attempt.ts'
+import type { RecordSuccesses, RecoverOrphans, SettleAttempt } from '../actions/settle-attempt.ts'
 import type { Slots } from './slots.ts'
 
 /*

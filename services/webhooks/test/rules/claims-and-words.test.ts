@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
-import { planClaims, replaySlots } from '../../src/rules/claim-plan.ts'
-import { deliveryIdOf } from '../../src/rules/delivery-id.ts'
+import { planClaims, replaySlots, waitingFor } from '../../src/rules/choose-due.ts'
+import { deliveryIdOf } from '../../src/storage/delivery-queue.ts'
 import { freshHealth } from '../../src/rules/endpoint-health.ts'
 import { signatureHint } from '../../src/rules/signature-hint.ts'
 import {
@@ -10,7 +10,6 @@ import {
   secretsValidAt,
   type StoredSecret,
 } from '../../src/rules/signing-secrets.ts'
-import { waitingFor } from '../../src/rules/waiting-for.ts'
 
 const many = (lane: string) => Array.from({ length: 100 }, () => lane)
 

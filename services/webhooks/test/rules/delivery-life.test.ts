@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { judgeAttempt, placeAfterInterruption } from '../../src/rules/delivery-outcome.ts'
-import type { Place } from '../../src/rules/delivery-place.ts'
+import { attemptDelayMs, type Place } from '../../src/rules/retry-schedule.ts'
 import {
   afterAttempt,
   type AttemptResult,
@@ -11,7 +11,6 @@ import {
   paused,
   resumed,
 } from '../../src/rules/endpoint-health.ts'
-import { attemptDelayMs } from '../../src/rules/schedule.ts'
 
 const hourMs = 3_600_000
 const startMs = Date.parse('2026-11-20T00:00:00.000Z')

@@ -1,8 +1,13 @@
 import t from 'tap'
 import { judgeAttempt, placeAfterInterruption } from '../../src/rules/delivery-outcome.ts'
-import { type Place, placeOf, stepDueAtOf } from '../../src/rules/delivery-place.ts'
-import { retryAfterMs } from '../../src/rules/retry-after.ts'
-import { attemptDelayMs, stepsMax } from '../../src/rules/schedule.ts'
+import {
+  attemptDelayMs,
+  type Place,
+  placeOf,
+  retryAfterMs,
+  stepDueAtOf,
+  stepsMax,
+} from '../../src/rules/retry-schedule.ts'
 
 const s = 1000
 const m = 60 * s

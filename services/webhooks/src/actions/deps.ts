@@ -1,0 +1,49 @@
+import type { Bus } from '@pitboss/bus/connect-bus'
+import type { Clock } from '@pitboss/runtime/clock'
+import type { CursorCodec } from '@pitboss/storage/cursor'
+import type { RewindStore } from '@pitboss/storage/rewind-store'
+import type { Db } from 'mongodb'
+import type { Logger } from 'pino'
+import type { NotifyWorkers } from '../clients/notify-workers.ts'
+import type { BodyCache } from '../storage/body-cache.ts'
+import type { DeliveryStore } from '../storage/delivery-store.ts'
+import type { EndpointStore } from '../storage/endpoint-store.ts'
+import type { EventStore } from '../storage/event-store.ts'
+import type { ParkedStore } from '../storage/parked-store.ts'
+import type { ReplayStore } from '../storage/replay-store.ts'
+import type { SecretCipher } from './create-endpoint.ts'
+import type { RecordEvents } from './record-events.ts'
+
+/** What the actions of this service work with; each takes the parts that it needs. */
+export type Deps = {
+  /** This process among the workers of all replicas. */
+  readonly workerId: string
+  readonly db: Db
+  readonly bus: Bus
+  readonly events: EventStore
+  readonly endpoints: EndpointStore
+  readonly deliveries: DeliveryStore
+  readonly replays: ReplayStore
+  readonly parked: ParkedStore
+  readonly rewinds: RewindStore
+  readonly bodies: BodyCache
+  readonly cursors: CursorCodec
+  readonly secretCipher: SecretCipher
+  readonly notifyWorkers: NotifyWorkers
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly newId: (prefix: string) => string
+  /** 0 to 1. */
+  readonly random: () => number
+  /** Shortens the retry schedule in tests. */
+  readonly scaleMs: (ms: number) => number
+  /** TEST endpoints may be on this machine. */
+  readonly allowLoopback: boolean
+}
+
+/** What the actions behind calls work with. */
+export type CallDeps = Deps & {
+  readonly recordEvents: RecordEvents
+  /** Has the replay worker look at its jobs at once. */
+  readonly notifyReplayWorker: () => void
+}

@@ -1,0 +1,120 @@
+const secondMs = 1000
+const minuteMs = 60 * secondMs
+const hourMs = 60 * minuteMs
+
+/**
+ * Delays before the attempts; the first is due at once, the last after 23 h 42 m in all. Source:
+ * docs/contract.md, section 7.
+ */
+const delaysMs = [
+  0,
+  5 * secondMs,
+  30 * secondMs,
+  2 * minuteMs,
+  10 * minuteMs,
+  30 * minuteMs,
+  hourMs,
+  2 * hourMs,
+  3 * hourMs,
+  4 * hourMs,
+  6 * hourMs,
+  7 * hourMs,
+] as const
+
+const jitter = 0.1
+
+export const stepsMax = delaysMs.length
+
+/** The least time from the first attempt to FAILED. Source: docs/contract.md, section 12. */
+export const livesAtLeastMs = 23 * hourMs
+
+/**
+ * Delay before the attempt at `step` of the schedule (1 = the first try), with ±10 % jitter. Source:
+ * docs/contract.md, section 7.
+ * @param random 0 to 1, drawn by the caller
+ * @returns whole milliseconds; null when the schedule is spent
+ */
+export function attemptDelayMs(step: number, random: number): number | null {
+  const delayMs = delaysMs[step - 1]
+  if (delayMs === undefined) return null
+  return Math.round(delayMs * (1 - jitter + 2 * jitter * random))
+}
+
+/**
+ * The least age, counted from the first attempt, at which `step` is due with any jitter: the rest of the
+ * schedule then still takes the delivery past 23 h.
+ */
+export function earliestAgeMs(step: number): number {
+  return Math.max(0, plainAgeMs(step) - (plainAgeMs(stepsMax) - livesAtLeastMs))
+}
+
+/** The latest step that a delivery of this age can have reached with any jitter. */
+function stepAtAge(ageMs: number, scaleMs: (ms: number) => number): number {
+  const reached = delaysMs.findLastIndex((_, index) => scaleMs(plainAgeMs(index + 1) * (1 - jitter)) <= ageMs)
+  return Math.max(0, reached) + 1
+}
+
+/** The age at which `step` is due without jitter. */
+function plainAgeMs(step: number): number {
+  return delaysMs.slice(0, step).reduce<number>((sum, ms) => sum + ms, 0)
+}
+
+/** The place of a delivery on its schedule. */
+export type Place = {
+  /** The next step, 1 to 12. */
+  readonly step: number
+  /** When that step is due. An earlier attempt was pulled forward and leaves the place as it is. */
+  readonly stepDueAt: Date
+}
+
+/** The stored fields of a delivery. Earlier releases stored no place. */
+type Stored = {
+  readonly step?: number
+  readonly stepDueAt?: Date
+  readonly nextAttemptAt: Date | null
+  readonly createdAt: Date
+}
+
+/** A delivery whose attempt `attemptCount` is under way. */
+type Claimed = Stored & {
+  readonly attemptCount: number
+  readonly scheduleBase: number
+  readonly firstAttemptAt: Date | null
+}
+
+/**
+ * When the next step is due. For a delivery without a stored place: when its next attempt is due, until the
+ * first pull forward.
+ */
+export function stepDueAtOf({ stepDueAt, nextAttemptAt, createdAt }: Stored): Date {
+  return stepDueAt ?? nextAttemptAt ?? createdAt
+}
+
+/**
+ * The place at which an attempt was made. A place that is not stored is derived from the attempts and from
+ * the age, the lower one of the two.
+ */
+export function placeOf(delivery: Claimed, scaleMs: (ms: number) => number): Place {
+  const { step, attemptCount, scheduleBase, firstAttemptAt } = delivery
+  const stepDueAt = stepDueAtOf(delivery)
+  if (step !== undefined) return { step, stepDueAt }
+  const ageMs = firstAttemptAt === null ? 0 : stepDueAt.getTime() - firstAttemptAt.getTime()
+  const derived = Math.min(attemptCount - scheduleBase, stepAtAge(ageMs, scaleMs), stepsMax)
+  return { step: Math.max(1, derived), stepDueAt }
+}
+
+const retryAfterMaxMs = 60 * 60 * 1000
+
+/**
+ * The delay that an answer asks for, in milliseconds, at most an hour; null for none. Only 429 and 503 can
+ * ask, in seconds or with an HTTP date. Never scaled. Source: docs/contract.md, sections 7 and 11.
+ */
+export function retryAfterMs(httpStatus: number, header: string | null, now: Date): number | null {
+  if (header === null || (httpStatus !== 429 && httpStatus !== 503)) return null
+  const text = header.trim()
+  if (/^[0-9]{1,9}$/.test(text)) return Math.min(Number(text) * 1000, retryAfterMaxMs)
+  if (!/^[A-Za-z]{3,9},? [0-9A-Za-z :-]{10,30}$/.test(text)) return null
+  const atMs = Date.parse(text)
+  if (Number.isNaN(atMs)) return null
+  return Math.min(Math.max(atMs - now.getTime(), 0), retryAfterMaxMs)
+}

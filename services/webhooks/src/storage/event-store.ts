@@ -163,14 +163,9 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
         .toArray(),
 
     /** `page` without the bodies. */
-    headers: (
-      scope: Scope,
-      window: EventWindow,
-      afterSeq: number,
-      limit: number,
-    ): Promise<Pick<EventDocument, '_id' | 'seq' | 'type' | 'createdAt'>[]> =>
+    headers: (scope: Scope, window: EventWindow, afterSeq: number, limit: number) =>
       inOrder(scope, window, afterSeq)
-        .project<never>({ seq: 1, type: 1, createdAt: 1 })
+        .project<Pick<EventDocument, '_id' | 'seq' | 'type' | 'createdAt'>>({ seq: 1, type: 1, createdAt: 1 })
         .limit(limit)
         .toArray(),
 

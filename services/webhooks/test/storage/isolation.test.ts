@@ -59,7 +59,7 @@ const queueLines = {
     'record-events, change-endpoint, advance-replays',
     'each delivery bears the scope of its event, of the endpoint found under a scope, or of its job',
   ),
-  existing: by('record-events, replay-selection', 'ids derive from an endpoint and an event of one scope'),
+  existing: by('record-events, advance-replays', 'ids derive from an endpoint and an event of one scope'),
   statusesOfEvents: by('record-events', 'ids of the events of the batch, each with the scope of its subject'),
   upcoming: by('endpoint-view', leased),
   upcomingOf: by('lease-endpoints', leased),
@@ -75,7 +75,7 @@ const queueLines = {
 const claimLines = {
   claim: by('claim-deliveries', leased),
   complete: by('settle-attempt', 'a delivery that this worker has claimed under its lease'),
-  recoverOrphans: by('recover-orphans', leased),
+  recoverOrphans: by('settle-attempt', leased),
 }
 const moveLines = {
   pullBacklog: by('endpoint-view', leased),
@@ -93,8 +93,8 @@ const moveLines = {
       now,
     ),
   ),
-  replayAgain: by('advance-replays', 'ids that replay-selection read in the scope of the job'),
-  cancelReplay: by('cancel-replay, advance-replays', 'a job found under a scope, or any job for its worker'),
+  replayAgain: by('advance-replays', 'ids that advance-replays read in the scope of the job'),
+  cancelReplay: by('read-replays, advance-replays', 'a job found under a scope, or any job for its worker'),
   countReplay: by('read-replays', 'a job found under a scope, or any job for its worker or for operations'),
 }
 const stores = {
@@ -135,11 +135,11 @@ const stores = {
     change: scoped((scope, { webhookId }) =>
       endpoints.change(scope, webhookId, () => ({ $set: { description: 'changed' } })),
     ),
-    noteSuccesses: by('record-successes', 'endpoints to which this worker delivered under its lease'),
+    noteSuccesses: by('settle-attempt', 'endpoints to which this worker delivered under its lease'),
     notePulled: by('endpoint-view', leased),
     workCounts: by('lease-endpoints', leased),
     lowerDue: by(
-      'mark-due, record-events',
+      'lease-endpoints, record-events',
       'an endpoint found under a scope, of a job, or among the targets of an event of its scope',
     ),
     due: by('lease-endpoints', everyAccount),
@@ -190,7 +190,7 @@ await holdIsolation(t, {
   neverMade: newIds(),
   folder: new URL('../../src/storage/', import.meta.url),
   stores,
-  others: ['newDocument', 'orderOf'],
+  others: ['deliveryIdOf', 'newDocument', 'orderOf', 'scopeFields'],
 })
 
 t.test('the named callers of the methods without a scope call them', (t) => {

@@ -15,30 +15,19 @@ import type { AuthDeps } from './actions/deps.ts'
 import { createPasswords } from './actions/passwords.ts'
 import { createPublishAccessChange } from './actions/publish-access-change.ts'
 import { createTokenSigner } from './actions/token-signer.ts'
-import { businessCalls } from './calls/business.ts'
+import { accountCalls } from './calls/account.ts'
 import { credentialCalls } from './calls/credentials.ts'
-import { loginCalls } from './calls/logins.ts'
 import { operatorCalls } from './calls/operators.ts'
 import { peopleCalls } from './calls/people.ts'
-import { requestLogCalls } from './calls/request-log.ts'
 import { tokenCalls } from './calls/tokens.ts'
 import type { AuthConfig } from './config.ts'
-import { authStores } from './storage/auth-stores.ts'
-import { authIndexes } from './storage/indexes.ts'
+import { authIndexes, authStores } from './storage/auth-stores.ts'
 
 const pollEveryMs = 1000
 
 /** Every call that auth answers. */
 export function authCalls(deps: AuthDeps): CallHandler[] {
-  const groups = [
-    tokenCalls,
-    loginCalls,
-    peopleCalls,
-    credentialCalls,
-    businessCalls,
-    requestLogCalls,
-    operatorCalls,
-  ]
+  const groups = [tokenCalls, peopleCalls, credentialCalls, accountCalls, operatorCalls]
   return groups.flatMap((callsOf) => callsOf(deps))
 }
 

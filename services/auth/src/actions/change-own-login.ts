@@ -1,8 +1,9 @@
 import type { Caller } from '@pitboss/contracts/caller'
 import type { User } from '@pitboss/contracts/objects/user'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { toPublicUser } from '../records/user-view.ts'
+import type { UserDocument } from '../storage/people-store.ts'
 import type { AuthDeps } from './deps.ts'
-import { createReadPeople } from './read-people.ts'
 import { createSecondFactor } from './second-factor.ts'
 
 /**
@@ -11,9 +12,16 @@ import { createSecondFactor } from './second-factor.ts'
  */
 export function createChangeOwnLogin(deps: AuthDeps) {
   const { stores, passwords } = deps
-  const { people, refreshTokens } = stores
-  const { self, toPublic } = createReadPeople(deps)
+  const { operators, people, refreshTokens } = stores
   const secondFactor = createSecondFactor(deps)
+  const toPublic = async (user: UserDocument) => toPublicUser(user, await operators.owners(user))
+
+  /** @throws ServiceError INVALID_CREDENTIALS when there is no such active person */
+  const self = async ({ actor, scope }: Caller): Promise<UserDocument> => {
+    const user = actor.kind === 'user' ? await people.active(scope, actor.user_id) : null
+    if (user === null) throw new ServiceError('INVALID_CREDENTIALS')
+    return user
+  }
 
   /** @throws ServiceError INVALID_CREDENTIALS at `path` for a wrong password */
   const selfWithPassword = async (caller: Caller, password: string, path: string) => {

@@ -3,7 +3,7 @@ import { toAccountMode, operatorHandleOf } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
 import { isAllowed } from '../rules/address-list.ts'
-import { requireLivePlan } from '../rules/plan-rules.ts'
+import { requireLivePlan } from '../rules/account-rules.ts'
 import type { AuthDeps } from './deps.ts'
 
 const lastUsedStepMs = 60_000

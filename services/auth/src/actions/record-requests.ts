@@ -3,8 +3,8 @@ import type { appendRequestLog } from '@pitboss/contracts/calls/auth'
 import type { Scope } from '@pitboss/contracts/caller'
 import { canonicalJson } from '@pitboss/contracts/json'
 import type { z } from 'zod'
-import type { PageQuery } from '../storage/account.ts'
-import type { RequestLogDocument, RequestLogFilters } from '../storage/request-logs-store.ts'
+import type { RequestLogDocument, RequestLogFilters } from '../storage/logs-store.ts'
+import type { PageQuery } from '../storage/page.ts'
 import type { AuthDeps } from './deps.ts'
 
 type Row = z.infer<typeof appendRequestLog.request>['rows'][number]
@@ -32,13 +32,13 @@ export function createRecordRequests({ stores: { requestLogs, credentials } }: A
     },
 
     /** Lists rows, newest first; a list with an end alone begins 7 days before it. */
-    list(scope: Scope, filters: RequestLogFilters, page: PageQuery) {
+    list(scope: Scope, { limit, cursor, ...filters }: RequestLogFilters & PageQuery) {
       const { from, to } = filters
       const start =
         from === undefined && to !== undefined
           ? new Date(new Date(to).getTime() - defaultWindowMs).toISOString()
           : from
-      return requestLogs.page(scope, { ...filters, from: start }, page)
+      return requestLogs.page(scope, { ...filters, from: start }, { limit, cursor })
     },
   }
 }

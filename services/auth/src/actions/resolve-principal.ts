@@ -2,9 +2,8 @@ import type { resolvePrincipal } from '@pitboss/contracts/calls/auth'
 import type { z } from 'zod'
 import { toAccount } from '../records/account-view.ts'
 import { roleOf } from '../records/user-view.ts'
+import { brandsMax } from '../rules/account-rules.ts'
 import type { AuthDeps } from './deps.ts'
-
-const brandsMax = 1000
 
 /**
  * Finds what the gateway must know about the subject of a token: its account, and its credential or person. A

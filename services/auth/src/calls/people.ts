@@ -1,18 +1,29 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { acceptInvitation, login, logout, refreshLogin } from '@pitboss/contracts/calls/auth'
 import * as endpoints from '@pitboss/contracts/endpoints/people'
 import { createChangeOwnLogin } from '../actions/change-own-login.ts'
-import { createChangeRole } from '../actions/change-role.ts'
+import { createChangePeople } from '../actions/change-people.ts'
 import type { AuthDeps } from '../actions/deps.ts'
-import { createInviteUser } from '../actions/invite-user.ts'
-import { createReadPeople } from '../actions/read-people.ts'
+import { createLogIn } from '../actions/log-in.ts'
+import { toPublicPage } from '../records/account-view.ts'
 
-/** The signed-in person and the people of the account. Source: docs/contract.md, section 11. */
+/**
+ * Logins, the signed-in person and the people of the account.
+ * Source: docs/contract.md, sections 3 and 11.
+ */
 export function peopleCalls(deps: AuthDeps): CallHandler[] {
+  const logIn = createLogIn(deps)
   const changeOwnLogin = createChangeOwnLogin(deps)
-  const changeRole = createChangeRole(deps)
-  const inviteUser = createInviteUser(deps)
-  const readPeople = createReadPeople(deps)
+  const changePeople = createChangePeople(deps)
   return [
+    handler(login, (request) => logIn.logIn(request)),
+    handler(refreshLogin, ({ refreshToken }) => logIn.refresh(refreshToken)),
+    handler(logout, async ({ refreshToken }) => {
+      await logIn.logOut(refreshToken)
+      return null
+    }),
+    handler(acceptInvitation, async (request) => ({ user: await changePeople.accept(request) })),
+
     handler(endpoints.getMe.call, async ({ caller }) => ({
       status: 200,
       body: await changeOwnLogin.show(caller),
@@ -36,18 +47,18 @@ export function peopleCalls(deps: AuthDeps): CallHandler[] {
 
     handler(endpoints.listUsers.call, async ({ caller, query }) => ({
       status: 200,
-      body: await readPeople.list(caller.scope, query),
+      body: toPublicPage(await changePeople.list(caller.scope, query), (user) => user),
     })),
     handler(endpoints.inviteUser.call, async ({ caller, body }) => ({
       status: 201,
-      body: await inviteUser.invite(caller, body),
+      body: await changePeople.invite(caller, body),
     })),
     handler(endpoints.patchUser.call, async ({ caller, params, body }) => ({
       status: 200,
-      body: await changeRole.change(caller.scope, params.user_id ?? '', body.role),
+      body: await changePeople.changeRole(caller.scope, params.user_id, body.role),
     })),
     handler(endpoints.removeUser.call, async ({ caller, params }) => {
-      await changeRole.remove(caller.scope, params.user_id ?? '')
+      await changePeople.remove(caller.scope, params.user_id)
       return { status: 204, body: null }
     }),
   ]

@@ -1,13 +1,24 @@
 import type { Account } from '@pitboss/contracts/caller'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
-import type { BrandDocument } from '../storage/brands-store.ts'
-import type { OperatorDocument } from '../storage/operators-store.ts'
+import type { credentialSchema } from '@pitboss/contracts/objects/account'
+import type { z } from 'zod'
+import type { CredentialDocument } from '../storage/credentials-store.ts'
+import type { RequestLogDocument } from '../storage/logs-store.ts'
+import type { BrandDocument, OperatorDocument } from '../storage/operators-store.ts'
+
+/** A page of a list. Source: docs/contract.md, section 1. */
+export function toPublicPage<Row, Item>(
+  { rows, nextCursor }: { rows: readonly Row[]; nextCursor: string | null },
+  toPublic: (row: Row) => Item,
+): { data: Item[]; next_cursor: string | null } {
+  return { data: rows.map((row) => toPublic(row)), next_cursor: nextCursor }
+}
 
 /**
  * Gives `NONE` until the account is approved, then the state of its live-play switch.
  * Source: docs/contract.md, section 11.
  */
-function liveStatusOf({
+export function liveStatusOf({
   approved,
   livePlay,
 }: Pick<OperatorDocument, 'approved' | 'livePlay'>): Account['live_status'] {
@@ -54,17 +65,35 @@ export function toPublicBrand(brand: BrandDocument) {
   return { brand_id: brand._id, name: brand.name, created_at: brand.createdAt.toISOString() }
 }
 
-/** An account as operations people see it. Source: docs/contract.md, section 10. */
-export function toOperatorRecord(operator: OperatorDocument) {
+const text = (instant: Date | null) => instant?.toISOString() ?? null
+
+/** The public record of a key pair, without its secret. Source: docs/contract.md, section 11. */
+export function toPublicCredential(credential: CredentialDocument): z.infer<typeof credentialSchema> {
   return {
-    operator_id: operatorHandleOf(operator._id),
-    name: operator.name,
-    plan: operator.plan,
-    approved: operator.approved,
-    suspended: operator.suspended,
-    live_play: operator.livePlay,
-    live_status: liveStatusOf(operator),
-    currencies: operator.currencies,
-    created_at: operator.createdAt.toISOString(),
+    api_key: credential._id,
+    name: credential.name,
+    environment: credential.environment,
+    scopes: credential.scopes,
+    ip_allowlist: credential.ipAllowlist,
+    status: credential.status === 'ACTIVE' ? 'ACTIVE' : 'REVOKED',
+    created_at: credential.createdAt.toISOString(),
+    rotated_at: text(credential.rotatedAt),
+    revoked_at: text(credential.revokedAt),
+    last_used_at: text(credential.lastUsedAt),
+  }
+}
+
+/** The public record of a logged request. Source: docs/contract.md, section 11. */
+export function toPublicRequest(row: RequestLogDocument) {
+  return {
+    request_id: row.requestId,
+    at: row.at.toISOString(),
+    method: row.method,
+    path: row.path,
+    status: row.status,
+    code: row.code,
+    latency_ms: row.latencyMs,
+    api_key: row.apiKey,
+    client_address: row.clientAddress,
   }
 }

@@ -10,9 +10,13 @@ export type AccessSubject = {
   accessChange?: string | null
 }
 
+/** Fields to set; those that are undefined stay as they are. */
+export type Changes<Doc> = { [Field in keyof Doc]?: Doc[Field] | undefined }
+
 /** The fields that a write sets when it makes a change that the gateways need. */
-export function unpublishedChange(): { accessPending: true; accessChange: string } {
-  return { accessPending: true, accessChange: randomUUID() }
+export function unpublishedChange<Doc>(fields: Changes<Doc>) {
+  // The driver leaves undefined fields out (libs/storage/src/connect-storage.ts).
+  return { ...(fields as Partial<Doc>), accessPending: true as const, accessChange: randomUUID() }
 }
 
 /** The methods of a store whose documents are access subjects. */

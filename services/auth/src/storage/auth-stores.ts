@@ -1,14 +1,13 @@
 import type { CursorCodec } from '@pitboss/storage/cursor'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
 import type { Db } from 'mongodb'
-import { createAuditsStore } from './audits-store.ts'
-import { createBrandsStore } from './brands-store.ts'
 import { createCredentialsStore } from './credentials-store.ts'
 import { createIdempotencyStore } from './idempotency-store.ts'
-import { createOperatorsStore } from './operators-store.ts'
+import { createAuditsStore, createRequestLogsStore } from './logs-store.ts'
+import { createBrandsStore, createOperatorsStore, createPlatformStore } from './operators-store.ts'
 import { createPeopleStore } from './people-store.ts'
-import { createPlatformStore } from './platform-store.ts'
 import { createRefreshTokensStore } from './refresh-tokens-store.ts'
-import { createRequestLogsStore } from './request-logs-store.ts'
 import { createSigningKeysStore } from './signing-keys-store.ts'
 
 /** Every store of auth. A method that takes a scope or an account answers for that one alone. */
@@ -27,3 +26,45 @@ export function authStores(from: { db: Db; cursors: CursorCodec }) {
   }
 }
 export type AuthStores = ReturnType<typeof authStores>
+
+const thirtyDaysS = 30 * 24 * 60 * 60
+const pending = (): IndexDeclaration => ({
+  key: { accessPending: 1 },
+  name: 'access_pending',
+  partialFilterExpression: { accessPending: true },
+})
+
+/** Every index of auth; the unique ones keep records unique. */
+export const authIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
+  operators: [pending()],
+  platform: [],
+  brands: [
+    { key: { operatorId: 1, _id: 1 }, name: 'by_operator' },
+    { key: { operatorId: 1, name: 1 }, name: 'one_of_a_name', unique: true },
+  ],
+  credentials: [
+    { key: { operatorId: 1, environment: 1, order: 1 }, name: 'by_account', unique: true },
+    pending(),
+  ],
+  users: [
+    { key: { email: 1 }, name: 'email', unique: true },
+    { key: { operatorId: 1, _id: 1 }, name: 'by_operator' },
+    { key: { 'invitation.hash': 1 }, name: 'invitation' },
+    pending(),
+  ],
+  refresh_tokens: [
+    { key: { family: 1 }, name: 'family' },
+    { key: { userId: 1 }, name: 'user' },
+    { key: { expiresAt: 1 }, name: 'expires_at', expireAfterSeconds: 0 },
+  ],
+  signing_keys: [
+    { key: { current: 1 }, name: 'one_current', unique: true, partialFilterExpression: { current: true } },
+  ],
+  request_logs: [
+    { key: { operatorId: 1, environment: 1, order: 1 }, name: 'by_account' },
+    { key: { operatorId: 1, apiKey: 1 }, name: 'by_credential' },
+    { key: { at: 1 }, name: 'thirty_days', expireAfterSeconds: thirtyDaysS },
+  ],
+  audits: [],
+  idempotency_keys: [...idempotencyKeyIndexes.idempotency_keys, { key: { objectId: 1 }, name: 'object' }],
+}

@@ -3,9 +3,8 @@ import { toAccountMode, type AccountMode } from '@pitboss/contracts/primitives'
 import { createOnce } from '@pitboss/storage/create-once'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { Db } from 'mongodb'
-import { type AccessSubject, accessChangesIn, unpublishedChange } from './access-change.ts'
-import type { AccountScope, PageQuery } from './account.ts'
-import { readPage } from './page.ts'
+import { type AccessSubject, accessChangesIn, type Changes, unpublishedChange } from './access-change.ts'
+import { type AccountScope, type PageQuery, readPage } from './page.ts'
 
 export type CredentialDocument = AccessSubject & {
   /** The api_key. */
@@ -56,24 +55,23 @@ export function createCredentialsStore({ db, cursors }: { db: Db; cursors: Curso
     known,
 
     /** Newest first. */
-    page: (scope: Scope, { limit, cursor }: PageQuery) => {
+    page: (scope: Scope, query: PageQuery) => {
       const { operatorId, environment } = owned(scope)
       return readPage({
         collection: credentials,
         filter: { operatorId, environment, ...notDeleted },
         order: 'order',
-        limit,
-        cursor,
+        query,
         cursors,
         binding: ['credentials', operatorId, environment],
       })
     },
 
     /** Sets fields; the change is unpublished afterwards. Null for a foreign or deleted key. */
-    change: (scope: Scope, apiKey: string, set: Partial<CredentialDocument>) =>
+    change: (scope: Scope, apiKey: string, set: Changes<CredentialDocument>) =>
       credentials.findOneAndUpdate(
         { _id: apiKey, ...owned(scope), ...notDeleted },
-        { $set: { ...set, ...unpublishedChange() } },
+        { $set: unpublishedChange(set) },
         { returnDocument: 'after' },
       ),
 

@@ -1,8 +1,9 @@
 import type { CursorCodec } from '@pitboss/storage/cursor'
+import { isDuplicateKey } from '@pitboss/storage/create-once'
 import type { Db } from 'mongodb'
-import { type AccessSubject, accessChangesIn, unpublishedChange } from './access-change.ts'
-import type { AccountScope, PageQuery } from './account.ts'
-import { readPage } from './page.ts'
+import { z } from 'zod'
+import { type AccessSubject, accessChangesIn, type Changes, unpublishedChange } from './access-change.ts'
+import { type AccountScope, type PageQuery, readPage } from './page.ts'
 
 export type OperatorDocument = AccessSubject & {
   name: string
@@ -35,21 +36,20 @@ export function createOperatorsStore({ db, cursors }: { db: Db; cursors: CursorC
     find: ({ operatorId }: AccountScope) => operators.findOne({ _id: operatorId }),
 
     /** All accounts, by id. */
-    page: ({ limit, cursor }: PageQuery) =>
+    page: (query: PageQuery) =>
       readPage({
         collection: operators,
         filter: {},
         order: '_id',
         ascending: true,
-        limit,
-        cursor,
+        query,
         cursors,
         binding: ['ops', 'operators'],
       }),
 
     /** Sets fields; the change is unpublished afterwards. */
-    change: async ({ operatorId }: AccountScope, set: Partial<OperatorDocument> = {}): Promise<void> => {
-      await operators.updateOne({ _id: operatorId }, { $set: { ...set, ...unpublishedChange() } })
+    change: async ({ operatorId }: AccountScope, set: Changes<OperatorDocument> = {}): Promise<void> => {
+      await operators.updateOne({ _id: operatorId }, { $set: unpublishedChange(set) })
     },
 
     /** Ids of the owners; empty for an unknown account. */
@@ -72,9 +72,84 @@ export function createOperatorsStore({ db, cursors }: { db: Db; cursors: CursorC
     async removeOwner({ operatorId }: AccountScope, userId: string): Promise<boolean> {
       const { matchedCount } = await operators.updateOne(
         { _id: operatorId, owners: userId, 'owners.1': { $exists: true } },
-        { $pull: { owners: userId }, $set: unpublishedChange() },
+        { $pull: { owners: userId }, $set: unpublishedChange({}) },
       )
       return matchedCount === 1
+    },
+  }
+}
+
+export type BrandDocument = { _id: string; operatorId: string; name: string; createdAt: Date }
+
+/** Brands of accounts; both environments of an account share them. */
+export function createBrandsStore({ db, cursors }: { db: Db; cursors: CursorCodec }) {
+  const brands = db.collection<BrandDocument>('brands')
+  return {
+    /** Inserts a brand; a repeat under the same id finds the first one. Null when the name is taken. */
+    async insert(brand: BrandDocument): Promise<BrandDocument | null> {
+      try {
+        await brands.insertOne(brand)
+        return brand
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error
+        return brands.findOne({ _id: brand._id, operatorId: brand.operatorId })
+      }
+    },
+
+    /** Newest first. */
+    page: ({ operatorId }: AccountScope, query: PageQuery) =>
+      readPage({
+        collection: brands,
+        filter: { operatorId },
+        order: '_id',
+        query,
+        cursors,
+        binding: ['brands', operatorId],
+      }),
+
+    /** In the order of creation. */
+    first: ({ operatorId }: AccountScope, max: number) =>
+      brands.find({ operatorId }).sort({ _id: 1 }).limit(max).toArray(),
+
+    count: ({ operatorId }: AccountScope) => brands.countDocuments({ operatorId }),
+
+    /** False when there is no such brand. */
+    async remove({ operatorId }: AccountScope, brandId: string): Promise<boolean> {
+      const { deletedCount } = await brands.deleteOne({ _id: brandId, operatorId })
+      return deletedCount === 1
+    },
+  }
+}
+
+type PlatformDocument = AccessSubject & { _id: 'platform'; realMoney: boolean }
+
+const buildInfo = z.looseObject({ version: z.string() })
+
+/** The switches of the whole platform, in one document, and the database that holds them. */
+export function createPlatformStore({ db }: { db: Db }) {
+  const platform = db.collection<PlatformDocument>('platform')
+  return {
+    ...accessChangesIn(db, 'platform'),
+
+    /** Null until a switch is set for the first time. */
+    find: () => platform.findOne({ _id: 'platform' }),
+
+    /** Tells whether rounds for real money are allowed; they are until somebody switches them off. */
+    isRealMoneyOn: async (): Promise<boolean> =>
+      (await platform.findOne({ _id: 'platform' }))?.realMoney ?? true,
+
+    /** The change is unpublished afterwards. */
+    setRealMoney: async (realMoney: boolean): Promise<void> => {
+      await platform.updateOne(
+        { _id: 'platform' },
+        { $set: unpublishedChange({ realMoney }) },
+        { upsert: true },
+      )
+    },
+
+    /** The version of the database server. */
+    async databaseVersion(): Promise<string> {
+      return buildInfo.parse(await db.command({ buildInfo: 1 })).version
     },
   }
 }

@@ -1,6 +1,13 @@
+import type { Scope } from '@pitboss/contracts/caller'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { Collection, Document, Filter, WithId } from 'mongodb'
 import { z } from 'zod'
+
+/** The account of a record that both environments share. */
+export type AccountScope = Pick<Scope, 'operatorId'>
+
+/** The page of a list that is asked for. */
+export type PageQuery = { readonly limit: number; readonly cursor?: string | null | undefined }
 
 const position = z.string().max(256)
 
@@ -14,8 +21,7 @@ export async function readPage<Row extends Document>({
   filter,
   order,
   ascending = false,
-  limit,
-  cursor,
+  query: { limit, cursor },
   cursors,
   binding,
 }: {
@@ -23,20 +29,18 @@ export async function readPage<Row extends Document>({
   filter: Document
   order: string
   ascending?: boolean
-  limit: number
-  cursor: string | undefined
+  query: PageQuery
   cursors: CursorCodec
   binding: unknown
 }): Promise<{ rows: WithId<Row>[]; nextCursor: string | null }> {
-  const after = cursor === undefined ? undefined : position.parse(cursors.decode(binding, cursor))
+  const after = typeof cursor !== 'string' ? undefined : position.parse(cursors.decode(binding, cursor))
   const beyond =
     after === undefined
       ? {}
       : { [order]: { ...fieldFilter(filter[order]), [ascending ? '$gt' : '$lt']: after } }
-  // The driver's filter type cannot be built from a computed field name.
-  const query = { ...filter, ...beyond } as Filter<Row>
   const found = await collection
-    .find(query)
+    // The driver's filter type cannot be built from a computed field name.
+    .find({ ...filter, ...beyond } as Filter<Row>)
     .sort({ [order]: ascending ? 1 : -1 })
     .limit(limit + 1)
     .toArray()

@@ -2,8 +2,7 @@ import type { Role } from '@pitboss/contracts/caller'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { Db } from 'mongodb'
 import { type AccessSubject, accessChangesIn, unpublishedChange } from './access-change.ts'
-import type { AccountScope, PageQuery } from './account.ts'
-import { readPage } from './page.ts'
+import { type AccountScope, type PageQuery, readPage } from './page.ts'
 
 export type UserDocument = AccessSubject & {
   operatorId: string
@@ -69,13 +68,12 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
     },
 
     /** Newest first. */
-    page: ({ operatorId }: AccountScope, { limit, cursor }: PageQuery) =>
+    page: ({ operatorId }: AccountScope, query: PageQuery) =>
       readPage({
         collection: users,
         filter: { operatorId, ...notRemoved },
         order: '_id',
-        limit,
-        cursor,
+        query,
         cursors,
         binding: ['users', operatorId],
       }),
@@ -96,7 +94,7 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
     setRole: ({ operatorId }: AccountScope, userId: string, role: Role) =>
       users.findOneAndUpdate(
         { _id: userId, operatorId, ...notRemoved },
-        { $set: { role, ...unpublishedChange() } },
+        { $set: unpublishedChange({ role }) },
         { returnDocument: 'after' },
       ),
 
@@ -104,7 +102,7 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
      * Marks a person as removed; the change is unpublished afterwards, and `deleteRemoved` ends the removal.
      */
     remove: (account: AccountScope, userId: string) =>
-      set(account, userId, { status: 'REMOVED', ...unpublishedChange() }),
+      set(account, userId, unpublishedChange({ status: 'REMOVED' })),
 
     /** Starts a second factor unless one is in use. */
     enrolTotp: async ({ operatorId }: AccountScope, userId: string, sealedSecret: string): Promise<void> => {

@@ -9,8 +9,7 @@ import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
 import { withEngines } from '@pitboss/testing/with-engines'
 import pino from 'pino'
 import t from 'tap'
-import { authStores } from '../../src/storage/auth-stores.ts'
-import { authIndexes } from '../../src/storage/indexes.ts'
+import { authIndexes, authStores } from '../../src/storage/auth-stores.ts'
 
 type Ids = { apiKey: string; brandId: string; userId: string; idempotencyKey: string }
 

@@ -2,8 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { EventEnvironment } from '@pitboss/contracts/primitives'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import { type Db, MongoBulkWriteError } from 'mongodb'
-import type { AccountScope, PageQuery } from './account.ts'
-import { readPage } from './page.ts'
+import { type AccountScope, type PageQuery, readPage } from './page.ts'
 
 const duplicateKey = 11_000
 
@@ -56,11 +55,7 @@ export function createRequestLogsStore({ db, cursors }: { db: Db; cursors: Curso
     },
 
     /** Newest first. */
-    page(
-      { operatorId, environment }: Scope,
-      { from, to, ...filters }: RequestLogFilters,
-      { limit, cursor }: PageQuery,
-    ) {
+    page({ operatorId, environment }: Scope, { from, to, ...filters }: RequestLogFilters, query: PageQuery) {
       const window = {
         ...(from === undefined ? {} : { $gte: new Date(from) }),
         ...(to === undefined ? {} : { $lte: new Date(to) }),
@@ -77,11 +72,41 @@ export function createRequestLogsStore({ db, cursors }: { db: Db; cursors: Curso
           ...(Object.keys(window).length === 0 ? {} : { at: window }),
         },
         order: 'order',
-        limit,
-        cursor,
+        query,
         cursors,
         binding: ['request-logs', operatorId, environment, filters, from ?? null, to ?? null],
       })
     },
+  }
+}
+
+export type AuditDocument = {
+  _id: string
+  at: Date
+  by: string
+  what: string
+  target: string | null
+  reason: string | null
+  details: Record<string, unknown>
+}
+
+/** The audit log of operations, over every account. */
+export function createAuditsStore({ db, cursors }: { db: Db; cursors: CursorCodec }) {
+  const audits = db.collection<AuditDocument>('audits')
+  return {
+    insert: async (record: AuditDocument): Promise<void> => {
+      await audits.insertOne(record)
+    },
+
+    /** Newest first. */
+    page: (query: PageQuery) =>
+      readPage({
+        collection: audits,
+        filter: {},
+        order: '_id',
+        query,
+        cursors,
+        binding: ['ops', 'audits'],
+      }),
   }
 }

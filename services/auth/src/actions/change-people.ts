@@ -1,0 +1,138 @@
+import type { acceptInvitation } from '@pitboss/contracts/calls/auth'
+import type { Caller, Role, Scope } from '@pitboss/contracts/caller'
+import { password as passwordSchema, type User } from '@pitboss/contracts/objects/user'
+import { ServiceError, invalidField } from '@pitboss/errors/service-error'
+import { isDuplicateKey } from '@pitboss/storage/create-once'
+import type { z } from 'zod'
+import { roleOf, toPublicUser } from '../records/user-view.ts'
+import type { AccountScope, PageQuery } from '../storage/page.ts'
+import type { UserDocument } from '../storage/people-store.ts'
+import type { AuthDeps } from './deps.ts'
+
+const invitationMs = 72 * 60 * 60 * 1000
+
+type NewUser = { email: string; name: string; role: Role; password?: string | undefined }
+
+/**
+ * Lists, adds and removes the people of an account and changes their roles. A person is added by a password
+ * at once, or by an invitation of 72 h; an account keeps at least one owner.
+ * Source: docs/contract.md, section 11.
+ */
+export function createChangePeople(deps: AuthDeps) {
+  const { stores, publishAccessChange, passwords, tokenHash, clock, newId, random, baseUrl } = deps
+  const { idempotency, operators, people } = stores
+  const toPublic = async (user: UserDocument) => toPublicUser(user, await operators.owners(user))
+
+  const member = async (scope: Scope, userId: string) => {
+    const user = await people.find(scope, userId)
+    if (user === null) throw new ServiceError('NOT_FOUND')
+    return user
+  }
+
+  /** Takes ownership from a person; one write decides between two requests that would leave no owner. */
+  async function removeOwner(account: AccountScope, userId: string): Promise<void> {
+    const owners = await operators.owners(account)
+    if (!owners.includes(userId)) return
+    // A person who was removed while becoming an owner is still on the list and must not count.
+    const others = owners.filter((id) => id !== userId)
+    const active = await people.activeAmong(account, others)
+    const inactive = others.filter((id) => !active.has(id))
+    if (inactive.length > 0) await operators.removeInactiveOwners(account, inactive)
+    const isRemoved = await operators.removeOwner(account, userId)
+    if (!isRemoved && (await operators.owners(account)).includes(userId)) {
+      throw new ServiceError('CONFLICT', { message: 'The last owner can be neither removed nor demoted.' })
+    }
+  }
+
+  return {
+    /** Lists people, newest first. */
+    async list(scope: Scope, query: PageQuery) {
+      const owners = await operators.owners(scope)
+      const { rows, nextCursor } = await people.page(scope, query)
+      return { rows: rows.map((user) => toPublicUser(user, owners)), nextCursor }
+    },
+
+    /**
+     * Adds a person once for each Idempotency-Key. A person without a password gets an `invite_url`, which
+     * only the first answer holds.
+     * @throws ServiceError CONFLICT for an e-mail address that any account uses
+     */
+    async invite(caller: Caller, body: NewUser): Promise<User> {
+      const now = clock.now()
+      const { email, name, role, password } = body
+      const claim = await idempotency.claim(caller, {
+        list: 'users',
+        // The key is kept with a quick hash of the body, which must not be one of the password.
+        body: password === undefined ? body : { ...body, password: tokenHash.hash(password) },
+        newId: () => newId('usr'),
+        now,
+      })
+      const known = claim.fresh ? null : await people.known(caller.scope, claim.objectId)
+      if (known !== null) return toPublic(known)
+      const token = Buffer.from(random(32)).toString('base64url')
+      const invitation = { hash: tokenHash.hash(token), expiresAt: new Date(now.getTime() + invitationMs) }
+      const user: UserDocument = {
+        ...{
+          _id: claim.objectId,
+          operatorId: caller.scope.operatorId,
+          email: email.toLowerCase(),
+          name,
+          role,
+        },
+        ...(password === undefined
+          ? { status: 'INVITED', passwordHash: null, invitation }
+          : { status: 'ACTIVE', passwordHash: await passwords.hash(password), invitation: null }),
+        ...{ totp: null, recoveryHashes: [], createdAt: now, lastLoginAt: null, accessPending: false },
+      }
+      try {
+        await people.insert(user)
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error
+        const first = await people.known(caller.scope, claim.objectId)
+        if (first !== null) return toPublic(first)
+        throw new ServiceError('CONFLICT', { message: 'There is a user with this e-mail address already.' })
+      }
+      if (user.status === 'ACTIVE' && role === 'OWNER') await operators.addOwner(user, user._id)
+      const added = await toPublic(user)
+      if (user.invitation === null) return added
+      return { ...added, invite_url: `${baseUrl}/dashboard/invitation#token=${token}` }
+    },
+
+    /**
+     * Makes an invited person active.
+     * @throws ServiceError VALIDATION_ERROR at `password`; INVALID_CREDENTIALS for an unknown, expired or
+     * used invitation
+     */
+    async accept({ token, password }: z.infer<typeof acceptInvitation.request>): Promise<User> {
+      const parsed = passwordSchema.safeParse(password)
+      if (!parsed.success) throw invalidField('password', 'must have 12 to 128 characters')
+      const now = clock.now()
+      const invitation = tokenHash.candidates(token)
+      if ((await people.byInvitation(invitation, now)) === null) throw new ServiceError('INVALID_CREDENTIALS')
+      const passwordHash = await passwords.hash(parsed.data)
+      const user = await people.accept(invitation, passwordHash, now)
+      if (user === null) throw new ServiceError('INVALID_CREDENTIALS')
+      if (user.role === 'OWNER') await operators.addOwner(user, user._id)
+      return toPublic(user)
+    },
+
+    /** @throws ServiceError NOT_FOUND; CONFLICT for a demotion of the last owner */
+    async changeRole(scope: Scope, userId: string, role: Role): Promise<User> {
+      const user = await member(scope, userId)
+      if (role !== 'OWNER') await removeOwner(user, user._id)
+      const changed = await people.setRole(user, user._id, role)
+      if (changed === null) throw new ServiceError('NOT_FOUND')
+      if (role === 'OWNER' && changed.status === 'ACTIVE') await operators.addOwner(user, user._id)
+      await publishAccessChange.user(user._id)
+      return toPublic(changed)
+    },
+
+    /** @throws ServiceError NOT_FOUND; CONFLICT for the last owner */
+    async remove(scope: Scope, userId: string): Promise<void> {
+      const user = await member(scope, userId)
+      if (roleOf(user, await operators.owners(user)) === 'OWNER') await removeOwner(user, user._id)
+      await people.remove(user, user._id)
+      await publishAccessChange.user(user._id)
+    },
+  }
+}

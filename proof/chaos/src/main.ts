@@ -10,7 +10,8 @@ import { exitAfterOutput } from '@pitboss/bench/harness/exit-after-output'
 import { temporaryFolder } from '@pitboss/bench/harness/temporary-folder'
 import { writeResult } from '@pitboss/bench/harness/write-result'
 
-const usage = `Usage: npm run --silent chaos -- [--seconds S] [--seed N] [--replicas LIST] [--time-scale N] [--no-faults] [--keep FOLDER]
+const usage = `Usage: npm run --silent chaos -- [--seconds S] [--seed N] [--replicas LIST] [--time-scale N] [--no-faults]
+                                    [--full-disk] [--lose-stream] [--keep FOLDER]
        npm run --silent chaos -- --bugs all|NAME,... [--seed N] [--keep FOLDER]
 
   --seconds S       how long faults rain (default 60)
@@ -18,6 +19,8 @@ const usage = `Usage: npm run --silent chaos -- [--seconds S] [--seed N] [--repl
   --replicas LIST   as for npm start, e.g. rounds=2,wallet-bridge=2 (default: two of every service but auth)
   --time-scale N    divides the delays of schedules (default 120)
   --no-faults       load alone
+  --full-disk       the broker's disk is full for some seconds now and then (Linux, as root)
+  --lose-stream     the broker's disk is taken back to a copy of some seconds ago now and then
   --bugs L          shows that the checker can fail: the product errs in one known way after the other, each for up to 60 s
   --keep FOLDER     keeps the product's log and data there
 
@@ -45,9 +48,9 @@ try {
 exitAfterOutput(broken ? 1 : 0)
 
 async function storm(folder: string): Promise<boolean> {
-  const { seconds, seed, replicas, timeScale, faults } = options
+  const { seconds, seed, replicas, timeScale, faults, broker } = options
   const report = await runChaos(
-    { seconds, seed, replicas, timeScale, faults, load: fullLoad, healWithinMs, environment: {} },
+    { seconds, seed, replicas, timeScale, faults, broker, load: fullLoad, healWithinMs, environment: {} },
     folder,
     cleanup,
     say,
@@ -75,6 +78,8 @@ function readOptions() {
         seed: { type: 'string', default: '1' },
         replicas: { type: 'string', default: 'gateway=2,rounds=2,wallet-bridge=2,webhooks=2' },
         'time-scale': { type: 'string', default: '120' },
+        'full-disk': { type: 'boolean', default: false },
+        'lose-stream': { type: 'boolean', default: false },
         'no-faults': { type: 'boolean', default: false },
         bugs: { type: 'string' },
         keep: { type: 'string' },
@@ -90,6 +95,7 @@ function readOptions() {
       replicas: values.replicas,
       timeScale: whole('time-scale', values['time-scale'], 1, 100_000),
       faults: !values['no-faults'],
+      broker: { fullDisk: values['full-disk'], lostStream: values['lose-stream'] },
       bugs: bugsNamed(values.bugs ?? ''),
       ...(values.keep === undefined ? {} : { keep: values.keep }),
     }

@@ -15,6 +15,7 @@ import { type Compared, compareSources } from './compare-sources.ts'
 import { clockOffMs } from './faults/clock-faults.ts'
 import { disturb, type Stress } from './faults/disturb.ts'
 import { createFaultCounts } from './faults/fault-counts.ts'
+import { mountSmallDisk } from './faults/small-disk.ts'
 import { startStubbornReceiver, stubbornnesses } from './faults/stubborn-receiver.ts'
 import { heal, type Healing } from './heal.ts'
 import { startServiceLinks } from './network/service-links.ts'
@@ -31,11 +32,15 @@ export type ChaosOptions = {
   faults: boolean
   load: ChaosLoad
   stress?: Stress
+  /** Faults of the broker that a run has only when it is told to. */
+  broker?: BrokerFaults
   /** Time that everything has to heal and end. */
   healWithinMs: number
   /** Settings that the product's processes get beyond the usual. */
   environment: NodeJS.ProcessEnv
 }
+
+export type BrokerFaults = { fullDisk: boolean; lostStream: boolean }
 
 export const fullLoad: ChaosLoad = { players: 15, drivers: 6 }
 export const healWithinMs = 150_000
@@ -57,6 +62,7 @@ export type ChaosReport = {
 }
 
 const warmUpMs = 2000
+const brokerDiskMb = 512
 
 /** Plays, torments, heals, and compares what four sources say of every account and environment. */
 export async function runChaos(
@@ -68,6 +74,7 @@ export async function runChaos(
     faults: withFaults,
     load: size,
     stress = {},
+    broker = { fullDisk: false, lostStream: false },
     healWithinMs: healMs,
     environment,
   }: ChaosOptions,
@@ -80,8 +87,11 @@ export async function runChaos(
   say(`seed ${seed}: starting the product`)
   const links = await startServiceLinks()
   cleanup.add(() => links.close())
+  const dataDir = join(folder, 'data')
+  const disk = broker.fullDisk ? mountSmallDisk(join(dataDir, 'nats'), brokerDiskMb) : null
+  if (disk !== null) cleanup.add(() => disk.unmount())
   const product = await startProduct({
-    dataDir: join(folder, 'data'),
+    dataDir,
     logPath: join(folder, 'product.log'),
     flags: replicas === '' ? [] : ['--replicas', replicas],
     environment: {
@@ -125,8 +135,8 @@ export async function runChaos(
   const clients = [...tenancies.flatMap((tenancy) => startClients(tenancy, size, depsOf(tenancy))), polling]
   await delay(warmUpMs)
   say(`${clients.length} clients at work; ${withFaults ? `faults for ${seconds} s` : 'no faults'}`)
-  const given = { product, tenancies, links, stress, random, counts, stopping: torments.signal, note }
-  const tormenting = withFaults ? disturb(given) : Promise.resolve(null)
+  const given = { product, tenancies, links, stress, random, counts, stopping: torments.signal, note, disk }
+  const tormenting = withFaults ? disturb({ ...given, lostStream: broker.lostStream }) : Promise.resolve(null)
   await delay(seconds * 1000)
   torments.abort()
   const tormented = await tormenting

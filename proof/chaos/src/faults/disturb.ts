@@ -4,10 +4,12 @@ import type { Tenancy } from '../open-tenancies.ts'
 import type { Random } from '../random.ts'
 import { disturbClocks } from './clock-faults.ts'
 import type { FaultCounts } from './fault-counts.ts'
+import { disturbStream } from './lost-stream.ts'
 import { disturbNetwork } from './network-faults.ts'
 import { disturbProcesses, type Torment } from './process-faults.ts'
 import { disturbReceiver } from './receiver-faults.ts'
 import { disturbSettings } from './settings-faults.ts'
+import { disturbDisk, type SmallDisk } from './small-disk.ts'
 import { disturbWallet } from './wallet-faults.ts'
 
 /** Place where the faults are to be thickest; none in particular unless told. */
@@ -19,6 +21,8 @@ export async function disturb({
   tenancies,
   links,
   stress,
+  disk,
+  lostStream,
   random,
   ...given
 }: {
@@ -26,6 +30,10 @@ export async function disturb({
   tenancies: readonly Tenancy[]
   links: ServiceLinks
   stress: Stress
+  /** Disk of the broker that is to be filled; null for none. */
+  disk: SmallDisk | null
+  /** Whether the stream is to lose its tail. */
+  lostStream: boolean
   random: Random
   counts: FaultCounts
   stopping: AbortSignal
@@ -46,6 +54,8 @@ export async function disturb({
     disturbNetwork({ links, ...deps('network') }),
     disturbClocks({ links, ...deps('clocks') }),
     disturbSettings({ tenancies, baseUrl: demo.base_url, dataDir: product.dataDir, ...deps('settings') }),
+    disk === null ? null : disturbDisk({ disk, ...deps('disk') }),
+    lostStream ? disturbStream({ product, ...deps('stream') }) : null,
   ])
   links.calm()
   return torment

@@ -1,0 +1,81 @@
+import { spawnSync } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Random } from '../random.ts'
+import type { FaultCounts } from './fault-counts.ts'
+
+const restMs = { least: 6000, most: 15_000 }
+const fullMs = { least: 1000, most: 6000 }
+const blocks = [1 << 20, 1 << 12]
+
+export type SmallDisk = {
+  /** Takes all the space that is left. */
+  fill(): void
+  /** Gives it back. */
+  clear(): void
+  unmount(): void
+}
+
+/**
+ * A disk of its own for an engine's folder, which must be empty: memory of the machine, for which Linux and
+ * the rights of root are needed.
+ * @throws Error that says why it cannot be had.
+ */
+export function mountSmallDisk(folder: string, megabytes: number): SmallDisk {
+  mkdirSync(folder, { recursive: true, mode: 0o755 })
+  const options = `size=${megabytes}m,mode=755`
+  const { status, stderr, error } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder])
+  if (status !== 0) throw new Error(`no disk can be mounted: ${String(error ?? stderr).trim()}`)
+  const ballast = join(folder, 'ballast')
+  return {
+    fill() {
+      const file = openSync(ballast, 'a')
+      try {
+        for (const bytes of blocks) writeAll(file, Buffer.alloc(bytes))
+      } finally {
+        closeSync(file)
+      }
+    },
+    clear: () => rmSync(ballast, { force: true }),
+    unmount: () => void spawnSync('umount', ['--lazy', folder]),
+  }
+}
+
+/** Fills the disk for some seconds now and then, until the run ends. */
+export async function disturbDisk({
+  disk,
+  random,
+  counts,
+  stopping,
+  note,
+}: {
+  disk: SmallDisk
+  random: Random
+  counts: FaultCounts
+  stopping: AbortSignal
+  note: (text: string) => void
+}): Promise<void> {
+  while (!stopping.aborted) {
+    const wait = (ms: number) => delay(ms, undefined, { signal: stopping }).catch(() => undefined)
+    await wait(random.between(restMs.least, restMs.most))
+    if (stopping.aborted) break
+    const ms = random.between(fullMs.least, fullMs.most)
+    counts.add('disk of NATS full')
+    note(`the disk of NATS is full for ${ms} ms`)
+    disk.fill()
+    await wait(ms)
+    disk.clear()
+  }
+}
+
+function writeAll(file: number, block: Buffer): void {
+  for (;;) {
+    try {
+      if (writeSync(file, block) < block.length) return
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') return
+      throw error
+    }
+  }
+}

@@ -2,6 +2,11 @@ import { notStarted } from '@pitboss/bus/call-failure'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { movementCalls } from '@pitboss/wallet-bridge/calls/movements'
 import { applyWith, clientWith, dueWith, movementsWith } from '@pitboss/bugs/wallet-bridge-bugs'
+import { createResolveByPerson } from '@pitboss/wallet-bridge/actions/resolve-by-person'
+import { createTakeCallback } from '@pitboss/wallet-bridge/actions/take-callback'
+import type { BreakerNote } from '@pitboss/wallet-bridge/clients/breakers'
+import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
+import { signBody, signatureTimestamp } from '@pitboss/signing/body-signature'
 import { createSettlement } from '@pitboss/wallet-bridge/actions/create-settlement'
 import type { PlaceMovement } from '@pitboss/wallet-bridge/actions/place-movement'
 import { createReadMovements } from '@pitboss/wallet-bridge/actions/read-movements'
@@ -26,12 +31,23 @@ const wallet: Wallet = {
   secret: 'secret',
 }
 
+/** What reaches a wallet-bridge besides its calls. */
+export type BridgeProcess = {
+  /** A note of another process about the wallet. */
+  hear(note: BreakerNote): void
+  /** The wallet's callback about a movement, signed. */
+  callBack(transactionId: string): void
+  /** A person says that the wallet has done it. */
+  resolveAsDone(document: MovementDocument): void
+}
+
 /**
  * A wallet-bridge: the real settlement and calls on the model's tables, wallet and time; its resolver's loop
  * is the model's.
  */
-export function startBridge(machine: Machine, world: World): void {
-  const { timeline, movements: model, stream, bus, mistake, has, newId, onError } = world
+export function startBridge(machine: Machine, world: World): BridgeProcess {
+  const clock = { now: machine.now }
+  const { timeline, movements: model, stream, bus, mistake, has, newId, scaleMs, onError } = world
   const movements = movementsWith(model.storeOf(machine), newId, has)
   const due = dueWith(model.dueOf(machine), has)
   const outbox = createRelay({
@@ -43,8 +59,8 @@ export function startBridge(machine: Machine, world: World): void {
   const settlement = createSettlement({
     movements,
     outbox,
-    clock: { now: () => timeline.now() },
-    scaleMs: world.scaleMs,
+    clock,
+    scaleMs,
     newId,
     wait: (ms) => machine.wait(ms),
     wrapApply: (apply) => applyWith(apply, newId, has),
@@ -55,6 +71,7 @@ export function startBridge(machine: Machine, world: World): void {
     metrics: { callEnded: () => undefined },
     logger: silent,
     wake: () => undefined,
+    notifyBreakers: (note) => world.bridges.tell(machine, note),
   })
   const placeMovement = boundStakes(settlement.placeMovement, machine, world)
   const { voidStake } = settlement
@@ -64,13 +81,41 @@ export function startBridge(machine: Machine, world: World): void {
   poll({ machine, timeline, everyMs: 500, nextMs: model.nextDueMs, work: resolve })
   poll({ machine, timeline, everyMs: 1000, nextMs: oldestEventMs, work: relayAll })
 
+  const { apply } = settlement
+  const takeCallback = createTakeCallback({
+    ...{ wallets: walletsOf(machine), movements, apply, clock, logger: silent },
+    signatures: { use: async () => true },
+    wake: () => undefined,
+  })
+  const resolveByPerson = createResolveByPerson({ apply, movements, outbox, clock, scaleMs, newId })
+  const onMachine = (work: () => Promise<unknown>) =>
+    machine.after(1, () => {
+      work().catch((error: unknown) => {
+        if (!isExpected(error)) onError(error)
+      })
+    })
+  return {
+    hear: (note) => machine.after(1, () => settlement.breakers.receive(note)),
+    callBack(transactionId) {
+      const rawBody = Buffer.from(JSON.stringify({ transactionId, status: 'UNKNOWN' }))
+      const timestamp = signatureTimestamp(timeline.now())
+      const signature = signBody(wallet.secret, timestamp, rawBody)
+      const body = { rawBody: rawBody.toString('base64'), timestamp, signature }
+      const to = { operator: `op_${scope.operatorId.replaceAll('-', '')}`, environment: 'TEST' }
+      onMachine(() => takeCallback({ ...to, ...body }, 'sim'))
+    },
+    resolveAsDone(document) {
+      onMachine(() => resolveByPerson(document, 'success', false))
+    },
+  }
+
   async function resolve(): Promise<void> {
     let after = ''
     for (;;) {
-      const key = await due.nextWallet(after, timeline.now())
+      const key = await due.nextWallet(after, clock.now())
       if (key === null) return
       after = key
-      const found = await due.ofWallet(key, timeline.now(), duePerLook)
+      const found = await due.ofWallet(key, clock.now(), duePerLook)
       for (const document of found) {
         settlement.advance.advance(document, 'sim').catch((error: unknown) => {
           if (!isExpected(error)) onError(error)

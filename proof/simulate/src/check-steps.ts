@@ -59,7 +59,7 @@ export type StepChecks = {
  * @throws BrokenInvariant
  */
 export function createStepChecks(
-  world: () => Pick<World, 'movements' | 'rounds' | 'wallet' | 'timeline' | 'scaleMs'>,
+  world: () => Pick<World, 'movements' | 'rounds' | 'wallet' | 'timeline' | 'scaleMs' | 'faults'>,
   asked: ReadonlySet<string>,
 ): StepChecks {
   const told = new Set<string>()
@@ -81,9 +81,11 @@ export function createStepChecks(
   const holdsToLadder = (after: MovementDocument, show: () => string) => {
     const { type, status, call, dueAt, createdAt } = after
     if (type === 'BET' || status !== 'PENDING' || call !== null || dueAt === null) return
-    const { timeline, scaleMs } = world()
-    const ageMs = timeline.nowMs() - createdAt.getTime()
-    const mostMs = longestWaitMs(ageMs, scaleMs)
+    const { timeline, scaleMs, faults } = world()
+    // Created by one clock, due by another.
+    const slackMs = 2 * faults.clockOffMs
+    const ageMs = timeline.nowMs() - createdAt.getTime() + slackMs
+    const mostMs = longestWaitMs(ageMs, scaleMs) + slackMs
     const waitMs = dueAt.getTime() - timeline.nowMs()
     holds(
       'the next try is never further away than the ladder says for the age',

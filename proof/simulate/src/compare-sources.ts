@@ -23,15 +23,20 @@ type Notes = {
   readonly answers: Answers
   readonly accepted: ReadonlyMap<string, Acceptance>
   readonly startingBalance: string
+  /** The most by which two clocks of the run differed. */
+  readonly clockSlackMs: number
 }
 
 /**
  * The checker of the chaos run, over the same four sources.
  * @throws BrokenInvariant the first promise that does not hold.
  */
-export function compareSources(tables: Tables, { answers, accepted, startingBalance }: Notes): void {
+export function compareSources(
+  tables: Tables,
+  { answers, accepted, startingBalance, clockSlackMs }: Notes,
+): void {
   const verdict = createVerdict()
-  const sources = sourcesOf(tables, accepted)
+  const sources = sourcesOf(tables, accepted, clockSlackMs)
   checkMoney(sources, () => startingBalance, verdict)
   checkRounds(sources, verdict)
   checkTotals(sources, verdict)
@@ -46,6 +51,7 @@ export function compareSources(tables: Tables, { answers, accepted, startingBala
 function sourcesOf(
   { movements, rounds, grants, stream, wallet: { ledger } }: Tables,
   accepted: Notes['accepted'],
+  clockSlackMs: number,
 ): Sources {
   const balances = [...ledger.balances].map(([playerId, held]): [string, Record<string, string>] => [
     playerId,
@@ -64,6 +70,6 @@ function sourcesOf(
     ledger: ledger.entries.map((entry, index) => ({ seq: index + 1, ...ledgerRow(entry, ledger) })),
     balances,
     accepted,
-    clockSlackMs: 0,
+    clockSlackMs,
   })
 }

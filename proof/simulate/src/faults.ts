@@ -28,10 +28,17 @@ export type Faults = {
   readonly treachery: number
   /** Probability of each kind of trouble with the wallet. */
   readonly wallet: number
+  /** The most by which the clock of a machine is off, in ms. */
+  readonly clockOffMs: number
+  /** Probability that a wait of the run sends a callback, or has a person resolve what the wallet has done. */
+  readonly callbacks: number
+  readonly people: number
   ioMs(random: Random): number
 }
 
 const slowIoMs = 3000
+/** Two clocks differ by as much as a lease of a wallet call is longer than the call. */
+const clockOffMs = 1500
 
 /** @param harsh overrules the seed */
 export function createFaults(random: Random, { harsh: always }: { harsh: boolean }): Faults {
@@ -53,6 +60,9 @@ export function createFaults(random: Random, { harsh: always }: { harsh: boolean
     shed: random.pick([0, 0, 0.05]),
     busLost: 0.01 * random.pick([0, 1, 3]),
     wallet: harsh ? 0.6 : random.pick([0.05, 0.15, 0.3, 0.5]),
+    clockOffMs: random.pick([0, 0, clockOffMs]),
+    callbacks: random.pick([0, 0.3]),
+    people: random.pick([0, 0, 0.1]),
     ioMs: (own) => (!fair && own.chance(slow) ? own.between(50, slowIoMs) : own.between(1, 3)),
   }
 }

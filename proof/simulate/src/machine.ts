@@ -6,6 +6,8 @@ import type { Faults } from './faults.ts'
 export type Machine = {
   readonly name: string
   isAlive(): boolean
+  /** Time by the machine's own clock. */
+  now(): Date
   /**
    * A step outside the process (database, stream): takes time, may fail before or after it took effect, may
    * be the last thing it does.
@@ -23,12 +25,14 @@ export type MachineDeps = {
   random: Random
   faults: Faults
   trace: (line: string) => void
+  /** Milliseconds by which the clock of this machine is ahead at the moment. */
+  clockAheadMs?: () => number
   onDeath: () => void
 }
 
 export function createMachine(
   name: string,
-  { timeline, random, faults, trace, onDeath }: MachineDeps,
+  { timeline, random, faults, trace, clockAheadMs = () => 0, onDeath }: MachineDeps,
 ): Machine {
   let alive = true
   let pausedUntilMs = 0
@@ -56,6 +60,7 @@ export function createMachine(
   return {
     name,
     isAlive: () => alive,
+    now: () => new Date(timeline.nowMs() + clockAheadMs()),
     after,
     kill,
     wait: (ms) => new Promise((resolve) => after(ms, resolve)),

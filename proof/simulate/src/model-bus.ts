@@ -10,7 +10,7 @@ import type { Faults } from './faults.ts'
 export type ModelBus = {
   serve(machine: Machine, handlers: readonly CallHandler[]): void
   /** The bus as one process, or a client from outside, knows it. */
-  busOf(caller: Pick<Machine, 'after'>): Pick<Bus, 'call'>
+  busOf(caller: Pick<Machine, 'after' | 'now'>): Pick<Bus, 'call'>
 }
 
 type Outcome = { readonly bytes: Uint8Array } | { readonly error: unknown }
@@ -40,7 +40,9 @@ export function createModelBus({
         new Promise((resolve, reject) => {
           const requestId = context?.requestId ?? 'sim'
           const given = context?.receivedAtMs === undefined ? {} : { receivedAtMs: context.receivedAtMs }
-          const deadlineAtMs = Math.min(context?.deadlineAtMs ?? Infinity, timeline.nowMs() + call.budgetMs)
+          // Deadlines travel as instants: each process reads them by its own clock.
+          const nowMs = caller.now().getTime()
+          const deadlineAtMs = Math.min(context?.deadlineAtMs ?? Infinity, nowMs + call.budgetMs)
           const unavailable = (cause: string) =>
             caller.after(1, () => reject(new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })))
           if (lost()) return unavailable('disconnected')
@@ -51,7 +53,7 @@ export function createModelBus({
             if ('error' in outcome) reject(asServiceError(outcome.error))
             else resolve(call.reply.parse(JSON.parse(Buffer.from(outcome.bytes).toString('utf8'))))
           }
-          caller.after(deadlineAtMs - timeline.nowMs(), () => {
+          caller.after(deadlineAtMs - nowMs, () => {
             if (answered) return
             answered = true
             reject(new ServiceError('SERVICE_UNAVAILABLE', { cause: 'timeout' }))
@@ -68,7 +70,7 @@ export function createModelBus({
             }
             machine.after(0, () => {
               // As the real one: what is read after its deadline is not begun.
-              if (deadlineAtMs <= timeline.nowMs()) return
+              if (deadlineAtMs <= machine.now().getTime()) return
               if (!handler.neverShed && !faults.fair() && random.chance(faults.shed)) {
                 return reply({ error: new ServiceError('SERVICE_UNAVAILABLE', { cause: notStarted }) })
               }

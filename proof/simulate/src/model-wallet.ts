@@ -12,6 +12,7 @@ import type {
   WalletRequest,
 } from '@pitboss/wallet-bridge/clients/wallet-client'
 import type { WalletExchange } from '@pitboss/wallet-bridge/rules/wallet-answers'
+import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
 import type { Random } from '@pitboss/chaos/random'
 import type { Machine } from './machine.ts'
 import type { Timeline } from './timeline.ts'
@@ -19,6 +20,8 @@ import type { Faults } from './faults.ts'
 
 export type ModelWallet = {
   readonly ledger: Ledger
+  /** Whether a credit or a rollback has had its effect. */
+  hasDone(movement: Pick<MovementDocument, 'type' | 'transactionId' | 'referenceTransactionId'>): boolean
   /** The client of one process. */
   clientOf(machine: Machine): WalletClient
 }
@@ -186,6 +189,11 @@ export function createModelWallet({
 
   return {
     ledger,
+    hasDone({ type, transactionId, referenceTransactionId }) {
+      return type === 'ROLLBACK'
+        ? ledger.rollbackOf.has(referenceTransactionId ?? '')
+        : type !== 'BET' && ledger.byTransactionId.has(transactionId)
+    },
     clientOf: (machine) => ({ call: (request) => send(machine, request), close: async () => undefined }),
   }
 }

@@ -45,7 +45,7 @@ export function startRounds(
   sessions: ReadonlyMap<string, SessionDocument>,
 ): { hint(roundId: string): void } {
   const { timeline, rounds: model, stream, bus, mistake, has, newId, newUuid, scaleMs, onError } = world
-  const clock = { now: () => timeline.now() }
+  const clock = { now: machine.now }
   const { rounds: mistakenRounds = same, grants: mistakenGrants = same } = mistake
   const rounds = mistakenRounds(roundsStoreWith(model.storeOf(machine), has))
   const commitments = commitmentsWith(model.commitmentsOf(machine), has)

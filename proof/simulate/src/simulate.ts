@@ -5,7 +5,7 @@ import { parseAmount } from '@pitboss/money/amount'
 import { createAccepted } from './accepted.ts'
 import { createAnswers } from '@pitboss/chaos/answers'
 import { createRandom } from '@pitboss/chaos/random'
-import { startBridge } from './bridge-process.ts'
+import { type BridgeProcess, startBridge } from './bridge-process.ts'
 import { BrokenInvariant, createStepChecks } from './check-steps.ts'
 import type { ClientDeps } from './clients/client.ts'
 import { driveRounds, endOpenRounds } from './clients/operator-server.ts'
@@ -141,6 +141,11 @@ export async function simulate(
     stream,
     wallet,
     bus: createModelBus({ timeline, random: random.fork('bus'), faults }),
+    bridges: {
+      tell(from, note) {
+        for (const [name, bridge] of bridges) if (name !== from.name) bridge.hear(note)
+      },
+    },
     mistake,
     scaleMs: (ms) => ms / timeScale,
     has,
@@ -152,11 +157,15 @@ export async function simulate(
 
   const sessions = new Map<string, SessionDocument>()
   const machines = new Map<string, Machine>()
+  const bridges = new Map<string, BridgeProcess>()
+  /** Clocks outlive the processes of their machines. */
+  const clocks = new Map<string, number>()
   const hints = new Map<string, (roundId: string) => void>()
   const disturbance = random.fork('faults')
   let bridgesBackAtMs = 0
   for (const name of ['rounds-1', 'rounds-2', 'bridge-1', 'bridge-2']) start(name)
   if (faults.crash > 0) timeline.after(disturbance.between(100, 2000), disturb)
+  timeline.after(disturbance.between(100, 2000), meddle)
 
   const endsAtMs = timeline.nowMs() + stormMs
   const tabs = habits.tabs
@@ -177,7 +186,10 @@ export async function simulate(
   await runUntilRest()
   if (violation === null) {
     const { startingBalance } = habits
-    watched(compareSources, undefined)(world, { answers, accepted: accepted.all(), startingBalance })
+    watched(compareSources, undefined)(world, {
+      ...{ answers, accepted: accepted.all(), startingBalance },
+      clockSlackMs: 2 * faults.clockOffMs,
+    })
   }
   return {
     seed,
@@ -218,13 +230,14 @@ export async function simulate(
       random: random.fork(`${name}/${timeline.nowMs()}`),
       faults,
       trace: note,
+      clockAheadMs: () => (faults.fair() ? 0 : (clocks.get(name) ?? 0)),
       onDeath: () => {
         const outMs = name.startsWith('bridge') ? bridgesBackAtMs - timeline.nowMs() : 0
         timeline.after(Math.max(outMs, disturbance.between(100, 3000)), () => start(name))
       },
     })
     machines.set(name, machine)
-    if (name.startsWith('bridge')) startBridge(machine, world)
+    if (name.startsWith('bridge')) bridges.set(name, startBridge(machine, world))
     else hints.set(name, startRounds(machine, world, sessions).hint)
   }
 
@@ -238,6 +251,31 @@ export async function simulate(
     } else if (disturbance.chance(0.5)) machine?.kill()
     else machine?.pause(disturbance.between(pauseMs.least, pauseMs.most))
     timeline.after(disturbance.between(200, 4000), disturb)
+  }
+
+  /** Steps clocks; has the wallet and people speak of movements that wait. */
+  function meddle(): void {
+    if (faults.fair()) return
+    const { clockOffMs } = faults
+    if (clockOffMs > 0) {
+      const name = disturbance.pick([...machines.keys()])
+      clocks.set(name, disturbance.between(-clockOffMs, clockOffMs))
+      note(`the clock of ${name} is ${clocks.get(name)} ms ahead`)
+    }
+    const waiting = [...movements.table.values()].filter(({ status }) => status === 'PENDING')
+    const bridge = disturbance.pick([...bridges.values()])
+    if (waiting.length > 0 && disturbance.chance(faults.callbacks)) {
+      const { transactionId } = disturbance.pick(waiting)
+      note(`the wallet calls back about ${transactionId}`)
+      bridge.callBack(transactionId)
+    }
+    const done = waiting.filter((movement) => wallet.hasDone(movement))
+    if (done.length > 0 && disturbance.chance(faults.people)) {
+      const movement = disturbance.pick(done)
+      note(`a person resolves ${movement.transactionId}, which the wallet has done`)
+      bridge.resolveAsDone(movement)
+    }
+    timeline.after(disturbance.between(200, 3000), meddle)
   }
 
   /** Works as the durable consumer of rounds: at least once, in some process. */

@@ -5,6 +5,8 @@ import type { transition } from '@pitboss/rounds/rules/transition'
 import type { GrantsStore } from '@pitboss/rounds/storage/grants-store'
 import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
 import type { MovementMessage, MovementState, MovementStep } from '@pitboss/wallet-bridge/rules/movement'
+import type { BreakerNote } from '@pitboss/wallet-bridge/clients/breakers'
+import type { Machine } from './machine.ts'
 import type { Random } from '@pitboss/chaos/random'
 import type { ModelGrants } from './model-grants.ts'
 import type { ModelBus } from './model-bus.ts'
@@ -37,6 +39,8 @@ export type World = {
   readonly stream: ModelStream
   readonly wallet: ModelWallet
   readonly bus: ModelBus
+  /** Carries notes about the wallet from one wallet-bridge to the others; some get lost. */
+  readonly bridges: { tell(from: Machine, note: BreakerNote): void }
   readonly mistake: Mistake
   /**
    * Divides abandonment, the retry schedule of credits and the breaker's intervals by the run's time scale.

@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { Bug } from '@pitboss/bugs/bugs'
+import { type Advance, realRules } from './fixtures/explore-movements.ts'
 import { mistakenRules } from './fixtures/mistaken-rules.ts'
 import { simulate } from '../src/simulate.ts'
 import { mistakenRounds } from './fixtures/mistaken-rounds.ts'
@@ -53,8 +54,20 @@ const bugs: readonly Bug[] = [
   'wallet-bridge.event-twice',
 ]
 
+/** Mistakes that only callbacks, or clocks that differ, can show. */
+const meddlesome: Readonly<Record<string, Advance>> = {
+  'a callback counts as the result': (state, message) =>
+    message.kind === 'hinted' && state.status === 'PENDING' && state.call === null
+      ? { kind: 'applied', state: { ...state, status: 'SUCCESS', dueAt: null }, event: 'transaction.bet' }
+      : realRules(state, message),
+  'a lease is no longer than the call': (state, message) =>
+    realRules(state, message.kind === 'call-begun' ? { ...message, leaseMs: timeoutMs } : message),
+}
+/** Of the wallet's calls in the simulation, with the time that a fast process takes to store the answer. */
+const timeoutMs = 1500
+
 const mistakes: [name: string, mistake: Mistake][] = [
-  ...Object.entries(mistakenRules).map(([name, movementRules]): [string, Mistake] => [
+  ...Object.entries({ ...mistakenRules, ...meddlesome }).map(([name, movementRules]): [string, Mistake] => [
     name,
     { movementRules },
   ]),

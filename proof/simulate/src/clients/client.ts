@@ -87,7 +87,7 @@ export function createClient({ world, random, answers, endsAtMs, patienceMs, dou
   }
 
   return {
-    bus: bus.busOf({ after: (ms, then) => timeline.after(ms, then) }),
+    bus: bus.busOf({ after: (ms, then) => timeline.after(ms, then), now: () => timeline.now() }),
     rest,
     isOver: () => timeline.nowMs() >= endsAtMs,
     async ask(request, send, isFinal = (answer) => !isTransient(answer)) {

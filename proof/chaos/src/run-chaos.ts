@@ -33,14 +33,12 @@ export type ChaosOptions = {
   load: ChaosLoad
   stress?: Stress
   /** Faults of the broker that a run has only when it is told to. */
-  broker?: BrokerFaults
+  broker?: { fullDisk: boolean; lostStream: boolean }
   /** Time that everything has to heal and end. */
   healWithinMs: number
   /** Settings that the product's processes get beyond the usual. */
   environment: NodeJS.ProcessEnv
 }
-
-export type BrokerFaults = { fullDisk: boolean; lostStream: boolean }
 
 export const fullLoad: ChaosLoad = { players: 15, drivers: 6 }
 export const healWithinMs = 150_000
@@ -115,7 +113,9 @@ export async function runChaos(
   cleanup.add(() => watch.close())
 
   const startedAtMs = Date.now()
-  const clockSlackMs = withFaults ? 2 * clockOffMs : 0
+  // Wrong clocks make the comparison of times coarse, so half of the runs have none.
+  const withClocks = withFaults && random.fork('clocks').chance(0.5)
+  const clockSlackMs = withClocks ? 2 * clockOffMs : 0
   // By the clock that is furthest behind.
   const since = new Date(startedAtMs - clockSlackMs).toISOString()
   const diary: string[] = []
@@ -136,7 +136,9 @@ export async function runChaos(
   await delay(warmUpMs)
   say(`${clients.length} clients at work; ${withFaults ? `faults for ${seconds} s` : 'no faults'}`)
   const given = { product, tenancies, links, stress, random, counts, stopping: torments.signal, note, disk }
-  const tormenting = withFaults ? disturb({ ...given, lostStream: broker.lostStream }) : Promise.resolve(null)
+  const tormenting = withFaults
+    ? disturb({ ...given, withClocks, lostStream: broker.lostStream })
+    : Promise.resolve(null)
   await delay(seconds * 1000)
   torments.abort()
   const tormented = await tormenting

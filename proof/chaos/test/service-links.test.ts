@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import t from 'tap'
 import { controlLine } from '../src/entries/control-line.ts'
@@ -15,8 +15,10 @@ await t.test('a replica gets addresses that lead through its own proxies, and it
   if (address === null || typeof address === 'string') throw new Error('no port')
   const links = await startServiceLinks()
   t.teardown(() => links.close())
+  const controls: Socket[] = []
   const ask = (probePort: number) => {
     const control = connect(Number(links.environment.PITBOSS_PROOF_CONTROL), '127.0.0.1')
+    controls.push(control)
     const natsUrl = `nats://user:word@127.0.0.1:${address.port}`
     control.write(`${JSON.stringify({ service: 'gateway', probePort, natsUrl })}\n`)
     const lines = createInterface(control)
@@ -38,8 +40,9 @@ await t.test('a replica gets addresses that lead through its own proxies, and it
   const restarted = await ask(4001)()
   t.equal(restarted.clockOffsetMs, -2500, 'the next process of the replica has the clock of the last')
   t.equal(restarted.natsUrl, first.natsUrl)
+  for (const control of controls) control.resetAndDestroy()
   const other = await ask(4002)()
-  t.not(other.natsUrl, first.natsUrl)
+  t.not(other.natsUrl, first.natsUrl, 'killed processes leave the others their links')
   t.equal(other.clockOffsetMs, 0)
 })
 

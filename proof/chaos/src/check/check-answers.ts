@@ -1,5 +1,6 @@
 import type { Told } from '../answers.ts'
 import { codeOf, isTransient } from '../send.ts'
+import { ofTheRequest } from './check-refusals.ts'
 import { groupBy } from './group.ts'
 import type { Movement, Round } from './rows.ts'
 import type { Sources } from './sources.ts'
@@ -35,7 +36,8 @@ export function checkAnswers(told: readonly Told[], { movements, rounds }: Sourc
     )
     if (entry.what === 'stake' || entry.what === 'action') checkRound(entry, roundsById, verdict)
     if (entry.what === 'movement') checkMovement(entry, byId, verdict)
-    if (entry.what === 'other-body' && !isTransient(entry.answer)) {
+    const isJudged = !isTransient(entry.answer) && !ofTheRequest.includes(codeOf(entry.answer) ?? '')
+    if (entry.what === 'other-body' && isJudged) {
       const conflict = codeOf(entry.answer) === 'TRANSACTION_CONFLICT'
       verdict.check(names.other, conflict, () => `${entry.id}: ${JSON.stringify(entry.answer)}`)
     }

@@ -14,10 +14,10 @@ const names = {
 } as const
 
 /**
- * They speak of the request, not of its id. docs/contract.md, section 12, "A definite answer is true for
+ * Codes that speak of the request, not of its id. docs/contract.md, section 12, "A definite answer is true for
  * ever".
  */
-const ofTheRequest = [
+export const ofTheRequest: readonly string[] = [
   'UNAUTHORIZED',
   'INVALID_CREDENTIALS',
   'TOKEN_EXPIRED',
@@ -57,7 +57,7 @@ export function checkRefusals(told: readonly Told[], sources: Sources, verdict: 
   }
   for (const [id, entries] of groupBy(own, (entry) => entry.id)) {
     for (const entry of entries.filter(isRefusedForGood)) {
-      checkEffect(id, entry, entries, facts, verdict)
+      checkEffect(id, entry, entries, { facts, clockSlackMs: sources.clockSlackMs, verdict })
       checkKept(id, entry, entries, facts, verdict)
       checkReference(entry, facts, verdict)
     }
@@ -66,17 +66,22 @@ export function checkRefusals(told: readonly Told[], sources: Sources, verdict: 
 
 /**
  * A refusal is wrong when its movement stands, unless a later request for it was accepted: a request sent
- * after the refusal's answer is judged again. One sent between the decision and its answer may be judged
- * again, too, and then its client knows.
+ * after the refusal's answer is judged again. One sent between the decision and its answer, by clocks that
+ * differ, may be judged again, too, and then its client knows.
  */
-function checkEffect(id: string, refused: Told, entries: readonly Told[], facts: Facts, verdict: Verdict) {
+function checkEffect(
+  id: string,
+  refused: Told,
+  entries: readonly Told[],
+  { facts, clockSlackMs, verdict }: { facts: Facts; clockSlackMs: number; verdict: Verdict },
+) {
   const code = codeOf(refused.answer)
   if (code === 'TRANSACTION_CONFLICT' || code === 'TRANSACTION_NOT_FOUND') return
   const isAccepted = facts.acceptedAtMs(id) < refused.sentAtMs
   const again = entries.some(
     (entry) =>
       !isRefusedForGood(entry) &&
-      entry.sentAtMs >= (isAccepting(entry) ? refused.sentAtMs : refused.answeredAtMs),
+      entry.sentAtMs >= (isAccepting(entry) ? refused.sentAtMs - clockSlackMs : refused.answeredAtMs),
   )
   const holds = !facts.effective.has(id) || (again && !isAccepted)
   verdict.check(names.nothing, holds, () => `${show(refused)}, yet it has an effect`)

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
-import { createInterface } from 'node:readline'
 import { controlLine } from './control-line.ts'
+import { readLines } from './read-lines.ts'
 import { shiftClock } from './shift-clock.ts'
 
 /**
@@ -22,7 +22,7 @@ export async function startDisturbed(service: string): Promise<void> {
   control.on('error', () => undefined)
   const addressed = Promise.withResolvers<void>()
   control.on('close', () => addressed.reject(new Error('the chaos run has gone')))
-  createInterface(control).on('line', (line) => {
+  readLines(control, (line) => {
     const { natsUrl, mongodbUrl, clockOffsetMs } = controlLine.parse(JSON.parse(line))
     if (natsUrl !== undefined) env.NATS_URL = natsUrl
     if (mongodbUrl !== undefined) env.MONGODB_URL = mongodbUrl

@@ -21,6 +21,7 @@ export async function disturb({
   tenancies,
   links,
   stress,
+  withClocks,
   disk,
   lostStream,
   random,
@@ -30,6 +31,7 @@ export async function disturb({
   tenancies: readonly Tenancy[]
   links: ServiceLinks
   stress: Stress
+  withClocks: boolean
   /** Disk of the broker that is to be filled; null for none. */
   disk: SmallDisk | null
   /** Whether the stream is to lose its tail. */
@@ -52,7 +54,7 @@ export async function disturb({
     ),
     disturbReceiver({ receiverUrl: demo.receiver.url, ...deps('receiver') }),
     disturbNetwork({ links, ...deps('network') }),
-    disturbClocks({ links, ...deps('clocks') }),
+    withClocks ? disturbClocks({ links, ...deps('clocks') }) : null,
     disturbSettings({ tenancies, baseUrl: demo.base_url, dataDir: product.dataDir, ...deps('settings') }),
     disk === null ? null : disturbDisk({ disk, ...deps('disk') }),
     lostStream ? disturbStream({ product, ...deps('stream') }) : null,

@@ -87,12 +87,24 @@ export async function disturbSettings({
     if (!(await succeeds(() => set('no'), opsTries))) throw new Error(`${tenancy.name} stays suspended`)
   }
 
+  /** Tenancies that are being changed: each is changed in one way at a time. */
+  const changing = new Map<Tenancy, Promise<void>>()
+
   while (!stopping.aborted) {
     await delay(random.between(restMs.least, restMs.most), undefined, { signal: stopping }).catch(
       () => undefined,
     )
     if (stopping.aborted) break
     const tenancy = random.pick(tenancies)
+    if (changing.has(tenancy)) continue
+    changing.set(
+      tenancy,
+      change(tenancy).finally(() => changing.delete(tenancy)),
+    )
+  }
+  await Promise.all(changing.values())
+
+  async function change(tenancy: Tenancy): Promise<void> {
     const kind = random.next()
     if (kind < 0.4) await changeWallet(tenancy, 'url')
     else if (kind < 0.65) await changeWallet(tenancy, 'settle_losses')

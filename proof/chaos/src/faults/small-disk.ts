@@ -25,7 +25,7 @@ export type SmallDisk = {
 export function mountSmallDisk(folder: string, megabytes: number): SmallDisk {
   mkdirSync(folder, { recursive: true, mode: 0o755 })
   const options = `size=${megabytes}m,mode=755`
-  const { status, stderr, error } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder])
+  const { status, stderr, error } = spawnSync('/bin/mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder])
   if (status !== 0) throw new Error(`no disk can be mounted: ${String(error ?? stderr).trim()}`)
   const ballast = join(folder, 'ballast')
   return {
@@ -38,7 +38,7 @@ export function mountSmallDisk(folder: string, megabytes: number): SmallDisk {
       }
     },
     clear: () => rmSync(ballast, { force: true }),
-    unmount: () => void spawnSync('umount', ['--lazy', folder]),
+    unmount: () => void spawnSync('/bin/umount', ['--lazy', folder]),
   }
 }
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import type { controlLine } from '../entries/control-line.ts'
+import { readLines } from '../entries/read-lines.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { type ElectionProxy, startElectionProxy } from './start-election-proxy.ts'
 
@@ -63,7 +63,7 @@ export async function startServiceLinks(): Promise<ServiceLinks> {
     sockets.add(socket)
     socket.on('error', () => undefined)
     socket.on('close', () => sockets.delete(socket))
-    createInterface(socket).once('line', (line) => {
+    readLines(socket, (line) => {
       serve(socket, line).catch((error: unknown) =>
         socket.destroy(error instanceof Error ? error : undefined),
       )

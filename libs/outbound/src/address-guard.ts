@@ -1,6 +1,6 @@
-import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { type ResolveName, resolveName } from './resolve-name.ts'
 
 /**
  * Addresses that calls may go to. `LIVE`: https to public addresses on port 443 or ≥ 1024. `TEST`: http too,
@@ -17,7 +17,6 @@ export type UrlVerdict =
   | { readonly ok: false; readonly reason: string }
 
 const urlCharactersMax = 2048
-const resolveTimeoutMs = 2000
 const internalSuffixes = [
   'localhost',
   'local',
@@ -67,16 +66,18 @@ export function checkOutboundUrl(text: string, policy: OutboundPolicy): UrlVerdi
 
 /**
  * As `checkOutboundUrl`, then resolves the name: a name that does not resolve (yet) passes. Never rejects.
+ * @param account whose url it is
  */
 export async function checkOutboundUrlAndResolve(
   text: string,
   policy: OutboundPolicy,
-  resolve: (host: string) => Promise<string[]> = resolveAll,
+  account: string,
+  resolve: ResolveName = resolveName,
 ): Promise<UrlVerdict> {
   const verdict = checkOutboundUrl(text, policy)
   if (!verdict.ok || isIP(hostOf(verdict.url)) !== 0) return verdict
-  const addresses = await resolve(hostOf(verdict.url)).catch((): string[] => [])
-  if (addresses.every((address) => isAllowedAddress(address, policy))) return verdict
+  const addresses = await resolve(hostOf(verdict.url), account).catch(() => [])
+  if (addresses.every(({ address }) => isAllowedAddress(address, policy))) return verdict
   return refuse('resolves to a private, loopback or reserved address')
 }
 
@@ -118,19 +119,6 @@ function isInternalName(host: string): boolean {
 function isLoopbackHost(host: string): boolean {
   if (isIP(host) !== 0) return classifyAddress(host) === 'loopback'
   return host === 'localhost' || host.endsWith('.localhost')
-}
-
-async function resolveAll(host: string): Promise<string[]> {
-  let timer: NodeJS.Timeout | undefined
-  const timedOut = new Promise<string[]>((resolve) => {
-    timer = setTimeout(resolve, resolveTimeoutMs, [])
-  })
-  try {
-    const found = lookup(host, { all: true }).then((entries) => entries.map(({ address }) => address))
-    return await Promise.race([found, timedOut])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 /** Class of an address for calls that leave the process. */

@@ -1,6 +1,6 @@
-import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction, Socket } from 'node:net'
-import { Agent, buildConnector } from 'undici'
+import { Agent, buildConnector, request } from 'undici'
 import { isAllowedAddress, type OutboundPolicy } from './address-guard.ts'
 
 /** A connection that was not opened because of where it would have gone. */
@@ -12,12 +12,6 @@ export class AddressRefusedError extends Error {
     this.name = 'AddressRefusedError'
   }
 }
-
-export type Resolver = (
-  host: string,
-  options: LookupOptions & { all: true },
-  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void
 
 /**
  * An undici agent whose every socket goes to an address that the policy allows. Names are resolved once per
@@ -33,7 +27,7 @@ export function createGuardedAgent({
   originsMax,
   connectTimeoutMs,
   keepAliveMs = 10_000,
-  resolver = lookup,
+  resolve,
   ca,
   onOpening,
 }: {
@@ -42,14 +36,15 @@ export function createGuardedAgent({
   originsMax?: number
   connectTimeoutMs: number
   keepAliveMs?: number
-  resolver?: Resolver
+  /** All addresses of a name. Each answer is checked by the policy, kept ones too. */
+  resolve: (host: string) => Promise<readonly LookupAddress[]>
   ca?: string
   /** Sees each socket while it is being opened, for the time of its phases. */
   onOpening?: (socket: Socket) => void
 }): Agent {
   const connectTo = buildConnector({
     timeout: connectTimeoutMs,
-    lookup: guardedLookup(policy, resolver),
+    lookup: guardedLookup(policy, resolve),
     rejectUnauthorized: true,
     allowH2: false,
     ...(ca === undefined ? {} : { ca }),
@@ -75,19 +70,43 @@ export function createGuardedAgent({
 }
 
 /**
+ * As undici's `request`, but the signal also ends the wait for a connection. What is aborted before it has one
+ * is never sent.
+ * @throws the signal's reason once it is aborted, and what `request` throws
+ */
+export async function requestWithin(
+  url: string,
+  options: NonNullable<Parameters<typeof request>[1]> & { readonly signal: AbortSignal },
+): ReturnType<typeof request> {
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(options.signal.reason)
+  options.signal.addEventListener('abort', abort, { once: true })
+  const answer = request(url, options)
+  // After the signal it fails for nobody.
+  answer.catch(() => undefined)
+  try {
+    return await Promise.race([answer, aborted.promise])
+  } finally {
+    options.signal.removeEventListener('abort', abort)
+  }
+}
+
+/**
  * Resolves a name, refuses it when any of its addresses is not allowed, and hands on the checked addresses
  * alone.
  */
-function guardedLookup(policy: OutboundPolicy, resolver: Resolver): LookupFunction {
+function guardedLookup(
+  policy: OutboundPolicy,
+  resolve: (host: string) => Promise<readonly LookupAddress[]>,
+): LookupFunction {
   return (host, options, callback) => {
-    resolver(host, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) return callback(error, '', 0)
-      const first = addresses[0]
+    const hand = (addresses: readonly LookupAddress[]) => {
+      const [first] = addresses
       if (first === undefined || !addresses.every(({ address }) => isAllowedAddress(address, policy))) {
-        return callback(new AddressRefusedError(host), '', 0)
-      }
-      if (options.all === true) return callback(null, addresses)
-      return callback(null, first.address, first.family)
-    })
+        callback(new AddressRefusedError(host), '', 0)
+      } else if (options.all === true) callback(null, [...addresses])
+      else callback(null, first.address, first.family)
+    }
+    resolve(host).then(hand, (error: NodeJS.ErrnoException) => callback(error, '', 0))
   }
 }

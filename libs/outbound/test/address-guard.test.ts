@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import t from 'tap'
 import { checkOutboundUrl, checkOutboundUrlAndResolve, type OutboundPolicy } from '../src/address-guard.ts'
 
@@ -218,14 +219,15 @@ await t.test(
   'a name is refused when any of its addresses is not public, and passes when it does not resolve',
   async (t) => {
     const url = 'https://rebind.example/'
-    const resolving = (addresses: string[]) => async () => addresses
-    t.equal((await checkOutboundUrlAndResolve(url, live, resolving(['8.8.8.8']))).ok, true)
-    t.equal((await checkOutboundUrlAndResolve(url, live, resolving(['8.8.8.8', '10.0.0.1']))).ok, false)
-    t.equal((await checkOutboundUrlAndResolve(url, live, resolving(['::1']))).ok, false)
-    t.equal((await checkOutboundUrlAndResolve(url, testLoopback, resolving(['::1']))).ok, true)
-    t.equal((await checkOutboundUrlAndResolve(url, testLoopback, resolving(['10.0.0.1']))).ok, false)
-    t.equal((await checkOutboundUrlAndResolve(url, live, resolving([]))).ok, true)
+    const resolving = (addresses: string[]) => async () =>
+      addresses.map((address) => ({ address, family: isIP(address) }))
+    t.equal((await checkOutboundUrlAndResolve(url, live, 'op', resolving(['8.8.8.8']))).ok, true)
+    t.equal((await checkOutboundUrlAndResolve(url, live, 'op', resolving(['8.8.8.8', '10.0.0.1']))).ok, false)
+    t.equal((await checkOutboundUrlAndResolve(url, live, 'op', resolving(['::1']))).ok, false)
+    t.equal((await checkOutboundUrlAndResolve(url, testLoopback, 'op', resolving(['::1']))).ok, true)
+    t.equal((await checkOutboundUrlAndResolve(url, testLoopback, 'op', resolving(['10.0.0.1']))).ok, false)
+    t.equal((await checkOutboundUrlAndResolve(url, live, 'op', resolving([]))).ok, true)
     const missing = () => Promise.reject(new Error('ENOTFOUND'))
-    t.equal((await checkOutboundUrlAndResolve(url, live, missing)).ok, true)
+    t.equal((await checkOutboundUrlAndResolve(url, live, 'op', missing)).ok, true)
   },
 )

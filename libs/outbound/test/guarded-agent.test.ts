@@ -2,9 +2,12 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { request } from 'undici'
-import { createGuardedAgent, type Resolver } from '../src/guarded-agent.ts'
+import { isIP } from 'node:net'
+import { createGuardedAgent } from '../src/guarded-agent.ts'
+import { createResolveName } from '../src/resolve-name.ts'
 
 const live = { environment: 'LIVE', allowLoopback: false } as const
+const resolveName = createResolveName()
 const loopback = { environment: 'TEST', allowLoopback: true } as const
 
 async function startServer(t: Test, answer: RequestListener): Promise<number> {
@@ -16,18 +19,19 @@ async function startServer(t: Test, answer: RequestListener): Promise<number> {
 }
 
 function agentFor(t: Test, options: Partial<Parameters<typeof createGuardedAgent>[0]>) {
-  const agent = createGuardedAgent({ policy: live, connectionsMax: 2, connectTimeoutMs: 1000, ...options })
+  const agent = createGuardedAgent({
+    policy: live,
+    connectionsMax: 2,
+    connectTimeoutMs: 1000,
+    resolve: (host) => resolveName(host, 'op'),
+    ...options,
+  })
   t.teardown(() => agent.destroy())
   return agent
 }
 
-const answering =
-  (addresses: string[]): Resolver =>
-  (_host, _options, done) =>
-    done(
-      null,
-      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-    )
+const answering = (addresses: string[]) => async () =>
+  addresses.map((address) => ({ address, family: isIP(address) }))
 
 await t.test('an IP literal that must not be called never sees a connection', async (t) => {
   let hits = 0
@@ -47,7 +51,7 @@ await t.test('an IP literal that must not be called never sees a connection', as
 })
 
 await t.test('a name whose addresses are mixed is refused as a whole', async (t) => {
-  const agent = agentFor(t, { resolver: answering(['8.8.8.8', '127.0.0.1']) })
+  const agent = agentFor(t, { resolve: answering(['8.8.8.8', '127.0.0.1']) })
   await t.rejects(request('http://rebind.example/', { dispatcher: agent }), { code: 'ADDRESS_REFUSED' })
 })
 
@@ -56,9 +60,9 @@ await t.test('the socket goes to the address that was checked, by one look-up', 
   let lookups = 0
   const agent = agentFor(t, {
     policy: loopback,
-    resolver: (host, options, done) => {
+    resolve: () => {
       lookups += 1
-      answering([lookups === 1 ? '127.0.0.1' : '10.0.0.1'])(host, options, done)
+      return answering([lookups === 1 ? '127.0.0.1' : '10.0.0.1'])()
     },
   })
   const { body } = await request(`http://rebind.example:${port}/`, { dispatcher: agent })

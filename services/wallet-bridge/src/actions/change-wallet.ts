@@ -56,7 +56,7 @@ export function createChangeWallet({
 
   async function refuseBadUrl(url: string, scope: Scope): Promise<void> {
     const policy = { environment: toAccountMode(scope.environment), allowLoopback }
-    const verdict = await checkOutboundUrlAndResolve(url, policy)
+    const verdict = await checkOutboundUrlAndResolve(url, policy, scope.operatorId)
     if (!verdict.ok) throw invalidField('url', verdict.reason)
     if (url.includes('?')) throw invalidField('url', 'must not have a query')
   }

@@ -1,7 +1,8 @@
-import { createGuardedAgent } from '@pitboss/outbound/guarded-agent'
+import { createGuardedAgent, requestWithin } from '@pitboss/outbound/guarded-agent'
+import { resolveName } from '@pitboss/outbound/resolve-name'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import type { Clock } from '@pitboss/runtime/clock'
-import { type Agent, request } from 'undici'
+import type { Agent } from 'undici'
 import type { WalletOperation } from '../rules/movement.ts'
 import type { WalletExchange } from '../rules/wallet-answers.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
@@ -75,6 +76,7 @@ export function createWalletClient({
       connectionsMax: connectionsPerWallet,
       connectTimeoutMs: 15_000,
       keepAliveMs,
+      resolve: (host) => resolveName(host, wallet.key),
     })
     pools.set(wallet.key, { origin, agent })
     return agent
@@ -130,7 +132,7 @@ async function exchangeOnce({
 }): Promise<WalletExchange> {
   const signal = AbortSignal.timeout(timeoutMs)
   try {
-    const answer = await request(url, {
+    const answer = await requestWithin(url, {
       method: 'POST',
       dispatcher: agent,
       body,

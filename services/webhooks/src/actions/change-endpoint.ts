@@ -37,7 +37,7 @@ export function createChangeEndpoint(deps: Deps) {
       { url, events, description }: EndpointPatch,
     ): Promise<EndpointDocument> {
       const found = await find(target)
-      if (url !== undefined) await checkEndpointUrl(url, found.environment, allowLoopback)
+      if (url !== undefined) await checkEndpointUrl(url, found, allowLoopback)
       const fields = {
         ...(url === undefined ? {} : { url }),
         ...(events === undefined ? {} : { events: [...new Set(events)] }),

@@ -1,5 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { type EventEnvironment, toAccountMode } from '@pitboss/contracts/primitives'
+import { toAccountMode } from '@pitboss/contracts/primitives'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
@@ -50,7 +50,7 @@ export function createCreateEndpoint({ db, endpoints, secretCipher, clock, newId
     key: string | null,
     body: EndpointRequest,
   ): Promise<{ endpoint: EndpointDocument; secret?: string }> {
-    await checkEndpointUrl(body.url, scope.environment, allowLoopback)
+    await checkEndpointUrl(body.url, scope, allowLoopback)
     const now = clock.now()
     const id = await claimId(scope, key, body, now)
     const present = id.fresh ? null : await endpoints.known(scope, id.objectId)
@@ -92,14 +92,12 @@ export function createCreateEndpoint({ db, endpoints, secretCipher, clock, newId
 /** @throws ServiceError VALIDATION_ERROR for a URL that is not called from this environment */
 export async function checkEndpointUrl(
   url: string,
-  environment: EventEnvironment,
+  { operatorId, environment }: Scope,
   allowLoopback: boolean,
 ): Promise<void> {
   const setup = toAccountMode(environment)
-  const verdict = await checkOutboundUrlAndResolve(url, {
-    environment: setup,
-    allowLoopback: setup === 'TEST' && allowLoopback,
-  })
+  const policy = { environment: setup, allowLoopback: setup === 'TEST' && allowLoopback }
+  const verdict = await checkOutboundUrlAndResolve(url, policy, operatorId)
   if (!verdict.ok) throw invalidField('url', verdict.reason)
 }
 

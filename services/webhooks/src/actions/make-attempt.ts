@@ -50,6 +50,7 @@ export function createMakeAttempt({
       secretCipher.decrypt(endpoint, secret),
     )
     const answer = await post({
+      account: endpoint.operatorId,
       url: endpoint.url,
       environment: toAccountMode(endpoint.environment),
       body,

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
-import { lookup, type LookupAddress } from 'node:dns'
 import type { Socket } from 'node:net'
-import { AddressRefusedError, createGuardedAgent, type Resolver } from '@pitboss/outbound/guarded-agent'
+import { AddressRefusedError, createGuardedAgent } from '@pitboss/outbound/guarded-agent'
+import { resolveName } from '@pitboss/outbound/resolve-name'
 import type { Agent } from 'undici'
 import type { AttemptTimings } from '../storage/collections.ts'
 
@@ -13,6 +13,8 @@ const excerptBytes = 4 * 1024
 const connectionsMax = 1024
 
 type WebhookPost = {
+  /** Whose endpoint it is. */
+  readonly account: string
   readonly url: string
   readonly environment: 'TEST' | 'LIVE'
   readonly headers: Readonly<Record<string, string>>
@@ -34,6 +36,7 @@ type WebhookAnswer = {
 export type PostWebhook = (post: WebhookPost) => Promise<WebhookAnswer>
 
 type Marks = {
+  readonly account: string
   readonly startedAt: number
   dns: number | null
   /** The TCP connection was made. */
@@ -65,7 +68,7 @@ export function createPostWebhook({ allowLoopback }: { allowLoopback: boolean })
       policy: { environment, allowLoopback: environment === 'TEST' && allowLoopback },
       connectionsMax,
       connectTimeoutMs,
-      resolver: timedLookup,
+      resolve: timedResolve,
       onOpening: timeTcp,
     })
   const agents: Readonly<Record<'TEST' | 'LIVE', Agent>> = { TEST: agent('TEST'), LIVE: agent('LIVE') }
@@ -73,6 +76,7 @@ export function createPostWebhook({ allowLoopback }: { allowLoopback: boolean })
   return {
     post: (request) => {
       const marks: Marks = {
+        account: request.account,
         startedAt: performance.now(),
         dns: null,
         tcp: null,
@@ -204,12 +208,13 @@ function timeTcp(socket: Socket): void {
   })
 }
 
-const timedLookup: Resolver = (host, options, done) => {
-  lookup(host, options, (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => {
-    const marks = exchange.getStore()
+async function timedResolve(host: string) {
+  const marks = exchange.getStore()
+  try {
+    return await resolveName(host, marks?.account ?? '')
+  } finally {
     if (marks !== undefined) marks.dns ??= performance.now()
-    done(error, addresses)
-  })
+  }
 }
 
 const words: Readonly<Record<string, string>> = {

@@ -23,7 +23,7 @@ async function listen(t: Test, server: Server, scheme: string): Promise<string> 
 function poster(t: Test) {
   const { post, close } = createPostWebhook({ allowLoopback: true })
   t.teardown(close)
-  return (url: string) => post({ url, environment: 'TEST', headers, body: '{}' })
+  return (url: string) => post({ account: 'op', url, environment: 'TEST', headers, body: '{}' })
 }
 
 t.test('an unverifiable certificate: the connection has a time, TLS has none', async (t) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { productionProblems } from './production-rules.ts'
 
 /** The exit code of a bad configuration (`EX_CONFIG`). docs/contract.md, section 9. */
 export const badConfigExitCode = 78
@@ -16,21 +17,12 @@ export class ConfigError extends Error {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Settings that production refuses: each makes tests possible and an operator's money less safe. */
-const refusedInProduction: readonly { variable: string; harmless: readonly string[] }[] = [
-  { variable: 'PITBOSS_TIME_SCALE', harmless: ['1'] },
-  { variable: 'PITBOSS_ALLOW_LOOPBACK_WEBHOOKS', harmless: ['no'] },
-  { variable: 'PITBOSS_ALLOW_LOOPBACK_WALLETS', harmless: ['no'] },
-  { variable: 'PITBOSS_FAILPOINTS', harmless: [] },
-  { variable: 'PITBOSS_SERVICE_ENTRIES', harmless: [] },
-]
-
 /** Parses the environment; an empty variable counts as unset. @throws ConfigError */
 export function parseConfig<Config>(schema: z.ZodType<Config>, environment: Environment): Config {
   const given = Object.fromEntries(
     Object.entries(environment).filter(([, text]) => text !== undefined && text !== ''),
   )
-  const refused = given.NODE_ENV === 'production' ? refusedVariables(given) : []
+  const refused = given.NODE_ENV === 'production' ? productionProblems(given) : []
   const parsed = schema.safeParse(given)
   const invalid = parsed.success
     ? []
@@ -63,15 +55,6 @@ function describe(path: readonly PropertyKey[], message: string, given: Environm
   return { variable, problem: given[variable] === undefined ? 'is missing' : message }
 }
 
-function refusedVariables(given: Environment) {
-  return refusedInProduction
-    .filter(({ variable, harmless }) => {
-      const text = given[variable]
-      return text !== undefined && !harmless.includes(text)
-    })
-    .map(({ variable }) => ({ variable, problem: 'is refused when NODE_ENV=production' }))
-}
-
 /**
  * Pieces of configuration that services share; each service composes its own schema from them.
  * docs/contract.md, section 9.
@@ -100,6 +83,8 @@ export const port = number(z.number().int().min(0).max(65_535))
 export const commonConfig = {
   NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
   NATS_URL: url(['nats', 'tls'], 'nats://user:password@host:4222'),
+  /** `yes`: the network itself encrypts, so that production takes plain connections to NATS and MongoDB. */
+  PITBOSS_ENCRYPTED_NETWORK: z.enum(['yes', 'no'], 'must be yes or no').optional(),
   NATS_NKEY_SEED: z.string().startsWith('SU', 'must be the seed of a user nkey').optional(),
   PITBOSS_PROBE_PORT: port.default(0),
   /** The address on which probes are answered. */

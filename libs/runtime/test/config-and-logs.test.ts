@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { z } from 'zod'
 import {
@@ -31,6 +32,14 @@ const good = {
   PITBOSS_MASTER_KEYS: `a:${key},b:${key}`,
   PITBOSS_BASE_URL: 'http://127.0.0.1:8080/',
 }
+const randomKey = 'pX0m1S3oq8a7cJ5t2vZ4yWbUeHdKfLgN6rTiQ9xCz8E='
+const secure = {
+  NATS_URL: 'tls://nats-1.internal.example:4222,tls://nats-2.internal.example:4222',
+  NATS_NKEY_SEED: 'SUAGC3DTNAMZAQW3QZOJVR4ZXZTBLYPZTBSNFEYQ3KRDKQCVTKDTBZGXYM',
+  MONGODB_URL: 'mongodb://rounds:secret@db-1.example:27017,db-2.example:27017/?replicaSet=rs0&tls=true',
+  PITBOSS_MASTER_KEYS: `b:${randomKey}`,
+  PITBOSS_BASE_URL: 'https://play.example.com',
+}
 const problems = (environment: Record<string, string | undefined>) => {
   try {
     parseConfig(schema, environment)
@@ -38,6 +47,14 @@ const problems = (environment: Record<string, string | undefined>) => {
   } catch (error) {
     if (error instanceof ConfigError) return error.variables
     throw error
+  }
+}
+
+const messageOf = (environment: Record<string, string | undefined>) => {
+  try {
+    return JSON.stringify(parseConfig(schema, environment))
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
   }
 }
 
@@ -76,8 +93,116 @@ for (const [variable, text] of [
   })
 }
 
+const production = { ...secure, NODE_ENV: 'production' }
+const { NATS_NKEY_SEED: _seed, ...withoutSeed } = production
+const asText = Buffer.from('correct horse battery staple 123').toString('base64')
+const counted = Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('base64')
+for (const [what, environment, variable, remedy] of [
+  ['NATS in plain text', { ...production, NATS_URL: 'nats://nats.example' }, 'NATS_URL', /tls:\/\//],
+  [
+    'one NATS server in plain text',
+    { ...production, NATS_URL: 'tls://a.example,nats://b.example' },
+    'NATS_URL',
+    /TLS/,
+  ],
+  ['NATS without a login', withoutSeed, 'NATS_URL', /NATS_NKEY_SEED/],
+  [
+    'MongoDB in plain text',
+    { ...production, MONGODB_URL: 'mongodb://u:p@db.example/?replicaSet=rs0' },
+    'MONGODB_URL',
+    /tls=true/,
+  ],
+  [
+    'MongoDB with TLS switched off',
+    { ...production, MONGODB_URL: 'mongodb+srv://u:p@db.example/?tls=false' },
+    'MONGODB_URL',
+    /tls=true/,
+  ],
+  [
+    'MongoDB without a login',
+    { ...production, MONGODB_URL: 'mongodb://db.example/?tls=true' },
+    'MONGODB_URL',
+    /user and password/,
+  ],
+  [
+    'MongoDB with any certificate',
+    { ...production, MONGODB_URL: 'mongodb://u:p@db.example/?tls=true&tlsAllowInvalidCertificates=true' },
+    'MONGODB_URL',
+    /tlsCAFile/,
+  ],
+  [
+    'an http base url',
+    { ...production, PITBOSS_BASE_URL: 'http://play.example.com' },
+    'PITBOSS_BASE_URL',
+    /https:\/\//,
+  ],
+  [
+    'a master key of zeros',
+    { ...production, PITBOSS_MASTER_KEYS: `a:${Buffer.alloc(32).toString('base64')}` },
+    'PITBOSS_MASTER_KEYS',
+    /openssl rand -base64 32/,
+  ],
+  [
+    'a second master key of one byte',
+    { ...production, PITBOSS_MASTER_KEYS: `b:${randomKey},a:${key}` },
+    'PITBOSS_MASTER_KEYS',
+    /key 2/,
+  ],
+  [
+    'a master key that counts',
+    { ...production, PITBOSS_MASTER_KEYS: `a:${counted}` },
+    'PITBOSS_MASTER_KEYS',
+    /random/,
+  ],
+  [
+    'a master key of words',
+    { ...production, PITBOSS_MASTER_KEYS: `a:${asText}` },
+    'PITBOSS_MASTER_KEYS',
+    /random/,
+  ],
+] as const) {
+  await t.test(`production refuses ${what}, naming the remedy and no secret`, async (t) => {
+    t.strictSame(problems(environment), [variable])
+    t.throws(() => parseConfig(schema, environment), { message: remedy })
+    const secrets = Object.values(environment).filter((text) => text !== 'production')
+    for (const secret of secrets) t.notMatch(messageOf(environment), secret)
+    t.strictSame(problems({ ...environment, NODE_ENV: 'development' }), [], 'elsewhere it is taken')
+  })
+}
+
+await t.test('production takes what is safe in another way', async (t) => {
+  for (const safe of [
+    { ...withoutSeed, NATS_URL: 'tls://user:pass@nats.example' },
+    { ...withoutSeed, NATS_URL: 'nats://127.0.0.1:4222' },
+    { ...production, MONGODB_URL: 'mongodb+srv://u:p@db.example/' },
+    { ...production, MONGODB_URL: 'mongodb://db.example/?tls=true&authMechanism=MONGODB-X509' },
+    { ...production, MONGODB_URL: 'mongodb://127.0.0.1:27017,localhost:27018/?replicaSet=rs0' },
+    { ...production, MONGODB_URL: 'mongodb://%2Ftmp%2Fmongodb-27017.sock/' },
+    { ...production, PITBOSS_BASE_URL: 'http://[::1]:8080' },
+    {
+      ...production,
+      PITBOSS_ENCRYPTED_NETWORK: 'yes',
+      NATS_URL: 'nats://nats.example',
+      MONGODB_URL: 'mongodb://u:p@db.example/?replicaSet=rs0',
+    },
+  ]) {
+    t.strictSame(problems(safe), [], JSON.stringify(safe))
+  }
+  t.strictSame(
+    problems({ ...withoutSeed, PITBOSS_ENCRYPTED_NETWORK: 'yes', MONGODB_URL: 'mongodb://db.example/' }),
+    ['NATS_URL', 'MONGODB_URL'],
+    'an encrypted network is no login',
+  )
+})
+
+await t.test('random master keys are never refused', async (t) => {
+  const refused = Array.from({ length: 2000 }, () => `a:${randomBytes(32).toString('base64')}`).filter(
+    (PITBOSS_MASTER_KEYS) => problems({ ...production, PITBOSS_MASTER_KEYS }).length > 0,
+  )
+  t.strictSame(refused, [])
+})
+
 await t.test('production refuses what makes tests possible', async (t) => {
-  const production = { ...good, NODE_ENV: 'production' }
   t.strictSame(problems(production), [])
   t.strictSame(problems({ ...production, PITBOSS_TIME_SCALE: '1', PITBOSS_ALLOW_LOOPBACK_WALLETS: 'no' }), [])
   t.strictSame(problems({ ...production, PITBOSS_TIME_SCALE: '60' }), ['PITBOSS_TIME_SCALE'])

@@ -1,3 +1,4 @@
+import { subjectsAskedBy } from '@pitboss/contracts/defined-calls'
 import { accessBucket, accessNews, eventsStream } from './topology.ts'
 import { answerRoot } from './wire.ts'
 
@@ -11,10 +12,9 @@ const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks'] as c
 export const natsUsers = [...services, 'ops'] as const
 export type NatsUser = (typeof natsUsers)[number]
 
-/** Subjects that only the ops user may call. */
-const opsCalls = ['*.v1.ops.>']
-
-const allCalls = ['auth.v1.>', 'rounds.v1.>', 'wallet.v1.>', 'webhooks.v1.>']
+/** A person's command may ask everything but what moves money. */
+const opsCalls = ['auth.v1.>', 'rounds.v1.>', 'wallet.v1.>', 'webhooks.v1.>']
+const movesMoney = ['wallet.v1.movement.place', 'wallet.v1.movement.void-stake']
 
 /**
  * Answers of a service. Those who ask have accounts of their own, so the server gives each request a way
@@ -49,8 +49,9 @@ const serves = (calls: string, service: string) => [
 ]
 
 /**
- * The rights of each NATS user: its own calls, streams and inbox, nothing else. `natsAccounts` makes an
- * account for each, so that none reaches another's inbox. Traps that shaped it: `_INBOX_*.>` is no wildcard;
+ * The rights of each NATS user: the calls that name it among their callers, its streams and inbox, nothing
+ * else. `natsAccounts` makes an account for each, so that none reaches another's inbox. A movement is placed or
+ * voided by rounds alone. Traps that shaped it: `_INBOX_*.>` is no wildcard;
  * `"auth.v1.> auth"` binds a subscription to its queue group; with `allow_responses` a user who hears his own
  * messages can publish anything, by naming it as the reply subject. Source:
  * docs/decisions/2026-11-22-account-per-service.md.
@@ -59,42 +60,55 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
   gateway: {
     publish: {
       allow: [
-        ...allCalls,
+        ...subjectsAskedBy('gateway'),
         ...services.filter((service) => service !== 'gateway').map((service) => `$SRV.PING.${service}`),
         'gw.limits.>',
         answers,
       ],
-      deny: opsCalls,
     },
     // It serves no call, but `ops status` counts its replicas.
     subscribe: { allow: ['_INBOX.gateway.>', 'gw.limits.>', `${accessNews}.>`, ...presence('gateway')] },
   },
   auth: {
-    publish: { allow: [answers, 'rounds.v1.>', `$KV.${accessBucket}.>`], deny: opsCalls },
+    publish: { allow: [answers, ...subjectsAskedBy('auth'), `$KV.${accessBucket}.>`] },
     subscribe: { allow: serves('auth.v1.>', 'auth') },
   },
   rounds: {
     publish: {
-      allow: [answers, 'wallet.v1.>', 'events.v1.*.*.round.>', 'events.v1.*.*.game.session.>', ...movements],
-      deny: opsCalls,
+      allow: [
+        answers,
+        ...subjectsAskedBy('rounds'),
+        'events.v1.*.*.round.>',
+        'events.v1.*.*.game.session.>',
+        ...movements,
+      ],
     },
     subscribe: { allow: serves('rounds.v1.>', 'rounds') },
   },
   'wallet-bridge': {
-    publish: { allow: [answers, 'wake.wallet.>', 'wb.breakers.>', 'events.v1.*.*.transaction.>'] },
+    publish: {
+      allow: [
+        answers,
+        ...subjectsAskedBy('wallet-bridge'),
+        'wake.wallet.>',
+        'wb.breakers.>',
+        'events.v1.*.*.transaction.>',
+      ],
+    },
     subscribe: { allow: [...serves('wallet.v1.>', 'wallet-bridge'), 'wake.wallet.>', 'wb.breakers.>'] },
   },
   webhooks: {
-    publish: { allow: [answers, 'wake.webhooks.>', ...fanout] },
+    publish: { allow: [answers, ...subjectsAskedBy('webhooks'), 'wake.webhooks.>', ...fanout] },
     subscribe: { allow: [...serves('webhooks.v1.>', 'webhooks'), 'wake.webhooks.>'] },
   },
   ops: {
     publish: {
       allow: [
-        ...allCalls,
+        ...opsCalls,
         '$JS.API.>',
         ...services.flatMap((service) => [`$SRV.*.${service}`, `$SRV.*.${service}.*`]),
       ],
+      deny: movesMoney,
     },
     subscribe: { allow: ['_INBOX.ops.>'] },
   },

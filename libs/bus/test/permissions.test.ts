@@ -25,16 +25,23 @@ const call = (subject: string) =>
     budgetMs: 2000,
   })
 const plain = {
-  auth: call('auth.v1.test.echo'),
-  rounds: call('rounds.v1.test.echo'),
-  'wallet-bridge': call('wallet.v1.test.echo'),
-  webhooks: call('webhooks.v1.test.echo'),
+  auth: call('auth.v1.keys.public'),
+  rounds: call('rounds.v1.game.list'),
+  'wallet-bridge': call('wallet.v1.transaction.list'),
+  webhooks: call('webhooks.v1.event.list'),
 }
 const ops = {
   auth: call('auth.v1.ops.echo'),
   rounds: call('rounds.v1.ops.echo'),
   'wallet-bridge': call('wallet.v1.ops.echo'),
   webhooks: call('webhooks.v1.ops.echo'),
+}
+/** Calls between services. */
+const between = {
+  auth: call('auth.v1.principal.resolve'),
+  rounds: call('rounds.v1.session.currencies-in-use'),
+  'wallet-bridge': call('wallet.v1.movement.place'),
+  webhooks: call('webhooks.v1.endpoint.list'),
 }
 const services = ['auth', 'rounds', 'wallet-bridge', 'webhooks'] as const
 
@@ -75,7 +82,7 @@ await t.test('each NATS user may do its work', async (t) => {
 
   await t.test('calls go from whom they may to whom they may, in both ways', async (t) => {
     for (const service of services) {
-      const handlers = [plain[service], ops[service]].map((one) =>
+      const handlers = [plain[service], ops[service], between[service]].map((one) =>
         handler(one, async () => ({ by: service })),
       )
       const served = await serveCalls({ bus: bus[service], service, version: '1', logger, handlers })
@@ -97,8 +104,8 @@ await t.test('each NATS user may do its work', async (t) => {
     })
     t.teardown(() => gateway.stop())
     t.ok(await bus.ops.request('$SRV.PING.gateway', { timeoutMs: 1000 }), 'gateways show themselves to ops')
-    t.strictSame(await bus.rounds.call(plain['wallet-bridge'], {}), { by: 'wallet-bridge' })
-    t.strictSame(await bus.auth.call(plain.rounds, {}), { by: 'rounds' })
+    t.strictSame(await bus.rounds.call(between['wallet-bridge'], {}), { by: 'wallet-bridge' })
+    t.strictSame(await bus.auth.call(between.rounds, {}), { by: 'rounds' })
     const second = await serveCalls({
       bus: await connectAs('auth'),
       service: 'auth',
@@ -112,7 +119,7 @@ await t.test('each NATS user may do its work', async (t) => {
   })
 
   await t.test('a call that nobody answers fails at once, and so does one that is refused', async (t) => {
-    const unserved = { ...call('auth.v1.test.unserved'), budgetMs: 60_000 }
+    const unserved = { ...call('auth.v1.token.mint'), budgetMs: 60_000 }
     await t.rejects(bus.gateway.call(unserved, {}), { cause: 'no-responders' })
     const stranger = await connectAs('webhooks')
     await t.rejects(stranger.call(unserved, {}), { cause: 'timeout' })

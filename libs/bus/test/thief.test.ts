@@ -72,11 +72,39 @@ async function judged({ nc, refused }: Thief): Promise<void> {
   await waitFor(() => refused.has(`publish ${last}`), { what: 'the server has judged', timeoutMs: 10_000 })
 }
 
+/** Calls of each kind, and who may ask them besides ops. */
+const askers: Readonly<Record<string, readonly NatsUser[]>> = {
+  'auth.v1.principal.resolve': ['gateway'],
+  'auth.v1.launch-token.mint': ['gateway'],
+  'auth.v1.credential.create': ['gateway'],
+  'auth.v1.ops.key-rotate': [],
+  'rounds.v1.player.play': ['gateway'],
+  'rounds.v1.transaction.place': ['gateway'],
+  'rounds.v1.session.currencies-in-use': ['auth'],
+  'rounds.v1.ops.game-set': [],
+  'wallet.v1.wallet.put': ['gateway'],
+  'wallet.v1.callback.receive': ['gateway'],
+  'wallet.v1.reconciliation.compare': ['gateway'],
+  'wallet.v1.wallet.status': ['rounds'],
+  'wallet.v1.balance.show': ['rounds'],
+  'wallet.v1.movement.show': ['rounds'],
+  'wallet.v1.movement.of-round': [],
+  'wallet.v1.movement.place': ['rounds'],
+  'wallet.v1.movement.void-stake': ['rounds'],
+  'wallet.v1.ops.movement-resolve': [],
+  'webhooks.v1.endpoint.create': ['gateway'],
+  'webhooks.v1.delivery.list-for-dashboard': ['gateway'],
+  'webhooks.v1.ops.parked-retry': [],
+}
+const asks = Object.keys(askers)
+const askedBy = (user: NatsUser) => asks.filter((subject) => askers[subject]?.includes(user))
+
 const publishProbes = [
   ...services.flatMap((service) => {
     const root = service === 'wallet-bridge' ? 'wallet' : service
     return [`${root}.v1.noun.verb`, `${root}.v1.ops.verb`]
   }),
+  ...asks,
   bet,
   won,
   opened,
@@ -166,10 +194,7 @@ const subscribeProbes: readonly (readonly [subject: string, queue?: string])[] =
 /** What each user may publish of `publishProbes`. */
 const mayPublish: Readonly<Record<NatsUser, readonly string[]>> = {
   gateway: [
-    'auth.v1.noun.verb',
-    'rounds.v1.noun.verb',
-    'wallet.v1.noun.verb',
-    'webhooks.v1.noun.verb',
+    ...askedBy('gateway'),
     'gw.limits.counts',
     '_R_.x.y',
     '$SRV.PING.auth',
@@ -177,9 +202,9 @@ const mayPublish: Readonly<Record<NatsUser, readonly string[]>> = {
     '$SRV.PING.wallet-bridge',
     '$SRV.PING.webhooks',
   ],
-  auth: ['rounds.v1.noun.verb', '$KV.access.platform', '_R_.x.y'],
+  auth: [...askedBy('auth'), '$KV.access.platform', '_R_.x.y'],
   rounds: [
-    'wallet.v1.noun.verb',
+    ...askedBy('rounds'),
     won,
     opened,
     '_R_.x.y',
@@ -197,8 +222,10 @@ const mayPublish: Readonly<Record<NatsUser, readonly string[]>> = {
     '$JS.ACK.EVENTS.webhooks-fanout.1.1.1.1.1',
     '$JS.ACK._.hash.EVENTS.webhooks-fanout.1.1.1.1.1',
   ],
-  ops: publishProbes.filter((subject) =>
-    /^(auth|rounds|wallet|webhooks)\.v1\.|^\$JS\.API\.|^\$SRV\.[A-Z]+\./.test(subject),
+  ops: publishProbes.filter(
+    (subject) =>
+      /^(auth|rounds|wallet|webhooks)\.v1\.|^\$JS\.API\.|^\$SRV\.[A-Z]+\./.test(subject) &&
+      !['wallet.v1.movement.place', 'wallet.v1.movement.void-stake'].includes(subject),
   ),
 }
 
@@ -275,7 +302,7 @@ await t.test(
       ['ops', 'auth', 'auth.v1.ops.status'],
       ['rounds', 'wallet-bridge', 'wallet.v1.movement.place'],
       ['auth', 'rounds', 'rounds.v1.session.currencies-in-use'],
-      ['gateway', 'webhooks', 'webhooks.v1.webhook.list'],
+      ['gateway', 'webhooks', 'webhooks.v1.endpoint.list'],
     ] as const
     for (const [asker, service, subject] of asked) {
       const { nc, held } = await hold(service, subject)

@@ -8,6 +8,8 @@ export type Call<Request, Reply> = {
   readonly reply: z.ZodType<Reply>
   /** Longest time the caller waits, in milliseconds; the deadline on the wire is never later. */
   readonly budgetMs: number
+  /** Who may ask; the rights of NATS users follow from it. */
+  readonly callers: readonly CallerName[]
   /** True for calls that settle money or stand behind that: a busy service takes them and sheds others. */
   readonly neverShed?: boolean
 }
@@ -22,22 +24,28 @@ const serviceBySubjectRoot = {
 /** The services that answer calls. Their name is their queue group and their micro-protocol name. */
 export type CallService = (typeof serviceBySubjectRoot)[keyof typeof serviceBySubjectRoot]
 
+/** Those who ask: services, and the operations command. */
+export type CallerName = 'gateway' | CallService | 'ops'
+
 const subjectPattern = /^(auth|rounds|wallet|webhooks)\.v1(\.[a-z][a-z0-9-]*)+$/
 
 /**
- * Makes a call value. The service follows from the first token of the subject (`wallet` is `wallet-bridge`).
+ * Makes a call value. The service follows from the first token of the subject (`wallet` is `wallet-bridge`); the
+ * gateway asks unless `callers` says otherwise.
  * Both schemas must accept their own output again, since each side parses (no transforms of the type).
  * @throws RangeError for a subject other than `<service>.v1.<noun>.<verb>` or a budget outside 1 to 60,000
  * ms (default 5000).
  */
 export function defineCall<Request, Reply>({
   budgetMs = 5000,
+  callers = ['gateway'],
   ...call
 }: {
   subject: string
   request: z.ZodType<Request>
   reply: z.ZodType<Reply>
   budgetMs?: number
+  callers?: readonly CallerName[]
   neverShed?: boolean
 }): Call<Request, Reply> {
   const root = subjectPattern.exec(call.subject)?.[1]
@@ -45,7 +53,7 @@ export function defineCall<Request, Reply>({
   if (!Number.isInteger(budgetMs) || budgetMs < 1 || budgetMs > 60_000) {
     throw new RangeError(`bad time budget of ${call.subject}: ${budgetMs} ms`)
   }
-  return Object.freeze({ ...call, budgetMs, service: serviceBySubjectRoot[root] })
+  return Object.freeze({ ...call, budgetMs, callers, service: serviceBySubjectRoot[root] })
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { LookupAddress } from 'node:dns'
+import { callbackify } from 'node:util'
 import { isIP, type LookupFunction, Socket } from 'node:net'
 import { Agent, buildConnector, request } from 'undici'
 import { isAllowedAddress, type OutboundPolicy } from './address-guard.ts'
@@ -100,13 +101,17 @@ function guardedLookup(
   resolve: (host: string) => Promise<readonly LookupAddress[]>,
 ): LookupFunction {
   return (host, options, callback) => {
-    const hand = (addresses: readonly LookupAddress[]) => {
-      const [first] = addresses
-      if (first === undefined || !addresses.every(({ address }) => isAllowedAddress(address, policy))) {
-        callback(new AddressRefusedError(host), '', 0)
-      } else if (options.all === true) callback(null, [...addresses])
-      else callback(null, first.address, first.family)
+    const hand = async () => {
+      const addresses = await resolve(host)
+      if (addresses.length > 0 && addresses.every(({ address }) => isAllowedAddress(address, policy)))
+        return addresses
+      throw new AddressRefusedError(host)
     }
-    resolve(host).then(hand, (error: NodeJS.ErrnoException) => callback(error, '', 0))
+    callbackify(hand)((error, addresses) => {
+      if (error !== null) return callback(error, '', 0)
+      const [first] = addresses
+      if (options.all === true) callback(null, [...addresses])
+      else callback(null, first?.address ?? '', first?.family)
+    })
   }
 }

@@ -84,6 +84,7 @@ const placed = z.strictObject({ movement: movementSchema, outcome: movementOutco
  */
 export const placeMovement = defineCall({
   subject: 'wallet.v1.movement.place',
+  callers: ['rounds'],
   request: z.strictObject({
     scope: scopeSchema,
     spec: movementSpec,
@@ -103,6 +104,7 @@ export const placeMovement = defineCall({
  */
 export const voidStake = defineCall({
   subject: 'wallet.v1.movement.void-stake',
+  callers: ['rounds'],
   request: z.strictObject({ scope: scopeSchema, stake: movementSpec, rollbackTransactionId: transactionId }),
   reply: z.strictObject({
     stake: movementSchema,
@@ -118,6 +120,7 @@ export const voidStake = defineCall({
  */
 export const showMovement = defineCall({
   subject: 'wallet.v1.movement.show',
+  callers: ['rounds'],
   request: z.strictObject({ scope: scopeSchema, transactionId }),
   reply: z
     .strictObject({
@@ -136,6 +139,7 @@ export const showMovement = defineCall({
 /** All movements of a round, oldest first (at most 500). */
 export const roundMovements = defineCall({
   subject: 'wallet.v1.movement.of-round',
+  callers: ['ops'],
   request: z.strictObject({ scope: scopeSchema, roundId }),
   reply: z.strictObject({
     data: z.array(z.strictObject({ movement: movementSchema, outcome: movementOutcome })),
@@ -145,6 +149,7 @@ export const roundMovements = defineCall({
 /** The player's balance as the wallet tells it; null when the wallet does not answer properly. */
 export const playerBalance = defineCall({
   subject: 'wallet.v1.balance.show',
+  callers: ['rounds'],
   request: z.strictObject({ scope: scopeSchema, playerId, currency, sessionId, walletGameId: uuid }),
   reply: z.strictObject({ balance: z.strictObject({ amount: balance, currency }).nullable() }),
   budgetMs: 6000,
@@ -155,6 +160,7 @@ export const playerBalance = defineCall({
  */
 export const walletStatus = defineCall({
   subject: 'wallet.v1.wallet.status',
+  callers: ['rounds'],
   request: z.strictObject({ scope: scopeSchema }),
   reply: z.strictObject({
     configured: z.boolean(),

@@ -69,7 +69,7 @@ export type RouteEntry = {
 }
 
 type AnyEndpoint = Omit<ReturnType<typeof defineEndpoint>, 'call'> & {
-  readonly call: Pick<Call<never, unknown>, 'subject' | 'service' | 'budgetMs' | 'neverShed'> & {
+  readonly call: Pick<Call<never, unknown>, 'subject' | 'service' | 'budgetMs' | 'callers' | 'neverShed'> & {
     readonly reply: z.ZodType<ForwardedReply>
   }
 }
@@ -84,8 +84,8 @@ type ForwardRules = {
 
 /** A route that a service answers. */
 export function forwarded(endpoint: AnyEndpoint, rules: ForwardRules = {}): RouteEntry {
-  const { subject, service, budgetMs, neverShed = false, reply } = endpoint.call
-  const call = { subject, service, budgetMs, neverShed, reply, request: forwardedSchema }
+  const { subject, service, budgetMs, callers, neverShed = false, reply } = endpoint.call
+  const call = { subject, service, budgetMs, callers, neverShed, reply, request: forwardedSchema }
   const answer = rules.answer ?? forward
   return {
     ...splitRoute(endpoint.route),

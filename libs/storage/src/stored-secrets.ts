@@ -17,31 +17,44 @@ export type SecretBox = {
    * gone.
    */
   open(sealed: string, aad: string): string
+  /**
+   * The same value sealed under the current key; `sealed` itself when it is already.
+   * @throws Error as `open`
+   */
+  reseal(sealed: string, aad: string): string
 }
 
 /** AES-256-GCM under a key derived for `purpose`. */
 export function createSecretBox(keyring: Keyring, purpose = 'secret-box'): SecretBox {
   return {
-    seal(text, aad) {
-      const iv = randomBytes(ivBytes)
-      const cipher = createCipheriv(algorithm, keyring.derive(purpose, keyring.currentKid), iv)
-      cipher.setAAD(Buffer.from(aad))
-      const parts = [iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]
-      return `v1.${keyring.currentKid}.${Buffer.concat(parts).toString('base64url')}`
+    seal,
+    open,
+    reseal(sealed, aad) {
+      const text = open(sealed, aad)
+      return sealed.split('.')[1] === keyring.currentKid ? sealed : seal(text, aad)
     },
-    open(sealed, aad) {
-      const [version, kid, encoded, ...rest] = sealed.split('.')
-      if (version !== 'v1' || kid === undefined || encoded === undefined || rest.length > 0) {
-        throw new Error('not a sealed value')
-      }
-      const bytes = Buffer.from(encoded, 'base64url')
-      if (bytes.length < ivBytes + tagBytes) throw new Error('the sealed value is too short')
-      const decipher = createDecipheriv(algorithm, keyring.derive(purpose, kid), bytes.subarray(0, ivBytes))
-      decipher.setAAD(Buffer.from(aad))
-      decipher.setAuthTag(bytes.subarray(-tagBytes))
-      const text = decipher.update(bytes.subarray(ivBytes, -tagBytes))
-      return Buffer.concat([text, decipher.final()]).toString('utf8')
-    },
+  }
+
+  function seal(text: string, aad: string): string {
+    const iv = randomBytes(ivBytes)
+    const cipher = createCipheriv(algorithm, keyring.derive(purpose, keyring.currentKid), iv)
+    cipher.setAAD(Buffer.from(aad))
+    const parts = [iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]
+    return `v1.${keyring.currentKid}.${Buffer.concat(parts).toString('base64url')}`
+  }
+
+  function open(sealed: string, aad: string): string {
+    const [version, kid, encoded, ...rest] = sealed.split('.')
+    if (version !== 'v1' || kid === undefined || encoded === undefined || rest.length > 0) {
+      throw new Error('not a sealed value')
+    }
+    const bytes = Buffer.from(encoded, 'base64url')
+    if (bytes.length < ivBytes + tagBytes) throw new Error('the sealed value is too short')
+    const decipher = createDecipheriv(algorithm, keyring.derive(purpose, kid), bytes.subarray(0, ivBytes))
+    decipher.setAAD(Buffer.from(aad))
+    decipher.setAuthTag(bytes.subarray(-tagBytes))
+    const text = decipher.update(bytes.subarray(ivBytes, -tagBytes))
+    return Buffer.concat([text, decipher.final()]).toString('utf8')
   }
 }
 

@@ -157,7 +157,8 @@ export function createMakeRound({
     const { settleLosses } = await wallet.assertConfigured(scope, context)
     const grantId = await chooseGrant()
     const now = clock.now()
-    const commitment = await commitments.ensure(sequence, nonce, now)
+    // A seed that cannot be opened ends the request here, where no money has moved.
+    const commitment = commitments.resealed(sequence, await commitments.ensure(sequence, nonce, now))
     return newRound({ ...wanted, commitment, grantId, settleLosses, now, newId, newUuid })
   }
 }

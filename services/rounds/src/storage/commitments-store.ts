@@ -1,11 +1,17 @@
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
+import { ConfigError } from '@pitboss/runtime/load-config'
 import { createOnce } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import type { Keyring } from '@pitboss/storage/keyring'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { Db } from 'mongodb'
 import type { Commitment } from '../rules/new-round.ts'
 
 const knownMax = 10_000
+const keyIdsMax = 1000
+const batchMax = 1000
+/** Time for the search below: a start that cannot tell is refused, too. */
+const searchMs = 10_000
 
 /** One nonce's sealed seed and its hash: written once, before the hash is shown, and never changed. */
 type CommitmentDocument = {
@@ -65,6 +71,15 @@ export function createCommitmentsStore({
       return commitment
     },
 
+    /**
+     * The commitment with its seed sealed under the current key.
+     * @throws Error when its seed cannot be opened: the key is gone, or the text is damaged or of another nonce
+     */
+    resealed: (sequence: string, commitment: Commitment): Commitment => ({
+      ...commitment,
+      sealedSeed: secretBox.reseal(commitment.sealedSeed, idOf(sequence, commitment.nonce)),
+    }),
+
     /** Commitments below a nonce, newest first. */
     async list(
       sequence: string,
@@ -84,4 +99,45 @@ export function createCommitmentsStore({
     open: (sequence: string, nonce: number, sealedSeed: string) =>
       secretBox.open(sealedSeed, idOf(sequence, nonce)),
   }
+}
+
+/**
+ * Refuses master keys that lack one under which the seed of an unfinished round, or of a nonce to come, is
+ * sealed: its round could take a stake and never end. Searches only if a key that this database was written
+ * under is missing. Source: ours.
+ * @throws ConfigError naming the key id
+ */
+export async function assertSeedsOpen(db: Db, keyring: Pick<Keyring, 'kids'>): Promise<void> {
+  const written = await db.collection<{ _id: string }>('master_keys').find({}).limit(keyIdsMax).toArray()
+  const untilMs = performance.now() + searchMs
+  for (const { _id: kid } of written) {
+    if (keyring.kids.includes(kid)) continue
+    const needs = await needOf(db, kid, untilMs)
+    if (needs === null) continue
+    const problem = `the key ${kid} is missing, and ${needs} (${db.databaseName}). Give it again, after the current one`
+    throw new ConfigError([{ variable: 'PITBOSS_MASTER_KEYS', problem }])
+  }
+}
+
+/** Tells in words which seed needs the key; null for none. */
+async function needOf(db: Db, kid: string, untilMs: number): Promise<string | null> {
+  type Sealed = { chain: string; nonce: number; sealedSeed: string; unfinished?: boolean }
+  const rounds = db.collection<Sealed>('rounds')
+  // "/" follows "." in ASCII.
+  const sealedSeed = { $gt: `v1.${kid}.`, $lt: `v1.${kid}/` }
+  const unfinished = { unfinished: true, sealedSeed }
+  if ((await rounds.findOne(unfinished, { hint: 'one_unfinished' })) !== null) {
+    return 'seeds of unfinished rounds are sealed under it'
+  }
+  const sealed = db.collection<Sealed>('commitments').find({ sealedSeed }, { batchSize: batchMax })
+  try {
+    for await (const { chain, nonce } of sealed.project<Sealed>({ _id: 0, chain: 1, nonce: 1 })) {
+      const next = await rounds.findOne({ chain, nonce: { $gte: nonce } }, { projection: { _id: 1 } })
+      if (next === null) return 'seeds of nonces to come are sealed under it'
+      if (performance.now() > untilMs) return 'it takes too long to tell whether seeds are sealed under it'
+    }
+  } finally {
+    await sealed.close()
+  }
+  return null
 }

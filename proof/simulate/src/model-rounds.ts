@@ -135,12 +135,16 @@ export function createModelRounds({
               unfinished: last !== null && isUnfinished(last.round),
             }
           }),
-        findDue: (now, max) =>
-          machine.io('due rounds', () =>
-            rows()
-              .filter(({ dueAt }) => dueAt !== null && dueAt <= now)
-              .slice(0, max),
-          ),
+        findDue: (now, { roundsMax }) =>
+          machine.io('due rounds', () => {
+            const due = rows().filter(({ dueAt }) => dueAt !== null && dueAt <= now)
+            return { pages: [due.slice(0, roundsMax)], sweptTo: '', mayHaveMore: due.length > roundsMax }
+          }),
+        postpone: (stored, until) =>
+          machine.io('postpone round', () => {
+            const row = unchanged(stored, true)
+            if (row?.dueAt === stored.dueAt) table.set(row.round.id, { ...row, dueAt: until })
+          }),
         claim: (stored, until) =>
           machine.io('claim round', () => {
             const row = unchanged(stored, true)
@@ -181,6 +185,7 @@ export function createModelRounds({
           const sealedSeed = seedOf(seed, sequence, nonce)
           return { nonce, sealedSeed, serverSeedHash: seedHash(sealedSeed) }
         }),
+      resealed: (_sequence, commitment) => commitment,
       open: (_chain, _nonce, sealedSeed) => sealedSeed,
       list: notSimulated,
     }),

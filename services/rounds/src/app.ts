@@ -49,6 +49,7 @@ import { consumeMovements } from './consumers/movements.ts'
 import { registerMetrics } from './metrics.ts'
 import { type Catalogue, createCatalogue } from './rules/catalogue.ts'
 import {
+  assertSeedsOpen,
   commitmentIndexes,
   type CommitmentsStore,
   createCommitmentsStore,
@@ -124,6 +125,7 @@ export async function startRounds({
   )
   const bus = wrap.bus?.(plainBus) ?? plainBus
   const keyring = await openKeyring(db, masterKeys)
+  await assertSeedsOpen(db, keyring)
   const secretBox = createSecretBox(keyring, 'server-seeds')
   const roundsStore = createRoundsStore({ db })
   const sessions = createSessionsStore({ db })
@@ -165,7 +167,10 @@ export async function startRounds({
   const projector = startReportProjector({ applyFacts: reports.applyFacts, lease, logger })
   const stopOutboxes = [roundOutbox.start(), sessionOutbox.start()]
   const recover = createRecoverRound({ ...parts, settle: settleRound })
-  const sweeper = startSweeper({ sweep: createSweepRounds({ ...parts, recover }), logger })
+  const sweeper = startSweeper({
+    sweep: createSweepRounds({ ...parts, recover, random: Math.random }),
+    logger,
+  })
   const rewinds = createRewindStore({ db, clock, newId })
   const handleLateMovement = createLateMovementHandler({ ...parts, recover })
   const consumer = consumeMovements({ bus, handleLateMovement, rewinds, logger })

@@ -1,8 +1,8 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
-import { abandonedAt, dueAt, graceMs } from '../rules/due-at.ts'
-import { owesSomething } from '../rules/round.ts'
+import { abandonedAt, dueAt, graceMs, isRecent } from '../rules/due-at.ts'
+import { openMovementIds, owesSomething } from '../rules/round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
 import type { Parts } from './parts.ts'
@@ -11,8 +11,12 @@ import type { SettleRound } from './settle-round.ts'
 
 /** Time for one round: a wallet that takes longer must not hold up the rounds of others. */
 const budgetMs = 2000
-const sweepMax = 100
 const atOnceMax = 32
+/** Bounds of one sweep: it ends within about half a minute, even if every round uses up its time. */
+const tenantsMax = 32
+const roundsMax = 256
+/** Time between two looks for due times that a wrong clock has written. */
+const misdatedEveryMs = 60_000
 
 /**
  * Takes the steps that a round owes now. Answers false when another worker has claimed it first. Never
@@ -34,7 +38,7 @@ export function createRecoverRound({
   scaleMs,
   logger,
 }: {
-  rounds: Pick<RoundsStore, 'claim'>
+  rounds: Pick<RoundsStore, 'claim' | 'postpone'>
   actor: Pick<RoundActor, 'send'>
   settle: SettleRound
 } & Pick<Parts, 'clock' | 'newId' | 'scaleMs' | 'logger'>): RecoverRound {
@@ -47,9 +51,14 @@ export function createRecoverRound({
       const claimed = await rounds.claim(stored, until)
       if (claimed === null) return false
       const left = round.status === 'OPEN' && abandonedAt(round, scaleMs) <= now
-      const current = left ? await actor.send(claimed, { type: 'abandon' }) : claimed
+      const current = left
+        ? await actor.send(claimed, { type: 'abandon', since: round.lastActionAt })
+        : claimed
       const context = { requestId: newId('req'), deadlineAtMs: clock.now().getTime() + budgetMs }
-      await settle(current, { recover: true, context })
+      const known = new Set<string>()
+      const onKnown = (transactionId: string) => known.add(transactionId)
+      const settled = await settle(current, { recover: true, context, onKnown })
+      if (settled.version === claimed.version) await postpone(settled, known)
     } catch (err) {
       const expected = err instanceof ServiceError && err.code !== 'INTERNAL_ERROR'
       const line = { err, round_id: round.id, checks }
@@ -58,29 +67,68 @@ export function createRecoverRound({
     }
     return true
   }
+
+  /** Lets a round of which wallet-bridge knows all that it owes rest up to a minute: an event will come. */
+  async function postpone(stored: StoredRound, known: ReadonlySet<string>): Promise<void> {
+    const { round, checks } = stored
+    const open = openMovementIds(round)
+    if (open.length === 0 || !open.every((id) => known.has(id))) return
+    const later = dueAt(round, { now: clock.now(), checks, scaleMs, isKnown: true })
+    if (later !== null && stored.dueAt !== null && later > stored.dueAt) await rounds.postpone(stored, later)
+  }
 }
 
-/** Recovers the rounds that are due now, at most a page of them, and begins no more once it has to stop. */
-export type SweepRounds = (stopping: AbortSignal) => Promise<void>
+/**
+ * Recovers rounds that are due now, a fair share of each tenant's, and begins no more once it has to stop.
+ * Answers 0 when more are due: the next sweep follows at once.
+ */
+export type SweepRounds = (stopping: AbortSignal) => Promise<number | void>
 
 /**
  * Creates the sweep. Rounds are due when a crash left them, when the wallet has not answered and when their
- * player is gone. Every replica sweeps: a claim, which needs no broker, decides who works on which round.
+ * player is gone. Every replica sweeps: a claim, which needs no broker, decides who works on which round. The
+ * tenants take turns round by round, and each sweep goes on after the tenant at which the last one ended, so
+ * that a tenant that owes very many rounds delays nobody else's.
+ * @param random shuffles a tenant's rounds: two replicas seldom work on the same one
  */
 export function createSweepRounds({
   rounds,
   recover,
   clock,
+  random,
 }: {
   rounds: Pick<RoundsStore, 'findDue'>
   recover: RecoverRound
+  random: () => number
 } & Pick<Parts, 'clock'>): SweepRounds {
+  let sweptTo = ''
+  let misdatedAtMs = Number.NEGATIVE_INFINITY
   return async function sweepRounds(stopping) {
-    const due = await rounds.findDue(clock.now(), sweepMax)
+    const now = clock.now()
+    const misdated = now.getTime() - misdatedAtMs >= misdatedEveryMs
+    if (misdated) misdatedAtMs = now.getTime()
+    const found = await rounds.findDue(now, { after: sweptTo, tenantsMax, roundsMax, misdated })
+    sweptTo = found.sweptTo
+    let recovered = 0
+    const due = inTurns(found.pages.map((page) => shuffled(page, random)))
     await mapBounded(due, atOnceMax, async (stored) => {
-      if (!stopping.aborted) await recover(stored)
+      if (!stopping.aborted && (await recover(stored))) recovered += 1
     })
+    return found.mayHaveMore && recovered > 0 ? 0 : undefined
   }
+}
+
+/** The items of all pages: the first of each, then the second of each, and so on. */
+function inTurns<Item>(pages: readonly (readonly Item[])[]): Item[] {
+  const longest = Math.max(0, ...pages.map(({ length }) => length))
+  return Array.from({ length: longest }, (_, at) => pages.flatMap((page) => page.slice(at, at + 1))).flat()
+}
+
+function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
+  return items
+    .map((item) => ({ item, at: random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item)
 }
 
 /**
@@ -100,7 +148,7 @@ export function createLateMovementHandler({
   recover,
   clock,
 }: Pick<Parts, 'rounds' | 'actor' | 'clock'> & { recover: RecoverRound }): HandleLateMovement {
-  const isFresh = (at: Date) => clock.now().getTime() - at.getTime() < freshMs
+  const isFresh = (at: Date) => isRecent(at, clock.now(), freshMs)
   return async function handleLateMovement(roundId) {
     const before = actor.changedAt(roundId)
     if (before !== null && isFresh(before)) return 'unchanged'

@@ -2,7 +2,7 @@ import type { CallContext } from '@pitboss/contracts/call'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import type { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { graceMs } from '../rules/due-at.ts'
+import { graceMs, isRecent } from '../rules/due-at.ts'
 import { type MovementOrder, reversalOrder, stakeSpec, winSpec } from '../rules/movement.ts'
 import { openMovementIds, type Reversal, type RoundState, type Win } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
@@ -10,6 +10,13 @@ import type { Parts } from './parts.ts'
 
 export type SettleRound = ReturnType<typeof createSettleRound>['settleRound']
 export type VoidStake = ReturnType<typeof createSettleRound>['voidStake']
+
+type Settling = {
+  readonly recover: boolean
+  readonly context?: CallContext
+  /** Told of each movement that wallet-bridge has and will tell the end of. */
+  readonly onKnown?: (transactionId: string) => void
+}
 
 /** More than any round owes at once; a bound for the loop, not a rule. */
 const stepsMax = 500
@@ -34,10 +41,8 @@ export function createSettleRound({
    * round that the operator drives it does the steps of `stored` alone: the request behind an intent that is
    * stored after the claim may still take that intent back.
    */
-  async function settleRound(
-    stored: StoredRound,
-    { recover, context }: { recover: boolean; context?: CallContext },
-  ): Promise<StoredRound> {
+  async function settleRound(stored: StoredRound, options: Settling): Promise<StoredRound> {
+    const { recover } = options
     let current = stored
     const stuck = new Set<string>()
     const claimed =
@@ -46,7 +51,7 @@ export function createSettleRound({
     for (let step = 0; step < stepsMax; step++) {
       const owed = nextOwed(current.round, isLeft, recover)
       if (owed === null) return current
-      const next = await settleOne(current, owed, context)
+      const next = await settleOne(current, owed, options)
       if (next.version === current.version) stuck.add(owed.id)
       current = next
     }
@@ -54,11 +59,7 @@ export function createSettleRound({
   }
 
   /** Answers the round unchanged when this could not be done now. */
-  async function settleOne(
-    stored: StoredRound,
-    owed: Owed,
-    context: CallContext | undefined,
-  ): Promise<StoredRound> {
+  async function settleOne(stored: StoredRound, owed: Owed, options: Settling): Promise<StoredRound> {
     const { round } = stored
     switch (owed.kind) {
       case 'grant-use': {
@@ -70,18 +71,18 @@ export function createSettleRound({
         await grants.giveBack(scopeOf(round), owed.grantId, round.id)
         return actor.send(stored, { type: 'grant-returned' })
       case 'stake':
-        return recoverStake(stored, owed.id, context)
+        return recoverStake(stored, owed.id, options.context)
       case 'win':
-        return placeOwed(stored, { spec: winSpec(round, owed.win) }, context)
+        return placeOwed(stored, { spec: winSpec(round, owed.win) }, options)
       case 'reversal':
-        return placeOwed(stored, reversalOrder(round, owed.reversal), context)
+        return placeOwed(stored, reversalOrder(round, owed.reversal), options)
     }
   }
 
   async function placeOwed(
     stored: StoredRound,
     order: MovementOrder,
-    context: CallContext | undefined,
+    { context, onKnown }: Settling,
   ): Promise<StoredRound> {
     const { round } = stored
     const { spec } = order
@@ -98,7 +99,9 @@ export function createSettleRound({
       return stored
     }
     await failpoint('rounds.settlement-placed')
-    return actor.learn(stored, placement.placed.movement, placement.placed.outcome)
+    const { movement, outcome } = placement.placed
+    if (outcome.kind === 'pending') onKnown?.(transactionId)
+    return actor.learn(stored, movement, outcome)
   }
 
   /**
@@ -116,7 +119,7 @@ export function createSettleRound({
       return actor.send(stored, { type: 'stake-returned', transactionId, refusal: null })
     }
     if (shown !== null) return actor.learn(stored, shown.movement, shown.outcome)
-    if (clock.now().getTime() - round.updatedAt.getTime() < graceMs) return stored
+    if (isRecent(round.updatedAt, clock.now(), graceMs)) return stored
     return voidStake(stored, transactionId, context)
   }
 

@@ -9,22 +9,37 @@ const afterSessionMs = 1 * minuteMs
  */
 export const graceMs = 4000
 const backoffMaxMs = 15_000
+/** The longest delay of a round that owes something. Source: ours. */
+export const waitMaxMs = 60_000
 
 /**
  * The time at which a worker must look at the round again; null when only a message can move it.
  * @param checks how often the sweeper has looked since the last change; it looks less and less often, at
  * least every 15 s
+ * @param isKnown whether wallet-bridge has all that the round owes, and an event will tell its end: then a
+ * look a minute is enough
  */
 export function dueAt(
   round: RoundState,
-  { now, checks, scaleMs }: { now: Date; checks: number; scaleMs: (ms: number) => number },
+  {
+    now,
+    checks,
+    scaleMs,
+    isKnown = false,
+  }: { now: Date; checks: number; scaleMs: (ms: number) => number; isKnown?: boolean },
 ): Date | null {
   if (owesSomething(round)) {
-    const waitMs = checks === 0 ? graceMs : Math.min(1000 * 2 ** (checks - 1), backoffMaxMs)
+    const maxMs = isKnown ? waitMaxMs : backoffMaxMs
+    const waitMs = checks === 0 ? graceMs : Math.min(1000 * 2 ** (checks - 1), maxMs)
     return new Date(now.getTime() + waitMs)
   }
   if (round.status !== 'OPEN' || round.driver !== 'game') return null
   return abandonedAt(round, scaleMs)
+}
+
+/** Whether `at` lies within `ms` of now. A time far ahead was written by a wrong clock and is not recent. */
+export function isRecent(at: Date, now: Date, ms: number): boolean {
+  return Math.abs(now.getTime() - at.getTime()) < ms
 }
 
 /** The time at which an open round that we play counts as abandoned. Source: docs/contract.md, section 4. */

@@ -20,8 +20,8 @@ export type RoundMessage =
   | { readonly type: 'grant-returned' }
   | { readonly type: 'reveal'; readonly tile: number }
   | { readonly type: 'cash-out' }
-  /** The player has left the round. */
-  | { readonly type: 'abandon' }
+  /** The player has left the round: nothing was done in it after `since`. */
+  | { readonly type: 'abandon'; readonly since: Date }
   | { readonly type: 'win-paid'; readonly transactionId: string }
   | { readonly type: 'win-failed'; readonly transactionId: string }
   /** The operator's server asks for a movement of a round that it drives. */

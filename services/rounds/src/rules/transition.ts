@@ -39,7 +39,7 @@ function change(round: RoundState, message: RoundMessage, context: RoundContext)
     case 'cash-out':
       return act(round, message, context)
     case 'abandon':
-      return abandon(round, context)
+      return abandon(round, message.since, context)
     case 'win-paid':
       return endWin(round, message.transactionId, 'PAID')
     case 'win-failed':
@@ -143,7 +143,9 @@ function isFinalAction(
   return finalAction.kind === 'reveal' && finalAction.tile === message.tile
 }
 
-function abandon(round: RoundState, context: RoundContext): Step {
+/** Ends a round that its player has left. A player who has acted in the meantime has not. */
+function abandon(round: RoundState, since: Date, context: RoundContext): Step {
+  if (round.lastActionAt > since) return 'unchanged'
   if (round.driver !== 'game' || round.status !== 'OPEN' || isBeingReturned(round)) return 'unchanged'
   if (round.actions.length > 0) {
     return { ...applyPlay(round, context.play(round.actions, true), context), endReason: 'abandoned' }

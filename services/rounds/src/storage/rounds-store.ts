@@ -6,6 +6,7 @@ import { outboxIndex } from '@pitboss/storage/outbox'
 import type { Collection, Db, Filter, FindOneOptions } from 'mongodb'
 import { type Refusal, refusalsMax } from '../rules/refusal.ts'
 import { isUnfinished, type RoundState } from '../rules/round.ts'
+import { createDueRounds, dueIndex } from './due-rounds.ts'
 import { refusalIndex } from './refusals-store.ts'
 import {
   decodeRound,
@@ -42,7 +43,7 @@ export const roundIndexes: readonly IndexDeclaration[] = [
   { key: { scope: 1, sessionId: 1, _id: -1 }, name: 'scope_session_id' },
   { key: { scope: 1, transactionIds: 1 }, name: 'scope_transactions' },
   { key: { scope: 1, completedAt: 1 }, name: 'scope_completed' },
-  { key: { dueAt: 1 }, name: 'due_at', partialFilterExpression: { dueAt: { $gt: epoch } } },
+  dueIndex,
   { key: { factsAt: 1 }, name: 'facts_at', partialFilterExpression: { factsAt: { $gt: epoch } } },
   outboxIndex,
   refusalIndex,
@@ -77,6 +78,7 @@ export function createRoundsStore({ db }: { db: Db }) {
 
   return {
     collection: rounds,
+    ...createDueRounds({ rounds }),
 
     /** Inserts a new round. Null when its sequence has an unfinished round, this nonce or this id. */
     async insert(write: RoundWrite, now: Date): Promise<StoredRound | null> {
@@ -100,7 +102,7 @@ export function createRoundsStore({ db }: { db: Db }) {
     async updateUnclaimed(stored: StoredRound, write: RoundWrite, now: Date): Promise<boolean> {
       const { round, version, claims } = stored
       const { matchedCount } = await rounds.updateOne(
-        { _id: round.id, version, claims: claims === 0 ? { $in: [0, null] } : claims },
+        { _id: round.id, version, ...claimedAt(claims) },
         { ...updateOf(write, now), $inc: { version: 1 } },
       )
       return matchedCount === 1
@@ -115,8 +117,8 @@ export function createRoundsStore({ db }: { db: Db }) {
     },
 
     /** Removes an intent whose stake was never asked for; false when a worker has touched it since. */
-    async remove({ round, version, dueAt }: StoredRound): Promise<boolean> {
-      const { deletedCount } = await rounds.deleteOne({ _id: round.id, version, dueAt })
+    async remove({ round, version, dueAt, claims }: StoredRound): Promise<boolean> {
+      const { deletedCount } = await rounds.deleteOne({ _id: round.id, version, dueAt, ...claimedAt(claims) })
       return deletedCount === 1
     },
 
@@ -142,23 +144,6 @@ export function createRoundsStore({ db }: { db: Db }) {
       const projection = { nonce: 1, unfinished: 1 }
       const last = await rounds.findOne(playedIn(sequence), { sort: { nonce: -1 }, projection })
       return { nonce: last?.nonce ?? 0, unfinished: last?.unfinished ?? false }
-    },
-
-    /** Rounds that are due, longest due first; `claim` decides which worker takes one. */
-    async findDue(now: Date, max: number): Promise<StoredRound[]> {
-      const due = { dueAt: { $gt: epoch, $lte: now } }
-      const documents = await rounds.find(due).sort({ dueAt: 1 }).hint('due_at').limit(max).toArray()
-      return documents.map(decodeRound)
-    },
-
-    /** Takes a round for this worker by moving its due time; null when another was first. */
-    async claim(stored: StoredRound, until: Date): Promise<StoredRound | null> {
-      const { matchedCount } = await rounds.updateOne(
-        { _id: stored.round.id, version: stored.version, dueAt: stored.dueAt },
-        { $set: { dueAt: until }, $inc: { checks: 1, claims: 1 } },
-      )
-      const { checks, claims } = stored
-      return matchedCount === 1 ? { ...stored, dueAt: until, checks: checks + 1, claims: claims + 1 } : null
     },
 
     /** Ends a session for its round, if it plays one: the round becomes due at `due` at the latest. */
@@ -208,14 +193,19 @@ export function createRoundsStore({ db }: { db: Db }) {
     async unfinished(): Promise<{ count: number; oldestAt: Date | null }> {
       const count = await rounds.countDocuments({ unfinished: true }, { hint: 'one_unfinished' })
       const [oldest] = await rounds
-        .find({ dueAt: { $gt: epoch }, unfinished: true }, { projection: { createdAt: 1 } })
-        .sort({ dueAt: 1 })
-        .hint('due_at')
+        .find({ unfinished: true }, { projection: { createdAt: 1 } })
+        .sort({ _id: 1 })
+        .hint('one_unfinished')
         .limit(1)
         .toArray()
       return { count: Number(count), oldestAt: oldest?.createdAt ?? null }
     },
   }
+}
+
+/** The filter for a round that was claimed this often. */
+function claimedAt(claims: number): Filter<RoundDocument> {
+  return { claims: claims === 0 ? { $in: [0, null] } : claims }
 }
 
 /** The filter for the rounds of a nonce sequence; its refusals have negative nonces. */

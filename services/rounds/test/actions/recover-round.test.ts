@@ -9,7 +9,7 @@ const now = new Date('2026-11-20T09:30:00.000Z')
 let ids = 0
 const newId = (prefix: string) => `${prefix}_${++ids}`
 
-function pendingRound(): StoredRound {
+function pendingRound(changed: Partial<StoredRound> = {}): StoredRound {
   const round = newRound({
     session: {
       _id: 'ses_1',
@@ -36,11 +36,21 @@ function pendingRound(): StoredRound {
     newId,
     newUuid: () => 'uuid',
   })
-  return { round, version: 1, dueAt: now, checks: 0, claims: 0, outbox: [] }
+  return { round, version: 1, dueAt: now, checks: 0, claims: 0, outbox: [], ...changed }
 }
 
 /** Recovers a round; answers the steps that were done, in order. */
-async function recover({ claimed, failure }: { claimed: boolean; failure?: Error }): Promise<string[]> {
+async function recover({
+  claimed,
+  failure,
+  stored = pendingRound(),
+  known = [],
+}: {
+  claimed: boolean
+  failure?: Error
+  stored?: StoredRound
+  known?: string[]
+}): Promise<string[]> {
   const done: string[] = []
   const recoverRound = createRecoverRound({
     rounds: {
@@ -48,9 +58,13 @@ async function recover({ claimed, failure }: { claimed: boolean; failure?: Error
         done.push(`claimed for ${until.getTime() - now.getTime()} ms`)
         return claimed ? { ...stored, dueAt: until, checks: stored.checks + 1, claims: 1 } : null
       },
+      postpone: async (_stored, until) => {
+        done.push(`postponed for ${until.getTime() - now.getTime()} ms`)
+      },
     },
     actor: { send: async (stored) => stored },
-    settle: async (stored, { context }) => {
+    settle: async (stored, { context, onKnown }) => {
+      for (const id of known) onKnown?.(id)
       done.push(`settled within ${(context?.deadlineAtMs ?? Infinity) - now.getTime()} ms`)
       if (failure !== undefined) throw failure
       return stored
@@ -60,7 +74,7 @@ async function recover({ claimed, failure }: { claimed: boolean; failure?: Error
     scaleMs: (ms) => ms,
     logger: pino({ level: 'silent' }),
   })
-  await recoverRound(pendingRound())
+  await recoverRound(stored)
   return done
 }
 
@@ -79,4 +93,17 @@ t.test('a round that cannot be settled stays due, and recovery does not reject',
   for (const failure of [new ServiceError('SERVICE_UNAVAILABLE'), new Error('its game is gone')]) {
     await t.resolves(recover({ claimed: true, failure }))
   }
+})
+
+t.test('a round of which wallet-bridge has all that it owes is looked at once a minute', async (t) => {
+  const { round } = pendingRound()
+  const win = { transactionId: 'win_1', minor: 1n, requestHash: '', final: true, state: 'OWED' } as const
+  const settling = { ...round, status: 'SETTLING', stakes: [], wins: [win] } as const
+  const looked = async (checks: number, known: string[]) =>
+    (await recover({ claimed: true, stored: pendingRound({ round: settling, checks }), known })).filter(
+      (step) => !step.startsWith('settled'),
+    )
+  t.same(await looked(9, ['win_1']), ['claimed for 15000 ms', 'postponed for 60000 ms'])
+  t.same(await looked(9, []), ['claimed for 15000 ms'], 'wallet-bridge did not answer')
+  t.same(await looked(2, ['win_1']), ['claimed for 4000 ms'], 'the first looks are close together')
 })

@@ -116,7 +116,7 @@ const message: fc.Arbitrary<RoundMessage> = fc.oneof(
     { type: 'grant-denied' as const },
     { type: 'grant-returned' as const },
     { type: 'cash-out' as const },
-    { type: 'abandon' as const },
+    { type: 'abandon' as const, since: start },
   ),
   fc.record({ type: fc.constant('reveal' as const), tile: fc.integer({ min: 0, max: 24 }) }),
   fc.record({
@@ -334,3 +334,18 @@ function apply(round: RoundState, one: RoundMessage): RoundState {
 function fail(why: string): never {
   throw new Error(why)
 }
+
+t.test('a round is not abandoned in which the player has acted since', (t) => {
+  const taken = { transactionId: 't0', minor: 100n, requestHash: 'h', state: 'TAKEN' } as const
+  const open = newState({
+    status: 'OPEN',
+    started: true,
+    stakes: [{ ...taken, wasTaken: true, refusal: null }],
+    actions: [0],
+    lastActionAt: new Date(start.getTime() + 1),
+  })
+  t.equal(transition(open, { type: 'abandon', since: start }, contextFor(open)).kind, 'unchanged')
+  const left = transition(open, { type: 'abandon', since: open.lastActionAt }, contextFor(open))
+  t.equal(left.kind === 'changed' ? left.round.endReason : null, 'abandoned')
+  t.end()
+})

@@ -18,7 +18,6 @@ import { repeatUnstarted } from './http/repeat-unstarted.ts'
 import { createRequestLog } from './http/request-log.ts'
 import { createLimiters, limitsSubject } from './limits/limiters.ts'
 import { createLoadGauge } from './limits/load-gauge.ts'
-import { createBodyIntake, createPlaces } from './limits/places.ts'
 import { createMetrics } from './metrics.ts'
 import type { RouteEntry } from './routes/route-entry.ts'
 import { routeTable } from './routes/route-table.ts'
@@ -70,10 +69,6 @@ export async function startGateway({
     stakeInFlightMax: config.PITBOSS_SHED_STAKE_IN_FLIGHT,
   })
   const arrivals = createArrivalClock()
-  const intake = createBodyIntake({
-    perAddressMax: config.PITBOSS_LIMIT_ADDRESS_BODIES,
-    allMax: config.PITBOSS_LIMIT_BODIES,
-  })
   const requestLog = createRequestLog({ bus: plainBus, logger })
   const missing = createReadinessProbe({ bus, access })
   const webFolder = config.PITBOSS_WEB_FOLDER
@@ -84,12 +79,6 @@ export async function startGateway({
     access,
     limiters,
     gauge,
-    intake,
-    places: {
-      account: createPlaces(config.PITBOSS_LIMIT_ACCOUNT_PLACES),
-      address: createPlaces(config.PITBOSS_LIMIT_ADDRESS_PLACES),
-    },
-    connections: createPlaces(config.PITBOSS_LIMIT_ADDRESS_CONNECTIONS),
     arrivals,
     trustedProxies: config.PITBOSS_TRUSTED_PROXIES,
     bodyTimeoutMs: config.PITBOSS_BODY_TIMEOUT_MS,

@@ -1,5 +1,3 @@
-import { once } from './places.ts'
-
 /**
  * Overload of the gateway, and the order of shedding. Source: docs/contract.md, section 8; the thresholds are
  * ours, by configuration.
@@ -54,9 +52,12 @@ export function createLoadGauge({
     },
     enter() {
       inFlight += 1
-      return once(() => {
+      let left = false
+      return () => {
+        if (left) return
+        left = true
         inFlight -= 1
-      })
+      }
     },
     inFlight: () => inFlight,
     stop: () => clearInterval(timer),

@@ -109,10 +109,10 @@ function headerParameters({ idempotent }: RouteEntry): unknown[] {
 
 function requestBody(
   entry: RouteEntry,
-  body: z.ZodType | 'bytes' | 'raw',
+  body: z.ZodType | 'raw',
   schemas: SchemaWriter,
 ): Record<string, unknown> {
-  if (typeof body === 'string') {
+  if (body === 'raw') {
     return { required: true, content: { [entry.bodyType]: { schema: {}, example: entry.example } } }
   }
   const schema = schemas.write(body, 'input')

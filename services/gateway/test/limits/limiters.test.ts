@@ -48,8 +48,6 @@ function allRules(): LimiterRules {
     mintPair: perMinute,
     loginAddress: perMinute,
     loginEmail: perMinute,
-    address: rule,
-    callback: rule,
   }
 }
 

@@ -23,7 +23,7 @@ import {
   withFacts,
 } from './report-facts.ts'
 import { createReportPlayers, reportPlayerIndexes } from './report-players.ts'
-import { decodeRound, type RoundDocument, scopeKey } from './round-document.ts'
+import { decodeMinor, type RoundDocument, scopeKey } from './round-document.ts'
 
 const epoch = new Date(0)
 const batchMax = 200
@@ -47,6 +47,22 @@ type UnitDocument = {
 }
 
 type ReportRead = { parts: ReportPart[]; players: ReportPlayer[] }
+
+type Raised<Part> = { -readonly [Field in keyof Part]: Part[Field] }
+/** The fields of a round that a report adds up. */
+type RawRound = Pick<RoundDocument, 'game' | 'currency' | 'brandId' | 'playerId' | 'stakes' | 'wins'> & {
+  readonly completedAt: Date
+}
+const rawFields = {
+  _id: 0,
+  game: 1,
+  currency: 1,
+  brandId: 1,
+  playerId: 1,
+  completedAt: 1,
+  stakes: 1,
+  wins: 1,
+}
 
 export const reportIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   report_units: [{ key: { scope: 1, grain: 1, unit: 1 }, name: 'scope_grain_unit' }],
@@ -157,20 +173,25 @@ export function createReportsStore({ db }: { db: Db }) {
     await rounds.updateMany({ _id: { $in: roundIds }, facts: { $size: 0 } }, { $set: { factsAt: null } })
   }
 
+  /** Reads a rest of less than an hour, a few fields of one round after the other. */
   async function readRaw(scope: Scope, { from, to }: Segment): Promise<ReportRead> {
-    const documents = await rounds
-      .find({ scope: scopeKey(scope), completedAt: { $gte: from, $lt: to }, started: true })
-      .toArray()
-    const parts: ReportPart[] = []
-    const played: ReportPlayer[] = []
-    for (const document of documents) {
-      const { round } = decodeRound(document)
-      const { game, currency, brandId, playerId } = round
-      const place = { unit: unitOf(round.completedAt ?? from, 'hour'), game, currency, brandId }
-      parts.push({ ...place, rounds: 1, players: 0, ...roundTotals(round) })
-      played.push({ ...place, playerId })
+    const ended = { scope: scopeKey(scope), completedAt: { $gte: from, $lt: to }, started: true }
+    const parts = new Map<string, Raised<ReportPart>>()
+    const played = new Map<string, ReportPlayer>()
+    for await (const one of rounds.find(ended).project<RawRound>(rawFields).batchSize(cursorBatch)) {
+      const { game, currency, brandId, playerId, completedAt } = one
+      const place = { unit: unitOf(completedAt, 'hour'), game, currency, brandId }
+      const key = JSON.stringify(place)
+      const part = parts.get(key) ?? { ...place, rounds: 0, players: 0, stakes: 0n, payouts: 0n, refunds: 0n }
+      const totals = roundTotals({ stakes: one.stakes.map(decodeMinor), wins: one.wins.map(decodeMinor) })
+      part.rounds += 1
+      part.stakes += totals.stakes
+      part.payouts += totals.payouts
+      part.refunds += totals.refunds
+      parts.set(key, part)
+      played.set(`${key}${playerId}`, { ...place, playerId })
     }
-    return { parts, players: played }
+    return { parts: [...parts.values()], players: [...played.values()] }
   }
 
   return {

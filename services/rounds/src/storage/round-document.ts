@@ -215,13 +215,20 @@ export function decodeRound(document: RoundDocument): StoredRound {
     stake: BigInt(rest.stake),
     maxPayout: BigInt(rest.maxPayout),
     payout: rest.payout === null ? null : BigInt(rest.payout),
-    stakes: rest.stakes.map((one) => ({ ...one, minor: BigInt(one.minor) })),
-    wins: rest.wins.map((one) => ({ ...one, minor: BigInt(one.minor) })),
+    stakes: rest.stakes.map(decodeMinor),
+    wins: rest.wins.map(decodeMinor),
     bet: parseObject(rest.bet),
     outcome: parseObject(rest.outcome),
     refusals: rest.refusals ?? [],
   }
   return { round, version, dueAt, checks, claims: claims ?? 0, outbox }
+}
+
+/** A stake or win with its minor units as a number. */
+export function decodeMinor<Part extends { minor: string }>(
+  part: Part,
+): Omit<Part, 'minor'> & { minor: bigint } {
+  return { ...part, minor: BigInt(part.minor) }
 }
 
 function transactionIds(round: RoundState): string[] {

@@ -87,6 +87,7 @@ await holdIsolation(t, {
     createCommitmentsStore: table(commitments, {
       ensure: scoped(async (scope, ids) => (await commitments.ensure(sequenceIn(scope, ids), 1, now)).nonce),
       list: scoped((scope, ids) => commitments.list(sequenceIn(scope, ids), { below: null, max: 10 })),
+      resealed: internal('open-intent.ts, with a commitment of `ensure`; reaches no database'),
       open: scoped((scope, ids) => commitments.open(sequenceIn(scope, ids), ids.nonce, ids.sealedSeed)),
     }),
     createGamesStore: table(games, {
@@ -155,6 +156,7 @@ await holdIsolation(t, {
       listByTransaction: scoped((scope, ids) => rounds.listByTransaction(scope, ids.transactionId)),
       findLast: scoped((scope, ids) => rounds.findLast(sequenceIn(scope, ids))),
       last: scoped((scope, ids) => rounds.last(sequenceIn(scope, ids))),
+      postpone: internal('recover-round.ts, with a round that it has claimed'),
       findDue: internal(
         'recover-round.ts for the sweeper, which works for all accounts and answers no caller',
       ),
@@ -191,6 +193,7 @@ await holdIsolation(t, {
       'decodeRound',
       'stakeRangeOf',
     ],
+    ...['assertSeedsOpen', 'createDueRounds', 'decodeMinor'],
     ...['pendingFacts', 'groupByUnit', 'placeOf', 'withFacts'],
   ],
 })

@@ -21,6 +21,7 @@ export async function heal({
   tenancies,
   since,
   withinMs,
+  unsent,
   refused,
   verdict,
   say,
@@ -29,6 +30,8 @@ export async function heal({
   tenancies: readonly Pick<Tenancy, 'name' | 'operator' | 'receiver'>[]
   since: string
   withinMs: number
+  /** Documents whose events the stream does not have yet. */
+  unsent: () => Promise<string[]>
   /** Events that one of the endpoints never accepts. */
   refused: ReadonlySet<string>
   verdict: Verdict
@@ -89,7 +92,7 @@ export async function heal({
         verified && answered_status === 200 && event_id !== null ? [event_id] : [],
       ),
     )
-    const left: string[] = []
+    const left = await unsent()
     let count = 0
     for (const { operator, receiver } of tenancies) {
       const events = (await operator.all(`/events?${window}`)).map((event) => String(event.id))

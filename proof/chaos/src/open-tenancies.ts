@@ -6,8 +6,9 @@ import type { Product } from '@pitboss/bench/harness/start-product'
 import { runOps } from '@pitboss/testing/run-ops'
 import { z } from 'zod'
 import { type Answers, createAnswers } from './answers.ts'
-import { type CallRecorder, recordCalls } from './network/record-calls.ts'
+import { type CallRecorder, recordCalls, type WalletAnswer } from './network/record-calls.ts'
 import { createOperatorClient, type OperatorClient, untilStatus } from './operator-client.ts'
+import type { Random } from './random.ts'
 import { send } from './send.ts'
 
 /** One account in one environment, with a wallet of its own. */
@@ -39,11 +40,17 @@ const secretOf = z.object({ secret: z.string() })
  * The demo operator in both environments and a second operator, each with its wallet behind recorders. All
  * use the same names for players and movements: nothing but the account keeps them apart.
  */
-export async function openTenancies(
-  product: Product,
-  folder: string,
-  cleanup: Cleanup,
-): Promise<Record<Tenancy['name'], Tenancy>> {
+export async function openTenancies({
+  product,
+  folder,
+  random,
+  cleanup,
+}: {
+  product: Product
+  folder: string
+  random: Random
+  cleanup: Cleanup
+}): Promise<Record<Tenancy['name'], Tenancy>> {
   const demo = product.demo()
   const base = `${demo.base_url}/v1`
   const ask = async (status: number, method: string, path: string, token: string, body: unknown) =>
@@ -63,8 +70,14 @@ export async function openTenancies(
   ): Promise<Tenancy & { made: Record<string, unknown> }> => {
     const { keys, status, ...rest } = given
     const recorders: CallRecorder[] = []
+    const refused = new Map<string, WalletAnswer>()
     for (const number of [1, 2]) {
-      const recorder = await recordCalls(rest.walletUrl, join(folder, `calls-${name}-${number}.jsonl`))
+      const recorder = await recordCalls({
+        walletUrl: rest.walletUrl,
+        refused,
+        path: join(folder, `calls-${name}-${number}.jsonl`),
+        random: random.fork(`calls ${name} ${number}`),
+      })
       cleanup.add(() => recorder.close())
       recorders.push(recorder)
     }

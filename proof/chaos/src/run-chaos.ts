@@ -102,7 +102,7 @@ export async function runChaos(
     cleanup,
   })
   const demo = product.demo()
-  const byName = await openTenancies(product, folder, cleanup)
+  const byName = await openTenancies({ product, folder, random, cleanup })
   const tenancies = Object.values(byName)
   const receiver = await startStubbornReceiver(random.fork('receiver').pick(stubbornnesses))
   cleanup.add(() => receiver.close())
@@ -153,6 +153,7 @@ export async function runChaos(
   const healing = await heal({
     ...{ demo, tenancies, since, verdict, say },
     withinMs: healMs,
+    unsent: watch.unsent,
     refused: stubborn.refused,
   })
   const compared = (await Promise.all(tenancies.map((tenancy) => compare(tenancy)))).flatMap(

@@ -9,7 +9,16 @@ const everyMs = 1000
 const unfinished = ['PENDING', 'OPEN', 'SETTLING'] as const
 const databases = ['pitboss_rounds', 'pitboss_webhooks']
 
+/** Documents that hold events until the stream has them. */
+const outboxes = [
+  ['pitboss_rounds', 'rounds'],
+  ['pitboss_rounds', 'sessions'],
+  ['pitboss_wallet_bridge', 'movements'],
+] as const
+
 export type DatabaseWatch = {
+  /** Documents whose events the stream does not have yet. */
+  unsent(): Promise<string[]>
   /** Number of times that a lease went to another owner. */
   takeovers(): Promise<number>
   close(): Promise<void>
@@ -44,6 +53,15 @@ export function watchDatabase(url: string, verdict: Verdict): DatabaseWatch {
   const looping = loop().catch((error: unknown) => verdict.check(name, false, () => String(error)))
 
   return {
+    async unsent() {
+      const unsent: string[] = []
+      for (const [database, name] of outboxes) {
+        const documents = client.db(database).collection<{ _id: string }>(name)
+        const found = documents.find({ outboxAt: { $type: 'date' } }, { projection: { _id: 1 } })
+        for (const { _id } of await found.toArray()) unsent.push(`events of ${_id}`)
+      }
+      return unsent
+    },
     async takeovers() {
       let count = 0
       for (const database of databases) {

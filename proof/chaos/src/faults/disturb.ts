@@ -15,6 +15,9 @@ import { disturbWallet } from './wallet-faults.ts'
 /** Place where the faults are to be thickest; none in particular unless told. */
 export type Stress = { moods?: readonly string[]; favourite?: string }
 
+/** Probability that a wallet call travels twice. */
+const doubledCalls = 0.05
+
 /** All faults at once until the run ends; then nothing is disturbed any more. */
 export async function disturb({
   product,
@@ -43,6 +46,8 @@ export async function disturb({
 }): Promise<Torment> {
   const deps = (name: string) => ({ ...given, random: random.fork(name) })
   const demo = product.demo()
+  const recorders = tenancies.flatMap((tenancy) => tenancy.recorders)
+  for (const recorder of recorders) recorder.double(doubledCalls)
   const [torment] = await Promise.all([
     disturbProcesses({ product, ...deps('processes'), favourite: stress.favourite }),
     ...tenancies.map(({ name, walletUrl }) =>
@@ -56,9 +61,10 @@ export async function disturb({
     disturbNetwork({ links, ...deps('network') }),
     withClocks ? disturbClocks({ links, ...deps('clocks') }) : null,
     disturbSettings({ tenancies, baseUrl: demo.base_url, dataDir: product.dataDir, ...deps('settings') }),
-    disk === null ? null : disturbDisk({ disk, ...deps('disk') }),
+    disk === null ? null : disturbDisk({ product, disk, ...deps('disk') }),
     lostStream ? disturbStream({ product, ...deps('stream') }) : null,
   ])
   links.calm()
+  for (const recorder of recorders) recorder.double(0)
   return torment
 }

@@ -2,8 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Product } from '@pitboss/bench/harness/start-product'
 import type { Random } from '../random.ts'
 import type { FaultCounts } from './fault-counts.ts'
+import { findEngines } from './find-processes.ts'
 
 const restMs = { least: 6000, most: 15_000 }
 const fullMs = { least: 1000, most: 6000 }
@@ -42,14 +44,19 @@ export function mountSmallDisk(folder: string, megabytes: number): SmallDisk {
   }
 }
 
-/** Fills the disk for some seconds now and then, until the run ends. */
+/**
+ * Fills the disk for some seconds now and then, until the run ends. A nats-server that has met a full disk
+ * takes no more publishes until it is started again, so that is done, as its operator would.
+ */
 export async function disturbDisk({
+  product,
   disk,
   random,
   counts,
   stopping,
   note,
 }: {
+  product: Product
   disk: SmallDisk
   random: Random
   counts: FaultCounts
@@ -66,6 +73,8 @@ export async function disturbDisk({
     disk.fill()
     await wait(ms)
     disk.clear()
+    const server = findEngines(product).find(({ name }) => name === 'nats-server')
+    if (server !== undefined) process.kill(server.pid, 'SIGKILL')
   }
 }
 

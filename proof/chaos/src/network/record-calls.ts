@@ -1,9 +1,13 @@
 import { appendFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer, request as requestOf } from 'node:http'
+import { z } from 'zod'
 import type { WalletCall } from '../check/rows.ts'
+import type { Random } from '../random.ts'
 
 export type CallRecorder = {
+  /** Sends so many of the calls twice, as a network does that repeats a request. Probability from 0 to 1. */
+  double(probability: number): void
   /** Address of the wallet for the product. */
   readonly url: string
   /** Every call that came, also those that the wallet never got, in their order. */
@@ -12,17 +16,44 @@ export type CallRecorder = {
 }
 
 const ids = /"(?:transactionId)":"([^"]*)"/
+const copyLateMs = { least: 1, most: 1500 }
+/** Refusals are short. */
+const answerBytesMax = 4096
+const refusal = z.looseObject({
+  status: z.string().refine((code) => !['OK', 'DUPLICATE', 'TEMPORARY_ERROR'].includes(code)),
+})
+
+export type WalletAnswer = { status: number; body: Buffer }
 
 /**
  * Stands before a wallet and keeps every call, in memory and as lines of a file: the wallet's own log ends
  * with its process. Whatever the wallet does to a connection, it does to the caller's.
+ * Refused debits stay refused, as docs/contract.md, section 12 asks of every wallet: the sandbox wallet
+ * forgets them, and a copy that arrives late would be taken.
  */
-export async function recordCalls(walletUrl: string, path: string): Promise<CallRecorder> {
+export async function recordCalls({
+  walletUrl,
+  path,
+  refused,
+  random,
+}: {
+  walletUrl: string
+  /** Refusals so far, by the debit's id; of all addresses of this wallet. */
+  refused: Map<string, WalletAnswer>
+  /** File of the calls. */
+  path: string
+  random: Random
+}): Promise<CallRecorder> {
   const target = new URL(walletUrl)
+  const copies = new Set<NodeJS.Timeout>()
+  let doubled = 0
   const calls: WalletCall[] = []
   const keep = (call: WalletCall) => {
     calls.push(call)
     appendFileSync(path, `${JSON.stringify(call)}\n`)
+  }
+  const note = (id: string | null, answer: WalletAnswer) => {
+    if (id !== null && answer.body.length <= answerBytesMax && isRefusal(answer)) refused.set(id, answer)
   }
   let seq = 0
 
@@ -38,30 +69,54 @@ export async function recordCalls(walletUrl: string, path: string): Promise<Call
       const duration_ms = performance.now() - startedMs
       keep({ ...call, transaction_id: ids.exec(body)?.[1] ?? null, duration_ms, body })
     }
-    const upstream = requestOf({
+    const options = {
       host: target.hostname,
       port: target.port,
       path: incoming.url,
       method: incoming.method,
       headers: incoming.headers,
       agent: false,
-    })
-    upstream.on('response', (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
-      answer.on('error', () => outgoing.destroy())
-      answer.on('aborted', () => outgoing.destroy())
-      answer.pipe(outgoing)
-    })
-    upstream.on('error', () => incoming.socket.resetAndDestroy())
-    incoming.on('data', (chunk: Buffer) => {
-      chunks.push(chunk)
-      upstream.write(chunk)
-    })
-    incoming.on('end', () => upstream.end())
-    outgoing.on('close', () => {
-      end()
-      upstream.destroy()
-    })
+    }
+    const ask = () => {
+      const body = Buffer.concat(chunks)
+      const id = call.operation === 'debit' ? (ids.exec(body.toString())?.[1] ?? null) : null
+      const known = id === null ? undefined : refused.get(id)
+      if (known !== undefined) {
+        outgoing.writeHead(known.status, { 'content-type': 'application/json' }).end(known.body)
+        return
+      }
+      const upstream = requestOf(options, (answer) => {
+        const parts: Buffer[] = []
+        answer.on('data', (part: Buffer) => parts.push(part))
+        answer.on('end', () => note(id, { status: answer.statusCode ?? 0, body: Buffer.concat(parts) }))
+        outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
+        answer.on('error', () => outgoing.destroy())
+        answer.pipe(outgoing)
+      })
+      upstream.on('error', () => incoming.socket.resetAndDestroy())
+      outgoing.on('close', () => upstream.destroy())
+      upstream.end(body)
+      if (random.chance(doubled)) copy(id, body)
+    }
+    const copy = (id: string | null, body: Buffer) => {
+      const ms = random.between(copyLateMs.least, copyLateMs.most)
+      const timer = setTimeout(() => {
+        copies.delete(timer)
+        if (id !== null && refused.has(id)) return
+        const again = requestOf(options, (answer) => {
+          const parts: Buffer[] = []
+          answer.on('data', (part: Buffer) => parts.push(part))
+          answer.on('end', () => note(id, { status: answer.statusCode ?? 0, body: Buffer.concat(parts) }))
+          answer.on('error', () => undefined)
+        })
+        again.on('error', () => undefined)
+        again.end(body)
+      }, ms)
+      copies.add(timer)
+    }
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+    incoming.on('end', ask)
+    outgoing.on('close', end)
   })
   server.keepAliveTimeout = 65_000
   server.listen(0, '127.0.0.1')
@@ -71,10 +126,23 @@ export async function recordCalls(walletUrl: string, path: string): Promise<Call
   return {
     url: `http://127.0.0.1:${address.port}`,
     calls,
+    double(probability) {
+      doubled = probability
+    },
     async close() {
+      for (const timer of copies) clearTimeout(timer)
       server.closeAllConnections()
       server.close()
       await once(server, 'close')
     },
+  }
+}
+
+function isRefusal({ status, body }: WalletAnswer): boolean {
+  if (status !== 200 && (status < 400 || status >= 500 || status === 429)) return false
+  try {
+    return refusal.safeParse(JSON.parse(body.toString())).success
+  } catch {
+    return false
   }
 }

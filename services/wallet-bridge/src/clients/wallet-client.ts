@@ -38,13 +38,14 @@ export type WalletClient = {
 }
 
 export const answerBytesMax = 64 * 1024
-const connectionsPerWallet = 64
-const walletsMax = 1000
+/** Sockets for stakes and balances, and as many that credits and rollbacks have for themselves. */
+const connectionsPerPool = 48
+const poolsMax = 2000
 const keepAliveMs = 10_000
 
 /**
- * Calls operators' wallets. Each wallet has a bounded pool of kept connections; every connection checks the
- * address; redirects are not followed; at most 64 KiB of an answer are read. Source: docs/contract.md,
+ * Calls operators' wallets. A wallet has two bounded pools of kept connections, one of them for credits and
+ * rollbacks alone, so that slow stakes do not hold those up; every connection checks the address; redirects are not followed; at most 64 KiB of an answer are read. Source: docs/contract.md,
  * section 6.
  */
 export function createWalletClient({
@@ -54,37 +55,36 @@ export function createWalletClient({
   allowLoopback: boolean
   clock: Clock
 }): WalletClient {
-  const pools = new Map<string, { origin: string; agent: Agent }>()
+  const pools = new Map<string, Agent>()
 
   /**
-   * The pool of a wallet. A changed origin gets a new pool; the least recently used one is closed when there
-   * are too many.
+   * The pool for an operation at a wallet's origin. The least recently used one is closed when there are too
+   * many.
    */
-  function poolOf(wallet: Wallet): Agent {
-    const { origin } = new URL(wallet.url)
-    const present = pools.get(wallet.key)
-    if (present?.origin === origin) {
-      pools.delete(wallet.key)
-      pools.set(wallet.key, present)
-      return present.agent
+  function poolOf(wallet: Wallet, operation: WalletRequest['operation']): Agent {
+    const isOwed = operation === 'credit' || operation === 'rollback'
+    const key = `${wallet.key} ${new URL(wallet.url).origin} ${isOwed ? 'owed' : 'stakes'}`
+    const present = pools.get(key)
+    if (present !== undefined) {
+      pools.delete(key)
+      pools.set(key, present)
+      return present
     }
-    if (present !== undefined) retire(wallet.key, present.agent)
     const oldest = pools.entries().next().value
-    if (pools.size >= walletsMax && oldest !== undefined) retire(oldest[0], oldest[1].agent)
+    if (pools.size >= poolsMax && oldest !== undefined) {
+      const [oldestKey, idle] = oldest
+      pools.delete(oldestKey)
+      idle.close().catch(() => idle.destroy())
+    }
     const agent = createGuardedAgent({
       policy: { environment: wallet.environment === 'LIVE' ? 'LIVE' : 'TEST', allowLoopback },
-      connectionsMax: connectionsPerWallet,
+      connectionsMax: connectionsPerPool,
       connectTimeoutMs: 15_000,
       keepAliveMs,
       resolve: (host) => resolveName(host, wallet.key),
     })
-    pools.set(wallet.key, { origin, agent })
+    pools.set(key, agent)
     return agent
-  }
-
-  function retire(key: string, agent: Agent): void {
-    pools.delete(key)
-    agent.close().catch(() => agent.destroy())
   }
 
   return {
@@ -95,7 +95,7 @@ export function createWalletClient({
       const startedAtMs = performance.now()
       const exchange = await exchangeOnce({
         url,
-        agent: poolOf(wallet),
+        agent: poolOf(wallet, operation),
         body,
         timeoutMs,
         headers: {
@@ -111,7 +111,7 @@ export function createWalletClient({
       return { exchange, sentAt, latencyMs, request: { url, timestamp, requestId } }
     },
     async close() {
-      await Promise.all([...pools.values()].map(({ agent }) => agent.destroy()))
+      await Promise.all([...pools.values()].map((agent) => agent.destroy()))
       pools.clear()
     },
   }

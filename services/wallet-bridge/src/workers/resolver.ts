@@ -26,6 +26,10 @@ const runningPerWalletMax = 32
  */
 const runningPerWalletMin = 2
 const runningMax = 256
+/** Of these, the most for all wallets together that do not answer: theirs take as long as their time-out. */
+const runningSilentMax = 128
+/** The most movements that are read to find one that is not at work or paused. */
+const lookMax = 8192
 const walletsPerSweepMax = 5000
 const failedPauseMs = 5000
 const busyPauseMs = 200
@@ -33,7 +37,8 @@ const pausedMax = 10_000
 
 /**
  * Advances every movement that is due, of every wallet. It looks for them every 500 ms and at each `wake`.
- * Each wallet has a lane with its own bound, so that a silent wallet does not delay the credits of another.
+ * Each wallet has a lane with its own bound, and wallets that are silent share half of the places, so that
+ * none delays the credits of a wallet that answers.
  * Replicas may work on the same wallet: the fenced write of each movement decides.
  */
 export function startResolver({
@@ -51,6 +56,7 @@ export function startResolver({
   const atWork = new Map<string, Promise<void>>()
   const queued = new Set<string>()
   const pausedUntil = new Map<string, number>()
+  let silentAtWork = 0
   let stopped = false
   /**
    * The wallet at which the last sweep ended. The next sweep begins after it, so that every wallet has its
@@ -77,19 +83,25 @@ export function startResolver({
   }
 
   async function refill(lane: Lane): Promise<void> {
-    const found = await due.ofWallet(lane.key, queueMax)
-    lane.mayHaveMore = found.length === queueMax
-    const fresh = found.filter(({ _id }) => {
-      if (queued.has(_id) || atWork.has(_id)) return false
-      const pause = pausedUntil.get(_id)
-      if (pause !== undefined && pause > clock.now().getTime()) return false
-      pausedUntil.delete(_id)
-      return true
-    })
-    for (const document of shuffled(fresh)) {
-      queued.add(document._id)
-      lane.queue.push(document)
+    // What is at work or paused stays due longest: further pages look behind it.
+    for (let limit = queueMax; limit <= lookMax; limit *= 4) {
+      const found = await due.ofWallet(lane.key, limit)
+      lane.mayHaveMore = found.length === limit
+      const fresh = found.filter(isFree).slice(0, queueMax)
+      for (const document of shuffled(fresh)) {
+        queued.add(document._id)
+        lane.queue.push(document)
+      }
+      if (fresh.length > 0 || !lane.mayHaveMore) return
     }
+  }
+
+  function isFree({ _id }: Movement): boolean {
+    if (queued.has(_id) || atWork.has(_id)) return false
+    const pause = pausedUntil.get(_id)
+    if (pause !== undefined && pause > clock.now().getTime()) return false
+    pausedUntil.delete(_id)
+    return true
   }
 
   function pump(lane: Lane): void {
@@ -98,8 +110,9 @@ export function startResolver({
   }
 
   function mayStart(lane: Lane): boolean {
-    const max = due.isSilent(lane.key) ? runningPerWalletMin : lane.places
-    return lane.queue.length > 0 && lane.running < max && atWork.size < runningMax && !stopped
+    if (lane.queue.length === 0 || atWork.size >= runningMax || stopped) return false
+    if (!due.isSilent(lane.key)) return lane.running < lane.places
+    return lane.running < runningPerWalletMin && silentAtWork < runningSilentMax
   }
 
   function startNext(lane: Lane): void {
@@ -107,8 +120,11 @@ export function startResolver({
     if (document === undefined) return
     queued.delete(document._id)
     lane.running += 1
+    const share = due.isSilent(lane.key) ? 1 : 0
+    silentAtWork += share
     const work = run(document).finally(() => {
       lane.running -= 1
+      silentAtWork -= share
       lane.places = due.isSilent(lane.key)
         ? runningPerWalletMin
         : Math.min(runningPerWalletMax, lane.places + 1)
@@ -119,12 +135,12 @@ export function startResolver({
   }
 
   /**
-   * Starts the next calls. When every place was taken, the free place goes to the lane with the fewest
-   * running calls.
+   * Starts the next calls. When every place was taken, or every one for silent wallets, the free place goes
+   * to the lane with the fewest running calls.
    */
   function afterRun(lane: Lane): void {
     if (stopped) return
-    if (atWork.size === runningMax - 1) {
+    if (atWork.size === runningMax - 1 || silentAtWork === runningSilentMax - 1) {
       const [first, ...others] = [...lanes.values()].filter(mayStart)
       if (first !== undefined) startNext(others.reduce(fewestRunning, first))
     }

@@ -16,10 +16,14 @@ function owed(walletKey: string, number: number): MovementDocument {
 }
 
 /** A resolver over movements in memory, of which `advance` ends what `end` is called for. */
-function start(t: { teardown(fn: () => Promise<void>): void }, backlog: Map<string, MovementDocument[]>) {
+function start(
+  t: { teardown(fn: () => Promise<void>): void },
+  backlog: Map<string, MovementDocument[]>,
+  fails: (document: MovementDocument) => boolean = () => false,
+) {
   const begun: string[] = []
   const ends = new Map<string, () => void>()
-  const breaker = { open: false }
+  const breaker = { open: false, silent: (_key: string) => false }
   /** Ends the calls that are under way. @returns how many */
   const endAll = () => {
     const running = [...ends.values()]
@@ -35,10 +39,11 @@ function start(t: { teardown(fn: () => Promise<void>): void }, backlog: Map<stri
           .toSorted()
           .find((key) => key > after) ?? null,
       ofWallet: async (key, max) => (backlog.get(key) ?? []).slice(0, max),
-      isSilent: () => breaker.open,
+      isSilent: (key) => breaker.open || breaker.silent(key),
       async advance(document) {
         begun.push(document.walletKey)
         await new Promise<void>((resolve) => ends.set(document.transactionId, resolve))
+        if (fails(document)) throw new Error('its wallet cannot be opened')
         const rest = (backlog.get(document.walletKey) ?? []).filter(({ _id }) => _id !== document._id)
         backlog.set(document.walletKey, rest)
         return { kind: 'advanced', document: { ...document, status: 'SUCCESS', dueAt: null } }
@@ -110,4 +115,54 @@ t.test('a wallet that answers again gets its backlog with growing concurrency', 
   endAll()
   t.equal(await settled(4), 4, 'and begins anew')
   t.ok(begun.length < 400)
+})
+
+t.test('a wallet that answers is served while hundreds of silent ones hold their calls', async (t) => {
+  const dead = Array.from({ length: 300 }, (_, wallet) => `dead${wallet}`)
+  const backlog = new Map(dead.map((key) => [key, [0, 1, 2].map((number) => owed(key, number))]))
+  const { begun, ends, breaker, resolver } = start(t, backlog)
+  breaker.silent = (key) => key.startsWith('dead')
+  resolver.wake()
+  await waitFor(() => ends.size >= 128, { what: 'silent wallets have their calls', ...limit })
+  backlog.set(
+    'live',
+    Array.from({ length: 40 }, (_, number) => owed('live', number)),
+  )
+  resolver.wake()
+  await waitFor(
+    () => {
+      for (const [id, end] of ends) {
+        if (!id.startsWith('live')) continue
+        ends.delete(id)
+        end()
+      }
+      return begun.filter((key) => key === 'live').length === 40
+    },
+    { what: 'every credit of the wallet that answers is sent', ...limit },
+  )
+  t.equal(begun.filter((key) => key.startsWith('dead')).length, 128, 'none of the silent ones has ended')
+})
+
+t.test('movements that cannot be advanced do not hide those behind them', async (t) => {
+  const stuck = Array.from({ length: 300 }, (_, number) => owed('acme', number))
+  const backlog = new Map([['acme', stuck]])
+  const { begun, ends, endAll, resolver } = start(t, backlog, (document) => stuck.includes(document))
+  await waitFor(
+    () => {
+      endAll()
+      return begun.length >= 300
+    },
+    { what: 'each of them was looked at', ...limit },
+  )
+  backlog.set('acme', [...stuck, owed('acme', 1000)])
+  resolver.wake()
+  await waitFor(
+    () => {
+      const isServed = ends.has('acme-1000')
+      endAll()
+      resolver.wake()
+      return isServed
+    },
+    { what: 'the one behind them is begun', ...limit },
+  )
 })

@@ -72,6 +72,21 @@ export const repeatCases: readonly Case[] = [
         }
       }),
   },
+  {
+    ...{
+      id: 'refusal-stays',
+      group: 'idempotency',
+      title: 'A refused debit stays refused, also when the balance covers it later',
+    },
+    hint: 'Remember refused transactionIds for at least 24 h: the request may have travelled twice.',
+    run: (wallet) =>
+      expectMoved(wallet, 5n, async () => {
+        const bet = wallet.body('BET', (await wallet.balance()) + 5n)
+        expectRefusal('debit', await wallet.send('debit', bet), 'INSUFFICIENT_FUNDS')
+        expectSuccess('credit', await wallet.send('credit', wallet.body('WIN', 5n)))
+        expectRefusal('the same debit again', await wallet.send('debit', bet))
+      }),
+  },
   conflicting('conflict-amount', 'The same transactionId with another amount is refused', { amount: '0' }),
   conflicting('conflict-round', 'The same transactionId with another round is refused', {
     roundId: randomUUID(),

@@ -66,6 +66,10 @@ export function createAnswerCall({ wallet, faults, calls, secret, now }: AnswerC
 
     const decision =
       walletRequest !== null && (fault === null || fault.apply) ? wallet.handle(walletRequest) : null
+    const commanded = fault?.rule.code
+    if (operation === 'debit' && transactionId !== null && isDefinite(commanded, fault?.rule.http_status)) {
+      wallet.remember(transactionId, commanded)
+    }
     await wallet.settled()
     const honest = read.ok ? honestAnswer(read.request, decision) : errorAnswer(read.code, read.message)
     const answer = fault === null ? honest : faultyAnswer(fault, honest)
@@ -94,6 +98,11 @@ export function createAnswerCall({ wallet, faults, calls, secret, now }: AnswerC
     reply.hijack()
     if (fault?.rule.kind === 'drop') request.raw.socket.destroy()
   }
+}
+
+/** Whether a commanded refusal says for certain that a debit is not taken. */
+function isDefinite(code: string | undefined, httpStatus = 400): code is string {
+  return code !== undefined && code !== 'TEMPORARY_ERROR' && httpStatus < 500 && httpStatus !== 429
 }
 
 function honestAnswer(request: WalletRequest, decision: Decision | null): Answer & object {

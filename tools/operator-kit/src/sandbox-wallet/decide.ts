@@ -11,6 +11,8 @@ export type Decision = {
   readonly walletTransactionId: string | null
   /** To be applied and written before the answer goes out; empty when nothing changes. */
   readonly entries: readonly LedgerEntry[]
+  /** A refused debit: the wallet has to remember the code under its id. */
+  readonly isRefusedForGood?: boolean
 }
 
 export type DecideDeps = {
@@ -21,7 +23,7 @@ export type DecideDeps = {
 
 /**
  * Decides as a wallet that keeps the contract: its answer, and the entry that it writes. Pure: ledger and
- * request in, decision out. Refusals are not remembered; an applied movement is answered with DUPLICATE for
+ * request in, decision out. A refused debit stays refused, an applied movement is answered with DUPLICATE for
  * ever, and a transaction whose rollback came first is never applied. Credits and rollbacks reach blocked
  * players too: it is their money.
  */
@@ -52,8 +54,9 @@ export function decide(ledger: Ledger, request: WalletRequest, deps: DecideDeps)
     return decideRollback(ledger, request, { known, balance, refuse, accept, deps })
   if (ledger.rollbackOf.has(request.transactionId)) return refuse('TRANSACTION_ROLLED_BACK')
   if (known !== undefined) return { ...refuse('DUPLICATE'), walletTransactionId: known.walletTransactionId }
-  if (refusal !== null) return refuse(refusal)
-  if (request.operation === 'debit' && balance < request.amountMinor) return refuse('INSUFFICIENT_FUNDS')
+  const isPoor = request.operation === 'debit' && balance < request.amountMinor
+  const code = ledger.refusals.get(request.transactionId) ?? refusal ?? (isPoor ? 'INSUFFICIENT_FUNDS' : null)
+  if (code !== null) return { ...refuse(code), isRefusedForGood: true }
   const effect = request.operation === 'debit' ? -request.amountMinor : request.amountMinor
   return accept(newEntry(request, balance, effect, deps))
 }

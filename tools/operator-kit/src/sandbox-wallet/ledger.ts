@@ -30,6 +30,9 @@ export type LedgerEntry = z.infer<typeof ledgerEntrySchema>
 /** A player's standing refusal set by hand; null lifts it. */
 export const playerCodeSchema = z.object({ playerId: z.string(), code: z.string().nullable() })
 
+/** A debit that was refused: its id stays refused, whatever changes. */
+export const refusalSchema = z.object({ refusedTransactionId: z.string(), code: z.string() })
+
 /**
  * State of a wallet. Changed only by `applyEntry`, so that a replay of its file gives the same state again.
  */
@@ -45,6 +48,8 @@ export type Ledger = {
   readonly balances: Map<string, Map<string, bigint>>
   /** Refusal codes set by hand. */
   readonly codes: Map<string, string | null>
+  /** The codes of refused debits, by transaction id. */
+  readonly refusals: Map<string, string>
 }
 
 export function createLedger(): Ledger {
@@ -54,6 +59,7 @@ export function createLedger(): Ledger {
     rollbackOf: new Map(),
     balances: new Map(),
     codes: new Map(),
+    refusals: new Map(),
   }
 }
 

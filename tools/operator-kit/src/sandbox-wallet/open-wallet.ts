@@ -9,6 +9,7 @@ import {
   type Ledger,
   ledgerEntrySchema,
   playerCodeSchema,
+  refusalSchema,
 } from './ledger.ts'
 import type { WalletRequest } from './wallet-request.ts'
 
@@ -23,6 +24,8 @@ export type Wallet = {
    * A refusal code for debits and balance questions of this player; null makes the player an ordinary one.
    */
   setCode(playerId: string, code: string | null): void
+  /** Remembers that a debit was refused. */
+  remember(transactionId: string, code: string): void
   settled(): Promise<void>
   close(): Promise<void>
 }
@@ -36,7 +39,9 @@ export async function openWallet({
   const ledger = createLedger()
   const journal: Journal = await openJournal(join(dataDir, 'wallet-ledger.jsonl'), (line) => {
     const entry = ledgerEntrySchema.safeParse(line)
+    const refusal = refusalSchema.safeParse(line)
     if (entry.success) applyEntry(ledger, entry.data)
+    else if (refusal.success) ledger.refusals.set(refusal.data.refusedTransactionId, refusal.data.code)
     else {
       const { playerId, code } = playerCodeSchema.parse(line)
       ledger.codes.set(playerId, code)
@@ -44,13 +49,23 @@ export async function openWallet({
   })
   const deps = () => ({ startingBalance, at: now().toISOString(), newId: newWalletTransactionId })
 
+  function remember(refusedTransactionId: string, code: string): void {
+    if (ledger.refusals.has(refusedTransactionId)) return
+    ledger.refusals.set(refusedTransactionId, code)
+    journal.append({ refusedTransactionId, code })
+  }
+
   return {
     ledger,
+    remember,
     handle(request) {
       const decision = decide(ledger, request, deps())
       for (const entry of decision.entries) {
         applyEntry(ledger, entry)
         journal.append(entryLine(entry))
+      }
+      if (decision.isRefusedForGood === true && request.operation !== 'balance') {
+        remember(request.transactionId, decision.code)
       }
       return decision
     },

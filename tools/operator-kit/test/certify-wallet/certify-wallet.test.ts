@@ -45,6 +45,7 @@ await t.test(
       ['tombstones-forgotten', ['tombstone', 'tombstone-stays']],
       ['rollbacks-forgotten', ['rollback-other-id']],
       ['conflicts-accepted', ['conflict-amount', 'conflict-round', 'conflict-operation']],
+      ['refusals-forgotten', ['refusal-stays']],
       ['funds-checked-first', ['duplicate-without-funds']],
       ['lost-updates', ['parallel-distinct', 'parallel-overdraft']],
       ['money-in-doubles', ['amount-full-precision']],

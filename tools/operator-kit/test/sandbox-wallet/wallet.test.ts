@@ -116,10 +116,41 @@ await t.test('names refuse new stakes but never money that is owed', async (t) =
     status: 'KYC_REQUIRED',
   })
   await wallet.put('/sandbox/players', { players: [{ player_id: 'p9', code: null }] })
-  t.match(await wallet.send('debit', { transactionId: 'c', playerId: 'p9', amount: '1.00' }), {
+  t.match(await wallet.send('debit', { transactionId: 'd', playerId: 'p9', amount: '1.00' }), {
     status: 'OK',
     balance: '4.00',
   })
+})
+
+await t.test('a refused debit stays refused, over a restart, too', async (t) => {
+  const dataDir = t.testdir()
+  const wallet = await startWallet(t, dataDir)
+  const poor = { transactionId: 'bet_poor', playerId: 'p1', amount: '1000.01' }
+  const blocked = { transactionId: 'bet_blocked', playerId: 'blocked', amount: '1.00' }
+  const commanded = { transactionId: 'bet_commanded', playerId: 'p1', amount: '1.00' }
+  const passing = { transactionId: 'bet_passing', playerId: 'p1', amount: '1.00' }
+  await wallet.put('/sandbox/faults', {
+    rules: [
+      { transaction_id: 'bet_commanded', count: 1, kind: 'refuse', code: 'LIMIT_EXCEEDED' },
+      { transaction_id: 'bet_passing', count: 1, kind: 'refuse', code: 'TEMPORARY_ERROR' },
+    ],
+  })
+  for (const bet of [poor, blocked, commanded, passing]) await wallet.send('debit', bet)
+  await wallet.put('/sandbox/players', {
+    players: [
+      { player_id: 'p1', balances: { USD: '5000.00' } },
+      { player_id: 'blocked', code: null },
+    ],
+  })
+  const expectRefused = async ({ send }: Pick<typeof wallet, 'send'>) => {
+    t.match(await send('debit', poor), { http: 402, status: 'INSUFFICIENT_FUNDS' })
+    t.match(await send('debit', blocked), { status: 'PLAYER_BLOCKED' })
+    t.match(await send('debit', commanded), { status: 'LIMIT_EXCEEDED' })
+  }
+  await expectRefused(wallet)
+  t.match(await wallet.send('debit', passing), { status: 'OK', balance: '4999.00' })
+  await wallet.app.close()
+  await expectRefused(await startWallet(t, dataDir))
 })
 
 await t.test('calls that are not signed, stale or malformed move nothing', async (t) => {

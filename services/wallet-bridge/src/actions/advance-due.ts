@@ -49,6 +49,7 @@ export function createAdvanceDue({
   wallets,
   breakers,
   clock,
+  scaleMs,
   newId,
 }: ApplyDeps & {
   apply: ApplyMessage
@@ -62,7 +63,7 @@ export function createAdvanceDue({
     let document = given
     for (let step = 1; step <= stepsMax; step++) {
       const at = clock.now()
-      const action = nextAction(document, at)
+      const action = nextAction(document, at, scaleMs)
       if (action === 'wait') break
       if (action === 'call') {
         const called = await call(document, at, requestId)
@@ -101,9 +102,7 @@ export function createAdvanceDue({
   /** Gives up the call that is in flight in the round when its time has passed. */
   async function freeRound(document: MovementDocument): Promise<void> {
     const holder = await movements.findCalling(callingRoundOf(document))
-    if (holder?.call !== undefined && holder.call !== null && holder.call.until <= clock.now()) {
-      await giveUpCall(holder)
-    }
+    if (holder !== null && nextAction(holder, clock.now(), scaleMs) === 'call-lost') await giveUpCall(holder)
   }
 
   async function giveUpCall(document: MovementDocument): Promise<MovementDocument> {

@@ -8,7 +8,7 @@ import {
   type MovementState,
   type MovementStep,
 } from './movement.ts'
-import { nextOwedTryAt, nextStakeTryAt } from './retry-schedule.ts'
+import { hasCome, nextOwedTryAt, nextStakeTryAt } from './retry-schedule.ts'
 import {
   acknowledgeReversal,
   askReversal,
@@ -33,15 +33,15 @@ export function advanceMovement(
 ): MovementStep {
   switch (message.kind) {
     case 'call-begun':
-      return beginCall(state, message)
+      return beginCall(state, message, scaleMs)
     case 'answered':
       if (state.call === null || state.call.token !== message.token) return ignored(state)
       return takeAnswer(state, message.judgement, message.at, message.rollback, scaleMs)
     case 'call-lost':
-      if (state.call === null || message.at < state.call.until) return ignored(state)
+      if (state.call === null || !hasCome(state.call.until, message.at, scaleMs)) return ignored(state)
       return takeAnswer(state, lostCall, message.at, message.rollback, scaleMs)
     case 'budget-spent':
-      return spendBudget(state, message.at, message.rollback)
+      return spendBudget(state, message.at, message.rollback, scaleMs)
     case 'void-asked':
       return askVoid(state, message)
     case 'reversal-asked':
@@ -66,12 +66,12 @@ export function advanceMovement(
 /** The next action on a movement. */
 export type NextAction = 'call' | 'call-lost' | 'budget-spent' | 'place-reversal' | 'wait'
 
-/** Decides what to do with a movement at `now`. */
-export function nextAction(state: MovementState, now: Date): NextAction {
+/** Decides what to do with a movement at `now`. A time too far away counts as come. */
+export function nextAction(state: MovementState, now: Date, scaleMs: ScaleMs): NextAction {
   if (state.reversal !== null && !state.reversal.placed) return 'place-reversal'
-  if (state.call !== null) return now < state.call.until ? 'wait' : 'call-lost'
+  if (state.call !== null) return hasCome(state.call.until, now, scaleMs) ? 'call-lost' : 'wait'
   if (state.status !== 'PENDING' || state.operation === null || state.reversal !== null) return 'wait'
-  if (state.dueAt === null || now < state.dueAt) return 'wait'
+  if (state.dueAt === null || !hasCome(state.dueAt, now, scaleMs)) return 'wait'
   if (state.type !== 'BET') return 'call'
   return nextStakeTryAt(state.createdAt, state.tries, now) === null ? 'budget-spent' : 'call'
 }
@@ -86,9 +86,10 @@ const lostCall: Judgement = {
 function beginCall(
   state: MovementState,
   message: Extract<MovementMessage, { kind: 'call-begun' }>,
+  scaleMs: ScaleMs,
 ): MovementStep {
   const { at, token, leaseMs } = message
-  if (nextAction(state, at) !== 'call') return ignored(state)
+  if (nextAction(state, at, scaleMs) !== 'call') return ignored(state)
   const until = new Date(at.getTime() + leaseMs)
   return applied(state, at, {
     tries: state.tries + 1,
@@ -156,8 +157,13 @@ function takeStakeRefusal(
   return applied(state, at, { ...ended, dueAt: nextAt })
 }
 
-function spendBudget(state: MovementState, at: Date, rollback: FreshMovement): MovementStep {
-  if (nextAction(state, at) !== 'budget-spent') return ignored(state)
+function spendBudget(
+  state: MovementState,
+  at: Date,
+  rollback: FreshMovement,
+  scaleMs: ScaleMs,
+): MovementStep {
+  if (nextAction(state, at, scaleMs) !== 'budget-spent') return ignored(state)
   return applied(state, at, {
     pendingCode: state.pendingCode ?? 'WALLET_TIMEOUT',
     ...owed(rollback, at),

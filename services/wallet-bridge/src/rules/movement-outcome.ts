@@ -20,6 +20,15 @@ export function outcomeOf(
   return { kind: 'done' }
 }
 
+/** Tells whether a wallet has ever acknowledged the movement, whatever became of it since. */
+export function wasAcknowledged(
+  movement: Pick<MovementState, 'status'> & { readonly attempts: readonly { classification: string }[] },
+): boolean {
+  const { status, attempts } = movement
+  if (status === 'SUCCESS' || status === 'REFUNDED') return true
+  return attempts.some(({ classification }) => classification === 'SUCCESS')
+}
+
 /**
  * Tells whether a caller can be told how the movement stands: its first try has ended, or it will have none.
  */

@@ -14,6 +14,8 @@ const lastStep = { delayMs: 6 * h, times: Number.POSITIVE_INFINITY }
 /** The shortest pause after a failed try, also when the try took so long that the next age is near. */
 const retryMinMs = 1 * s
 const unknownAgeDelayMs = 1 * min
+/** More than a wallet call is held, whatever the time scale. */
+const callHeldMaxMs = 1 * min
 
 /** The starts of a stake's tries, counted from its stored intent; never divided by a time scale. */
 const stakeTryOffsetsMs = [0, 2 * s, 5 * s]
@@ -107,6 +109,19 @@ export function callTimeoutMs(walletTimeoutMs: number, stakeCreatedAt: Date | nu
   if (stakeCreatedAt === null) return walletTimeoutMs
   const left = stakeCreatedAt.getTime() + stakeEnvelopeMs - now.getTime()
   return Math.max(1, Math.min(walletTimeoutMs, left))
+}
+
+/**
+ * The furthest time from `now` on that anything waits for: the longest delay of the retry schedule, and at
+ * least a minute. A time beyond it was set under a clock that was ahead.
+ */
+export function furthestWait(now: Date, scaleMs: ScaleMs): Date {
+  return new Date(now.getTime() + Math.max(scaleMs(lastStep.delayMs), callHeldMaxMs))
+}
+
+/** Tells whether `at` has come, or was set under a clock that was ahead, which counts as if it had. */
+export function hasCome(at: Date, now: Date, scaleMs: ScaleMs): boolean {
+  return at <= now || at > furthestWait(now, scaleMs)
 }
 
 function once(delayMs: number) {

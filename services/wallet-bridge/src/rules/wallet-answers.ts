@@ -44,6 +44,14 @@ const operationMeanings: Readonly<Record<WalletOperation, ReadonlyMap<string, Me
   rollback: new Map([['TRANSACTION_NOT_FOUND', 'success']]),
 }
 
+/**
+ * Under 2xx these say neither that the wallet took a stake nor that it did not, in any case of letters; OK
+ * and DUPLICATE in capitals have a meaning above. Source: docs/contract.md, section 6.
+ */
+const nearSuccesses = new Set(
+  'OK DUPLICATE SUCCESS SUCCEEDED ACCEPTED APPROVED COMPLETED DONE TRUE YES'.split(' '),
+)
+
 const walletCodeCharactersMax = 128
 
 /**
@@ -84,8 +92,9 @@ function judgeCode({
   walletCode: string
 }): Judgement {
   const accepted = httpStatus < 300
-  const meaning =
-    operationMeanings[operation].get(walletCode) ?? walletCodeMeanings.get(walletCode) ?? 'WALLET_REJECTED'
+  const known = operationMeanings[operation].get(walletCode) ?? walletCodeMeanings.get(walletCode)
+  const isMisspelt = known === undefined && nearSuccesses.has(walletCode.toUpperCase())
+  const meaning = known ?? (isMisspelt && accepted && operation === 'debit' ? 'unknown' : 'WALLET_REJECTED')
   if (meaning === 'unknown') return unknown(`the wallet says ${walletCode}`, 'WALLET_UNAVAILABLE', walletCode)
   if (accepted && typeof body.balance === 'number') {
     return unknown('the balance is a JSON number', 'WALLET_UNAVAILABLE', walletCode)
@@ -109,6 +118,16 @@ function judgeCode({
     walletTransactionId: readText(body.transactionId),
     balanceAfter: balance === null ? null : formatAmount(balance, currency),
   }
+}
+
+/**
+ * The judgement of an answer that acknowledges a rollback by not knowing its original, when the wallet has
+ * acknowledged that original before; null for any other answer.
+ */
+export function contradictionOf(judgement: Judgement): Judgement | null {
+  if (judgement.kind !== 'success' || judgement.walletCode !== 'TRANSACTION_NOT_FOUND') return null
+  const reason = 'the wallet does not know the original, which it acknowledged'
+  return unknown(reason, 'WALLET_UNAVAILABLE', judgement.walletCode)
 }
 
 /** The reading of an answer to `balance`. */

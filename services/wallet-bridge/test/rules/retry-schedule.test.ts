@@ -146,7 +146,8 @@ t.test('a failed try is never repeated at once', (t) => {
         if (step.kind !== 'try' && step.kind !== 'lost') return true
         const waitMs = story.dueMs() - story.nowMs()
         const now = new Date(story.nowMs())
-        return waitMs >= Math.max(1, s / factor - 1) && nextAction(story.state(), now) === 'wait'
+        const { scaleMs } = createTimeScale(factor)
+        return waitMs >= Math.max(1, s / factor - 1) && nextAction(story.state(), now, scaleMs) === 'wait'
       })
     }),
     { numRuns: 500 },

@@ -73,6 +73,26 @@ await t.test('the first outcome is repeated while the movement is pending', asyn
   t.same(outcomeOf(stake), { kind: 'pending', code: 'WALLET_UNAVAILABLE', rollbackOwed: false })
 })
 
+await t.test('a time that a clock a day ahead has set counts as come', async (t) => {
+  const dayMs = 24 * 60 * 60 * 1000
+  const same = (ms: number) => ms
+  const win = run(initialState('WIN', at(0)), [begun(dayMs, 'a'), answered(dayMs + 10, 'a', down)])
+  t.ok((win.dueAt ?? at(0)) > at(dayMs), 'the clock that was ahead has written its own time')
+  t.equal(nextAction(win, at(1000), same), 'call')
+  const stake = run(initialState('BET', at(dayMs)), [begun(dayMs, 'a')])
+  t.equal(nextAction(stake, at(1000), same), 'call-lost')
+  const lost = run(stake, [{ kind: 'call-lost', at: at(1000), rollback }])
+  t.match(lost, { status: 'PENDING', call: null, unknownTries: 1 })
+  const waiting = { ...win, dueAt: at(6 * 60 * 60 * 1000) }
+  t.equal(nextAction(waiting, at(0), same), 'wait', 'the longest delay of the schedule is no mistake')
+  const held = run(initialState('BET', at(0)), [begun(0, 'a')])
+  t.equal(
+    nextAction(held, at(1000), () => 1),
+    'wait',
+    'a call is held as long under every time scale',
+  )
+})
+
 await t.test('a stake is tried three times at most', async (t) => {
   const stake = run(initialState('BET', at(0)), [
     begun(0, 'a'),
@@ -83,7 +103,10 @@ await t.test('a stake is tried three times at most', async (t) => {
     answered(5010, 'c', down),
   ])
   t.match(stake, { status: 'PENDING', tries: 3, reversal: { type: 'ROLLBACK', origin: 'service' } })
-  t.equal(nextAction(stake, at(5010)), 'place-reversal')
+  t.equal(
+    nextAction(stake, at(5010), (ms) => ms),
+    'place-reversal',
+  )
 })
 
 await t.test("the wallet's tombstone ends a stake at once, for the first caller as a refusal", async (t) => {

@@ -101,7 +101,18 @@ const table: readonly Row[] = [
   ['an unknown code 200', answer(200, { status: 'TEAPOT' }), rejected],
   ['INVALID_SIGNATURE', answer(401, { status: 'INVALID_SIGNATURE' }), rejected],
   ['TRANSACTION_CONFLICT', answer(409, { status: 'TRANSACTION_CONFLICT' }), rejected],
-  ['ok in small letters', answer(200, { status: 'ok', ...fine }), rejected],
+  ['ok in small letters', answer(200, { status: 'ok', ...fine }), unavailable, rejected, rejected],
+  ...['Ok', 'duplicate', 'SUCCESS', 'success', 'Succeeded', 'ACCEPTED', 'approved', 'COMPLETED', 'done'].map(
+    (status): Row => [`${status} 201`, answer(201, { status, ...fine }), unavailable, rejected, rejected],
+  ),
+  ...['TRUE', 'true', 'YES', 'yes'].map(
+    (status): Row => [`${status} 200`, answer(200, { status }), unavailable, rejected, rejected],
+  ),
+  ...['ok', 'SUCCESS', 'duplicate'].map(
+    (status): Row => [`${status} 400`, answer(400, { status, ...fine }), rejected],
+  ),
+  ['OKAY', answer(200, { status: 'OKAY', ...fine }), rejected],
+  ['FAILED', answer(200, { status: 'FAILED' }), rejected],
   [
     'TRANSACTION_ROLLED_BACK',
     answer(409, { status: 'TRANSACTION_ROLLED_BACK' }),

@@ -232,3 +232,44 @@ await t.test("an operator's ledger is compared with ours", async (t) => {
   t.notOk(ours.rows.some(({ transaction_id }) => transaction_id === lostBet.transactionId))
   t.equal(ours.next, null)
 })
+
+await t.test("what may be in another day's ledger, or moved nothing, is not looked for", async (t) => {
+  const own = newScope()
+  await wallet.setSecret(await configureWallet(suite.bus, own, wallet.url))
+  const ours = clientOf(suite.bus, own)
+  const settled = async (id: string, status: string) => {
+    await waitFor(async () => (await ours.show(id))?.movement.status === status, {
+      what: `${id} is ${status}`,
+      timeoutMs: 30_000,
+    })
+    return (await ours.show(id))?.movement
+  }
+  await wallet.setFaults([
+    { operation: 'debit', player_id: 'never', kind: 'drop', apply: false },
+    // The tombstone is made, its answer is lost, and the repeat is answered as a success.
+    { operation: 'rollback', player_id: 'never', kind: 'drop', apply: true, count: 1 },
+    { operation: 'rollback', player_id: 'never', kind: 'refuse', code: 'DUPLICATE', http_status: 200 },
+    { operation: 'credit', player_id: 'late', kind: 'http_error', apply: false, count: 1 },
+  ])
+  const never = specOf({ playerId: 'never' })
+  await ours.place(never)
+  const { rollback } = await ours.void(never)
+  t.match(await settled(rollback?.transaction_id ?? '', 'SUCCESS'), { wallet_code: 'DUPLICATE' })
+  const late = specOf({ type: 'WIN', playerId: 'late' })
+  await ours.place(late)
+  const paid = await settled(late.transactionId, 'SUCCESS')
+  await wallet.clearFaults()
+  const [bet, back] = [specOf(), 'rbk_given_back']
+  await ours.place(bet)
+  await ours.place({ ...reversalOf(bet, 'ROLLBACK'), transactionId: back })
+
+  const demanded = async (from: Date, to: Date) => {
+    const window = { from: from.toISOString(), to: to.toISOString() }
+    const { rows } = await suite.bus.call(reconcileOurs, { scope: own, ...window, after: null })
+    return rows.map(({ transaction_id }) => transaction_id)
+  }
+  const [asked, end] = [new Date(paid?.created_at ?? ''), new Date(Date.now() + 60_000)]
+  const whole = await demanded(new Date(asked.getTime() - 600_000), end)
+  t.same(whole, [late.transactionId, bet.transactionId, back])
+  t.same(await demanded(asked, new Date(asked.getTime() + 100)), [], 'it was paid after the window')
+})

@@ -3,6 +3,7 @@ import {
   compareLedger,
   type LedgerDifference,
   type LedgerRow,
+  paidAt,
   toOurMovement,
 } from '../rules/compare-ledger.ts'
 import type { MovementLists } from '../storage/movement-lists.ts'
@@ -16,8 +17,9 @@ export type ReconcileLedger = {
     rows: readonly LedgerRow[],
   ): Promise<{ differences: LedgerDifference[]; matched: number }>
   /**
-   * Our movements that moved money, oldest first, out of the next 1000 of the window after the reference
-   * `after`.
+   * Our movements that moved money within the window, oldest first, out of the next 1000 of the window after
+   * the reference `after`. One that was asked for within it and paid later is not among them: the operator
+   * may have it in either day.
    * @returns `next` is the `after` of the next page, or null after the last one
    */
   ours(
@@ -39,8 +41,15 @@ export function createReconcileLedger({ lists }: { lists: MovementLists }): Reco
     async ours(scope, window, after) {
       const found = await lists.oldestFirst(scope, window, { after, limit: pageSize })
       const last = found.at(-1)
+      const ids = found.flatMap(({ type, referenceTransactionId: id }) =>
+        type === 'ROLLBACK' && id !== null ? [id] : [],
+      )
+      const originals = new Map(
+        (await lists.byTransactionIds(scope, ids)).map((document) => [document.transactionId, document]),
+      )
       const rows = found
-        .map(toOurMovement)
+        .filter((document) => (paidAt(document) ?? window.from) <= window.to)
+        .map((document) => toOurMovement(document, originals.get(document.referenceTransactionId ?? '')))
         .filter(({ moved }) => moved)
         .map(({ transaction_id, type, amount, currency, player_id }) => ({
           transaction_id,

@@ -1,5 +1,6 @@
 import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
 import type { MovementState } from './movement.ts'
+import { wasAcknowledged } from './movement-outcome.ts'
 
 /** Compares an operator's own ledger with our movements. The shape of a difference is ours. */
 
@@ -30,26 +31,29 @@ export type LedgerDifference = {
   readonly fields: { readonly field: string; readonly ours: string | null; readonly theirs: string | null }[]
 }
 
+type RecordedMovement = MovementState & {
+  readonly transactionId: string
+  readonly amount: string
+  readonly currency: string
+  readonly playerId: string
+  readonly attempts: readonly {
+    readonly classification: string
+    readonly sentAt: Date
+    readonly latencyMs: number | null
+  }[]
+}
+
 /**
- * A movement as the comparison needs it. It certainly moved money when the wallet acknowledged it. It is
- * uncertain when it was given back before a certain answer, and when it is a rollback of what the wallet
- * never had.
+ * A movement as the comparison needs it. It certainly moved money when the wallet acknowledged it; a rollback
+ * only when its original was acknowledged, too. It is uncertain when it was given back before a certain
+ * answer, and when it is a rollback of what the wallet may never have had.
+ * @param original of a rollback
  */
-export function toOurMovement(
-  movement: MovementState & {
-    readonly transactionId: string
-    readonly amount: string
-    readonly currency: string
-    readonly playerId: string
-    readonly attempts: readonly { readonly classification: string }[]
-  },
-): OurMovement {
-  const acknowledged =
-    movement.attempts.some(({ classification }) => classification === 'SUCCESS') ||
-    movement.status === 'SUCCESS' ||
-    movement.status === 'REFUNDED'
-  const tombstone = movement.walletCode === 'TRANSACTION_NOT_FOUND' && movement.type === 'ROLLBACK'
-  const moved = acknowledged && !tombstone && movement.operation !== null
+export function toOurMovement(movement: RecordedMovement, original?: RecordedMovement): OurMovement {
+  const isTombstone = movement.walletCode === 'TRANSACTION_NOT_FOUND'
+  const gaveBack = !isTombstone && original !== undefined && wasAcknowledged(original)
+  const acknowledged = wasAcknowledged(movement) && movement.operation !== null
+  const moved = acknowledged && (movement.type !== 'ROLLBACK' || gaveBack)
   return {
     transaction_id: movement.transactionId,
     type: movement.type,
@@ -60,6 +64,12 @@ export function toOurMovement(
     moved,
     uncertain: !moved && movement.status !== 'FAILED',
   }
+}
+
+/** The time of the wallet's acknowledgement, or null when no call of ours was told of it. */
+export function paidAt({ attempts }: Pick<RecordedMovement, 'attempts'>): Date | null {
+  const paid = attempts.find(({ classification }) => classification === 'SUCCESS')
+  return paid === undefined ? null : new Date(paid.sentAt.getTime() + (paid.latencyMs ?? 0))
 }
 
 /** Compares one chunk of ledger rows with our movements of the same transaction ids. */

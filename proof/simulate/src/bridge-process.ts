@@ -28,6 +28,7 @@ const wallet: Wallet = {
   url: 'http://127.0.0.1/',
   timeoutMs,
   settleLosses: 'none',
+  formerOrigins: [],
   secret: 'secret',
 }
 

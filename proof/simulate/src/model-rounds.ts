@@ -157,6 +157,7 @@ export function createModelRounds({
         list: notSimulated,
         listSequence: notSimulated,
         unfinished: notSimulated,
+        countUnfinished: notSimulated,
       }
     },
     refusalsOf: (machine) => ({

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { serveCalls } from '@pitboss/bus/serve-calls'
+import { countUnfinishedRounds } from '@pitboss/contracts/calls/rounds'
 import { systemClock, createTimeScale } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
@@ -142,7 +143,13 @@ export async function startWalletBridge({
       ...movementCalls({ placeMovement, voidStake, readMovements: createReadMovements({ movements }) }),
       ...walletCalls({
         read: createReadWallets({ wallets, client, breakers, logger }),
-        change: createChangeWallet({ wallets, allowLoopback, clock }),
+        change: createChangeWallet({
+          wallets,
+          pending,
+          countUnfinishedRounds: async (scope) => (await bus.call(countUnfinishedRounds, { scope })).count,
+          allowLoopback,
+          clock,
+        }),
         check: createCheckWallet({ wallets, client, clock, newId }),
       }),
       ...transactionCalls({ read: createReadTransactions({ movements, lists, cursors }) }),

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { defineCall } from '../call.ts'
+import { scopeSchema } from '../caller.ts'
 import { gameStatus } from '../objects/game.ts'
 import { roundSchema } from '../objects/round.ts'
 import { uuid } from '../primitives.ts'
 import { opsOrder } from './auth-ops.ts'
 import { defineRewindCalls } from './rewind.ts'
 
-/** Calls that auth and operations make to rounds. */
+/** Calls that auth, wallet-bridge and operations make to rounds. */
 
 /**
  * Currencies in which the account has active sessions, over both environments. auth asks before it drops one.
@@ -16,6 +17,14 @@ export const currenciesInUse = defineCall({
   callers: ['auth'],
   request: z.strictObject({ operatorId: uuid }),
   reply: z.strictObject({ currencies: z.array(z.string()) }),
+  budgetMs: 3000,
+})
+/** Number of rounds of an environment that have not ended. wallet-bridge asks before its wallet moves. */
+export const countUnfinishedRounds = defineCall({
+  subject: 'rounds.v1.round.count-unfinished',
+  callers: ['wallet-bridge'],
+  request: z.strictObject({ scope: scopeSchema }),
+  reply: z.strictObject({ count: z.int() }),
   budgetMs: 3000,
 })
 export const opsSetGame = defineCall({

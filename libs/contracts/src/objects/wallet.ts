@@ -21,6 +21,8 @@ export const walletPutSchema = z.strictObject({
   url: z.string().min(1).max(2048),
   timeout_ms: z.int().min(1000).max(15_000).default(5000),
   settle_losses: settleLosses.default('none'),
+  /** The new address serves the same ledger: what went to the old one goes on there. */
+  same_ledger: z.boolean().optional(),
 })
 
 export const walletCheckSchema = z.strictObject({

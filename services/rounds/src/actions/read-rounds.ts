@@ -18,7 +18,8 @@ export type ReadRounds = ReturnType<typeof createReadRounds>
  * Source: docs/contract.md, sections 4, 10 and 11.
  */
 export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cursors'>) {
-  return { find, findAnywhere, list, unfinished: rounds.unfinished }
+  const { unfinished, countUnfinished } = rounds
+  return { find, findAnywhere, list, unfinished, countUnfinished }
 
   /** @throws ServiceError ROUND_NOT_FOUND */
   async function find(caller: Caller, roundId: string): Promise<StoredRound> {

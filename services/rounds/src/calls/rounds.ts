@@ -3,7 +3,12 @@ import type { Bus } from '@pitboss/bus/connect-bus'
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { roundsMovements } from '@pitboss/bus/topology'
 import type { Caller } from '@pitboss/contracts/caller'
-import { movementsRewind, opsRoundsStatus, opsShowRound } from '@pitboss/contracts/calls/rounds'
+import {
+  countUnfinishedRounds,
+  movementsRewind,
+  opsRoundsStatus,
+  opsShowRound,
+} from '@pitboss/contracts/calls/rounds'
 import {
   dashboardGetRound,
   dashboardListRounds,
@@ -22,7 +27,10 @@ import { presentRound } from '../records/present-round.ts'
 
 type RoundsDeps = { rounds: ReadRounds; voidRound: VoidRound }
 
-/** Calls of operators and operations about rounds. Source: docs/contract.md, sections 4, 10 and 11. */
+/**
+ * Calls of operators, wallet-bridge and operations about rounds. Source: docs/contract.md, sections 4, 6, 10
+ * and 11.
+ */
 export function createRoundHandlers({ rounds, voidRound }: RoundsDeps): CallHandler[] {
   async function list(caller: Caller, query: Parameters<ReadRounds['list']>[1]) {
     return answerPage(await rounds.list(caller, query), presentRound)
@@ -44,6 +52,7 @@ export function createRoundHandlers({ rounds, voidRound }: RoundsDeps): CallHand
       const round = await voidRound(caller, params.round_id, context)
       return { status: round.status === 'VOIDED' ? 200 : 202, body: presentRound(round) }
     }),
+    handler(countUnfinishedRounds, async ({ scope }) => ({ count: await rounds.countUnfinished(scope) })),
     handler(opsShowRound, async ({ roundId }) => {
       const round = await rounds.findAnywhere(roundId)
       return {

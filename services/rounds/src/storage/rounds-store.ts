@@ -189,6 +189,12 @@ export function createRoundsStore({ db }: { db: Db }) {
       return documents.map((document) => decodeRound(document).round)
     },
 
+    /** Number of the scope's rounds that have not ended. */
+    async countUnfinished(scope: Scope): Promise<number> {
+      const filter = { scope: scopeKey(scope), unfinished: true, chain: sequencesOf(scope) }
+      return Number(await rounds.countDocuments(filter, { hint: 'one_unfinished' }))
+    },
+
     /** The figures for `ops status`. */
     async unfinished(): Promise<{ count: number; oldestAt: Date | null }> {
       const count = await rounds.countDocuments({ unfinished: true }, { hint: 'one_unfinished' })

@@ -168,6 +168,7 @@ await holdIsolation(t, {
       listSequence: scoped((scope, ids) =>
         rounds.listSequence(sequenceIn(scope, ids), { below: null, max: 10 }),
       ),
+      countUnfinished: scoped((scope) => rounds.countUnfinished(scope)),
       unfinished: internal(
         'the call `opsRoundsStatus` of operations and metrics.ts: a count over all accounts',
       ),

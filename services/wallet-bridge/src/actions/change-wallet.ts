@@ -4,17 +4,20 @@ import { toAccountMode } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
 import type { Clock } from '@pitboss/runtime/clock'
+import { formerOriginsAfter, originOf } from '../rules/wallet-address.ts'
+import type { PendingMovements } from '../storage/pending-movements.ts'
 import type { WalletDocument, Wallets, WalletSettings } from '../storage/wallet-document.ts'
 
 export type ChangeWallet = {
   /**
-   * Creates the scope's wallet or changes its settings; a change keeps the secret.
+   * Creates the scope's wallet or changes its settings; a change keeps the secret. The origin of the address
+   * changes only while nothing is open there, or when the new address serves the same ledger.
    * @returns the new wallet's secret, or null when there was a wallet. @throws ServiceError VALIDATION_ERROR
-   * at `url`
+   * at `url`; CONFLICT; SERVICE_UNAVAILABLE when rounds cannot be asked
    */
   put(
     scope: Scope,
-    settings: WalletSettings,
+    settings: Omit<WalletSettings, 'formerOrigins'> & { readonly isSameLedger: boolean },
   ): Promise<{ readonly wallet: WalletDocument; readonly secret: string | null }>
   /** Replaces the secret at once, without a time in which both are good. @throws ServiceError NOT_FOUND */
   rotateSecret(scope: Scope): Promise<{ readonly wallet: WalletDocument; readonly secret: string }>
@@ -26,16 +29,27 @@ const secretCharacters = 32
 /** Changes wallets for the dashboard. Source: docs/contract.md, sections 3 and 11. */
 export function createChangeWallet({
   wallets,
+  pending,
+  countUnfinishedRounds,
   allowLoopback,
   clock,
 }: {
   wallets: Wallets
+  pending: Pick<PendingMovements, 'unresolved'>
+  countUnfinishedRounds: (scope: Scope) => Promise<number>
   allowLoopback: boolean
   clock: Clock
 }): ChangeWallet {
   return {
-    async put(scope, settings) {
-      await refuseBadUrl(settings.url, scope)
+    async put(scope, { isSameLedger, ...given }) {
+      await refuseBadUrl(given.url, scope)
+      const present = await wallets.find(scope)
+      const isMove = present !== null && originOf(present.url) !== originOf(given.url)
+      if (isMove && !isSameLedger) await refuseOpenMoney(scope)
+      const settings =
+        present === null
+          ? given
+          : { ...given, formerOrigins: formerOriginsAfter(present, given.url, isSameLedger) }
       const changed = await wallets.change(scope, settings, clock.now())
       if (changed !== null) return { wallet: changed, secret: null }
       const secret = newWalletSecret()
@@ -52,6 +66,16 @@ export function createChangeWallet({
       if (wallet === null) throw new ServiceError('NOT_FOUND')
       return { wallet, secret }
     },
+  }
+
+  /** Refuses to leave an address where movements or rounds are open. @throws ServiceError CONFLICT */
+  async function refuseOpenMoney(scope: Scope): Promise<void> {
+    const [movements, rounds] = await Promise.all([pending.unresolved(scope), countUnfinishedRounds(scope)])
+    if (movements === 0 && rounds === 0) return
+    const message =
+      `Unresolved movements: ${movements}, unfinished rounds: ${rounds}. Wait until they have ended, or say ` +
+      'same_ledger: true when the new address serves the same ledger.'
+    throw new ServiceError('CONFLICT', { message })
   }
 
   async function refuseBadUrl(url: string, scope: Scope): Promise<void> {

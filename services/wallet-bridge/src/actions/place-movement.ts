@@ -101,7 +101,8 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
     const at = clock.now()
     const idle = initialState(spec.type, at)
     const reference = newId('txn')
-    const make = (state: MovementState) => documentOf({ scope, spec, reference, state })
+    const make = (state: MovementState) =>
+      documentOf({ scope, spec, reference, state, walletUrl: wallet.url })
     const begun = make(advanceMovement(idle, beginCall(wallet, at, newId), scaleMs).state)
     await failpoint('wallet.before-intent')
     const inserted = await movements.insert(begun)

@@ -3,7 +3,9 @@ import type { Logger } from 'pino'
 import type { WalletCallResult, WalletClient } from '../clients/wallet-client.ts'
 import type { Judgement, MovementMessage, WalletCall } from '../rules/movement.ts'
 import { callTimeoutMs } from '../rules/retry-schedule.ts'
-import { judgeExchange } from '../rules/wallet-answers.ts'
+import { wasAcknowledged } from '../rules/movement-outcome.ts'
+import { addressFor } from '../rules/wallet-address.ts'
+import { contradictionOf, judgeExchange } from '../rules/wallet-answers.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
@@ -35,9 +37,10 @@ export function beginCall(
 }
 
 /**
- * Sends the call that the document says is in flight, judges the answer and stores both. An acknowledged
- * reversal ends its original first, so that the reversal's event never comes before the original's end; a
- * crash between the two repeats the call, which the wallet answers as a duplicate.
+ * Sends the call that the document says is in flight to the address to which the movement belongs, judges
+ * the answer and stores both. An acknowledged reversal ends its original first, so that the reversal's event never comes before the original's end; a
+ * crash between the two repeats the call, which the wallet answers as a duplicate. A wallet that does not
+ * know an original which it acknowledged acknowledges nothing: a person has to look.
  * @returns the movement after it
  */
 export function createRunCall({
@@ -68,12 +71,24 @@ export function createRunCall({
     // A process that was held up must not send a call that others may have given up as lost.
     if (now.getTime() + timeoutMs > call.until.getTime()) return document
     await failpoint(`wallet.${operation}-before-call`)
-    const result = await client.call({ wallet, operation, body: document.body, requestId, timeoutMs })
+    const url = addressFor(document.walletUrl, wallet)
+    const { body } = document
+    const result = await client.call({ wallet: { ...wallet, url }, operation, body, requestId, timeoutMs })
     await failpoint(`wallet.${operation}-answered`)
-    const judgement = judgeExchange(operation, document.currency, result.exchange)
-    breakers.record(wallet.key, judgement.kind !== 'unknown')
+    const answer = judgeExchange(operation, document.currency, result.exchange)
+    // An address that the wallet has left says nothing about the present one.
+    if (url === wallet.url) breakers.record(wallet.key, answer.kind !== 'unknown')
+    const original = answer.kind === 'success' ? await originalOf(document) : null
+    const contradiction = original !== null && wasAcknowledged(original) ? contradictionOf(answer) : null
+    const judgement = contradiction ?? answer
     metrics.callEnded(operation, judgement.kind, result.latencyMs)
-    if (judgement.kind === 'success') await endOriginal(document)
+    if (contradiction !== null) {
+      const { reference, operatorId, referenceTransactionId } = document
+      logger.error(
+        { reference, operator_id: operatorId, original: referenceTransactionId, url },
+        'movement.original-unknown',
+      )
+    } else if (original !== null) await endOriginal(document, original)
     const { document: after } = await apply(
       document,
       {
@@ -107,12 +122,13 @@ export function createRunCall({
     return after
   }
 
-  async function endOriginal(document: MovementDocument): Promise<void> {
-    if (document.type !== 'REFUND' && document.type !== 'ROLLBACK') return
-    const { referenceTransactionId } = document
-    if (referenceTransactionId === null) return
-    const original = await movements.find(scopeOf(document), referenceTransactionId)
-    if (original === null) return
+  async function originalOf(document: MovementDocument): Promise<MovementDocument | null> {
+    const { type, referenceTransactionId } = document
+    if ((type !== 'REFUND' && type !== 'ROLLBACK') || referenceTransactionId === null) return null
+    return movements.find(scopeOf(document), referenceTransactionId)
+  }
+
+  async function endOriginal(document: MovementDocument, original: MovementDocument): Promise<void> {
     await apply(original, {
       kind: 'reversal-acknowledged',
       at: clock.now(),

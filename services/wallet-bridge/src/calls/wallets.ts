@@ -31,6 +31,7 @@ export function walletCalls({
         url: body.url,
         timeoutMs: body.timeout_ms,
         settleLosses: body.settle_losses,
+        isSameLedger: body.same_ledger ?? false,
       })
       if (secret === null) return { status: 200, body: toWalletRecord(wallet) }
       return { status: 201, body: { ...toWalletRecord(wallet), secret } }

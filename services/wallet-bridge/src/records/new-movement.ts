@@ -51,11 +51,14 @@ export function documentOf({
   spec,
   reference,
   state,
+  walletUrl,
 }: {
   scope: Scope
   spec: MovementSpec
   reference: string
   state: MovementState
+  /** The address to which it is sent; none for a movement that is never sent. */
+  walletUrl?: string
 }): MovementDocument {
   const facts = {
     ...factsOf(spec),
@@ -63,6 +66,7 @@ export function documentOf({
     environment: scope.environment,
     walletKey: walletKeyOf(scope),
     reference,
+    ...(walletUrl === undefined ? {} : { walletUrl }),
   }
   return toDocument(facts, state)
 }
@@ -89,6 +93,7 @@ export function reversalDocumentOf(original: MovementDocument, reversal: Reversa
     environment: original.environment,
     walletKey: original.walletKey,
     reference: reversal.reference,
+    ...(original.walletUrl === undefined ? {} : { walletUrl: original.walletUrl }),
   }
   return toDocument(facts, initialState(reversal.type, reversal.askedAt))
 }

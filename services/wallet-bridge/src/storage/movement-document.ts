@@ -29,6 +29,11 @@ export type MovementFacts = Omit<MovementSpec, 'type' | 'callWallet'> & {
   readonly walletKey: string
   /** `txn_…`, made here. It sorts by time, so lists page by it. */
   readonly reference: string
+  /**
+   * The wallet's url when the movement was stored, to which its calls and its reversal's go. Movements of
+   * earlier builds have none.
+   */
+  readonly walletUrl?: string
   /** The exact body of every call of this movement. */
   readonly body: string
 }
@@ -61,6 +66,17 @@ export const movementIndexes: Readonly<Record<'movements', readonly IndexDeclara
       partialFilterExpression: { dueAt: { $gt: new Date(0) } },
     },
     { key: { reference: 1 }, name: 'pending', partialFilterExpression: { status: 'PENDING' } },
+    // Every status but SUCCESS, and every type but BET and WIN: few of very many.
+    {
+      key: { walletKey: 1, status: 1, reference: 1 },
+      name: 'rare_status',
+      partialFilterExpression: { status: { $lt: 'SUCCESS' } },
+    },
+    {
+      key: { walletKey: 1, type: 1, reference: 1 },
+      name: 'rare_type',
+      partialFilterExpression: { type: { $gt: 'BET', $lt: 'WIN' } },
+    },
     outboxIndex,
   ],
 }

@@ -1,10 +1,16 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { createdWithin } from '@pitboss/storage/created-within'
-import type { Filter } from 'mongodb'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { type Filter, MongoServerError } from 'mongodb'
 import type { MovementStatus, MovementType } from '../rules/movement.ts'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 import type { MovementDocument } from './movement-document.ts'
 import type { Movements } from './movements.ts'
+
+/** Bounds the work of one page at the database. */
+const listMsMax = 5000
+/** MongoDB's MaxTimeMSExpired. */
+const timedOutCode = 50
 
 export type MovementFilters = {
   readonly playerId?: string | undefined
@@ -50,8 +56,9 @@ export function createMovementLists({ collection }: Movements): MovementLists {
         ...withoutUndefined(filters),
         ...within({ from, to }, { before }),
       }
-      const found = collection.find(filter).sort({ reference: -1 }).limit(limit)
-      return (isPendingOfAll(filters) ? found.hint('pending') : found).toArray()
+      const found = collection.find(filter).sort({ reference: -1 }).limit(limit).maxTimeMS(listMsMax)
+      const index = rareIndexOf(filters)
+      return bounded((index === null ? found : found.hint(index)).toArray())
     },
     oldestFirst(scope, { from, to }, { after, limit }) {
       const filter: Filter<MovementDocument> = {
@@ -84,11 +91,24 @@ export function createMovementLists({ collection }: Movements): MovementLists {
 }
 
 /**
- * Few of very many movements are pending. They have their own index, which the database takes only when it is
- * named.
+ * The index for a list of all players that asks for few of very many movements. The database takes it only
+ * when it is named. Null for other lists.
  */
-function isPendingOfAll({ status, playerId, roundId, sessionId }: MovementFilters): boolean {
-  return status === 'PENDING' && playerId === undefined && roundId === undefined && sessionId === undefined
+function rareIndexOf({ status, type, playerId, roundId, sessionId }: MovementFilters): string | null {
+  if (playerId !== undefined || roundId !== undefined || sessionId !== undefined) return null
+  if (status !== undefined && status !== 'SUCCESS') return 'rare_status'
+  return type === 'REFUND' || type === 'ROLLBACK' ? 'rare_type' : null
+}
+
+/** @throws ServiceError SERVICE_UNAVAILABLE when the list took too long */
+async function bounded(found: Promise<MovementDocument[]>): Promise<MovementDocument[]> {
+  try {
+    return await found
+  } catch (cause) {
+    if (!(cause instanceof MongoServerError) || cause.code !== timedOutCode) throw cause
+    const message = 'The list takes too long; name a player, or a window by "from" and "to".'
+    throw new ServiceError('SERVICE_UNAVAILABLE', { message, cause })
+  }
 }
 
 /** The condition on time and reference, which is the order of every list here. */

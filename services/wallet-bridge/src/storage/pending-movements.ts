@@ -1,5 +1,7 @@
+import type { Scope } from '@pitboss/contracts/caller'
 import type { Filter } from 'mongodb'
-import { retrySteps } from '../rules/retry-schedule.ts'
+import { walletKeyOf } from '../rules/movement-keys.ts'
+import { furthestWait, retrySteps } from '../rules/retry-schedule.ts'
 import type { MovementDocument } from './movement-document.ts'
 import type { Movements } from './movements.ts'
 
@@ -15,9 +17,12 @@ export type PendingFigures = {
 export type PendingMovements = {
   /** Each figure counts up to 100,000. */
   figures(now: Date): Promise<PendingFigures>
+  /** Movements of a wallet that are not resolved, their reversals included; up to 100,000. */
+  unresolved(scope: Scope): Promise<number>
   /**
-   * Makes every credit and rollback due whose next try is later than its age allows. Such waits come from an
-   * earlier build, which counted tries, and from clocks that were ahead; nothing else looks at them.
+   * Makes every credit and rollback due whose next try is later than its age allows, and everything that
+   * waits longer than any age allows. Such waits come from an earlier build, which counted tries, and from
+   * clocks that were ahead; nothing else looks at them.
    * @returns the number of them
    */
   endLongWaits(now: Date): Promise<number>
@@ -61,26 +66,41 @@ export function createPendingMovements(
       const over24h = over1h === 0 ? 0 : await count(now, 24 * 60 * minuteMs)
       return { all, over5m, over1h, over24h, oldest }
     },
-    async endLongWaits(now) {
-      const waiting = longWaits(now, scaleMs)
-      let ended = 0
-      for (let pages = 1; pages <= pagesMax; pages++) {
-        const found = await collection
-          .find(waiting)
-          .project<{ _id: string }>({ _id: 1 })
-          .hint('pending')
-          .limit(page)
-          .toArray()
-        const ids = found.map(({ _id }) => _id)
-        const { modifiedCount } = await collection.updateMany(
-          { ...waiting, _id: { $in: ids } },
-          { $set: { dueAt: now } },
-        )
-        ended += modifiedCount
-        if (found.length < page) break
-      }
-      return ended
+    async unresolved(scope) {
+      const walletKey = walletKeyOf(scope)
+      const pending = { walletKey, status: 'PENDING' } as const
+      const reversed = { walletKey, dueAt: { $gt: new Date(0) }, status: { $ne: 'PENDING' } } as const
+      const counts = await Promise.all([
+        collection.countDocuments(pending, { limit: countMax, hint: 'rare_status' }),
+        collection.countDocuments(reversed, { limit: countMax, hint: 'due' }),
+      ])
+      return counts[0] + counts[1]
     },
+    async endLongWaits(now) {
+      const beyondAll = { dueAt: { $gt: furthestWait(now, scaleMs) } }
+      return (await makeDue(longWaits(now, scaleMs), 'pending', now)) + (await makeDue(beyondAll, 'due', now))
+    },
+  }
+
+  /** Makes due what waits, a page at a time. @returns the number of movements */
+  async function makeDue(waiting: Filter<MovementDocument>, index: string, now: Date): Promise<number> {
+    let changed = 0
+    for (let pages = 1; pages <= pagesMax; pages++) {
+      const found = await collection
+        .find(waiting)
+        .project<{ _id: string }>({ _id: 1 })
+        .hint(index)
+        .limit(page)
+        .toArray()
+      const ids = found.map(({ _id }) => _id)
+      const { modifiedCount } = await collection.updateMany(
+        { ...waiting, _id: { $in: ids } },
+        { $set: { dueAt: now } },
+      )
+      changed += modifiedCount
+      if (found.length < page) break
+    }
+    return changed
   }
 }
 

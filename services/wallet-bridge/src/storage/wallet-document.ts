@@ -12,6 +12,8 @@ export type WalletDocument = Versioned & {
   readonly url: string
   readonly timeoutMs: number
   readonly settleLosses: 'none' | 'zero_credit'
+  /** Origins of earlier addresses whose ledger the present one serves. */
+  readonly formerOrigins?: readonly string[]
   readonly sealedSecret: string
   readonly createdAt: Date
   readonly updatedAt: Date
@@ -24,10 +26,11 @@ export type Wallet = {
   readonly url: string
   readonly timeoutMs: number
   readonly settleLosses: 'none' | 'zero_credit'
+  readonly formerOrigins: readonly string[]
   readonly secret: string
 }
 
-export type WalletSettings = Pick<WalletDocument, 'url' | 'timeoutMs' | 'settleLosses'>
+export type WalletSettings = Pick<WalletDocument, 'url' | 'timeoutMs' | 'settleLosses' | 'formerOrigins'>
 
 export type Wallets = {
   find(scope: Scope): Promise<WalletDocument | null>
@@ -58,6 +61,7 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
     url: document.url,
     timeoutMs: document.timeoutMs,
     settleLosses: document.settleLosses,
+    formerOrigins: document.formerOrigins ?? [],
     secret: secretBox.open(document.sealedSecret, aadOf(document._id)),
   })
 

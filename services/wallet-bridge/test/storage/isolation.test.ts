@@ -51,6 +51,7 @@ await movements.insert(waitingWinIn(owner))
 
 const { scoped, internal, table } = linesFor<Ids>()
 const due = createDueMovements(movements)
+const pending = createPendingMovements(movements, (ms) => ms)
 /** Held by libs/bus/test/permissions.test.ts. */
 const operations =
   'only actions/operate-movements.ts calls it, and only the ops user of NATS may call wallet.v1.ops.*'
@@ -105,17 +106,15 @@ await holdIsolation(t, {
         return movements.write(document, { state, events: [], attempt: null })
       }),
     }),
-    createPendingMovements: table(
-      createPendingMovements(movements, (ms) => ms),
-      {
-        endLongWaits: internal(
-          'only watch-pending.ts calls it; it takes a time, names no movement and returns a count',
-        ),
-        figures: internal(
-          'takes a time and returns counts; only operate-movements.ts and watch-pending.ts call it',
-        ),
-      },
-    ),
+    createPendingMovements: table(pending, {
+      unresolved: scoped((scope) => pending.unresolved(scope)),
+      endLongWaits: internal(
+        'only watch-pending.ts calls it; it takes a time, names no movement and returns a count',
+      ),
+      figures: internal(
+        'takes a time and returns counts; only operate-movements.ts and watch-pending.ts call it',
+      ),
+    }),
     createWallets: table(wallets, {
       find: scoped((scope) => wallets.find(scope)),
       open: scoped((scope) => wallets.open(scope)),

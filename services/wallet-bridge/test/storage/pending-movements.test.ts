@@ -47,6 +47,9 @@ t.test(
       'a credit of ten minutes that waits eleven': aged(10 * min, 11 * min),
       'a refund of a day that waits seven hours': aged(24 * h, 7 * h, { type: 'REFUND' }),
       'one made under a clock that was a day ahead': aged(-24 * h, 24 * h + 1 * s),
+      'a stake tried under a clock that was a day ahead': aged(10 * min, 24 * h, { type: 'BET' }),
+      'a call begun under such a clock': aged(min, 24 * h, { call: { ...call, until: inMs(24 * h) } }),
+      'a taken stake whose rollback has no record yet': aged(min, 24 * h, { type: 'BET', status: 'SUCCESS' }),
     }
     const right = {
       'a credit of ten minutes that waits ten': aged(10 * min, 10 * min),

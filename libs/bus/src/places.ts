@@ -4,8 +4,8 @@ export type Places = {
   offer(work: { account: string | null; neverShed: boolean; start: () => Promise<void> }): 'taken' | 'refused'
   /** Calls at work and waiting. */
   readonly size: number
-  /** Everything at work. */
-  atWork(): Promise<unknown>
+  /** Resolves when nothing is at work or waits any more. */
+  ended(): Promise<void>
 }
 
 /** Calls that wait for their turn: a bound for the memory's sake, far above real load. */
@@ -71,7 +71,9 @@ export function createPlaces({ shedMax, keptMax }: { shedMax: number; keptMax: n
     get size() {
       return running.size + waitingCount
     },
-    atWork: () => Promise.allSettled(running),
+    async ended() {
+      while (running.size > 0) await Promise.allSettled(running)
+    },
   }
 }
 

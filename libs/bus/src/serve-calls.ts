@@ -104,7 +104,7 @@ export async function serveCalls({
     }
     if (Math.abs(clockAheadMs?.() ?? 0) > clockDifferenceMaxMs) {
       refuse(stats, message)
-      logger.error({ subject, clock_ahead_ms: clockAheadMs?.() }, 'call.refused-by-clock')
+      logger.warn({ subject, clock_ahead_ms: clockAheadMs?.() }, 'call.refused-by-clock')
       return
     }
     const account = message.headers?.get(callHeaders.account) || null
@@ -118,7 +118,7 @@ export async function serveCalls({
     async stop() {
       await Promise.all(subscriptions.map((subscription) => drain(subscription)))
       micro.stop()
-      await within(places.atWork(), stopTimeoutMs)
+      await within(places.ended(), stopTimeoutMs)
       if (bus.connected()) await bus.nc.flush()
     },
   }

@@ -30,15 +30,14 @@ export type CallerName = 'gateway' | CallService | 'ops'
 const subjectPattern = /^(auth|rounds|wallet|webhooks)\.v1(\.[a-z][a-z0-9-]*)+$/
 
 /**
- * Makes a call value. The service follows from the first token of the subject (`wallet` is `wallet-bridge`); the
- * gateway asks unless `callers` says otherwise.
+ * Makes a call value. The service follows from the first token of the subject (`wallet` is `wallet-bridge`).
+ * Unless `callers` says otherwise the gateway asks, and operations alone what is under `ops`.
  * Both schemas must accept their own output again, since each side parses (no transforms of the type).
  * @throws RangeError for a subject other than `<service>.v1.<noun>.<verb>` or a budget outside 1 to 60,000
  * ms (default 5000).
  */
 export function defineCall<Request, Reply>({
   budgetMs = 5000,
-  callers = ['gateway'],
   ...call
 }: {
   subject: string
@@ -53,6 +52,7 @@ export function defineCall<Request, Reply>({
   if (!Number.isInteger(budgetMs) || budgetMs < 1 || budgetMs > 60_000) {
     throw new RangeError(`bad time budget of ${call.subject}: ${budgetMs} ms`)
   }
+  const callers = call.callers ?? (call.subject.includes('.v1.ops.') ? ['ops'] : ['gateway'])
   return Object.freeze({ ...call, budgetMs, callers, service: serviceBySubjectRoot[root] })
 }
 

@@ -25,7 +25,6 @@ const operatorRecord = z.strictObject({
 })
 export const opsCreateOperator = defineCall({
   subject: 'auth.v1.ops.operator-create',
-  callers: ['ops'],
   request: z.strictObject({
     order: opsOrder,
     name: z.string().min(1).max(128),
@@ -44,19 +43,16 @@ export const opsCreateOperator = defineCall({
 })
 export const opsListOperators = defineCall({
   subject: 'auth.v1.ops.operator-list',
-  callers: ['ops'],
   request: z.strictObject({ cursor: z.string().nullable(), limit: z.int().min(1).max(200) }),
   reply: pageOf(operatorRecord),
 })
 export const opsShowOperator = defineCall({
   subject: 'auth.v1.ops.operator-show',
-  callers: ['ops'],
   request: z.strictObject({ operator: z.string().max(64) }),
   reply: operatorRecord,
 })
 export const opsSetOperator = defineCall({
   subject: 'auth.v1.ops.operator-set',
-  callers: ['ops'],
   request: z.strictObject({
     order: opsOrder,
     operator: z.string().max(64),
@@ -70,13 +66,11 @@ export const opsSetOperator = defineCall({
 const platformRecord = z.strictObject({ real_money: z.boolean() })
 export const opsShowPlatform = defineCall({
   subject: 'auth.v1.ops.platform-show',
-  callers: ['ops'],
   request: z.strictObject({}),
   reply: platformRecord,
 })
 export const opsSetPlatform = defineCall({
   subject: 'auth.v1.ops.platform-set',
-  callers: ['ops'],
   request: z.strictObject({ order: opsOrder, real_money: z.boolean() }),
   reply: platformRecord,
 })
@@ -88,13 +82,11 @@ const keyRecord = z.strictObject({
 })
 export const opsListKeys = defineCall({
   subject: 'auth.v1.ops.key-list',
-  callers: ['ops'],
   request: z.strictObject({}),
   reply: z.strictObject({ data: z.array(keyRecord) }),
 })
 export const opsRotateKeys = defineCall({
   subject: 'auth.v1.ops.key-rotate',
-  callers: ['ops'],
   request: z.strictObject({ order: opsOrder }),
   reply: z.strictObject({ data: z.array(keyRecord) }),
 })
@@ -102,7 +94,6 @@ export const opsRotateKeys = defineCall({
 /** State of auth's database server, which has the other services' databases too. */
 export const opsAuthStatus = defineCall({
   subject: 'auth.v1.ops.status',
-  callers: ['ops'],
   request: z.strictObject({}),
   reply: z.strictObject({ mongodb: z.strictObject({ version: z.string(), ping_ms: z.number() }) }),
 })
@@ -119,7 +110,6 @@ const auditRecord = z.strictObject({
 })
 export const opsAppendAudit = defineCall({
   subject: 'auth.v1.ops.audit-append',
-  callers: ['ops'],
   request: z.strictObject({
     by: z.string(),
     what: z.string(),
@@ -131,7 +121,6 @@ export const opsAppendAudit = defineCall({
 })
 export const opsListAudit = defineCall({
   subject: 'auth.v1.ops.audit-list',
-  callers: ['ops'],
   request: z.strictObject({ cursor: z.string().nullable(), limit: z.int().min(1).max(200) }),
   reply: pageOf(auditRecord),
 })

@@ -27,13 +27,11 @@ export function defineRewindCalls(service: string) {
   return {
     start: defineCall({
       subject: `${service}.v1.ops.rewind-start`,
-      callers: ['ops'],
       request: rewindStart,
       reply: rewindView,
     }),
     show: defineCall({
       subject: `${service}.v1.ops.rewind-show`,
-      callers: ['ops'],
       request: rewindQuery,
       reply: rewindView,
     }),

@@ -29,14 +29,12 @@ export const countUnfinishedRounds = defineCall({
 })
 export const opsSetGame = defineCall({
   subject: 'rounds.v1.ops.game-set',
-  callers: ['ops'],
   request: z.strictObject({ order: opsOrder, slug: z.string().max(64), status: gameStatus }),
   reply: z.strictObject({ slug: z.string(), status: gameStatus }),
 })
 /** A round of any operator, with its internal state in words. */
 export const opsShowRound = defineCall({
   subject: 'rounds.v1.ops.round-show',
-  callers: ['ops'],
   request: z.strictObject({ roundId: z.string().max(64) }),
   reply: z.strictObject({
     operator_id: z.string(),
@@ -46,7 +44,6 @@ export const opsShowRound = defineCall({
 })
 export const opsRoundsStatus = defineCall({
   subject: 'rounds.v1.ops.status',
-  callers: ['ops'],
   request: z.strictObject({}),
   reply: z.strictObject({ unfinished: z.int(), oldest_unfinished_at: z.string().nullable() }),
 })

@@ -12,7 +12,6 @@ const opsMovement = movementSchema.extend({
 })
 export const opsListMovements = defineCall({
   subject: 'wallet.v1.ops.movement-list',
-  callers: ['ops'],
   request: z.strictObject({
     status: movementStatus.nullable(),
     olderThanS: z.int().nullable(),
@@ -23,13 +22,11 @@ export const opsListMovements = defineCall({
 })
 export const opsShowMovement = defineCall({
   subject: 'wallet.v1.ops.movement-show',
-  callers: ['ops'],
   request: z.strictObject({ reference: z.string().max(128) }),
   reply: z.strictObject({ movement: opsMovement, attempts: z.array(movementAttemptSchema) }),
 })
 export const opsResolveMovement = defineCall({
   subject: 'wallet.v1.ops.movement-resolve',
-  callers: ['ops'],
   request: z.strictObject({
     order: opsOrder,
     reference: z.string().max(128),
@@ -39,7 +36,6 @@ export const opsResolveMovement = defineCall({
 })
 export const opsMovementsOfRound = defineCall({
   subject: 'wallet.v1.ops.movements-of-round',
-  callers: ['ops'],
   request: z.strictObject({ roundId: z.string().max(64) }),
   reply: z.strictObject({
     data: z.array(z.strictObject({ movement: opsMovement, attempts: z.array(movementAttemptSchema) })),
@@ -48,7 +44,6 @@ export const opsMovementsOfRound = defineCall({
 /** Figures for `ops status`: unresolved movements and alarms. */
 export const opsWalletStatus = defineCall({
   subject: 'wallet.v1.ops.status',
-  callers: ['ops'],
   request: z.strictObject({}),
   reply: z.strictObject({
     pending: z.int(),

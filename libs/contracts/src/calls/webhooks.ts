@@ -15,7 +15,6 @@ import { defineRewindCalls } from './rewind.ts'
 const opsDelivery = deliverySchema.extend({ operator_id: z.string() })
 export const opsListDeliveries = defineCall({
   subject: 'webhooks.v1.ops.delivery-list',
-  callers: ['ops'],
   request: z.strictObject({
     webhookId: z.string().nullable(),
     status: deliveryStatus.nullable(),
@@ -27,19 +26,16 @@ export const opsListDeliveries = defineCall({
 })
 export const opsShowDelivery = defineCall({
   subject: 'webhooks.v1.ops.delivery-show',
-  callers: ['ops'],
   request: z.strictObject({ deliveryId: z.string().max(64) }),
   reply: deliveryDetailSchema.extend({ operator_id: z.string() }),
 })
 export const opsRetryDelivery = defineCall({
   subject: 'webhooks.v1.ops.delivery-retry',
-  callers: ['ops'],
   request: z.strictObject({ order: opsOrder, deliveryId: z.string().max(64) }),
   reply: opsDelivery,
 })
 export const opsReplayEndpoint = defineCall({
   subject: 'webhooks.v1.ops.endpoint-replay',
-  callers: ['ops'],
   request: z.strictObject({
     order: opsOrder,
     webhookId: z.string().max(64),
@@ -52,7 +48,6 @@ export const opsReplayEndpoint = defineCall({
 })
 export const opsShowReplay = defineCall({
   subject: 'webhooks.v1.ops.replay-show',
-  callers: ['ops'],
   request: z.strictObject({ replayId: z.string().max(64) }),
   reply: replayJobSchema,
 })
@@ -68,19 +63,16 @@ const parked = z.strictObject({
 })
 export const opsListParked = defineCall({
   subject: 'webhooks.v1.ops.parked-list',
-  callers: ['ops'],
   request: z.strictObject({ limit: z.int().min(1).max(1000) }),
   reply: z.strictObject({ data: z.array(parked) }),
 })
 export const opsShowParked = defineCall({
   subject: 'webhooks.v1.ops.parked-show',
-  callers: ['ops'],
   request: z.strictObject({ parkedId: z.string().max(64) }),
   reply: parked,
 })
 export const opsRetryParked = defineCall({
   subject: 'webhooks.v1.ops.parked-retry',
-  callers: ['ops'],
   request: z.strictObject({ order: opsOrder, parkedId: z.string().max(64) }),
   reply: z.strictObject({ parked_id: z.string(), handled: z.boolean(), error: z.string().nullable() }),
   budgetMs: 15_000,
@@ -91,7 +83,6 @@ export const fanoutRewind = defineRewindCalls('webhooks')
 
 export const opsWebhooksStatus = defineCall({
   subject: 'webhooks.v1.ops.status',
-  callers: ['ops'],
   request: z.strictObject({}),
   reply: z.strictObject({
     pending: z.int(),
@@ -104,7 +95,6 @@ export const opsWebhooksStatus = defineCall({
 /** Events that mention a round, for the dossier. */
 export const opsEventsOfRound = defineCall({
   subject: 'webhooks.v1.ops.events-of-round',
-  callers: ['ops'],
   request: z.strictObject({ roundId: z.string().max(64) }),
   reply: z.strictObject({
     data: z.array(

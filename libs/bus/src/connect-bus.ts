@@ -91,6 +91,7 @@ export async function connectBus({
       assertFits(nc, call.subject, data)
       const head = headers()
       if (context !== undefined) head.set(callHeaders.requestId, context.requestId)
+      if (context?.atOnce === true) head.set(callHeaders.atOnce, '1')
       if (context?.receivedAtMs !== undefined) head.set(callHeaders.receivedAt, String(context.receivedAtMs))
       head.set(callHeaders.traceparent, childTraceparent(context?.traceparent))
       head.set(callHeaders.deadline, String(deadlineAtMs))

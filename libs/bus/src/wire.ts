@@ -17,6 +17,7 @@ export const callHeaders = {
   receivedAt: 'X-Received-At',
   /** The account for which the call is made, by its uuid. */
   account: 'X-Account',
+  atOnce: 'X-At-Once',
   error: 'Nats-Service-Error',
   errorCode: 'Nats-Service-Error-Code',
 } as const
@@ -124,6 +125,7 @@ export function readCallContext(
     requestId: id.success ? id.data : newId('req'),
     ...(trace.success && trace.data !== undefined ? { traceparent: trace.data } : {}),
     ...(received.success && received.data !== undefined ? { receivedAtMs: received.data } : {}),
+    ...(head?.get(callHeaders.atOnce) === '1' ? { atOnce: true } : {}),
     deadlineAtMs: Math.min(deadline.data ?? Infinity, nowMs + budgetMs),
   }
 }

@@ -68,6 +68,8 @@ export const callContextSchema = z.object({
     .optional(),
   deadlineAtMs: z.number().int().positive().optional(),
   receivedAtMs: z.number().int().positive().optional(),
+  /** True for settlement beyond the places of its account: it is stored, and its result is not waited for. */
+  atOnce: z.boolean().optional(),
 })
 
 export type CallContext = z.infer<typeof callContextSchema>

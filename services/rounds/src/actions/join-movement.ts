@@ -23,8 +23,9 @@ export type JoinMovement = (
 
 /**
  * Waits with a repeated request until the first try of the movement has ended: "a caller's retry joins the
- * same record" (docs/contract.md, section 5). Shortly before the deadline it answers the movement as it
- * stands.
+ * same record" (docs/contract.md, section 5). Repeats of one movement wait together, for as long as the first
+ * of them may. Shortly before its deadline, and at once beyond the places of the account, the answer is the
+ * movement as it stands.
  * @throws ServiceError WALLET_TIMEOUT for an intent whose movement does not come, SERVICE_UNAVAILABLE for an
  * intent that was taken back, TRANSACTION_CONFLICT when the id is that of another round's movement
  */
@@ -33,7 +34,9 @@ export function createJoinMovement({
   rounds,
   clock,
   wait = delay,
-}: Pick<Parts, 'wallet' | 'rounds' | 'clock'> & {
+}: Pick<Parts, 'clock'> & {
+  wallet: Pick<Parts['wallet'], 'show'>
+  rounds: Pick<Parts['rounds'], 'find'>
   /** A simulation waits in a time of its own. */
   wait?: (ms: number) => Promise<unknown>
 }): JoinMovement {
@@ -43,7 +46,17 @@ export function createJoinMovement({
     return stored !== null && hasMovement(stored.round, transactionId)
   }
 
-  return async function joinMovement(round, transactionId, context) {
+  const polls = new Map<string, Promise<Shown>>()
+
+  return function joinMovement(round, transactionId, context) {
+    if (context.atOnce === true) return poll(round, transactionId, context)
+    const key = `${round.id} ${transactionId}`
+    const begun = polls.get(key) ?? poll(round, transactionId, context).finally(() => polls.delete(key))
+    polls.set(key, begun)
+    return begun
+  }
+
+  async function poll(round: RoundState, transactionId: string, context: HandlerContext): Promise<Shown> {
     const scope: Scope = scopeOf(round)
     const startMs = clock.now().getTime()
     for (let pollMs = pollFirstMs; ; pollMs = Math.min(pollMs * 2, pollLastMs)) {
@@ -54,7 +67,7 @@ export function createJoinMovement({
           : takenBack()
       }
       const nowMs = clock.now().getTime()
-      const isLate = nowMs + pollMs >= context.deadlineAtMs - reserveMs
+      const isLate = context.atOnce === true || nowMs + pollMs >= context.deadlineAtMs - reserveMs
       if (shown !== null && (shown.answered || isLate)) return shown
       if (shown === null) {
         if (isLate || nowMs - startMs >= intentMs) throw unknownOutcome(resourceOf(round, transactionId))

@@ -3,9 +3,10 @@ import type { Caller, Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { z } from 'zod'
 import { roundBytes } from '../records/present-round.ts'
+import { resourceOf, unknownOutcome } from '../rules/movement.ts'
 import type { Commitment } from '../rules/new-round.ts'
 import type { RoundMessage } from '../rules/round-message.ts'
-import { isUnfinished, type RoundState } from '../rules/round.ts'
+import { isUnfinished, openMovementIds, type RoundState } from '../rules/round.ts'
 import { sequenceKey, type StoredRound } from '../storage/round-document.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
 import type { Games } from './games.ts'
@@ -179,6 +180,9 @@ export function createActOnRound({
   ): Promise<RoundState> {
     const stored = await players.round(await players.player(caller), roundId)
     const acted = await actor.send(stored, action)
-    return (await settleRound(acted, { recover: false, context })).round
+    const { round } = await settleRound(acted, { recover: false, context })
+    const [owed] = openMovementIds(round)
+    if (context.atOnce === true && owed !== undefined) throw unknownOutcome(resourceOf(round, owed))
+    return round
   }
 }

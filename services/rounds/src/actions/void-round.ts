@@ -2,6 +2,7 @@ import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { graceMs } from '../rules/due-at.ts'
+import { resourceOf, unknownOutcome } from '../rules/movement.ts'
 import type { RoundState } from '../rules/round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { Parts } from './parts.ts'
@@ -42,7 +43,10 @@ export function createVoidRound({
     const [stake] = stored.round.stakes
     const tried =
       stake?.state === 'ASKED'
-        ? await voidStake(stored, stake.transactionId, context)
+        ? await voidStake(stored, stake.transactionId, context).catch((error: unknown) => {
+            if (context.atOnce !== true || !(error instanceof ServiceError)) throw error
+            throw unknownOutcome(resourceOf(stored.round, stake.transactionId), error)
+          })
         : await settleRound(stored, { recover: false, context })
     const { round } = tried
     if (round.status === 'VOIDED' || round.status === 'PENDING') return round

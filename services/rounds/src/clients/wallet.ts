@@ -39,6 +39,8 @@ type WalletState = {
 const balanceBudgetMs = 2500
 /** Kept for the answer's way back when wallet-bridge has not answered in time. */
 const answerReserveMs = 400
+/** Time in which wallet-bridge stores what is not to be waited for. */
+const atOnceMs = 300
 const statusFreshMs = 500
 const statusesMax = 1000
 
@@ -74,7 +76,9 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
       return state
     },
 
+    /** Leaves settlement that is not to be waited for to the sweeper, which takes one round after the other. */
     async place(scope: Scope, order: MovementOrder, context?: CallContext): Promise<Placement> {
+      if (context?.atOnce === true) return { kind: 'unknown', error: new ServiceError('WALLET_TIMEOUT') }
       try {
         return { kind: 'placed', placed: await bus.call(placeMovement, { scope, ...order }, inTime(context)) }
       } catch (error) {
@@ -109,9 +113,10 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
 
 /** Ends our wait early enough to answer our own caller about a movement of unknown outcome. */
 function inTime(context: CallContext | undefined): CallContext | undefined {
-  return context?.deadlineAtMs === undefined
-    ? context
-    : { ...context, deadlineAtMs: context.deadlineAtMs - answerReserveMs }
+  if (context?.deadlineAtMs === undefined) return context
+  const latestAtMs = context.deadlineAtMs - answerReserveMs
+  const deadlineAtMs = context.atOnce === true ? Math.min(Date.now() + atOnceMs, latestAtMs) : latestAtMs
+  return { ...context, deadlineAtMs }
 }
 
 /**

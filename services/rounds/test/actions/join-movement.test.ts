@@ -1,0 +1,72 @@
+import t from 'tap'
+import { createJoinMovement } from '../../src/actions/join-movement.ts'
+import { newRound } from '../../src/rules/new-round.ts'
+
+const now = new Date(1_700_000_000_000)
+const round = newRound({
+  session: {
+    ...{ _id: 'ses', operatorId: '00000000-0000-4000-8000-0000000000aa', environment: 'SANDBOX' },
+    ...{ playerId: 'p', game: 'dice', currency: 'USD', brandId: null, expiresAt: now },
+  },
+  ...{ driver: 'game', gameId: 'g', clientSeed: null, bet: null, stake: 100n, maxPayout: 200n, now },
+  commitment: { nonce: 1, sealedSeed: '', serverSeedHash: '' },
+  ...{ grantId: null, settleLosses: 'none', requestHash: '', clientTransactionId: 'mine' },
+  newId: (prefix) => prefix,
+  newUuid: () => 'uuid',
+})
+const shown = {
+  answered: false,
+  requestHash: '',
+  driver: 'game',
+  outcome: { kind: 'pending', code: 'WALLET_TIMEOUT', rollbackOwed: false },
+  movement: {
+    type: 'BET',
+    status: 'PENDING',
+    environment: 'SANDBOX',
+    ...{ transaction_id: 'mine', reference: 'txn_1', amount: '1.00' },
+    ...{ currency: 'USD', player_id: 'p', session_id: 'ses', round_id: round.id, game: 'dice' },
+    ...{ free_bet: false, reference_transaction_id: null, wallet_transaction_id: null, wallet_code: null },
+    ...{ balance_after: null, created_at: '', updated_at: '' },
+  },
+} as const
+
+/** A wallet-bridge whose movement ends after `pendingMs` of a time that only waiting makes pass. */
+function world(pendingMs: number) {
+  let nowMs = now.getTime()
+  let asked = 0
+  const joinMovement = createJoinMovement({
+    wallet: {
+      async show() {
+        asked += 1
+        return { ...shown, answered: nowMs - now.getTime() >= pendingMs }
+      },
+    },
+    rounds: { find: async () => null },
+    clock: { now: () => new Date(nowMs) },
+    async wait(ms) {
+      nowMs += ms
+    },
+  })
+  return { joinMovement, asked: () => asked }
+}
+
+const context = { requestId: 'req', deadlineAtMs: now.getTime() + 15_000 }
+
+await t.test('2,100 repeats of one movement wait together', async (t) => {
+  const alone = world(3000)
+  await alone.joinMovement(round, 'mine', context)
+  const { joinMovement, asked } = world(3000)
+  const all = await Promise.all(Array.from({ length: 2100 }, () => joinMovement(round, 'mine', context)))
+  t.equal(asked(), alone.asked(), 'one poll for all of them')
+  t.ok(all.every(({ answered }) => answered))
+  await joinMovement(round, 'mine', context)
+  t.equal(asked(), alone.asked() + 1, 'who comes later asks anew')
+})
+
+await t.test('a repeat that is not to be waited for is answered as the movement stands', async (t) => {
+  const { joinMovement, asked } = world(3000)
+  const waiting = joinMovement(round, 'mine', context)
+  t.match(await joinMovement(round, 'mine', { ...context, atOnce: true }), { answered: false })
+  t.match(await waiting, { answered: true })
+  t.ok(asked() > 2)
+})

@@ -18,6 +18,7 @@ import { repeatUnstarted } from './http/repeat-unstarted.ts'
 import { createRequestLog } from './http/request-log.ts'
 import { createLimiters, limitsSubject } from './limits/limiters.ts'
 import { createLoadGauge } from './limits/load-gauge.ts'
+import { createBodyIntake, createPlaces } from './limits/places.ts'
 import { createMetrics } from './metrics.ts'
 import type { RouteEntry } from './routes/route-entry.ts'
 import { routeTable } from './routes/route-table.ts'
@@ -69,6 +70,10 @@ export async function startGateway({
     stakeInFlightMax: config.PITBOSS_SHED_STAKE_IN_FLIGHT,
   })
   const arrivals = createArrivalClock()
+  const intake = createBodyIntake({
+    perAddressMax: config.PITBOSS_LIMIT_ADDRESS_BODIES,
+    allMax: config.PITBOSS_LIMIT_BODIES,
+  })
   const requestLog = createRequestLog({ bus: plainBus, logger })
   const missing = createReadinessProbe({ bus, access })
   const webFolder = config.PITBOSS_WEB_FOLDER
@@ -79,6 +84,12 @@ export async function startGateway({
     access,
     limiters,
     gauge,
+    intake,
+    places: {
+      account: createPlaces(config.PITBOSS_LIMIT_ACCOUNT_PLACES),
+      address: createPlaces(config.PITBOSS_LIMIT_ADDRESS_PLACES),
+    },
+    connections: createPlaces(config.PITBOSS_LIMIT_ADDRESS_CONNECTIONS),
     arrivals,
     trustedProxies: config.PITBOSS_TRUSTED_PROXIES,
     bodyTimeoutMs: config.PITBOSS_BODY_TIMEOUT_MS,

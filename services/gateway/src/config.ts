@@ -51,6 +51,17 @@ export const configSchema = z.object({
   PITBOSS_LIMIT_MINT_ADDRESS_PER_MIN: limit(120),
   PITBOSS_LIMIT_LOGIN_EMAIL_PER_MIN: limit(10),
   PITBOSS_LIMIT_LOGIN_ADDRESS_PER_MIN: limit(30),
+  // Limits of docs/contract.md, section 12: routes without a token, callbacks of one operator
+  PITBOSS_LIMIT_ADDRESS_PER_S: limit(20),
+  PITBOSS_LIMIT_ADDRESS_BURST: limit(100),
+  PITBOSS_LIMIT_CALLBACK_PER_S: limit(100),
+  // Bounds of one gateway: connections and bodies on their way per address, all bodies on their way, requests
+  // at work per account and per address. The /64 of a v6 address counts as one.
+  PITBOSS_LIMIT_ADDRESS_CONNECTIONS: limit(2000),
+  PITBOSS_LIMIT_ADDRESS_BODIES: limit(256),
+  PITBOSS_LIMIT_BODIES: limit(2000),
+  PITBOSS_LIMIT_ACCOUNT_PLACES: limit(200),
+  PITBOSS_LIMIT_ADDRESS_PLACES: limit(100),
   // Thresholds of shedding: delay of the event loop in milliseconds, requests at work at once
   PITBOSS_SHED_READ_DELAY_MS: whole(10, 60_000, 400),
   PITBOSS_SHED_STAKE_DELAY_MS: whole(10, 60_000, 1000),
@@ -73,5 +84,7 @@ export function limiterRules(config: GatewayConfig) {
     mintAddress: perMinute(config.PITBOSS_LIMIT_MINT_ADDRESS_PER_MIN),
     loginEmail: perMinute(config.PITBOSS_LIMIT_LOGIN_EMAIL_PER_MIN),
     loginAddress: perMinute(config.PITBOSS_LIMIT_LOGIN_ADDRESS_PER_MIN),
+    address: perSecond(config.PITBOSS_LIMIT_ADDRESS_PER_S, config.PITBOSS_LIMIT_ADDRESS_BURST),
+    callback: perSecond(config.PITBOSS_LIMIT_CALLBACK_PER_S),
   }
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { type AddressRange, isWithin, parseAddress } from '@pitboss/contracts/address-range'
 import ipaddr from 'ipaddr.js'
 
@@ -9,7 +10,7 @@ const forwardedMax = 32
  * trusted proxy. Never throws; an unreadable entry ends the search at the proxy that sent it.
  */
 export function clientAddress(request: IncomingMessage, trustedProxies: readonly AddressRange[]): string {
-  const peer = canonical(request.socket.remoteAddress ?? '') ?? 'unknown'
+  const peer = peerAddress(request.socket)
   if (trustedProxies.length === 0 || !isWithin(peer, trustedProxies)) return peer
   const forwarded = (request.headersDistinct['x-forwarded-for'] ?? []).join(',').split(',')
   let client = peer
@@ -27,6 +28,11 @@ export function limiterAddress(address: string): string {
   const parsed = parseAddress(address)
   if (parsed === null || parsed.kind() === 'ipv4') return address
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/64`).toString()}/64`
+}
+
+/** The address of a connection's other end, in its one form; `unknown` once it is gone. */
+export function peerAddress(socket: Pick<Socket, 'remoteAddress'>): string {
+  return canonical(socket.remoteAddress ?? '') ?? 'unknown'
 }
 
 function canonical(text: string): string | null {

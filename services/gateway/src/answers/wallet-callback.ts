@@ -1,37 +1,49 @@
 import { walletCallback as callbackCall } from '@pitboss/contracts/calls/wallet'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { bodyBytesMax } from '../input/read-input.ts'
-import type { AnswerDeps, Handler } from '../http/inbound.ts'
-import { readBody } from '../input/read-body.ts'
-import { singleHeader } from '../input/headers.ts'
 import { z } from 'zod'
+import { limiterAddress } from '../access/client-address.ts'
+import type { Answer, AnswerDeps, Inbound } from '../http/inbound.ts'
+import { singleHeader } from '../input/headers.ts'
 
 /** Source: docs/contract.md, section 11. */
 export const callbackReply = z.strictObject({ status: z.literal('accepted') })
 
-const bodyTimeoutMs = 10_000
+const operatorCharactersMax = 64
 const signatureCharactersMax = 256
 const timestampCharactersMax = 64
 
 /**
  * `POST /v1/public/wallet-callbacks/{operator_id}/{environment}`: forwards the raw bytes, since the wallet
- * signed them. Source: docs/contract.md, section 11.
+ * signed them. One with a good signature counts toward its operator, any other toward its address. Source:
+ * docs/contract.md, sections 8 and 11.
  */
-export function createWalletCallback({ bus }: AnswerDeps): Handler {
-  return async ({ raw, params, context }) => {
+export function createWalletCallback({ bus, limiters }: AnswerDeps) {
+  return async ({ raw, params, body, context, clientAddress, admit }: Inbound<Buffer>): Promise<Answer> => {
     const environment = params.environment ?? ''
     if (environment !== 'TEST' && environment !== 'LIVE') throw new ServiceError('NOT_FOUND')
+    const address = limiterAddress(clientAddress)
     const operator = params.operator_id ?? ''
-    if (operator.length > 64) throw new ServiceError('INVALID_SIGNATURE')
-    const body = await readBody(raw, { bytesMax: bodyBytesMax, timeoutMs: bodyTimeoutMs })
+    const before = [limiters.peek('address', address), limiters.peek('callback', operator)]
+    for (const verdict of before) if (!verdict.allowed) admit(verdict)
     const request = {
-      operator,
+      operator: operator.slice(0, operatorCharactersMax),
       environment,
       rawBody: body.toString('base64'),
       timestamp: cut(singleHeader(raw, 'x-timestamp'), timestampCharactersMax),
       signature: cut(singleHeader(raw, 'x-signature'), signatureCharactersMax),
     }
-    await bus.call(callbackCall, request, context)
+    const show = (name: 'address' | 'callback', key: string) =>
+      admit({ ...limiters.take(name, key), allowed: true })
+    try {
+      if (operator.length > operatorCharactersMax) throw new ServiceError('INVALID_SIGNATURE')
+      await bus.call(callbackCall, request, context)
+    } catch (error) {
+      const isSigned = error instanceof ServiceError && error.code === 'TRANSACTION_NOT_FOUND'
+      if (isSigned) show('callback', operator)
+      else show('address', address)
+      throw error
+    }
+    show('callback', operator)
     return { status: 202, json: { status: 'accepted' } }
   }
 }

@@ -1,12 +1,16 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { isWithin } from '@pitboss/contracts/address-range'
 import { toEventEnvironment } from '@pitboss/contracts/primitives'
 import { isErrorCode } from '@pitboss/errors/catalogue'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { z } from 'zod'
+import { limiterAddress, peerAddress } from '../access/client-address.ts'
 import { isRepeatedHeader, requestIdOf } from '../input/headers.ts'
+import type { Places } from '../limits/places.ts'
 import type { Metrics } from '../metrics.ts'
 import { registerRoutes } from '../routes/register-routes.ts'
 import type { RequestLog } from './request-log.ts'
@@ -30,6 +34,8 @@ export type AppDeps = ServeDeps & {
   readonly requestLog: RequestLog
   readonly metrics: Metrics
   readonly headersTimeoutMs: number
+  /** Connections by address. */
+  readonly connections: Places
   /** True once the gateway takes no more work; connections are closed after their answer then. */
   readonly isStopping: () => boolean
 }
@@ -74,6 +80,7 @@ export function createApp(given: AppDeps): FastifyInstance {
   })
   app.server.headersTimeout = deps.headersTimeoutMs
   app.server.maxConnections = connectionsMax
+  app.server.on('connection', (socket) => boundConnections(deps, socket))
   app.server.on('connect', answerConnect)
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.removeAllContentTypeParsers()
@@ -85,6 +92,15 @@ export function createApp(given: AppDeps): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => answerRequest(deps, request, reply))
   registerRoutes(app)
   return app
+}
+
+/** Cuts a connection beyond the bound of its address. A trusted proxy has the connections of all its clients. */
+function boundConnections({ connections, trustedProxies }: Deps, socket: Socket): void {
+  const peer = peerAddress(socket)
+  if (isWithin(peer, trustedProxies)) return
+  const leave = connections.take(limiterAddress(peer))
+  if (leave === null) socket.destroy()
+  else socket.once('close', leave)
 }
 
 async function answerRequest(

@@ -6,10 +6,12 @@ import { clientAddress, limiterAddress } from '../access/client-address.ts'
 import { identify, type Identity } from '../access/identify.ts'
 import type { Limiters } from '../limits/limiters.ts'
 import type { LoadGauge } from '../limits/load-gauge.ts'
+import type { BodyIntake, Places } from '../limits/places.ts'
 import type { Verdict } from '../limits/rate-counter.ts'
 import type { RouteEntry } from '../routes/route-entry.ts'
 import type { ArrivalClock } from './arrival-clock.ts'
 import type { Answer, Attribution, Handler, Inbound } from './inbound.ts'
+import type { BodyRules } from '../input/read-body.ts'
 import { isSettlement, readInput } from '../input/read-input.ts'
 import { traceparentOf } from '../input/headers.ts'
 import { errorAnswer } from './send.ts'
@@ -18,6 +20,9 @@ export type ServeDeps = {
   readonly access: AccessState
   readonly limiters: Limiters
   readonly gauge: LoadGauge
+  readonly intake: BodyIntake
+  /** Places at work, of an account and of an address. */
+  readonly places: { readonly account: Places; readonly address: Places }
   readonly arrivals: Pick<ArrivalClock, 'receivedAtMs'>
   readonly trustedProxies: readonly AddressRange[]
   readonly bodyTimeoutMs: number
@@ -71,7 +76,8 @@ export async function serveRequest(
     attribution,
     clientAddress: address,
   })
-  const leave = deps.gauge.enter()
+  let leave = deps.gauge.enter()
+  let leavePlaces: (() => void)[] = []
   try {
     requirePossiblePath(params)
     if (entry.limit !== 'body') requireRoom(deps.gauge, entry)
@@ -88,22 +94,36 @@ export async function serveRequest(
             },
           })
     limitBeforeBody(deps.limiters, entry, identity, address, admit)
-    const input = await readInput({ entry, raw, params, bodyTimeoutMs: deps.bodyTimeoutMs }).catch(
+    // A request that waits for its client is no load.
+    leave()
+    const input = await readInput({ entry, raw, params, rules: bodyRules(deps, entry, address) }).catch(
       (error: unknown) => {
         // Counted, but the answer still names the mistake in the body.
         if (entry.limit === 'body' && identity !== null) show(takeFor(deps.limiters, identity))
         throw error
       },
     )
-    if (entry.limit === 'body' && identity !== null && !isSettlement(input.body)) {
+    leave = deps.gauge.enter()
+    const settles = entry.shed === 'never' || (entry.limit === 'body' && isSettlement(input.body))
+    if (entry.limit === 'body' && identity !== null && !settles) {
       admit(takeFor(deps.limiters, identity))
       requireRoom(deps.gauge, entry)
     }
+    const taken = takePlaces(deps, entry, identity, address)
+    if (taken === null && !settles) throw noPlace()
+    leavePlaces = taken ?? []
     const traceparent = traceparentOf(raw)
+    const context = {
+      requestId,
+      receivedAtMs,
+      ...(traceparent === undefined ? {} : { traceparent }),
+      // Settlement is never refused for places: it is stored and answered at once.
+      ...(taken === null ? { atOnce: true } : {}),
+    }
     const inbound: Inbound = {
       entry,
       raw,
-      context: { requestId, receivedAtMs, ...(traceparent === undefined ? {} : { traceparent }) },
+      context,
       clientAddress: address,
       identity,
       ...input,
@@ -117,6 +137,7 @@ export async function serveRequest(
     return served(errorAnswer(error, requestId), error)
   } finally {
     leave()
+    for (const leavePlace of leavePlaces) leavePlace()
   }
 }
 
@@ -124,6 +145,42 @@ function requirePossiblePath(params: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(params)) {
     if (hasControlCharacter(value) || (value === '' && name !== '*')) throw new ServiceError('NOT_FOUND')
   }
+}
+
+/** A body that may settle money is never given up for others. */
+function bodyRules({ bodyTimeoutMs, intake }: ServeDeps, entry: RouteEntry, address: string): BodyRules {
+  const staysAnyway = entry.shed === 'never' || entry.limit === 'body'
+  return {
+    timeoutMs: bodyTimeoutMs,
+    begin: (giveUp) => (staysAnyway ? () => undefined : intake.begin(limiterAddress(address), giveUp)),
+  }
+}
+
+/**
+ * Takes the places at work of a request: of the account behind its token, and of the address of a player or of
+ * a client without a token. Probes and static files take none. Null when the client has all of its own taken.
+ */
+function takePlaces(
+  { places }: ServeDeps,
+  entry: RouteEntry,
+  identity: Identity | null,
+  address: string,
+): (() => void)[] | null {
+  if (identity === null && entry.limit === 'exempt') return []
+  const ofAddress = identity === null || identity.audience === 'game-launcher'
+  const taken = [
+    ...(identity === null ? [] : [places.account.take(identity.operatorId)]),
+    ...(ofAddress ? [places.address.take(limiterAddress(address))] : []),
+  ]
+  const held = taken.filter((leave) => leave !== null)
+  if (held.length === taken.length) return held
+  for (const leave of held) leave()
+  return null
+}
+
+function noPlace(): ServiceError {
+  const message = 'Too many requests of yours are at work.'
+  return new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: 1 })
 }
 
 function requireRoom(gauge: LoadGauge, entry: RouteEntry): void {
@@ -137,7 +194,7 @@ function limitBeforeBody(
   address: string,
   admit: (verdict: Verdict) => void,
 ): void {
-  if (entry.limit === 'mintAddress' || entry.limit === 'loginAddress') {
+  if (entry.limit === 'mintAddress' || entry.limit === 'loginAddress' || entry.limit === 'address') {
     admit(limiters.take(entry.limit, limiterAddress(address)))
   } else if (entry.limit === 'counted' && identity !== null) admit(takeFor(limiters, identity))
 }

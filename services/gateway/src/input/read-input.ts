@@ -3,12 +3,9 @@ import { type ErrorDetail, invalidField, ServiceError } from '@pitboss/errors/se
 import { z } from 'zod'
 import { validateQuery } from './list-cursor.ts'
 import { parseJson } from './parse-json.ts'
-import { hasBody, readBody, requireJsonContent } from './read-body.ts'
+import { type BodyRules, hasBody, readBody, requireJsonContent } from './read-body.ts'
 import { validatePart, validationError } from './validate.ts'
 import type { RouteEntry } from '../routes/route-entry.ts'
-
-/** Source: docs/contract.md, section 8. */
-export const bodyBytesMax = 64 * 1024
 
 export type Input = { params: Record<string, string>; query: unknown; body: unknown }
 
@@ -25,15 +22,16 @@ export async function readInput({
   entry,
   raw,
   params,
-  bodyTimeoutMs,
+  rules,
 }: {
   entry: RouteEntry
   raw: IncomingMessage
   params: Readonly<Record<string, string>>
-  bodyTimeoutMs: number
+  rules: BodyRules
 }): Promise<Input> {
   const { shapes } = entry
-  const body = shapes.body === 'raw' ? undefined : await readJson(raw, bodyTimeoutMs)
+  if (shapes.body === 'bytes') return { params, query: {}, body: await readBody(raw, rules) }
+  const body = shapes.body === 'raw' ? undefined : await readJson(raw, rules)
   const details: ErrorDetail[] = []
   const keep = (part: ReturnType<typeof validatePart>): unknown => {
     if (part.ok) return part.value
@@ -56,9 +54,9 @@ export function isSettlement(body: unknown): boolean {
   return settlementSchema.safeParse(body).success
 }
 
-async function readJson(raw: IncomingMessage, timeoutMs: number): Promise<unknown> {
+async function readJson(raw: IncomingMessage, rules: BodyRules): Promise<unknown> {
   if (!hasBody(raw)) return undefined
-  const bytes = await readBody(raw, { bytesMax: bodyBytesMax, timeoutMs })
+  const bytes = await readBody(raw, rules)
   if (bytes.length === 0) return undefined
   requireJsonContent(raw)
   return parseJson(bytes)
@@ -68,7 +66,7 @@ async function readJson(raw: IncomingMessage, timeoutMs: number): Promise<unknow
  * A route without a body takes none or `{}`. A POST whose body has no required field takes none too.
  */
 function validateBody({ shapes, method }: RouteEntry, body: unknown): ReturnType<typeof validatePart> {
-  if (shapes.body === null || shapes.body === 'raw') {
+  if (shapes.body === null || typeof shapes.body === 'string') {
     const part = validatePart(nothing, body === undefined ? {} : body, 'body')
     return part.ok ? { ok: true, value: undefined } : part
   }

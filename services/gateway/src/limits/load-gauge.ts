@@ -1,3 +1,5 @@
+import { once } from './places.ts'
+
 /**
  * Overload of the gateway, and the order of shedding. Source: docs/contract.md, section 8; the thresholds are
  * ours, by configuration.
@@ -52,12 +54,9 @@ export function createLoadGauge({
     },
     enter() {
       inFlight += 1
-      let left = false
-      return () => {
-        if (left) return
-        left = true
+      return once(() => {
         inFlight -= 1
-      }
+      })
     },
     inFlight: () => inFlight,
     stop: () => clearInterval(timer),

@@ -109,10 +109,10 @@ function headerParameters({ idempotent }: RouteEntry): unknown[] {
 
 function requestBody(
   entry: RouteEntry,
-  body: z.ZodType | 'raw',
+  body: z.ZodType | 'bytes' | 'raw',
   schemas: SchemaWriter,
 ): Record<string, unknown> {
-  if (body === 'raw') {
+  if (typeof body === 'string') {
     return { required: true, content: { [entry.bodyType]: { schema: {}, example: entry.example } } }
   }
   const schema = schemas.write(body, 'input')

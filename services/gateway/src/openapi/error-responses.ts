@@ -26,7 +26,7 @@ function errorsOf(entry: RouteEntry): ErrorCode[] {
     if (entry.access['operator-api'] !== undefined) codes.push('IP_NOT_ALLOWED')
     if (entry.access.dashboard !== undefined) codes.push('FORBIDDEN')
   }
-  if (entry.limit === 'counted' || entry.limit === 'body') codes.push('RATE_LIMITED')
+  if (entry.limit !== 'exempt') codes.push('RATE_LIMITED')
   if (entry.path.includes('{')) codes.push(entry.notFound)
   return [...new Set([...codes, ...entry.errors])]
 }

@@ -55,11 +55,13 @@ export const ownRoutes: readonly RouteEntry[] = [
     answer: createRefresh,
     reply: dashboardTokenSchema,
     errors: ['INVALID_CREDENTIALS', 'OPERATOR_SUSPENDED'],
+    limit: 'address',
   }),
   own('POST /v1/dashboard/logout', {
     summary: 'Sign out of the dashboard',
     answer: createLogout,
     statuses: [204],
+    limit: 'address',
   }),
   own('POST /v1/dashboard/invitations/accept', {
     summary: 'Accept an invitation',
@@ -67,17 +69,20 @@ export const ownRoutes: readonly RouteEntry[] = [
     body: acceptInvitationBody,
     reply: acceptInvitationReply,
     errors: ['INVALID_CREDENTIALS'],
+    limit: 'address',
   }),
 
   own('GET /v1/public/jwks.json', {
     summary: 'Public token keys',
     answer: createPublicKeys,
     reply: listPublicKeys.reply,
+    limit: 'address',
   }),
   own('GET /v1/public/event-types', {
     summary: 'Event types with their schemas',
     answer: createEventTypes,
     reply: eventTypesReply,
+    limit: 'address',
   }),
   own('POST /v1/public/verify', {
     summary: 'Verify a finished round',
@@ -98,21 +103,24 @@ export const ownRoutes: readonly RouteEntry[] = [
       },
     },
     reply: verifyReply,
+    limit: 'address',
   }),
   own('GET /v1/public/openapi.json', {
     summary: 'This description',
     answer: createOpenApi,
     reply: z.record(z.string(), z.unknown()),
+    limit: 'address',
   }),
   own('POST /v1/public/wallet-callbacks/{operator_id}/{environment}', {
     summary: "A wallet's signed hint that the result of a movement is known",
     answer: createWalletCallback,
-    body: 'raw',
+    body: 'bytes',
     example: { transactionId: 'bet-2026-11-20-0001', status: 'SUCCESS' },
     reply: callbackReply,
     statuses: [202],
     shed: 'stake',
     errors: ['INVALID_SIGNATURE', 'TRANSACTION_NOT_FOUND', 'NOT_FOUND'],
+    limit: 'callback',
   }),
   own('POST /v1/reports/reconciliation', {
     summary: "Compare the operator's own ledger with ours",

@@ -26,8 +26,8 @@ export type ForwardCall = Call<Forwarded, ForwardedReply>
 type Shapes = {
   readonly params: z.ZodType | null
   readonly query: z.ZodType
-  /** Null: none or `{}`. `raw`: the handler reads the body itself. */
-  readonly body: z.ZodType | 'raw' | null
+  /** Null: none or `{}`. `bytes`: as it came. `raw`: the handler reads the body itself. */
+  readonly body: z.ZodType | 'bytes' | 'raw' | null
   readonly reply: z.ZodType | null
   readonly statuses: readonly number[]
 }
@@ -41,10 +41,10 @@ export type RouteEntry = {
   /** Null: no token. */
   readonly access: Access | null
   /**
-   * `body`: counted after the body, unless it settles. The two addresses are counted before it, their other
-   * limits after it.
+   * `body`: counted after the body, unless it settles. An address is counted before it, further limits of the
+   * route after it. `callback`: by its signature.
    */
-  readonly limit: 'counted' | 'exempt' | 'body' | 'mintAddress' | 'loginAddress'
+  readonly limit: 'counted' | 'exempt' | 'body' | 'callback' | 'mintAddress' | 'loginAddress' | 'address'
   readonly shed: ShedClass
   /** The error for an id that cannot be. */
   readonly notFound: ErrorCode
@@ -117,11 +117,11 @@ type OwnRoute<Body, Query> = {
   summary: string
   answer: (deps: AnswerDeps) => (inbound: Inbound<Body, Query>) => Promise<Answer>
   access?: Access
-  limit?: 'mintAddress' | 'loginAddress'
+  limit?: 'mintAddress' | 'loginAddress' | 'address' | 'callback'
   shed?: ShedClass
   errors?: readonly ErrorCode[]
   query?: z.ZodType<Query> | 'any'
-  body?: z.ZodType<Body> | 'raw'
+  body?: z.ZodType<Body> | 'bytes' | 'raw'
   bodyType?: string
   example?: unknown
   reply?: z.ZodType

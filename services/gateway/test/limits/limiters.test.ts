@@ -48,6 +48,8 @@ function allRules(): LimiterRules {
     mintPair: perMinute,
     loginAddress: perMinute,
     loginEmail: perMinute,
+    address: rule,
+    callback: rule,
   }
 }
 

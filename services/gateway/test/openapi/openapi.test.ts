@@ -99,7 +99,7 @@ await t.test('every example fits its schema', (t) => {
 
 await t.test('examples of bodies are taken by the routes themselves', (t) => {
   for (const { method, path, shapes } of routeTable) {
-    if (shapes.body === null || shapes.body === 'raw') continue
+    if (shapes.body === null || typeof shapes.body === 'string') continue
     const one = built.paths[path]?.[method.toLowerCase()]
     const example = one?.requestBody?.content['application/json']?.example
     const parsed = shapes.body.safeParse(example)

@@ -77,6 +77,14 @@ const url = (protocols: readonly string[], example: string) =>
     error: `must look like ${example}`,
   })
 
+/** A whole number in decimal digits, from `least` to `most`. */
+export const whole = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,9}$/, `must be a whole number from ${least} to ${most}`)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`)
+
 export const port = number(z.number().int().min(0).max(65_535))
 
 /** Every service has these. */

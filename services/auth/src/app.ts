@@ -69,6 +69,7 @@ export async function startAuth({
     random: (size) => randomBytes(size),
     baseUrl: config.PITBOSS_BASE_URL,
     tokenTtlS: config.PITBOSS_TOKEN_TTL_S,
+    caps: { keys: config.PITBOSS_LIMIT_ACCOUNT_KEYS, people: config.PITBOSS_LIMIT_ACCOUNT_PEOPLE },
   })
   // The first start makes the first signing key.
   await signer.keys()

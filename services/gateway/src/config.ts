@@ -1,21 +1,15 @@
 import { parseRange } from '@pitboss/contracts/address-range'
-import { baseUrlConfig, commonConfig, port } from '@pitboss/runtime/load-config'
+import { baseUrlConfig, commonConfig, port, whole } from '@pitboss/runtime/load-config'
 import { z } from 'zod'
 import type { RateRule } from './limits/rate-counter.ts'
 
 /** The settings that the gateway reads from its environment. */
 
 const minuteMs = 60_000
+/** The bucket of an account, in buckets of a key. Source: docs/contract.md, section 12. */
+const keysPerAccount = 5
 
-const whole = (least: number, most: number, fallback: number) =>
-  z
-    .string()
-    .regex(/^[0-9]{1,9}$/, `must be a whole number from ${least} to ${most}`)
-    .transform(Number)
-    .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`)
-    .default(fallback)
-
-const limit = (fallback: number) => whole(1, 1_000_000, fallback)
+const limit = (fallback: number) => whole(1, 1_000_000).default(fallback)
 
 /** CIDR ranges of the proxies whose X-Forwarded-For counts, comma separated. */
 const trustedProxies = z
@@ -40,11 +34,14 @@ export const configSchema = z.object({
   /** The folder with the built pages (`web/dist`); without one their paths are NOT_FOUND. */
   PITBOSS_WEB_FOLDER: z.string().min(1).optional(),
   // Longest time for a client to send its headers, and then its body, in milliseconds
-  PITBOSS_HEADERS_TIMEOUT_MS: whole(100, 120_000, 10_000),
-  PITBOSS_BODY_TIMEOUT_MS: whole(100, 120_000, 10_000),
+  PITBOSS_HEADERS_TIMEOUT_MS: whole(100, 120_000).default(10_000),
+  PITBOSS_BODY_TIMEOUT_MS: whole(100, 120_000).default(10_000),
   // Limits of docs/contract.md, section 8
   PITBOSS_LIMIT_OPERATOR_PER_S: limit(100),
   PITBOSS_LIMIT_OPERATOR_BURST: limit(200),
+  /** Of all keys and people of an account together; five times a key's where unset. */
+  PITBOSS_LIMIT_ACCOUNT_PER_S: whole(1, 10_000_000).optional(),
+  PITBOSS_LIMIT_ACCOUNT_BURST: whole(1, 10_000_000).optional(),
   PITBOSS_LIMIT_LAUNCHER_PER_S: limit(30),
   PITBOSS_LIMIT_DASHBOARD_PER_S: limit(20),
   PITBOSS_LIMIT_MINT_KEY_PER_MIN: limit(30),
@@ -63,10 +60,10 @@ export const configSchema = z.object({
   PITBOSS_LIMIT_ACCOUNT_PLACES: limit(200),
   PITBOSS_LIMIT_ADDRESS_PLACES: limit(100),
   // Thresholds of shedding: delay of the event loop in milliseconds, requests at work at once
-  PITBOSS_SHED_READ_DELAY_MS: whole(10, 60_000, 400),
-  PITBOSS_SHED_STAKE_DELAY_MS: whole(10, 60_000, 1000),
-  PITBOSS_SHED_READ_IN_FLIGHT: whole(1, 1_000_000, 1000),
-  PITBOSS_SHED_STAKE_IN_FLIGHT: whole(1, 1_000_000, 2000),
+  PITBOSS_SHED_READ_DELAY_MS: whole(10, 60_000).default(400),
+  PITBOSS_SHED_STAKE_DELAY_MS: whole(10, 60_000).default(1000),
+  PITBOSS_SHED_READ_IN_FLIGHT: whole(1, 1_000_000).default(1000),
+  PITBOSS_SHED_STAKE_IN_FLIGHT: whole(1, 1_000_000).default(2000),
 })
 
 export type GatewayConfig = z.infer<typeof configSchema>
@@ -77,6 +74,10 @@ export function limiterRules(config: GatewayConfig) {
   const perSecond = (rate: number, burst = rate): RateRule => ({ kind: 'bucket', perSecond: rate, burst })
   return {
     operator: perSecond(config.PITBOSS_LIMIT_OPERATOR_PER_S, config.PITBOSS_LIMIT_OPERATOR_BURST),
+    account: perSecond(
+      config.PITBOSS_LIMIT_ACCOUNT_PER_S ?? keysPerAccount * config.PITBOSS_LIMIT_OPERATOR_PER_S,
+      config.PITBOSS_LIMIT_ACCOUNT_BURST ?? keysPerAccount * config.PITBOSS_LIMIT_OPERATOR_BURST,
+    ),
     launcher: perSecond(config.PITBOSS_LIMIT_LAUNCHER_PER_S),
     dashboard: perSecond(config.PITBOSS_LIMIT_DASHBOARD_PER_S),
     mintKey: perMinute(config.PITBOSS_LIMIT_MINT_KEY_PER_MIN),

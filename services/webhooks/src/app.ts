@@ -103,6 +103,7 @@ export async function startWebhooks({
     random: Math.random,
     scaleMs: timeScale.scaleMs,
     allowLoopback,
+    replaysMax: config.PITBOSS_LIMIT_ACCOUNT_REPLAYS,
   }
   const leaseOf = (name: string, ttlMs: number) => createLease({ db, name, owner: workerId, ttlMs, clock })
   const slots = createSlots({ totalMax: slotsTotalMax, perOperatorMax: slotsPerOperatorMax })

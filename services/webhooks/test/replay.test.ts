@@ -273,7 +273,7 @@ t.test(
 )
 
 t.test('jobs at a paused endpoint hold up no other job', async (t) => {
-  const rig = await startRig(t)
+  const rig = await startRig(t, { replaysMax: 1000 })
   const receiver = await startReceiver(t)
   const { webhook_id } = await rig.createEndpoint(receiver.url)
   const { operatorId, environment } = rig.scope
@@ -326,3 +326,19 @@ t.test(
     t.equal(receiver.received.length, 12)
   },
 )
+
+t.test('an account has so many replays under way, and no more', async (t) => {
+  const rig = await startRig(t, { replaysMax: 2 })
+  const receiver = await startReceiver(t, status(500))
+  await rig.publish({ type: 'round.started' })
+  await waitFor(async () => (await rig.collections.events.countDocuments({})) === 1)
+  const replays = async () => replayCalls(rig, (await rig.createEndpoint(receiver.url)).webhook_id)
+  const [one, two, three] = [await replays(), await replays(), await replays()]
+  const first = await one.create()
+  await two.create()
+  const full = { code: 'CONFLICT', message: /at most 2 running replays/ }
+  await t.rejects(three.create(), full)
+  t.match(await three.create({ dry_run: true }), { status: 200 }, 'a preview needs no place')
+  await one.cancel(first.body.replay_id)
+  t.match(await three.create(), { status: 202 }, 'a cancelled one leaves its place')
+})

@@ -14,7 +14,7 @@ import type { AuthDeps } from './deps.ts'
  * Source: docs/contract.md, sections 3 and 11.
  */
 export function createChangeCredentials(deps: AuthDeps) {
-  const { stores, publishAccessChange, secretHash, clock, newId, random } = deps
+  const { stores, publishAccessChange, secretHash, clock, newId, random, caps } = deps
   const { credentials, idempotency, operators } = stores
 
   const operatorOf = async (caller: Caller) => {
@@ -45,7 +45,8 @@ export function createChangeCredentials(deps: AuthDeps) {
 
     /**
      * Creates a key pair once for each Idempotency-Key. Only the answer that created it holds the secret.
-     * @throws ServiceError FORBIDDEN when the plan lacks a feature; VALIDATION_ERROR for an allowlist entry
+     * @throws ServiceError FORBIDDEN when the plan lacks a feature; VALIDATION_ERROR for an allowlist entry;
+     * CONFLICT for an account with all its keys
      */
     async create(
       caller: Caller,
@@ -62,6 +63,11 @@ export function createChangeCredentials(deps: AuthDeps) {
       const claim = await idempotency.claim(caller, { list: 'credentials', body, newId: makeId, now })
       const known = claim.fresh ? null : await credentials.known(scope, claim.objectId)
       if (known !== null) return { credential: known, secret: null }
+      if ((await credentials.count(scope, caps.keys)) >= caps.keys) {
+        throw new ServiceError('CONFLICT', {
+          message: `An account has at most ${caps.keys} keys; delete one first.`,
+        })
+      }
       const secret = newApiSecret(environment, random)
       const { result: credential, created } = await credentials.insertOnce(scope, {
         ...{ _id: claim.objectId, order: newId('crd'), operatorId: operator._id, environment, name },

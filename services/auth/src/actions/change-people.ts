@@ -19,7 +19,7 @@ type NewUser = { email: string; name: string; role: Role; password?: string | un
  * Source: docs/contract.md, section 11.
  */
 export function createChangePeople(deps: AuthDeps) {
-  const { stores, publishAccessChange, passwords, tokenHash, clock, newId, random, baseUrl } = deps
+  const { stores, publishAccessChange, passwords, tokenHash, clock, newId, random, baseUrl, caps } = deps
   const { idempotency, operators, people } = stores
   const toPublic = async (user: UserDocument) => toPublicUser(user, await operators.owners(user))
 
@@ -55,7 +55,8 @@ export function createChangePeople(deps: AuthDeps) {
     /**
      * Adds a person once for each Idempotency-Key. A person without a password gets an `invite_url`, which
      * only the first answer holds.
-     * @throws ServiceError CONFLICT for an e-mail address that any account uses
+     * @throws ServiceError CONFLICT for an e-mail address that any account uses, and for an account with all
+     * its people
      */
     async invite(caller: Caller, body: NewUser): Promise<User> {
       const now = clock.now()
@@ -69,6 +70,11 @@ export function createChangePeople(deps: AuthDeps) {
       })
       const known = claim.fresh ? null : await people.known(caller.scope, claim.objectId)
       if (known !== null) return toPublic(known)
+      if ((await people.count(caller.scope, caps.people)) >= caps.people) {
+        throw new ServiceError('CONFLICT', {
+          message: `An account has at most ${caps.people} people; remove one first.`,
+        })
+      }
       const token = Buffer.from(random(32)).toString('base64url')
       const invitation = { hash: tokenHash.hash(token), expiresAt: new Date(now.getTime() + invitationMs) }
       const user: UserDocument = {

@@ -21,4 +21,6 @@ export type AuthDeps = {
   random: (size: number) => Uint8Array
   baseUrl: string
   tokenTtlS: number
+  /** Most key pairs and people of an account. */
+  caps: { readonly keys: number; readonly people: number }
 }

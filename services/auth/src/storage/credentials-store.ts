@@ -47,6 +47,10 @@ export function createCredentialsStore({ db, cursors }: { db: Db; cursors: Curso
       return createOnce({ insert, find: () => known(scope, credential._id), name: 'a credential' })
     },
 
+    /** Number of the account's keys in both environments, counted up to `most`. */
+    count: ({ operatorId }: AccountScope, most: number) =>
+      credentials.countDocuments({ operatorId, ...notDeleted }, { limit: most }),
+
     /** Null for a foreign or deleted key. */
     find: (scope: Scope, apiKey: string) =>
       credentials.findOne({ _id: apiKey, ...owned(scope), ...notDeleted }),

@@ -49,6 +49,10 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
       await users.insertOne(user)
     },
 
+    /** Number of the account's people, counted up to `most`. */
+    count: ({ operatorId }: AccountScope, most: number) =>
+      users.countDocuments({ operatorId, ...notRemoved }, { limit: most }),
+
     /** Null for a foreign or removed person. */
     find: ({ operatorId }: AccountScope, userId: string) =>
       users.findOne({ _id: userId, operatorId, ...notRemoved }),

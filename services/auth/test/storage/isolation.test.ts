@@ -112,6 +112,7 @@ await holdIsolation(t, {
     }),
     createCredentialsStore: table(credentials, {
       insertOnce: internal(scopedRecord),
+      count: accountWide((account) => credentials.count(account, 10)),
       find: scoped((scope, { apiKey }) => credentials.find(scope, apiKey)),
       known: scoped((scope, { apiKey }) => credentials.known(scope, apiKey)),
       page: scoped((scope) => credentials.page(scope, page)),
@@ -127,6 +128,7 @@ await holdIsolation(t, {
     }),
     createPeopleStore: table(people, {
       insert: internal(scopedRecord),
+      count: accountWide((account) => people.count(account, 10)),
       find: accountWide((account, { userId }) => people.find(account, userId)),
       known: accountWide((account, { userId }) => people.known(account, userId)),
       active: accountWide((account, { userId }) => people.active(account, userId)),

@@ -199,15 +199,17 @@ function limitBeforeBody(
   } else if (entry.limit === 'counted' && identity !== null) admit(takeFor(limiters, identity))
 }
 
-function takeFor(limiters: Limiters, { actor }: Identity): Verdict {
-  switch (actor.kind) {
-    case 'credential':
-      return limiters.take('operator', actor.api_key)
-    case 'session':
-      return limiters.take('launcher', actor.session_id)
-    case 'user':
-      return limiters.take('dashboard', actor.user_id)
-  }
+/** Counts a request for its key, session or person; keys and people count for their account, too. */
+function takeFor(limiters: Limiters, { actor, operatorId }: Identity): Verdict {
+  if (actor.kind === 'session') return limiters.take('launcher', actor.session_id)
+  const ofAccount = limiters.peek('account', operatorId)
+  if (!ofAccount.allowed) return ofAccount
+  const own =
+    actor.kind === 'credential'
+      ? limiters.take('operator', actor.api_key)
+      : limiters.take('dashboard', actor.user_id)
+  if (own.allowed) limiters.take('account', operatorId)
+  return own
 }
 
 /** Finds characters that a path cannot hold. Source: docs/contract.md, section 11. */

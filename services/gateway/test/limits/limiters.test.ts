@@ -41,6 +41,7 @@ function replicas(count: number, delayMs: number) {
 function allRules(): LimiterRules {
   return {
     operator: rule,
+    account: rule,
     launcher: rule,
     dashboard: rule,
     mintAddress: perMinute,

@@ -2,7 +2,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { ask } from '../fixtures/ask.ts'
-import { startWorld } from '../fixtures/start-world.ts'
+import { newCredential, startWorld } from '../fixtures/start-world.ts'
 import { ids } from '../fixtures/test-ids.ts'
 
 const world = await startWorld(
@@ -184,3 +184,35 @@ await t.test('logins are limited by e-mail, whatever its case and address, and b
   for (let times = 0; times < 30; times++) await login('203.0.113.200', `u${times}@example.com`)
   t.equal((await login('203.0.113.200', 'fresh@example.com')).code, 'RATE_LIMITED')
 })
+
+await t.test(
+  'the keys and people of an account share a bucket of five times a key, players do not',
+  async (t) => {
+    const {
+      url: own,
+      operatorToken,
+      userToken,
+      playerToken,
+      directory,
+    } = await startWorld(t, {
+      PITBOSS_LIMIT_OPERATOR_PER_S: '1',
+      PITBOSS_LIMIT_OPERATOR_BURST: '2',
+    })
+    const games = async (token: string) => (await ask(`${own}/v1/games`, { token })).code
+    const codes: (string | null)[] = []
+    for (let key = 0; key < 20; key++) {
+      const apiKey = `ck_test_${String(key).padStart(24, '0')}`
+      directory.credentials.set(apiKey, newCredential())
+      const token = await operatorToken({}, apiKey)
+      codes.push(await games(token), await games(token))
+    }
+    t.same(codes.slice(0, 10), Array(10).fill(null), 'each key has its own bucket')
+    const admitted = codes.filter((code) => code === null).length
+    t.ok(admitted >= 10 && admitted < 40, `${admitted} of 40 passed`)
+    await waitFor(async () => {
+      const answer = await ask(`${own}/v1/dashboard/me`, { token: await userToken() })
+      return answer.code === 'RATE_LIMITED'
+    })
+    t.equal((await ask(`${own}/v1/game/rounds`, { token: await playerToken() })).status, 200)
+  },
+)

@@ -39,6 +39,8 @@ export type Deps = {
   readonly scaleMs: (ms: number) => number
   /** TEST endpoints may be on this machine. */
   readonly allowLoopback: boolean
+  /** Most replays of an account under way at once. */
+  readonly replaysMax: number
 }
 
 /** What the actions behind calls work with. */

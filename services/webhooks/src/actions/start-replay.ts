@@ -29,7 +29,8 @@ type ReplayPreview = Omit<ReplayDocument, '_id' | 'status' | 'doneSeq' | 'select
  * @param notifyReplayWorker has the new job worked on at once
  */
 export function createStartReplay(deps: CallDeps) {
-  const { db, endpoints, events, deliveries, replays, clock, newId, notifyReplayWorker, logger } = deps
+  const { db, endpoints, events, deliveries, replays, clock, newId, notifyReplayWorker, logger, replaysMax } =
+    deps
   const newReplayId = () => newId('rpl')
 
   async function begin(
@@ -64,6 +65,11 @@ export function createStartReplay(deps: CallDeps) {
       finishedAt: null,
     }
     if (request.dryRun) return { ...counted, status: 'PREVIEW' }
+    if ((await replays.countRunning(scope, replaysMax)) >= replaysMax) {
+      throw new ServiceError('CONFLICT', {
+        message: `An account has at most ${replaysMax} running replays; cancel one, or wait for its end.`,
+      })
+    }
     const job: ReplayDocument = {
       ...counted,
       _id:
@@ -81,8 +87,8 @@ export function createStartReplay(deps: CallDeps) {
     /**
      * Once under its idempotency key, of which there is one list for each endpoint. A preview has none.
      * @param body what the key stands for
-     * @throws ServiceError NOT_FOUND; CONFLICT for a paused endpoint, and for a key that was used with
-     * another body
+     * @throws ServiceError NOT_FOUND; CONFLICT for a paused endpoint, for an account with all its replays under
+     * way, and for a key that was used with another body
      */
     async start(
       target: EndpointTarget,

@@ -177,6 +177,7 @@ const stores = {
     find: scoped((scope, { webhookId, replayId }) => replays.find(scope, webhookId, replayId)),
     list: scoped((scope, { webhookId }) => replays.list(scope, webhookId, null, 10)),
     running: by('advance-replays', everyAccount),
+    countRunning: by('start-replay', 'a number alone, of one account in both environments'),
     uncounted: by('advance-replays', everyAccount),
     count: by('advance-replays', 'ids of jobs that `uncounted` has just read'),
     change: scoped((scope, { replayId }) => replays.change(scope, replayId, { status: 'CANCELLED' })),

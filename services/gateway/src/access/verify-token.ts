@@ -18,6 +18,8 @@ const verifiedMax = 20_000
 const futureToleranceS = 60
 /** Least time between two loads for unknown key ids, so that forged ids cost auth next to nothing. */
 const unknownKidEveryMs = 250
+/** Tokens with an unknown key id that wait for the next load; honest ones are known before they are used. */
+const unknownKidWaitersMax = 100
 /** Changes that may overtake one load before we give up. */
 const reloadsMax = 5
 
@@ -80,6 +82,7 @@ function createKeySet(load: () => Promise<Jwks>, logger: Logger) {
   let loading: Promise<Keys> | null = null
   let generation = 0
   let loadedAtMs = Number.NEGATIVE_INFINITY
+  let waiting = 0
 
   async function loadNow(): Promise<Keys> {
     for (let tried = 0; tried < reloadsMax; tried++) {
@@ -105,10 +108,16 @@ function createKeySet(load: () => Promise<Jwks>, logger: Logger) {
     async find(kid: string): Promise<CryptoKey | null> {
       const known = (keys ?? (await loadOnce())).get(kid)
       if (known !== undefined) return known
-      const lastLoadAtMs = loadedAtMs
-      await delay(Math.max(0, lastLoadAtMs + unknownKidEveryMs - performance.now()))
-      const fresh = keys !== null && loadedAtMs !== lastLoadAtMs ? keys : await loadOnce()
-      return fresh.get(kid) ?? null
+      if (waiting >= unknownKidWaitersMax) throw new Error('too many tokens name unknown keys')
+      waiting += 1
+      try {
+        const lastLoadAtMs = loadedAtMs
+        await delay(Math.max(0, lastLoadAtMs + unknownKidEveryMs - performance.now()))
+        const fresh = keys !== null && loadedAtMs !== lastLoadAtMs ? keys : await loadOnce()
+        return fresh.get(kid) ?? null
+      } finally {
+        waiting -= 1
+      }
     },
     /** Drops the known set, which the next use loads. */
     changed(): void {

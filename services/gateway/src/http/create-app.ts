@@ -1,20 +1,16 @@
-import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
-import { isWithin } from '@pitboss/contracts/address-range'
 import { toEventEnvironment } from '@pitboss/contracts/primitives'
 import { isErrorCode } from '@pitboss/errors/catalogue'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { z } from 'zod'
-import { limiterAddress, peerAddress } from '../access/client-address.ts'
 import { isRepeatedHeader, requestIdOf } from '../input/headers.ts'
 import type { Places } from '../limits/places.ts'
 import type { Metrics } from '../metrics.ts'
 import { registerRoutes } from '../routes/register-routes.ts'
 import type { RequestLog } from './request-log.ts'
-import { answerClientError, answerConnect, commonHeaders, errorAnswer, sendAnswer } from './send.ts'
+import { boundConnections, createConnections, type Connections } from './connections.ts'
+import { answerConnect, commonHeaders, errorAnswer, sendAnswer } from './send.ts'
 import { serveRequest, type Served, type ServeDeps } from './serve-request.ts'
 
 const headerBytesMax = 16 * 1024
@@ -40,8 +36,7 @@ export type AppDeps = ServeDeps & {
   readonly isStopping: () => boolean
 }
 
-/** `answered`: the last answered request of each connection. */
-type Deps = AppDeps & { readonly answered: WeakMap<Duplex, IncomingMessage> }
+type Deps = AppDeps & { readonly connectionsOf: Connections }
 
 /**
  * Creates the HTTP server with every route of the table. Each request is answered inside the one `onRequest`
@@ -49,7 +44,7 @@ type Deps = AppDeps & { readonly answered: WeakMap<Duplex, IncomingMessage> }
  * parser, schema or plugin of it runs. Reasons: docs/decisions/2026-11-22-fastifys-role.md.
  */
 export function createApp(given: AppDeps): FastifyInstance {
-  const deps: Deps = { ...given, answered: new WeakMap() }
+  const deps: Deps = { ...given, connectionsOf: createConnections() }
   const app = fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -69,11 +64,7 @@ export function createApp(given: AppDeps): FastifyInstance {
       requireHostHeader: false,
       connectionsCheckingInterval: Math.min(timeoutsCheckedMaxMs, deps.headersTimeoutMs),
     },
-    clientErrorHandler: (error, socket) => {
-      // The request has its answer already; a second one would look like the answer to the next request.
-      if (deps.answered.get(socket)?.complete === false) socket.end()
-      else answerClientError(error, socket)
-    },
+    clientErrorHandler: (error, socket) => deps.connectionsOf.onError(error, socket),
     frameworkErrors: (_error, request, reply) => {
       answerOutside(deps, request, reply, new ServiceError('NOT_FOUND'))
     },
@@ -94,28 +85,24 @@ export function createApp(given: AppDeps): FastifyInstance {
   return app
 }
 
-/** Cuts a connection beyond the bound of its address. A trusted proxy has the connections of all its clients. */
-function boundConnections({ connections, trustedProxies }: Deps, socket: Socket): void {
-  const peer = peerAddress(socket)
-  if (isWithin(peer, trustedProxies)) return
-  const leave = connections.take(limiterAddress(peer))
-  if (leave === null) socket.destroy()
-  else socket.once('close', leave)
-}
-
 async function answerRequest(
   deps: Deps,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const startedMs = performance.now()
+  const connection = deps.connectionsOf.begin(request.raw, reply.raw)
+  if (connection.ends) return reply.hijack()
   const { entry } = request.routeOptions.config
   if (request.is404 || entry === undefined) {
     return answerOutside(deps, request, reply, new ServiceError('NOT_FOUND'))
   }
   const problem = requestProblem(request)
   // A proxy may see the end of such a request elsewhere, so nothing more is read from its connection.
-  if (problem !== null) reply.header('connection', 'close')
+  if (problem !== null) {
+    connection.ends = true
+    reply.header('connection', 'close')
+  }
   const { raw, id: requestId } = request
   const served =
     problem === null
@@ -148,7 +135,7 @@ function finish(
   reply.headers({ ...commonHeaders, 'x-request-id': request_id })
   if (deps.isStopping()) reply.header('connection', 'close')
   sendAnswer(reply, answer)
-  deps.answered.set(raw.socket, raw)
+  deps.connectionsOf.answered(raw)
   const latencyMs = performance.now() - startedMs
   const code = codeOf(answer.json, status)
   deps.metrics.observe({ route, status, code, latencyMs })
@@ -172,7 +159,7 @@ function finish(
     request_id,
     at: new Date(Date.now() - latencyMs).toISOString(),
     method,
-    path: (raw.url?.split('?')[0] ?? '/').slice(0, pathCharactersMax),
+    path: pathOf(raw.url ?? '/').slice(0, pathCharactersMax),
     status,
     code,
     latency_ms: Math.round(latencyMs),
@@ -180,6 +167,11 @@ function finish(
     client_address: clientAddress,
   })
   return reply
+}
+
+/** The path of a request's target, which may name an authority before it. RFC 9112, section 3.2.2. */
+function pathOf(target: string): string {
+  return (target.split('?')[0] ?? '').replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '')
 }
 
 /** Finds what HTTP allows and the gateway does not; null for nothing. */

@@ -1,10 +1,7 @@
 import { badConfigExitCode } from '@pitboss/runtime/load-config'
 
-/**
- * Mistakes that can be put around the product's own parts, so that chaos and simulation can show that they
- * would notice them. The product knows none of them.
- */
-export const bugs = {
+/** Mistakes that the chaos run looks for. */
+const foundAlive = {
   'rounds.pending-stake-counts': 'a stake whose outcome is unknown counts as taken, and the round pays',
   'rounds.payout-one-more': 'a win is credited with one minor unit more than the round shows',
   'rounds.nonce-skipped': 'every other nonce is left out',
@@ -27,10 +24,73 @@ export const bugs = {
   'wallet-bridge.live-wallet-used': 'a test credit is paid by the live wallet',
   'webhooks.acknowledged-unsent': 'a delivery counts as delivered without being sent',
   'webhooks.body-changed': 'a repeated delivery has another body than the first',
+  'rounds.report-part-counted-twice': 'a report counts one of its parts twice',
+  'webhooks.attempt-not-counted': 'every attempt of a delivery says that it is the first',
+  'webhooks.endpoint-remembered': 'every delivery goes to the endpoint of the first one',
+  'webhooks.cursor-skips-one': 'a page of events begins one event too late',
   'webhooks.event-left-out': 'an event is acknowledged without being recorded',
 } as const
 
+/** Mistakes that need a race or a fault that a simulation meets sooner. */
+const foundSimulated = {
+  'rounds.nonce-of-removed-lost': 'the nonce of an intent that was taken back is never used again',
+  'rounds.taken-back-leaves-open': 'a round stays open when its last intent is taken back',
+  'rounds.silence-is-unwritten': 'a stake that wallet-bridge did not answer counts as never asked for',
+  'rounds.win-under-new-id': 'a win that is asked for again has a transaction_id of its own',
+  'rounds.recovery-given-up': 'a round that was looked after twice is not looked at again',
+  'rounds.due-by-a-clock-ahead': 'the due times of rounds come from a clock that is a day ahead at times',
+  'rounds.voided-tells-a-payout': 'the event of a voided round tells of a payout',
+  'rounds.account-remembered': 'rounds are looked up in the account of the first request',
+  'rounds.free-bet-not-counted': 'a free bet is played without being taken from its grant',
+  'rounds.free-bet-kept': 'a free bet does not come back when its round is voided',
+  'rounds.free-bet-after-its-time': 'a free bet can be used after its grant has expired',
+  'rounds.refusal-forgotten': 'the refusal of a request that has no round is not kept',
+  'wallet-bridge.ladder-step-too-far': 'a credit waits as long as the step after its own says',
+  'wallet-bridge.pulled-forward-counts': 'a try that was pulled forward counts as a step of the schedule',
+  'wallet-bridge.answer-of-another-call': 'of two calls at once each may get the answer of the other',
+  'wallet-bridge.credit-in-other-currency': 'a credit is sent in another currency than its stake',
+  'wallet-bridge.server-error-is-refusal': 'a server error of the wallet counts as a refusal',
+  'wallet-bridge.duplicate-is-refusal': 'the answer DUPLICATE counts as a refusal',
+  'wallet-bridge.rollback-of-itself': 'a rollback names its own id as its original',
+  'wallet-bridge.rollback-of-unknown-forgotten': 'the rollback of a stake that was never placed is not owed',
+  'wallet-bridge.page-without-first': 'the first of the due movements is left out',
+  'wallet-bridge.account-remembered': 'movements are looked up in the account of the first request',
+  'wallet-bridge.event-of-other-amount': 'an event tells of an amount that its movement does not have',
+} as const
+
+/**
+ * Mistakes that can be put around the product's own parts, so that chaos and simulation can show that they
+ * would notice them. The product knows none of them.
+ */
+export const bugs = { ...foundAlive, ...foundSimulated } as const
+
 export type Bug = keyof typeof bugs
+
+/** Those that a chaos run of a minute finds. */
+export const foundByChaos: readonly Bug[] = Object.keys(foundAlive).filter(isBug)
+
+/** Those that the simulation finds within 300 seeds. */
+export const foundBySimulation: readonly Bug[] = [
+  ...Object.keys(foundSimulated)
+    .filter(isBug)
+    .filter((bug) => bug !== 'rounds.taken-back-leaves-open'),
+  'rounds.pending-stake-counts',
+  'rounds.payout-one-more',
+  'rounds.nonce-skipped',
+  'rounds.redrawn-after-restart',
+  'rounds.event-dropped',
+  'storage.fence-lost',
+  'wallet-bridge.new-id-per-retry',
+  'wallet-bridge.refusal-always-final',
+  'wallet-bridge.silence-is-refusal',
+  'wallet-bridge.rollback-of-win',
+  'wallet-bridge.credit-given-up',
+  'wallet-bridge.void-pays-twice',
+  'wallet-bridge.two-resolvers',
+  'wallet-bridge.event-before-outcome',
+  'wallet-bridge.event-dropped',
+  'wallet-bridge.event-twice',
+]
 
 /** Whether this process, or this simulated run, errs in the named way. */
 export type HasBug = (name: Bug) => boolean

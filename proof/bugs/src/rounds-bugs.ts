@@ -1,14 +1,19 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { newServerSeed } from '@pitboss/fairness/server-seed'
 import { formatAmount, parseAmount } from '@pitboss/money/amount'
 import type { Placement, WalletClient } from '@pitboss/rounds/clients/wallet'
-import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
 import type { PlaceTransaction } from '@pitboss/rounds/actions/place-transaction'
 import type { RoundsWrap } from '@pitboss/rounds/app'
 import type { HasBug } from './bugs.ts'
+import { transition } from '@pitboss/rounds/rules/transition'
 import { busWith } from './bus-bugs.ts'
-import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
+import {
+  commitmentsWith,
+  grantsWith,
+  refusalsWith,
+  reportsWith,
+  roundsStoreWith,
+} from './rounds-store-bugs.ts'
 
 /** The bugs of rounds. Each part goes through unchanged unless its bug is named. */
 
@@ -17,6 +22,10 @@ export function roundsWith(has: HasBug): RoundsWrap {
   return {
     rounds: (store) => roundsStoreWith(store, has),
     commitments: (store) => commitmentsWith(store, has),
+    grants: (store) => grantsWith(store, has),
+    refusals: (store) => refusalsWith(store, has),
+    reports: (store) => reportsWith(store, has),
+    rules: rulesWith(has),
     wallet: (client) => walletWith(client, has),
     bus: (bus: Bus) => busWith(bus, has),
     placeTransaction: (place, wallet) => placeTransactionWith(place, wallet, has),
@@ -38,7 +47,7 @@ function placeTransactionWith(place: PlaceTransaction, wallet: WalletClient, has
   }
 }
 
-/** Asks for a minor unit too much, or takes an unknown outcome for a yes. */
+/** Asks for a minor unit too much or under a new id, or takes an unknown outcome for a yes or a no. */
 export function walletWith(wallet: WalletClient, has: HasBug): WalletClient {
   if (has('rounds.payout-one-more')) {
     return {
@@ -49,6 +58,28 @@ export function walletWith(wallet: WalletClient, has: HasBug): WalletClient {
         const more = spec.type === 'WIN' && minor > 0n ? minor + 1n : minor
         const amount = formatAmount(more, spec.currency)
         return wallet.place(scope, { ...order, spec: { ...spec, amount } }, context)
+      },
+    }
+  }
+  if (has('rounds.win-under-new-id')) {
+    const asked = new Map<string, number>()
+    return {
+      ...wallet,
+      place(scope, order, context) {
+        const { type, transactionId: id } = order.spec
+        const times = asked.get(id) ?? 0
+        if (type === 'WIN') asked.set(id, times + 1)
+        const spec = times === 0 ? order.spec : { ...order.spec, transactionId: `${id}.${times}` }
+        return wallet.place(scope, { ...order, spec }, context)
+      },
+    }
+  }
+  if (has('rounds.silence-is-unwritten')) {
+    return {
+      ...wallet,
+      async place(scope, order, context) {
+        const placement = await wallet.place(scope, order, context)
+        return placement.kind === 'unknown' ? { ...placement, kind: 'not-written' } : placement
       },
     }
   }
@@ -69,48 +100,14 @@ function taken(placement: Placement): Placement {
   return { kind: 'placed', placed: { ...placed, movement, outcome: { kind: 'done' } } }
 }
 
-/** Leaves out nonces, or events, or writes over what somebody else has written. */
-export function roundsStoreWith(rounds: RoundsStore, has: HasBug): RoundsStore {
-  if (has('rounds.nonce-skipped')) {
-    return {
-      ...rounds,
-      async last(sequence) {
-        const last = await rounds.last(sequence)
-        return { ...last, nonce: last.nonce + (last.nonce % 3 === 1 ? 1 : 0) }
-      },
-    }
-  }
-  if (has('storage.fence-lost')) {
-    return {
-      ...rounds,
-      async update(stored, write, now) {
-        const fresh = await rounds.findAnywhere(stored.round.id)
-        return rounds.update({ ...stored, version: fresh?.version ?? stored.version }, write, now)
-      },
-    }
-  }
-  if (has('rounds.event-dropped')) {
-    return {
-      ...rounds,
-      update: (stored, write, now) =>
-        rounds.update(stored, stored.version % 2 === 0 ? { ...write, events: [] } : write, now),
-    }
-  }
-  return rounds
-}
-
-/** Draws a round anew when it is finished by another process than the one that began it. */
-export function commitmentsWith(commitments: CommitmentsStore, has: HasBug): CommitmentsStore {
-  if (!has('rounds.redrawn-after-restart')) return commitments
-  const begunHere = new Set<string>()
-  return {
-    ...commitments,
-    async ensure(sequence, nonce, now) {
-      const commitment = await commitments.ensure(sequence, nonce, now)
-      begunHere.add(commitment.sealedSeed)
-      return commitment
-    },
-    open: (sequence, nonce, sealedSeed) =>
-      begunHere.has(sealedSeed) ? commitments.open(sequence, nonce, sealedSeed) : newServerSeed(),
+/** Leaves a round open from which the last intent was taken back. */
+export function rulesWith(has: HasBug): typeof transition {
+  if (!has('rounds.taken-back-leaves-open')) return transition
+  return (round, message, context) => {
+    const change = transition(round, message, context)
+    if (message.type !== 'withdraw' || change.kind !== 'changed') return change
+    const { status, completedAt, serverSeed, endReason, payout } = round
+    const kept = { ...change.round, status, completedAt, serverSeed, endReason, payout }
+    return { ...change, round: kept, events: [], fact: null }
   }
 }

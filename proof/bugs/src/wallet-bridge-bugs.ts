@@ -1,6 +1,6 @@
 import { newId } from '@pitboss/runtime/new-id'
 import type { WalletBridgeWrap } from '@pitboss/wallet-bridge/app'
-import type { WalletClient, WalletRequest } from '@pitboss/wallet-bridge/clients/wallet-client'
+import type { Scope } from '@pitboss/contracts/caller'
 import type { MovementState } from '@pitboss/wallet-bridge/rules/movement'
 import type { ApplyMessage } from '@pitboss/wallet-bridge/actions/apply-message'
 import { toMovementEvent } from '@pitboss/wallet-bridge/records/render-movement'
@@ -8,6 +8,7 @@ import type { DueMovements } from '@pitboss/wallet-bridge/storage/due-movements'
 import type { MovementStore } from '@pitboss/wallet-bridge/storage/movements'
 import type { HasBug } from './bugs.ts'
 import { busWith } from './bus-bugs.ts'
+import { clientWith } from './wallet-client-bugs.ts'
 import type { Wallets } from '@pitboss/wallet-bridge/storage/wallet-document'
 
 /** The bugs of wallet-bridge. Each part goes through unchanged unless its bug is named. */
@@ -24,62 +25,9 @@ export function walletBridgeWith(has: HasBug): WalletBridgeWrap {
   }
 }
 
-/** Calls the wallet in another way than it was asked to. */
-export function clientWith(
-  client: WalletClient,
-  newId: (prefix: string) => string,
-  has: HasBug,
-): WalletClient {
-  const retried = (change: (body: string) => string): WalletClient => {
-    const sent = new Set<string>()
-    return {
-      ...client,
-      call(request) {
-        const again = sent.has(request.body)
-        sent.add(request.body)
-        return client.call(again ? { ...request, body: change(request.body) } : request)
-      },
-    }
-  }
-  if (has('wallet-bridge.new-id-per-retry')) return retried((body) => underNewId(body, newId))
-  if (has('wallet-bridge.retry-other-body')) {
-    return retried((body) =>
-      body.replace(/"occurredAt":"[^"]*"/, `"occurredAt":"${new Date().toISOString()}"`),
-    )
-  }
-  if (has('wallet-bridge.silence-is-refusal')) {
-    return {
-      ...client,
-      async call(request) {
-        const result = await client.call(request)
-        if (result.exchange.kind === 'answer') return result
-        const body = Buffer.from('{"status":"INSUFFICIENT_FUNDS"}')
-        const refused = { kind: 'answer', httpStatus: 402, body, cutOff: false, date: null } as const
-        return { ...result, exchange: refused }
-      },
-    }
-  }
-  if (has('wallet-bridge.void-pays-twice')) {
-    return {
-      ...client,
-      async call(request) {
-        const result = await client.call(request)
-        if (request.operation === 'rollback') await client.call(asCredit(request, newId))
-        return result
-      },
-    }
-  }
-  return client
-}
-
-function underNewId(body: string, newId: (prefix: string) => string): string {
-  return body.replace(/"transactionId":"[^"]*"/, `"transactionId":"${newId('dup')}"`)
-}
-
-function asCredit(request: WalletRequest, newId: (prefix: string) => string): WalletRequest {
-  const body = underNewId(request.body, newId).replace('"type":"ROLLBACK"', '"type":"REFUND"')
-  return { ...request, operation: 'credit', body }
-}
+/** The steps of the retry schedule of docs/contract.md, section 5, and its last one. */
+const stepsS = [1, 2, 5, 15, 30, 60, 120, 300, 600, 1800]
+const lastStepS = 3600
 
 /** Judges too soon, or ends what is not to be ended. */
 export function applyWith(apply: ApplyMessage, newId: (prefix: string) => string, has: HasBug): ApplyMessage {
@@ -112,7 +60,10 @@ export function applyWith(apply: ApplyMessage, newId: (prefix: string) => string
   return apply
 }
 
-/** Says too early, twice or not at all what became of a movement, or writes over another's change. */
+/**
+ * Says too early, twice or not at all what became of a movement, tries it again too late, shows others'
+ * movements, or writes over another's change.
+ */
 export function movementsWith(
   movements: MovementStore,
   newId: (prefix: string) => string,
@@ -122,6 +73,20 @@ export function movementsWith(
     ...movements,
     write: (document, step) => movements.write(document, { ...step, events: change(step, document) }),
   })
+  /** Gives waiting credits and rollbacks another time of their next try. */
+  const due = (timeOf: (state: Waiting, document: Document) => Date): MovementStore => ({
+    ...movements,
+    write(document, step) {
+      const { state } = step
+      const { type, status, call, dueAt } = state
+      const waits = type !== 'BET' && status === 'PENDING' && call === null && state.tries > 0
+      if (!waits || dueAt === null) return movements.write(document, step)
+      return movements.write(document, {
+        ...step,
+        state: { ...state, dueAt: timeOf({ ...state, dueAt }, document) },
+      })
+    },
+  })
   if (has('storage.fence-lost')) {
     return {
       ...movements,
@@ -130,6 +95,34 @@ export function movementsWith(
         return movements.write({ ...document, version: fresh?.version ?? document.version }, step)
       },
     }
+  }
+  if (has('wallet-bridge.ladder-step-too-far')) {
+    return due(({ dueAt, updatedAt }) => new Date(2 * dueAt.getTime() - updatedAt.getTime()))
+  }
+  if (has('wallet-bridge.pulled-forward-counts')) {
+    const unitMs = new Map<string, number>()
+    return due(({ dueAt, updatedAt, tries }, { _id }) => {
+      const waitMs = dueAt.getTime() - updatedAt.getTime()
+      const firstMs = unitMs.get(_id) ?? waitMs
+      if (tries === 1) unitMs.set(_id, waitMs)
+      return new Date(updatedAt.getTime() + firstMs * (stepsS[tries - 1] ?? lastStepS))
+    })
+  }
+  if (has('wallet-bridge.rollback-of-unknown-forgotten')) {
+    return {
+      ...movements,
+      insert: (document) =>
+        movements.insert(document.reversal === null ? document : { ...document, dueAt: null }),
+    }
+  }
+  if (has('wallet-bridge.account-remembered')) {
+    let account: Scope | null = null
+    return { ...movements, find: (scope, id) => movements.find((account ??= scope), id) }
+  }
+  if (has('wallet-bridge.event-of-other-amount')) {
+    return telling(({ events }) =>
+      events.map((event) => ({ ...event, body: event.body.replace(/"amount":"\d/, '"amount":"9') })),
+    )
   }
   if (has('wallet-bridge.event-dropped')) {
     return telling(({ events, state }) => (state.tries > 1 ? [] : events))
@@ -152,11 +145,18 @@ export function movementsWith(
   return movements
 }
 
+type Waiting = MovementState & { readonly dueAt: Date }
 type Document = Parameters<MovementStore['write']>[0]
 type Step = Parameters<MovementStore['write']>[1]
 
-/** Finds due what another process is at work on. */
+/** Finds due what another process is at work on, or leaves out what is due. */
 export function dueWith(due: DueMovements, has: HasBug): DueMovements {
+  if (has('wallet-bridge.page-without-first')) {
+    return {
+      ...due,
+      ofWallet: async (walletKey, now, limit) => (await due.ofWallet(walletKey, now, limit)).slice(1),
+    }
+  }
   if (!has('wallet-bridge.two-resolvers')) return due
   const lateMs = 60_000
   const later = (now: Date) => new Date(now.getTime() + lateMs)

@@ -2,6 +2,7 @@ import type { WebhooksWrap } from '@pitboss/webhooks/app'
 import type { HasBug } from './bugs.ts'
 import type { PostWebhook } from '@pitboss/webhooks/clients/post-webhook'
 import type { RecordEvents } from '@pitboss/webhooks/actions/record-events'
+import type { EventStore } from '@pitboss/webhooks/storage/event-store'
 
 /** The bugs of webhooks. Each part goes through unchanged unless its bug is named. */
 
@@ -10,13 +11,14 @@ export function webhooksWith(has: HasBug): WebhooksWrap {
   return {
     post: (post) => postWith(post, has),
     recordEvents: (record) => recordEventsWith(record, has),
+    events: (store) => eventsWith(store, has),
   }
 }
 
 const unsentEvery = 20
 const leftOutEvery = 20
 
-/** Says that it has sent what it has not, or sends something else. */
+/** Says that it has sent what it has not, or sends something else or elsewhere. */
 function postWith(post: PostWebhook, has: HasBug): PostWebhook {
   if (has('webhooks.acknowledged-unsent')) {
     let count = 0
@@ -34,7 +36,27 @@ function postWith(post: PostWebhook, has: HasBug): PostWebhook {
       return post(repeated ? { ...request, body: `${request.body} ` } : request)
     }
   }
+  if (has('webhooks.attempt-not-counted')) {
+    return (request) => post({ ...request, headers: { ...request.headers, 'x-svc-delivery-attempt': '1' } })
+  }
+  if (has('webhooks.endpoint-remembered')) {
+    let url: string | null = null
+    return (request) => {
+      url ??= request.url
+      return post({ ...request, url })
+    }
+  }
   return post
+}
+
+/** Goes on one event too late where a poller follows its cursor. */
+function eventsWith(events: EventStore, has: HasBug): EventStore {
+  if (!has('webhooks.cursor-skips-one')) return events
+  return {
+    ...events,
+    page: (scope, window, afterSeq, limit) =>
+      events.page(scope, window, afterSeq === 0 ? 0 : afterSeq + 1, limit),
+  }
 }
 
 /** Has events acknowledged that it leaves out. */

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Bug, bugs as allBugs, isBug } from '@pitboss/bugs/bugs'
+import { type Bug, bugs as allBugs, foundByChaos, isBug } from '@pitboss/bugs/bugs'
 import { renderReport } from './render-report.ts'
 import { fullLoad, healWithinMs, runChaos } from './run-chaos.ts'
 import { allCaught, renderCatches, runBugs } from './run-bugs.ts'
@@ -106,7 +106,7 @@ function readOptions() {
 }
 
 function bugsNamed(text: string): Bug[] {
-  const names = text === 'all' ? Object.keys(allBugs) : text.split(',').filter((name) => name !== '')
+  const names = text === 'all' ? foundByChaos : text.split(',').filter((name) => name !== '')
   return names.map((name) => {
     if (!isBug(name)) throw new Error(`--bugs: there is no ${name}`)
     return name

@@ -5,6 +5,7 @@ import { toMovementRecord } from '@pitboss/wallet-bridge/records/render-movement
 import type { Answers } from '@pitboss/chaos/answers'
 import { checkAnswers } from '@pitboss/chaos/check/check-answers'
 import { checkFacts } from '@pitboss/chaos/check/check-events'
+import { checkEventData } from '@pitboss/chaos/check/check-event-data'
 import { checkGrants } from '@pitboss/chaos/check/check-grants'
 import { checkMoney } from '@pitboss/chaos/check/check-money'
 import { checkRefusals } from '@pitboss/chaos/check/check-refusals'
@@ -42,6 +43,7 @@ export function compareSources(
   checkTotals(sources, verdict)
   checkGrants(sources, verdict)
   checkFacts(sources, verdict)
+  checkEventData(sources.movements, sources.events, verdict)
   checkAnswers(answers.all(), sources, verdict)
   checkRefusals(answers.all(), sources, verdict)
   const first = verdict.invariants().find(({ violations }) => violations.length > 0)
@@ -63,8 +65,9 @@ function sourcesOf(
       ...presentRound(round),
       client_transaction_id: round.clientTransactionId,
     })),
-    grants: [...grants.table.values()].map(({ _id, playerId, game, count, remaining, uses }) => ({
+    grants: [...grants.table.values()].map(({ _id, playerId, game, count, remaining, uses, endsAt }) => ({
       ...{ grant_id: _id, player_id: playerId, game, count, remaining, uses },
+      ends_at: endsAt.toISOString(),
     })),
     events: stream.events.map(({ body }) => JSON.parse(body)),
     ledger: ledger.entries.map((entry, index) => ({ seq: index + 1, ...ledgerRow(entry, ledger) })),

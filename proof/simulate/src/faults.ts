@@ -57,7 +57,7 @@ export function createFaults(random: Random, { harsh: always }: { harsh: boolean
     standstill: harsh ? 0.25 : random.pick([0, 0.01, 0.05]),
     treachery: harsh ? 0.8 : 0,
     outage: random.pick([0, 0, 0.1]),
-    shed: random.pick([0, 0, 0.05]),
+    shed: random.pick([0, 0.05, 0.4]),
     busLost: 0.01 * random.pick([0, 1, 3]),
     wallet: harsh ? 0.6 : random.pick([0.05, 0.15, 0.3, 0.5]),
     clockOffMs: random.pick([0, 0, clockOffMs]),

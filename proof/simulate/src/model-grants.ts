@@ -7,10 +7,8 @@ export type ModelGrants = {
   readonly table: ReadonlyMap<string, GrantDocument>
   storeOf(machine: Machine): GrantUses
   /** Grants free bets, as the operator does before the run. */
-  give(grant: Pick<GrantDocument, '_id' | 'playerId' | 'game' | 'stake' | 'count'>): void
+  give(grant: Pick<GrantDocument, '_id' | 'playerId' | 'game' | 'stake' | 'count' | 'endsAt'>): void
 }
-
-const farAway = new Date(Date.UTC(9999, 0))
 
 /**
  * The collection of free-bet grants, with the promises of storage/grants-store.ts: a use is one atomic
@@ -67,7 +65,6 @@ export function createModelGrants({ now }: { now: () => Date }): ModelGrants {
         remaining: grant.count,
         uses: [],
         createdAt: now(),
-        endsAt: farAway,
         expiresAt: null,
         cancelledAt: null,
       })

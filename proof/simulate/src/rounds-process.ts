@@ -9,7 +9,8 @@ import { createCatalogue } from '@pitboss/rounds/rules/catalogue'
 import { createWalletClient } from '@pitboss/rounds/clients/wallet'
 import { narrow, platformLimits } from '@pitboss/rounds/rules/limits'
 import type { RoundMessage } from '@pitboss/rounds/rules/round-message'
-import { commitmentsWith, roundsStoreWith, walletWith } from '@pitboss/bugs/rounds-bugs'
+import { rulesWith, walletWith } from '@pitboss/bugs/rounds-bugs'
+import { commitmentsWith, grantsWith, refusalsWith, roundsStoreWith } from '@pitboss/bugs/rounds-store-bugs'
 import { createJoinMovement } from '@pitboss/rounds/actions/join-movement'
 import { createOpenIntent } from '@pitboss/rounds/actions/open-intent'
 import { createPlaceStake } from '@pitboss/rounds/actions/place-stake'
@@ -49,7 +50,7 @@ export function startRounds(
   const { rounds: mistakenRounds = same, grants: mistakenGrants = same } = mistake
   const rounds = mistakenRounds(roundsStoreWith(model.storeOf(machine), has))
   const commitments = commitmentsWith(model.commitmentsOf(machine), has)
-  const grants = mistakenGrants(world.grants.storeOf(machine))
+  const grants = mistakenGrants(grantsWith(world.grants.storeOf(machine), has))
   const outbox = createRelay({
     machine,
     stream,
@@ -74,12 +75,17 @@ export function startRounds(
     newId,
     scaleMs,
     logger: silent,
-    ...(mistake.roundRules === undefined ? {} : { rules: mistake.roundRules }),
+    rules: mistake.roundRules ?? rulesWith(has),
   })
   const { settleRound, voidStake } = createSettleRound({ grants, wallet, actor, clock, logger: silent })
   const placeStake = createPlaceStake({ rounds, wallet, actor, clock, logger: silent })
   const joinMovement = createJoinMovement({ wallet, rounds, clock, wait: (ms) => machine.wait(ms) })
-  const intents = createOpenIntent({ rounds, refusals: model.refusalsOf(machine), actor, clock })
+  const intents = createOpenIntent({
+    rounds,
+    refusals: refusalsWith(model.refusalsOf(machine), has),
+    actor,
+    clock,
+  })
   const ids = { newId, newUuid }
   const access = { find: findGame, offered }
   const playRound = createPlayRound({

@@ -10,6 +10,7 @@ import { BrokenInvariant, createStepChecks } from './check-steps.ts'
 import type { ClientDeps } from './clients/client.ts'
 import { driveRounds, endOpenRounds } from './clients/operator-server.ts'
 import { freeBetStake, playGame } from './clients/player.ts'
+import { askAsStranger } from './clients/stranger.ts'
 import { compareSources } from './compare-sources.ts'
 import { createMachine, type Machine } from './machine.ts'
 import { createHabits } from './habits.ts'
@@ -185,6 +186,13 @@ export async function simulate(
   // A request that its client had given up may have begun something as late as this.
   await runUntilRest()
   if (violation === null) {
+    let asking = true
+    askAsStranger(world)
+      .catch(broken)
+      .finally(() => (asking = false))
+    await runUntil(() => !asking)
+  }
+  if (violation === null) {
     const { startingBalance } = habits
     watched(compareSources, undefined)(world, {
       ...{ answers, accepted: accepted.all(), startingBalance },
@@ -313,11 +321,14 @@ export async function simulate(
     return { world, random: random.fork(name), answers, asked, endsAtMs, patienceMs, doubled }
   }
 
-  /** Few in each, so that some are used up in the middle. */
+  /** Few in each, so that some are used up, and one expires, in the middle. */
   function grantFreeBets({ playerId, game }: SessionDocument): void {
     const stake = String(parseAmount(freeBetStake, 'USD'))
-    for (const count of [1, 2, 3])
-      world.grants.give({ _id: world.newId('frb'), playerId, game, stake, count })
+    for (const count of [1, 2, 3]) {
+      const untilMs = count === 2 ? random.fork(`grants/${playerId}`).between(1, stormMs) : healWithinMs
+      const endsAt = new Date(timeline.nowMs() + untilMs)
+      world.grants.give({ _id: world.newId('frb'), playerId, game, stake, count, endsAt })
+    }
   }
 
   function sit(playerId: string, game: string): SessionDocument {

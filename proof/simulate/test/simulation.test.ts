@@ -1,5 +1,4 @@
 import t from 'tap'
-import type { Bug } from '@pitboss/bugs/bugs'
 import { type Advance, realRules } from './fixtures/explore-movements.ts'
 import { mistakenRules } from './fixtures/mistaken-rules.ts'
 import { simulate } from '../src/simulate.ts'
@@ -35,25 +34,6 @@ await t.test('the same seed is the same run', { timeout: testTimeoutMs }, async 
   t.ok((runs[0]?.trace.length ?? 0) > 100)
 })
 
-const bugs: readonly Bug[] = [
-  'rounds.pending-stake-counts',
-  'rounds.payout-one-more',
-  'rounds.nonce-skipped',
-  'rounds.redrawn-after-restart',
-  'rounds.event-dropped',
-  'storage.fence-lost',
-  'wallet-bridge.new-id-per-retry',
-  'wallet-bridge.refusal-always-final',
-  'wallet-bridge.silence-is-refusal',
-  'wallet-bridge.rollback-of-win',
-  'wallet-bridge.credit-given-up',
-  'wallet-bridge.void-pays-twice',
-  'wallet-bridge.two-resolvers',
-  'wallet-bridge.event-before-outcome',
-  'wallet-bridge.event-dropped',
-  'wallet-bridge.event-twice',
-]
-
 /** Mistakes that only callbacks, or clocks that differ, can show. */
 const meddlesome: Readonly<Record<string, Advance>> = {
   'a callback counts as the result': (state, message) =>
@@ -73,7 +53,6 @@ const mistakes: [name: string, mistake: Mistake][] = [
   ]),
   ...Object.entries(mistakenRounds).map(([name, roundRules]): [string, Mistake] => [name, { roundRules }]),
   ...Object.entries(mistakenParts),
-  ...bugs.map((bug): [string, Mistake] => [bug, { bug }]),
 ]
 for (const [name, mistake] of mistakes) {
   await t.test(`the simulation finds it when ${name}`, { timeout: testTimeoutMs }, async (t) => {

@@ -48,6 +48,7 @@ import type { RoundsConfig } from './config.ts'
 import { consumeMovements } from './consumers/movements.ts'
 import { registerMetrics } from './metrics.ts'
 import { type Catalogue, createCatalogue } from './rules/catalogue.ts'
+import { transition } from './rules/transition.ts'
 import {
   assertSeedsOpen,
   commitmentIndexes,
@@ -55,10 +56,10 @@ import {
   createCommitmentsStore,
 } from './storage/commitments-store.ts'
 import { createGamesStore } from './storage/games-store.ts'
-import { createGrantsStore, grantIndexes } from './storage/grants-store.ts'
+import { createGrantsStore, grantIndexes, type GrantsStore } from './storage/grants-store.ts'
 import { createKeysStore } from './storage/keys-store.ts'
-import { createRefusalsStore } from './storage/refusals-store.ts'
-import { createReportsStore, reportIndexes } from './storage/reports-store.ts'
+import { createRefusalsStore, type RefusalsStore } from './storage/refusals-store.ts'
+import { createReportsStore, reportIndexes, type ReportsStore } from './storage/reports-store.ts'
 import { createRoundsStore, roundIndexes, type RoundsStore } from './storage/rounds-store.ts'
 import { createSessionsStore, sessionIndexes } from './storage/sessions-store.ts'
 import { startReportProjector } from './workers/report-projector.ts'
@@ -73,6 +74,10 @@ const reportLeaseMs = 10_000
 export type RoundsWrap = {
   rounds: (store: RoundsStore) => RoundsStore
   commitments: (store: CommitmentsStore) => CommitmentsStore
+  grants: (store: GrantsStore) => GrantsStore
+  refusals: (store: RefusalsStore) => RefusalsStore
+  reports: (store: ReportsStore) => ReportsStore
+  rules: typeof transition
   wallet: (client: WalletClient) => WalletClient
   bus: (bus: Bus) => Bus
   placeTransaction: (place: PlaceTransaction, wallet: WalletClient) => PlaceTransaction
@@ -129,8 +134,10 @@ export async function startRounds({
   const secretBox = createSecretBox(keyring, 'server-seeds')
   const roundsStore = createRoundsStore({ db })
   const sessions = createSessionsStore({ db })
-  const grants = createGrantsStore({ db })
-  const reports = createReportsStore({ db })
+  const grantsStore = createGrantsStore({ db })
+  const refusalsStore = createRefusalsStore({ db })
+  const reportsStore = createReportsStore({ db })
+  const reports = wrap.reports?.(reportsStore) ?? reportsStore
   const seeds = { newSeed: newServerSeed, hashSeed: seedHash }
   const commitmentsStore = createCommitmentsStore({ db, secretBox, ...seeds })
   const walletClient = createWalletClient({ bus })
@@ -138,7 +145,9 @@ export async function startRounds({
   const sessionOutbox = createOutbox({ collection: sessions.collection, bus, clock, logger })
   const base = {
     rounds: wrap.rounds?.(roundsStore) ?? roundsStore,
-    refusals: createRefusalsStore({ db }),
+    refusals: wrap.refusals?.(refusalsStore) ?? refusalsStore,
+    grants: wrap.grants?.(grantsStore) ?? grantsStore,
+    rules: wrap.rules ?? transition,
     commitments: wrap.commitments?.(commitmentsStore) ?? commitmentsStore,
     keys: createKeysStore({ db }),
     games: createGamesStore({ db }),
@@ -146,7 +155,7 @@ export async function startRounds({
     cursors: createCursorCodec({ keyring }),
     scaleMs: createTimeScale(timeScale).scaleMs,
     newUuid: randomUUID,
-    ...{ sessions, grants, reports, catalogue, clock, newId, logger },
+    ...{ sessions, reports, catalogue, clock, newId, logger },
   }
   const actor = createRoundActor({ ...base, outbox: roundOutbox, mailbox: createMailbox() })
   const acting = { ...base, actor, access: createGameAccess(base), players: createPlayerAccess(base) }

@@ -34,7 +34,7 @@ import { createBodyCache } from './storage/body-cache.ts'
 import { collectionsOf, indexes } from './storage/collections.ts'
 import { createDeliveryStore } from './storage/delivery-store.ts'
 import { createEndpointStore } from './storage/endpoint-store.ts'
-import { createEventStore } from './storage/event-store.ts'
+import { createEventStore, type EventStore } from './storage/event-store.ts'
 import { createParkedStore } from './storage/parked-store.ts'
 import { createReplayStore } from './storage/replay-store.ts'
 import { startDispatcher } from './workers/dispatcher.ts'
@@ -51,6 +51,7 @@ const bodyCacheCharactersMax = 16 * 1024 * 1024
 export type WebhooksWrap = {
   post: (post: PostWebhook) => PostWebhook
   recordEvents: (record: RecordEvents) => RecordEvents
+  events: (store: EventStore) => EventStore
 }
 
 /** Wires the webhooks service: calls, the fan-out consumer, the delivery workers and the replay worker. */
@@ -79,7 +80,8 @@ export async function startWebhooks({
   })
 
   const collections = collectionsOf(db)
-  const events = createEventStore(collections)
+  const eventStore = createEventStore(collections)
+  const events = wrap.events?.(eventStore) ?? eventStore
   const workerId = randomUUID()
   const timeScale = createTimeScale(config.PITBOSS_TIME_SCALE)
   const allowLoopback = config.PITBOSS_ALLOW_LOOPBACK_WEBHOOKS

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { checkEventData } from './check-event-data.ts'
 import { groupBy } from './group.ts'
 import type { Event, Movement, Received } from './rows.ts'
 import type { Sources } from './sources.ts'
@@ -32,6 +33,7 @@ export function checkEvents(
     verdict.check(names.once, same.length === 1, () => `${id} is listed ${same.length} times`)
   }
   checkFacts({ movements, events, ledger }, verdict)
+  checkEventData(movements, events, verdict)
   const opened = groupBy(
     events.filter(({ type }) => type === 'game.session.created'),
     ({ data }) => String(data.session_id),

@@ -5,11 +5,12 @@ import type { Verdict } from './verdict.ts'
 const names = {
   uses: 'free bets: as many are used as free rounds stand',
   rounds: 'free bets: the rounds that a grant names are those that stand',
+  time: 'free bets: none is used after its grant has expired',
   once: 'rounds: one transaction_id of one game is one round',
 } as const
 
 /** Grants against the rounds that took one. docs/contract.md, sections 4 and 12. */
-export function checkGrants({ grants, rounds }: Sources, verdict: Verdict): void {
+export function checkGrants({ grants, rounds, clockSlackMs }: Sources, verdict: Verdict): void {
   const standing = groupBy(
     rounds.filter(({ free_bet, status }) => free_bet && status === 'SETTLED'),
     ({ player_id, game }) => `${player_id}/${game}`,
@@ -23,6 +24,14 @@ export function checkGrants({ grants, rounds }: Sources, verdict: Verdict): void
     if (own.every((grant) => grant.uses !== undefined)) {
       const same = uses.length === free.length && uses.every((use, index) => use === free[index])
       verdict.check(names.rounds, same, () => `${player}: ${uses.join(' ')} used, ${free.join(' ')} stand`)
+    }
+  }
+  const begun = new Map(rounds.map(({ round_id, created_at }) => [round_id, created_at]))
+  for (const { grant_id, uses = [], ends_at: endsAt } of grants) {
+    for (const roundId of endsAt === undefined ? [] : uses) {
+      const begunAt = begun.get(roundId) ?? ''
+      const late = Date.parse(begunAt) >= Date.parse(endsAt ?? '') + clockSlackMs
+      verdict.check(names.time, !late, () => `${grant_id} until ${endsAt}: ${roundId} of ${begunAt}`)
     }
   }
   for (const [player, free] of standing) {

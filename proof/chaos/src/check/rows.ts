@@ -121,6 +121,8 @@ export const grant = z.looseObject({
   remaining: z.number(),
   /** The rounds that took one; known to a simulation alone. */
   uses: z.array(z.string()).optional(),
+  /** When it ends; known to a simulation alone. */
+  ends_at: z.string().optional(),
 })
 export type Grant = z.infer<typeof grant>
 

@@ -47,7 +47,7 @@ export async function driveRounds(
       const roundId = taken.body.round_id
       if (random.chance(0.25)) await say(bet(id('more'), '0.50', roundId))
       if (random.chance(0.2)) await say(partOf(id('first'), roundId))
-      if (random.chance(0.35)) await severalAtOnce(roundId)
+      if (random.chance(0.45)) await severalAtOnce(roundId)
       else await oneAfterTheOther(roundId)
       if (random.chance(0.8)) await say(winOf(`end.${roundId}`, roundId, '0.00'))
     } else if (unknownCodes.includes(codeOf(taken) ?? '') && random.chance(0.6)) {
@@ -88,6 +88,8 @@ export async function driveRounds(
       const part = partOf(id('part'), roundId)
       const win = winOf(id('win'), roundId, '2.00')
       const bodies = random.pick<TransactionBody[]>([
+        [side, refund],
+        [side, refund],
         [side, refund],
         [side, rollback],
         [side, win],

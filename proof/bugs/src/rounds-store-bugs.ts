@@ -1,0 +1,153 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import { newServerSeed } from '@pitboss/fairness/server-seed'
+import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
+import type { GrantsStore } from '@pitboss/rounds/storage/grants-store'
+import type { RefusalsStore } from '@pitboss/rounds/storage/refusals-store'
+import { sequenceOf, type RoundWrite } from '@pitboss/rounds/storage/round-document'
+import type { ReportsStore } from '@pitboss/rounds/storage/reports-store'
+import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
+import type { HasBug } from './bugs.ts'
+
+/** The bugs of the storage of rounds. Each store goes through unchanged unless its bug is named. */
+
+const dayMs = 24 * 3_600_000
+const looksMax = 2
+
+/** Leaves out nonces, events or rounds that are due, shows others' rounds, or writes over others' changes. */
+export function roundsStoreWith(rounds: RoundsStore, has: HasBug): RoundsStore {
+  if (has('rounds.nonce-skipped')) {
+    return {
+      ...rounds,
+      async last(sequence) {
+        const last = await rounds.last(sequence)
+        return { ...last, nonce: last.nonce + (last.nonce % 3 === 1 ? 1 : 0) }
+      },
+    }
+  }
+  if (has('rounds.nonce-of-removed-lost')) return withoutNoncesOfRemoved(rounds)
+  if (has('storage.fence-lost')) {
+    return {
+      ...rounds,
+      async update(stored, write, now) {
+        const fresh = await rounds.findAnywhere(stored.round.id)
+        return rounds.update({ ...stored, version: fresh?.version ?? stored.version }, write, now)
+      },
+    }
+  }
+  if (has('rounds.event-dropped')) {
+    return writing(rounds, (write, version) => (version % 2 === 0 ? { ...write, events: [] } : write))
+  }
+  if (has('rounds.voided-tells-a-payout')) {
+    return writing(rounds, (write) =>
+      write.round.status === 'VOIDED'
+        ? { ...write, events: write.events.map((event) => ({ ...event, body: paidOut(event.body) })) }
+        : write,
+    )
+  }
+  if (has('rounds.due-by-a-clock-ahead')) {
+    return writing(rounds, (write, version) =>
+      version % 3 === 0 && write.dueAt !== null
+        ? { ...write, dueAt: new Date(write.dueAt.getTime() + dayMs) }
+        : write,
+    )
+  }
+  if (has('rounds.recovery-given-up')) {
+    return {
+      ...rounds,
+      async findDue(now, bounds) {
+        const due = await rounds.findDue(now, bounds)
+        const pages = due.pages.map((page) => page.filter(({ claims }) => claims < looksMax))
+        return { ...due, pages }
+      },
+    }
+  }
+  if (has('rounds.account-remembered')) {
+    let account: Scope | null = null
+    const remembered = (scope: Scope) => (account ??= scope)
+    return {
+      ...rounds,
+      find: (scope, roundId) => rounds.find(remembered(scope), roundId),
+      listByTransaction: (scope, id) => rounds.listByTransaction(remembered(scope), id),
+    }
+  }
+  return rounds
+}
+
+function writing(
+  rounds: RoundsStore,
+  change: (write: RoundWrite, version: number) => RoundWrite,
+): RoundsStore {
+  return {
+    ...rounds,
+    update: (stored, write, now) => rounds.update(stored, change(write, stored.version), now),
+  }
+}
+
+function paidOut(body: string): string {
+  return body.replace('"payout":"0.00"', '"payout":"1.00"')
+}
+
+/** Takes the nonce of an intent that was taken back for one that is used. */
+function withoutNoncesOfRemoved(rounds: RoundsStore): RoundsStore {
+  const removed = new Map<string, number>()
+  return {
+    ...rounds,
+    async remove(stored) {
+      const isRemoved = await rounds.remove(stored)
+      if (isRemoved) removed.set(sequenceOf(stored.round), stored.round.nonce)
+      return isRemoved
+    },
+    async last(sequence) {
+      const last = await rounds.last(sequence)
+      return { ...last, nonce: Math.max(last.nonce, removed.get(sequence) ?? 0) }
+    },
+  }
+}
+
+/** Draws a round anew when it is finished by another process than the one that began it. */
+export function commitmentsWith(commitments: CommitmentsStore, has: HasBug): CommitmentsStore {
+  if (!has('rounds.redrawn-after-restart')) return commitments
+  const begunHere = new Set<string>()
+  return {
+    ...commitments,
+    async ensure(sequence, nonce, now) {
+      const commitment = await commitments.ensure(sequence, nonce, now)
+      begunHere.add(commitment.sealedSeed)
+      return commitment
+    },
+    open: (sequence, nonce, sealedSeed) =>
+      begunHere.has(sealedSeed) ? commitments.open(sequence, nonce, sealedSeed) : newServerSeed(),
+  }
+}
+
+type GrantUses = Pick<GrantsStore, 'open' | 'use' | 'giveBack'>
+
+/** Lets free bets be used without being counted, after their time, or keeps those of rounds without a play. */
+export function grantsWith<Store extends GrantUses>(grants: Store, has: HasBug): Store {
+  if (has('rounds.free-bet-not-counted')) return { ...grants, use: async () => true }
+  if (has('rounds.free-bet-kept')) return { ...grants, giveBack: async () => undefined }
+  if (has('rounds.free-bet-after-its-time')) {
+    const always = new Date(0)
+    const use: Store['use'] = (scope, grantId, roundId) => grants.use(scope, grantId, roundId, always)
+    const open: Store['open'] = (scope, player) => grants.open(scope, player, always)
+    return { ...grants, open, use }
+  }
+  return grants
+}
+
+/** Forgets that a request was refused. */
+export function refusalsWith(refusals: RefusalsStore, has: HasBug): RefusalsStore {
+  return has('rounds.refusal-forgotten') ? { ...refusals, insert: async () => true } : refusals
+}
+
+/** Counts the last part of a report's segment twice. */
+export function reportsWith(reports: ReportsStore, has: HasBug): ReportsStore {
+  if (!has('rounds.report-part-counted-twice')) return reports
+  return {
+    ...reports,
+    async read(scope, segment, by) {
+      const found = await reports.read(scope, segment, by)
+      return { ...found, parts: [...found.parts, ...found.parts.slice(-1)] }
+    },
+  }
+}

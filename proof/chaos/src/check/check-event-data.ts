@@ -1,0 +1,34 @@
+import type { Event, Movement } from './rows.ts'
+import type { Verdict } from './verdict.ts'
+
+const name = 'events: the event of a movement says what the record says'
+const fields = [
+  'reference',
+  'type',
+  'amount',
+  'currency',
+  'player_id',
+  'session_id',
+  'round_id',
+  'free_bet',
+] as const
+
+/** Facts of each event against those of its movement, which never change. docs/contract.md, section 7. */
+export function checkEventData(
+  movements: readonly Movement[],
+  events: readonly Event[],
+  verdict: Verdict,
+): void {
+  const byId = new Map(movements.map((movement) => [movement.transaction_id, movement]))
+  for (const { id, type, data } of events) {
+    const movement = type.startsWith('transaction.') ? byId.get(String(data.transaction_id)) : undefined
+    if (movement === undefined) continue
+    const other = fields.filter((field) => data[field] !== movement[field])
+    verdict.check(
+      name,
+      other.length === 0,
+      () =>
+        `${id} of ${movement.transaction_id}: ${other.map((field) => `${field} ${JSON.stringify(data[field])}, not ${JSON.stringify(movement[field])}`).join('; ')}`,
+    )
+  }
+}

@@ -51,7 +51,8 @@ const unused = words(`
 export async function fetchPostgres(folder: string, cacheDir: string, progress: Progress): Promise<void> {
   const files = postgresFiles(folder)
   await withPrivateApt({ cacheDir, progress }, async (apt) => {
-    const missing = await missingPrograms(apt)
+    const known = await apt.known(programPackages)
+    const missing = programPackages.filter((name) => !known.includes(name))
     if (missing.length > 0) throw new EngineError(`the Debian mirror has no package ${missing.join(', ')}`)
     const first = await apt.download([...programPackages, ...(await apt.known(libraryPackages))])
     progress.step('unpacking PostgreSQL with DocumentDB')
@@ -64,11 +65,6 @@ export async function fetchPostgres(folder: string, cacheDir: string, progress: 
   }
   writePostgisStub(files.extensionFolder)
   for (const program of ['postgres', 'initdb']) wrap(files, program)
-}
-
-async function missingPrograms(apt: PrivateApt): Promise<string[]> {
-  const known = await apt.known(programPackages)
-  return programPackages.filter((name) => !known.includes(name))
 }
 
 async function unpack(packages: DebianPackage[], root: string): Promise<void> {

@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { EngineError, errorCode, reasonOf } from '../engine-error.ts'
-import { type Claim, claimFile } from '../processes/claim-file.ts'
-import { waitUntil } from '../processes/wait-until.ts'
+import { type Claim, waitForClaim } from '../processes/claim-file.ts'
 import type { Progress } from './progress.ts'
 
 const otherStarterTimeoutMs = 15 * 60_000
@@ -58,27 +57,16 @@ function makeCache(cacheDir: string): void {
 
 async function claimLock(path: string, name: string, progress: Progress): Promise<Claim> {
   let told = false
-  const claim = await waitUntil(
-    () => {
-      const result = claimOrExplain(path)
-      if ('claim' in result) return result.claim
-      if (!told) progress.step(`process ${result.heldBy} is fetching ${name} already, waiting for it`)
-      told = true
-      return null
-    },
-    { timeoutMs: otherStarterTimeoutMs, everyMs: 100 },
-  )
-  if (claim === null) throw new EngineError(`another process holds ${path} for more than 15 minutes; stop it`)
-  return claim
-}
-
-function claimOrExplain(path: string): ReturnType<typeof claimFile> {
-  try {
-    return claimFile(path)
-  } catch (error) {
+  const tell = (pid: number) => {
+    if (!told) progress.step(`process ${pid} is fetching ${name} already, waiting for it`)
+    told = true
+  }
+  const claim = await waitForClaim(path, otherStarterTimeoutMs, tell).catch((error: unknown) => {
     if (isDiskFull(error)) throw new EngineError(`the disk of the cache folder is full (${path})`)
     throw new EngineError(`the cache folder cannot be written (${reasonOf(error)}); set PITBOSS_CACHE_DIR`)
-  }
+  })
+  if (claim === null) throw new EngineError(`another process holds ${path} for more than 15 minutes; stop it`)
+  return claim
 }
 
 function removeLeftovers(cacheDir: string, prefix: string): void {

@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { EngineError } from '../engine-error.ts'
-import { claimFile } from '../processes/claim-file.ts'
-import { waitUntil } from '../processes/wait-until.ts'
+import { waitForClaim } from '../processes/claim-file.ts'
 import { debianMirror, readAptSources } from './apt-sources.ts'
 import type { Progress } from './progress.ts'
 import { runProgram } from './run-program.ts'
@@ -15,14 +14,8 @@ const lockTimeoutMs = 10 * 60_000
 
 export type DebianPackage = { name: string; file: string }
 
-export type PrivateApt = {
-  /** Names among the given ones that the suite has. */
-  known(names: string[]): Promise<string[]>
-  /** Fetches and verifies packages; those fetched before a break are not fetched again. */
-  download(names: string[]): Promise<DebianPackage[]>
-  /** The packages of section `libs` on which these depend. */
-  libraryDependencies(names: string[]): Promise<string[]>
-}
+/** An apt of our own, with its own lists and cache. */
+export type PrivateApt = Omit<ReturnType<typeof createApt>, 'update'>
 
 /** Reason why Debian packages cannot be fetched on this machine; null when they can. */
 export function aptObstacle(): string | null {
@@ -48,15 +41,9 @@ export async function withPrivateApt<T>(
   const mirror = debianMirror(readAptSources())
   if (obstacle !== null || mirror === null) throw new EngineError(obstacle ?? 'no mirror')
   mkdirSync(cacheDir, { recursive: true, mode: 0o755 })
-  const claim = await waitUntil(
-    () => {
-      const result = claimFile(join(cacheDir, 'apt.lock'))
-      return 'claim' in result ? result.claim : null
-    },
-    { timeoutMs: lockTimeoutMs, everyMs: 50 },
-  )
-  if (claim === null)
-    throw new EngineError(`another process holds ${join(cacheDir, 'apt.lock')} for too long; stop it`)
+  const lock = join(cacheDir, 'apt.lock')
+  const claim = await waitForClaim(lock, lockTimeoutMs)
+  if (claim === null) throw new EngineError(`another process holds ${lock} for too long; stop it`)
   try {
     const apt = createApt(join(cacheDir, 'apt'), progress)
     await apt.update(`deb [signed-by=${mirror.signedBy ?? keyring}] ${mirror.uri} ${debianSuite} main\n`)
@@ -66,10 +53,7 @@ export async function withPrivateApt<T>(
   }
 }
 
-function createApt(
-  folder: string,
-  progress: Progress,
-): PrivateApt & { update(source: string): Promise<void> } {
+function createApt(folder: string, progress: Progress) {
   const packages = join(folder, 'packages')
   const source = join(folder, 'sources.list')
   for (const path of ['lists/partial', 'cache/archives/partial', 'packages']) {
@@ -95,7 +79,7 @@ function createApt(
     runProgram('apt-cache', [...options, ...args], { env: environment, allow: [100] })
 
   return {
-    update: async (line) => {
+    update: async (line: string): Promise<void> => {
       const stamp = join(folder, 'updated')
       const ageMs = Date.now() - (statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0)
       if (ageMs < listsAgeMsMax) return
@@ -106,11 +90,13 @@ function createApt(
       )
       writeFileSync(stamp, '')
     },
-    known: async (names) => {
+    /** Names among the given ones that the suite has. */
+    known: async (names: string[]): Promise<string[]> => {
       const all = new Set((await aptCache('pkgnames')).split('\n'))
       return names.filter((name) => all.has(name))
     },
-    download: async (names) => {
+    /** Fetches and verifies packages; those fetched before a break are not fetched again. */
+    download: async (names: string[]): Promise<DebianPackage[]> => {
       const uris = await aptGet('download', '--print-uris', ...names)
       const wanted = [...uris.matchAll(/^'[^']*' (\S+) (\d+)/gm)].map(([, file, size]) => ({
         file: String(file),
@@ -122,7 +108,8 @@ function createApt(
       await watched(aptGet('download', ...names), () => progress.bytes(text, bytes(), total))
       return wanted.map(({ file }) => ({ name: file.split('_')[0] ?? file, file: join(packages, file) }))
     },
-    libraryDependencies: async (names) => {
+    /** The packages of section `libs` on which these depend. */
+    libraryDependencies: async (names: string[]): Promise<string[]> => {
       const depended = dependencies(await aptCache('show', '--no-all-versions', ...names))
       if (depended.length === 0) return []
       const sections = await aptCache('show', '--no-all-versions', ...depended)

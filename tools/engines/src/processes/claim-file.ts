@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { errorCode } from '../engine-error.ts'
 import { isAlive, processStartedAt } from './process-record.ts'
+import { waitUntil } from './wait-until.ts'
 
 export type Claim = { release: () => void }
 export type ClaimResult = { claim: Claim } | { heldBy: number }
@@ -26,6 +27,24 @@ export function claimFile(path: string): ClaimResult {
     removeStale(path)
   }
   throw new Error(`${path} could not be claimed in ${attemptsMax} attempts`)
+}
+
+/**
+ * Claims a name as `claimFile` does, and waits as long as a living process holds it.
+ * @returns null when the time is over.
+ */
+export function waitForClaim(
+  path: string,
+  timeoutMs: number,
+  onHeld: (pid: number) => void = () => {},
+): Promise<Claim | null> {
+  const claim = () => {
+    const result = claimFile(path)
+    if ('claim' in result) return result.claim
+    onHeld(result.heldBy)
+    return null
+  }
+  return waitUntil(claim, { timeoutMs, everyMs: 100 })
 }
 
 function createWith(path: string, content: string): boolean {

@@ -39,10 +39,15 @@ export type Bus = {
    */
   collect(subject: string, options: { listenMs: number; repliesMax: number }): Promise<Msg[]>
   /**
-   * Publishes into JetStream under the event's id; resolves on the PubAck alone.
+   * Publishes into JetStream under the event's id; resolves on the PubAck alone: the event's sequence, and
+   * whether the stream had it before.
    * @throws within 2 s, else.
    */
-  publishEvent(event: { id: string; subject: string; payload: Uint8Array }): Promise<void>
+  publishEvent(event: {
+    id: string
+    subject: string
+    payload: Uint8Array
+  }): Promise<{ seq: number; duplicate: boolean }>
   /** Core publish, at most once: for wake-ups. Dropped while disconnected. */
   publish(subject: string, payload: Uint8Array): void
   /** Core subscription without a queue group. A throw of `fn` is logged and ends nothing. */
@@ -52,6 +57,8 @@ export type Bus = {
   ): { unsubscribe(): void }
   readonly nc: NatsConnection
   connected(): boolean
+  /** Rises with each new connection to the broker. */
+  connection(): number
   /** Resolves when the connection is over for good, by `close()` or else: a process must not outlive it. */
   readonly closed: Promise<void>
   close(): Promise<void>
@@ -83,6 +90,7 @@ export async function connectBus({
   return {
     nc,
     connected: link.connected,
+    connection: link.connection,
     closed: link.closed,
     async call(call, request, context) {
       const deadlineAtMs = Math.min(Date.now() + call.budgetMs, context?.deadlineAtMs ?? Infinity)
@@ -114,7 +122,7 @@ export async function connectBus({
     async publishEvent({ id, subject, payload }) {
       if (!link.connected()) throw new Error(`not connected to NATS: ${id} was not published`)
       assertFits(nc, subject, payload)
-      await js.publish(subject, payload, { msgID: id, timeout: publishTimeoutMs, retries: 1 })
+      return js.publish(subject, payload, { msgID: id, timeout: publishTimeoutMs, retries: 1 })
     },
     publish(subject, payload) {
       if (link.connected()) nc.publish(subject, payload)
@@ -143,6 +151,7 @@ export async function connectBus({
 
 function watchLink(nc: NatsConnection, inbox: ReplyInbox, logger: Logger) {
   let connected = true
+  let connection = 1
   const watch = async () => {
     for await (const status of nc.status()) {
       if (status.type === 'disconnect') {
@@ -150,6 +159,7 @@ function watchLink(nc: NatsConnection, inbox: ReplyInbox, logger: Logger) {
         logger.warn('nats.disconnected')
       } else if (status.type === 'reconnect') {
         connected = true
+        connection += 1
         logger.info('nats.reconnected')
       } else if (status.type === 'error') {
         const { error } = status
@@ -166,7 +176,7 @@ function watchLink(nc: NatsConnection, inbox: ReplyInbox, logger: Logger) {
     connected = false
     if (err instanceof Error) logger.error({ err }, 'nats.closed')
   })
-  return { connected: () => connected && !nc.isClosed(), closed }
+  return { connected: () => connected && !nc.isClosed(), connection: () => connection, closed }
 }
 
 function parseReply<Request, Reply>(call: Call<Request, Reply>, data: Uint8Array): Reply {

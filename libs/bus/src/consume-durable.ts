@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type ConsumerMessages, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import type { Logger } from 'pino'
 import type { Bus } from './connect-bus.ts'
+import { webhooksFanout } from './topology.ts'
 
 /** One delivered message. Acknowledge after the write it causes, never before. */
 export type DurableMessage = {
@@ -169,6 +170,21 @@ export async function acknowledgedSequence(bus: Bus, stream: string, consumer: s
   const info = await manager.consumers.info(stream, consumer)
   const isIdle = info.num_pending === 0 && info.num_ack_pending === 0
   return isIdle ? Number.MAX_SAFE_INTEGER : info.ack_floor.stream_seq
+}
+
+/**
+ * Where the stream of events stands: the sequence of its newest event, the one up to which webhooks has
+ * recorded all, and the connection under which both were read.
+ */
+export async function eventsPosition(
+  bus: Bus,
+): Promise<{ last: number; recorded: number; connection: number }> {
+  const { stream, config } = webhooksFanout
+  const connection = bus.connection()
+  const manager = await jetstreamManager(bus.nc, { checkAPI: false })
+  const info = await manager.consumers.info(stream, config.durable_name)
+  const last = info.delivered.stream_seq + info.num_pending
+  return { last, recorded: info.ack_floor.stream_seq, connection }
 }
 
 const retryMs = 250

@@ -30,6 +30,8 @@ const durable = (stream: string, name: string) => [
 ]
 
 const fanout = durable(eventsStream.name, 'webhooks-fanout')
+/** Tells how far webhooks has recorded: until then an event stays in its outbox. */
+const fanoutInfo = `$JS.API.CONSUMER.INFO.${eventsStream.name}.webhooks-fanout`
 const movements = durable(eventsStream.name, 'rounds-movements')
 
 /**
@@ -80,6 +82,7 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
         ...subjectsAskedBy('rounds'),
         'events.v1.*.*.round.>',
         'events.v1.*.*.game.session.>',
+        fanoutInfo,
         ...movements,
       ],
     },
@@ -93,6 +96,7 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
         'wake.wallet.>',
         'wb.breakers.>',
         'events.v1.*.*.transaction.>',
+        fanoutInfo,
       ],
     },
     subscribe: { allow: [...serves('wallet.v1.>', 'wallet-bridge'), 'wake.wallet.>', 'wb.breakers.>'] },

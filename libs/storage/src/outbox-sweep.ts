@@ -1,7 +1,13 @@
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 
 /** A document whose events wait: since when, and of which account. */
-export type DueOutbox = { readonly id: string; readonly at: Date; readonly account: string }
+export type DueOutbox = {
+  readonly id: string
+  readonly at: Date
+  readonly account: string
+  /** All of it is sent, and waits for webhooks to record it. */
+  readonly isSent?: boolean
+}
 
 const pageSize = 1000
 /** Documents of one account that are relayed of a page. */
@@ -34,17 +40,18 @@ export function createOutboxSweep({
   return async function step(stopping) {
     const until = new Date(now().getTime() - graceMs)
     const page = await read({ after, until, limit: pageSize })
-    const chosen = takeTurns(page)
+    const unsent = page.filter(({ isSent }) => isSent !== true)
+    const chosen = takeTurns(unsent)
     const outcomes = await mapBounded(chosen, width, async ({ id }) => !stopping.aborted && (await relay(id)))
     const published = outcomes.filter(Boolean).length
-    leftInTour += page.length - published
+    leftInTour += unsent.length - published
     const isLast = page.length < pageSize
     after = isLast ? beginning : (page.at(-1)?.at ?? beginning)
     const isOver = isLast && leftInTour === 0
     if (isLast) leftInTour = 0
-    // Without any success the broker is away: the next step can wait.
-    const isFailing = page.length > 0 && published === 0
-    return isOver || isFailing ? undefined : 0
+    // Without any success the broker is away, or all is sent: the next step can wait.
+    const isIdle = page.length > 0 && published === 0
+    return isOver || isIdle ? undefined : 0
   }
 }
 

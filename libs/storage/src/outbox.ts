@@ -1,33 +1,36 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import { startPoll } from '@pitboss/runtime/poll'
-import type { Collection, AnyBulkWriteOperation } from 'mongodb'
+import { mapBounded } from '@pitboss/runtime/map-bounded'
+import type { Collection } from 'mongodb'
 import type { Logger } from 'pino'
 import type { IndexDeclaration } from './ensure-indexes.ts'
-import type { OutboxEntry, WithOutbox } from './outbox-entry.ts'
+import type { OutboxEntry } from './outbox-entry.ts'
 import { createOutboxSweep } from './outbox-sweep.ts'
-import { batchCalls } from './batch-calls.ts'
+import {
+  createSentEvents,
+  type EventPublisher,
+  type EventsPosition,
+  type OutboxDocument,
+} from './sent-events.ts'
 
 const sweepEveryMs = 1000
+const confirmEveryMs = 250
+const sentAgainAtOnce = 8
 const relaysMax = 1000
-
-/** The part of the bus that the relay needs. */
-export type EventPublisher = {
-  publishEvent(event: { id: string; subject: string; payload: Uint8Array }): Promise<void>
-  connected(): boolean
-}
 
 export type Outbox = {
   /**
-   * Publishes what waits in the document, oldest first, each after the ack of the one before, then removes
-   * it. Never rejects: what cannot be published now is logged and left to the sweeper. Call it after the
-   * write, without holding up the answer.
+   * Publishes what waits in the document, oldest first, each after the ack of the one before; it leaves the
+   * outbox once webhooks has recorded it. Never rejects: what cannot be published now is logged and left to
+   * the sweeper. Call it after the write, without holding up the answer.
    * @param waiting the document's whole outbox as that write left it, which saves reading it again; else it
    * is read.
    */
   relay(documentId: string, waiting?: readonly OutboxEntry[]): Promise<void>
   /**
    * Starts the sweeper, which relays what waits for more than a second: every second, and without a pause
-   * while it finds more than it takes at a time. Returns the function that stops it.
+   * while it finds more than it takes at a time; and the removal of what webhooks has recorded. Returns the
+   * function that stops both.
    */
   start(): () => Promise<void>
 }
@@ -50,18 +53,21 @@ export function outboxUpdate(
 }
 
 /**
- * The relay of one collection's outboxes. The document's whole pending list goes out every time: publishing
- * only one's own new events would reorder them under crashes. Doubles are dropped by the stream (message id =
- * event id).
+ * The relay of one collection's outboxes. The document's whole pending list goes out, but for what this
+ * process has sent: publishing only one's own new events would reorder them under crashes. Doubles are
+ * dropped by the stream (message id = event id), later ones by webhooks.
+ * @param position where the stream stands; without it an event leaves its outbox at its acknowledgement
  */
 export function createOutbox<Doc extends OutboxDocument>({
   collection: entities,
   bus,
+  position = null,
   clock,
   logger,
 }: {
   collection: Collection<Doc>
   bus: EventPublisher
+  position?: (() => Promise<EventsPosition>) | null
   clock: Clock
   logger: Logger
 }): Outbox {
@@ -69,7 +75,7 @@ export function createOutbox<Doc extends OutboxDocument>({
   // The driver's update and filter types cannot see through a generic document, so the relay works on the
   // part that it knows.
   const collection = entities as unknown as Collection<OutboxDocument>
-  const clear = createOutboxClearing(collection)
+  const sent = createSentEvents({ collection, bus, position })
 
   /** Whether everything that waited is published. */
   async function relay(documentId: string, waiting?: readonly OutboxEntry[]): Promise<boolean> {
@@ -91,10 +97,10 @@ export function createOutbox<Doc extends OutboxDocument>({
     waiting: readonly OutboxEntry[] | undefined,
   ): Promise<boolean> {
     try {
-      await publish(documentId, waiting ?? (await read(documentId)))
+      await sent.send(documentId, waiting ?? (await read(documentId)))
       while (entry.again) {
         entry.again = false
-        await publish(documentId, await read(documentId))
+        await sent.send(documentId, await read(documentId))
       }
       return true
     } catch (err) {
@@ -117,12 +123,12 @@ export function createOutbox<Doc extends OutboxDocument>({
     return document.outbox
   }
 
-  async function publish(documentId: string, waiting: readonly OutboxEntry[]): Promise<void> {
-    if (waiting.length === 0) return
-    for (const { id, subject, body } of waiting) {
-      await bus.publishEvent({ id, subject, payload: Buffer.from(body) })
-    }
-    await clear(documentId, waiting)
+  /** Removes what is recorded, and sends again what the stream may have lost. */
+  async function confirm(): Promise<void> {
+    const documentIds = await sent.confirm()
+    if (documentIds.length === 0) return
+    logger.warn({ documents: documentIds.length, collection: collection.collectionName }, 'outbox.sent-again')
+    await mapBounded(documentIds, sentAgainAtOnce, (documentId) => relay(documentId))
   }
 
   const sweep = createOutboxSweep({ read: readDue, relay, now: () => clock.now() })
@@ -130,8 +136,9 @@ export function createOutbox<Doc extends OutboxDocument>({
   async function readDue({ after, until, limit }: { after: Date; until: Date; limit: number }) {
     const due = await collection
       .find({ outboxAt: { $gt: after, $lte: until } })
-      .project<{ _id: string; outboxAt: Date; outbox: { subject: string }[] }>({
+      .project<{ _id: string; outboxAt: Date; outbox: { id: string; subject: string }[] }>({
         outboxAt: 1,
+        'outbox.id': 1,
         'outbox.subject': 1,
       })
       .sort({ outboxAt: 1 })
@@ -142,6 +149,12 @@ export function createOutbox<Doc extends OutboxDocument>({
       id: _id,
       at: outboxAt,
       account: outbox[0]?.subject.split('.')[3] ?? '',
+      isSent:
+        outbox.length > 0 &&
+        sent.hasAll(
+          _id,
+          outbox.map(({ id }) => id),
+        ),
     }))
   }
 
@@ -156,67 +169,18 @@ export function createOutbox<Doc extends OutboxDocument>({
         work: async (stopping) => (bus.connected() ? await sweep(stopping) : undefined),
         logger: logger.child({ collection: collection.collectionName }),
       })
+      const confirmer = startPoll({
+        event: 'outbox.not-confirmed',
+        level: 'warn',
+        everyMs: confirmEveryMs,
+        work: async () => (bus.connected() ? await confirm() : undefined),
+        logger: logger.child({ collection: collection.collectionName }),
+      })
       return async () => {
         await sweeper.stop()
         await Promise.all([...relays.values()].map(({ running }) => running))
+        await confirmer.stop()
       }
     },
   }
-}
-
-type OutboxDocument = WithOutbox & { _id: string }
-
-type Sent = { documentId: string; entries: readonly OutboxEntry[] }
-
-const batchMax = 200
-
-/**
- * Removes published events from outboxes, many with one command while the relay is busy. A crash before it
- * leaves events that are published once more, which the stream drops by their ids.
- */
-function createOutboxClearing(
-  collection: Collection<OutboxDocument>,
-): (documentId: string, entries: readonly OutboxEntry[]) => Promise<void> {
-  const clearTogether = batchCalls<Sent, true>({
-    run: clear,
-    itemsMax: batchMax,
-    failsByOne: () => false,
-  })
-
-  /**
-   * One command when nothing was appended meanwhile, which a list of equal length and equal last event shows;
-   * two otherwise.
-   */
-  async function clear(batch: readonly Sent[]): Promise<true[]> {
-    const cleared = await collection.bulkWrite(batch.map(clearUnchanged), { ordered: false })
-    if (cleared.matchedCount !== batch.length) await collection.bulkWrite(batch.flatMap(removeSent))
-    return batch.map(() => true)
-  }
-
-  return async (documentId, entries) => {
-    await clearTogether([{ documentId, entries }])
-  }
-}
-
-function clearUnchanged({ documentId, entries }: Sent): AnyBulkWriteOperation<OutboxDocument> {
-  const last = entries.length - 1
-  const filter = {
-    _id: documentId,
-    outbox: { $size: entries.length },
-    [`outbox.${last}.id`]: entries[last]?.id,
-  }
-  return { updateOne: { filter, update: { $set: { outbox: [], outboxAt: null } } } }
-}
-
-function removeSent({ documentId, entries }: Sent): AnyBulkWriteOperation<OutboxDocument>[] {
-  const ids = entries.map(({ id }) => id)
-  return [
-    { updateOne: { filter: { _id: documentId }, update: { $pull: { outbox: { id: { $in: ids } } } } } },
-    {
-      updateOne: {
-        filter: { _id: documentId, outbox: { $size: 0 } },
-        update: { $set: { outboxAt: null } },
-      },
-    },
-  ]
 }

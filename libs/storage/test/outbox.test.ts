@@ -4,8 +4,9 @@ import { connectBus } from '@pitboss/bus/connect-bus'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { ensureIndexes } from '../src/ensure-indexes.ts'
-import { createOutbox, type EventPublisher, outboxIndex, outboxUpdate } from '../src/outbox.ts'
+import { createOutbox, outboxIndex, outboxUpdate } from '../src/outbox.ts'
 import { outboxEntry, type WithOutbox } from '../src/outbox-entry.ts'
+import type { EventPublisher } from '../src/sent-events.ts'
 import { silentLogger, testStorage } from './fixtures/test-storage.ts'
 
 const scope = { operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11', environment: 'LIVE' } as const
@@ -81,10 +82,10 @@ await t.test('the outbox', async (t) => {
       const slow: EventPublisher = {
         connected: () => true,
         async publishEvent(event) {
-          await bus.publishEvent(event)
-          if (appended) return
+          const ack = await bus.publishEvent(event)
+          if (!appended) await append('b', ['evt_11', 'evt_12'])
           appended = true
-          await append('b', ['evt_11', 'evt_12'])
+          return ack
         },
       }
       const relay = createOutbox({ collection, bus: slow, clock, logger: silentLogger })
@@ -131,7 +132,7 @@ await t.test('the outbox', async (t) => {
         async publishEvent(event) {
           if (left === 0) throw new Error('the broker went away')
           left -= 1
-          await bus.publishEvent(event)
+          return bus.publishEvent(event)
         },
       }
       await createOutbox({ collection, bus: dying, clock, logger: silentLogger }).relay('c')

@@ -13,6 +13,7 @@ export function busWith(bus: Bus, has: HasBug): Bus {
       setTimeout(() => {
         bus.publishEvent(event).catch(() => process.stderr.write(`${event.id} is lost\n`))
       }, lateMs)
+      return { seq: 0, duplicate: true }
     },
   }
 }

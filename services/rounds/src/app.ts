@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
+import { eventsPosition } from '@pitboss/bus/consume-durable'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { newServerSeed, seedHash } from '@pitboss/fairness/server-seed'
 import { type Clock, createTimeScale, systemClock } from '@pitboss/runtime/clock'
@@ -141,8 +142,9 @@ export async function startRounds({
   const seeds = { newSeed: newServerSeed, hashSeed: seedHash }
   const commitmentsStore = createCommitmentsStore({ db, secretBox, ...seeds })
   const walletClient = createWalletClient({ bus })
-  const roundOutbox = createOutbox({ collection: roundsStore.collection, bus, clock, logger })
-  const sessionOutbox = createOutbox({ collection: sessions.collection, bus, clock, logger })
+  const relaying = { bus, position: () => eventsPosition(bus), clock, logger }
+  const roundOutbox = createOutbox({ ...relaying, collection: roundsStore.collection })
+  const sessionOutbox = createOutbox({ ...relaying, collection: sessions.collection })
   const base = {
     rounds: wrap.rounds?.(roundsStore) ?? roundsStore,
     refusals: wrap.refusals?.(refusalsStore) ?? refusalsStore,

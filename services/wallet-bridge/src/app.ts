@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
+import { eventsPosition } from '@pitboss/bus/consume-durable'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { countUnfinishedRounds } from '@pitboss/contracts/calls/rounds'
 import { systemClock, createTimeScale } from '@pitboss/runtime/clock'
@@ -96,7 +97,13 @@ export async function startWalletBridge({
   const metrics = createWalletMetrics(host.registry)
   const walletClient = createWalletClient({ allowLoopback, clock })
   const client = wrap.client?.(walletClient) ?? walletClient
-  const outbox = createOutbox({ collection: stored.collection, bus, clock, logger })
+  const outbox = createOutbox({
+    collection: stored.collection,
+    bus,
+    position: () => eventsPosition(bus),
+    clock,
+    logger,
+  })
   const deps = { movements, outbox, clock, scaleMs, newId }
   const shared = shareBreakers({ bus, replicaId: newId('rep') })
   const { apply, advance, breakers, placeMovement, voidStake } = createSettlement({

@@ -4,6 +4,7 @@ import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { connectStorage } from '@pitboss/storage/connect-storage'
 import { parseKeyring } from '@pitboss/storage/keyring'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
+import { acknowledgeEvents } from '@pitboss/testing/acknowledge-events'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { createMovements } from '../src/storage/movements.ts'
@@ -186,6 +187,7 @@ await t.test(
 await t.test('another process ends them all, and the books are right', async (t) => {
   const bridges = await Promise.all(prepared.map(({ caseEnvironment }) => startBridge(caseEnvironment)))
   t.teardown(() => Promise.all(bridges.map((bridge) => bridge.stop())))
+  t.teardown(await acknowledgeEvents(suite.engines.natsUrl))
   for (const { scenario, failpoint, playerId, spec, scope, storage } of prepared) {
     const what = `${scenario} at ${failpoint}`
     const movements = createMovements(storage.db)

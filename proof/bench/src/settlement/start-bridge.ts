@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Bus } from '@pitboss/bus/connect-bus'
+import { consumeDurable } from '@pitboss/bus/consume-durable'
+import { webhooksFanout } from '@pitboss/bus/topology'
 import type { Scope } from '@pitboss/contracts/caller'
 import { putWallet } from '@pitboss/contracts/endpoints/wallet'
 import { walletKeyOf } from '@pitboss/wallet-bridge/rules/movement-keys'
 import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
 import type { Collection } from 'mongodb'
+import pino from 'pino'
 import type { Cleanup } from '../harness/cleanup.ts'
 import { ownerOf } from '../harness/owner-of.ts'
 import { createServiceWorld } from '../harness/service-world.ts'
@@ -19,6 +22,7 @@ const walletTimeoutMs = 5000
  * retry schedule.
  */
 const resolvedWait = { everyMs: 200, withinMs: 600_000 } as const
+const recordedAtOnce = 500
 const epoch = new Date(0)
 
 /** An operator whose wallet is registered. */
@@ -51,6 +55,18 @@ export async function startBridge(cleanup: Cleanup): Promise<Bridge> {
   })
   const { part: wallet, url: walletUrl } = await startServer('settlement/wallet-main.ts', {}, cleanup)
   startService()
+  // In webhooks' place: an event leaves its outbox once it is recorded.
+  const recorder = consumeDurable({
+    bus,
+    stream: webhooksFanout.stream,
+    consumer: webhooksFanout.config.durable_name,
+    batchMax: recordedAtOnce,
+    handle: async (messages) => {
+      for (const message of messages) message.ack()
+    },
+    logger: pino({ level: 'silent' }),
+  })
+  cleanup.add(() => recorder.stop())
   const movements = storage.db.collection<MovementDocument>('movements')
 
   async function register(operatorId: string, url: string): Promise<void> {

@@ -1,0 +1,151 @@
+import type { AnyBulkWriteOperation, Collection } from 'mongodb'
+import type { OutboxEntry, WithOutbox } from './outbox-entry.ts'
+
+/** Where the stream of events stands. */
+export type EventsPosition = {
+  /** Sequence of the newest event. */
+  readonly last: number
+  /** webhooks has recorded every event up to this sequence. */
+  readonly recorded: number
+  /** Differs for each connection to the broker. */
+  readonly connection: number
+}
+
+/** The part of the bus that the relay needs. */
+export type EventPublisher = {
+  /** Resolves when the stream has the event: its sequence there, and whether the stream had it before. */
+  publishEvent(event: {
+    id: string
+    subject: string
+    payload: Uint8Array
+  }): Promise<{ readonly seq: number; readonly duplicate: boolean }>
+  connected(): boolean
+}
+
+export type OutboxDocument = WithOutbox & { _id: string }
+
+type SentEvents = Map<string, number>
+
+/** Documents with sent events in the memory of one process; the events of the oldest leave first. */
+const documentsMax = 20_000
+const removedAtOnce = 200
+
+/**
+ * Sends the events of documents and keeps them in their outboxes until webhooks has recorded them, so that
+ * they can be sent again when the stream loses them. Source: docs/decisions/2026-11-22-events-outlive-the-
+ * stream.md.
+ * @param position where the stream stands; without it an event leaves at its acknowledgement
+ */
+export function createSentEvents({
+  collection,
+  bus,
+  position,
+}: {
+  collection: Collection<OutboxDocument>
+  bus: EventPublisher
+  position: (() => Promise<EventsPosition>) | null
+}) {
+  /** The sequence of each event that is sent and still in its outbox; the oldest document first. */
+  let sent = new Map<string, SentEvents>()
+  let newest = 0
+  let isBackwards = false
+  let seen: EventsPosition | null = null
+
+  async function sendOne(documentId: string, { id, subject, body }: OutboxEntry): Promise<void> {
+    const newestBefore = newest
+    const { seq, duplicate } = await bus.publishEvent({ id, subject, payload: Buffer.from(body) })
+    if (!duplicate && seq <= newestBefore) isBackwards = true
+    if (!duplicate) newest = Math.max(newest, seq)
+    const events: SentEvents = sent.get(documentId) ?? new Map()
+    sent.set(documentId, events.set(id, seq))
+  }
+
+  /**
+   * Removes sent events from their outboxes, many with one command. A crash before it leaves events that are
+   * sent once more, which the stream or webhooks drops by their ids.
+   */
+  async function remove(documentIds: readonly string[]): Promise<void> {
+    for (let start = 0; start < documentIds.length; start += removedAtOnce) {
+      const batch = documentIds.slice(start, start + removedAtOnce).flatMap((documentId) => {
+        const ids = [...(sent.get(documentId)?.keys() ?? [])]
+        return ids.length === 0 ? [] : [{ documentId, ids }]
+      })
+      if (batch.length === 0) continue
+      const cleared = await collection.bulkWrite(batch.map(clearUnchanged), { ordered: false })
+      if (cleared.matchedCount !== batch.length) await collection.bulkWrite(batch.flatMap(removeSent))
+      for (const { documentId, ids } of batch) forget(documentId, ids)
+    }
+  }
+
+  function forget(documentId: string, ids: readonly string[]): void {
+    const events = sent.get(documentId)
+    for (const id of ids) events?.delete(id)
+    if (events?.size === 0) sent.delete(documentId)
+  }
+
+  /** Whether the stream may have lost events that it had acknowledged. */
+  function hasLost(now: EventsPosition, newestBefore: number): boolean {
+    const isOther = seen !== null && (seen.connection !== now.connection || now.last < seen.last)
+    return isBackwards || isOther || now.last < newestBefore
+  }
+
+  return {
+    /** Whether all these events of the document are sent already. */
+    hasAll: (documentId: string, ids: readonly string[]): boolean =>
+      ids.every((id) => sent.get(documentId)?.has(id)),
+
+    /** Sends what is not sent yet, oldest first, each after the acknowledgement of the one before. */
+    async send(documentId: string, waiting: readonly OutboxEntry[]): Promise<void> {
+      for (const entry of waiting) {
+        if (!sent.get(documentId)?.has(entry.id)) await sendOne(documentId, entry)
+      }
+      if (position === null) await remove([documentId])
+    },
+
+    /**
+     * Removes what webhooks has recorded. When a sequence has gone backwards, or the broker was away, what is
+     * still in the outboxes counts as not sent.
+     * @returns the documents whose events must be sent again
+     */
+    async confirm(): Promise<string[]> {
+      if (position === null) return []
+      await remove([...sent.keys()].slice(0, Math.max(0, sent.size - documentsMax)))
+      if (sent.size === 0) return []
+      const newestBefore = newest
+      const now = await position()
+      if (hasLost(now, newestBefore)) {
+        const documentIds = [...sent.keys()]
+        sent = new Map()
+        newest = 0
+        isBackwards = false
+        seen = now
+        return documentIds
+      }
+      seen = now
+      const recorded = [...sent].filter(([, events]) => Math.max(...events.values()) <= now.recorded)
+      await remove(recorded.map(([documentId]) => documentId))
+      return []
+    },
+  }
+}
+
+type Sent = { readonly documentId: string; readonly ids: readonly string[] }
+
+/** Nothing was appended meanwhile, which a list of equal length and equal last event shows. */
+function clearUnchanged({ documentId, ids }: Sent): AnyBulkWriteOperation<OutboxDocument> {
+  const last = ids.length - 1
+  const filter = { _id: documentId, outbox: { $size: ids.length }, [`outbox.${last}.id`]: ids[last] }
+  return { updateOne: { filter, update: { $set: { outbox: [], outboxAt: null } } } }
+}
+
+function removeSent({ documentId, ids }: Sent): AnyBulkWriteOperation<OutboxDocument>[] {
+  return [
+    { updateOne: { filter: { _id: documentId }, update: { $pull: { outbox: { id: { $in: [...ids] } } } } } },
+    {
+      updateOne: {
+        filter: { _id: documentId, outbox: { $size: 0 } },
+        update: { $set: { outboxAt: null } },
+      },
+    },
+  ]
+}

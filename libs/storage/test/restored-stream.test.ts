@@ -1,0 +1,132 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { applyTopology } from '@pitboss/bus/apply-topology'
+import { connectBus } from '@pitboss/bus/connect-bus'
+import { consumeDurable, eventsPosition } from '@pitboss/bus/consume-durable'
+import { startNats } from '@pitboss/engines/start-nats'
+import { waitFor } from '@pitboss/testing/wait-for'
+import t, { type Test } from 'tap'
+import { ensureIndexes } from '../src/ensure-indexes.ts'
+import { createOutbox, outboxIndex } from '../src/outbox.ts'
+import { outboxEntry, type WithOutbox } from '../src/outbox-entry.ts'
+import { silentLogger, testStorage } from './fixtures/test-storage.ts'
+
+t.setTimeout(120_000)
+const long = { timeoutMs: 20_000 }
+const scope = { operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11', environment: 'LIVE' } as const
+const clock = { now: () => new Date() }
+const entry = (id: string) =>
+  outboxEntry({ id, type: 'round.started', createdAt: new Date(0), scope, data: { id } })
+
+/** An outbox on a broker of its own, whose files can be put back to what they were. */
+async function startRig(t: Test) {
+  const { db } = await testStorage(t)
+  await ensureIndexes(db, { entities: [outboxIndex] })
+  const collection = db.collection<WithOutbox & { _id: string }>('entities')
+  const root = await mkdtemp(join(tmpdir(), 'pitboss-restored-'))
+  const dataDir = join(root, 'data')
+  const { NATS_URL: _, ...env } = process.env
+  const accounts = [{ name: 'PITBOSS', users: [{ name: 'any', password: 'p' }] }]
+  let nats = await startNats({ dataDir, env, accounts })
+  const port = Number(new URL(nats.url).port)
+  const url = nats.url.replace('nats://', 'nats://any:p@')
+  const bus = await connectBus({ url, service: 'rounds', logger: silentLogger })
+  await applyTopology(bus.nc, { replicas: 1 })
+  const recorded: string[] = []
+  const outbox = createOutbox({
+    collection,
+    bus,
+    position: () => eventsPosition(bus),
+    clock,
+    logger: silentLogger,
+  })
+  const stop = outbox.start()
+  t.teardown(async () => {
+    await stop()
+    await bus.close()
+    await nats.stop()
+    await rm(root, { recursive: true, force: true })
+  })
+  return {
+    bus,
+    recorded,
+    waiting: async () =>
+      (await collection.find({}).toArray()).flatMap(({ outbox: left }) => left.map(({ id }) => id)).sort(),
+    async write(id: string) {
+      await collection.insertOne({ _id: `of ${id}`, outbox: [entry(id)], outboxAt: clock.now() })
+      await outbox.relay(`of ${id}`)
+    },
+    /** Records as webhooks does, each event once, until it is stopped. */
+    record: () =>
+      consumeDurable({
+        bus,
+        stream: 'EVENTS',
+        consumer: 'webhooks-fanout',
+        batchMax: 100,
+        logger: silentLogger,
+        handle: async (messages) => {
+          for (const message of messages) {
+            const { id = '' } = message
+            if (!recorded.includes(id ?? '')) recorded.push(id ?? '')
+            message.ack()
+          }
+        },
+      }),
+    /** Stops the broker, does something to its files and starts it again. */
+    async whileDown(change: (dataDir: string, root: string) => Promise<void>) {
+      await nats.stop()
+      await waitFor(() => !bus.connected(), long)
+      await change(dataDir, root)
+      nats = await startNats({ dataDir, env, accounts, port })
+      await waitFor(() => bus.connected(), long)
+    },
+    newest: async () => (await (await jetstreamManager(bus.nc)).streams.info('EVENTS')).state.last_seq,
+  }
+}
+
+t.test('an event stays in its outbox until webhooks has recorded it', async (t) => {
+  const rig = await startRig(t)
+  await rig.write('evt_1')
+  await rig.write('evt_2')
+  t.strictSame(await rig.waiting(), ['evt_1', 'evt_2'], 'the stream has them, webhooks has not')
+  const recorder = rig.record()
+  await waitFor(async () => (await rig.waiting()).length === 0, long)
+  await recorder.stop()
+  t.strictSame(rig.recorded, ['evt_1', 'evt_2'])
+  t.equal(await rig.newest(), 2, 'each was sent once')
+})
+
+t.test('a stream restored from a copy is told again what webhooks had not recorded', async (t) => {
+  const rig = await startRig(t)
+  const first = rig.record()
+  await rig.write('evt_1')
+  await waitFor(async () => (await rig.waiting()).length === 0, long)
+  await first.stop()
+  await rig.whileDown((dataDir, root) => cp(dataDir, join(root, 'copy'), { recursive: true }))
+  await rig.write('evt_2')
+  await rig.write('evt_3')
+  t.equal(await rig.newest(), 3)
+  await rig.whileDown(async (dataDir, root) => {
+    await rm(dataDir, { recursive: true })
+    await cp(join(root, 'copy'), dataDir, { recursive: true })
+  })
+  const second = rig.record()
+  await waitFor(() => rig.recorded.length === 3, { ...long, what: 'the lost events are recorded' })
+  await waitFor(async () => (await rig.waiting()).length === 0, long)
+  await second.stop()
+  t.strictSame(rig.recorded.toSorted(), ['evt_1', 'evt_2', 'evt_3'])
+})
+
+t.test('a stream that was lost and made anew gets what webhooks had not recorded', async (t) => {
+  const rig = await startRig(t)
+  await rig.write('evt_1')
+  await rig.write('evt_2')
+  await rig.whileDown((dataDir) => rm(dataDir, { recursive: true }))
+  await applyTopology(rig.bus.nc, { replicas: 1 })
+  const recorder = rig.record()
+  await waitFor(() => rig.recorded.length === 2, { ...long, what: 'the lost events are recorded' })
+  await waitFor(async () => (await rig.waiting()).length === 0, long)
+  await recorder.stop()
+})

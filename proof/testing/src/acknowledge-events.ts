@@ -1,0 +1,21 @@
+import { jetstream } from '@nats-io/jetstream'
+import { connect } from 'nats'
+
+/**
+ * Stands in for webhooks where it does not run: acknowledges every event, so that it leaves its outbox.
+ * @returns the function that ends it
+ */
+export async function acknowledgeEvents(natsUrl: string): Promise<() => Promise<void>> {
+  const nc = await connect({ servers: natsUrl })
+  const consumer = await jetstream(nc).consumers.get('EVENTS', 'webhooks-fanout')
+  const messages = await consumer.consume()
+  const work = async () => {
+    for await (const message of messages) message.ack()
+  }
+  const done = work()
+  return async () => {
+    messages.stop()
+    await nc.close()
+    await done
+  }
+}

@@ -1,12 +1,11 @@
 import { jetstream } from '@nats-io/jetstream'
-import { connect } from 'nats'
+import type { NatsConnection } from 'nats'
 
 /**
  * Stands in for webhooks where it does not run: acknowledges every event, so that it leaves its outbox.
  * @returns the function that ends it
  */
-export async function acknowledgeEvents(natsUrl: string): Promise<() => Promise<void>> {
-  const nc = await connect({ servers: natsUrl })
+export async function acknowledgeEvents(nc: NatsConnection): Promise<() => Promise<void>> {
   const consumer = await jetstream(nc).consumers.get('EVENTS', 'webhooks-fanout')
   const messages = await consumer.consume()
   const work = async () => {
@@ -15,7 +14,6 @@ export async function acknowledgeEvents(natsUrl: string): Promise<() => Promise<
   const done = work()
   return async () => {
     messages.stop()
-    await nc.close()
     await done
   }
 }

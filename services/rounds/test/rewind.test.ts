@@ -88,7 +88,7 @@ t.test(
     const session = await rig.openSession()
     const { round_id: roundId } = await rig.play(session)
     await caughtUp(rig)
-    t.teardown(await acknowledgeEvents(rig.engines.natsUrl))
+    t.teardown(await acknowledgeEvents(rig.bus.nc))
     // Writes behind the answer are done: events are out, facts are in the reports.
     const left = { $or: [{ outboxAt: { $ne: null } }, { factsAt: { $ne: null } }] }
     const isDone = async (name: string) => (await rig.storage.db.collection(name).countDocuments(left)) === 0

@@ -187,7 +187,7 @@ await t.test(
 await t.test('another process ends them all, and the books are right', async (t) => {
   const bridges = await Promise.all(prepared.map(({ caseEnvironment }) => startBridge(caseEnvironment)))
   t.teardown(() => Promise.all(bridges.map((bridge) => bridge.stop())))
-  t.teardown(await acknowledgeEvents(suite.engines.natsUrl))
+  t.teardown(await acknowledgeEvents(suite.bus.nc))
   for (const { scenario, failpoint, playerId, spec, scope, storage } of prepared) {
     const what = `${scenario} at ${failpoint}`
     const movements = createMovements(storage.db)

@@ -44,7 +44,6 @@ import { createSlots } from './workers/slots.ts'
 const service = 'webhooks'
 const version = '0.1.0'
 const slotsTotalMax = 1024
-const slotsPerOperatorMax = 768
 const bodyCacheCharactersMax = 16 * 1024 * 1024
 
 /** Parts that a proof may put something around; the product leaves them as they are. */
@@ -108,7 +107,7 @@ export async function startWebhooks({
     replaysMax: config.PITBOSS_LIMIT_ACCOUNT_REPLAYS,
   }
   const leaseOf = (name: string, ttlMs: number) => createLease({ db, name, owner: workerId, ttlMs, clock })
-  const slots = createSlots({ totalMax: slotsTotalMax, perOperatorMax: slotsPerOperatorMax })
+  const slots = createSlots({ totalMax: slotsTotalMax })
   const poster = createPostWebhook({ allowLoopback })
   const record = createRecordEvents(deps)
   const recordEvents = wrap.recordEvents?.(record) ?? record

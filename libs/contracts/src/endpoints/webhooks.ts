@@ -75,7 +75,7 @@ export const patchWebhook = defineEndpoint({
   route: 'PATCH /v1/dashboard/webhooks/{webhook_id}',
   access: { dashboard: builders },
   subject: 'webhooks.v1.endpoint.change',
-  summary: 'Change url, events or description',
+  summary: 'Change url, events, description or max_in_flight',
   ...oneWebhook,
   body: webhookPatchSchema,
   reply: webhookEndpointSchema,

@@ -19,6 +19,7 @@ export const webhookEndpointSchema = z.strictObject({
     consecutive_failed_deliveries: z.int(),
     since: z.string().nullable(),
   }),
+  max_in_flight: z.int(),
   created_at: z.string(),
   secret: z.string().optional(),
 })
@@ -27,17 +28,21 @@ export type WebhookEndpoint = z.infer<typeof webhookEndpointSchema>
 const url = z.string().min(1).max(2048)
 const description = z.string().max(512)
 const events = z.array(eventType).max(7)
+/** Attempts at the same time, 8 unless given. Source: docs/contract.md, section 12. */
+const maxInFlight = z.int().min(1).max(64)
 
 export const webhookCreateSchema = z.strictObject({
   url,
   environment: accountMode,
   events: events.default([]),
   description: description.optional(),
+  max_in_flight: maxInFlight.optional(),
 })
 export const webhookPatchSchema = z.strictObject({
   url: url.optional(),
   events: events.optional(),
   description: description.nullable().optional(),
+  max_in_flight: maxInFlight.optional(),
 })
 
 export const replayOnly = z.enum(['failed', 'missing', 'all'])

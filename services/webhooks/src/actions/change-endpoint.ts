@@ -13,6 +13,7 @@ type EndpointPatch = {
   readonly url?: string | undefined
   readonly events?: readonly EventType[] | undefined
   readonly description?: string | null | undefined
+  readonly max_in_flight?: number | undefined
 }
 
 /**
@@ -34,7 +35,7 @@ export function createChangeEndpoint(deps: Deps) {
     /** @throws ServiceError VALIDATION_ERROR for a URL that is not called */
     async patch(
       target: EndpointTarget,
-      { url, events, description }: EndpointPatch,
+      { url, events, description, max_in_flight: maxInFlight }: EndpointPatch,
     ): Promise<EndpointDocument> {
       const found = await find(target)
       if (url !== undefined) await checkEndpointUrl(url, found, allowLoopback)
@@ -42,6 +43,7 @@ export function createChangeEndpoint(deps: Deps) {
         ...(url === undefined ? {} : { url }),
         ...(events === undefined ? {} : { events: [...new Set(events)] }),
         ...(description === undefined ? {} : { description }),
+        ...(maxInFlight === undefined ? {} : { maxInFlight }),
       }
       const endpoint = await change(found, found._id, () =>
         Object.keys(fields).length === 0 ? null : { $set: fields },

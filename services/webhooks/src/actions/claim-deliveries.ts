@@ -1,3 +1,4 @@
+import { inFlightMaxOf } from '../rules/endpoint-health.ts'
 import { chooseDue, type Turns } from '../rules/choose-due.ts'
 import type { DueDelivery } from '../storage/collections.ts'
 import type { EndpointView } from './endpoint-view.ts'
@@ -44,6 +45,7 @@ export function createClaimDeliveries({ deliveries, bodies }: Deps) {
       if (endpoint.deletedAt !== null) return { chosen: [], nextAt: null, turns }
       const choice = chooseDue({
         health: endpoint.health,
+        inFlightMax: inFlightMaxOf(endpoint),
         waiting: view.waiting(),
         inFlight: inFlight.length,
         replayInFlight: inFlight.filter(({ lane }) => lane === 'replay').length,

@@ -6,7 +6,7 @@ import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
 import { createOnce } from '@pitboss/storage/create-once'
 import { hashBody } from '@pitboss/contracts/json'
 import { claimIdempotencyKey } from '@pitboss/storage/idempotency-keys'
-import { freshHealth } from '../rules/endpoint-health.ts'
+import { freshHealth, newHealth } from '../rules/endpoint-health.ts'
 import { newWebhookSecret, type StoredSecret } from '../rules/signing-secrets.ts'
 import { type EndpointDocument, never } from '../storage/collections.ts'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
@@ -18,6 +18,7 @@ export type EndpointRequest = {
   readonly url: string
   readonly description?: string | undefined
   readonly events: readonly EventType[]
+  readonly max_in_flight?: number | undefined
 }
 
 /** @param allowLoopback TEST endpoints may be on this machine */
@@ -51,6 +52,7 @@ export function createCreateEndpoint({ db, endpoints, secretCipher, clock, newId
     body: EndpointRequest,
   ): Promise<{ endpoint: EndpointDocument; secret?: string }> {
     await checkEndpointUrl(body.url, scope, allowLoopback)
+    const { max_in_flight: inFlightMax } = body
     const now = clock.now()
     const id = await claimId(scope, key, body, now)
     const present = id.fresh ? null : await endpoints.known(scope, id.objectId)
@@ -68,7 +70,8 @@ export function createCreateEndpoint({ db, endpoints, secretCipher, clock, newId
       description: body.description ?? null,
       events: [...new Set(body.events)],
       secrets: [{ sealed, createdAt: now, validUntil: null }],
-      health: freshHealth,
+      ...(inFlightMax === undefined ? {} : { maxInFlight: inFlightMax }),
+      health: inFlightMax === undefined ? freshHealth : newHealth(inFlightMax),
       heldRule: null,
       createdAt: now,
       deletedAt: null,

@@ -1,6 +1,6 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { lanes } from '../rules/choose-due.ts'
-import { backlogOwedFor, inFlightMax, isFullyHealthy } from '../rules/endpoint-health.ts'
+import { backlogOwedFor, inFlightMaxOf, isFullyHealthy } from '../rules/endpoint-health.ts'
 import type { FreshDelivery } from '../clients/notify-workers.ts'
 import { newDocument, type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
 import type { DueDelivery, EndpointDocument } from '../storage/collections.ts'
@@ -19,13 +19,16 @@ import type { Deps } from './deps.ts'
  * lower one tells an offer that is not counted yet, and then the read finds nothing new.
  * (2) The lease is given back only by an update that finds the work count equal to countRead. After an offer
  * that update misses, everything is read once more, and the next update succeeds. So no work is left without
- * a due time. It also finds a lost notification that was hidden by an offer counted twice: one that arrived
- * after its count had been read.
+ * a due time. An offer may be counted twice: when it arrives after a read that had its count already. Then it
+ * hides a lost notification from rule 1, so everything is read again 5 s after the last full read when offers
+ * have come since, however busy the endpoint is.
  * (3) An offered delivery is a hint, never an authority: a claim is fenced by the stored delivery.
  */
 
 /** A change of the endpoint and lost notifications are looked for this often. */
 const lookEveryMs = 500
+/** An offer that was counted twice hides a lost notification for no longer than this. */
+const trustOffersMs = 5000
 
 export type { FreshDelivery } from '../clients/notify-workers.ts'
 
@@ -68,7 +71,7 @@ export function createOpenEndpointView({
   deliveries,
   clock,
   logger: parentLogger,
-}: Deps): OpenEndpointView {
+}: Pick<Deps, 'endpoints' | 'deliveries' | 'clock' | 'logger'>): OpenEndpointView {
   return function openEndpointView(leased, firstLook, inFlight) {
     const { _id: webhookId, leaseToken: token, operatorId, environment } = leased
     const logger = parentLogger.child({ webhook_id: webhookId })
@@ -80,6 +83,7 @@ export function createOpenEndpointView({
     let offered: FreshDelivery[] = []
     let stale = true
     let lookedAtMs = 0
+    let readAtMs = performance.now()
     let countRead = leased.wakes
     let offersSince = 0
     /** The version of the endpoint for which held deliveries were last held or released. */
@@ -120,10 +124,13 @@ export function createOpenEndpointView({
       )
     }
 
+    const mayHideWork = () => offersSince > 0 && performance.now() - readAtMs > trustOffersMs
+
     /** Reads endpoint and waiting deliveries in full. @returns false when the lease is lost */
     async function readAll(): Promise<boolean> {
       stale = false
       lookedAtMs = performance.now()
+      readAtMs = lookedAtMs
       const endpoint = await readEndpoint()
       if (endpoint === null) return false
       // The count is read before the deliveries: work made in between must keep the lease from being given
@@ -163,7 +170,7 @@ export function createOpenEndpointView({
     /** Reads more of the lanes that run low. */
     async function refillLanes(): Promise<void> {
       for (const lane of upcoming.open) {
-        if (upcoming.lanes[lane].length >= inFlightMax) continue
+        if (upcoming.lanes[lane].length >= inFlightMaxOf(current)) continue
         const { waiting, open } = await deliveries.upcomingIn(webhookId, lane)
         upcoming.lanes[lane] = waiting
         if (!open) upcoming.open.delete(lane)
@@ -193,14 +200,14 @@ export function createOpenEndpointView({
 
     return {
       endpoint: () => current,
-      isFullyHealthy: () => isFullyHealthy(current.health),
+      isFullyHealthy: () => isFullyHealthy(current.health, inFlightMaxOf(current)),
       waiting: () => upcoming.lanes,
       countRead: () => countRead,
 
       async refresh() {
         const lookDue = performance.now() - lookedAtMs > lookEveryMs
         let held = true
-        if (stale) {
+        if (stale || mayHideWork()) {
           held = await readAll()
         } else if (lookDue || offered.length > 0) {
           // Read also when the deliveries are known: secrets, URL and pause must be those of now.

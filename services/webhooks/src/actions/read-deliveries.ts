@@ -2,6 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { deliveryId } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { attemptsEnded } from '../records/webhook-records.ts'
+import { inFlightMaxOf } from '../rules/endpoint-health.ts'
 import { waitingFor } from '../rules/choose-due.ts'
 import type { DeliveryFilter, DeliveryStore } from '../storage/delivery-store.ts'
 import type { DeliveryDocument } from '../storage/collections.ts'
@@ -28,7 +29,9 @@ export function createReadDeliveries({ endpoints, deliveries, cursors, clock }: 
     const now = clock.now()
     const endpoint = await endpoints.known(delivery, delivery.webhookId)
     if (endpoint === null) return null
-    const isOpen = endpoint.health.breaker.probeAt !== null
+    const { health } = endpoint
+    const isOpen = health.breaker.probeAt !== null
+    const paceNow = Math.min(health.pace.inFlight, inFlightMaxOf(endpoint))
     const [inFlight, probe] = await Promise.all([
       deliveries.inFlight(delivery.webhookId),
       isOpen ? deliveries.oldestDue(delivery.webhookId, now) : null,
@@ -42,7 +45,7 @@ export function createReadDeliveries({ endpoints, deliveries, cursors, clock }: 
         attemptsMade: attemptsEnded(delivery),
         lastError: delivery.attempts.at(-1)?.error ?? null,
       },
-      health: endpoint.health,
+      health: { ...health, pace: { ...health.pace, inFlight: paceNow } },
       inFlight: inFlight.all,
       replayInFlight: inFlight.replay,
       probing: probe?.eventId ?? null,

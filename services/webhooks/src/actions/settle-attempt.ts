@@ -3,7 +3,7 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import { createMailbox } from '@pitboss/runtime/mailbox'
 import { type DeliveryOutcome, judgeAttempt, placeAfterInterruption } from '../rules/delivery-outcome.ts'
 import { placeOf } from '../rules/retry-schedule.ts'
-import { afterAttempt, type EndpointHealth } from '../rules/endpoint-health.ts'
+import { afterAttempt, type EndpointHealth, inFlightMaxOf } from '../rules/endpoint-health.ts'
 import {
   type DeliveryDocument,
   type DueDelivery,
@@ -105,6 +105,7 @@ export function createSettleAttempt({ endpoints, deliveries, scaleMs, random, lo
             failedInStreak: delivery.failedInStreak,
           },
           scaleMs,
+          inFlightMaxOf(current),
         )
         if (!ok) streakNumber = health.streak.number
         if (!ok) pulledFor = health.breaker.closedAt ?? null

@@ -2,6 +2,7 @@ import { operatorHandleOf, toAccountMode } from '@pitboss/contracts/primitives'
 import type { Delivery, replayJobSchema, WebhookEndpoint } from '@pitboss/contracts/objects/webhook'
 import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
 import type { z } from 'zod'
+import { inFlightMaxOf } from '../rules/endpoint-health.ts'
 import type {
   AttemptRecord,
   DeliveryDocument,
@@ -44,6 +45,7 @@ export function presentEndpoint(endpoint: EndpointDocument, secret?: string): We
       consecutive_failed_deliveries: health.streak.deliveries,
       since: instantText(health.streak.since),
     },
+    max_in_flight: inFlightMaxOf(endpoint),
     created_at: endpoint.createdAt.toISOString(),
     ...(secret === undefined ? {} : { secret }),
   }

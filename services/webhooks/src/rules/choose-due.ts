@@ -1,4 +1,4 @@
-import { type EndpointHealth, inFlightMax, type PauseReason } from './endpoint-health.ts'
+import type { EndpointHealth, PauseReason } from './endpoint-health.ts'
 
 /** First tries, later tries, replays, and what a person asked for. */
 export const lanes = ['fresh', 'retry', 'replay', 'manual'] as const
@@ -15,7 +15,7 @@ const freshPerOld = 3
  * section 7.
  */
 export function replaySlots(pace: number): number {
-  return Math.max(1, Math.floor(Math.min(pace, inFlightMax) / replayShare))
+  return Math.max(1, Math.floor(pace / replayShare))
 }
 
 /**
@@ -66,6 +66,7 @@ type Candidate = { readonly dueAt: Date; readonly eventType: string }
  */
 export function chooseDue<Item extends Candidate>({
   health,
+  inFlightMax,
   waiting,
   inFlight,
   replayInFlight,
@@ -74,6 +75,7 @@ export function chooseDue<Item extends Candidate>({
   now,
 }: {
   health: EndpointHealth
+  inFlightMax: number
   waiting: Readonly<Record<Lane, readonly Item[]>>
   inFlight: number
   replayInFlight: number
@@ -85,7 +87,8 @@ export function chooseDue<Item extends Candidate>({
   const dueOf = (lane: readonly Item[]) => lane.filter(({ dueAt }) => dueAt <= now)
   const all = [fresh, retry, replay, manual].flat()
   const nextAt = earliest(all.flatMap(({ dueAt }) => (dueAt > now ? [dueAt] : [])))
-  const free = inFlightMax - inFlight
+  const free = Math.max(0, inFlightMax - inFlight)
+  const pace = Math.min(health.pace.inFlight, inFlightMax)
   const dueManual = dueOf(manual)
   if (health.status === 'PAUSED') {
     const tests = dueManual.filter(({ eventType }) => eventType === 'webhook.test')
@@ -99,8 +102,8 @@ export function chooseDue<Item extends Candidate>({
     return { chosen, probe: true, nextAt, turns }
   }
   const plan = planClaims({
-    free: Math.min(free, Math.max(0, health.pace.inFlight - inFlight)),
-    replayFree: replaySlots(health.pace.inFlight) - replayInFlight,
+    free: Math.min(free, Math.max(0, pace - inFlight)),
+    replayFree: replaySlots(pace) - replayInFlight,
     due: { fresh: dueOf(fresh), retry: dueOf(retry), replay: dueOf(replay), manual: dueManual },
     turns,
   })

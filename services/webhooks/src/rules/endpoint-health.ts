@@ -5,8 +5,7 @@
 const secondMs = 1000
 const hourMs = 60 * 60 * secondMs
 
-/** The most attempts in flight per endpoint. */
-export const inFlightMax = 8
+const inFlightMaxDefault = 8
 const breakerFailures = 10
 const probeFirstMs = 30 * secondMs
 const probeLastMs = 5 * 60 * secondMs
@@ -35,7 +34,7 @@ export type EndpointHealth = {
     readonly closedAt?: Date | null
   }
   /**
-   * Attempts allowed in flight now (1, 2, 4 or 8 since the breaker closed or a pause ended), and the
+   * Attempts allowed in flight now (1, 2, 4 and so on since the breaker closed or a pause ended), and the
    * successes at that pace.
    */
   readonly pace: { readonly inFlight: number; readonly successes: number }
@@ -58,23 +57,38 @@ export type AttemptResult = {
 
 type Scale = (ms: number) => number
 
+/** The most attempts in flight of an endpoint: its own setting, else 8. */
+export function inFlightMaxOf({ maxInFlight }: { readonly maxInFlight?: number }): number {
+  return maxInFlight ?? inFlightMaxDefault
+}
+
 export const freshHealth: EndpointHealth = {
   status: 'ACTIVE',
   pauseReason: null,
   streak: { number: 1, attempts: 0, deliveries: 0, since: null },
   breaker: { probeAt: null, intervalMs: 0, closedAt: null },
-  pace: { inFlight: inFlightMax, successes: 0 },
+  pace: { inFlight: inFlightMaxDefault, successes: 0 },
   lastSuccessAt: null,
 }
 
+/** The health of a new endpoint, which starts at its full pace. */
+export function newHealth(inFlightMax: number): EndpointHealth {
+  return { ...freshHealth, pace: { inFlight: inFlightMax, successes: 0 } }
+}
+
 /** Health after one attempt at a real delivery, never at a `webhook.test`. */
-export function afterAttempt(health: EndpointHealth, result: AttemptResult, scaleMs: Scale): EndpointHealth {
-  return result.ok ? afterSuccess(health, result.at) : afterFailure(health, result, scaleMs)
+export function afterAttempt(
+  health: EndpointHealth,
+  result: AttemptResult,
+  scaleMs: Scale,
+  inFlightMax = inFlightMaxDefault,
+): EndpointHealth {
+  return result.ok ? afterSuccess(health, result.at, inFlightMax) : afterFailure(health, result, scaleMs)
 }
 
 /** Whether a success changes nothing but its time. */
-export function isFullyHealthy(health: EndpointHealth): boolean {
-  return health.streak.attempts === 0 && health.pace.inFlight === inFlightMax
+export function isFullyHealthy(health: EndpointHealth, inFlightMax = inFlightMaxDefault): boolean {
+  return health.streak.attempts === 0 && health.pace.inFlight >= inFlightMax
 }
 
 /**
@@ -111,11 +125,11 @@ export function resumed(health: EndpointHealth): EndpointHealth {
  * Only the success that closes the breaker has the backlog pulled forward and starts the pace again at its
  * slowest.
  */
-function afterSuccess(health: EndpointHealth, at: Date): EndpointHealth {
+function afterSuccess(health: EndpointHealth, at: Date, inFlightMax: number): EndpointHealth {
   const streak = health.streak.attempts > 0 ? endedStreak(health) : health.streak
   const succeeded = { ...health, streak, lastSuccessAt: at }
   const { probeAt, closedAt = null } = health.breaker
-  if (probeAt === null) return { ...succeeded, pace: fasterPace(health.pace) }
+  if (probeAt === null) return { ...succeeded, pace: fasterPace(health.pace, inFlightMax) }
   const afterLast = closedAt === null ? at : new Date(Math.max(at.getTime(), closedAt.getTime() + 1))
   return { ...succeeded, breaker: { probeAt: null, intervalMs: 0, closedAt: afterLast }, pace: slowest }
 }
@@ -189,8 +203,11 @@ function endedStreak({ streak }: EndpointHealth): EndpointHealth['streak'] {
   return { number: streak.number + 1, attempts: 0, deliveries: 0, since: null }
 }
 
-function fasterPace({ inFlight, successes }: EndpointHealth['pace']): EndpointHealth['pace'] {
+function fasterPace(
+  { inFlight, successes }: EndpointHealth['pace'],
+  inFlightMax: number,
+): EndpointHealth['pace'] {
   if (inFlight >= inFlightMax) return { inFlight: inFlightMax, successes: 0 }
   if (successes + 1 < inFlight) return { inFlight, successes: successes + 1 }
-  return { inFlight: inFlight * 2, successes: 0 }
+  return { inFlight: Math.min(inFlight * 2, inFlightMax), successes: 0 }
 }

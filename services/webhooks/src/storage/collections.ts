@@ -42,6 +42,8 @@ export type EndpointDocument = Tenant & {
   url: string
   description: string | null
   events: EventType[]
+  /** Attempts in flight at most. Earlier releases stored none, for eight. */
+  maxInFlight?: number
   secrets: StoredSecret[]
   health: EndpointHealth
   /** What was decided about held deliveries at the last resume. */

@@ -10,7 +10,8 @@ import {
 } from './collections.ts'
 
 const batchMax = 500
-export const upcomingMax = 64
+/** Twice what an endpoint may have in flight, so that a backlog is not read again for each delivery. */
+export const upcomingMax = 128
 const upcomingOfMax = 1000
 const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const idTimeCharacters = 10

@@ -88,7 +88,7 @@ export function runEndpoint(
       if (!(await view.refresh())) return true
       const { nextAt, starved } = await claimDue()
       // An attempt in flight notifies at its end anyway; a free slot is for endpoints that have none.
-      if (starved && inFlight.size === 0) slots.notifyWhenFree(signal.ring)
+      if (starved && inFlight.size === 0) slots.notifyWhenFree(operatorId, signal.ring)
       const untilNextMs = nextAt === null ? recheckMs : Math.max(0, nextAt.getTime() - clock.now().getTime())
       const lingerMs = deps.lingerMs()
       idle = inFlight.size === 0 && work.size === 0 && !starved

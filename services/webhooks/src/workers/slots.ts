@@ -1,34 +1,40 @@
 /** Room for attempts in flight in this process, over all endpoints and per operator. */
 export type Slots = {
   /**
-   * Takes up to `wanted` slots. When more than half of the room is in use, an endpoint keeps at most one in
-   * flight, so that a few slow receivers never use up the room of the others.
+   * Takes up to `wanted` slots. An operator may hold three times what is free, so that others always find
+   * room and the share of each gets smaller the more there are. When more than half of either is in use, an
+   * endpoint keeps at most one in flight: a few slow receivers never use up the room of the others.
    */
   take(operatorId: string, wanted: number, inFlightOfEndpoint: number): number
   give(operatorId: string): void
-  /** Calls `notify` once, when a slot comes free. */
-  notifyWhenFree(notify: () => void): void
+  /** Calls `notify` once, when a slot comes free: that of the operator who holds the fewest goes first. */
+  notifyWhenFree(operatorId: string, notify: () => void): void
   inFlight(): number
 }
 
 const crowdedInFlightMax = 1
+/** An operator alone comes to three quarters of the room, the second one to three quarters of the rest. */
+const heldPerFree = 3
 
-export function createSlots({
-  totalMax,
-  perOperatorMax,
-}: {
-  totalMax: number
-  perOperatorMax: number
-}): Slots {
+export function createSlots({ totalMax }: { totalMax: number }): Slots {
   const byOperator = new Map<string, number>()
-  const waiting = new Set<() => void>()
+  const waiting = new Map<string, Set<() => void>>()
   let total = 0
+  const usedBy = (operatorId: string) => byOperator.get(operatorId) ?? 0
+
+  /** How many more an operator can take until it holds three times what is then free; one, if any is free. */
+  function roomOf(operatorId: string): number {
+    const free = totalMax - total
+    const used = usedBy(operatorId)
+    if (used === 0) return Math.max(Math.min(1, free), Math.floor((heldPerFree * free) / (1 + heldPerFree)))
+    return Math.max(0, Math.floor((heldPerFree * free - used) / (1 + heldPerFree)))
+  }
 
   return {
     take(operatorId, wanted, inFlightOfEndpoint) {
-      const used = byOperator.get(operatorId) ?? 0
-      const room = Math.min(totalMax - total, perOperatorMax - used)
-      const crowded = total * 2 > totalMax || used * 2 > perOperatorMax
+      const room = roomOf(operatorId)
+      const used = usedBy(operatorId)
+      const crowded = total * 2 > totalMax || used > room
       const fair = crowded ? Math.max(0, crowdedInFlightMax - inFlightOfEndpoint) : wanted
       const granted = Math.max(0, Math.min(wanted, room, fair))
       total += granted
@@ -37,16 +43,20 @@ export function createSlots({
     },
     give(operatorId) {
       total -= 1
-      const used = (byOperator.get(operatorId) ?? 1) - 1
-      if (used === 0) byOperator.delete(operatorId)
+      const used = usedBy(operatorId) - 1
+      if (used <= 0) byOperator.delete(operatorId)
       else byOperator.set(operatorId, used)
-      const [notify] = waiting
-      if (notify === undefined) return
-      waiting.delete(notify)
+      const [next] = [...waiting.keys()].toSorted((a, b) => usedBy(a) - usedBy(b))
+      const notifies = next === undefined ? undefined : waiting.get(next)
+      const [notify] = notifies ?? []
+      if (next === undefined || notifies === undefined || notify === undefined) return
+      notifies.delete(notify)
+      if (notifies.size === 0) waiting.delete(next)
       notify()
     },
-    notifyWhenFree(notify) {
-      waiting.add(notify)
+    notifyWhenFree(operatorId, notify) {
+      const notifies = waiting.get(operatorId) ?? new Set()
+      waiting.set(operatorId, notifies.add(notify))
     },
     inFlight: () => total,
   }

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createSlots } from '../../src/workers/slots.ts'
 
 t.test('slots are bounded in all and per operator', (t) => {
-  const slots = createSlots({ totalMax: 10, perOperatorMax: 6 })
+  const slots = createSlots({ totalMax: 8 })
   t.equal(slots.take('a', 4, 0), 4)
   t.equal(slots.take('a', 1, 0), 1, 'crowded, but this endpoint has none yet')
   t.equal(slots.take('a', 8, 0), 1)
@@ -13,7 +13,7 @@ t.test('slots are bounded in all and per operator', (t) => {
 })
 
 t.test('slow receivers never take what an idle endpoint needs', (t) => {
-  const slots = createSlots({ totalMax: 100, perOperatorMax: 100 })
+  const slots = createSlots({ totalMax: 140 })
   const slow = Array.from({ length: 20 }, () => slots.take('a', 8, 0))
   t.strictSame(slow.slice(0, 7), [8, 8, 8, 8, 8, 8, 8], 'all they want while there is plenty')
   t.strictSame(new Set(slow.slice(7)), new Set([1]), 'then one each')
@@ -23,10 +23,10 @@ t.test('slow receivers never take what an idle endpoint needs', (t) => {
 })
 
 t.test('an endpoint without a slot is notified once when one comes free', (t) => {
-  const slots = createSlots({ totalMax: 1, perOperatorMax: 1 })
+  const slots = createSlots({ totalMax: 1 })
   t.equal(slots.take('a', 1, 0), 1)
   let notified = 0
-  slots.notifyWhenFree(() => {
+  slots.notifyWhenFree('b', () => {
     notified += 1
   })
   slots.give('a')
@@ -36,3 +36,31 @@ t.test('an endpoint without a slot is notified once when one comes free', (t) =>
   t.equal(notified, 1, 'once')
   t.end()
 })
+
+t.test(
+  'accounts without an end never hold all slots, and the next free one goes to who holds the fewest',
+  (t) => {
+    const slots = createSlots({ totalMax: 1024 })
+    const held = new Map<string, number>()
+    const fill = (operatorId: string) => {
+      for (let endpoint = 0; endpoint < 1000; endpoint++) {
+        const granted = slots.take(operatorId, 64, 0)
+        held.set(operatorId, (held.get(operatorId) ?? 0) + granted)
+      }
+    }
+    for (const hanging of ['a', 'b', 'c']) fill(hanging)
+    t.strictSame(Object.fromEntries(held), { a: 768, b: 192, c: 48 })
+    t.equal(slots.take('d', 1, 0), 1, 'whoever comes next finds room')
+    for (let other = 0; other < 40; other++) slots.take(`other ${other}`, 64, 0)
+    t.equal(slots.inFlight(), 1024)
+
+    const order: string[] = []
+    slots.notifyWhenFree('a', () => order.push('a'))
+    slots.notifyWhenFree('new', () => order.push('new'))
+    slots.give('a')
+    t.strictSame(order, ['new'])
+    t.equal(slots.take('a', 8, 0), 0, 'who holds many leaves it')
+    t.equal(slots.take('new', 8, 0), 1)
+    t.end()
+  },
+)

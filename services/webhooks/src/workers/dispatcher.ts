@@ -54,7 +54,8 @@ export function startDispatcher({
   const foreign = new Map<string, number>()
   const candidates = new Set<string>()
   let alive: readonly string[] = []
-  let lastBeatAtMs = 0
+  /** A worker without any heartbeat yet is not alive, however young its process is. */
+  let lastBeatAtMs = Number.NEGATIVE_INFINITY
   let polledAtMs = 0
   let polls = 0
   const isAlive = () => performance.now() - lastBeatAtMs < workerTtlMs

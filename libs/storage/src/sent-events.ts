@@ -32,8 +32,8 @@ const removedAtOnce = 200
 
 /**
  * Sends the events of documents and keeps them in their outboxes until webhooks has recorded them, so that
- * they can be sent again when the stream loses them. Source: docs/decisions/2026-11-22-events-outlive-the-
- * stream.md.
+ * they can be sent again when the stream loses them. Source:
+ * docs/decisions/2026-11-22-events-outlive-the-stream.md.
  * @param position where the stream stands; without it an event leaves at its acknowledgement
  */
 export function createSentEvents({

@@ -68,8 +68,8 @@ async function startRig(t: Test) {
         logger: silentLogger,
         handle: async (messages) => {
           for (const message of messages) {
-            const { id = '' } = message
-            if (!recorded.includes(id ?? '')) recorded.push(id ?? '')
+            const id = message.id ?? ''
+            if (!recorded.includes(id)) recorded.push(id)
             message.ack()
           }
         },

@@ -6,6 +6,7 @@ import type { Keyring } from '@pitboss/storage/keyring'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { Db } from 'mongodb'
 import type { Commitment } from '../rules/new-round.ts'
+import { boundedRead, readMaxMs } from './bounded-read.ts'
 
 const knownMax = 10_000
 const keyIdsMax = 1000
@@ -85,11 +86,14 @@ export function createCommitmentsStore({
       sequence: string,
       { below, max }: { below: number | null; max: number },
     ): Promise<Commitment[]> {
-      return commitments
-        .find({ chain: sequence, ...(below === null ? {} : { nonce: { $lt: below } }) })
-        .sort({ nonce: -1 })
-        .limit(max)
-        .toArray()
+      return boundedRead(() =>
+        commitments
+          .find({ chain: sequence, ...(below === null ? {} : { nonce: { $lt: below } }) })
+          .sort({ nonce: -1 })
+          .limit(max)
+          .maxTimeMS(readMaxMs)
+          .toArray(),
+      )
     },
 
     /**

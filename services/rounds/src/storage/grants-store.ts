@@ -3,6 +3,7 @@ import { createOnce } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
 import { type Db } from 'mongodb'
+import { boundedRead, readMaxMs } from './bounded-read.ts'
 import { pageFilter, scopeKey } from './round-document.ts'
 
 const openGrantsMax = 200
@@ -115,11 +116,14 @@ export function createGrantsStore({ db }: { db: Db }) {
       { before, max, now }: { before: string | null; max: number; now: Date },
     ): Promise<GrantDocument[]> {
       const window = { prefix: 'frb', from, to, before, earlyMs: idempotencyKeyLifetimeMs }
-      return grants
-        .find({ ...pageFilter(scope, { playerId, game }, window), ...statusFilter(status, now) })
-        .sort({ _id: -1 })
-        .limit(max)
-        .toArray()
+      return boundedRead(() =>
+        grants
+          .find({ ...pageFilter(scope, { playerId, game }, window), ...statusFilter(status, now) })
+          .sort({ _id: -1 })
+          .limit(max)
+          .maxTimeMS(readMaxMs)
+          .toArray(),
+      )
     },
   }
 }

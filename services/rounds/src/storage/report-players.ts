@@ -10,6 +10,7 @@ import {
   type ReportPlayer,
   unitOf,
 } from '../rules/report.ts'
+import { readMaxMs } from './bounded-read.ts'
 import { type PendingFact, placeOf, type PlayersOfUnit, type UnitGroup } from './report-facts.ts'
 
 const seenMax = 50_000
@@ -150,7 +151,7 @@ export function createReportPlayers({ db }: { db: Db }) {
     const found = await months
       .find(
         { scope, months: { $in: monthsFrom(unit) } },
-        { projection: { _id: 0, months: 0, scope: 0 }, batchSize: cursorBatch },
+        { projection: { _id: 0, months: 0, scope: 0 }, batchSize: cursorBatch, maxTimeMS: readMaxMs },
       )
       .toArray()
     return found.map(({ playerId, currency, game, brand }) => ({
@@ -173,6 +174,7 @@ export function createReportPlayers({ db }: { db: Db }) {
     const found = await players
       .aggregate<{ _id: Distinct }>([{ $match: { ...window, grouping: 'all' } }, { $group: { _id } }], {
         batchSize: cursorBatch,
+        maxTimeMS: readMaxMs,
       })
       .toArray()
     return found.map(({ _id: { playerId, currency, unit = '', game = '', brand = '' } }) => ({

@@ -13,6 +13,7 @@ import {
   unitOf,
 } from '../rules/report.ts'
 import { roundTotals } from '../rules/round.ts'
+import { boundedRead, readMaxMs } from './bounded-read.ts'
 import {
   type CellTexts,
   groupByUnit,
@@ -178,7 +179,11 @@ export function createReportsStore({ db }: { db: Db }) {
     const ended = { scope: scopeKey(scope), completedAt: { $gte: from, $lt: to }, started: true }
     const parts = new Map<string, Raised<ReportPart>>()
     const played = new Map<string, ReportPlayer>()
-    for await (const one of rounds.find(ended).project<RawRound>(rawFields).batchSize(cursorBatch)) {
+    for await (const one of rounds
+      .find(ended)
+      .project<RawRound>(rawFields)
+      .maxTimeMS(readMaxMs)
+      .batchSize(cursorBatch)) {
       const { game, currency, brandId, playerId, completedAt } = one
       const place = { unit: unitOf(completedAt, 'hour'), game, currency, brandId }
       const key = JSON.stringify(place)
@@ -199,7 +204,7 @@ export function createReportsStore({ db }: { db: Db }) {
 
     /** The sums of a segment and its distinct players, grouped as the report is. */
     async read(scope: Scope, segment: Segment, by: ReadonlySet<ReportDimension>): Promise<ReportRead> {
-      if (segment.grain === 'raw') return readRaw(scope, segment)
+      if (segment.grain === 'raw') return boundedRead(() => readRaw(scope, segment))
       const { grain } = segment
       const window = {
         scope: scopeKey(scope),
@@ -210,10 +215,12 @@ export function createReportsStore({ db }: { db: Db }) {
       // A whole day is in no other segment, so its players are counted already.
       const isCounted = grain === 'day' && by.has('day')
       const projection = { _id: 0, unit: 1, [`cells.${grouping}`]: 1 }
-      const [found, named] = await Promise.all([
-        units.find(window, { projection, batchSize: cursorBatch }).toArray(),
-        isCounted ? [] : players.distinct(window, by),
-      ])
+      const [found, named] = await boundedRead(() =>
+        Promise.all([
+          units.find(window, { projection, batchSize: cursorBatch, maxTimeMS: readMaxMs }).toArray(),
+          isCounted ? [] : players.distinct(window, by),
+        ]),
+      )
       const parts = found.flatMap(({ unit, cells }) =>
         decodeCells(cells[grouping]).map(
           ({ brand, ...cell }): ReportPart => ({

@@ -6,6 +6,7 @@ import { outboxIndex } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
 import { type Db } from 'mongodb'
 import type { StakeRange } from '../rules/limits.ts'
+import { boundedRead, readMaxMs } from './bounded-read.ts'
 import { pageFilter, scopeKey } from './round-document.ts'
 
 /**
@@ -91,11 +92,14 @@ export function createSessionsStore({ db }: { db: Db }) {
       { before, max, now }: { before: string | null; max: number; now: Date },
     ): Promise<SessionDocument[]> {
       const window = { prefix: 'ses', from, to, before, earlyMs: idempotencyKeyLifetimeMs }
-      return sessions
-        .find({ ...pageFilter(scope, { playerId }, window), ...statusFilter(status, now) })
-        .sort({ _id: -1 })
-        .limit(max)
-        .toArray()
+      return boundedRead(() =>
+        sessions
+          .find({ ...pageFilter(scope, { playerId }, window), ...statusFilter(status, now) })
+          .sort({ _id: -1 })
+          .limit(max)
+          .maxTimeMS(readMaxMs)
+          .toArray(),
+      )
     },
 
     /** The currencies of all active sessions of an account, in both environments. */

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import { newId } from '@pitboss/runtime/new-id'
+import { connectStorage } from '@pitboss/storage/connect-storage'
+import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { withEngines } from '@pitboss/testing/with-engines'
+import { MongoServerError } from 'mongodb'
+import { pino } from 'pino'
+import t from 'tap'
+import { newRound } from '../../src/rules/new-round.ts'
+import type { RoundState } from '../../src/rules/round.ts'
+import { boundedRead } from '../../src/storage/bounded-read.ts'
+import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
+
+t.setTimeout(90_000)
+
+const now = new Date()
+const scope = { operatorId: randomUUID(), environment: 'SANDBOX' } as const
+const engines = await withEngines(t)
+const { db, close } = await connectStorage({
+  url: engines.mongodbUrl,
+  database: `${engines.databasePrefix}_rounds`,
+  logger: pino({ level: 'silent' }),
+})
+t.teardown(async () => {
+  await db.dropDatabase()
+  await close()
+})
+await ensureIndexes(db, { rounds: roundIndexes })
+const rounds = createRoundsStore({ db })
+
+async function store(status: RoundState['status']): Promise<string> {
+  const round = newRound({
+    session: {
+      ...{ _id: newId('ses'), ...scope, playerId: randomUUID(), game: 'dice' },
+      ...{ brandId: null, currency: 'USD', expiresAt: now },
+    },
+    ...{ driver: 'game', gameId: randomUUID(), clientSeed: null, bet: null, stake: 100n, maxPayout: 200n },
+    commitment: { nonce: 1, sealedSeed: '', serverSeedHash: '' },
+    ...{ grantId: null, settleLosses: 'none', requestHash: '', clientTransactionId: null, now, newId },
+    newUuid: randomUUID,
+  })
+  await rounds.insert({ round: { ...round, status }, dueAt: null, events: [], fact: null }, now)
+  return round.id
+}
+
+t.test('rounds of each status are listed, newest first', async (t) => {
+  const statuses = ['PENDING', 'OPEN', 'SETTLING', 'SETTLED', 'VOIDED', 'FAILED'] as const
+  for (const status of statuses) {
+    const [first, second] = [await store(status), await store(status)]
+    const found = await rounds.list(scope, { status }, { before: null, max: 10 })
+    t.strictSame(
+      found.map(({ id }) => id),
+      [second, first],
+      status,
+    )
+  }
+})
+
+t.test('a read that takes too long says so, and may be repeated', async (t) => {
+  const slow = async () => {
+    throw new MongoServerError({ message: 'operation exceeded time limit', code: 50 })
+  }
+  await t.rejects(boundedRead(slow), {
+    code: 'SERVICE_UNAVAILABLE',
+    retryable: true,
+    message: /shorter window/,
+  })
+  const other = async () => {
+    throw new MongoServerError({ message: 'no', code: 11 })
+  }
+  await t.rejects(boundedRead(other), { code: 11 })
+})

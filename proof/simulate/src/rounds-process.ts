@@ -87,15 +87,16 @@ export function startRounds(
     clock,
   })
   const ids = { newId, newUuid }
+  const noteConflict = () => undefined
   const access = { find: findGame, offered }
   const playRound = createPlayRound({
     ...{ rounds, commitments, grants, wallet, actor, settleRound, access, players: { player } },
-    ...{ intents, placeStake, joinMovement, clock, ...ids },
+    ...{ intents, placeStake, joinMovement, noteConflict, clock, ...ids },
   })
   const find = async (_scope: object, id: string) => sessions.get(id) ?? null
   const placeTransaction = createPlaceTransaction({
     ...{ rounds, sessions: { find }, commitments, wallet, actor, access },
-    ...{ intents, placeStake, joinMovement, clock, ...ids },
+    ...{ intents, placeStake, joinMovement, noteConflict, clock, ...ids },
   })
   const reads = createReadRounds({ rounds, cursors: { encode: () => '', decode: () => null } })
   const voidRound = createVoidRound({ rounds, reads, settleRound, voidStake, clock })

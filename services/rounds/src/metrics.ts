@@ -1,6 +1,9 @@
-import { Gauge, type Registry } from 'prom-client'
+import type { Logger } from 'pino'
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { RoundState } from './rules/round.ts'
 import type { RoundsStore } from './storage/rounds-store.ts'
 
+/** Registers the number of rounds that are not over. */
 export function registerMetrics(registry: Registry, rounds: Pick<RoundsStore, 'unfinished'>): void {
   new Gauge({
     name: 'pitboss_rounds_unfinished',
@@ -10,4 +13,21 @@ export function registerMetrics(registry: Registry, rounds: Pick<RoundsStore, 'u
       this.set((await rounds.unfinished()).count)
     },
   })
+}
+
+/** Creates the log and the count of requests whose id belongs to a round of the other driver. */
+export function createConflictNote(
+  registry: Registry | undefined,
+  logger: Logger,
+): (round: RoundState, transactionId: string) => void {
+  const conflicts = new Counter({
+    name: 'pitboss_rounds_id_conflicts_total',
+    help: "Requests whose transaction_id belongs to a player's round, or a player's to an operator's round",
+    registers: registry === undefined ? [] : [registry],
+  })
+  return function noteConflict({ id, operatorId, environment, driver }, transactionId) {
+    conflicts.inc()
+    const whose = { operator_id: operatorId, environment, round_id: id, driver }
+    logger.warn({ ...whose, transaction_id: transactionId }, 'transaction-id.of-other-driver')
+  }
 }

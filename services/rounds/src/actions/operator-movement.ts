@@ -28,8 +28,9 @@ export function createOperatorMovements({
   access,
   actor,
   joinMovement,
+  noteConflict,
   clock,
-}: Pick<Parts, 'rounds' | 'access' | 'actor' | 'joinMovement' | 'clock'> & {
+}: Pick<Parts, 'rounds' | 'access' | 'actor' | 'joinMovement' | 'noteConflict' | 'clock'> & {
   sessions: Pick<Parts['sessions'], 'find'>
 }) {
   return { answerRepeat, findSession, checkStake, findDriven, intend }
@@ -44,7 +45,10 @@ export function createOperatorMovements({
     context: HandlerContext,
   ): Promise<PlacedTransaction> {
     const known = ownMovement(round, body)
-    if (known === null) throw new ServiceError('TRANSACTION_CONFLICT')
+    if (known === null) {
+      if (round.driver === 'game') noteConflict(round, body.transaction_id)
+      throw new ServiceError('TRANSACTION_CONFLICT')
+    }
     const { movement, outcome } = await joinMovement(round, body.transaction_id, context)
     assertDone(outcome, resourceOf(round, known.transactionId))
     return { status: 200, body: movement }

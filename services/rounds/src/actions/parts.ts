@@ -3,6 +3,7 @@ import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { Logger } from 'pino'
 import type { WalletClient } from '../clients/wallet.ts'
 import type { Catalogue } from '../rules/catalogue.ts'
+import type { RoundState } from '../rules/round.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
 import type { GamesStore } from '../storage/games-store.ts'
 import type { GrantsStore } from '../storage/grants-store.ts'
@@ -36,6 +37,8 @@ export type Parts = {
   readonly intents: OpenIntent
   readonly placeStake: PlaceStake
   readonly joinMovement: JoinMovement
+  /** Told of a request whose id belongs to a round of the other driver. */
+  readonly noteConflict: (round: RoundState, transactionId: string) => void
   readonly settleRound: SettleRound
   readonly voidStake: VoidStake
   readonly clock: Clock

@@ -44,7 +44,7 @@ export function createPlayRound(
     Parts,
     'rounds' | 'commitments' | 'grants' | 'wallet' | 'access' | 'actor' | 'intents' | 'placeStake'
   > &
-    Pick<Parts, 'joinMovement' | 'settleRound' | 'clock' | 'newId' | 'newUuid'> & {
+    Pick<Parts, 'joinMovement' | 'noteConflict' | 'settleRound' | 'clock' | 'newId' | 'newUuid'> & {
       players: Pick<PlayerAccess, 'player'>
     },
 ) {
@@ -144,7 +144,11 @@ export function createPlayRound(
 
   /** Answers a repeat with the same transaction_id: the same round or error, and no second wallet call. */
   async function answerRepeat(stored: StoredRound, play: Play, context: HandlerContext): Promise<RoundState> {
-    if (!isOwn(play)(stored.round)) throw new ServiceError('TRANSACTION_CONFLICT')
+    if (!isOwn(play)(stored.round)) {
+      const { transaction_id: id } = play.body
+      if (stored.round.driver === 'operator' && id !== undefined) deps.noteConflict(stored.round, id)
+      throw new ServiceError('TRANSACTION_CONFLICT')
+    }
     if (stored.round.status !== 'PENDING') return answerRound(stored.round)
     const joined = await join(stored, context)
     if (joined.kind === 'taken-back') return answerTakenBack(joined.error, play, context)

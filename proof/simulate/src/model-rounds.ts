@@ -153,6 +153,8 @@ export function createModelRounds({
             table.set(row.round.id, claimed)
             return claimed
           }),
+        withoutRound: notSimulated,
+        skipTo: notSimulated,
         endSession: notSimulated,
         list: notSimulated,
         listSequence: notSimulated,

@@ -27,6 +27,7 @@ import {
 import { createGameAccess, createGames } from './actions/games.ts'
 import { createSessions } from './actions/sessions.ts'
 import { createFreeBets } from './actions/free-bets.ts'
+import { createHealOrphans } from './actions/heal-orphans.ts'
 import { createJoinMovement } from './actions/join-movement.ts'
 import { createLateMovementHandler, createRecoverRound, createSweepRounds } from './actions/recover-round.ts'
 import { createOpenIntent } from './actions/open-intent.ts'
@@ -42,12 +43,17 @@ import { createFreeBetHandlers } from './calls/free-bets.ts'
 import { createGameHandlers } from './calls/games.ts'
 import { createPlayerHandlers } from './calls/player.ts'
 import { createReportHandlers } from './calls/reports.ts'
-import { createRewindHandlers, createRoundHandlers, createTransactionHandlers } from './calls/rounds.ts'
+import {
+  createOrphanHandlers,
+  createRewindHandlers,
+  createRoundHandlers,
+  createTransactionHandlers,
+} from './calls/rounds.ts'
 import { createSessionHandlers } from './calls/sessions.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet.ts'
 import type { RoundsConfig } from './config.ts'
 import { consumeMovements } from './consumers/movements.ts'
-import { registerMetrics } from './metrics.ts'
+import { createConflictNote, registerMetrics } from './metrics.ts'
 import { type Catalogue, createCatalogue } from './rules/catalogue.ts'
 import { transition } from './rules/transition.ts'
 import {
@@ -159,6 +165,7 @@ export async function startRounds({
     newUuid: randomUUID,
     ...{ sessions, reports, catalogue, clock, newId, logger },
   }
+  if (registry !== undefined) registerMetrics(registry, base.rounds)
   const actor = createRoundActor({ ...base, outbox: roundOutbox, mailbox: createMailbox() })
   const acting = { ...base, actor, access: createGameAccess(base), players: createPlayerAccess(base) }
   const { settleRound, voidStake } = createSettleRound(acting)
@@ -168,6 +175,7 @@ export async function startRounds({
     intents: createOpenIntent(acting),
     placeStake: createPlaceStake(acting),
     joinMovement: createJoinMovement(acting),
+    noteConflict: createConflictNote(registry, logger),
   }
   const reads = createReadRounds(parts)
   const games = createGames(parts)
@@ -185,7 +193,6 @@ export async function startRounds({
   const rewinds = createRewindStore({ db, clock, newId })
   const handleLateMovement = createLateMovementHandler({ ...parts, recover })
   const consumer = consumeMovements({ bus, handleLateMovement, rewinds, logger })
-  if (registry !== undefined) registerMetrics(registry, parts.rounds)
 
   const calls = await serveCalls({
     bus,
@@ -199,6 +206,7 @@ export async function startRounds({
       ...createSessionHandlers({ sessions: createSessions({ ...parts, outbox: sessionOutbox }), clock }),
       ...createRoundHandlers({ rounds: reads, voidRound: createVoidRound({ ...parts, reads }) }),
       ...createRewindHandlers({ rewinds, bus }),
+      ...createOrphanHandlers({ orphans: createHealOrphans(parts) }),
       ...createTransactionHandlers({ placeTransaction }),
       ...createFreeBetHandlers({ freeBets: createFreeBets(parts), clock }),
       ...createReportHandlers({ readReport: createReadReport(parts) }),

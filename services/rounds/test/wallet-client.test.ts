@@ -56,6 +56,11 @@ const table: Record<keyof WalletClient, Line> = {
     shed: true,
     ask: (client) => client.assertConfigured(scope, context),
   },
+  ofRound: {
+    for: 'a person who heals what a restored database lacks',
+    shed: true,
+    ask: (client) => client.ofRound(scope, spec.roundId),
+  },
   balance: {
     for: 'a player who looks',
     shed: true,

@@ -3,7 +3,7 @@ import { defineCall } from '../call.ts'
 import { scopeSchema } from '../caller.ts'
 import { gameStatus } from '../objects/game.ts'
 import { roundSchema } from '../objects/round.ts'
-import { uuid } from '../primitives.ts'
+import { transactionId, uuid } from '../primitives.ts'
 import { opsOrder } from './auth-ops.ts'
 import { defineRewindCalls } from './rewind.ts'
 
@@ -46,6 +46,40 @@ export const opsRoundsStatus = defineCall({
   subject: 'rounds.v1.ops.status',
   request: z.strictObject({}),
   reply: z.strictObject({ unfinished: z.int(), oldest_unfinished_at: z.string().nullable() }),
+})
+const orphan = z.strictObject({
+  transaction_id: z.string(),
+  round_id: z.string(),
+  player_id: z.string(),
+  game: z.string(),
+  amount: z.string(),
+  currency: z.string(),
+  created_at: z.string(),
+})
+/** Of these stakes, those that stand at wallet-bridge and have no round: its database was restored. */
+export const opsOrphanedStakes = defineCall({
+  subject: 'rounds.v1.ops.orphans',
+  callers: ['ops'],
+  request: z.strictObject({ scope: scopeSchema, transactionIds: z.array(transactionId).max(100) }),
+  reply: z.strictObject({ data: z.array(orphan) }),
+  budgetMs: 15_000,
+})
+/**
+ * Heals after a lost round: moves the player's nonce sequence beyond `nonce`, and gives the stake back when
+ * `refund` says so. CONFLICT for a stake that has its round, that does not stand, or whose win was paid.
+ */
+export const opsHealOrphan = defineCall({
+  subject: 'rounds.v1.ops.orphan-heal',
+  callers: ['ops'],
+  request: z.strictObject({
+    order: opsOrder,
+    scope: scopeSchema,
+    transactionId,
+    nonce: z.int().min(1).nullable(),
+    refund: z.boolean(),
+  }),
+  reply: z.strictObject({ transaction_id: z.string(), refund: z.string().nullable() }),
+  budgetMs: 20_000,
 })
 /** Rewinds of the consumer of movements' late results. */
 export const movementsRewind = defineRewindCalls('rounds')

@@ -139,7 +139,7 @@ export const showMovement = defineCall({
 /** All movements of a round, oldest first (at most 500). */
 export const roundMovements = defineCall({
   subject: 'wallet.v1.movement.of-round',
-  callers: ['ops'],
+  callers: ['ops', 'rounds'],
   request: z.strictObject({ scope: scopeSchema, roundId }),
   reply: z.strictObject({
     data: z.array(z.strictObject({ movement: movementSchema, outcome: movementOutcome })),

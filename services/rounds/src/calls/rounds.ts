@@ -5,6 +5,8 @@ import { roundsMovements } from '@pitboss/bus/topology'
 import type { Caller } from '@pitboss/contracts/caller'
 import {
   countUnfinishedRounds,
+  opsHealOrphan,
+  opsOrphanedStakes,
   movementsRewind,
   opsRoundsStatus,
   opsShowRound,
@@ -19,6 +21,7 @@ import {
 } from '@pitboss/contracts/endpoints/rounds'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import type { RewindStore } from '@pitboss/storage/rewind-store'
+import type { HealOrphans } from '../actions/heal-orphans.ts'
 import { answerPage } from '../actions/read-page.ts'
 import type { PlaceTransaction } from '../actions/place-transaction.ts'
 import type { ReadRounds } from '../actions/read-rounds.ts'
@@ -86,5 +89,22 @@ export function createRewindHandlers({ rewinds, bus }: { rewinds: RewindStore; b
     handler(movementsRewind.show, async ({ rewindId }) =>
       rewinds.progress(rewindId, await acknowledgedSequence(bus, stream, config.durable_name ?? '')),
     ),
+  ]
+}
+
+/** Calls of operations about stakes without a round. Source: docs/runbook.md. */
+export function createOrphanHandlers({ orphans }: { orphans: HealOrphans }): CallHandler[] {
+  return [
+    handler(opsOrphanedStakes, async ({ scope, transactionIds }) => ({
+      data: (await orphans.list(scope, transactionIds)).map(
+        ({ transaction_id, round_id, player_id, game, amount, currency, created_at }) => ({
+          ...{ transaction_id, round_id, player_id, game, amount, currency, created_at },
+        }),
+      ),
+    })),
+    handler(opsHealOrphan, async ({ order: { dryRun }, ...heal }) => ({
+      transaction_id: heal.transactionId,
+      refund: await orphans.heal({ ...heal, dryRun }),
+    })),
   ]
 }

@@ -6,6 +6,7 @@ import {
   type MovementSpec,
   placeMovement,
   playerBalance,
+  roundMovements,
   showMovement,
   voidStake,
   walletStatus,
@@ -92,6 +93,10 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
 
     show: (scope: Scope, transactionId: string, context?: CallContext) =>
       bus.call(showMovement, { scope, transactionId }, context),
+
+    /** Every movement of a round, at most 500. */
+    ofRound: async (scope: Scope, roundId: string) =>
+      (await bus.call(roundMovements, { scope, roundId })).data.map(({ movement }) => movement),
 
     /** The balance of the player, or null when the wallet does not answer within 2.5 s. */
     async balance(

@@ -6,7 +6,9 @@ import { outboxIndex } from '@pitboss/storage/outbox'
 import type { Collection, Db, Filter, FindOneOptions } from 'mongodb'
 import { type Refusal, refusalsMax } from '../rules/refusal.ts'
 import { isUnfinished, type RoundState } from '../rules/round.ts'
+import { boundedRead, readMaxMs } from './bounded-read.ts'
 import { createDueRounds, dueIndex } from './due-rounds.ts'
+import { createLostRounds } from './lost-rounds.ts'
 import { refusalIndex } from './refusals-store.ts'
 import {
   decodeRound,
@@ -43,6 +45,9 @@ export const roundIndexes: readonly IndexDeclaration[] = [
   { key: { scope: 1, sessionId: 1, _id: -1 }, name: 'scope_session_id' },
   { key: { scope: 1, transactionIds: 1 }, name: 'scope_transactions' },
   { key: { scope: 1, completedAt: 1 }, name: 'scope_completed' },
+  // Hardly any round ends like this; lists of such rounds have an index of their own.
+  { key: { scope: 1, _id: -1 }, name: 'scope_voided', partialFilterExpression: { status: 'VOIDED' } },
+  { key: { scope: 1, _id: -1 }, name: 'scope_failed', partialFilterExpression: { status: 'FAILED' } },
   dueIndex,
   { key: { factsAt: 1 }, name: 'facts_at', partialFilterExpression: { factsAt: { $gt: epoch } } },
   outboxIndex,
@@ -79,6 +84,7 @@ export function createRoundsStore({ db }: { db: Db }) {
   return {
     collection: rounds,
     ...createDueRounds({ rounds }),
+    ...createLostRounds({ rounds }),
 
     /** Inserts a new round. Null when its sequence has an unfinished round, this nonce or this id. */
     async insert(write: RoundWrite, now: Date): Promise<StoredRound | null> {
@@ -169,10 +175,13 @@ export function createRoundsStore({ db }: { db: Db }) {
     ): Promise<RoundState[]> {
       const { from, to, ...equal } = filters
       const filter = pageFilter(scope, equal, { prefix: 'rnd', from, to, before })
-      const found = isUnfinishedOfAll(filters)
-        ? rounds.find({ ...filter, unfinished: true, chain: sequencesOf(scope) }).hint('one_unfinished')
-        : rounds.find(filter)
-      const documents = await found.sort({ _id: -1 }).limit(max).toArray()
+      const hint = rareIndexOf(filters)
+      const found =
+        hint === 'one_unfinished'
+          ? rounds.find({ ...filter, unfinished: true, chain: sequencesOf(scope) })
+          : rounds.find(filter)
+      const sorted = (hint === null ? found : found.hint(hint)).sort({ _id: -1 }).limit(max)
+      const documents = await boundedRead(() => sorted.maxTimeMS(readMaxMs).toArray())
       return documents.map((document) => decodeRound(document).round)
     },
 
@@ -181,11 +190,19 @@ export function createRoundsStore({ db }: { db: Db }) {
       sequence: string,
       { below, max }: { below: number | null; max: number },
     ): Promise<RoundState[]> {
-      const documents = await rounds
-        .find({ chain: sequence, nonce: { $gt: 0, ...(below === null ? {} : { $lt: below }) } })
-        .sort({ nonce: -1 })
-        .limit(max)
-        .toArray()
+      const documents = await boundedRead(() =>
+        rounds
+          // A place that `skipTo` holds has no scope.
+          .find({
+            scope: { $gt: '' },
+            chain: sequence,
+            nonce: { $gt: 0, ...(below === null ? {} : { $lt: below }) },
+          })
+          .sort({ nonce: -1 })
+          .limit(max)
+          .maxTimeMS(readMaxMs)
+          .toArray(),
+      )
       return documents.map((document) => decodeRound(document).round)
     },
 
@@ -220,11 +237,13 @@ function playedIn(sequence: string) {
 }
 
 /**
- * Whether a list asks for unfinished rounds of all players: very few of very many. They have an index of
- * their own, which the database takes by its name alone.
+ * The index of rounds of all players in a state that very few of very many rounds are in; null for other
+ * lists. The database takes such an index by its name alone.
  */
-function isUnfinishedOfAll({ status, playerId, sessionId }: RoundFilters): boolean {
-  return status !== undefined && isUnfinished({ status }) && playerId === undefined && sessionId === undefined
+function rareIndexOf({ status, playerId, sessionId }: RoundFilters): string | null {
+  if (status === undefined || playerId !== undefined || sessionId !== undefined) return null
+  if (isUnfinished({ status })) return 'one_unfinished'
+  return status === 'SETTLED' ? null : `scope_${status.toLowerCase()}`
 }
 
 /** The nonce sequences of a tenant: its scope and a slash, which "0" follows in ASCII. */

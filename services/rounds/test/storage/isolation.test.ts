@@ -154,6 +154,8 @@ await holdIsolation(t, {
       ),
       findUnfinished: scoped((scope, ids) => rounds.findUnfinished(sequenceIn(scope, ids))),
       listByTransaction: scoped((scope, ids) => rounds.listByTransaction(scope, ids.transactionId)),
+      withoutRound: internal('heal-orphans.ts for calls of operations, which the gateway does not make'),
+      skipTo: internal('heal-orphans.ts for the call `opsHealOrphan` of operations'),
       findLast: scoped((scope, ids) => rounds.findLast(sequenceIn(scope, ids))),
       last: scoped((scope, ids) => rounds.last(sequenceIn(scope, ids))),
       postpone: internal('recover-round.ts, with a round that it has claimed'),
@@ -194,7 +196,7 @@ await holdIsolation(t, {
       'decodeRound',
       'stakeRangeOf',
     ],
-    ...['assertSeedsOpen', 'createDueRounds', 'decodeMinor'],
+    ...['assertSeedsOpen', 'boundedRead', 'createDueRounds', 'createLostRounds', 'decodeMinor'],
     ...['pendingFacts', 'groupByUnit', 'placeOf', 'withFacts'],
   ],
 })

@@ -1,0 +1,94 @@
+import * as endpoints from '@pitboss/contracts/endpoints/rounds'
+import { opsHealOrphan, opsOrphanedStakes } from '@pitboss/contracts/calls/rounds'
+import * as playEndpoints from '@pitboss/contracts/endpoints/play'
+import type { Document } from 'mongodb'
+import t from 'tap'
+import { codeOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
+
+t.setTimeout(90_000)
+
+const order = { by: 'a person', reason: 'restored', dryRun: false }
+
+t.test('what a restored database lacks is found and healed', async (t) => {
+  const rig = await startRig(t, { running: false })
+  const stop = await rig.start()
+  const session = await rig.openSession()
+  const kept = await rig.play(session)
+  const backup = await dump(rig)
+  const [first, second] = [await rig.play(session), await rig.play(session)]
+  const board = await rig.openSession({ game: 'mines', player_id: session.player_id })
+  const open = await rig.play(board)
+  await stop()
+  await restore(rig, backup)
+  await rig.start()
+
+  const { scope } = rig
+  const stakes = rig.wallet.asked.filter(({ type }) => type === 'BET')
+  const transactionIds = stakes.map(({ transactionId }) => transactionId)
+  const idOf = (roundId: string) => stakes.find((stake) => stake.roundId === roundId)?.transactionId ?? ''
+  const { data } = await rig.bus.call(opsOrphanedStakes, { scope, transactionIds })
+  t.strictSame(
+    data.map(({ round_id }) => round_id),
+    [first.round_id, second.round_id, open.round_id],
+    'the rounds since the backup, and none before it',
+  )
+
+  const heal = (roundId: string, nonce: number | null, refund: boolean, dryRun = false) =>
+    rig.bus.call(opsHealOrphan, {
+      ...{ order: { ...order, dryRun }, scope, transactionId: idOf(roundId), nonce, refund },
+    })
+  t.equal(await codeOf(heal(kept.round_id, null, true)), 'CONFLICT', 'it has its round')
+  await heal(second.round_id, 3, false, true)
+  await heal(first.round_id, 2, false)
+  await heal(second.round_id, 3, false)
+  t.equal((await heal(open.round_id, 1, true, true)).refund, null, 'a dry run')
+  t.equal((await heal(open.round_id, 1, true)).refund, 'SUCCESS')
+  t.equal((await heal(open.round_id, 1, true)).refund, 'SUCCESS', 'once more changes nothing')
+  t.equal(rig.wallet.asked.filter(({ type }) => type === 'REFUND').length, 1)
+  t.equal(rig.wallet.find(scope, idOf(open.round_id))?.movement.status, 'REFUNDED')
+
+  const request = { caller: rig.playerOf(session), params: {}, query: {}, body: undefined }
+  const shown = await rig.bus.call(playEndpoints.getPlayerSession.call, request)
+  t.equal(shown.body.next_round.nonce, 4)
+  const next = await rig.play(session)
+  t.equal(next.fairness.nonce, 4, 'no nonce that an event knows is given out again')
+  t.equal(next.fairness.server_seed_hash, shown.body.next_round.server_seed_hash)
+  const list = await rig.bus.call(playEndpoints.listPlayerRounds.call, { ...request, query: { limit: 10 } })
+  t.strictSame(
+    list.body.data.map(({ round_id }) => round_id),
+    [next.round_id, kept.round_id],
+    'the places of lost rounds are not shown',
+  )
+  const rounds = await rig.bus.call(endpoints.listRounds.call, {
+    ...{ caller: rig.caller(), params: {}, query: { limit: 10 }, body: undefined },
+  })
+  t.equal(rounds.body.data.length, 2)
+})
+
+t.test('a stake whose win was paid is not given back', async (t) => {
+  const rig = await startRig(t)
+  const round = await rig.play(await rig.openSession())
+  await rig.storage.db.collection('rounds').deleteMany({})
+  const [stake] = rig.wallet.asked
+  if (stake === undefined || round.payout === '0.00') return t.fail('the round was not won')
+  const heal = { order, scope: rig.scope, transactionId: stake.transactionId, nonce: null, refund: true }
+  t.equal(await codeOf(rig.bus.call(opsHealOrphan, heal)), 'CONFLICT')
+})
+
+/** Every document of the database. */
+async function dump({ storage: { db } }: Rig): Promise<Map<string, Document[]>> {
+  const collections = await db.listCollections().toArray()
+  const read = collections.map(
+    async ({ name }) => [name, await db.collection(name).find({}).toArray()] as const,
+  )
+  return new Map(await Promise.all(read))
+}
+
+/** Loses the database and brings back what was dumped; its indexes stay. */
+async function restore({ storage: { db } }: Rig, backup: ReadonlyMap<string, Document[]>): Promise<void> {
+  for (const { name } of await db.listCollections().toArray()) {
+    await db.collection(name).deleteMany({})
+    const documents = backup.get(name) ?? []
+    if (documents.length > 0) await db.collection(name).insertMany(documents)
+  }
+}

@@ -30,10 +30,20 @@ export const accountSchema = z.strictObject({
 })
 export type Account = z.infer<typeof accountSchema>
 
+/** A step that a person has to take: a password of one's own, a second factor that the account demands. */
+export const lackingStep = z.enum(['password', 'totp'])
+
 export const actorSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('credential'), api_key: z.string(), scopes: z.array(z.string()) }),
   z.strictObject({ kind: z.literal('session'), session_id: sessionId }),
-  z.strictObject({ kind: z.literal('user'), user_id: userId, email: z.string(), role: roleSchema }),
+  z.strictObject({
+    kind: z.literal('user'),
+    user_id: userId,
+    email: z.string(),
+    role: roleSchema,
+    /** The person's session, which the token names. */
+    session_id: z.string().optional(),
+  }),
 ])
 export type Actor = z.infer<typeof actorSchema>
 

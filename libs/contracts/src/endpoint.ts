@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@pitboss/errors/catalogue'
 import { z } from 'zod'
 import { defineCall } from './call.ts'
-import { callerSchema, type Role } from './caller.ts'
+import { callerSchema, type lackingStep, type Role } from './caller.ts'
 import type { scopeName } from './objects/account.ts'
 import { accountMode } from './primitives.ts'
 
@@ -22,6 +22,9 @@ export type Access = {
   readonly dashboard?: readonly Role[]
 }
 
+/** A step that a person has to take before other routes open. Source: docs/contract.md, section 12. */
+export type LackingStep = z.infer<typeof lackingStep>
+
 type EndpointDefinition<
   Params extends z.ZodType,
   Query extends z.ZodType,
@@ -34,6 +37,8 @@ type EndpointDefinition<
   /** Subject of its call, `<service>.v1.<noun>.<verb>`. */
   readonly subject: string
   readonly summary: string
+  /** What a person may still have to do before the route opens. Default: nothing. */
+  readonly mayLack?: readonly LackingStep[]
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body

@@ -44,5 +44,7 @@ export const tokenClaimsSchema = z.strictObject({
   iat: z.int().min(0),
   exp: z.int().min(0),
   jti: z.string().min(1).max(64),
+  /** The session of a person, in dashboard tokens alone. */
+  sid: z.string().min(1).max(64).optional(),
 })
 export type TokenClaims = z.infer<typeof tokenClaimsSchema>

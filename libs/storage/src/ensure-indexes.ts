@@ -8,9 +8,12 @@ export type IndexDeclaration = {
   readonly unique?: boolean
   readonly partialFilterExpression?: Document
   readonly expireAfterSeconds?: number
+  /** True for an index of an earlier release, which is dropped once the others are there. */
+  readonly retired?: boolean
 }
 
 const namespaceExists = 48
+const indexNotFound = 27
 
 /**
  * Makes the declared collections and indexes. Repeating it, also from two replicas at once, changes nothing.
@@ -33,10 +36,13 @@ export async function ensureIndexes(
     const unknown = present.map(({ name }) => String(name)).filter((name) => !isKnown(name, indexes))
     if (unknown.length > 0) logger?.warn({ collection, indexes: unknown }, 'database.unknown-indexes')
     const names = new Set(present.map((index) => String(index.name)))
-    const absent = indexes.filter((index) => !names.has(index.name))
-    if (absent.length === 0) continue
-    await db.collection(collection).createIndexes(absent.map(toIndexDescription))
-    refuseDrift(collection, indexes, await db.collection(collection).listIndexes().toArray())
+    const absent = indexes.filter(({ name, retired }) => retired !== true && !names.has(name))
+    if (absent.length > 0) {
+      await db.collection(collection).createIndexes(absent.map(toIndexDescription))
+      refuseDrift(collection, indexes, await db.collection(collection).listIndexes().toArray())
+    }
+    const retired = indexes.filter((index) => index.retired === true && names.has(index.name))
+    for (const { name } of retired) await dropIndex(db, collection, name)
   }
 }
 
@@ -45,6 +51,15 @@ async function ensureCollection(db: Db, name: string): Promise<void> {
     await db.createCollection(name)
   } catch (error) {
     if (!(error instanceof MongoServerError) || error.code !== namespaceExists) throw error
+  }
+}
+
+/** Another replica may have dropped it in the meantime. */
+async function dropIndex(db: Db, collection: string, name: string): Promise<void> {
+  try {
+    await db.collection(collection).dropIndex(name)
+  } catch (error) {
+    if (!(error instanceof MongoServerError) || error.code !== indexNotFound) throw error
   }
 }
 
@@ -58,7 +73,9 @@ function isKnown(name: string, declared: readonly IndexDeclaration[]): boolean {
 
 /** A unique index holds over one shard alone unless the shard key is its prefix, which none of ours has. */
 function unshardable(declarations: Readonly<Record<string, readonly IndexDeclaration[]>>): string[] {
-  return Object.keys(declarations).filter((name) => declarations[name]?.some(({ unique }) => unique === true))
+  return Object.keys(declarations).filter((name) =>
+    declarations[name]?.some(({ unique, retired }) => unique === true && retired !== true),
+  )
 }
 
 function refuseDrift(

@@ -65,6 +65,18 @@ await t.test('storage', async (t) => {
       const altered = (index: object) => ({
         things: declared.things.map((one) => ({ ...one, ...(one.name === 'operator_seq' ? index : {}) })),
       })
+      const retiring = [{ key: { seq: 1, at: 1 }, name: 'late', unique: true }] as const
+      await ensureIndexes(db, { things: [...declared.things, ...retiring] })
+      const retired = retiring.map((index) => ({ ...index, retired: true }))
+      const drop = () => ensureIndexes(db, { things: [...declared.things, ...retired] })
+      await Promise.all([drop(), drop()])
+      const left = (await db.collection('things').listIndexes().toArray()).map(({ name }) => name)
+      t.strictSame(
+        new Set(left),
+        new Set(names),
+        'an index of an earlier release is dropped, and not made again',
+      )
+
       await t.rejects(ensureIndexes(db, altered({ unique: false })), /things\.operator_seq differs .* unique/)
       await t.rejects(ensureIndexes(db, altered({ key: { seq: -1, operatorId: 1 } })), /differs .* key/)
       await t.rejects(

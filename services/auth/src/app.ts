@@ -70,6 +70,7 @@ export async function startAuth({
     baseUrl: config.PITBOSS_BASE_URL,
     tokenTtlS: config.PITBOSS_TOKEN_TTL_S,
     caps: { keys: config.PITBOSS_LIMIT_ACCOUNT_KEYS, people: config.PITBOSS_LIMIT_ACCOUNT_PEOPLE },
+    logger,
   })
   // The first start makes the first signing key.
   await signer.keys()

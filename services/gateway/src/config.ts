@@ -47,6 +47,7 @@ export const configSchema = z.object({
   PITBOSS_LIMIT_MINT_KEY_PER_MIN: limit(30),
   PITBOSS_LIMIT_MINT_ADDRESS_PER_MIN: limit(120),
   PITBOSS_LIMIT_LOGIN_EMAIL_PER_MIN: limit(10),
+  PITBOSS_LIMIT_LOGIN_FAILURES_PER_MIN: limit(30),
   PITBOSS_LIMIT_LOGIN_ADDRESS_PER_MIN: limit(30),
   // Limits of docs/contract.md, section 12: routes without a token, callbacks of one operator
   PITBOSS_LIMIT_ADDRESS_PER_S: limit(20),
@@ -68,7 +69,10 @@ export const configSchema = z.object({
 
 export type GatewayConfig = z.infer<typeof configSchema>
 
-/** The rule of each limiter of docs/contract.md, section 8. `mintPair` is one key from one address. */
+/**
+ * The rule of each limiter of docs/contract.md, section 8. `mintPair` is one key from one address,
+ * `loginEmail` one e-mail from one address, `loginFailures` one e-mail from anywhere.
+ */
 export function limiterRules(config: GatewayConfig) {
   const perMinute = (count: number): RateRule => ({ kind: 'window', count, windowMs: minuteMs })
   const perSecond = (rate: number, burst = rate): RateRule => ({ kind: 'bucket', perSecond: rate, burst })
@@ -84,6 +88,7 @@ export function limiterRules(config: GatewayConfig) {
     mintPair: perMinute(config.PITBOSS_LIMIT_MINT_KEY_PER_MIN),
     mintAddress: perMinute(config.PITBOSS_LIMIT_MINT_ADDRESS_PER_MIN),
     loginEmail: perMinute(config.PITBOSS_LIMIT_LOGIN_EMAIL_PER_MIN),
+    loginFailures: perMinute(config.PITBOSS_LIMIT_LOGIN_FAILURES_PER_MIN),
     loginAddress: perMinute(config.PITBOSS_LIMIT_LOGIN_ADDRESS_PER_MIN),
     address: perSecond(config.PITBOSS_LIMIT_ADDRESS_PER_S, config.PITBOSS_LIMIT_ADDRESS_BURST),
     callback: perSecond(config.PITBOSS_LIMIT_CALLBACK_PER_S),

@@ -3,7 +3,7 @@ import { auditCommands, keyCommands, platformCommands } from './commands/platfor
 import { consumerCommands, parkedCommands } from './commands/consumer-commands.ts'
 import { deliveryCommands } from './commands/delivery-commands.ts'
 import { movementCommands } from './commands/movement-commands.ts'
-import { operatorCommands } from './commands/operator-commands.ts'
+import { operatorCommands, userCommands } from './commands/operator-commands.ts'
 import { roundCommands } from './commands/round-commands.ts'
 import { statusCommand } from './commands/status-command.ts'
 import { topologyCommands } from './commands/topology-commands.ts'
@@ -14,6 +14,7 @@ const program = new Command('pitboss-ops').description(
 )
 for (const add of [
   operatorCommands,
+  userCommands,
   platformCommands,
   keyCommands,
   consumerCommands,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { livePlaySchema, liveStatusSchema, planSchema } from '../caller.ts'
 import { defineCall } from '../call.ts'
+import { userSchema } from '../objects/user.ts'
 import { pageOf } from '../primitives.ts'
 
 /** Calls that operations make to auth. Source: docs/contract.md, section 10. */
@@ -62,6 +63,17 @@ export const opsSetOperator = defineCall({
     live_play: livePlaySchema.optional(),
   }),
   reply: operatorRecord,
+})
+/** Takes a person's second factor away. `user` is an id or e-mail address, `operator` says of which account. */
+export const opsResetFactor = defineCall({
+  subject: 'auth.v1.ops.user-reset-factor',
+  request: z.strictObject({
+    order: opsOrder,
+    user: z.string().max(254),
+    operator: z.string().max(64).nullable(),
+  }),
+  reply: userSchema,
+  budgetMs: 5000,
 })
 const platformRecord = z.strictObject({ real_money: z.boolean() })
 export const opsShowPlatform = defineCall({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { accountSchema, roleSchema, scopeSchema } from '../caller.ts'
+import { accountSchema, lackingStep, roleSchema, scopeSchema } from '../caller.ts'
 import { defineCall } from '../call.ts'
 import { manifestType } from '../token-claims.ts'
 import {
@@ -43,7 +43,13 @@ export const resolvePrincipal = defineCall({
   subject: 'auth.v1.principal.resolve',
   request: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('credential'), operatorId: z.uuid(), apiKey: shortText }),
-    z.strictObject({ kind: z.literal('user'), operatorId: z.uuid(), userId }),
+    z.strictObject({
+      kind: z.literal('user'),
+      operatorId: z.uuid(),
+      userId,
+      /** Null for a token of an earlier release, which names none and is no longer good. */
+      sessionId: z.string().max(64).nullable(),
+    }),
     z.strictObject({ kind: z.literal('session'), operatorId: z.uuid() }),
   ]),
   reply: z.strictObject({
@@ -56,7 +62,7 @@ export const resolvePrincipal = defineCall({
         environment: z.enum(['TEST', 'LIVE']),
       })
       .nullable(),
-    user: z.strictObject({ role: roleSchema, email: z.string() }).nullable(),
+    user: z.strictObject({ role: roleSchema, email: z.string(), lacks: lackingStep.nullable() }).nullable(),
   }),
   budgetMs: 2000,
   neverShed: true,
@@ -67,11 +73,19 @@ const signedIn = z.strictObject({
   body: dashboardTokenSchema,
   refreshToken: z.string(),
   refreshMaxAgeS: z.int(),
+  /** Says that this person has signed in on the device; only a sign-in hands it out. */
+  device: z.string().optional(),
 })
 
 export const login = defineCall({
   subject: 'auth.v1.dashboard.login',
-  request: loginBody.required(),
+  request: loginBody.required({ totp: true }).extend({
+    /** The device that signs in; at most 256 characters of its `User-Agent`. */
+    /** The cookie of a device that has signed in before; with `knownDeviceOnly` a stranger is RATE_LIMITED. */
+    device: z.string().max(512).optional(),
+    knownDeviceOnly: z.boolean().optional(),
+    client: z.strictObject({ address: z.string(), userAgent: z.string().max(256).nullable() }).optional(),
+  }),
   reply: signedIn,
   budgetMs: 8000,
 })

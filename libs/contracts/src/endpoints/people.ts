@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { roleSchema } from '../caller.ts'
 import { defineEndpoint, everybody, ownerAlone, ownerAndAdmin, noContent } from '../endpoint.ts'
-import { email, password, userSchema } from '../objects/user.ts'
+import { email, password, userSchema, userSessionSchema } from '../objects/user.ts'
 import { pageOf, pageQuery } from '../primitives.ts'
 
 /** The routes of dashboard users, answered by the auth service. Source: docs/contract.md, section 11. */
@@ -12,6 +12,7 @@ export const getMe = defineEndpoint({
   route: 'GET /v1/dashboard/me',
   access: { dashboard: everybody },
   subject: 'auth.v1.me.show',
+  mayLack: ['password', 'totp'],
   summary: 'Who is signed in',
   reply: userSchema,
 })
@@ -19,6 +20,7 @@ export const changePassword = defineEndpoint({
   route: 'POST /v1/dashboard/me/password',
   access: { dashboard: everybody },
   subject: 'auth.v1.me.change-password',
+  mayLack: ['password', 'totp'],
   summary: "Change one's own password",
   body: z.strictObject({ current_password: z.string().min(1).max(128), new_password: password }),
   reply: userSchema,
@@ -28,14 +30,17 @@ export const enrolTotp = defineEndpoint({
   route: 'POST /v1/dashboard/me/totp',
   access: { dashboard: everybody },
   subject: 'auth.v1.me.enrol-totp',
+  mayLack: ['totp'],
   summary: 'Start to use a second factor',
+  body: z.strictObject({ password: z.string().min(1).max(128) }),
   reply: z.strictObject({ secret: z.string(), otpauth_url: z.string() }),
-  errors: ['CONFLICT'],
+  errors: ['INVALID_CREDENTIALS', 'CONFLICT'],
 })
 export const confirmTotp = defineEndpoint({
   route: 'POST /v1/dashboard/me/totp/confirm',
   access: { dashboard: everybody },
   subject: 'auth.v1.me.confirm-totp',
+  mayLack: ['totp'],
   summary: 'Confirm the second factor with a code',
   body: z.strictObject({ code: z.string().min(1).max(32) }),
   reply: z.strictObject({ recovery_codes: z.array(z.string()) }),
@@ -45,10 +50,27 @@ export const removeTotp = defineEndpoint({
   route: 'DELETE /v1/dashboard/me/totp',
   access: { dashboard: everybody },
   subject: 'auth.v1.me.remove-totp',
+  mayLack: ['totp'],
   summary: 'Stop using the second factor',
   body: z.strictObject({ password: z.string().min(1).max(128) }),
   ...noContent,
   errors: ['INVALID_CREDENTIALS'],
+})
+
+export const listOwnSessions = defineEndpoint({
+  route: 'GET /v1/dashboard/me/sessions',
+  access: { dashboard: everybody },
+  subject: 'auth.v1.me.list-sessions',
+  summary: 'Where one is signed in, newest first',
+  reply: pageOf(userSessionSchema),
+})
+export const endOwnSession = defineEndpoint({
+  route: 'DELETE /v1/dashboard/me/sessions/{session_id}',
+  access: { dashboard: everybody },
+  subject: 'auth.v1.me.end-session',
+  summary: 'Sign out of one of them',
+  params: z.strictObject({ session_id: z.string().max(64) }),
+  ...noContent,
 })
 
 export const listUsers = defineEndpoint({
@@ -69,6 +91,8 @@ export const inviteUser = defineEndpoint({
     name: z.string().min(1).max(128),
     role: roleSchema,
     password: password.optional(),
+    /** The person has to change the given password after the first sign-in. */
+    change_password: z.boolean().optional(),
   }),
   reply: userSchema,
   statuses: [201],

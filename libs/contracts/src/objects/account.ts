@@ -63,12 +63,15 @@ export const businessSchema = z.strictObject({
   live_status: liveStatusSchema,
   currencies: z.array(currency),
   timezone: z.string(),
+  /** Everybody needs a second factor. */
+  require_totp: z.boolean(),
 })
 
 export const businessPatchSchema = z.strictObject({
   name: z.string().min(1).max(128).optional(),
   currencies: z.array(currency).min(1).max(200).optional(),
   timezone: z.string().min(1).max(64).optional(),
+  require_totp: z.boolean().optional(),
 })
 
 export const brandSchema = z.strictObject({ brand_id: brandId, name: z.string(), created_at: z.string() })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { roleSchema } from '../caller.ts'
-import { userId } from '../primitives.ts'
+import { operatorHandle, userId } from '../primitives.ts'
 
 /**
  * A dashboard user. Source: docs/contract.md, section 11. `invite_url` is present once, in the answer of an
@@ -13,11 +13,24 @@ export const userSchema = z.strictObject({
   role: roleSchema,
   status: z.enum(['ACTIVE', 'INVITED']),
   totp_enabled: z.boolean(),
+  /** Until then only the own password can be changed. Source: docs/contract.md, section 12. */
+  password_change_required: z.boolean(),
   created_at: z.string(),
   last_login_at: z.string().nullable(),
   invite_url: z.string().optional(),
 })
 export type User = z.infer<typeof userSchema>
+
+/** A session of a person, from sign-in to sign-out. Source: docs/contract.md, section 12. */
+export const userSessionSchema = z.strictObject({
+  session_id: z.string(),
+  created_at: z.string(),
+  last_used_at: z.string(),
+  expires_at: z.string(),
+  client_address: z.string().nullable(),
+  user_agent: z.string().nullable(),
+  current: z.boolean(),
+})
 
 /** 12 to 128 characters. Source: docs/contract.md, section 11. */
 export const password = z
@@ -44,6 +57,8 @@ export const loginBody = z.strictObject({
   email,
   password: z.string().min(1).max(1024),
   totp: z.string().min(1).max(64).nullable().optional(),
+  /** Which account, for an e-mail address that stands in several. */
+  operator_id: operatorHandle.optional(),
 })
 export const dashboardTokenSchema = z.strictObject({
   access_token: z.string(),

@@ -40,7 +40,7 @@ export function createChangeBusiness({ stores, bus, publishAccessChange, clock, 
 
     /** @throws ServiceError VALIDATION_ERROR; CONFLICT for a dropped currency that active sessions use */
     async change(scope: Scope, body: z.infer<typeof businessPatchSchema>, context: CallContext) {
-      const { currencies, timezone } = body
+      const { currencies, timezone, require_totp: requireTotp, ...rest } = body
       const operator = await find(scope)
       if (timezone !== undefined) requireTimezone(timezone)
       if (currencies !== undefined) {
@@ -48,7 +48,7 @@ export function createChangeBusiness({ stores, bus, publishAccessChange, clock, 
         const dropped = operator.currencies.filter((code) => !currencies.includes(code))
         await requireUnused(dropped, scope, context)
       }
-      await operators.change(scope, body)
+      await operators.change(scope, { ...rest, currencies, timezone, requireTotp })
       await publishAccessChange.operator(scope.operatorId)
       return find(scope)
     },

@@ -5,9 +5,12 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
 import { requireAllowlistPlan, requireLivePlan } from '../rules/account-rules.ts'
 import { parseAllowlist } from '../rules/address-list.ts'
-import { newApiKey, newApiSecret } from '../rules/key-pair.ts'
+import { boundSecret, newApiKey, newApiSecret } from '../rules/key-pair.ts'
+import { requireKeyPermission } from '../rules/people-rules.ts'
 import type { CredentialDocument } from '../storage/credentials-store.ts'
 import type { AuthDeps } from './deps.ts'
+
+const roleIn = ({ actor }: Caller) => (actor.kind === 'user' ? actor.role : null)
 
 /**
  * Finds, creates, changes, rotates, revokes and deletes key pairs; each throws NOT_FOUND.
@@ -45,14 +48,15 @@ export function createChangeCredentials(deps: AuthDeps) {
 
     /**
      * Creates a key pair once for each Idempotency-Key. Only the answer that created it holds the secret.
-     * @throws ServiceError FORBIDDEN when the plan lacks a feature; VALIDATION_ERROR for an allowlist entry;
-     * CONFLICT for an account with all its keys
+     * @throws ServiceError FORBIDDEN when the plan lacks a feature or the role does not permit the key;
+     * VALIDATION_ERROR for an allowlist entry; CONFLICT for an account with all its keys
      */
     async create(
       caller: Caller,
       body: z.infer<typeof credentialCreateSchema>,
     ): Promise<{ credential: CredentialDocument; secret: string | null }> {
       const { environment, name } = body
+      requireKeyPermission(roleIn(caller), body)
       const operator = await operatorOf(caller)
       if (environment === 'LIVE') requireLivePlan(operator)
       const ipAllowlist = parseAllowlist(body.ip_allowlist)
@@ -71,7 +75,11 @@ export function createChangeCredentials(deps: AuthDeps) {
       const secret = newApiSecret(environment, random)
       const { result: credential, created } = await credentials.insertOnce(scope, {
         ...{ _id: claim.objectId, order: newId('crd'), operatorId: operator._id, environment, name },
-        ...{ secretHash: secretHash.hash(secret), scopes: [...new Set(body.scopes)], ipAllowlist },
+        ...{
+          secretHash: secretHash.hash(boundSecret(claim.objectId, secret)),
+          scopes: [...new Set(body.scopes)],
+          ipAllowlist,
+        },
         ...{ status: 'ACTIVE', createdAt: now, rotatedAt: null, revokedAt: null, lastUsedAt: null },
         accessPending: false,
       })
@@ -80,27 +88,36 @@ export function createChangeCredentials(deps: AuthDeps) {
 
     /**
      * @throws ServiceError VALIDATION_ERROR for an allowlist entry; FORBIDDEN when the plan has no allowlists
+     * or the role does not permit the key, as it is or as it would be
      */
     async patch(caller: Caller, apiKey: string, body: z.infer<typeof credentialPatchSchema>) {
       const ipAllowlist = body.ip_allowlist === undefined ? undefined : parseAllowlist(body.ip_allowlist)
       if (ipAllowlist !== undefined && ipAllowlist.length > 0) requireAllowlistPlan(await operatorOf(caller))
-      const { scope } = await find(caller, apiKey)
+      const { scope, found } = await find(caller, apiKey)
       const scopes = body.scopes === undefined ? undefined : [...new Set(body.scopes)]
+      requireKeyPermission(roleIn(caller), found)
+      requireKeyPermission(roleIn(caller), { ...found, scopes: scopes ?? found.scopes })
       return write(scope, apiKey, { name: body.name, scopes, ipAllowlist })
     },
 
     /**
      * Replaces the secret; the old one stops at once.
-     * @throws ServiceError CONFLICT for a revoked key pair
+     * @throws ServiceError CONFLICT for a revoked key pair; FORBIDDEN when the role does not permit the key
      */
     async rotate(caller: Caller, apiKey: string) {
       const { scope, found } = await find(caller, apiKey)
+      requireKeyPermission(roleIn(caller), found)
       if (found.status === 'REVOKED')
         throw new ServiceError('CONFLICT', {
           message: 'A revoked key pair cannot be rotated; create a new one.',
         })
       const secret = newApiSecret(found.environment, random)
-      const credential = await credentials.rotate(scope, found._id, secretHash.hash(secret), clock.now())
+      const credential = await credentials.rotate(
+        scope,
+        found._id,
+        secretHash.hash(boundSecret(found._id, secret)),
+        clock.now(),
+      )
       if (credential === null) throw new ServiceError('NOT_FOUND')
       return { credential, secret }
     },

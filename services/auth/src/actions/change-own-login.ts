@@ -1,7 +1,8 @@
 import type { Caller } from '@pitboss/contracts/caller'
 import type { User } from '@pitboss/contracts/objects/user'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { toPublicUser } from '../records/user-view.ts'
+import { requireUncommonPassword } from '../rules/people-rules.ts'
 import type { UserDocument } from '../storage/people-store.ts'
 import type { AuthDeps } from './deps.ts'
 import { createSecondFactor } from './second-factor.ts'
@@ -11,7 +12,7 @@ import { createSecondFactor } from './second-factor.ts'
  * Source: docs/contract.md, section 11.
  */
 export function createChangeOwnLogin(deps: AuthDeps) {
-  const { stores, passwords } = deps
+  const { stores, passwords, publishAccessChange, clock } = deps
   const { operators, people, refreshTokens } = stores
   const secondFactor = createSecondFactor(deps)
   const toPublic = async (user: UserDocument) => toPublicUser(user, await operators.owners(user))
@@ -30,26 +31,53 @@ export function createChangeOwnLogin(deps: AuthDeps) {
     throw new ServiceError('INVALID_CREDENTIALS', { details: [{ path, message: 'is wrong' }] })
   }
 
+  /** Publishes that a person's sessions ended; the write that ended them is done. */
+  const publishEnd = async (user: UserDocument) => {
+    await publishAccessChange.user(user._id)
+    await refreshTokens.end({ userId: user._id })
+  }
+
   return {
     show: async (caller: Caller): Promise<User> => toPublic(await self(caller)),
 
-    /** Sets a new password and ends every login of the person. */
+    /** Lists the sessions of the person, newest first. */
+    async listSessions(caller: Caller) {
+      const now = clock.now()
+      const { sessions = [] } = await self(caller)
+      return sessions.filter(({ expiresAt }) => expiresAt > now).toReversed()
+    },
+
+    /** @throws ServiceError NOT_FOUND */
+    async endSession(caller: Caller, sessionId: string): Promise<void> {
+      const user = await self(caller)
+      if (!(await people.endSession(user, user._id, sessionId))) throw new ServiceError('NOT_FOUND')
+      await publishAccessChange.user(user._id)
+      await refreshTokens.end({ family: sessionId })
+    },
+
+    /**
+     * Sets a new password and ends every session of the person.
+     * @throws ServiceError VALIDATION_ERROR for a common password and for the current one
+     */
     async changePassword(
       caller: Caller,
       body: { current_password: string; new_password: string },
     ): Promise<User> {
       const user = await selfWithPassword(caller, body.current_password, 'current_password')
+      if (body.new_password === body.current_password)
+        throw invalidField('new_password', 'must be another than the current one')
+      requireUncommonPassword(body.new_password, 'new_password')
       await people.setPassword(user, user._id, await passwords.hash(body.new_password))
-      await refreshTokens.end({ userId: user._id })
-      return toPublic(user)
+      await publishEnd(user)
+      return toPublic({ ...user, mustChangePassword: false })
     },
 
     /**
-     * Starts a second factor, which counts after its first code.
+     * Starts a second factor, which counts after its first code; the password proves who asks.
      * @throws ServiceError CONFLICT when one is in use
      */
-    async enrolTotp(caller: Caller) {
-      const user = await self(caller)
+    async enrolTotp(caller: Caller, password: string) {
+      const user = await selfWithPassword(caller, password, 'password')
       if (user.totp?.confirmed === true)
         throw new ServiceError('CONFLICT', { message: 'A second factor is in use already; remove it first.' })
       const { secret, otpauthUrl, sealedSecret } = secondFactor.enrol(user)
@@ -57,7 +85,7 @@ export function createChangeOwnLogin(deps: AuthDeps) {
       return { secret, otpauth_url: otpauthUrl }
     },
 
-    /** Confirms the second factor with its first code and makes ten recovery codes. */
+    /** Confirms the second factor with its first code, makes ten recovery codes and ends every session. */
     async confirmTotp(caller: Caller, code: string) {
       const user = await self(caller)
       if (user.totp === null)
@@ -67,13 +95,15 @@ export function createChangeOwnLogin(deps: AuthDeps) {
       const codes = await secondFactor.confirm(user, code)
       if (codes === null)
         throw new ServiceError('INVALID_CREDENTIALS', { details: [{ path: 'code', message: 'is wrong' }] })
+      await publishEnd(user)
       return { recovery_codes: codes }
     },
 
-    /** Removes the second factor; the password proves who asks. */
+    /** Removes the second factor and ends every session; the password proves who asks. */
     async removeTotp(caller: Caller, password: string): Promise<void> {
       const user = await selfWithPassword(caller, password, 'password')
       await people.removeTotp(user, user._id)
+      await publishEnd(user)
     },
   }
 }

@@ -1,9 +1,11 @@
 import type { acceptInvitation } from '@pitboss/contracts/calls/auth'
 import type { Caller, Role, Scope } from '@pitboss/contracts/caller'
+import type { inviteUser } from '@pitboss/contracts/endpoints/people'
 import { password as passwordSchema, type User } from '@pitboss/contracts/objects/user'
 import { ServiceError, invalidField } from '@pitboss/errors/service-error'
 import { isDuplicateKey } from '@pitboss/storage/create-once'
 import type { z } from 'zod'
+import { requireUncommonPassword } from '../rules/people-rules.ts'
 import { roleOf, toPublicUser } from '../records/user-view.ts'
 import type { AccountScope, PageQuery } from '../storage/page.ts'
 import type { UserDocument } from '../storage/people-store.ts'
@@ -11,7 +13,7 @@ import type { AuthDeps } from './deps.ts'
 
 const invitationMs = 72 * 60 * 60 * 1000
 
-type NewUser = { email: string; name: string; role: Role; password?: string | undefined }
+type NewUser = z.infer<typeof inviteUser.call.request>['body']
 
 /**
  * Lists, adds and removes the people of an account and changes their roles. A person is added by a password
@@ -55,12 +57,13 @@ export function createChangePeople(deps: AuthDeps) {
     /**
      * Adds a person once for each Idempotency-Key. A person without a password gets an `invite_url`, which
      * only the first answer holds.
-     * @throws ServiceError CONFLICT for an e-mail address that any account uses, and for an account with all
-     * its people
+     * @throws ServiceError CONFLICT for an e-mail address that the account has, and for an account with all
+     * its people; VALIDATION_ERROR for a common password
      */
     async invite(caller: Caller, body: NewUser): Promise<User> {
       const now = clock.now()
       const { email, name, role, password } = body
+      if (password !== undefined) requireUncommonPassword(password, 'password')
       const claim = await idempotency.claim(caller, {
         list: 'users',
         // The key is kept with a quick hash of the body, which must not be one of the password.
@@ -88,6 +91,7 @@ export function createChangePeople(deps: AuthDeps) {
         ...(password === undefined
           ? { status: 'INVITED', passwordHash: null, invitation }
           : { status: 'ACTIVE', passwordHash: await passwords.hash(password), invitation: null }),
+        mustChangePassword: password !== undefined && body.change_password === true,
         ...{ totp: null, recoveryHashes: [], createdAt: now, lastLoginAt: null, accessPending: false },
       }
       try {
@@ -96,7 +100,9 @@ export function createChangePeople(deps: AuthDeps) {
         if (!isDuplicateKey(error)) throw error
         const first = await people.known(caller.scope, claim.objectId)
         if (first !== null) return toPublic(first)
-        throw new ServiceError('CONFLICT', { message: 'There is a user with this e-mail address already.' })
+        throw new ServiceError('CONFLICT', {
+          message: 'The account has a user with this e-mail address already.',
+        })
       }
       if (user.status === 'ACTIVE' && role === 'OWNER') await operators.addOwner(user, user._id)
       const added = await toPublic(user)
@@ -112,6 +118,7 @@ export function createChangePeople(deps: AuthDeps) {
     async accept({ token, password }: z.infer<typeof acceptInvitation.request>): Promise<User> {
       const parsed = passwordSchema.safeParse(password)
       if (!parsed.success) throw invalidField('password', 'must have 12 to 128 characters')
+      requireUncommonPassword(parsed.data, 'password')
       const now = clock.now()
       const invitation = tokenHash.candidates(token)
       if ((await people.byInvitation(invitation, now)) === null) throw new ServiceError('INVALID_CREDENTIALS')

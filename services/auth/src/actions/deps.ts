@@ -1,6 +1,7 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { KeyedHash, SecretBox } from '@pitboss/storage/stored-secrets'
+import type { Logger } from 'pino'
 import type { AuthStores } from '../storage/auth-stores.ts'
 import type { Passwords } from './passwords.ts'
 import type { PublishAccessChange } from './publish-access-change.ts'
@@ -23,4 +24,5 @@ export type AuthDeps = {
   tokenTtlS: number
   /** Most key pairs and people of an account. */
   caps: { readonly keys: number; readonly people: number }
+  logger: Pick<Logger, 'info'>
 }

@@ -1,31 +1,57 @@
 import type { login } from '@pitboss/contracts/calls/auth'
+import { operatorHandleOf, operatorIdOf } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
 import { toPublicUser } from '../records/user-view.ts'
-import type { UserDocument } from '../storage/people-store.ts'
+import type { UserDocument, UserSession } from '../storage/people-store.ts'
 import type { AuthDeps } from './deps.ts'
 import { createSecondFactor } from './second-factor.ts'
 
 const refreshLifetimeS = 14 * 24 * 60 * 60
+/** The window in which the gateways count failures. */
+const strangersWaitS = 60
+const sessionMs = 30 * 24 * 60 * 60 * 1000
+
+type Client = z.infer<typeof login.request>['client']
 
 /** Signs people in, keeps them signed in and signs them out. Source: docs/contract.md, sections 3 and 11. */
 export function createLogIn(deps: AuthDeps) {
-  const { stores, passwords, signer, tokenHash, clock, newId, random, tokenTtlS } = deps
+  const { stores, passwords, publishAccessChange, signer, tokenHash, clock, newId, random } = deps
+  const { tokenTtlS, logger } = deps
   const { operators, people, refreshTokens } = stores
   const secondFactor = createSecondFactor(deps)
 
-  /** Makes an access token and the refresh token of `family` that renews it. */
-  async function issue(user: UserDocument, family: string) {
+  /** A session that begins now, and ends 30 days later whatever happens in between. */
+  function newSession(id: string, client?: Client): UserSession {
+    const now = clock.now()
+    const expiresAt = new Date(now.getTime() + sessionMs)
+    return {
+      id,
+      createdAt: now,
+      lastUsedAt: now,
+      expiresAt,
+      clientAddress: client?.address ?? null,
+      userAgent: client?.userAgent ?? null,
+    }
+  }
+
+  /** Makes an access token of a session and the refresh token that renews it; neither outlives the session. */
+  async function issue(user: UserDocument, sessionId: string) {
     const operator = await operators.find(user)
-    if (operator === null) throw new ServiceError('INVALID_CREDENTIALS')
-    const nowMs = clock.now().getTime()
+    const expiresAt = user.sessions?.find(({ id }) => id === sessionId)?.expiresAt
+    if (operator === null || expiresAt === undefined) throw new ServiceError('INVALID_CREDENTIALS')
+    const nowS = Math.floor(clock.now().getTime() / 1000)
+    const leftS = Math.max(1, Math.floor(expiresAt.getTime() / 1000) - nowS)
+    const refreshMaxAgeS = Math.min(refreshLifetimeS, leftS)
+    const lifeS = Math.min(tokenTtlS, leftS)
     const refreshToken = Buffer.from(random(32)).toString('base64url')
     await refreshTokens.insert({
       _id: tokenHash.hash(refreshToken),
       userId: user._id,
-      family,
+      family: sessionId,
       usedAt: null,
-      expiresAt: new Date(nowMs + refreshLifetimeS * 1000),
+      expiresAt: new Date((nowS + refreshMaxAgeS) * 1000),
+      sessionEndsAt: expiresAt,
     })
     const access_token = await signer.sign({
       audience: 'dashboard',
@@ -33,68 +59,126 @@ export function createLogIn(deps: AuthDeps) {
       operatorId: user.operatorId,
       mode: 'TEST',
       scopes: [],
-      expiresAtS: Math.floor(nowMs / 1000) + tokenTtlS,
+      expiresAtS: nowS + lifeS,
+      sessionId,
     })
     const body = {
       access_token,
       token_type: 'Bearer' as const,
-      expires_in: tokenTtlS,
+      expires_in: lifeS,
       user: toPublicUser(user, operator.owners),
     }
-    return { body, refreshToken, refreshMaxAgeS: refreshLifetimeS }
+    return { body, refreshToken, refreshMaxAgeS }
+  }
+
+  /** Ends a session with its tokens of both kinds; an ended session is no error. */
+  async function endSession({ userId, family }: { userId: string; family: string }): Promise<void> {
+    const user = await people.latest(userId)
+    if (user !== null && (await people.endSession(user, userId, family)))
+      await publishAccessChange.user(userId)
+    await refreshTokens.end({ family })
+  }
+
+  /**
+   * Finds the one person whom address and password fit. An unknown address takes as long as a wrong password.
+   * @throws ServiceError INVALID_CREDENTIALS; VALIDATION_ERROR at `operator_id` when several accounts fit;
+   * RATE_LIMITED for a stranger while known devices alone may sign in
+   */
+  async function findPerson(request: z.infer<typeof login.request>) {
+    const { email, password, operator_id: handle, device, knownDeviceOnly } = request
+    const operatorId = handle === undefined ? null : (operatorIdOf(handle) ?? '')
+    const all = await people.activeWithEmail(email.toLowerCase(), operatorId)
+    const knows = ({ _id }: UserDocument) => tokenHash.candidates(`device/${_id}`).includes(device ?? '')
+    const named = knownDeviceOnly === true ? all.filter(knows) : all
+    if (knownDeviceOnly === true && named.length === 0)
+      throw new ServiceError('RATE_LIMITED', { retryAfterS: strangersWaitS })
+    const fitting: { user: UserDocument; passwordHash: string }[] = []
+    for (const user of named) {
+      const { passwordHash } = user
+      if (passwordHash !== null && (await passwords.verify(password, passwordHash)))
+        fitting.push({ user, passwordHash })
+    }
+    if (named.length === 0) await passwords.verify(password, null)
+    const [found] = fitting
+    if (found === undefined) throw new ServiceError('INVALID_CREDENTIALS')
+    if (fitting.length === 1) return found
+    throw new ServiceError('VALIDATION_ERROR', {
+      message: 'operator_id: name the account to sign in to',
+      details: fitting.map(({ user }) => ({
+        path: 'operator_id',
+        message: `may be ${operatorHandleOf(user.operatorId)}`,
+      })),
+    })
+  }
+
+  async function signIn(request: z.infer<typeof login.request>) {
+    const { password, totp, client } = request
+    const { user, passwordHash } = await findPerson(request)
+    if (user.totp?.confirmed === true) {
+      if (totp === null) throw codeNeeded('is needed: the account uses a second factor')
+      if (!(await secondFactor.use(user, totp))) throw codeNeeded('is wrong or was used already')
+    }
+    const session = newSession(newId('fam'), client)
+    // A change of the password or a removal since the person was read wins, one from here on ends the session.
+    const signedIn = await people.startSession(user, user._id, passwordHash, session)
+    if (signedIn === null) throw new ServiceError('INVALID_CREDENTIALS')
+    if (passwords.isOutdated(passwordHash))
+      await people.rehash(user, user._id, passwordHash, await passwords.hash(password))
+    return { ...(await issue(signedIn, session.id)), device: tokenHash.hash(`device/${user._id}`) }
   }
 
   return {
     /**
+     * Signs a person in. Each try is a line of the log, with the e-mail address as a keyed hash.
      * @throws ServiceError INVALID_CREDENTIALS, with a detail at `totp` when only the second factor is
-     * missing or wrong
+     * missing or wrong; RATE_LIMITED after wrong codes;
+     * VALIDATION_ERROR at `operator_id` when the password fits in several accounts
      */
-    async logIn({ email, password, totp }: z.infer<typeof login.request>) {
-      const user = await people.activeByEmail(email.toLowerCase())
-      const matches = await passwords.verify(password, user?.passwordHash ?? null)
-      if (user === null || !matches) throw new ServiceError('INVALID_CREDENTIALS')
-      if (user.totp?.confirmed === true) {
-        if (totp === null) throw codeNeeded('is needed: the account uses a second factor')
-        if (!(await secondFactor.use(user, totp))) throw codeNeeded('is wrong or was used already')
+    async logIn(request: z.infer<typeof login.request>) {
+      const email_hash = tokenHash.hash(`e-mail/${request.email.toLowerCase()}`)
+      const line = { email_hash, client_address: request.client?.address ?? null }
+      try {
+        const signedIn = await signIn(request)
+        logger.info({ ...line, user_id: signedIn.body.user.user_id }, 'sign-in.done')
+        return signedIn
+      } catch (error) {
+        const refusal = error instanceof ServiceError ? error : new ServiceError('INTERNAL_ERROR')
+        const lacking = refusal.details?.map(({ path }) => path) ?? []
+        logger.info({ ...line, code: refusal.code, lacking }, 'sign-in.refused')
+        throw error
       }
-      const now = clock.now()
-      await people.noteLogin(user, user._id, now)
-      const family = newId('fam')
-      const session = await issue({ ...user, lastLoginAt: now }, family)
-      // A change of the password or a removal that ended while the token was made wins.
-      if (user.passwordHash === null || !(await people.hasPassword(user, user._id, user.passwordHash))) {
-        await refreshTokens.end({ family })
-        throw new ServiceError('INVALID_CREDENTIALS')
-      }
-      return session
     },
 
     /**
-     * Exchanges a refresh token for the next one of its family.
-     * @throws ServiceError INVALID_CREDENTIALS for an unknown, expired or used token, or when the person is
-     * not active
+     * Exchanges a refresh token for the next one of its session.
+     * @throws ServiceError INVALID_CREDENTIALS for an unknown, expired or used token, or when the session has
+     * ended or the person is not active
      */
     async refresh(refreshToken: string) {
       const hashes = tokenHash.candidates(refreshToken)
-      const used = await refreshTokens.use(hashes, clock.now())
+      const now = clock.now()
+      const used = await refreshTokens.use(hashes, now)
       if (used === null) {
-        // Somebody copied a token that comes back after its use: the family ends for its thief and its owner.
+        // Somebody copied a token that comes back after its use: the session ends for its thief and its owner.
         const reused = await refreshTokens.find(hashes)
-        if (reused !== null) await refreshTokens.end({ family: reused.family })
+        if (reused !== null) await endSession(reused)
         throw new ServiceError('INVALID_CREDENTIALS')
       }
-      const user = await people.activeById(used.userId)
+      const { userId, family, sessionEndsAt } = used
+      const user =
+        (await people.renewSession(userId, family, now)) ??
+        (sessionEndsAt === undefined ? await people.adoptSession(userId, newSession(family)) : null)
       if (user === null) throw new ServiceError('INVALID_CREDENTIALS')
-      const session = await issue(user, used.family)
-      // A request that ended the family in the meantime ends the new token, too.
-      if ((await refreshTokens.find([used._id])) === null) await refreshTokens.end({ family: used.family })
-      return session
+      const issued = await issue(user, family)
+      // A request that ended the session in the meantime ends the new token, too.
+      if ((await refreshTokens.find([used._id])) === null) await endSession(used)
+      return issued
     },
 
-    /** Ends the family of a refresh token; an unknown token is no error. */
+    /** Ends the session of a refresh token; an unknown token is no error. */
     async logOut(refreshToken: string): Promise<void> {
       const found = await refreshTokens.find(tokenHash.candidates(refreshToken))
-      if (found !== null) await refreshTokens.end({ family: found.family })
+      if (found !== null) await endSession(found)
     },
   }
 }

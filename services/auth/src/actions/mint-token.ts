@@ -3,6 +3,7 @@ import { toAccountMode, operatorHandleOf } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
 import { isAllowed } from '../rules/address-list.ts'
+import { boundSecret } from '../rules/key-pair.ts'
 import { requireLivePlan } from '../rules/account-rules.ts'
 import type { AuthDeps } from './deps.ts'
 
@@ -28,8 +29,11 @@ export function createMintToken({ stores, signer, secretHash, clock, tokenTtlS, 
       const usable = nearest?._id === api_key && nearest.status === 'ACTIVE' ? nearest : null
       if (usable !== null && !isAllowed(usable.ipAllowlist, clientAddress))
         throw new ServiceError('IP_NOT_ALLOWED')
-      const matches = secretHash.verify(api_secret, usable?.secretHash ?? decoyHash)
-      if (usable === null || !matches) throw new ServiceError('INVALID_CREDENTIALS')
+      const stored = usable?.secretHash ?? decoyHash
+      const isBound = secretHash.verify(boundSecret(api_key, api_secret), stored)
+      // A hash of an earlier release is not bound to its key; it is replaced below.
+      const isUnbound = secretHash.verify(api_secret, stored)
+      if (usable === null || !(isBound || isUnbound)) throw new ServiceError('INVALID_CREDENTIALS')
       const operator = await operators.find(usable)
       if (operator === null) throw new ServiceError('INVALID_CREDENTIALS')
       if (operator.suspended) throw new ServiceError('OPERATOR_SUSPENDED')
@@ -45,6 +49,11 @@ export function createMintToken({ stores, signer, secretHash, clock, tokenTtlS, 
       })
       if (usable.lastUsedAt === null || now.getTime() - usable.lastUsedAt.getTime() > lastUsedStepMs) {
         await credentials.noteUse(api_key, now)
+      }
+      if (isUnbound) {
+        const bound = secretHash.hash(boundSecret(api_key, api_secret))
+        await credentials.bindSecret(api_key, usable.secretHash, bound)
+        usable.secretHash = bound
       }
       // A rotation or revocation that was answered while the token was made wins.
       if (!(await credentials.isCurrent(api_key, usable.secretHash)))

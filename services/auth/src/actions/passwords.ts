@@ -5,6 +5,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 const atOnceMax = 2
 const waitingMax = 64
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+const costPrefix = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`
 
 /**
  * Hashes and verifies passwords with argon2id, at most two at a time, so that many logins at once leave the
@@ -18,6 +19,8 @@ export async function createPasswords() {
   const decoy = await hash(randomBytes(24).toString('hex'), cost)
   return {
     hash: (password: string): Promise<string> => gate(() => hash(password, cost)),
+    /** Whether a hash was made at another cost than today's. */
+    isOutdated: (hashed: string): boolean => !hashed.startsWith(costPrefix),
     /** A null `hashed` (an unknown or invited person) takes the same time and gives false. */
     verify: (password: string, hashed: string | null): Promise<boolean> =>
       gate(async () => (await verify(hashed ?? decoy, password)) && hashed !== null),

@@ -10,7 +10,7 @@ import type { AuthDeps } from './deps.ts'
  * revoked, deleted or removed subject is not active.
  * Source: docs/contract.md, sections 3 and 11.
  */
-export function createResolvePrincipal({ stores }: AuthDeps) {
+export function createResolvePrincipal({ stores, clock }: AuthDeps) {
   const { brands, credentials, operators, people, platform } = stores
 
   return async function resolve(
@@ -31,7 +31,13 @@ export function createResolvePrincipal({ stores }: AuthDeps) {
       return { ...answer, credential: { scopes, ip_allowlist: ipAllowlist, environment } }
     }
     const found = await people.active(request, request.userId)
-    if (found === null) return { ...answer, active: false }
-    return { ...answer, user: { role: roleOf(found, operator.owners), email: found.email } }
+    const now = clock.now()
+    const isSignedIn = found?.sessions?.some(
+      ({ id, expiresAt }) => id === request.sessionId && expiresAt > now,
+    )
+    if (found === null || isSignedIn !== true) return { ...answer, active: false }
+    const needsFactor = operator.requireTotp === true && found.totp?.confirmed !== true
+    const lacks = found.mustChangePassword === true ? 'password' : needsFactor ? 'totp' : null
+    return { ...answer, user: { role: roleOf(found, operator.owners), email: found.email, lacks } }
   }
 }

@@ -2,16 +2,18 @@ import { randomUUID } from 'node:crypto'
 import type {
   opsAppendAudit,
   opsCreateOperator,
+  opsResetFactor,
   opsRotateKeys,
   opsSetOperator,
   opsSetPlatform,
 } from '@pitboss/contracts/calls/auth-ops'
 import { operatorHandleOf, operatorIdOf } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { isDuplicateKey } from '@pitboss/storage/create-once'
 import type { z } from 'zod'
+import { toPublicUser } from '../records/user-view.ts'
 import { requireKnownCurrency } from '../rules/account-rules.ts'
 import { randomBase62 } from '../rules/key-pair.ts'
+import { requireUncommonPassword } from '../rules/people-rules.ts'
 import type { OperatorDocument } from '../storage/operators-store.ts'
 import type { AuthDeps } from './deps.ts'
 
@@ -25,7 +27,7 @@ const passwordCharacters = 20
  */
 export function createRunOrders(deps: AuthDeps) {
   const { stores, publishAccessChange, passwords, signer, clock, newId, random } = deps
-  const { audits, operators, people, platform } = stores
+  const { audits, operators, people, platform, refreshTokens } = stores
 
   /** @param text an operator's handle or id */
   const findOperator = async (text: string) => {
@@ -44,10 +46,11 @@ export function createRunOrders(deps: AuthDeps) {
 
   /** Inserts an account with its first owner. */
   async function insertAccount(
-    { name, plan, approved }: z.infer<typeof opsCreateOperator.request>,
+    { name, plan, approved, password: chosen }: z.infer<typeof opsCreateOperator.request>,
     first: { operatorId: string; ownerId: string; email: string; password: string; currencies: string[] },
   ): Promise<void> {
     const { operatorId, ownerId, email, password, currencies } = first
+    const isHandedOut = chosen === null
     const passwordHash = await passwords.hash(password)
     const createdAt = clock.now()
     await operators.insert({
@@ -58,11 +61,11 @@ export function createRunOrders(deps: AuthDeps) {
       await people.insert({
         ...{ _id: ownerId, operatorId, email, name, role: 'OWNER', status: 'ACTIVE', passwordHash },
         ...{ totp: null, recoveryHashes: [], invitation: null, createdAt, lastLoginAt: null },
-        accessPending: false,
+        ...{ mustChangePassword: isHandedOut, accessPending: false },
       })
     } catch (error) {
       await operators.remove({ operatorId })
-      throw isDuplicateKey(error) ? emailTaken() : error
+      throw error
     }
   }
 
@@ -72,16 +75,13 @@ export function createRunOrders(deps: AuthDeps) {
     /** @throws ServiceError NOT_FOUND */
     findOperator,
 
-    /**
-     * @throws ServiceError VALIDATION_ERROR for an unknown currency; CONFLICT for an e-mail address that any
-     * account uses
-     */
+    /** @throws ServiceError VALIDATION_ERROR for an unknown currency or a common password */
     async createOperator(request: z.infer<typeof opsCreateOperator.request>) {
       const { order, name, plan, approved } = request
       const currencies = request.currencies ?? startCurrencies
       for (const [index, code] of currencies.entries()) requireKnownCurrency(code, index)
+      if (request.password !== null) requireUncommonPassword(request.password, 'password')
       const email = request.email.toLowerCase()
-      if ((await people.byEmail(email)) !== null) throw emailTaken()
       const operatorId = randomUUID()
       const password = request.password ?? randomBase62(passwordCharacters, random)
       const answer = { operator_id: operatorHandleOf(operatorId), name, dashboard: { email, password } }
@@ -112,6 +112,30 @@ export function createRunOrders(deps: AuthDeps) {
       return findOperator(text)
     },
 
+    /**
+     * Takes a person's second factor away and ends every session.
+     * @throws ServiceError NOT_FOUND; CONFLICT for an e-mail address that several accounts have
+     */
+    async resetFactor({ order, user: text, operator }: z.infer<typeof opsResetFactor.request>) {
+      const account = operator === null ? null : await findOperator(operator)
+      const byId = await people.latest(text)
+      const named = byId === null ? await people.withEmail(text.toLowerCase()) : [byId]
+      const found = named.filter(({ operatorId }) => account === null || operatorId === account._id)
+      const [user] = found
+      if (user === undefined) throw new ServiceError('NOT_FOUND', { message: `There is no person ${text}.` })
+      if (found.length > 1)
+        throw new ServiceError('CONFLICT', {
+          message: `Name one of the accounts ${found.map((one) => operatorHandleOf(one.operatorId)).join(', ')}.`,
+        })
+      if (!order.dryRun) {
+        await people.removeTotp(user, user._id)
+        await audit({ ...order, what: 'user.reset-factor', target: user._id, details: {} })
+        await publishAccessChange.user(user._id)
+        await refreshTokens.end({ userId: user._id })
+      }
+      return toPublicUser({ ...user, totp: null }, await operators.owners(user))
+    },
+
     async setRealMoney({ order, real_money }: z.infer<typeof opsSetPlatform.request>): Promise<void> {
       if (order.dryRun) return
       await platform.setRealMoney(real_money)
@@ -139,8 +163,4 @@ export function createRunOrders(deps: AuthDeps) {
       return { version, ping_ms: Math.round((performance.now() - askedAtMs) * 10) / 10 }
     },
   }
-}
-
-function emailTaken(): ServiceError {
-  return new ServiceError('CONFLICT', { message: 'There is a user with this e-mail address already.' })
 }

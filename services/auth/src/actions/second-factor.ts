@@ -1,5 +1,7 @@
+import { ServiceError } from '@pitboss/errors/service-error'
 import { Secret, TOTP } from 'otpauth'
 import { randomBase62 } from '../rules/key-pair.ts'
+import { waitAfterTries } from '../rules/people-rules.ts'
 import type { UserDocument } from '../storage/people-store.ts'
 import type { AuthDeps } from './deps.ts'
 
@@ -16,11 +18,32 @@ export function createSecondFactor({ stores: { people }, box, tokenHash, clock, 
     new TOTP({ issuer: 'Pitboss', label: email, secret: Secret.fromBase32(secret), period: stepS })
   const aad = (userId: string) => `totp/${userId}`
 
+  /**
+   * Counts a try before the code is looked at, so that many tries at once are as slow as one after another.
+   * @throws ServiceError RATE_LIMITED while the person has to wait
+   */
+  async function countTry(user: UserDocument): Promise<void> {
+    const now = clock.now()
+    const { count = 0, nextAt = now } = user.codeTries ?? {}
+    const waitMs = nextAt.getTime() - now.getTime()
+    if (waitMs > 0) throw tooManyTries(waitMs)
+    const next = new Date(now.getTime() + waitAfterTries(count + 1))
+    if (!(await people.takeCodeTry(user, user._id, count, next))) throw tooManyTries(1000)
+  }
+
+  /** Counts a try and forgets the count when `isRight` finds the code right. */
+  async function tried(user: UserDocument, isRight: () => Promise<boolean>): Promise<boolean> {
+    await countTry(user)
+    const right = await isRight()
+    if (right) await people.forgetCodeTries(user, user._id)
+    return right
+  }
+
   /** Uses up the step of a code. False when the code is wrong or was used already. */
   async function useTotpCode(
     user: UserDocument,
     code: string,
-    set: Partial<UserDocument> = {},
+    recoveryHashes: string[] | null = null,
   ): Promise<boolean> {
     if (user.totp === null || !/^\d{6}$/.test(code)) return false
     const timestamp = clock.now().getTime()
@@ -32,7 +55,7 @@ export function createSecondFactor({ stores: { people }, box, tokenHash, clock, 
     if (delta === null) return false
     const step = Math.floor(timestamp / 1000 / stepS) + delta
     const { sealedSecret } = user.totp
-    return people.takeTotpStep(user, user._id, { sealedSecret, step }, set)
+    return people.takeTotpStep(user, user._id, { sealedSecret, step }, recoveryHashes)
   }
 
   return {
@@ -49,19 +72,30 @@ export function createSecondFactor({ stores: { people }, box, tokenHash, clock, 
     /**
      * Confirms an enrolment with its first code.
      * @returns the recovery codes; null for a wrong code
+     * @throws ServiceError RATE_LIMITED after wrong codes
      */
     async confirm(user: UserDocument, code: string): Promise<string[] | null> {
       const codes = Array.from({ length: recoveryCodes }, () => randomBase62(recoveryCharacters, random))
-      const confirmed = await useTotpCode(user, code, {
-        recoveryHashes: codes.map((each) => tokenHash.hash(each)),
-      })
+      const hashes = codes.map((each) => tokenHash.hash(each))
+      const confirmed = await tried(user, () => useTotpCode(user, code, hashes))
       return confirmed ? codes : null
     },
 
-    /** Uses up a code of the app, or a recovery code. False when it is neither. */
-    async use(user: UserDocument, code: string): Promise<boolean> {
-      if (await useTotpCode(user, code)) return true
-      return people.takeRecoveryCode(user, user._id, tokenHash.candidates(code))
-    },
+    /**
+     * Uses up a code of the app, or a recovery code. False when it is neither.
+     * @throws ServiceError RATE_LIMITED after wrong codes
+     */
+    use: (user: UserDocument, code: string): Promise<boolean> =>
+      tried(user, async () => {
+        if (await useTotpCode(user, code)) return true
+        return people.takeRecoveryCode(user, user._id, tokenHash.candidates(code))
+      }),
   }
+}
+
+function tooManyTries(waitMs: number): ServiceError {
+  return new ServiceError('RATE_LIMITED', {
+    message: 'There were too many wrong codes; wait before the next one.',
+    retryAfterS: Math.ceil(waitMs / 1000),
+  })
 }

@@ -20,6 +20,8 @@ export type TokenSubject = {
   mode: 'TEST' | 'LIVE'
   scopes: readonly string[]
   expiresAtS: number
+  /** The session of a person. */
+  sessionId?: string
 }
 
 /**
@@ -37,6 +39,18 @@ export function createTokenSigner({
 }) {
   let cached: { kid: string; key: CryptoKey | Uint8Array; loadedAtMs: number } | null = null
 
+  const openPrivate = ({ _id, sealedPrivateJwk }: SigningKeyDocument) =>
+    jwk.parse(JSON.parse(box.open(sealedPrivateJwk, `signing-key/${_id}`)))
+
+  /** Whether the sealed key, which the master key made, has this public half: a row that was added has not. */
+  function isGenuine(key: SigningKeyDocument): boolean {
+    try {
+      return openPrivate(key).x === key.publicJwk.x && key.publicJwk.kid === key._id
+    } catch {
+      return false
+    }
+  }
+
   async function currentKey() {
     const nowMs = clock.now().getTime()
     if (cached !== null && nowMs - cached.loadedAtMs < reloadAfterMs) return cached
@@ -45,7 +59,7 @@ export function createTokenSigner({
       cached = { ...cached, loadedAtMs: nowMs }
       return cached
     }
-    const privateJwk = jwk.parse(JSON.parse(box.open(found.sealedPrivateJwk, `signing-key/${found._id}`)))
+    const privateJwk = openPrivate(found)
     cached = { kid: found._id, key: await importJWK(privateJwk, 'EdDSA'), loadedAtMs: nowMs }
     return cached
   }
@@ -65,9 +79,20 @@ export function createTokenSigner({
   }
 
   return {
-    async sign({ audience, subject, operatorId, mode, scopes, expiresAtS }: TokenSubject): Promise<string> {
+    async sign({
+      audience,
+      subject,
+      operatorId,
+      mode,
+      scopes,
+      expiresAtS,
+      sessionId,
+    }: TokenSubject): Promise<string> {
       const { kid, key } = await currentKey()
-      return await new SignJWT({ op: operatorId, mode, scp: [...scopes] })
+      return await new SignJWT({
+        ...{ op: operatorId, mode, scp: [...scopes] },
+        ...(sessionId === undefined ? {} : { sid: sessionId }),
+      })
         .setProtectedHeader({ alg: 'EdDSA', kid, typ: tokenTypes[audience] })
         .setIssuer('pitboss')
         .setAudience(audience)
@@ -85,11 +110,12 @@ export function createTokenSigner({
       return await new CompactSign(bytes).setProtectedHeader({ alg: 'EdDSA', kid, typ }).sign(key)
     },
 
-    /** Lists the keys that verify, the current one first. */
+    /** Lists the genuine keys that verify, the current one first. */
     async keys(): Promise<SigningKeyDocument[]> {
       await currentKey()
       const now = clock.now()
-      return (await signingKeys.newest()).filter(({ retiresAt }) => retiresAt === null || retiresAt > now)
+      const known = await signingKeys.newest()
+      return known.filter((key) => (key.retiresAt === null || key.retiresAt > now) && isGenuine(key))
     },
 
     /**

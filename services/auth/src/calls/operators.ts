@@ -23,6 +23,8 @@ export function operatorCalls(deps: AuthDeps): CallHandler[] {
     ),
     handler(calls.opsSetOperator, async (request) => toOperatorRecord(await orders.setOperator(request))),
 
+    handler(calls.opsResetFactor, (request) => orders.resetFactor(request)),
+
     handler(calls.opsShowPlatform, async () => ({ real_money: await platform.isRealMoneyOn() })),
     handler(calls.opsSetPlatform, async (request) => {
       await orders.setRealMoney(request)

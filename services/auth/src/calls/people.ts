@@ -6,6 +6,7 @@ import { createChangePeople } from '../actions/change-people.ts'
 import type { AuthDeps } from '../actions/deps.ts'
 import { createLogIn } from '../actions/log-in.ts'
 import { toPublicPage } from '../records/account-view.ts'
+import { toPublicSession } from '../records/user-view.ts'
 
 /**
  * Logins, the signed-in person and the people of the account.
@@ -32,9 +33,9 @@ export function peopleCalls(deps: AuthDeps): CallHandler[] {
       status: 200,
       body: await changeOwnLogin.changePassword(caller, body),
     })),
-    handler(endpoints.enrolTotp.call, async ({ caller }) => ({
+    handler(endpoints.enrolTotp.call, async ({ caller, body }) => ({
       status: 200,
-      body: await changeOwnLogin.enrolTotp(caller),
+      body: await changeOwnLogin.enrolTotp(caller, body.password),
     })),
     handler(endpoints.confirmTotp.call, async ({ caller, body }) => ({
       status: 200,
@@ -42,6 +43,18 @@ export function peopleCalls(deps: AuthDeps): CallHandler[] {
     })),
     handler(endpoints.removeTotp.call, async ({ caller, body }) => {
       await changeOwnLogin.removeTotp(caller, body.password)
+      return { status: 204, body: null }
+    }),
+
+    handler(endpoints.listOwnSessions.call, async ({ caller }) => {
+      const { actor } = caller
+      const current = actor.kind === 'user' ? actor.session_id : undefined
+      const sessions = await changeOwnLogin.listSessions(caller)
+      const data = sessions.map((session) => toPublicSession(session, current))
+      return { status: 200, body: { data, next_cursor: null } }
+    }),
+    handler(endpoints.endOwnSession.call, async ({ caller, params }) => {
+      await changeOwnLogin.endSession(caller, params.session_id)
       return { status: 204, body: null }
     }),
 

@@ -57,6 +57,7 @@ export function toPublicBusiness(operator: OperatorDocument) {
     live_status: liveStatusOf(operator),
     currencies: operator.currencies,
     timezone: operator.timezone,
+    require_totp: operator.requireTotp ?? false,
   }
 }
 

@@ -29,6 +29,9 @@ export function hasValidChecksum(text: string): boolean {
   return /^c[ks]_(test|live)_[0-9A-Za-z]+$/.test(text) && text === body + checksum(body)
 }
 
+/** The text that is hashed for a secret: a hash that is copied to another key fits no secret there. */
+export const boundSecret = (apiKey: string, secret: string): string => `${apiKey}/${secret}`
+
 /** Draws uniform base62 text by rejection sampling. */
 export function randomBase62(characters: number, random: RandomBytes): string {
   let text = ''

@@ -47,7 +47,9 @@ export const authIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> 
     pending(),
   ],
   users: [
-    { key: { email: 1 }, name: 'email', unique: true },
+    { key: { operatorId: 1, email: 1 }, name: 'email_in_account', unique: true },
+    { key: { email: 1, _id: 1 }, name: 'by_email' },
+    { key: { email: 1 }, name: 'email', unique: true, retired: true },
     { key: { operatorId: 1, _id: 1 }, name: 'by_operator' },
     { key: { 'invitation.hash': 1 }, name: 'invitation' },
     pending(),

@@ -101,6 +101,11 @@ export function createCredentialsStore({ db, cursors }: { db: Db; cursors: Curso
       await credentials.updateOne({ _id: apiKey }, { $set: { lastUsedAt } })
     },
 
+    /** Replaces a hash by another of the same secret, unless the secret was rotated in the meantime. */
+    bindSecret: async (apiKey: string, unbound: string, secretHash: string): Promise<void> => {
+      await credentials.updateOne({ _id: apiKey, secretHash: unbound }, { $set: { secretHash } })
+    },
+
     /** Tells whether the key is active with this secret at this moment. */
     async isCurrent(apiKey: string, secretHash: string): Promise<boolean> {
       const now = await credentials.findOne({ _id: apiKey }, { projection: { secretHash: 1, status: 1 } })

@@ -13,6 +13,8 @@ export type OperatorDocument = AccessSubject & {
   livePlay: 'on' | 'off' | 'suspended'
   currencies: string[]
   timezone: string
+  /** Absent in an account of an earlier release, which demands none. */
+  requireTotp?: boolean
   /** Ids of the active owners. This list decides who is an owner; it never becomes empty. */
   owners: string[]
   createdAt: Date

@@ -6,19 +6,41 @@ import { type AccountScope, type PageQuery, readPage } from './page.ts'
 
 export type UserDocument = AccessSubject & {
   operatorId: string
-  /** In lower case. It is unique over all accounts, because a login names a person by it alone. */
+  /** In lower case; unique within an account. */
   email: string
   name: string
   role: Role
   status: 'ACTIVE' | 'INVITED' | 'REMOVED'
   passwordHash: string | null
+  /** Somebody else knows the password. */
+  mustChangePassword?: boolean
   /** `confirmed` is false until the first code; `lastStep` is the last step of 30 s whose code was used. */
   totp: { sealedSecret: string; confirmed: boolean; lastStep: number } | null
   recoveryHashes: string[]
+  /** Tries of a code since the last right one, and the time of the next. */
+  codeTries?: { count: number; nextAt: Date } | null
   invitation: { hash: string; expiresAt: Date } | null
   createdAt: Date
   lastLoginAt: Date | null
+  /** Oldest first. A write that ends one is published, so that the gateways refuse its tokens. */
+  sessions?: UserSession[]
 }
+
+/** A person's session, from sign-in to sign-out; its refresh tokens have `id` as family. */
+export type UserSession = {
+  id: string
+  createdAt: Date
+  lastUsedAt: Date
+  expiresAt: Date
+  /** Null for a session that an earlier release began. */
+  clientAddress: string | null
+  userAgent: string | null
+}
+
+/** Accounts of one e-mail address that a sign-in without `operator_id` looks at. */
+const signInAccountsMax = 20
+/** The oldest session beyond it ends. */
+const sessionsMax = 50
 
 const notRemoved = { status: { $ne: 'REMOVED' as const } }
 
@@ -82,17 +104,82 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
         binding: ['users', operatorId],
       }),
 
+    /** Ends every session; the change is unpublished afterwards. */
     setPassword: (account: AccountScope, userId: string, passwordHash: string) =>
-      set(account, userId, { passwordHash }),
+      set(account, userId, unpublishedChange({ passwordHash, mustChangePassword: false, sessions: [] })),
 
-    noteLogin: (account: AccountScope, userId: string, lastLoginAt: Date) =>
-      set(account, userId, { lastLoginAt }),
+    /**
+     * Begins a session of an active person.
+     * @returns the person as it is then; null when the password is another by now
+     */
+    startSession: (
+      { operatorId }: AccountScope,
+      userId: string,
+      passwordHash: string,
+      session: UserSession,
+    ) =>
+      users.findOneAndUpdate(
+        { _id: userId, operatorId, status: 'ACTIVE', passwordHash },
+        {
+          $set: { lastLoginAt: session.createdAt },
+          $push: { sessions: { $each: [session], $slice: -sessionsMax } },
+        },
+        { returnDocument: 'after' },
+      ),
 
-    /** Tells whether an active person still has this password. */
-    async hasPassword({ operatorId }: AccountScope, userId: string, passwordHash: string): Promise<boolean> {
-      const found = await users.findOne({ _id: userId, operatorId, status: 'ACTIVE', passwordHash })
-      return found !== null
+    /** Replaces a hash by another of the same password. */
+    rehash: async ({ operatorId }: AccountScope, userId: string, old: string, passwordHash: string) => {
+      await users.updateOne({ _id: userId, operatorId, passwordHash: old }, { $set: { passwordHash } })
     },
+
+    /** Counts a try of a code. False when another try was counted since `counted`. */
+    async takeCodeTry(
+      { operatorId }: AccountScope,
+      userId: string,
+      counted: number,
+      nextAt: Date,
+    ): Promise<boolean> {
+      const seen = counted === 0 ? { codeTries: null } : { 'codeTries.count': counted }
+      const { modifiedCount } = await users.updateOne(
+        { _id: userId, operatorId, ...seen },
+        { $set: { codeTries: { count: counted + 1, nextAt } } },
+      )
+      return modifiedCount === 1
+    },
+
+    forgetCodeTries: (account: AccountScope, userId: string) => set(account, userId, { codeTries: null }),
+
+    /** Ends a session; the change is unpublished afterwards. False when there is no such session. */
+    async endSession({ operatorId }: AccountScope, userId: string, sessionId: string): Promise<boolean> {
+      const { modifiedCount } = await users.updateOne(
+        { _id: userId, operatorId, 'sessions.id': sessionId },
+        { $pull: { sessions: { id: sessionId } }, $set: unpublishedChange({}) },
+      )
+      return modifiedCount === 1
+    },
+
+    /**
+     * Notes a renewal of a session.
+     * @returns the person; null when the session has ended or the person is not active
+     */
+    renewSession: (userId: string, sessionId: string, now: Date) =>
+      users.findOneAndUpdate(
+        {
+          _id: userId,
+          status: 'ACTIVE',
+          sessions: { $elemMatch: { id: sessionId, expiresAt: { $gt: now } } },
+        },
+        { $set: { 'sessions.$.lastUsedAt': now } },
+        { returnDocument: 'after' },
+      ),
+
+    /** Makes a session of a sign-in of an earlier release, which had none. Null when it has ended. */
+    adoptSession: (userId: string, session: UserSession) =>
+      users.findOneAndUpdate(
+        { _id: userId, status: 'ACTIVE', 'sessions.id': { $ne: session.id } },
+        { $push: { sessions: { $each: [session], $slice: -sessionsMax } } },
+        { returnDocument: 'after' },
+      ),
 
     /** The change is unpublished afterwards. Null for a foreign or removed person. */
     setRole: ({ operatorId }: AccountScope, userId: string, role: Role) =>
@@ -106,7 +193,7 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
      * Marks a person as removed; the change is unpublished afterwards, and `deleteRemoved` ends the removal.
      */
     remove: (account: AccountScope, userId: string) =>
-      set(account, userId, unpublishedChange({ status: 'REMOVED' })),
+      set(account, userId, unpublishedChange({ status: 'REMOVED', sessions: [] })),
 
     /** Starts a second factor unless one is in use. */
     enrolTotp: async ({ operatorId }: AccountScope, userId: string, sealedSecret: string): Promise<void> => {
@@ -116,19 +203,25 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
       )
     },
 
+    /** Ends every session; the change is unpublished afterwards. */
     removeTotp: (account: AccountScope, userId: string) =>
-      set(account, userId, { totp: null, recoveryHashes: [] }),
+      set(account, userId, unpublishedChange({ totp: null, recoveryHashes: [], sessions: [] })),
 
-    /** Uses up a step of the second factor. False when this step or a later one was used. */
+    /**
+     * Uses up a step of the second factor. The step that confirms it brings the recovery codes and ends every
+     * session; the change is unpublished afterwards.
+     * @returns false when this step or a later one was used
+     */
     async takeTotpStep(
       { operatorId }: AccountScope,
       userId: string,
       { sealedSecret, step }: { sealedSecret: string; step: number },
-      fields: Partial<UserDocument>,
+      recoveryHashes: string[] | null,
     ): Promise<boolean> {
+      const confirming = recoveryHashes === null ? {} : unpublishedChange({ recoveryHashes, sessions: [] })
       const { matchedCount } = await users.updateOne(
         { _id: userId, operatorId, 'totp.lastStep': { $lt: step }, 'totp.sealedSecret': sealedSecret },
-        { $set: { 'totp.lastStep': step, 'totp.confirmed': true, ...fields } },
+        { $set: { 'totp.lastStep': step, 'totp.confirmed': true, ...confirming } },
       )
       return matchedCount === 1
     },
@@ -146,10 +239,19 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
       return modifiedCount === 1
     },
 
-    /** The person of any account and status who has this e-mail address, which is in lower case. */
-    byEmail: (email: string) => users.findOne({ email }),
-    activeByEmail: (email: string) => users.findOne({ email, status: 'ACTIVE' }),
-    activeById: (userId: string) => users.findOne({ _id: userId, status: 'ACTIVE' }),
+    /** At most 100 people, of any account, who have this e-mail address. */
+    withEmail: (email: string) =>
+      users
+        .find({ email, ...notRemoved })
+        .limit(100)
+        .toArray(),
+    /** The active people, of any account or of `operatorId`, who have this e-mail address; at most 20. */
+    activeWithEmail: (email: string, operatorId: string | null) =>
+      users
+        .find({ email, status: 'ACTIVE', ...(operatorId === null ? {} : { operatorId }) })
+        .sort({ _id: 1 })
+        .limit(signInAccountsMax)
+        .toArray(),
 
     byInvitation: (hashes: readonly string[], now: Date) => users.findOne(invited(hashes, now)),
 

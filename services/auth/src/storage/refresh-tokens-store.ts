@@ -8,6 +8,8 @@ type RefreshTokenDocument = {
   family: string
   usedAt: Date | null
   expiresAt: Date
+  /** Absent in a token of an earlier release, whose sign-in has no session yet. */
+  sessionEndsAt?: Date
 }
 
 /**

@@ -1,6 +1,7 @@
 import { mintToken, resolvePrincipal } from '@pitboss/contracts/calls/auth'
 import { opsSetOperator } from '@pitboss/contracts/calls/auth-ops'
 import * as endpoints from '@pitboss/contracts/endpoints/auth'
+import { newId } from '@pitboss/runtime/new-id'
 import t from 'tap'
 import { startTestAuth } from '../fixtures/start-test-auth.ts'
 
@@ -130,4 +131,29 @@ t.test('an account has one brand of a name', async (t) => {
   await t.rejects(create('Lucky'), { code: 'CONFLICT' })
   await bus.call(endpoints.deleteBrand.call, { caller, ...none, params: { brand_id: first.body.brand_id } })
   t.match(await create('Lucky'), { status: 201 }, 'the name is free again')
+})
+
+t.test('a DEVELOPER makes, widens and rotates scoped TEST keys alone', async (t) => {
+  const { bus, callerAs } = await startTestAuth(t)
+  const owner = await callerAs(newId('usr'))
+  const actor = { kind: 'user' as const, user_id: newId('usr'), email: 'dev@casino.example' }
+  const developer = { ...owner, actor: { ...actor, role: 'DEVELOPER' as const } }
+  const create = async (caller: typeof owner, environment: 'TEST' | 'LIVE', scopes: 'games:read'[]) => {
+    const body = { name: 'Key', environment, scopes, ip_allowlist: [] }
+    return (await bus.call(endpoints.createCredential.call, { caller, ...none, body })).body.api_key
+  }
+  const forbidden = { code: 'FORBIDDEN' }
+  await t.rejects(create(developer, 'TEST', []), forbidden)
+  await t.rejects(create(developer, 'LIVE', ['games:read']), forbidden)
+  const own = { api_key: await create(developer, 'TEST', ['games:read']) }
+  const unscoped = { api_key: await create(owner, 'TEST', []) }
+  const patch = (params: typeof own, scopes: 'games:read'[]) =>
+    bus.call(endpoints.patchCredential.call, { caller: developer, ...none, params, body: { scopes } })
+  const rotate = (params: typeof own) =>
+    bus.call(endpoints.rotateCredential.call, { caller: developer, ...none, params })
+  await t.rejects(patch(own, []), forbidden, 'no scopes are all scopes')
+  await t.rejects(patch(unscoped, ['games:read']), forbidden, "another's key stays as it is")
+  await t.rejects(rotate(unscoped), forbidden)
+  t.ok(await patch(own, ['games:read']))
+  t.ok((await rotate(own)).body.api_secret)
 })

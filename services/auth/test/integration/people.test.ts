@@ -1,5 +1,8 @@
 import { acceptInvitation, login, refreshLogin } from '@pitboss/contracts/calls/auth'
+import { opsCreateOperator } from '@pitboss/contracts/calls/auth-ops'
 import * as endpoints from '@pitboss/contracts/endpoints/people'
+import { operatorIdOf } from '@pitboss/contracts/primitives'
+import { ServiceError } from '@pitboss/errors/service-error'
 import { Secret, TOTP } from 'otpauth'
 import t from 'tap'
 import { startTestAuth } from '../fixtures/start-test-auth.ts'
@@ -29,7 +32,7 @@ t.test('people sign in and stay signed in, and each refresh token and code works
   )
 
   const caller = await callerAs(first.body.user.user_id)
-  const enrolled = (await bus.call(endpoints.enrolTotp.call, { caller, ...none })).body
+  const enrolled = (await bus.call(endpoints.enrolTotp.call, { caller, ...none, body: { password } })).body
   const totp = new TOTP({ secret: Secret.fromBase32(enrolled.secret) })
   await t.rejects(bus.call(endpoints.confirmTotp.call, { caller, ...none, body: { code: 'nonsense' } }), {
     code: 'INVALID_CREDENTIALS',
@@ -87,4 +90,46 @@ t.test('the last owner is neither removed nor demoted, even by two requests at o
       () => 'refused',
     )
   t.strictSame((await Promise.all([demote(owner), demote(second)])).toSorted(), ['done', 'refused'])
+})
+
+t.test('one e-mail address stands in several accounts, once in each', async (t) => {
+  const first = await startTestAuth(t)
+  const { bus, email, password } = first
+  const of = { plan: 'free' as const, approved: false, currencies: null }
+  const made = await bus.call(opsCreateOperator, {
+    order: first.order,
+    name: 'Second',
+    email,
+    password,
+    ...of,
+  })
+  const accounts = [first.handle, made.operator_id]
+  const signIn = (extra: object = {}) => bus.call(login, { email, password, totp: null, ...extra })
+
+  const refused = await signIn().catch((error: unknown) => error)
+  t.match(refused, { code: 'VALIDATION_ERROR', details: [{ path: 'operator_id' }, { path: 'operator_id' }] })
+  for (const handle of accounts) {
+    t.match(JSON.stringify(refused instanceof ServiceError ? refused.details : null), new RegExp(handle))
+    t.ok(await signIn({ operator_id: handle }))
+  }
+  await t.rejects(signIn({ operator_id: `op_${'0'.repeat(32)}` }), { code: 'INVALID_CREDENTIALS' })
+  await t.rejects(signIn({ operator_id: made.operator_id, password: 'wrong' }), {
+    code: 'INVALID_CREDENTIALS',
+  })
+
+  const { body } = await signIn({ operator_id: first.handle })
+  const caller = await first.callerAs(body.user.user_id)
+  const change = { current_password: password, new_password: 'only of the first account' }
+  await bus.call(endpoints.changePassword.call, { caller, ...none, body: change })
+  t.equal((await signIn()).body.user.name, 'Second', 'a password that fits in one account alone names it')
+
+  const again = { email, name: 'Again', role: 'VIEWER' as const }
+  const second = await first.callerAs((await signIn()).body.user.user_id)
+  await t.rejects(bus.call(endpoints.inviteUser.call, { caller, ...none, body: again }), { code: 'CONFLICT' })
+  const elsewhere = { ...again, email: `third-${email}` }
+  const scope = { ...second.scope, operatorId: operatorIdOf(made.operator_id) ?? '' }
+  for (const inviter of [caller, { ...second, scope }])
+    t.match((await bus.call(endpoints.inviteUser.call, { caller: inviter, ...none, body: elsewhere })).body, {
+      status: 'INVITED',
+    })
 })

@@ -16,6 +16,10 @@ type Ids = { apiKey: string; brandId: string; userId: string; idempotencyKey: st
 const owner: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
 const now = new Date()
 const later = new Date(now.getTime() + 60_000)
+const session = {
+  ...{ id: 'fam_1', createdAt: now, lastUsedAt: now, expiresAt: later },
+  ...{ clientAddress: null, userAgent: null },
+}
 /** A claim of an idempotency key for an id that is the same in each call, so that answers can be compared. */
 const claim = { list: 'brands', body: { name: 'The brand' }, newId: () => 'brd_fresh', now }
 
@@ -122,6 +126,7 @@ await holdIsolation(t, {
       nearest: internal(minting),
       noteUse: internal(minting),
       isCurrent: internal(minting),
+      bindSecret: internal(minting),
       present: internal('called by record-requests.ts alone, and answers it with given keys alone'),
       ...{ unpublished: internal(publishing), markPublished: internal(publishing) },
       ...{ latest: internal(publishing), removeDeleted: internal(publishing) },
@@ -134,20 +139,26 @@ await holdIsolation(t, {
       active: accountWide((account, { userId }) => people.active(account, userId)),
       page: accountWide((account) => people.page(account, page)),
       activeAmong: accountWide((account, { userId }) => people.activeAmong(account, [userId])),
-      hasPassword: accountWide((account, { userId }) => people.hasPassword(account, userId, 'hash')),
       setPassword: accountWide((account, { userId }) => people.setPassword(account, userId, 'another hash')),
-      noteLogin: accountWide((account, { userId }) => people.noteLogin(account, userId, later)),
+      startSession: accountWide((account, { userId }) =>
+        people.startSession(account, userId, 'hash', { ...session, id: 'a new one' }),
+      ),
+      rehash: accountWide((account, { userId }) => people.rehash(account, userId, 'hash', 'another hash')),
+      takeCodeTry: accountWide((account, { userId }) => people.takeCodeTry(account, userId, 0, later)),
+      forgetCodeTries: accountWide((account, { userId }) => people.forgetCodeTries(account, userId)),
+      endSession: accountWide((account, { userId }) => people.endSession(account, userId, session.id)),
+      ...{ renewSession: internal(signIn), adoptSession: internal(signIn), withEmail: internal(orders) },
       setRole: accountWide((account, { userId }) => people.setRole(account, userId, 'VIEWER')),
       remove: accountWide((account, { userId }) => people.remove(account, userId)),
       enrolTotp: accountWide((account, { userId }) => people.enrolTotp(account, userId, 'another')),
       removeTotp: accountWide((account, { userId }) => people.removeTotp(account, userId)),
       takeTotpStep: accountWide((account, { userId }) =>
-        people.takeTotpStep(account, userId, { sealedSecret: 'sealed', step: 1 }, {}),
+        people.takeTotpStep(account, userId, { sealedSecret: 'sealed', step: 1 }, null),
       ),
       takeRecoveryCode: accountWide((account, { userId }) =>
         people.takeRecoveryCode(account, userId, ['a recovery hash']),
       ),
-      ...{ byEmail: internal(signIn), activeByEmail: internal(signIn), activeById: internal(signIn) },
+      activeWithEmail: internal(signIn),
       ...{ byInvitation: internal(signIn), accept: internal(signIn) },
       ...{ unpublished: internal(publishing), markPublished: internal(publishing) },
       ...{ latest: internal(publishing), deleteRemoved: internal(publishing) },
@@ -195,6 +206,7 @@ async function makeThings(): Promise<void> {
       status: 'ACTIVE',
     },
     ...{ passwordHash: 'hash', totp: { sealedSecret: 'sealed', confirmed: false, lastStep: 0 } },
+    sessions: [session],
     ...{ recoveryHashes: ['a recovery hash'], invitation: null, createdAt: now, lastLoginAt: null },
     accessPending: false,
   })

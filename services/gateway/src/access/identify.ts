@@ -3,7 +3,7 @@ import type { Account, Actor } from '@pitboss/contracts/caller'
 import type { Audience, TokenClaims } from '@pitboss/contracts/token-claims'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { isWithin } from '@pitboss/contracts/address-range'
-import type { Access } from '@pitboss/contracts/endpoint'
+import type { Access, LackingStep } from '@pitboss/contracts/endpoint'
 import { singleHeader } from '../input/headers.ts'
 import type { AccessState } from './access-state.ts'
 import type { Principal } from './principal-cache.ts'
@@ -25,12 +25,14 @@ export type Identity = {
 export async function identify({
   request,
   access,
+  mayLack,
   state,
   clientAddress,
   onClaims,
 }: {
   request: IncomingMessage
   access: Access
+  mayLack: readonly LackingStep[]
   state: AccessState
   clientAddress: string
   /** Called as soon as the token names its operator, so that refusals are logged under it. */
@@ -44,6 +46,7 @@ export async function identify({
   if (account.suspended) throw new ServiceError('OPERATOR_SUSPENDED')
   const allowlist = principal.credential?.ip_allowlist ?? []
   if (allowlist.length > 0 && !isWithin(clientAddress, allowlist)) throw new ServiceError('IP_NOT_ALLOWED')
+  requireSteps(principal, mayLack)
   requirePermission(access, actor)
   return { audience: claims.aud, operatorId: claims.op, mode: claims.mode, account, actor }
 }
@@ -69,7 +72,9 @@ function actorOf(claims: TokenClaims, principal: Principal): { account: Account;
       return { account, actor: { kind: 'session', session_id: claims.sub } }
     case 'dashboard':
       if (user === null) throw revoked()
-      return { account, actor: { kind: 'user', user_id: claims.sub, ...user } }
+      const { lacks, ...person } = user
+      const session = claims.sid === undefined ? {} : { session_id: claims.sid }
+      return { account, actor: { kind: 'user', user_id: claims.sub, ...person, ...session } }
   }
 }
 
@@ -89,6 +94,20 @@ export function wantedText(access: Access): string {
   if (access['game-launcher'] !== undefined) wanted.push('a game-launcher token')
   if (access.dashboard !== undefined) wanted.push('a dashboard token')
   return wanted.join(' or ')
+}
+
+/** Holds back a person who has to take a step first. Source: docs/contract.md, section 12. */
+function requireSteps({ user }: Principal, mayLack: readonly LackingStep[]): void {
+  const lacks = user?.lacks ?? null
+  if (lacks === null || mayLack.includes(lacks)) return
+  const message =
+    lacks === 'password'
+      ? 'must be changed first: POST /v1/dashboard/me/password'
+      : 'must be enrolled first: POST /v1/dashboard/me/totp'
+  throw new ServiceError('FORBIDDEN', {
+    message: `${lacks}: ${message}`,
+    details: [{ path: lacks, message }],
+  })
 }
 
 function requirePermission(access: Access, actor: Actor): void {

@@ -122,12 +122,15 @@ function namesOf(key: string): [subject: string, operator: string] {
  * The cache key begins with the bucket's key and holds the operator, so that no token can use another's
  * entry.
  */
-function lookUp({ aud, sub, op }: TokenClaims): { key: string; query: PrincipalQuery } {
+function lookUp({ aud, sub, op, sid }: TokenClaims): { key: string; query: PrincipalQuery } {
   switch (aud) {
     case 'operator-api':
       return { key: `credential.${sub} ${op}`, query: { kind: 'credential', operatorId: op, apiKey: sub } }
     case 'dashboard':
-      return { key: `user.${sub} ${op}`, query: { kind: 'user', operatorId: op, userId: sub } }
+      return {
+        key: `user.${sub} ${op} ${sid ?? ''}`,
+        query: { kind: 'user', operatorId: op, userId: sub, sessionId: sid ?? null },
+      }
     case 'game-launcher':
       return { key: `sessions-of ${op}`, query: { kind: 'session', operatorId: op } }
   }

@@ -9,31 +9,53 @@ import type { acceptInvitationBody, loginBody } from '@pitboss/contracts/objects
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
 import type { Answer, AnswerDeps, Handler, Inbound } from '../http/inbound.ts'
+import { singleHeader } from '../input/headers.ts'
+import { limiterAddress } from '../access/client-address.ts'
 import { hashedKey } from '../limits/limiters.ts'
 
 /**
  * The cookie goes to dashboard routes alone; no script reads it and no other site can have it sent. Source:
  * docs/contract.md, section 3.
  */
-const cookieName = 'pitboss_refresh'
-const cookiePath = '/v1/dashboard'
+const refreshCookie = { name: 'pitboss_refresh', path: '/v1/dashboard' }
+/** It says that its person has signed in here before. */
+const deviceCookie = { name: 'pitboss_device', path: '/v1/dashboard/login' }
+const deviceMaxAgeS = 400 * 24 * 60 * 60
+const userAgentCharactersMax = 256
 const tokenPattern = /^[A-Za-z0-9._~-]{1,512}$/
 
 /**
- * `POST /v1/dashboard/login`. The address was counted before the body; the e-mail is counted here, before the
- * password is checked.
+ * `POST /v1/dashboard/login`. The address was counted before the body. Two limits of the e-mail follow: every
+ * try counts for the e-mail from this address, every failure for the e-mail from anywhere. When there are too many
+ * failures strangers wait; who comes from a device that has signed in before does not.
  */
 export function createLogin({ bus, limiters, baseUrl }: AnswerDeps) {
-  return async function login({ body, admit, context }: Inbound<z.infer<typeof loginBody>>): Promise<Answer> {
-    admit(limiters.take('loginEmail', hashedKey(body.email.toLowerCase())))
-    return signedIn(baseUrl, await bus.call(loginCall, { ...body, totp: body.totp ?? null }, context))
+  return async function login(inbound: Inbound<z.infer<typeof loginBody>>): Promise<Answer> {
+    const { body, admit, context, raw, clientAddress } = inbound
+    const email = hashedKey(body.email.toLowerCase())
+    admit(limiters.take('loginEmail', `${email} ${limiterAddress(clientAddress)}`))
+    const failures = limiters.peek('loginFailures', email)
+    const device = readCookie(raw, deviceCookie)
+    if (!failures.allowed && device === null) admit(failures)
+    const userAgent = singleHeader(raw, 'user-agent')?.slice(0, userAgentCharactersMax) ?? null
+    const client = { address: clientAddress, userAgent }
+    const known = device === null ? {} : { device, knownDeviceOnly: !failures.allowed }
+    const request = { ...body, totp: body.totp ?? null, client, ...known }
+    try {
+      return signedIn(baseUrl, await bus.call(loginCall, request, context))
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'INVALID_CREDENTIALS')
+        limiters.take('loginFailures', email)
+      throw error
+    }
   }
 }
 
 /** `POST /v1/dashboard/refresh`: a new token and a new cookie for the old cookie. */
 export function createRefresh({ bus, baseUrl }: AnswerDeps): Handler {
   return async ({ raw, context }) => {
-    const refreshToken = readRefreshCookie(raw)
+    requireOwnPage(raw)
+    const refreshToken = readCookie(raw, refreshCookie)
     if (refreshToken === null) {
       throw new ServiceError('INVALID_CREDENTIALS', { message: 'There is no refresh cookie; sign in.' })
     }
@@ -44,9 +66,10 @@ export function createRefresh({ bus, baseUrl }: AnswerDeps): Handler {
 /** `POST /v1/dashboard/logout`: ends the session, if there is one, and removes the cookie. */
 export function createLogout({ bus, baseUrl }: AnswerDeps): Handler {
   return async ({ raw, context }) => {
-    const refreshToken = readRefreshCookie(raw)
+    requireOwnPage(raw)
+    const refreshToken = readCookie(raw, refreshCookie)
     if (refreshToken !== null) await bus.call(logoutCall, { refreshToken }, context)
-    return { status: 204, headers: { 'set-cookie': setRefreshCookie('', 0, baseUrl) } }
+    return { status: 204, cookies: [setCookie(refreshCookie, '', 0, baseUrl)] }
   }
 }
 
@@ -60,24 +83,43 @@ export function createAcceptInvitation({ bus }: AnswerDeps) {
   }
 }
 
-function signedIn(
-  baseUrl: string,
-  session: { body: unknown; refreshToken: string; refreshMaxAgeS: number },
-): Answer {
-  const cookie = setRefreshCookie(session.refreshToken, session.refreshMaxAgeS, baseUrl)
-  return { status: 200, headers: { 'set-cookie': cookie }, json: session.body }
+function signedIn(baseUrl: string, session: z.infer<typeof loginCall.reply>): Answer {
+  const { refreshToken, refreshMaxAgeS, device } = session
+  const cookies = [setCookie(refreshCookie, refreshToken, refreshMaxAgeS, baseUrl)]
+  if (device !== undefined) cookies.push(setCookie(deviceCookie, device, deviceMaxAgeS, baseUrl))
+  return { status: 200, cookies, json: session.body }
 }
 
-/** The Set-Cookie header that hands a refresh token to the browser; `maxAgeS` 0 removes it. */
-function setRefreshCookie(token: string, maxAgeS: number, baseUrl: string): string {
-  const secure = baseUrl.startsWith('https://') ? '; Secure' : ''
-  return `${cookieName}=${token}; Path=${cookiePath}; Max-Age=${maxAgeS}; HttpOnly; SameSite=Strict${secure}`
+type Cookie = { name: string; path: string }
+
+/** The Set-Cookie header that hands a token to the browser; `maxAgeS` 0 removes it. */
+function setCookie({ name, path }: Cookie, token: string, maxAgeS: number, baseUrl: string): string {
+  const [prefix, secure] = baseUrl.startsWith('https://') ? ['__Secure-', '; Secure'] : ['', '']
+  return `${prefix}${name}=${token}; Path=${path}; Max-Age=${maxAgeS}; HttpOnly; SameSite=Strict${secure}`
 }
 
-/** The refresh token that the browser sent; null for none and for more than one. */
-function readRefreshCookie(request: IncomingMessage): string | null {
+/** The token that the browser sent; null for none and for more than one. Earlier releases set no prefix. */
+function readCookie(request: IncomingMessage, { name }: Cookie): string | null {
   const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim())
-  const values = pairs.filter((pair) => pair.startsWith(`${cookieName}=`))
-  const token = values[0]?.slice(cookieName.length + 1)
+  const valuesOf = (start: string) =>
+    pairs.filter((pair) => pair.startsWith(start)).map((pair) => pair.slice(start.length))
+  const prefixed = valuesOf(`__Secure-${name}=`)
+  const values = prefixed.length > 0 ? prefixed : valuesOf(`${name}=`)
+  const [token] = values
   return values.length === 1 && token !== undefined && tokenPattern.test(token) ? token : null
+}
+
+/**
+ * Refuses a request that a page of another origin makes the browser send with its cookie: SameSite lets a
+ * sibling domain through. A client without a browser sends neither header.
+ * @throws ServiceError FORBIDDEN
+ */
+function requireOwnPage(request: IncomingMessage): void {
+  const site = singleHeader(request, 'sec-fetch-site')
+  const origin = singleHeader(request, 'origin')
+  const isOwn =
+    site === null
+      ? origin === null || (URL.canParse(origin) && new URL(origin).host === request.headers.host)
+      : site === 'same-origin' || site === 'none'
+  if (!isOwn) throw new ServiceError('FORBIDDEN', { message: 'This is for the pages of this service alone.' })
 }

@@ -38,6 +38,8 @@ export type Attribution = {
 export type Answer = {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
+  /** Set-Cookie headers. */
+  readonly cookies?: readonly string[]
   /** Sent as JSON; absent: no body, unless there is `content`. */
   readonly json?: unknown
   readonly content?: { readonly type: string; readonly data: string | Buffer | Readable }

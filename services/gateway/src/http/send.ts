@@ -13,6 +13,7 @@ export const commonHeaders = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 } as const
 
@@ -26,6 +27,7 @@ export function sendAnswer(reply: FastifyReply, answer: Answer): void {
   else finishUnreadBody(reply)
   reply.code(answer.status)
   if (answer.headers !== undefined) reply.headers(answer.headers)
+  if (answer.cookies !== undefined) reply.header('set-cookie', [...answer.cookies])
   if (answer.content !== undefined) {
     reply.header('content-type', answer.content.type).send(answer.content.data)
   } else if (answer.json === undefined) reply.send()

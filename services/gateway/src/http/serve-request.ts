@@ -87,6 +87,7 @@ export async function serveRequest(
         : await identify({
             request: raw,
             access: entry.access,
+            mayLack: entry.mayLack,
             state: deps.access,
             clientAddress: address,
             onClaims({ aud, op, mode, sub }) {

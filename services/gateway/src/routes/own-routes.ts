@@ -54,7 +54,7 @@ export const ownRoutes: readonly RouteEntry[] = [
     summary: 'New dashboard token by the refresh cookie',
     answer: createRefresh,
     reply: dashboardTokenSchema,
-    errors: ['INVALID_CREDENTIALS', 'OPERATOR_SUSPENDED'],
+    errors: ['INVALID_CREDENTIALS', 'OPERATOR_SUSPENDED', 'FORBIDDEN'],
     limit: 'address',
   }),
   own('POST /v1/dashboard/logout', {
@@ -62,6 +62,7 @@ export const ownRoutes: readonly RouteEntry[] = [
     answer: createLogout,
     statuses: [204],
     limit: 'address',
+    errors: ['FORBIDDEN'],
   }),
   own('POST /v1/dashboard/invitations/accept', {
     summary: 'Accept an invitation',

@@ -1,6 +1,6 @@
 import type { Call } from '@pitboss/contracts/call'
 import { type Caller, callerSchema } from '@pitboss/contracts/caller'
-import type { Access, defineEndpoint } from '@pitboss/contracts/endpoint'
+import type { Access, defineEndpoint, LackingStep } from '@pitboss/contracts/endpoint'
 import type { ErrorCode } from '@pitboss/errors/catalogue'
 import { z } from 'zod'
 import { forward } from '../answers/forward.ts'
@@ -40,6 +40,8 @@ export type RouteEntry = {
   readonly summary: string
   /** Null: no token. */
   readonly access: Access | null
+  /** Steps that a person may still have to take. */
+  readonly mayLack: readonly LackingStep[]
   /**
    * `body`: counted after the body, unless it settles. An address is counted before it, further limits of the
    * route after it. `callback`: by its signature.
@@ -91,6 +93,7 @@ export function forwarded(endpoint: AnyEndpoint, rules: ForwardRules = {}): Rout
     ...splitRoute(endpoint.route),
     summary: endpoint.summary,
     access: endpoint.access,
+    mayLack: endpoint.mayLack ?? [],
     limit: rules.limit ?? 'counted',
     shed: rules.shed ?? 'read',
     notFound: endpoint.notFound ?? 'NOT_FOUND',
@@ -138,6 +141,7 @@ export function own<Body = unknown, Query = unknown>(
     ...splitRoute(route),
     summary: rules.summary,
     access: rules.access ?? null,
+    mayLack: [],
     limit: rules.limit ?? (rules.access === undefined ? 'exempt' : 'counted'),
     shed: rules.shed ?? 'read',
     notFound: 'NOT_FOUND',

@@ -108,6 +108,8 @@ export const routeTable: readonly RouteEntry[] = [
   forwarded(people.enrolTotp),
   forwarded(people.confirmTotp),
   forwarded(people.removeTotp),
+  forwarded(people.listOwnSessions),
+  forwarded(people.endOwnSession),
   forwarded(people.listUsers),
   forwarded(people.inviteUser),
   forwarded(people.patchUser),

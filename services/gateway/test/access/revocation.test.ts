@@ -67,6 +67,46 @@ await t.test('a removed user and a changed role count at once', async (t) => {
   await bucket.put(`user.${ids.user}`, {})
 })
 
+await t.test('a session that ended is refused within 2 s, another of the person goes on', async (t) => {
+  const [ended, other] = [await world.userToken({ sid: 'ended' }), await world.userToken({ sid: 'other' })]
+  const me = async (token: string) => (await ask(`${world.url}/v1/dashboard/me`, { token })).code
+  t.same([await me(ended), await me(other)], [null, null])
+  directory.endedSessions.add('ended')
+  await bucket.put(`user.${ids.user}`, {})
+  await waitFor(async () => (await me(ended)) === 'INVALID_CREDENTIALS', { timeoutMs: 2000 })
+  t.equal(await me(other), null)
+  t.equal(await me(await world.userToken({ sid: undefined })), 'INVALID_CREDENTIALS', 'no session at all')
+})
+
+await t.test(
+  'who lacks a password of his own or a factor gets to the routes that set it alone',
+  async (t) => {
+    const token = await world.userToken()
+    const lack = async (step: 'password' | 'totp' | null) => {
+      directory.lacks = step
+      await bucket.put(`user.${ids.user}`, {})
+    }
+    const asked = async (route: string, body?: object) => {
+      const [method = '', where = ''] = route.split(' ')
+      return ask(`${world.url}/v1/dashboard/${where}`, { token, method, body })
+    }
+    await lack('password')
+    await waitFor(async () => (await asked('GET users')).code === 'FORBIDDEN')
+    t.match(await asked('GET users'), { status: 403, paths: ['password'] })
+    t.match(await asked('POST me/totp', { password: 'x' }), { status: 403, paths: ['password'] })
+    t.equal((await asked('GET me')).status, 200)
+    const passwords = { current_password: 'x', new_password: 'long enough to pass' }
+    t.equal((await asked('POST me/password', passwords)).status, 200)
+    await lack('totp')
+    await waitFor(async () => (await asked('POST me/totp', { password: 'x' })).status === 200)
+    t.match(await asked('GET users'), { status: 403, paths: ['totp'] })
+    t.match(await asked('GET me/sessions'), { status: 403, paths: ['totp'] })
+    t.equal((await asked('GET me')).status, 200)
+    await lack(null)
+    await waitFor(async () => (await asked('GET users')).status === 200)
+  },
+)
+
 await t.test('a new key counts at once, a retired one no more', async (t) => {
   const fresh = await newTestKey('k2')
   const claims = claimsFor('operator-api', ids.testKey, ids.operator)

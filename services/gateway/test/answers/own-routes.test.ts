@@ -14,10 +14,10 @@ await t.test(
     const body = { email: 'ada@example.com', password: 'right' }
     const login = await ask(`${url}/v1/dashboard/login`, { method: 'POST', body })
     t.match(login, { status: 200, json: { access_token: 'a.b.c', expires_in: 3600 } })
-    const cookie = login.headers.get('set-cookie') ?? ''
+    const [cookie = ''] = login.headers.getSetCookie()
     t.equal(
       cookie,
-      'pitboss_refresh=refresh-1; Path=/v1/dashboard; Max-Age=1000; HttpOnly; SameSite=Strict; Secure',
+      '__Secure-pitboss_refresh=refresh-1; Path=/v1/dashboard; Max-Age=1000; HttpOnly; SameSite=Strict; Secure',
     )
     t.notMatch(login.text, /refresh-1/)
     const withCookie = (value: string) => ({
@@ -39,6 +39,18 @@ await t.test(
     t.equal(out.status, 204)
     t.match(out.headers.get('set-cookie'), /pitboss_refresh=; .*Max-Age=0/)
     t.equal((await ask(`${url}/v1/dashboard/logout`, { method: 'POST' })).status, 204)
+    const current = { cookie: '__Secure-pitboss_refresh=refresh-1; pitboss_refresh=old' }
+    const from = async (headers: object, route = 'refresh') =>
+      (await ask(`${url}/v1/dashboard/${route}`, { method: 'POST', headers: { ...current, ...headers } }))
+        .code
+    t.equal(await from({}), null, 'the prefixed cookie counts before one of an earlier release')
+    t.equal(await from({ origin: url, 'sec-fetch-site': 'same-origin' }), null)
+    t.equal(await from({ origin: url }), null)
+    for (const route of ['refresh', 'logout']) {
+      t.equal(await from({ 'sec-fetch-site': 'same-site' }, route), 'FORBIDDEN')
+      t.equal(await from({ origin: 'https://other.example.com' }, route), 'FORBIDDEN')
+      t.equal(await from({ origin: 'null' }, route), 'FORBIDDEN')
+    }
     const accept = { token: 'invite', password: 'a long passphrase' }
     const accepted = await ask(`${url}/v1/dashboard/invitations/accept`, { method: 'POST', body: accept })
     t.match(accepted, { status: 200, json: { user: { user_id: ids.user } } })

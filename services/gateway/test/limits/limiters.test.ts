@@ -51,6 +51,7 @@ function allRules(): LimiterRules {
     loginEmail: perMinute,
     address: rule,
     callback: rule,
+    loginFailures: perMinute,
   }
 }
 

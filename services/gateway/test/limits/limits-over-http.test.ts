@@ -173,16 +173,37 @@ await t.test('the address is counted before the shape, a v6 one by its /64', asy
   t.equal((await mint('2001:db8:0:1::1', 'ck_test_other')).status, 200)
 })
 
-await t.test('logins are limited by e-mail, whatever its case and address, and by address', async (t) => {
-  const login = (address: string, email: string, password = 'wrong') =>
-    ask(`${url}/v1/dashboard/login`, { method: 'POST', body: { email, password }, ...from(address) })
+await t.test('logins are limited by e-mail and address, and by address', async (t) => {
+  const login = (address: string, email: string, password = 'wrong', cookie: string | null = null) => {
+    const headers = { ...from(address).headers, ...(cookie === null ? {} : { cookie }) }
+    return ask(`${url}/v1/dashboard/login`, { method: 'POST', body: { email, password }, headers })
+  }
   for (let times = 0; times < 10; times++) {
     const email = times % 2 === 0 ? 'ada@example.com' : 'ADA@example.com'
-    t.equal((await login(`203.0.113.${times}`, email)).code, 'INVALID_CREDENTIALS')
+    t.equal((await login('203.0.113.1', email)).code, 'INVALID_CREDENTIALS')
   }
-  t.equal((await login('203.0.113.99', 'ada@example.com', 'right')).code, 'RATE_LIMITED')
+  t.equal((await login('203.0.113.1', 'ada@example.com', 'right')).code, 'RATE_LIMITED')
+  const owner = await login('203.0.113.99', 'ada@example.com', 'right')
+  t.equal(owner.status, 200, 'the owner signs in from another address')
   for (let times = 0; times < 30; times++) await login('203.0.113.200', `u${times}@example.com`)
   t.equal((await login('203.0.113.200', 'fresh@example.com')).code, 'RATE_LIMITED')
+
+  const device = owner.headers.getSetCookie().find((cookie) => cookie.includes('pitboss_device')) ?? ''
+  t.match(
+    device,
+    /^__Secure-pitboss_device=device-1; Path=\/v1\/dashboard\/login; .*HttpOnly; SameSite=Strict; Secure$/,
+  )
+  const [cookie = ''] = device.split(';')
+  for (let times = 0; times < 30; times++) await login(`203.0.113.${100 + times}`, 'ada@example.com')
+  t.equal((await login('198.51.100.1', 'ada@example.com', 'right')).code, 'RATE_LIMITED', 'a stranger waits')
+  t.equal(
+    (await login('198.51.100.2', 'ada@example.com', 'right', cookie)).status,
+    200,
+    'a known device does not',
+  )
+  const forged = cookie.replace('device-1', 'device-2')
+  t.equal((await login('198.51.100.3', 'ada@example.com', 'right', forged)).code, 'RATE_LIMITED')
+  t.equal((await login('198.51.100.4', 'grace@example.com', 'right')).status, 200, 'another e-mail is free')
 })
 
 await t.test(

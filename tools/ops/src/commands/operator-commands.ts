@@ -6,6 +6,22 @@ import { UsageError } from '../failures.ts'
 
 const pageMax = 200
 
+/** `user reset-factor`. Source: docs/contract.md, sections 10 and 12. */
+export function userCommands(program: Command): void {
+  const noun = program.command('user').description('people of accounts')
+  withChangeFlags(
+    noun.command('reset-factor <user>').description('take the second factor of a person (id or e-mail) away'),
+  )
+    .option('--operator <operator>', 'where several accounts have the e-mail address')
+    .action(async (user: string, flags, command: Command) => {
+      await runOps(command, async ({ bus, order, show, confirm }) => {
+        await confirm(`Take the second factor of ${user} away and sign the person out everywhere?`)
+        const record = await bus.call(calls.opsResetFactor, { order, user, operator: flags.operator ?? null })
+        show(record, `${record.user_id}  ${record.email}: no second factor`)
+      })
+    })
+}
+
 /** `operator create|list|show|set`. Source: docs/contract.md, section 10. */
 export function operatorCommands(program: Command): void {
   const noun = program.command('operator').description('accounts and their switches')

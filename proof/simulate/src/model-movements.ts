@@ -1,8 +1,7 @@
 import type { MovementState } from '@pitboss/wallet-bridge/rules/movement'
-import type { DueMovements } from '@pitboss/wallet-bridge/storage/due-movements'
 import { callingRoundOf, movementIdOf } from '@pitboss/wallet-bridge/rules/movement-keys'
-import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
-import type { MovementStore } from '@pitboss/wallet-bridge/storage/movements'
+import type { DueMovements } from '@pitboss/wallet-bridge/storage/due-movements'
+import type { MovementDocument, MovementStore } from '@pitboss/wallet-bridge/storage/movements'
 import type { Machine } from './machine.ts'
 
 type MovementTable = ReadonlyMap<string, MovementDocument>

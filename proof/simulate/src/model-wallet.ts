@@ -12,7 +12,7 @@ import type {
   WalletRequest,
 } from '@pitboss/wallet-bridge/clients/wallet-client'
 import type { WalletExchange } from '@pitboss/wallet-bridge/rules/wallet-answers'
-import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
+import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movements'
 import type { Random } from '@pitboss/chaos/random'
 import type { Machine } from './machine.ts'
 import type { Timeline } from './timeline.ts'

@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { eventsPosition } from '@pitboss/bus/consume-durable'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { countUnfinishedRounds } from '@pitboss/contracts/calls/rounds'
-import { systemClock, createTimeScale } from '@pitboss/runtime/clock'
+import { createTimeScale, systemClock } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
+import { startPoll } from '@pitboss/runtime/poll'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { connectServiceStorage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
@@ -12,36 +12,33 @@ import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/keyring'
 import { createOutbox } from '@pitboss/storage/outbox'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
-import { createWalletClient, type WalletClient } from './clients/wallet-client.ts'
-import type { WalletBridgeConfig } from './config.ts'
-import { callbackCalls } from './calls/callbacks.ts'
-import { movementCalls } from './calls/movements.ts'
-import { operationsCalls } from './calls/operations.ts'
-import { reconciliationCalls } from './calls/reconciliation.ts'
-import { transactionCalls } from './calls/transactions.ts'
-import { walletCalls } from './calls/wallets.ts'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { ApplyMessage } from './actions/apply-message.ts'
-import { createChangeWallet } from './actions/change-wallet.ts'
+import { createOperatorWallets } from './actions/operator-wallets.ts'
 import { createCheckWallet } from './actions/check-wallet.ts'
 import { createSettlement } from './actions/create-settlement.ts'
-import { createOperateMovements } from './actions/operate-movements.ts'
+import { createOperateMovements, createResolveByPerson } from './actions/operate-movements.ts'
 import { createReadMovements, createReadTransactions } from './actions/read-movements.ts'
-import { createReadWallets } from './actions/read-wallets.ts'
 import { createReconcileLedger } from './actions/reconcile-ledger.ts'
-import { createResolveByPerson } from './actions/resolve-by-person.ts'
 import { createTakeCallback } from './actions/take-callback.ts'
 import { createReportPending, createShortenWaits } from './actions/watch-pending.ts'
+import { gatewayCalls } from './calls/gateway.ts'
+import { movementCalls } from './calls/movements.ts'
+import { operationsCalls } from './calls/operations.ts'
 import { shareBreakers } from './clients/breakers.ts'
+import { createWalletClient, type WalletClient } from './clients/wallet-client.ts'
+import type { WalletBridgeConfig } from './config.ts'
 import { createWalletMetrics } from './metrics.ts'
-import { callbackIndexes, createCallbackSignatures } from './storage/callback-signatures.ts'
-import { createDueMovements, type DueMovements } from './storage/due-movements.ts'
-import { movementIndexes } from './storage/movement-document.ts'
+import { createDueMovements, createPendingMovements, type DueMovements } from './storage/due-movements.ts'
 import { createMovementLists } from './storage/movement-lists.ts'
-import { createMovements, type Movements } from './storage/movements.ts'
-import { createPendingMovements } from './storage/pending-movements.ts'
-import { createWallets, type Wallets } from './storage/wallet-document.ts'
+import { createMovements, movementIndexes, type Movements } from './storage/movements.ts'
+import {
+  callbackIndexes,
+  createCallbackSignatures,
+  createWallets,
+  type Wallets,
+} from './storage/wallet-document.ts'
 import { startResolver } from './workers/resolver.ts'
-import { startUpkeep } from './workers/upkeep.ts'
 
 const service = 'wallet-bridge'
 const version = '0.1.0'
@@ -53,6 +50,8 @@ const wakeSubject = 'wake.wallet.due'
  * it.
  */
 const drainMaxMs = 8000
+const reportEveryMs = 5000
+const shortenEveryMs = 60_000
 
 /** Parts that a proof may put something around; the product leaves them as they are. */
 export type WalletBridgeWrap = {
@@ -124,11 +123,16 @@ export async function startWalletBridge({
     newRequestId: () => newId('req'),
     logger,
   })
-  const upkeep = startUpkeep({
-    reportPending: createReportPending({ pending, metrics, clock, logger }),
-    shortenWaits: createShortenWaits({ pending, wake: wakeAll, clock, logger }),
-    logger,
-  })
+  const upkeep = [
+    startPoll({
+      ...{ event: 'movements.not-counted', everyMs: reportEveryMs, logger },
+      work: createReportPending({ pending, metrics, clock, logger }),
+    }),
+    startPoll({
+      ...{ event: 'movements.not-held-to-ladder', everyMs: shortenEveryMs, logger },
+      work: createShortenWaits({ pending, wake: wakeAll, clock, logger }),
+    }),
+  ]
   const stopOutbox = outbox.start()
   const wakeUps = bus.subscribe('wake.wallet.>', () => resolver.wake())
 
@@ -148,30 +152,20 @@ export async function startWalletBridge({
     logger,
     handlers: [
       ...movementCalls({ placeMovement, voidStake, readMovements: createReadMovements({ movements }) }),
-      ...walletCalls({
-        read: createReadWallets({ wallets, client, breakers, logger }),
-        change: createChangeWallet({
-          wallets,
-          pending,
+      ...gatewayCalls({
+        wallets: createOperatorWallets({
+          ...{ wallets, pending, client, breakers, allowLoopback, clock, logger },
           countUnfinishedRounds: async (scope) => (await bus.call(countUnfinishedRounds, { scope })).count,
-          allowLoopback,
-          clock,
         }),
         check: createCheckWallet({ wallets, client, clock, newId }),
-      }),
-      ...transactionCalls({ read: createReadTransactions({ movements, lists, cursors }) }),
-      ...callbackCalls({
+        transactions: createReadTransactions({ movements, lists, cursors }),
+        reconcile: createReconcileLedger({ lists }),
         takeCallback: createTakeCallback({
-          wallets,
-          movements,
+          ...{ wallets, movements, apply, clock, logger },
           signatures: createCallbackSignatures(db),
-          apply,
-          clock,
           wake: wakeAll,
-          logger,
         }),
       }),
-      ...reconciliationCalls({ reconcile: createReconcileLedger({ lists }) }),
       ...operationsCalls({
         operateMovements: createOperateMovements({
           lists,
@@ -190,7 +184,7 @@ export async function startWalletBridge({
     async stop() {
       wakeUps.unsubscribe()
       heard.unsubscribe()
-      const idle = Promise.all([served.stop(), resolver.stop(), upkeep.stop()])
+      const idle = Promise.all([served.stop(), resolver.stop(), ...upkeep.map((poll) => poll.stop())])
       await Promise.race([idle, delay(drainMaxMs, null, { ref: false })])
       await stopOutbox()
       await client.close()

@@ -1,12 +1,11 @@
 import { newId } from '@pitboss/runtime/new-id'
 import t from 'tap'
+import { type ApplyMessage, createApplyMessage } from '../src/actions/apply-message.ts'
+import { createResolveByPerson } from '../src/actions/operate-movements.ts'
+import { documentOf, initialState, reversalDocumentOf } from '../src/records/new-movement.ts'
 import { advanceMovement } from '../src/rules/advance-movement.ts'
 import type { MovementMessage, MovementState } from '../src/rules/movement.ts'
-import { type ApplyMessage, createApplyMessage } from '../src/actions/apply-message.ts'
-import { documentOf, initialState, reversalDocumentOf } from '../src/records/new-movement.ts'
-import { createResolveByPerson } from '../src/actions/resolve-by-person.ts'
-import type { MovementDocument } from '../src/storage/movement-document.ts'
-import type { MovementStore } from '../src/storage/movements.ts'
+import type { MovementDocument, MovementStore } from '../src/storage/movements.ts'
 import { newScope, reversalOf, specOf } from './fixtures/bridge.ts'
 
 const at = new Date('2026-11-20T09:30:00.000Z')

@@ -1,11 +1,13 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Mailbox } from '@pitboss/runtime/mailbox'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Breakers } from '../clients/breakers.ts'
 import { freshRollback, reversalDocumentOf } from '../records/new-movement.ts'
 import { nextAction } from '../rules/advance-movement.ts'
 import { callingRoundOf, scopeOf } from '../rules/movement-keys.ts'
+import { hasAnswer } from '../rules/movement.ts'
 import type { DueMovements } from '../storage/due-movements.ts'
-import type { MovementDocument } from '../storage/movement-document.ts'
+import type { MovementDocument } from '../storage/movements.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
 import { beginCall, lostAttemptOf, type RunCall } from './run-call.ts'
@@ -138,5 +140,45 @@ export function createAdvanceDue({
     isSilent: breakers.isOpen,
     placeReversal,
     advance: (document, requestId) => inTurn(document._id, () => advanceNow(document, requestId)),
+  }
+}
+
+const pollFirstMs = 10
+const pollLastMs = 200
+
+export type AwaitFirstTry = (
+  document: MovementDocument,
+  until: { requestId: string; deadlineAtMs: number },
+) => Promise<MovementDocument>
+
+/**
+ * Waits for the end of a movement's first try, which this or another process makes; makes it when none does.
+ * @returns the movement; past the deadline as it is then, and the resolver goes on with it
+ */
+export function createAwaitFirstTry({
+  advance,
+  movements,
+  clock,
+  wait = (ms) => delay(ms, null, { ref: false }),
+}: Pick<ApplyDeps, 'movements' | 'clock' | 'wait'> & { advance: AdvanceDue }): AwaitFirstTry {
+  return async function awaitFirstTry(given, { requestId, deadlineAtMs }) {
+    let document = given
+    let pollMs = pollFirstMs
+    while (!hasAnswer(document)) {
+      const leftMs = deadlineAtMs - clock.now().getTime()
+      if (leftMs <= 0) break
+      const work = advance.advance(document, requestId)
+      const ended = await Promise.race([work, wait(leftMs).then(() => null)])
+      if (ended === null) {
+        // The work goes on; should it fail, the resolver finds the movement due.
+        work.catch(() => undefined)
+        break
+      }
+      document = (await movements.findById(document._id)) ?? ended.document
+      if (hasAnswer(document)) break
+      await wait(Math.min(pollMs, Math.max(1, leftMs)))
+      pollMs = Math.min(pollMs * 2, pollLastMs)
+    }
+    return document
   }
 }

@@ -4,8 +4,7 @@ import type { Outbox } from '@pitboss/storage/outbox'
 import { toMovementEvent } from '../records/render-movement.ts'
 import { advanceMovement, type ScaleMs } from '../rules/advance-movement.ts'
 import type { MovementMessage, MovementState, MovementStep } from '../rules/movement.ts'
-import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
-import type { MovementStore } from '../storage/movements.ts'
+import type { AttemptRecord, MovementDocument, MovementStore } from '../storage/movements.ts'
 
 /**
  * The effect of a message on a movement, and the movement after it. `round-busy`: another call of the round

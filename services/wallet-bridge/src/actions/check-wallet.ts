@@ -109,49 +109,41 @@ export function createCheckWallet({
 }
 
 function checkReachable(wallet: Wallet, { exchange, latencyMs }: WalletCallResult): Check {
-  const name = 'reachable'
-  const expected = `an answer from ${wallet.url}/balance within ${Math.min(wallet.timeoutMs, callTimeoutMaxMs)} ms`
+  const withinMs = Math.min(wallet.timeoutMs, callTimeoutMaxMs)
+  const expected = `an answer from ${wallet.url}/balance within ${withinMs} ms`
   if (exchange.kind === 'answer') {
-    const actual = `http status ${exchange.httpStatus} after ${latencyMs} ms`
-    return { name, ok: true, expected, actual, hint: null }
+    return judged('reachable', true, expected, `http status ${exchange.httpStatus} after ${latencyMs} ms`)
   }
-  const timeout = exchange.kind === 'timeout'
-  return {
-    name,
-    ok: false,
-    expected,
-    actual: timeout ? 'no complete answer in time' : exchange.reason,
-    hint: timeout
+  const hint =
+    exchange.kind === 'timeout'
       ? 'Answer faster, or raise timeout_ms.'
-      : 'Check the address, the certificate and that the wallet runs and lets us in.',
-  }
+      : 'Check the address, the certificate and that the wallet runs and lets us in.'
+  return judged('reachable', false, expected, describe(exchange), hint)
+}
+
+/** A check with its hint, which is shown only when it failed. */
+function judged(name: string, ok: boolean, expected: string, actual: string, hint = ''): Check {
+  return { name, ok, expected, actual, hint: ok ? null : hint }
 }
 
 function checkShape({ exchange }: WalletCallResult): Check {
-  const ok = statusOf(exchange) !== null
-  return {
-    name: 'answer_shape',
-    ok,
-    expected: 'a JSON object with a text field "status", each field once, at most 64 KiB',
-    actual: describe(exchange),
-    hint: ok
-      ? null
-      : 'Answer every call with { "status": "OK" | "<CODE>", … } and content-type application/json.',
-  }
+  return judged(
+    'answer_shape',
+    statusOf(exchange) !== null,
+    'a JSON object with a text field "status", each field once, at most 64 KiB',
+    describe(exchange),
+    'Answer every call with { "status": "OK" | "<CODE>", … } and content-type application/json.',
+  )
 }
 
 function checkSignature({ exchange }: WalletCallResult): Check {
-  const status = statusOf(exchange)
-  const ok = status !== null && playerCodes.has(status)
-  return {
-    name: 'signature_accepted',
-    ok,
-    expected: 'a correctly signed call is answered OK, or with a code about the player',
-    actual: describe(exchange),
-    hint: ok
-      ? null
-      : 'x-signature is the hex HMAC-SHA256 of x-timestamp + "." + the raw body, under the whole secret, wsec_ included. Is the newest secret installed, and does your clock run right?',
-  }
+  return judged(
+    'signature_accepted',
+    playerCodes.has(statusOf(exchange) ?? ''),
+    'a correctly signed call is answered OK, or with a code about the player',
+    describe(exchange),
+    'x-signature is the hex HMAC-SHA256 of x-timestamp + "." + the raw body, under the whole secret, wsec_ included. Is the newest secret installed, and does your clock run right?',
+  )
 }
 
 function checkRefused(name: string, { exchange }: WalletCallResult, hint: string): Check {
@@ -161,8 +153,7 @@ function checkRefused(name: string, { exchange }: WalletCallResult, hint: string
     exchange.httpStatus !== 429 &&
     statusOf(exchange) !== 'OK' &&
     (exchange.httpStatus >= 400 || statusOf(exchange) !== null)
-  const expected = 'refused with http status 401 (or another 4xx)'
-  return { name, ok, expected, actual: describe(exchange), hint: ok ? null : hint }
+  return judged(name, ok, 'refused with http status 401 (or another 4xx)', describe(exchange), hint)
 }
 
 function checkClock({ exchange }: WalletCallResult, now: Date): Check {
@@ -170,42 +161,37 @@ function checkClock({ exchange }: WalletCallResult, now: Date): Check {
   const theirs = date === null ? Number.NaN : Date.parse(date)
   const apartS = Math.round(Math.abs(theirs - now.getTime()) / 1000)
   const ok = Number.isNaN(theirs) || apartS <= 60
-  return {
-    name: 'clock',
+  return judged(
+    'clock',
     ok,
-    expected: 'a clock at most 60 s away from ours',
-    actual: Number.isNaN(theirs) ? 'the answer has no Date header' : `${apartS} s away`,
-    hint: ok ? null : 'Let the machine synchronise its clock: signatures are valid for 300 s only.',
-  }
+    'a clock at most 60 s away from ours',
+    Number.isNaN(theirs) ? 'the answer has no Date header' : `${apartS} s away`,
+    'Let the machine synchronise its clock: signatures are valid for 300 s only.',
+  )
 }
 
 function checkBalance({ exchange }: WalletCallResult, currency: string): Check {
   const reading = readBalanceAnswer(currency, exchange)
   const ok = reading.kind === 'balance' || (reading.kind === 'refused' && playerCodes.has(reading.walletCode))
-  return {
-    name: 'balance_type',
+  return judged(
+    'balance_type',
     ok,
-    expected: `a decimal string in ${currency}, such as "10.00"`,
-    actual: reading.kind === 'balance' ? `"${reading.amount}"` : describeReading(reading),
-    hint: ok
-      ? null
-      : 'Send the balance as text with at most the decimals of its currency, and the currency that was asked for; never a JSON number.',
-  }
+    `a decimal string in ${currency}, such as "10.00"`,
+    reading.kind === 'balance' ? `"${reading.amount}"` : describeReading(reading),
+    'Send the balance as text with at most the decimals of its currency, and the currency that was asked for; never a JSON number.',
+  )
 }
 
 function checkIdempotency(first: WalletCallResult, second: WalletCallResult, currency: string): Check {
-  const judged = [first, second].map(({ exchange }) => judgeExchange('rollback', currency, exchange))
-  const ok = judged.every(({ kind }) => kind === 'success')
-  return {
-    name: 'idempotency',
+  const answers = [first, second].map(({ exchange }) => judgeExchange('rollback', currency, exchange))
+  const ok = answers.every(({ kind }) => kind === 'success')
+  return judged(
+    'idempotency',
     ok,
-    expected:
-      'a rollback of a movement that the wallet never saw is answered OK, DUPLICATE or TRANSACTION_NOT_FOUND, and so is its repeat',
-    actual: `${describe(first.exchange)}, then ${describe(second.exchange)}`,
-    hint: ok
-      ? null
-      : 'Remember the rolled back transactionId, so that a debit that comes later is refused with TRANSACTION_ROLLED_BACK, and answer repeats alike.',
-  }
+    'a rollback of a movement that the wallet never saw is answered OK, DUPLICATE or TRANSACTION_NOT_FOUND, and so is its repeat',
+    `${describe(first.exchange)}, then ${describe(second.exchange)}`,
+    'Remember the rolled back transactionId, so that a debit that comes later is refused with TRANSACTION_ROLLED_BACK, and answer repeats alike.',
+  )
 }
 
 function statusOf(exchange: WalletExchange): string | null {

@@ -1,15 +1,14 @@
 import { createMailbox } from '@pitboss/runtime/mailbox'
 import type { Logger } from 'pino'
+import { type BreakerNote, type Breakers, createBreakers } from '../clients/breakers.ts'
 import type { WalletClient } from '../clients/wallet-client.ts'
 import type { DueMovements } from '../storage/due-movements.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
-import { type AdvanceDue, createAdvanceDue } from './advance-due.ts'
+import { type AdvanceDue, createAdvanceDue, createAwaitFirstTry } from './advance-due.ts'
 import { type ApplyDeps, type ApplyMessage, createApplyMessage } from './apply-message.ts'
-import { createAwaitFirstTry } from './await-first-try.ts'
-import { type BreakerNote, type Breakers, createBreakers } from '../clients/breakers.ts'
 import { createPlaceMovement, type PlaceMovement } from './place-movement.ts'
+import { createVoidStake, type VoidStake } from './place-reversal.ts'
 import { type CallMetrics, createRunCall } from './run-call.ts'
-import { createVoidStake, type VoidStake } from './void-stake.ts'
 
 /** The actions that move a movement on, and the breakers that hold back its stakes. */
 export type Settlement = {

@@ -8,14 +8,18 @@ import type { Breakers } from '../clients/breakers.ts'
 import { documentOf, initialState, uncalledState } from '../records/new-movement.ts'
 import { advanceMovement } from '../rules/advance-movement.ts'
 import type { MovementState } from '../rules/movement.ts'
-import type { MovementDocument } from '../storage/movement-document.ts'
+import type { MovementDocument } from '../storage/movements.ts'
 import type { Wallet, Wallets } from '../storage/wallet-document.ts'
-import type { AdvanceDue } from './advance-due.ts'
+import type { AdvanceDue, AwaitFirstTry } from './advance-due.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
-import type { AwaitFirstTry } from './await-first-try.ts'
-import { createPlaceReversal } from './place-reversal.ts'
+import {
+  createPlaceReversal,
+  findStored,
+  refuseOtherRequest,
+  type Stored,
+  storeOnce,
+} from './place-reversal.ts'
 import { beginCall, type RunCall } from './run-call.ts'
-import { findStored, refuseOtherRequest, storeOnce, type Stored } from './store-movement.ts'
 
 export type PlaceContext = { readonly requestId: string; readonly deadlineAtMs: number }
 /** `stake`: of a rollback, the stake that it voids. */

@@ -2,11 +2,12 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { normaliseAmount } from '../records/new-movement.ts'
+import { documentOf, initialState, normaliseAmount } from '../records/new-movement.ts'
+import { advanceMovement } from '../rules/advance-movement.ts'
+import { scopeOf } from '../rules/movement-keys.ts'
 import type { MovementMessage } from '../rules/movement.ts'
-import type { MovementDocument } from '../storage/movement-document.ts'
+import type { MovementDocument, MovementStore } from '../storage/movements.ts'
 import type { PlaceContext, PlaceDeps, PlaceOrder } from './place-movement.ts'
-import { recordNeverSent, refuseOtherRequest, type Stored } from './store-movement.ts'
 
 type ReversalSpec = MovementSpec & { readonly type: 'REFUND' | 'ROLLBACK' }
 type PlaceReversal = (
@@ -77,11 +78,101 @@ export function createPlaceReversal(deps: PlaceDeps): PlaceReversal {
   }
 }
 
+type Voided = { readonly stake: MovementDocument; readonly rollback: MovementDocument | null }
+export type VoidStake = (
+  scope: Scope,
+  asked: { stake: MovementSpec; rollbackTransactionId: string },
+  context: PlaceContext,
+) => Promise<Voided>
+
+/**
+ * Gives a stake back, whether or not the wallet has taken it. A stake that was never placed is recorded and
+ * never sent: a request for it that is still on its way finds it voided. Waits for the rollback's first try.
+ * @throws ServiceError TRANSACTION_CONFLICT when the id belongs to another request; WALLET_NOT_CONFIGURED
+ */
+export function createVoidStake(deps: PlaceDeps): VoidStake {
+  const { movements, apply, advance, awaitFirstTry, clock, newId } = deps
+
+  return async function voidStake(scope, { stake: spec, rollbackTransactionId }, context) {
+    const rollback = { transactionId: rollbackTransactionId, reference: newId('txn') }
+    const message = {
+      kind: 'void-asked',
+      at: clock.now(),
+      rollback,
+      requestHash: `void:${spec.requestHash}`,
+    } as const
+    const stake = await ownStake()
+    if (stake.requestHash !== spec.requestHash || stake.roundId !== spec.roundId) {
+      throw new ServiceError('TRANSACTION_CONFLICT')
+    }
+    const asked = (await apply(stake, message)).document
+    await failpoint('wallet.void-asked')
+    const placed = await placedRollback(asked)
+    const ended = placed === null ? null : await awaitFirstTry(placed, context)
+    return { stake: (await movements.findById(asked._id)) ?? asked, rollback: ended }
+
+    async function ownStake(): Promise<MovementDocument> {
+      const present = await movements.find(scope, spec.transactionId)
+      if (present !== null) return present
+      return (await recordNeverSent(deps, { scope, stake: spec, message })).document
+    }
+  }
+
+  async function placedRollback(stake: MovementDocument): Promise<MovementDocument | null> {
+    const { reversal } = stake
+    if (reversal === null) return null
+    if (!reversal.placed) return advance.placeReversal(stake)
+    return movements.find(scopeOf(stake), reversal.transactionId)
+  }
+}
+
 function refuseOtherAmount(original: MovementDocument, spec: MovementSpec): void {
   if (spec.currency !== original.currency) {
     throw invalidField('currency', `must be ${original.currency}, as the original's`)
   }
   if (normaliseAmount(spec.amount, spec.currency) !== original.amount) {
     throw invalidField('amount', `must be ${original.amount}: a movement is given back in full`)
+  }
+}
+
+/** A stored movement. `created` is false when the id was stored before. */
+export type Stored = { readonly document: MovementDocument; readonly created: boolean }
+
+/** Inserts a movement that has no call in flight, or finds the one that has its id. */
+export async function storeOnce(movements: MovementStore, document: MovementDocument): Promise<Stored> {
+  if ((await movements.insert(document)) === 'inserted') return { document, created: true }
+  return { document: await findStored(movements, document._id), created: false }
+}
+
+/** Finds the movement for which an insert was refused. @throws Error when it is not found */
+export async function findStored(movements: MovementStore, id: string): Promise<MovementDocument> {
+  const present = await movements.findById(id)
+  if (present === null) throw new Error(`the movement ${id} was refused as a duplicate and is not found`)
+  return present
+}
+
+/**
+ * Records a stake that was never placed together with its rollback, so that it is never sent: a request for
+ * it that is still on its way finds it voided. @throws ServiceError WALLET_NOT_CONFIGURED
+ */
+async function recordNeverSent(
+  { movements, wallets, scaleMs, newId }: PlaceDeps,
+  { scope, stake, message }: { scope: Scope; stake: MovementSpec; message: MovementMessage },
+): Promise<Stored> {
+  if ((await wallets.find(scope)) === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
+  const { state } = advanceMovement(initialState('BET', message.at), message, scaleMs)
+  return storeOnce(movements, documentOf({ scope, spec: stake, reference: newId('txn'), state }))
+}
+
+/**
+ * Refuses a request whose id belongs to another one. The round counts too: two players may choose the same id
+ * for the same bet, and one debit must not serve both. @throws ServiceError TRANSACTION_CONFLICT
+ */
+export function refuseOtherRequest(
+  present: MovementDocument,
+  { requestHash, type, roundId }: Pick<MovementSpec, 'requestHash' | 'type' | 'roundId'>,
+): void {
+  if (present.requestHash !== requestHash || present.type !== type || present.roundId !== roundId) {
+    throw new ServiceError('TRANSACTION_CONFLICT')
   }
 }

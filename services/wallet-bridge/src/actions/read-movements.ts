@@ -4,10 +4,9 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import { z } from 'zod'
 import { scopeOf } from '../rules/movement-keys.ts'
-import { hasAnswer } from '../rules/movement-outcome.ts'
-import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
+import { hasAnswer } from '../rules/movement.ts'
 import type { MovementFilters, MovementLists } from '../storage/movement-lists.ts'
-import type { MovementStore } from '../storage/movements.ts'
+import type { AttemptRecord, MovementDocument, MovementStore } from '../storage/movements.ts'
 
 type ListQuery = z.infer<typeof listTransactions.call.request>['query']
 type PageQuery = Pick<ListQuery, 'limit' | 'cursor'>

@@ -1,17 +1,16 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Logger } from 'pino'
+import type { Breakers } from '../clients/breakers.ts'
 import type { WalletCallResult, WalletClient } from '../clients/wallet-client.ts'
-import type { Judgement, MovementMessage, WalletCall } from '../rules/movement.ts'
+import { freshRollback } from '../records/new-movement.ts'
+import { scopeOf } from '../rules/movement-keys.ts'
+import { type Judgement, type MovementMessage, type WalletCall, wasAcknowledged } from '../rules/movement.ts'
 import { callTimeoutMs } from '../rules/retry-schedule.ts'
-import { wasAcknowledged } from '../rules/movement-outcome.ts'
 import { addressFor } from '../rules/wallet-address.ts'
 import { contradictionOf, judgeExchange } from '../rules/wallet-answers.ts'
-import { scopeOf } from '../rules/movement-keys.ts'
-import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
+import type { AttemptRecord, MovementDocument } from '../storage/movements.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
-import type { Breakers } from '../clients/breakers.ts'
-import { freshRollback } from '../records/new-movement.ts'
 
 /** Time beyond the wallet's timeout after which another process may give up a call as lost. */
 const leaseGraceMs = 3000

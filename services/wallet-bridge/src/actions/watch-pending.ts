@@ -1,6 +1,6 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import type { Logger } from 'pino'
-import type { PendingFigures, PendingMovements } from '../storage/pending-movements.ts'
+import type { PendingFigures, PendingMovements } from '../storage/due-movements.ts'
 
 export type ReportPending = () => Promise<void>
 

@@ -7,7 +7,7 @@ import {
 } from '@pitboss/contracts/calls/wallet'
 import type { PlaceMovement } from '../actions/place-movement.ts'
 import type { ReadMovements } from '../actions/read-movements.ts'
-import type { VoidStake } from '../actions/void-stake.ts'
+import type { VoidStake } from '../actions/place-reversal.ts'
 import { toMovementAnswer, toMovementRecord } from '../records/render-movement.ts'
 
 /** Kept of the caller's time for the way back, when it waits for a first try. */

@@ -10,7 +10,7 @@ import type {
   WalletOperation,
 } from '../rules/movement.ts'
 import { callingRoundOf, movementIdOf, walletKeyOf } from '../rules/movement-keys.ts'
-import type { MovementDocument, MovementFacts } from '../storage/movement-document.ts'
+import type { MovementDocument, MovementFacts } from '../storage/movements.ts'
 import { renderWalletBody } from './render-movement.ts'
 
 const operationOf = { BET: 'debit', WIN: 'credit', REFUND: 'credit', ROLLBACK: 'rollback' } as const

@@ -3,10 +3,9 @@ import type { MovementEventData } from '@pitboss/contracts/objects/event'
 import type { Movement, MovementAttempt } from '@pitboss/contracts/objects/movement'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import { outboxEntry, type OutboxEntry } from '@pitboss/storage/outbox-entry'
-import type { MovementEventType, MovementState } from '../rules/movement.ts'
-import { outcomeOf } from '../rules/movement-outcome.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
-import type { AttemptRecord, MovementDocument, MovementFacts } from '../storage/movement-document.ts'
+import { type MovementEventType, type MovementState, outcomeOf } from '../rules/movement.ts'
+import type { AttemptRecord, MovementDocument, MovementFacts } from '../storage/movements.ts'
 
 /** The public record of a movement. Source: docs/contract.md, section 5. */
 export function toMovementRecord(document: MovementDocument): Movement {

@@ -1,6 +1,5 @@
 import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
-import type { MovementState } from './movement.ts'
-import { wasAcknowledged } from './movement-outcome.ts'
+import { type MovementState, wasAcknowledged } from './movement.ts'
 
 /** Compares an operator's own ledger with our movements. The shape of a difference is ours. */
 

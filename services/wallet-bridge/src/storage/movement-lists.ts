@@ -1,11 +1,10 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { createdWithin } from '@pitboss/storage/created-within'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { createdWithin } from '@pitboss/storage/created-within'
 import { type Filter, MongoServerError } from 'mongodb'
-import type { MovementStatus, MovementType } from '../rules/movement.ts'
 import { walletKeyOf } from '../rules/movement-keys.ts'
-import type { MovementDocument } from './movement-document.ts'
-import type { Movements } from './movements.ts'
+import type { MovementStatus, MovementType } from '../rules/movement.ts'
+import type { MovementDocument, Movements } from './movements.ts'
 
 /** Bounds the work of one page at the database. */
 const listMsMax = 5000

@@ -1,8 +1,10 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { changeFenced, fencedUpdate, type Versioned } from '@pitboss/storage/change-fenced'
 import { isDuplicateKey } from '@pitboss/storage/create-once'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { Db } from 'mongodb'
+import { createHash } from 'node:crypto'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 
 /** A stored wallet. `_id` is the wallet key; the secret is encrypted for that key alone. */
@@ -122,6 +124,35 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
         .limit(keysPageSize)
         .toArray()
       return found.map(({ _id }) => _id)
+    },
+  }
+}
+
+/** Time to keep a used signature; it is fresh for 300 s before and after its own time. */
+const keepS = 1200
+
+export const callbackIndexes: Readonly<Record<'callback_signatures', readonly IndexDeclaration[]>> = {
+  callback_signatures: [{ key: { usedAt: 1 }, name: 'used_at', expireAfterSeconds: keepS }],
+}
+
+/** The used signatures of callbacks, the same for all replicas and over restarts. */
+export type CallbackSignatures = {
+  /** Marks a signature as used. @returns false when it was used before */
+  use(walletKey: string, timestamp: string, signature: string, now: Date): Promise<boolean>
+}
+
+export function createCallbackSignatures(db: Db): CallbackSignatures {
+  const collection = db.collection<{ _id: string; usedAt: Date }>('callback_signatures')
+  return {
+    async use(walletKey, timestamp, signature, now) {
+      const _id = createHash('sha256').update(`${walletKey}\n${timestamp}\n${signature}`).digest('base64url')
+      try {
+        await collection.insertOne({ _id, usedAt: now })
+        return true
+      } catch (error) {
+        if (isDuplicateKey(error)) return false
+        throw error
+      }
     },
   }
 }

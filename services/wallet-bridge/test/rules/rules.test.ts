@@ -1,10 +1,14 @@
 import t from 'tap'
+import { initialState } from '../../src/records/new-movement.ts'
 import { advanceMovement, nextAction } from '../../src/rules/advance-movement.ts'
 import { admitStake, closedBreaker, recordOutcome } from '../../src/rules/circuit-breaker.ts'
-import type { Judgement, MovementMessage, MovementState } from '../../src/rules/movement.ts'
-import { outcomeOf } from '../../src/rules/movement-outcome.ts'
+import {
+  type Judgement,
+  type MovementMessage,
+  type MovementState,
+  outcomeOf,
+} from '../../src/rules/movement.ts'
 import { callTimeoutMs, nextStakeTryAt } from '../../src/rules/retry-schedule.ts'
-import { initialState } from '../../src/records/new-movement.ts'
 
 const rollback = { transactionId: 'rbk_1', reference: 'txn_1' }
 const at = (ms: number) => new Date(ms)

@@ -1,14 +1,13 @@
 import { newId } from '@pitboss/runtime/new-id'
-import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { connectStorage } from '@pitboss/storage/connect-storage'
+import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { withEngines } from '@pitboss/testing/with-engines'
 import t from 'tap'
-import type { MovementState } from '../../src/rules/movement.ts'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
-import { createDueMovements } from '../../src/storage/due-movements.ts'
 import { walletKeyOf } from '../../src/rules/movement-keys.ts'
-import { movementIndexes } from '../../src/storage/movement-document.ts'
-import { createMovements } from '../../src/storage/movements.ts'
+import type { MovementState } from '../../src/rules/movement.ts'
+import { createDueMovements } from '../../src/storage/due-movements.ts'
+import { createMovements, movementIndexes } from '../../src/storage/movements.ts'
 import { newScope, silentLogger, specOf } from '../fixtures/bridge.ts'
 
 const engines = await withEngines(t)

@@ -1,4 +1,3 @@
-import { randomBytes, randomUUID } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
 import { newId } from '@pitboss/runtime/new-id'
 import { connectStorage } from '@pitboss/storage/connect-storage'
@@ -7,18 +6,20 @@ import { parseKeyring } from '@pitboss/storage/keyring'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
 import { withEngines } from '@pitboss/testing/with-engines'
+import { randomBytes, randomUUID } from 'node:crypto'
 import pino from 'pino'
 import t from 'tap'
-import { specOf } from '../fixtures/bridge.ts'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
-import { callbackIndexes, createCallbackSignatures } from '../../src/storage/callback-signatures.ts'
-import { createDueMovements } from '../../src/storage/due-movements.ts'
 import { callingRoundOf, movementIdOf, walletKeyOf } from '../../src/rules/movement-keys.ts'
-import { movementIndexes } from '../../src/storage/movement-document.ts'
+import { createDueMovements, createPendingMovements } from '../../src/storage/due-movements.ts'
 import { createMovementLists } from '../../src/storage/movement-lists.ts'
-import { createMovements } from '../../src/storage/movements.ts'
-import { createPendingMovements } from '../../src/storage/pending-movements.ts'
-import { createWallets } from '../../src/storage/wallet-document.ts'
+import { createMovements, movementIndexes } from '../../src/storage/movements.ts'
+import {
+  callbackIndexes,
+  createCallbackSignatures,
+  createWallets,
+} from '../../src/storage/wallet-document.ts'
+import { specOf } from '../fixtures/bridge.ts'
 
 type Ids = { transactionId: string; roundId: string; playerId: string; signature: string }
 

@@ -1,10 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { formatAmount } from '@pitboss/money/amount'
 import { currencyDigits } from '@pitboss/money/currencies'
 import { verifyBody } from '@pitboss/signing/body-signature'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { setTimeout as delay } from 'node:timers/promises'
 import { rawBody } from '../shared/raw-app.ts'
-import type { CallLog } from './call-log.ts'
 import type { Decision } from './decide.ts'
 import type { Fault, FaultPlan } from './faults.ts'
 import type { Wallet } from './open-wallet.ts'
@@ -171,4 +170,51 @@ function statusIn(body: string): string | null {
 function header(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name]
   return Array.isArray(value) ? undefined : value
+}
+
+const CALLS_KEPT_MAX = 5000
+const ANSWER_CHARACTERS_KEPT_MAX = 4096
+
+/**
+ * One call that reached the wallet, in memory only. `http_status` and `status` are null when no answer went
+ * out.
+ */
+type LoggedCall = {
+  seq: number
+  at: string
+  operation: Operation
+  player_id: string | null
+  transaction_id: string | null
+  request_id: string | null
+  http_status: number | null
+  status: string | null
+  fault: string | null
+  duration_ms: number
+  headers: Record<string, string | string[] | undefined>
+  body: string
+  answer: string | null
+}
+
+export type CallLog = {
+  add(call: Omit<LoggedCall, 'seq'>): void
+  list(): readonly LoggedCall[]
+  clear(): void
+}
+
+/** The last 5,000 calls with request and answer; sequence numbers go on after `clear`. */
+export function createCallLog(): CallLog {
+  let calls: LoggedCall[] = []
+  let seq = 0
+  return {
+    add(call) {
+      seq += 1
+      const answer = call.answer?.slice(0, ANSWER_CHARACTERS_KEPT_MAX) ?? null
+      calls.push({ ...call, seq, answer })
+      if (calls.length > 2 * CALLS_KEPT_MAX) calls = calls.slice(-CALLS_KEPT_MAX)
+    },
+    list: () => calls.slice(-CALLS_KEPT_MAX),
+    clear() {
+      calls = []
+    },
+  }
 }

@@ -4,11 +4,11 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { pageOf, pageQuery } from '../shared/page.ts'
 import { parseBody } from '../shared/raw-app.ts'
-import type { CallLog } from './call-log.ts'
+import type { CallLog } from './answer-call.ts'
 import { type FaultPlan, faultsSchema } from './faults.ts'
 import type { Ledger, LedgerEntry } from './ledger.ts'
 import type { Wallet } from './open-wallet.ts'
-import { playerRule } from './player-names.ts'
+import { playerRule } from './decide.ts'
 
 const PLAYERS_MAX = 1000
 

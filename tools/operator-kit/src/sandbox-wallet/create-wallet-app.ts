@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { createAnswerCall } from './answer-call.ts'
-import { createCallLog } from './call-log.ts'
+import { createRawApp } from '../shared/raw-app.ts'
+import { createAnswerCall, createCallLog } from './answer-call.ts'
 import { addControlRoutes } from './control-routes.ts'
 import { createFaultPlan } from './faults.ts'
 import { openWallet } from './open-wallet.ts'
-import { createRawApp } from '../shared/raw-app.ts'
 
 export type WalletAppOptions = {
   dataDir: string

@@ -1,0 +1,151 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type { playerBalance } from '@pitboss/contracts/calls/wallet'
+import { toAccountMode } from '@pitboss/contracts/primitives'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
+import type { Clock } from '@pitboss/runtime/clock'
+import { randomInt } from 'node:crypto'
+import type { Logger } from 'pino'
+import type { z } from 'zod'
+import type { Breakers } from '../clients/breakers.ts'
+import type { WalletClient } from '../clients/wallet-client.ts'
+import { walletKeyOf } from '../rules/movement-keys.ts'
+import { formerOriginsAfter, originOf } from '../rules/wallet-address.ts'
+import { readBalanceAnswer } from '../rules/wallet-answers.ts'
+import type { PendingMovements } from '../storage/due-movements.ts'
+import type { Wallets, WalletSettings } from '../storage/wallet-document.ts'
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const secretCharacters = 32
+const balanceTimeoutMaxMs = 5000
+/**
+ * Bounds the callers who wait for the balance of one wallet, so that a wallet that hangs does not fill the
+ * process.
+ */
+const balancesPerWalletMax = 64
+
+export type OperatorWallets = ReturnType<typeof createOperatorWallets>
+type Settings = Omit<WalletSettings, 'formerOrigins'> & { readonly isSameLedger: boolean }
+
+/**
+ * The wallets of operators, for the dashboard and for rounds: settings, secrets, state and balances. Source:
+ * docs/contract.md, sections 3, 6 and 11.
+ */
+export function createOperatorWallets({
+  wallets,
+  pending,
+  client,
+  breakers,
+  countUnfinishedRounds,
+  allowLoopback,
+  clock,
+  logger,
+}: {
+  wallets: Wallets
+  pending: PendingMovements
+  client: WalletClient
+  breakers: Breakers
+  countUnfinishedRounds: (scope: Scope) => Promise<number>
+  allowLoopback: boolean
+  clock: Clock
+  logger: Logger
+}) {
+  const balancesInFlight = new Map<string, number>()
+  return {
+    /**
+     * Creates the scope's wallet or changes its settings; a change keeps the secret. The origin of the
+     * address changes only while nothing is open there, or when the new address serves the same ledger.
+     * @returns the new wallet's secret, or null when there was a wallet. @throws ServiceError
+     * VALIDATION_ERROR at `url`; CONFLICT; SERVICE_UNAVAILABLE when rounds cannot be asked
+     */
+    async put(scope: Scope, { isSameLedger, ...given }: Settings) {
+      await refuseBadUrl(given.url, scope)
+      const present = await wallets.find(scope)
+      const isMove = present !== null && originOf(present.url) !== originOf(given.url)
+      if (isMove && !isSameLedger) await refuseOpenMoney(scope)
+      const settings =
+        present === null
+          ? given
+          : { ...given, formerOrigins: formerOriginsAfter(present, given.url, isSameLedger) }
+      const changed = await wallets.change(scope, settings, clock.now())
+      if (changed !== null) return { wallet: changed, secret: null }
+      const secret = newWalletSecret()
+      const created = await wallets.create(scope, settings, secret, clock.now())
+      if (created !== null) return { wallet: created, secret }
+      // Another request created it meanwhile.
+      const other = await wallets.change(scope, settings, clock.now())
+      if (other === null) throw new Error('the wallet was refused as a duplicate and is not found')
+      return { wallet: other, secret: null }
+    },
+    /** Replaces the secret at once, without a time in which both are good. @throws ServiceError NOT_FOUND */
+    async rotateSecret(scope: Scope) {
+      const secret = newWalletSecret()
+      const wallet = await wallets.replaceSecret(scope, secret, clock.now())
+      if (wallet === null) throw new ServiceError('NOT_FOUND')
+      return { wallet, secret }
+    },
+    /** @throws ServiceError NOT_FOUND */
+    async find(scope: Scope) {
+      const wallet = await wallets.find(scope)
+      if (wallet === null) throw new ServiceError('NOT_FOUND')
+      return wallet
+    },
+    /** Tells whether there is a wallet, whether its breaker holds back stakes, and how it takes lost rounds. */
+    async status(scope: Scope) {
+      const wallet = await wallets.find(scope)
+      return {
+        configured: wallet !== null,
+        breakerOpen: breakers.isOpen(walletKeyOf(scope)),
+        settleLosses: wallet?.settleLosses,
+      }
+    },
+    /** Asks the wallet for a player's balance, for at most 5 s. Null without a usable answer. */
+    async balance(request: z.infer<typeof playerBalance.request>, requestId: string) {
+      const { scope, playerId, currency, sessionId, walletGameId } = request
+      const wallet = await wallets.open(scope)
+      const inFlight = balancesInFlight.get(walletKeyOf(scope)) ?? 0
+      if (wallet === null || inFlight >= balancesPerWalletMax) return null
+      balancesInFlight.set(wallet.key, inFlight + 1)
+      try {
+        const { exchange } = await client.call({
+          wallet,
+          operation: 'balance',
+          body: JSON.stringify({ playerId, currency, sessionId, gameId: walletGameId }),
+          requestId,
+          timeoutMs: Math.min(wallet.timeoutMs, balanceTimeoutMaxMs),
+        })
+        const reading = readBalanceAnswer(currency, exchange)
+        if (reading.kind === 'balance') return { amount: reading.amount, currency }
+        const why = reading.kind === 'refused' ? reading.walletCode : reading.reason
+        logger.info({ wallet: wallet.key, request_id: requestId, reason: why }, 'balance.unknown')
+        return null
+      } finally {
+        balancesInFlight.set(wallet.key, (balancesInFlight.get(wallet.key) ?? 1) - 1)
+      }
+    },
+  }
+
+  /** Refuses to leave an address where movements or rounds are open. @throws ServiceError CONFLICT */
+  async function refuseOpenMoney(scope: Scope): Promise<void> {
+    const [movements, rounds] = await Promise.all([pending.unresolved(scope), countUnfinishedRounds(scope)])
+    if (movements === 0 && rounds === 0) return
+    const message =
+      `Unresolved movements: ${movements}, unfinished rounds: ${rounds}. Wait until they have ended, or say ` +
+      'same_ledger: true when the new address serves the same ledger.'
+    throw new ServiceError('CONFLICT', { message })
+  }
+
+  async function refuseBadUrl(url: string, scope: Scope): Promise<void> {
+    const policy = { environment: toAccountMode(scope.environment), allowLoopback }
+    const verdict = await checkOutboundUrlAndResolve(url, policy, scope.operatorId)
+    if (!verdict.ok) throw invalidField('url', verdict.reason)
+    if (url.includes('?')) throw invalidField('url', 'must not have a query')
+  }
+}
+
+/** `wsec_` and 32 base62 characters. The whole text is the HMAC key of wallet calls and callbacks. */
+function newWalletSecret(): string {
+  let text = 'wsec_'
+  for (let position = 0; position < secretCharacters; position++) text += base62.charAt(randomInt(62))
+  return text
+}

@@ -1,0 +1,139 @@
+import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
+import {
+  playerBalance,
+  reconcileChunk,
+  reconcileOurs,
+  walletCallback,
+  walletStatus,
+} from '@pitboss/contracts/calls/wallet'
+import {
+  checkWallet,
+  dashboardGetTransaction,
+  dashboardGetTransactionAttempts,
+  dashboardListTransactions,
+  getTransaction,
+  getTransactionAttempts,
+  getWallet,
+  listTransactions,
+  putWallet,
+  rotateWalletSecret,
+} from '@pitboss/contracts/endpoints/wallet'
+import { type AccountMode, toAccountMode, toEventEnvironment } from '@pitboss/contracts/primitives'
+import type { OperatorWallets } from '../actions/operator-wallets.ts'
+import type { CheckWallet } from '../actions/check-wallet.ts'
+import type { ReadTransactions } from '../actions/read-movements.ts'
+import type { ReconcileLedger } from '../actions/reconcile-ledger.ts'
+import type { TakeCallback } from '../actions/take-callback.ts'
+import { toAttemptRecord, toMovementRecord } from '../records/render-movement.ts'
+
+type GatewayParts = {
+  wallets: OperatorWallets
+  check: CheckWallet
+  transactions: ReadTransactions
+  reconcile: ReconcileLedger
+  takeCallback: TakeCallback
+}
+
+/**
+ * What the gateway asks, and rounds about wallets: settings and reads of the dashboard and of operators'
+ * servers, signed callbacks, comparisons with an operator's own ledger in bounded chunks. Source:
+ * docs/contract.md, sections 3, 5, 6 and 11.
+ */
+export function gatewayCalls(parts: GatewayParts): CallHandler[] {
+  const { reconcile, takeCallback } = parts
+  return [
+    ...walletCalls(parts),
+    ...transactionCalls(parts.transactions),
+    handler(walletCallback, async (request, { requestId }) => {
+      await takeCallback(request, requestId)
+      return null
+    }),
+    handler(reconcileChunk, ({ scope, rows }) => reconcile.compare(scope, rows)),
+    handler(reconcileOurs, ({ scope, from, to, after }) =>
+      reconcile.ours(scope, { from: new Date(from), to: new Date(to) }, after),
+    ),
+  ]
+}
+
+function walletCalls({ wallets, check }: GatewayParts): CallHandler[] {
+  return [
+    handler(walletStatus, ({ scope }) => wallets.status(scope)),
+    handler(playerBalance, async (request, { requestId }) => ({
+      balance: await wallets.balance(request, requestId),
+    })),
+    handler(getWallet.call, async ({ caller, params }) => ({
+      status: 200,
+      body: toWalletRecord(await wallets.find(dashboardScope(caller, params.environment))),
+    })),
+    handler(putWallet.call, async ({ caller, params, body }) => {
+      const { wallet, secret } = await wallets.put(dashboardScope(caller, params.environment), {
+        url: body.url,
+        timeoutMs: body.timeout_ms,
+        settleLosses: body.settle_losses,
+        isSameLedger: body.same_ledger ?? false,
+      })
+      if (secret === null) return { status: 200, body: toWalletRecord(wallet) }
+      return { status: 201, body: { ...toWalletRecord(wallet), secret } }
+    }),
+    handler(rotateWalletSecret.call, async ({ caller, params }) => {
+      const { wallet, secret } = await wallets.rotateSecret(dashboardScope(caller, params.environment))
+      return { status: 200, body: { ...toWalletRecord(wallet), secret } }
+    }),
+    handler(checkWallet.call, async ({ caller, params }) => ({
+      status: 200,
+      body: await check(dashboardScope(caller, params.environment), caller.account.currencies[0] ?? 'USD'),
+    })),
+  ]
+}
+
+/** The dashboard's record of a wallet, without its secret. Source: docs/contract.md, section 3. */
+function toWalletRecord(wallet: Awaited<ReturnType<OperatorWallets['find']>>) {
+  return {
+    environment: toAccountMode(wallet.environment),
+    url: wallet.url,
+    timeout_ms: wallet.timeoutMs,
+    settle_losses: wallet.settleLosses,
+    created_at: wallet.createdAt.toISOString(),
+    updated_at: wallet.updatedAt.toISOString(),
+  }
+}
+
+function transactionCalls(read: ReadTransactions): CallHandler[] {
+  const list = async (...asked: Parameters<ReadTransactions['list']>) => {
+    const { documents, next } = await read.list(...asked)
+    return { status: 200, body: { data: documents.map(toMovementRecord), next_cursor: next } }
+  }
+  const show = async (...asked: Parameters<ReadTransactions['find']>) => ({
+    status: 200,
+    body: toMovementRecord(await read.find(...asked)),
+  })
+  const attempts = async (...asked: Parameters<ReadTransactions['attempts']>) => {
+    const { attempts, next } = await read.attempts(...asked)
+    return { status: 200, body: { data: attempts.map(toAttemptRecord), next_cursor: next } }
+  }
+  return [
+    handler(listTransactions.call, ({ caller, query }) => list(caller.scope, query)),
+    handler(dashboardListTransactions.call, ({ caller, query: { environment, ...query } }) =>
+      list(dashboardScope(caller, environment ?? 'TEST'), query),
+    ),
+    handler(getTransaction.call, ({ caller, params }) => show([caller.scope], params.transaction_id)),
+    handler(dashboardGetTransaction.call, ({ caller, params, query }) =>
+      show(scopesOf(caller, query.environment), params.transaction_id),
+    ),
+    handler(getTransactionAttempts.call, ({ caller, params, query }) =>
+      attempts([caller.scope], params.transaction_id, query),
+    ),
+    handler(dashboardGetTransactionAttempts.call, ({ caller, params, query }) =>
+      attempts(scopesOf(caller, query.environment), params.transaction_id, query),
+    ),
+  ]
+}
+
+function dashboardScope(caller: Caller, environment: AccountMode): Scope {
+  return { operatorId: caller.scope.operatorId, environment: toEventEnvironment(environment) }
+}
+
+function scopesOf(caller: Caller, environment: AccountMode | undefined): Scope[] {
+  return environment === undefined ? lookupScopes(caller) : [dashboardScope(caller, environment)]
+}

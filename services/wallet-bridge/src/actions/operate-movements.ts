@@ -4,27 +4,11 @@ import type { Breakers } from '../clients/breakers.ts'
 import { advanceMovement } from '../rules/advance-movement.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import type { MovementStatus } from '../rules/movement.ts'
-import type { PendingFigures, PendingMovements } from '../storage/due-movements.ts'
+import type { PendingMovements } from '../storage/due-movements.ts'
 import type { MovementLists } from '../storage/movement-lists.ts'
 import type { MovementDocument } from '../storage/movements.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
-
-/** The work of the operations command on movements, over every account. */
-export type OperateMovements = {
-  /** Oldest first. `olderThanS` is an age in seconds at `now`. */
-  list(
-    filters: { status: MovementStatus | null; olderThanS: number | null; limit: number },
-    now: Date,
-  ): Promise<MovementDocument[]>
-  /** Finds a movement by its reference or transaction id. @throws ServiceError TRANSACTION_NOT_FOUND */
-  find(reference: string): Promise<MovementDocument>
-  /** The movements of a round, oldest first, at most 500. */
-  ofRound(roundId: string): Promise<MovementDocument[]>
-  /** Ends an owed movement by a person's order. @throws ServiceError TRANSACTION_NOT_FOUND, CONFLICT */
-  resolve(order: ResolveOrder): Promise<MovementDocument>
-  status(now: Date): Promise<{ readonly pending: PendingFigures; readonly breakersOpen: string[] }>
-}
 
 type ResolveOrder = {
   readonly reference: string
@@ -37,7 +21,10 @@ type ResolveOrder = {
 const roundMovementsMax = 500
 const walletPagesMax = 200
 
-/** Works on movements for the operations command. Source: docs/contract.md, section 10. */
+export type OperateMovements = ReturnType<typeof createOperateMovements>
+type ListFilters = { status: MovementStatus | null; olderThanS: number | null; limit: number }
+
+/** Works on movements of every account for the operations command. Source: docs/contract.md, section 10. */
 export function createOperateMovements({
   lists,
   wallets,
@@ -52,8 +39,11 @@ export function createOperateMovements({
   breakers: Pick<Breakers, 'open'>
   resolveByPerson: ResolveByPerson
   logger: Logger
-}): OperateMovements {
-  /** Looks through the movements of every wallet, a page of wallets at a time. */
+}) {
+  /**
+   * Finds a movement by its reference or transaction id, a page of wallets at a time.
+   * @throws ServiceError TRANSACTION_NOT_FOUND
+   */
   async function find(reference: string): Promise<MovementDocument> {
     let after = ''
     for (let page = 1; page <= walletPagesMax; page++) {
@@ -69,12 +59,15 @@ export function createOperateMovements({
 
   return {
     find,
-    list({ status, olderThanS, limit }, now) {
+    /** Oldest first. `olderThanS` is an age in seconds at `now`. */
+    list({ status, olderThanS, limit }: ListFilters, now: Date) {
       const createdBefore = olderThanS === null ? null : new Date(now.getTime() - olderThanS * 1000)
       return lists.overall({ status, createdBefore, limit })
     },
-    ofRound: (roundId) => lists.ofRound(roundId, roundMovementsMax),
-    async resolve({ reference, as, by, reason, dryRun }) {
+    /** The movements of a round, oldest first, at most 500. */
+    ofRound: (roundId: string) => lists.ofRound(roundId, roundMovementsMax),
+    /** Ends an owed movement by a person's order. @throws ServiceError TRANSACTION_NOT_FOUND, CONFLICT */
+    async resolve({ reference, as, by, reason, dryRun }: ResolveOrder) {
       const resolved = await resolveByPerson(await find(reference), as, dryRun)
       logger.warn(
         { reference, as, by, reason, dry_run: dryRun, status: resolved.status },
@@ -82,7 +75,7 @@ export function createOperateMovements({
       )
       return resolved
     },
-    status: async (now) => ({ pending: await pending.figures(now), breakersOpen: breakers.open() }),
+    status: async (now: Date) => ({ pending: await pending.figures(now), breakersOpen: breakers.open() }),
   }
 }
 

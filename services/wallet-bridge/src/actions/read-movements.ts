@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { scopeOf } from '../rules/movement-keys.ts'
 import { hasAnswer } from '../rules/movement.ts'
 import type { MovementFilters, MovementLists } from '../storage/movement-lists.ts'
-import type { AttemptRecord, MovementDocument, MovementStore } from '../storage/movements.ts'
+import type { MovementDocument, MovementStore } from '../storage/movements.ts'
 
 type ListQuery = z.infer<typeof listTransactions.call.request>['query']
 type PageQuery = Pick<ListQuery, 'limit' | 'cursor'>
@@ -17,48 +17,27 @@ const defaultWindowMs = 7 * 24 * 60 * 60 * 1000
 const positionSchema = z.string().regex(/^txn_[0-9a-z]{26}$/)
 const attemptSchema = z.int().min(1)
 
-export type ReadMovements = {
-  /** The movement of that id, and whether its first try has ended; null when there is none. */
-  find(
-    scope: Scope,
-    transactionId: string,
-  ): Promise<{ readonly document: MovementDocument; readonly answered: boolean } | null>
-  /** The movements of a round, oldest first, at most 500. */
-  ofRound(scope: Scope, roundId: string): Promise<MovementDocument[]>
-}
+export type ReadMovements = ReturnType<typeof createReadMovements>
 
 /** Reads movements for rounds, which keeps none of them itself. */
-export function createReadMovements({ movements }: { movements: MovementStore }): ReadMovements {
+export function createReadMovements({ movements }: { movements: MovementStore }) {
   return {
-    async find(scope, transactionId) {
+    /** The movement of that id, and whether its first try has ended; null when there is none. */
+    async find(scope: Scope, transactionId: string) {
       const document = await movements.find(scope, transactionId)
       return document === null ? null : { document, answered: hasAnswer(document) }
     },
-    ofRound: (scope, roundId) => movements.ofRound(scope, roundId, roundMovementsMax),
+    /** The movements of a round, oldest first, at most 500. */
+    ofRound: (scope: Scope, roundId: string) => movements.ofRound(scope, roundId, roundMovementsMax),
   }
 }
 
-/** The public reads of movements. `next` is the cursor of the next page, or null after the last. */
-export type ReadTransactions = {
-  /**
-   * Newest first. @throws ServiceError VALIDATION_ERROR for a bad cursor or a window that ends before it
-   * begins
-   */
-  list(scope: Scope, query: ListQuery): Promise<{ documents: MovementDocument[]; next: string | null }>
-  /**
-   * The movement of that id in the first of the scopes that has it. @throws ServiceError
-   * TRANSACTION_NOT_FOUND
-   */
-  find(scopes: readonly Scope[], transactionId: string): Promise<MovementDocument>
-  /** The wallet calls of a movement, in the order in which they were made. Throws as `find` and `list` do. */
-  attempts(
-    scopes: readonly Scope[],
-    transactionId: string,
-    query: PageQuery,
-  ): Promise<{ attempts: AttemptRecord[]; next: string | null }>
-}
+export type ReadTransactions = ReturnType<typeof createReadTransactions>
 
-/** Reads movements for operators' servers and the dashboard. Source: docs/contract.md, section 5. */
+/**
+ * Reads movements for operators' servers and the dashboard. `next` is the cursor of the next page, or null
+ * after the last. Source: docs/contract.md, section 5.
+ */
 export function createReadTransactions({
   movements,
   lists,
@@ -67,7 +46,11 @@ export function createReadTransactions({
   movements: MovementStore
   lists: MovementLists
   cursors: CursorCodec
-}): ReadTransactions {
+}) {
+  /**
+   * The movement of that id in the first of the scopes that has it. @throws ServiceError
+   * TRANSACTION_NOT_FOUND
+   */
   async function find(scopes: readonly Scope[], transactionId: string): Promise<MovementDocument> {
     for (const scope of scopes) {
       const found = await movements.find(scope, transactionId)
@@ -78,7 +61,11 @@ export function createReadTransactions({
 
   return {
     find,
-    async list(scope, { limit, cursor, ...query }) {
+    /**
+     * Newest first. @throws ServiceError VALIDATION_ERROR for a bad cursor or a window that ends before it
+     * begins
+     */
+    async list(scope: Scope, { limit, cursor, ...query }: ListQuery) {
       const binding = { list: 'transactions', scope, ...query }
       const before = cursor === undefined ? null : positionOf(positionSchema, cursors.decode(binding, cursor))
       const found = await lists.newestFirst(scope, filtersOf(query), { before, limit: limit + 1 })
@@ -87,7 +74,8 @@ export function createReadTransactions({
       const more = found.length > limit && last !== undefined
       return { documents, next: more ? cursors.encode(binding, last.reference) : null }
     },
-    async attempts(scopes, transactionId, { limit, cursor }) {
+    /** The wallet calls of a movement, in the order in which they were made. Throws as `find` and `list` do. */
+    async attempts(scopes: readonly Scope[], transactionId: string, { limit, cursor }: PageQuery) {
       const document = await find(scopes, transactionId)
       const binding = { list: 'attempts', scope: scopeOf(document), reference: document.reference }
       const after = cursor === undefined ? 0 : positionOf(attemptSchema, cursors.decode(binding, cursor))

@@ -1,44 +1,28 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import {
-  compareLedger,
-  type LedgerDifference,
-  type LedgerRow,
-  paidAt,
-  toOurMovement,
-} from '../rules/compare-ledger.ts'
+import { compareLedger, type LedgerRow, paidAt, toOurMovement } from '../rules/compare-ledger.ts'
 import type { MovementLists } from '../storage/movement-lists.ts'
 
 const pageSize = 1000
 
-export type ReconcileLedger = {
-  /** Compares a chunk of the operator's ledger with our movements of the same ids. */
-  compare(
-    scope: Scope,
-    rows: readonly LedgerRow[],
-  ): Promise<{ differences: LedgerDifference[]; matched: number }>
-  /**
-   * Our movements that moved money within the window, oldest first, out of the next 1000 of the window after
-   * the reference `after`. One that was asked for within it and paid later is not among them: the operator
-   * may have it in either day.
-   * @returns `next` is the `after` of the next page, or null after the last one
-   */
-  ours(
-    scope: Scope,
-    window: { from: Date; to: Date },
-    after: string | null,
-  ): Promise<{ rows: (LedgerRow & { player_id: string })[]; next: string | null }>
-}
+export type ReconcileLedger = ReturnType<typeof createReconcileLedger>
 
 /** Compares operators' own ledgers with our movements, in bounded chunks. */
-export function createReconcileLedger({ lists }: { lists: MovementLists }): ReconcileLedger {
+export function createReconcileLedger({ lists }: { lists: MovementLists }) {
   return {
-    async compare(scope, rows) {
+    /** Compares a chunk of the operator's ledger with our movements of the same ids. */
+    async compare(scope: Scope, rows: readonly LedgerRow[]) {
       const ids = [...new Set(rows.map(({ transaction_id }) => transaction_id))]
       const found = await lists.byTransactionIds(scope, ids)
       const ours = new Map(found.map((document) => [document.transactionId, toOurMovement(document)]))
       return compareLedger(rows, ours)
     },
-    async ours(scope, window, after) {
+    /**
+     * Our movements that moved money within the window, oldest first, out of the next 1000 of the window
+     * after the reference `after`. One that was asked for within it and paid later is not among them: the
+     * operator may have it in either day.
+     * @returns `next` is the `after` of the next page, or null after the last one
+     */
+    async ours(scope: Scope, window: { from: Date; to: Date }, after: string | null) {
       const found = await lists.oldestFirst(scope, window, { after, limit: pageSize })
       const last = found.at(-1)
       const ids = found.flatMap(({ type, referenceTransactionId: id }) =>

@@ -135,3 +135,11 @@ await t.test(
     t.equal(rollback?.wallet_code, 'TRANSACTION_NOT_FOUND')
   },
 )
+
+await t.test('a lost round that no wallet was told of can be rolled back', async (t) => {
+  const { client } = await tenant(t)
+  const lost = specOf({ type: 'WIN', amount: '0.00' })
+  t.match(await client.place(lost), { movement: { status: 'SUCCESS' } })
+  t.match(await client.place(reversalOf(lost, 'ROLLBACK')), { movement: { status: 'SUCCESS' } })
+  t.match(await client.show(lost.transactionId), { movement: { status: 'ROLLED_BACK' } })
+})

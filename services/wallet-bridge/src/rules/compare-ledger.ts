@@ -51,8 +51,7 @@ type RecordedMovement = MovementState & {
 export function toOurMovement(movement: RecordedMovement, original?: RecordedMovement): OurMovement {
   const isTombstone = movement.walletCode === 'TRANSACTION_NOT_FOUND'
   const gaveBack = !isTombstone && original !== undefined && wasAcknowledged(original)
-  const acknowledged = wasAcknowledged(movement) && movement.operation !== null
-  const moved = acknowledged && (movement.type !== 'ROLLBACK' || gaveBack)
+  const moved = wasAcknowledged(movement) && (movement.type !== 'ROLLBACK' || gaveBack)
   return {
     transaction_id: movement.transactionId,
     type: movement.type,

@@ -192,9 +192,12 @@ export function outcomeOf(
 
 /** Tells whether a wallet has ever acknowledged the movement, whatever became of it since. */
 export function wasAcknowledged(
-  movement: Pick<MovementState, 'status'> & { readonly attempts: readonly { classification: string }[] },
+  movement: Pick<MovementState, 'status' | 'operation'> & {
+    readonly attempts: readonly { classification: string }[]
+  },
 ): boolean {
-  const { status, attempts } = movement
+  const { status, operation, attempts } = movement
+  if (operation === null) return false
   if (status === 'SUCCESS' || status === 'REFUNDED') return true
   return attempts.some(({ classification }) => classification === 'SUCCESS')
 }

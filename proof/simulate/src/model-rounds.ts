@@ -156,6 +156,7 @@ export function createModelRounds({
         withoutRound: notSimulated,
         skipTo: notSimulated,
         endSession: notSimulated,
+        between: notSimulated,
         list: notSimulated,
         listSequence: notSimulated,
         unfinished: notSimulated,

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { auditCommands, keyCommands, platformCommands } from './commands/platform-commands.ts'
 import { consumerCommands, parkedCommands } from './commands/consumer-commands.ts'
 import { deliveryCommands } from './commands/delivery-commands.ts'
+import { eventCommands } from './commands/event-commands.ts'
 import { movementCommands } from './commands/movement-commands.ts'
 import { operatorCommands, userCommands } from './commands/operator-commands.ts'
 import { roundCommands } from './commands/round-commands.ts'
@@ -20,6 +21,7 @@ for (const add of [
   consumerCommands,
   parkedCommands,
   deliveryCommands,
+  eventCommands,
   movementCommands,
   roundCommands,
   auditCommands,

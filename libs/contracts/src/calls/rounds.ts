@@ -42,6 +42,21 @@ export const opsShowRound = defineCall({
     history: z.array(z.strictObject({ at: z.string(), what: z.string() })),
   }),
 })
+/** Rounds of every operator that were created in a window, oldest first, for the audit of events. */
+export const opsRoundsBetween = defineCall({
+  subject: 'rounds.v1.ops.rounds-between',
+  request: z.strictObject({
+    from: z.iso.datetime(),
+    to: z.iso.datetime(),
+    /** The last round of the page before. */
+    after: z.string().max(64).nullable(),
+    limit: z.int().min(1).max(1000),
+  }),
+  reply: z.strictObject({
+    data: z.array(z.strictObject({ round_id: z.string(), operator_id: z.string(), status: z.string() })),
+  }),
+  budgetMs: 10_000,
+})
 export const opsRoundsStatus = defineCall({
   subject: 'rounds.v1.ops.status',
   request: z.strictObject({}),

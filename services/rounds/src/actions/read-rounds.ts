@@ -19,7 +19,7 @@ export type ReadRounds = ReturnType<typeof createReadRounds>
  */
 export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cursors'>) {
   const { unfinished, countUnfinished } = rounds
-  return { find, findAnywhere, list, unfinished, countUnfinished }
+  return { find, findAnywhere, between, list, unfinished, countUnfinished }
 
   /** @throws ServiceError ROUND_NOT_FOUND */
   async function find(caller: Caller, roundId: string): Promise<StoredRound> {
@@ -38,6 +38,15 @@ export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cu
     const stored = await rounds.findAnywhere(roundId)
     if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
     return stored.round
+  }
+
+  /** Rounds of every account created in the window, oldest first, for operations. */
+  async function between(
+    window: { readonly from: Date; readonly to: Date },
+    after: string | null,
+    limit: number,
+  ): Promise<RoundState[]> {
+    return (await rounds.between(window, after, limit)).map(({ round }) => round)
   }
 
   async function list(

@@ -8,6 +8,7 @@ import {
   opsHealOrphan,
   opsOrphanedStakes,
   movementsRewind,
+  opsRoundsBetween,
   opsRoundsStatus,
   opsShowRound,
 } from '@pitboss/contracts/calls/rounds'
@@ -62,6 +63,16 @@ export function createRoundHandlers({ rounds, voidRound }: RoundsDeps): CallHand
         operator_id: operatorHandleOf(round.operatorId),
         round: presentRound(round),
         history: round.history.map(({ at, what }) => ({ at: at.toISOString(), what })),
+      }
+    }),
+    handler(opsRoundsBetween, async ({ from, to, after, limit }) => {
+      const found = await rounds.between({ from: new Date(from), to: new Date(to) }, after, limit)
+      return {
+        data: found.map(({ id, operatorId, status }) => ({
+          round_id: id,
+          operator_id: operatorHandleOf(operatorId),
+          status,
+        })),
       }
     }),
     handler(opsRoundsStatus, async () => {

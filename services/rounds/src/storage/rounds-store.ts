@@ -1,6 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { fencedUpdate } from '@pitboss/storage/change-fenced'
+import { createdWithin } from '@pitboss/storage/created-within'
 import { isDuplicateKey } from '@pitboss/storage/create-once'
 import { outboxIndex } from '@pitboss/storage/outbox'
 import type { Collection, Db, Filter, FindOneOptions } from 'mongodb'
@@ -131,6 +132,21 @@ export function createRoundsStore({ db }: { db: Db }) {
     find: (scope: Scope, roundId: string) => findOne({ _id: roundId, scope: scopeKey(scope) }),
     /** Finds a round of any account. Called for operations and for late movements. */
     findAnywhere: (roundId: string) => findOne({ _id: roundId }),
+
+    /** Rounds of every account created in the window, behind `after`, oldest first. For operations. */
+    async between(
+      window: { readonly from: Date; readonly to: Date },
+      after: string | null,
+      limit: number,
+    ): Promise<StoredRound[]> {
+      const { ids, createdAt } = createdWithin({ prefix: 'rnd', ...window, after })
+      const documents = await rounds
+        .find({ ...(ids === null ? {} : { _id: ids }), ...(createdAt === null ? {} : { createdAt }) })
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray()
+      return documents.map(decodeRound)
+    },
     findUnfinished: (sequence: string) => findOne({ chain: sequence, unfinished: true }),
 
     /** Rounds with a movement of this id, or opened under it, oldest first: hardly ever more than one. */

@@ -152,7 +152,7 @@ await holdIsolation(t, {
       findAnywhere: internal(
         'the call `opsShowRound` of operations; recover-round.ts, which answers no caller',
       ),
-      between: internal('the call `opsRoundsBetween` of operations'),
+      between: internal('the call `opsRoundsBetween` of operations, who see every account'),
       findUnfinished: scoped((scope, ids) => rounds.findUnfinished(sequenceIn(scope, ids))),
       listByTransaction: scoped((scope, ids) => rounds.listByTransaction(scope, ids.transactionId)),
       withoutRound: internal('heal-orphans.ts for calls of operations, which the gateway does not make'),

@@ -49,7 +49,12 @@ async function audit(
     let rounds = 0
     let after: string | null = null
     for (;;) {
-      const page: z.infer<typeof opsRoundsBetween.reply> = await bus.call(opsRoundsBetween, { from, to, after, limit: pageSize })
+      const page: z.infer<typeof opsRoundsBetween.reply> = await bus.call(opsRoundsBetween, {
+        from,
+        to,
+        after,
+        limit: pageSize,
+      })
       const { data } = page
       const found = await mapBounded(data, askedAtOnce, async ({ round_id: roundId, status }) => {
         const [movements, events] = await Promise.all([

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import type { DemoFile } from '../../../src/demo-file.ts'
 import { runStack, type RunningStack } from '@pitboss/testing/run-stack'
@@ -51,7 +52,10 @@ export async function startAccessWorld(t: Suite): Promise<AccessWorld> {
   witness.remember('secret of the receiver', demo.receiver.secret)
   witness.remember("the demo's live secret", demo.live.api_secret)
   const ops = (...flags: string[]) => runOps(stack.dataDir, ...flags)
-  const made = await ops('operator', 'create', '--name', 'Second', '--email', 'boss@second.example')
+  const made = await ops(
+    ...['operator', 'create', '--name', 'Second', '--email', 'boss@second.example'],
+    ...['--password', randomBytes(12).toString('base64url')],
+  )
   const dashboard = login.parse(made.dashboard)
   witness.remember("the second owner's password", dashboard.password)
 

@@ -52,11 +52,10 @@ const serves = (calls: string, service: string) => [
 
 /**
  * The rights of each NATS user: the calls that name it among their callers, its streams and inbox, nothing
- * else. `natsAccounts` makes an account for each, so that none reaches another's inbox. A movement is placed or
- * voided by rounds alone. Traps that shaped it: `_INBOX_*.>` is no wildcard;
- * `"auth.v1.> auth"` binds a subscription to its queue group; with `allow_responses` a user who hears his own
- * messages can publish anything, by naming it as the reply subject. Source:
- * docs/decisions/2026-11-22-account-per-service.md.
+ * else. `natsAccounts` makes an account for each, so that none reaches another's inbox. A movement is placed
+ * or voided by rounds alone. Traps that shaped it: `_INBOX_*.>` is no wildcard; `"auth.v1.> auth"` binds a
+ * subscription to its queue group; with `allow_responses` a user who hears his own messages can publish
+ * anything, by naming it as the reply subject. Source: docs/decisions/2026-11-22-account-per-service.md.
  */
 export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
   gateway: {

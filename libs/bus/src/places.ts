@@ -14,9 +14,9 @@ const waitingMax = 10_000
 type Waiting = { readonly account: string | null; readonly start: () => Promise<void> }
 
 /**
- * Shares places between accounts. An account may hold as many as are free: alone it holds at most half, two at
- * most a third each, and so on, so that calls which hang never fill the places of those who have few. Calls
- * that are never shed have places of their own; beyond their account's share they wait for their turn.
+ * Shares places between accounts. An account may hold as many as are free: alone it holds at most half, two
+ * at most a third each, and so on, so that calls which hang never fill the places of those who have few.
+ * Calls that are never shed have places of their own; beyond their account's share they wait for their turn.
  * @param shedMax places for calls that may be shed
  * @param keptMax places for those that may not
  */

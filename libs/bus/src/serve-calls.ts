@@ -56,10 +56,10 @@ export function handler<Request, Reply>(
 /**
  * Answers calls in the queue group of the service. Every message is answered: with the reply, the handler's
  * ServiceError, SERVICE_UNAVAILABLE while the database is away, or INTERNAL_ERROR for any other error (logged
- * with its cause). An account's calls hold as many of the `concurrencyMax` places as are free; beyond that the
- * answer is SERVICE_UNAVAILABLE at once. Calls that are never shed have places of their own and wait for one.
- * While the clock is more than 2 s away from the database's nothing is begun. `stop()` takes no more work and
- * waits for the handlers at work, at most 10 s.
+ * with its cause). An account's calls hold as many of the `concurrencyMax` places as are free; beyond that
+ * the answer is SERVICE_UNAVAILABLE at once. Calls that are never shed have places of their own and wait for
+ * one. While the clock is more than 2 s away from the database's nothing is begun. `stop()` takes no more
+ * work and waits for the handlers at work, at most 10 s.
  */
 export async function serveCalls({
   bus,

@@ -88,7 +88,7 @@ const askers: Readonly<Record<string, readonly NatsUser[]>> = {
   'wallet.v1.wallet.status': ['rounds'],
   'wallet.v1.balance.show': ['rounds'],
   'wallet.v1.movement.show': ['rounds'],
-  'wallet.v1.movement.of-round': [],
+  'wallet.v1.movement.of-round': ['rounds'],
   'wallet.v1.movement.place': ['rounds'],
   'wallet.v1.movement.void-stake': ['rounds'],
   'wallet.v1.ops.movement-resolve': [],

@@ -106,8 +106,8 @@ export function defineEndpoint<
 }
 
 /**
- * Defines the dashboard's door to an endpoint of operator servers: the same but for `dashboard/` in its route,
- * the roles that may use it, and `environment` in the query. Its subject ends in `-for-dashboard`.
+ * Defines the dashboard's door to an endpoint of operator servers: the same but for `dashboard/` in its
+ * route, the roles that may use it, and `environment` in the query. Its subject ends in `-for-dashboard`.
  */
 export function forDashboard<
   Reply extends z.ZodType,

@@ -71,8 +71,8 @@ export function createGuardedAgent({
 }
 
 /**
- * As undici's `request`, but the signal also ends the wait for a connection. What is aborted before it has one
- * is never sent.
+ * As undici's `request`, but the signal also ends the wait for a connection. What is aborted before it has
+ * one is never sent.
  * @throws the signal's reason once it is aborted, and what `request` throws
  */
 export async function requestWithin(

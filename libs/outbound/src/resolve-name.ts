@@ -7,7 +7,8 @@ import { BoundedMap } from '@pitboss/runtime/bounded-map'
 /**
  * The addresses of a name, all of them, IPv4 first. `account` is whose name it is: its lookups under way are
  * bounded, so that slow name servers of one hold up nobody else's.
- * @throws Error with the code `ENOTFOUND` when there is no such name, `EAI_AGAIN` when nobody answered in time
+ * @throws Error with the code `ENOTFOUND` when there is no such name, `EAI_AGAIN` when nobody answered in
+ * time
  */
 export type ResolveName = (host: string, account: string) => Promise<readonly LookupAddress[]>
 
@@ -50,7 +51,9 @@ export function createResolveName({
     return hosts.names.then((names) => names.get(name) ?? [])
   }
 
-  /** Waits for one of the account's places. @throws Error `EAI_AGAIN` when none comes in time or too many wait */
+  /**
+   * Waits for one of the account's places. @throws Error `EAI_AGAIN` when none comes in time or too many wait
+   */
   async function takePlace(account: string, name: string): Promise<Line> {
     const line = lines.get(account) ?? { atWork: 0, waiting: [] }
     lines.set(account, line)

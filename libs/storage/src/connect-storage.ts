@@ -30,9 +30,9 @@ export type Storage = {
 }
 
 /**
- * Connects to one service's database. Writes are `w: majority, j: true` and wait at most 5 s for the majority;
- * reads go to the primary and see what a majority has taken. Undefined fields are left out and 64-bit integers
- * come and go as `bigint`. Returns at once when the first server has answered.
+ * Connects to one service's database. Writes are `w: majority, j: true` and wait at most 5 s for the
+ * majority; reads go to the primary and see what a majority has taken. Undefined fields are left out and
+ * 64-bit integers come and go as `bigint`. Returns at once when the first server has answered.
  * @throws when none does within 3 s.
  */
 export async function connectStorage({

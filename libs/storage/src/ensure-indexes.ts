@@ -17,8 +17,8 @@ const indexNotFound = 27
 
 /**
  * Makes the declared collections and indexes. Repeating it, also from two replicas at once, changes nothing.
- * An index that is not declared is logged, so that a version which lacks it can be started again. On a sharded
- * cluster the log names the collections that must stay unsharded.
+ * An index that is not declared is logged, so that a version which lacks it can be started again. On a
+ * sharded cluster the log names the collections that must stay unsharded.
  * @throws Error naming the index when one of that name exists with another definition, or when a unique one
  * exists that is not declared: what may be written rests on those, so a person must resolve it.
  */

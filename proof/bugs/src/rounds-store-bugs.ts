@@ -122,7 +122,9 @@ export function commitmentsWith(commitments: CommitmentsStore, has: HasBug): Com
 
 type GrantUses = Pick<GrantsStore, 'open' | 'use' | 'giveBack'>
 
-/** Lets free bets be used without being counted, after their time, or keeps those of rounds without a play. */
+/**
+ * Lets free bets be used without being counted, after their time, or keeps those of rounds without a play.
+ */
 export function grantsWith<Store extends GrantUses>(grants: Store, has: HasBug): Store {
   if (has('rounds.free-bet-not-counted')) return { ...grants, use: async () => true }
   if (has('rounds.free-bet-kept')) return { ...grants, giveBack: async () => undefined }

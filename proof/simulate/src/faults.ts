@@ -30,7 +30,9 @@ export type Faults = {
   readonly wallet: number
   /** The most by which the clock of a machine is off, in ms. */
   readonly clockOffMs: number
-  /** Probability that a wait of the run sends a callback, or has a person resolve what the wallet has done. */
+  /**
+   * Probability that a wait of the run sends a callback, or has a person resolve what the wallet has done.
+   */
   readonly callbacks: number
   readonly people: number
   ioMs(random: Random): number

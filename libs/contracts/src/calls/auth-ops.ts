@@ -64,7 +64,9 @@ export const opsSetOperator = defineCall({
   }),
   reply: operatorRecord,
 })
-/** Takes a person's second factor away. `user` is an id or e-mail address, `operator` says of which account. */
+/**
+ * Takes a person's second factor away. `user` is an id or e-mail address, `operator` says of which account.
+ */
 export const opsResetFactor = defineCall({
   subject: 'auth.v1.ops.user-reset-factor',
   request: z.strictObject({

@@ -81,7 +81,9 @@ export const login = defineCall({
   subject: 'auth.v1.dashboard.login',
   request: loginBody.required({ totp: true }).extend({
     /** The device that signs in; at most 256 characters of its `User-Agent`. */
-    /** The cookie of a device that has signed in before; with `knownDeviceOnly` a stranger is RATE_LIMITED. */
+    /**
+     * The cookie of a device that has signed in before; with `knownDeviceOnly` a stranger is RATE_LIMITED.
+     */
     device: z.string().max(512).optional(),
     knownDeviceOnly: z.boolean().optional(),
     client: z.strictObject({ address: z.string(), userAgent: z.string().max(256).nullable() }).optional(),

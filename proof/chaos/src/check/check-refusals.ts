@@ -14,8 +14,8 @@ const names = {
 } as const
 
 /**
- * Codes that speak of the request, not of its id. docs/contract.md, section 12, "A definite answer is true for
- * ever".
+ * Codes that speak of the request, not of its id. docs/contract.md, section 12, "A definite answer is true
+ * for ever".
  */
 export const ofTheRequest: readonly string[] = [
   'UNAUTHORIZED',
@@ -39,8 +39,8 @@ type Facts = {
   /** Ids whose movement, or free round, has an effect in the end. */
   readonly effective: ReadonlySet<string>
   /**
-   * Since when, by the clients' clock, the instance of this id that exists in the end was the product's for certain; infinity when
-   * that is not known.
+   * Since when, by the clients' clock, the instance of this id that exists in the end was the product's for
+   * certain; infinity when that is not known.
    */
   acceptedAtMs(id: string): number
 }

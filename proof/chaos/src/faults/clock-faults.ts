@@ -6,11 +6,14 @@ import type { FaultCounts } from './fault-counts.ts'
 const restMs = { least: 1500, most: 6000 }
 /** As machines are off whose clocks nobody looks after. */
 const offsetMs = { least: -1500, most: 1500 }
-/** The furthest that a clock of a run is off, in ms: checks that compare times of two clocks allow it twice. */
+/**
+ * The furthest that a clock of a run is off, in ms: checks that compare times of two clocks allow it twice.
+ */
 export const clockOffMs = 20_000
 const stepMs = { least: 3000, most: clockOffMs }
 /**
- * Leases of the others hold as long as clocks agree to within them: a call of the wallet-bridge to within 3 s.
+ * Leases of the others hold as long as clocks agree to within them: a call of the wallet-bridge to within 3
+ * s.
  */
 const stepped = ['gateway', 'auth', 'rounds']
 

@@ -27,9 +27,9 @@ export type WalletAnswer = { status: number; body: Buffer }
 
 /**
  * Stands before a wallet and keeps every call, in memory and as lines of a file: the wallet's own log ends
- * with its process. Whatever the wallet does to a connection, it does to the caller's.
- * Refused debits stay refused, as docs/contract.md, section 12 asks of every wallet, also one that was refused
- * before the wallet looked into it (a signature by a secret that it did not know yet): its copy arrives late.
+ * with its process. Whatever the wallet does to a connection, it does to the caller's. Refused debits stay
+ * refused, as docs/contract.md, section 12 asks of every wallet, also one that was refused before the wallet
+ * looked into it (a signature by a secret that it did not know yet): its copy arrives late.
  */
 export async function recordCalls({
   walletUrl,

@@ -35,7 +35,9 @@ export function createLogIn(deps: AuthDeps) {
     }
   }
 
-  /** Makes an access token of a session and the refresh token that renews it; neither outlives the session. */
+  /**
+   * Makes an access token of a session and the refresh token that renews it; neither outlives the session.
+   */
   async function issue(user: UserDocument, sessionId: string) {
     const operator = await operators.find(user)
     const expiresAt = user.sessions?.find(({ id }) => id === sessionId)?.expiresAt
@@ -119,7 +121,8 @@ export function createLogIn(deps: AuthDeps) {
       if (!(await secondFactor.use(user, totp))) throw codeNeeded('is wrong or was used already')
     }
     const session = newSession(newId('fam'), client)
-    // A change of the password or a removal since the person was read wins, one from here on ends the session.
+    // A change of the password or a removal since the person was read wins, one from here on ends the
+    // session.
     const signedIn = await people.startSession(user, user._id, passwordHash, session)
     if (signedIn === null) throw new ServiceError('INVALID_CREDENTIALS')
     if (passwords.isOutdated(passwordHash))
@@ -159,7 +162,8 @@ export function createLogIn(deps: AuthDeps) {
       const now = clock.now()
       const used = await refreshTokens.use(hashes, now)
       if (used === null) {
-        // Somebody copied a token that comes back after its use: the session ends for its thief and its owner.
+        // Somebody copied a token that comes back after its use: the session ends for its thief and its
+        // owner.
         const reused = await refreshTokens.find(hashes)
         if (reused !== null) await endSession(reused)
         throw new ServiceError('INVALID_CREDENTIALS')

@@ -42,7 +42,9 @@ export function createTokenSigner({
   const openPrivate = ({ _id, sealedPrivateJwk }: SigningKeyDocument) =>
     jwk.parse(JSON.parse(box.open(sealedPrivateJwk, `signing-key/${_id}`)))
 
-  /** Whether the sealed key, which the master key made, has this public half: a row that was added has not. */
+  /**
+   * Whether the sealed key, which the master key made, has this public half: a row that was added has not.
+   */
   function isGenuine(key: SigningKeyDocument): boolean {
     try {
       return openPrivate(key).x === key.publicJwk.x && key.publicJwk.kid === key._id

@@ -68,8 +68,8 @@ export function createPrincipalCache(load: (query: PrincipalQuery) => Promise<Pr
 }
 
 /**
- * Principals by cache key (bounded), found by the key of the access bucket that names them too: a change costs
- * as much as it drops, however many are known.
+ * Principals by cache key (bounded), found by the key of the access bucket that names them too: a change
+ * costs as much as it drops, however many are known.
  */
 function createIndexedPrincipals() {
   const principals = new Map<string, Principal>()

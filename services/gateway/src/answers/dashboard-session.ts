@@ -26,8 +26,8 @@ const tokenPattern = /^[A-Za-z0-9._~-]{1,512}$/
 
 /**
  * `POST /v1/dashboard/login`. The address was counted before the body. Two limits of the e-mail follow: every
- * try counts for the e-mail from this address, every failure for the e-mail from anywhere. When there are too many
- * failures strangers wait; who comes from a device that has signed in before does not.
+ * try counts for the e-mail from this address, every failure for the e-mail from anywhere. When there are too
+ * many failures strangers wait; who comes from a device that has signed in before does not.
  */
 export function createLogin({ bus, limiters, baseUrl }: AnswerDeps) {
   return async function login(inbound: Inbound<z.infer<typeof loginBody>>): Promise<Answer> {

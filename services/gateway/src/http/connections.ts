@@ -56,7 +56,9 @@ export function createConnections() {
   }
 }
 
-/** Cuts a connection beyond the bound of its address. A trusted proxy has the connections of all its clients. */
+/**
+ * Cuts a connection beyond the bound of its address. A trusted proxy has the connections of all its clients.
+ */
 export function boundConnections(
   { connections, trustedProxies }: { connections: Places; trustedProxies: readonly AddressRange[] },
   socket: Socket,

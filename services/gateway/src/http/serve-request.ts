@@ -158,8 +158,9 @@ function bodyRules({ bodyTimeoutMs, intake }: ServeDeps, entry: RouteEntry, addr
 }
 
 /**
- * Takes the places at work of a request: of the account behind its token, and of the address of a player or of
- * a client without a token. Probes and static files take none. Null when the client has all of its own taken.
+ * Takes the places at work of a request: of the account behind its token, and of the address of a player or
+ * of a client without a token. Probes and static files take none. Null when the client has all of its own
+ * taken.
  */
 function takePlaces(
   { places }: ServeDeps,

@@ -77,7 +77,9 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
       return state
     },
 
-    /** Leaves settlement that is not to be waited for to the sweeper, which takes one round after the other. */
+    /**
+     * Leaves settlement that is not to be waited for to the sweeper, which takes one round after the other.
+     */
     async place(scope: Scope, order: MovementOrder, context?: CallContext): Promise<Placement> {
       if (context?.atOnce === true) return { kind: 'unknown', error: new ServiceError('WALLET_TIMEOUT') }
       try {

@@ -74,7 +74,8 @@ export function createCommitmentsStore({
 
     /**
      * The commitment with its seed sealed under the current key.
-     * @throws Error when its seed cannot be opened: the key is gone, or the text is damaged or of another nonce
+     * @throws Error when its seed cannot be opened: the key is gone, or the text is damaged or of another
+     * nonce
      */
     resealed: (sequence: string, commitment: Commitment): Commitment => ({
       ...commitment,

@@ -14,7 +14,9 @@ export const dueIndex: IndexDeclaration = {
   partialFilterExpression: { dueAt: { $gt: epoch } },
 }
 
-/** Due rounds, a page for each tenant, and the tenant after which the next look goes on ("": from the start). */
+/**
+ * Due rounds, a page for each tenant, and the tenant after which the next look goes on ("": from the start).
+ */
 export type DueRounds = {
   readonly pages: readonly (readonly StoredRound[])[]
   readonly sweptTo: string

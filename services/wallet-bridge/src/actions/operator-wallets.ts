@@ -90,7 +90,9 @@ export function createOperatorWallets({
       if (wallet === null) throw new ServiceError('NOT_FOUND')
       return wallet
     },
-    /** Tells whether there is a wallet, whether its breaker holds back stakes, and how it takes lost rounds. */
+    /**
+     * Tells whether there is a wallet, whether its breaker holds back stakes, and how it takes lost rounds.
+     */
     async status(scope: Scope) {
       const wallet = await wallets.find(scope)
       return {

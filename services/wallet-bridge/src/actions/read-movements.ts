@@ -74,7 +74,9 @@ export function createReadTransactions({
       const more = found.length > limit && last !== undefined
       return { documents, next: more ? cursors.encode(binding, last.reference) : null }
     },
-    /** The wallet calls of a movement, in the order in which they were made. Throws as `find` and `list` do. */
+    /**
+     * The wallet calls of a movement, in the order in which they were made. Throws as `find` and `list` do.
+     */
     async attempts(scopes: readonly Scope[], transactionId: string, { limit, cursor }: PageQuery) {
       const document = await find(scopes, transactionId)
       const binding = { list: 'attempts', scope: scopeOf(document), reference: document.reference }

@@ -1,3 +1,4 @@
+import { clockDifferenceMaxMs } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Logger } from 'pino'
 import type { Breakers } from '../clients/breakers.ts'
@@ -12,8 +13,11 @@ import type { AttemptRecord, MovementDocument } from '../storage/movements.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
 
-/** Time beyond the wallet's timeout after which another process may give up a call as lost. */
-const leaseGraceMs = 3000
+/**
+ * Milliseconds beyond the wallet's timeout after which another process may give up a call as lost. Each of
+ * the two clocks may differ from the database's.
+ */
+const leaseGraceMs = 2 * clockDifferenceMaxMs + 1000
 const excerptBytesMax = 4096
 
 export type CallMetrics = {
@@ -36,10 +40,11 @@ export function beginCall(
 }
 
 /**
- * Sends the call that the document says is in flight to the address to which the movement belongs, judges
- * the answer and stores both. An acknowledged reversal ends its original first, so that the reversal's event never comes before the original's end; a
- * crash between the two repeats the call, which the wallet answers as a duplicate. A wallet that does not
- * know an original which it acknowledged acknowledges nothing: a person has to look.
+ * Sends the call that the document says is in flight to the address to which the movement belongs, judges the
+ * answer and stores both. An acknowledged reversal ends its original first, so that the reversal's event
+ * never comes before the original's end; a crash between the two repeats the call, which the wallet answers
+ * as a duplicate. A wallet that does not know an original which it acknowledged acknowledges nothing: a
+ * person has to look.
  * @returns the movement after it
  */
 export function createRunCall({

@@ -87,8 +87,8 @@ export function createStartReplay(deps: CallDeps) {
     /**
      * Once under its idempotency key, of which there is one list for each endpoint. A preview has none.
      * @param body what the key stands for
-     * @throws ServiceError NOT_FOUND; CONFLICT for a paused endpoint, for an account with all its replays under
-     * way, and for a key that was used with another body
+     * @throws ServiceError NOT_FOUND; CONFLICT for a paused endpoint, for an account with all its replays
+     * under way, and for a key that was used with another body
      */
     async start(
       target: EndpointTarget,

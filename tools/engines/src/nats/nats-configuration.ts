@@ -60,7 +60,8 @@ type NatsConfiguration = {
 
 /**
  * The server's configuration as JSON, which its parser reads as it is, so that no value needs quoting of our
- * own; `undefined` leaves a setting out. Loopback only; every acknowledged message is on the disk (`sync_interval: always`).
+ * own; `undefined` leaves a setting out. Loopback only; every acknowledged message is on the disk
+ * (`sync_interval: always`).
  */
 export function renderConfiguration(configuration: NatsConfiguration): string {
   const { serverName, port, monitorPort, storeFolder, accounts, cluster } = configuration

@@ -14,7 +14,10 @@ import { readInstant } from '../read-flags.ts'
 
 type Moment = { at: string; what: string }
 
-/** `round show`: the dossier of a round in one time line, docs/contract.md, section 10; `round orphans` is ours. */
+/**
+ * `round show`: the dossier of a round in one time line, docs/contract.md, section 10; `round orphans` is
+ * ours.
+ */
 export function roundCommands(program: Command): void {
   const noun = program.command('round').description('rounds of every operator')
   withCommonFlags(

@@ -6,9 +6,10 @@ export const systemClock: Clock = { now: () => new Date() }
 
 /**
  * Milliseconds by which the clocks of two machines may differ. Due times and deadlines are absolute and are
- * compared across machines, so a process whose clock is further away must not work. Source: ours.
+ * compared across machines, so a process whose clock is further away must not work. Leases of wallet calls
+ * allow for two such clocks. Source: ours.
  */
-export const clockDifferenceMaxMs = 2000
+export const clockDifferenceMaxMs = 1500
 
 /** Shortens schedules outside production. Source: docs/contract.md, section 9. */
 export type TimeScale = {

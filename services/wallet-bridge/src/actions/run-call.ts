@@ -14,10 +14,10 @@ import type { Wallet } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
 
 /**
- * Milliseconds beyond the wallet's timeout after which another process may give up a call as lost. Each of
- * the two clocks may differ from the database's.
+ * Milliseconds beyond the wallet's timeout after which another process may give up a call as lost: both
+ * clocks may differ from the database's.
  */
-const leaseGraceMs = 2 * clockDifferenceMaxMs + 1000
+const leaseGraceMs = 2 * clockDifferenceMaxMs
 const excerptBytesMax = 4096
 
 export type CallMetrics = {

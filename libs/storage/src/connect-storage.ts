@@ -102,7 +102,7 @@ export async function connectStorage({
 
 /**
  * Connects a service to its database and makes `/readyz` say when the database does not answer (`database`)
- * or its clock differs from this machine's by more than 2 s (`clock`).
+ * or its clock differs too much from this machine's (`clock`).
  */
 export async function connectServiceStorage({
   service,

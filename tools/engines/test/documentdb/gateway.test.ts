@@ -115,6 +115,21 @@ await t.test('maxTimeMS ends a statement with 50 and leaves the connection usabl
   })
 })
 
+await t.test('a list with maxTimeMS goes on beyond its first page', async (t) => {
+  await withContext(url, async ({ collection }) => {
+    const c = collection()
+    await c.insertMany(Array.from({ length: 250 }, (_, _id) => ({ _id })))
+    const found = await c.find({}, { maxTimeMS: 5000 }).sort({ _id: -1 }).toArray()
+    t.equal(found.length, 250)
+    const streamed = await c.find({}, { maxTimeMS: 5000, batchSize: 20 }).toArray()
+    t.equal(streamed.length, 250)
+    const added = await c
+      .aggregate([{ $match: {} }], { maxTimeMS: 5000, cursor: { batchSize: 20 } })
+      .toArray()
+    t.equal(added.length, 250)
+  })
+})
+
 await t.test('a repeated write takes effect once, batches too, and answers the same', async (t) => {
   await withContext(url, async ({ db }) => {
     const { databaseName: $db } = db

@@ -57,29 +57,33 @@ export async function query(
   parameters: readonly Parameter[],
   pool: 'reads' | 'writes' = 'writes',
 ): Promise<Row[]> {
-  const statements = timed(command, { text, parameters })
-  const { transaction } = command
-  const results =
-    transaction === null
-      ? await engine[pool].use((connection) => connection.batch(statements))
-      : await engine.transactions.run(transaction, statements)
-  return (statements.length === 1 ? results[0] : results[1]) ?? []
-}
-
-/**
- * One round trip: the time-out, the statement, and the time-out taken back for what else a transaction does.
- */
-function timed(command: Command, statement: Statement): Statement[] {
+  const statement = { text, parameters }
   const limitMs = command.name === 'getMore' ? null : command.view.integer('maxTimeMS')
-  if (limitMs === null || limitMs <= 0n) return [statement]
-  return [
-    { text: setTimeoutText, parameters: [String(limitMs)] },
-    statement,
-    { text: setTimeoutText, parameters: ['0'] },
-  ]
+  const isTimed = limitMs !== null && limitMs > 0n
+  const { transaction } = command
+  if (transaction !== null) {
+    if (!isTimed) return (await engine.transactions.run(transaction, [statement]))[0] ?? []
+    // One round trip: the time-out ends before what else the transaction does.
+    const results = await engine.transactions.run(transaction, [
+      { text: limitText, parameters: [String(limitMs), 'true'] },
+      statement,
+      { text: limitText, parameters: ['0', 'true'] },
+    ])
+    return results[1] ?? []
+  }
+  return engine[pool].use(async (connection) => {
+    if (!isTimed) return (await connection.batch([statement]))[0] ?? []
+    // Statements of one batch are one transaction, with which the engine ends a cursor: three batches.
+    await connection.batch([{ text: limitText, parameters: [String(limitMs), 'false'] }])
+    try {
+      return (await connection.batch([statement]))[0] ?? []
+    } finally {
+      if (!connection.isLost) await connection.batch([{ text: limitText, parameters: ['0', 'false'] }])
+    }
+  })
 }
 
-const setTimeoutText = "select set_config('statement_timeout', $1, true)"
+const limitText = "select set_config('statement_timeout', $1, $2::text::boolean)"
 
 /** The first value of the first row, which every engine function gives. */
 export function firstValue(rows: readonly Row[]): Buffer {

@@ -12,7 +12,14 @@ const seed = 1
 const healWithinMs = 150_000
 const testTimeoutMs = 400_000
 
+/** A connection that a proxy still holds must not keep the process once the test has ended. */
+const lingerMs = 5000
+
 t.setTimeout(testTimeoutMs)
+t.teardown(() => {
+  // Ends with the exit code that the test has set.
+  setTimeout(() => process.exit(), lingerMs).unref()
+})
 
 await t.test(
   'killed, paused and lied to, the product loses no money, no round and no event',

@@ -144,6 +144,13 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
     t.equal((await operator.call('GET', '/games')).status, 200, 'a token of the old key still verifies')
     const minted = await createOperatorClient(demo)
     t.equal((await minted.call('GET', '/games')).status, 200, 'a token of the new key verifies')
+
+    const leaked = String(after.find(({ status }) => status === 'VERIFYING')?.kid)
+    t.match(await run('keys', 'retire', leaked), { code: 2, stdout: '' }, 'only with --now')
+    const left = await many('keys', 'retire', leaked, '--now', '--reason', 'leaked')
+    t.equal(left.length, after.length - 1)
+    await waitFor(async () => (await operator.call('GET', '/games')).status === 401, { timeoutMs: 2000 })
+    t.equal((await minted.call('GET', '/games')).status, 200, 'a token of another key goes on')
   })
 
   const consumers = t.test('consumers, and a round from end to end', side, async (t) => {

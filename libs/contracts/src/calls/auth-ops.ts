@@ -104,6 +104,12 @@ export const opsRotateKeys = defineCall({
   request: z.strictObject({ order: opsOrder }),
   reply: z.strictObject({ data: z.array(keyRecord) }),
 })
+/** Ends a signing key, current or not, and with it every token that it has signed. */
+export const opsRetireKey = defineCall({
+  subject: 'auth.v1.ops.key-retire',
+  request: z.strictObject({ order: opsOrder, kid: z.string().min(1).max(64) }),
+  reply: z.strictObject({ data: z.array(keyRecord) }),
+})
 
 /** State of auth's database server, which has the other services' databases too. */
 export const opsAuthStatus = defineCall({

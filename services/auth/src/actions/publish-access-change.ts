@@ -21,7 +21,8 @@ export function createPublishAccessChange({
   stores: AuthStores
   logger: Logger
 }) {
-  const { credentials, idempotency, operators, people, platform, refreshTokens, requestLogs } = stores
+  const { credentials, idempotency, operators, people, platform, refreshTokens, requestLogs, signingKeys } =
+    stores
 
   const put = async (key: string) => {
     try {
@@ -69,7 +70,10 @@ export function createPublishAccessChange({
     },
 
     async keys(): Promise<void> {
+      const ended = await signingKeys.endedUnpublished()
       await put('keys')
+      for (const { _id, accessChange = null } of ended)
+        await signingKeys.markPublished({ _id, accessPending: true, accessChange })
     },
 
     /**
@@ -81,6 +85,7 @@ export function createPublishAccessChange({
       await publishEach(await credentials.unpublished(batchMax), publish.credential)
       await publishEach(await people.unpublished(batchMax), publish.user)
       if ((await platform.unpublished(1)).length > 0) await publish.platform()
+      if ((await signingKeys.unpublished(1)).length > 0) await publish.keys()
       logger.trace('access-news.swept')
     },
   }

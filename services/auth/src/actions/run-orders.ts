@@ -3,6 +3,7 @@ import type {
   opsAppendAudit,
   opsCreateOperator,
   opsResetFactor,
+  opsRetireKey,
   opsRotateKeys,
   opsSetOperator,
   opsSetPlatform,
@@ -151,6 +152,22 @@ export function createRunOrders(deps: AuthDeps) {
       if (!order.dryRun) {
         await signer.rotate()
         await audit({ ...order, what: 'keys.rotate', target: null, details: {} })
+        await publishAccessChange.keys()
+      }
+      return signer.keys()
+    },
+
+    /**
+     * Ends a signing key and every token that it has signed, on every gateway.
+     * @returns the keys that verify, the current one first
+     * @throws ServiceError NOT_FOUND
+     */
+    async retireKey({ order, kid }: z.infer<typeof opsRetireKey.request>) {
+      const known = (await signer.keys()).some(({ _id }) => _id === kid)
+      if (order.dryRun ? !known : !(await signer.withdraw(kid)))
+        throw new ServiceError('NOT_FOUND', { message: `There is no signing key ${kid}.` })
+      if (!order.dryRun) {
+        await audit({ ...order, what: 'keys.retire', target: kid, details: {} })
         await publishAccessChange.keys()
       }
       return signer.keys()

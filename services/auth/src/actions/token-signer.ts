@@ -117,7 +117,10 @@ export function createTokenSigner({
       await currentKey()
       const now = clock.now()
       const known = await signingKeys.newest()
-      return known.filter((key) => (key.retiresAt === null || key.retiresAt > now) && isGenuine(key))
+      return known.filter(
+        (key) =>
+          key.withdrawnAt === undefined && (key.retiresAt === null || key.retiresAt > now) && isGenuine(key),
+      )
     },
 
     /**
@@ -129,6 +132,17 @@ export function createTokenSigner({
       await signingKeys.retireCurrent(retiresAt)
       cached = null
       await makeKey()
+    },
+
+    /**
+     * Ends a key, so that no token of it verifies, and makes a new current key if it was the current one.
+     * Another replica signs with it for a second more. False when there is none of this id.
+     */
+    async withdraw(kid: string): Promise<boolean> {
+      const found = await signingKeys.withdraw(kid, clock.now())
+      cached = null
+      if (found) await currentKey()
+      return found
     },
   }
 }

@@ -35,6 +35,9 @@ export function operatorCalls(deps: AuthDeps): CallHandler[] {
     handler(calls.opsRotateKeys, async (request) => ({
       data: (await orders.rotateKeys(request)).map(toKeyRecord),
     })),
+    handler(calls.opsRetireKey, async (request) => ({
+      data: (await orders.retireKey(request)).map(toKeyRecord),
+    })),
 
     handler(calls.opsAppendAudit, async (request) => toAuditRecord(await orders.audit(request))),
     handler(calls.opsListAudit, async (query) => toPublicPage(await audits.page(query), toAuditRecord)),

@@ -1,7 +1,8 @@
 import { createOnce } from '@pitboss/storage/create-once'
 import type { Db } from 'mongodb'
+import { type AccessSubject, accessChangesIn, unpublishedChange } from './access-change.ts'
 
-export type SigningKeyDocument = {
+export type SigningKeyDocument = Partial<AccessSubject> & {
   /** The `kid`. */
   _id: string
   current: boolean
@@ -10,6 +11,8 @@ export type SigningKeyDocument = {
   createdAt: Date
   /** The key verifies until then; null while it is current. */
   retiresAt: Date | null
+  /** When operations ended it; from then on it verifies nothing, whatever the clock of a replica says. */
+  withdrawnAt?: Date
 }
 
 const keysMax = 100
@@ -19,6 +22,8 @@ export function createSigningKeysStore({ db }: { db: Db }) {
   const signingKeys = db.collection<SigningKeyDocument>('signing_keys')
   const current = () => signingKeys.findOne({ current: true })
   return {
+    ...accessChangesIn(db, 'signing_keys'),
+
     current,
 
     /** Inserts a current key, or finds the one that another replica inserted first. */
@@ -34,6 +39,20 @@ export function createSigningKeysStore({ db }: { db: Db }) {
     retireCurrent: async (retiresAt: Date): Promise<void> => {
       await signingKeys.updateMany({ current: true }, { $set: { current: false, retiresAt } })
     },
+
+    /** Ends a key of any state; its end is unpublished. False when there is none of this id. */
+    async withdraw(kid: string, withdrawnAt: Date): Promise<boolean> {
+      const set = unpublishedChange<SigningKeyDocument>({
+        current: false,
+        retiresAt: withdrawnAt,
+        withdrawnAt,
+      })
+      const { matchedCount } = await signingKeys.updateOne({ _id: kid }, { $set: set })
+      return matchedCount === 1
+    },
+
+    /** The keys whose end is unpublished. */
+    endedUnpublished: () => signingKeys.find({ accessPending: true }).limit(keysMax).toArray(),
 
     /** The newest 100 keys, newest first. */
     newest: () => signingKeys.find({}).sort({ createdAt: -1 }).limit(keysMax).toArray(),

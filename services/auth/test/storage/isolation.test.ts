@@ -106,6 +106,8 @@ await holdIsolation(t, {
     createSigningKeysStore: table(signingKeys, {
       ...{ current: internal(platformWide), insertCurrent: internal(platformWide) },
       ...{ retireCurrent: internal(platformWide), newest: internal(platformWide) },
+      ...{ withdraw: internal(platformWide), endedUnpublished: internal(platformWide) },
+      ...{ unpublished: internal(platformWide), markPublished: internal(platformWide) },
     }),
     createBrandsStore: table(brands, {
       insert: internal(scopedRecord),

@@ -128,6 +128,31 @@ await t.test('a new key counts at once, a retired one no more', async (t) => {
   await waitFor(async () => (await ask(world.url + path, { token: oldToken })).status === 200)
 })
 
+await t.test('tokens of a key that ended are refused by every gateway within 2 s', async (t) => {
+  const other = await world.addGateway()
+  const fresh = await newTestKey('k3')
+  const tokens = [await world.operatorToken(), await world.playerToken(), await world.userToken()]
+  const routes = [path, '/v1/game/session', '/v1/dashboard/me']
+  const codes = async () =>
+    Promise.all(
+      [world.url, other.url].flatMap((url) =>
+        tokens.map(async (token, index) => (await ask(url + routes[index], { token })).code),
+      ),
+    )
+  t.strictSame(new Set(await codes()), new Set([null]))
+  directory.keys = [fresh]
+  await bucket.put('keys', {})
+  await waitFor(async () => (await codes()).every((code) => code === 'INVALID_CREDENTIALS'), {
+    timeoutMs: 2000,
+  })
+  const claims = claimsFor('operator-api', ids.testKey, ids.operator)
+  const minted = await signToken(fresh, claims)
+  for (const url of [world.url, other.url]) t.equal((await ask(url + path, { token: minted })).status, 200)
+  directory.keys = [world.key]
+  await bucket.put('keys', {})
+  await waitFor(async () => (await codes()).every((code) => code === null), { timeoutMs: 2000 })
+})
+
 await t.test('a gateway that is cut off from NATS refuses, it never allows', async (t) => {
   const proxy = await cuttableProxy(world.natsUrl)
   t.teardown(() => proxy.close())

@@ -2,6 +2,7 @@ import {
   opsSetPlatform,
   opsShowPlatform,
   opsListKeys,
+  opsRetireKey,
   opsRotateKeys,
   opsListAudit,
 } from '@pitboss/contracts/calls/auth-ops'
@@ -45,7 +46,7 @@ export function platformCommands(program: Command): void {
     })
 }
 
-/** `keys list|rotate`. Source: docs/contract.md, section 10. */
+/** `keys list|rotate|retire`. Source: docs/contract.md, section 10. */
 export function keyCommands(program: Command): void {
   const noun = program.command('keys').description('token signing keys')
   withCommonFlags(noun.command('list').description('keys that sign or verify')).action(
@@ -67,6 +68,17 @@ export function keyCommands(program: Command): void {
       show(data, textTable(data))
     })
   })
+  withChangeFlags(
+    noun.command('retire <kid>').description('a leaked key ends, and every token that it has signed'),
+  )
+    .requiredOption('--now', 'needed: everybody mints or signs in anew, players reopen their games')
+    .action(async (kid: string, _flags, command: Command) => {
+      await runOps(command, async ({ bus, order, show, confirm }) => {
+        await confirm(`End ${kid} and every token that it has signed, of everybody?`)
+        const { data } = await bus.call(opsRetireKey, { order, kid })
+        show(data, textTable(data))
+      })
+    })
 }
 
 /** `audit list`: who changed what, when and why, newest first. Source: docs/contract.md, section 10. */

@@ -20,7 +20,10 @@ export function unpublishedChange<Doc>(fields: Changes<Doc>) {
 }
 
 /** The methods of a store whose documents are access subjects. */
-export function accessChangesIn(db: Db, collection: 'operators' | 'platform' | 'credentials' | 'users' | 'signing_keys') {
+export function accessChangesIn(
+  db: Db,
+  collection: 'operators' | 'platform' | 'credentials' | 'users' | 'signing_keys',
+) {
   const subjects = db.collection<AccessSubject>(collection)
   return {
     /** Ids of at most `max` documents that have an unpublished change. */

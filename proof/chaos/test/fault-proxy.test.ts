@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { listenLocally } from '@pitboss/testing/listen-locally'
 import { connectBus } from '@pitboss/bus/connect-bus'
 import { withEngines } from '@pitboss/testing/with-engines'
 import { jetstreamManager } from '@nats-io/jetstream'
@@ -22,11 +23,8 @@ async function echoWorld(t: { teardown(fn: () => Promise<void>): void }) {
       socket.write(bytes)
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  const proxy = await startFaultProxy({ target: { host: '127.0.0.1', port: address.port } })
+  const port = await listenLocally(server)
+  const proxy = await startFaultProxy({ target: { host: '127.0.0.1', port } })
   const client = connect(proxy.port, '127.0.0.1')
   await once(client, 'connect')
   t.teardown(async () => {

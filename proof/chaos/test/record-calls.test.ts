@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { listenLocally } from '@pitboss/testing/listen-locally'
 import t from 'tap'
 import { recordCalls } from '../src/network/record-calls.ts'
 import { createRandom } from '../src/random.ts'
@@ -29,13 +30,10 @@ async function world(t: { teardown(fn: () => unknown): void }) {
       arrivals.dispatchEvent(new Event('call'))
     })
   })
-  wallet.listen(0, '127.0.0.1')
-  await once(wallet, 'listening')
+  const port = await listenLocally(wallet)
   t.teardown(() => wallet.close())
-  const address = wallet.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
   const path = join(folder, 'calls.jsonl')
-  const walletUrl = `http://127.0.0.1:${address.port}`
+  const walletUrl = `http://127.0.0.1:${port}`
   const recorder = await recordCalls({ walletUrl, path, refused: new Map(), random: createRandom(1) })
   t.teardown(() => recorder.close())
   const call = (operation: string, transactionId: string) =>

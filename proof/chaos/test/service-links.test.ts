@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
+import { listenLocally } from '@pitboss/testing/listen-locally'
 import t from 'tap'
 import { controlLine } from '../src/entries/control-line.ts'
 import { shiftClock } from '../src/entries/shift-clock.ts'
@@ -8,18 +9,15 @@ import { startServiceLinks } from '../src/network/service-links.ts'
 
 await t.test('a replica gets addresses that lead through its own proxies, and its clock', async (t) => {
   const engine = createServer((socket) => socket.end('the engine'))
-  engine.listen(0, '127.0.0.1')
-  await once(engine, 'listening')
+  const enginePort = await listenLocally(engine)
   t.teardown(() => engine.close())
-  const address = engine.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
   const links = await startServiceLinks()
   t.teardown(() => links.close())
   const controls: Socket[] = []
   const ask = (probePort: number) => {
     const control = connect(Number(links.environment.PITBOSS_PROOF_CONTROL), '127.0.0.1')
     controls.push(control)
-    const natsUrl = `nats://user:word@127.0.0.1:${address.port}`
+    const natsUrl = `nats://user:word@127.0.0.1:${enginePort}`
     control.write(`${JSON.stringify({ service: 'gateway', probePort, natsUrl })}\n`)
     const lines = createInterface(control)
     return async () => controlLine.parse(JSON.parse(String((await once(lines, 'line'))[0])))
@@ -28,7 +26,7 @@ await t.test('a replica gets addresses that lead through its own proxies, and it
   const first = await next()
   const { username, port } = new URL(first.natsUrl ?? '')
   t.equal(username, 'user')
-  t.not(Number(port), address.port)
+  t.not(Number(port), enginePort)
   t.equal(first.mongodbUrl, undefined)
   t.equal(first.clockOffsetMs, 0)
   const [said] = await once(connect(Number(port), '127.0.0.1'), 'data')

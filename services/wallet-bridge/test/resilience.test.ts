@@ -1,6 +1,6 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
+import { listenLocally } from '@pitboss/testing/listen-locally'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { applyTopology } from '@pitboss/bus/apply-topology'
 import { opsWalletStatus } from '@pitboss/contracts/calls/wallet-ops'
@@ -230,13 +230,10 @@ async function startSlowWallet(t: Test, answersAfterMs: number) {
       answer.end(JSON.stringify({ status: 'OK', currency: 'USD', balance: '100.00' }))
     }, answersAfterMs)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listenLocally(server)
   t.teardown(() => {
     server.closeAllConnections()
     server.close()
   })
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
   return { url: `http://127.0.0.1:${port}`, mostAtOnce: () => most }
 }

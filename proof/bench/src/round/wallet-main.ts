@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { listenLocally } from '@pitboss/testing/listen-locally'
 import { z } from 'zod'
 import { servePart } from '../harness/serve-part.ts'
 
@@ -21,8 +21,5 @@ const server = createServer((request, response) => {
   })
 })
 server.keepAliveTimeout = 65_000
-server.listen(0, '127.0.0.1')
-await once(server, 'listening')
-const address = server.address()
-if (address === null || typeof address === 'string') throw new Error('the wallet has no port')
-servePart({ url: `http://127.0.0.1:${address.port}` }, async () => ({}))
+const port = await listenLocally(server)
+servePart({ url: `http://127.0.0.1:${port}` }, async () => ({}))

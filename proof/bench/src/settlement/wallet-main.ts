@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
+import { listenLocally } from '@pitboss/testing/listen-locally'
 import { z } from 'zod'
 import { servePart } from '../harness/serve-part.ts'
 import { moodOrder, type WalletMood } from './wallet-mood.ts'
@@ -27,11 +27,8 @@ const server = createServer((request, response) => {
   })
 })
 server.keepAliveTimeout = 65_000
-server.listen(0, '127.0.0.1')
-await once(server, 'listening')
-const address = server.address()
-if (address === null || typeof address === 'string') throw new Error('the wallet has no port')
-servePart({ url: `http://127.0.0.1:${address.port}` }, async (message) => {
+const port = await listenLocally(server)
+servePart({ url: `http://127.0.0.1:${port}` }, async (message) => {
   const { name, mood } = moodOrder.parse(message)
   moods.set(name, mood)
   return {}

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { listenLocally } from '@pitboss/testing/listen-locally'
 
 /** Behaviour of a receiver towards a delivery; one that hangs never answers. */
 export type Behaviour = { kind: 'ok' } | { kind: 'hang' } | { kind: 'slow'; afterMs: number }
@@ -28,12 +29,9 @@ export async function startReceiver(): Promise<Receiver> {
     })
   })
   server.keepAliveTimeout = 65_000
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the receiver has no port')
+  const port = await listenLocally(server)
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     onArrival: (next) => {
       listener = next
     },

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { listenLocally } from '@pitboss/testing/listen-locally'
 import { z } from 'zod'
 
 /** Events of so many rounds are accepted before the one that is not. */
@@ -71,12 +72,9 @@ export async function startStubbornReceiver(refuses: Stubbornness): Promise<Stub
     })
   })
   server.keepAliveTimeout = 65_000
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the receiver has no port')
+  const port = await listenLocally(server)
   return {
-    url: `http://127.0.0.1:${address.port}/`,
+    url: `http://127.0.0.1:${port}/`,
     refused,
     accepted,
     async close() {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { listenLocally } from '@pitboss/testing/listen-locally'
 import { createLane, type Lane } from './lane.ts'
 
 /** Parts that a screen may use of the connection that it stands in. */
@@ -82,13 +83,10 @@ export async function startFaultProxy({
     }
   }
   const listener = createServer(accept)
-  listener.listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  const address = listener.address()
-  if (address === null || typeof address === 'string') throw new Error('the proxy has no port')
+  const port = await listenLocally(listener)
 
   return {
-    port: address.port,
+    port,
     connections: () => open.size,
     put(fault) {
       faults = [...faults, fault]

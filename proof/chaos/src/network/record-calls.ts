@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer, request as requestOf } from 'node:http'
+import { listenLocally } from '@pitboss/testing/listen-locally'
 import { z } from 'zod'
 import type { WalletCall } from '../check/rows.ts'
 import type { Random } from '../random.ts'
@@ -119,12 +120,9 @@ export async function recordCalls({
     outgoing.on('close', end)
   })
   server.keepAliveTimeout = 65_000
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the recorder has no port')
+  const port = await listenLocally(server)
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     calls,
     double(probability) {
       doubled = probability

@@ -1,6 +1,6 @@
-import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { listenLocally } from '@pitboss/testing/listen-locally'
 import { z } from 'zod'
 import type { controlLine } from '../entries/control-line.ts'
 import { readLines } from '../entries/read-lines.ts'
@@ -69,15 +69,12 @@ export async function startServiceLinks(): Promise<ServiceLinks> {
       )
     })
   })
-  listener.listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  const address = listener.address()
-  if (address === null || typeof address === 'string') throw new Error('the control has no port')
+  const port = await listenLocally(listener)
   const proxies = () => [...links.values()].flatMap(({ nats, database }) => [nats, database ?? []].flat())
   return {
     environment: {
       PITBOSS_SERVICE_ENTRIES: fileURLToPath(new URL('../entries/', import.meta.url)),
-      PITBOSS_PROOF_CONTROL: String(address.port),
+      PITBOSS_PROOF_CONTROL: String(port),
     },
     all: () => [...links.values()],
     calm() {

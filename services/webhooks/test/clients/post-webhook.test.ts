@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import { createServer as createHttpServer, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { listenLocally } from '@pitboss/testing/listen-locally'
 import t, { type Test } from 'tap'
 import { createPostWebhook } from '../../src/clients/post-webhook.ts'
 import { tlsIdentity } from '../fixtures/tls-identity.ts'
@@ -9,15 +9,12 @@ import { tlsIdentity } from '../fixtures/tls-identity.ts'
 const headers = { 'content-type': 'application/json' }
 
 async function listen(t: Test, server: Server, scheme: string): Promise<string> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listenLocally(server)
   t.teardown(() => {
     server.closeAllConnections()
     server.close()
   })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return `${scheme}://localhost:${address.port}/`
+  return `${scheme}://localhost:${port}/`
 }
 
 function poster(t: Test) {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { listenLocally } from '@pitboss/testing/listen-locally'
 import t, { type Test } from 'tap'
 import { createExchange } from '../../src/certify/exchange.ts'
 
@@ -7,17 +8,14 @@ const timeoutMs = 10_000
 
 async function serve(t: Test, listener: RequestListener) {
   const server = createServer(listener)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
+  const port = await listenLocally(server)
   const exchange = createExchange()
   t.teardown(() => {
     exchange.close()
     server.closeAllConnections()
     server.close()
   })
-  const url = `http://127.0.0.1:${address.port}/wallet/debit?x=1`
+  const url = `http://127.0.0.1:${port}/wallet/debit?x=1`
   const post = (
     more: { body?: string | Uint8Array; headers?: Record<string, string>; timeoutMs?: number } = {},
   ) => exchange.post({ url, headers: {}, body: '', timeoutMs, ...more })

@@ -1,7 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { ServiceLinks } from '../network/service-links.ts'
-import type { Random } from '../random.ts'
-import type { FaultCounts } from './fault-counts.ts'
+import { type Disturber, disturbRepeatedly } from './disturber.ts'
 
 const restMs = { least: 1500, most: 6000 }
 /** As machines are off whose clocks nobody looks after. */
@@ -18,24 +16,9 @@ const stepMs = { least: 3000, most: clockOffMs }
 const stepped = ['gateway', 'auth', 'rounds']
 
 /** Sets the clocks of single processes off and steps them, forwards and back, until the run ends. */
-export async function disturbClocks({
-  links,
-  random,
-  counts,
-  stopping,
-  note,
-}: {
-  links: ServiceLinks
-  random: Random
-  counts: FaultCounts
-  stopping: AbortSignal
-  note: (text: string) => void
-}): Promise<void> {
-  while (!stopping.aborted) {
-    await delay(random.between(restMs.least, restMs.most), undefined, { signal: stopping }).catch(
-      () => undefined,
-    )
-    if (stopping.aborted) break
+export async function disturbClocks({ links, ...given }: Disturber & { links: ServiceLinks }): Promise<void> {
+  const { random, counts, note } = given
+  await disturbRepeatedly(given, restMs, () => {
     const link = random.pick(links.all())
     const isOff = link.clockOffsetMs() !== 0 && random.chance(0.5)
     const isStep = random.chance(0.3) && stepped.includes(link.service)
@@ -50,5 +33,5 @@ export async function disturbClocks({
       isOff ? 'clock set right' : isStep ? `clock stepped ${sign > 0 ? 'ahead' : 'back'}` : 'clock off',
     )
     note(`${link.service} (probe ${link.probePort}): clock ${offset} ms off`)
-  }
+  })
 }

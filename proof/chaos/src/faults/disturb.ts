@@ -1,9 +1,8 @@
 import type { Product } from '@pitboss/bench/harness/start-product'
 import type { ServiceLinks } from '../network/service-links.ts'
 import type { Tenancy } from '../open-tenancies.ts'
-import type { Random } from '../random.ts'
 import { disturbClocks } from './clock-faults.ts'
-import type { FaultCounts } from './fault-counts.ts'
+import type { Disturber } from './disturber.ts'
 import { disturbStream } from './lost-stream.ts'
 import { disturbNetwork } from './network-faults.ts'
 import { disturbProcesses, type Torment } from './process-faults.ts'
@@ -29,7 +28,7 @@ export async function disturb({
   lostStream,
   random,
   ...given
-}: {
+}: Disturber & {
   product: Product
   tenancies: readonly Tenancy[]
   links: ServiceLinks
@@ -39,10 +38,6 @@ export async function disturb({
   disk: SmallDisk | null
   /** Whether the stream is to lose its tail. */
   lostStream: boolean
-  random: Random
-  counts: FaultCounts
-  stopping: AbortSignal
-  note: (text: string) => void
 }): Promise<Torment> {
   const deps = (name: string) => ({ ...given, random: random.fork(name) })
   const demo = product.demo()

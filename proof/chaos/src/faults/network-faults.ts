@@ -1,9 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { FaultProxy, LinkFault } from '../network/fault-proxy.ts'
 import type { ServiceLink, ServiceLinks } from '../network/service-links.ts'
 import { type ElectionProxy, meetings } from '../network/start-election-proxy.ts'
-import type { Random } from '../random.ts'
-import type { FaultCounts } from './fault-counts.ts'
+import { type Disturber, disturbRepeatedly, rest } from './disturber.ts'
 
 const restMs = { least: 1000, most: 4500 }
 /**
@@ -19,17 +17,9 @@ const hurtMax = 2
 /** Cuts, slows and falsifies what passes between services and engines until the run ends. */
 export async function disturbNetwork({
   links,
-  random,
-  counts,
-  stopping,
-  note,
-}: {
-  links: ServiceLinks
-  random: Random
-  counts: FaultCounts
-  stopping: AbortSignal
-  note: (text: string) => void
-}): Promise<void> {
+  ...given
+}: Disturber & { links: ServiceLinks }): Promise<void> {
+  const { random, counts, stopping, note } = given
   const hurt = new Set<FaultProxy>()
   const underWay: Promise<void>[] = []
 
@@ -37,7 +27,7 @@ export async function disturbNetwork({
     hurt.add(proxy)
     const ms = random.between(least, most)
     note(`${what} for ${ms} ms`)
-    await delay(ms, undefined, { signal: stopping }).catch(() => undefined)
+    await rest(ms, stopping)
     proxy.calm()
     hurt.delete(proxy)
   }
@@ -76,11 +66,6 @@ export async function disturbNetwork({
     }
   }
 
-  while (!stopping.aborted) {
-    await delay(random.between(restMs.least, restMs.most), undefined, { signal: stopping }).catch(
-      () => undefined,
-    )
-    if (!stopping.aborted) hurtOne(random.pick(links.all()))
-  }
+  await disturbRepeatedly(given, restMs, () => hurtOne(random.pick(links.all())))
   await Promise.all(underWay)
 }

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Product } from '@pitboss/bench/harness/start-product'
-import type { Random } from '../random.ts'
-import type { FaultCounts } from './fault-counts.ts'
+import { type Disturber, disturbRepeatedly, rest } from './disturber.ts'
 import { findEngines, findServices, type Target } from './find-processes.ts'
 
 const betweenMs = { least: 700, most: 2600 }
@@ -38,12 +37,8 @@ export async function disturbProcesses({
   stopping,
   note,
   favourite,
-}: {
+}: Disturber & {
   product: Product
-  random: Random
-  counts: FaultCounts
-  stopping: AbortSignal
-  note: (text: string) => void
   /**
    * Half of the faults are this one's: a service is killed, an engine stands still for longer than a publish
    * waits.
@@ -69,7 +64,7 @@ export async function disturbProcesses({
     if (!signal(target.pid, 'SIGSTOP')) return
     note(`SIGSTOP ${labelOf(target)} (${target.pid}) for ${ms} ms`)
     counts.add(`pause ${target.name}${ms > loneFromMs ? ` for ${ms / 1000} s` : ''}`)
-    const over = delay(ms, undefined, { signal: stopping }).catch(() => undefined)
+    const over = rest(ms, stopping)
     underWay.push(over.then(() => void signal(target.pid, 'SIGCONT')))
     if (ms <= loneFromMs || random.chance(0.5)) return
     lone.add(target.name)
@@ -97,18 +92,14 @@ export async function disturbProcesses({
     note(`${labelOf(target)} was not back within ${backWithinMs} ms`)
   }
 
-  while (!stopping.aborted) {
-    await delay(random.between(betweenMs.least, betweenMs.most), undefined, { signal: stopping }).catch(
-      () => undefined,
-    )
-    if (stopping.aborted) break
+  await disturbRepeatedly({ random, stopping }, betweenMs, () => {
     const running = findServices(product)
     if (favourite !== undefined && random.chance(0.5)) {
       const service = running.find(({ name }) => name === favourite)
       const engine = findEngines(product).find(({ name }) => name === favourite)
       if (service !== undefined) kill(service, true)
       if (engine !== undefined) pause(engine, random.between(pauseMs.favouriteLeast, pauseMs.most))
-      continue
+      return
     }
     const free = running.filter(({ name }) => services.includes(name) && !lone.has(name))
     const pickService = () => random.pick(free)
@@ -123,7 +114,7 @@ export async function disturbProcesses({
     else if (kind < 0.81) killNamed(running, 'receiver')
     else if (enginesRested) {
       const engines = findEngines(product)
-      if (engines.length === 0) continue
+      if (engines.length === 0) return
       const engine = random.pick(engines)
       engineHurtAtMs = performance.now()
       // A paused postmaster holds up new connections alone, which is no fault worth the name.
@@ -131,7 +122,7 @@ export async function disturbProcesses({
         pause(engine, random.between(pauseMs.least, pauseMs.engineMost))
       else kill(engine, false)
     }
-  }
+  })
   await Promise.all(underWay)
   return torment
 

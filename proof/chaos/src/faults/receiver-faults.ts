@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Random } from '../random.ts'
 import { send } from '../send.ts'
-import type { FaultCounts } from './fault-counts.ts'
+import { type Disturber, disturbRepeatedly } from './disturber.ts'
 
 const restMs = { least: 2000, most: 6000 }
 const moods: readonly (readonly [name: string, behaviour: Record<string, unknown>])[] = [
@@ -14,24 +13,15 @@ const moods: readonly (readonly [name: string, behaviour: Record<string, unknown
 /** Lets the receiver of webhooks misbehave for a few deliveries at a time, until the run ends. */
 export async function disturbReceiver({
   receiverUrl,
-  random,
-  counts,
-  stopping,
-}: {
-  receiverUrl: string
-  random: Random
-  counts: FaultCounts
-  stopping: AbortSignal
-}): Promise<void> {
+  ...given
+}: Disturber & { receiverUrl: string }): Promise<void> {
+  const { random, counts } = given
   const url = new URL('/demo/behaviour', receiverUrl).href
-  while (!stopping.aborted) {
-    await delay(random.between(restMs.least, restMs.most), undefined, { signal: stopping }).catch(
-      () => undefined,
-    )
+  await disturbRepeatedly(given, restMs, async () => {
     const [name, body] = random.pick(moods)
     const told = await send('PUT', url, { body })
     if (told.status >= 200 && told.status < 300) counts.add(`receiver ${name}`)
-  }
+  })
   for (let tries = 0; tries < 100; tries++) {
     const told = await send('DELETE', url)
     if (told.status >= 200 && told.status < 300) return

@@ -2,9 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { runOps } from '@pitboss/testing/run-ops'
 import type { Tenancy } from '../open-tenancies.ts'
 import { untilStatus } from '../operator-client.ts'
-import type { Random } from '../random.ts'
 import { codeOf, send } from '../send.ts'
-import type { FaultCounts } from './fault-counts.ts'
+import { type Disturber, disturbRepeatedly, rest } from './disturber.ts'
 
 const restMs = { least: 1200, most: 4000 }
 const suspendedMs = { least: 500, most: 4000 }
@@ -19,19 +18,13 @@ export async function disturbSettings({
   tenancies,
   baseUrl,
   dataDir,
-  random,
-  counts,
-  stopping,
-  note,
-}: {
+  ...given
+}: Disturber & {
   tenancies: readonly Tenancy[]
   baseUrl: string
   dataDir: string
-  random: Random
-  counts: FaultCounts
-  stopping: AbortSignal
-  note: (text: string) => void
 }): Promise<void> {
+  const { random, counts, stopping, note } = given
   const settings = new Map<Tenancy, { recorder: number; settle_losses: 'none' | 'zero_credit' }>()
   const routeOf = ({ environment }: Tenancy) => `${baseUrl}/v1/dashboard/wallets/${environment}`
   const done = (tenancy: Tenancy, what: string) => {
@@ -83,25 +76,21 @@ export async function disturbSettings({
     if (!(await succeeds(() => set('yes'), 1))) return
     done(tenancy, 'suspended')
     const ms = random.between(suspendedMs.least, suspendedMs.most)
-    await delay(ms, undefined, { signal: stopping }).catch(() => undefined)
+    await rest(ms, stopping)
     if (!(await succeeds(() => set('no'), opsTries))) throw new Error(`${tenancy.name} stays suspended`)
   }
 
   /** Tenancies that are being changed: each is changed in one way at a time. */
   const changing = new Map<Tenancy, Promise<void>>()
 
-  while (!stopping.aborted) {
-    await delay(random.between(restMs.least, restMs.most), undefined, { signal: stopping }).catch(
-      () => undefined,
-    )
-    if (stopping.aborted) break
+  await disturbRepeatedly(given, restMs, () => {
     const tenancy = random.pick(tenancies)
-    if (changing.has(tenancy)) continue
+    if (changing.has(tenancy)) return
     changing.set(
       tenancy,
       change(tenancy).finally(() => changing.delete(tenancy)),
     )
-  }
+  })
   await Promise.all(changing.values())
 
   async function change(tenancy: Tenancy): Promise<void> {

@@ -1,10 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Product } from '@pitboss/bench/harness/start-product'
-import type { Random } from '../random.ts'
-import type { FaultCounts } from './fault-counts.ts'
+import { type Disturber, disturbRepeatedly, rest } from './disturber.ts'
 import { findEngines } from './find-processes.ts'
 
 const restMs = { least: 6000, most: 15_000 }
@@ -51,31 +49,19 @@ export function mountSmallDisk(folder: string, megabytes: number): SmallDisk {
 export async function disturbDisk({
   product,
   disk,
-  random,
-  counts,
-  stopping,
-  note,
-}: {
-  product: Product
-  disk: SmallDisk
-  random: Random
-  counts: FaultCounts
-  stopping: AbortSignal
-  note: (text: string) => void
-}): Promise<void> {
-  while (!stopping.aborted) {
-    const wait = (ms: number) => delay(ms, undefined, { signal: stopping }).catch(() => undefined)
-    await wait(random.between(restMs.least, restMs.most))
-    if (stopping.aborted) break
+  ...given
+}: Disturber & { product: Product; disk: SmallDisk }): Promise<void> {
+  const { random, counts, stopping, note } = given
+  await disturbRepeatedly(given, restMs, async () => {
     const ms = random.between(fullMs.least, fullMs.most)
     counts.add('disk of NATS full')
     note(`the disk of NATS is full for ${ms} ms`)
     disk.fill()
-    await wait(ms)
+    await rest(ms, stopping)
     disk.clear()
     const server = findEngines(product).find(({ name }) => name === 'nats-server')
     if (server !== undefined) process.kill(server.pid, 'SIGKILL')
-  }
+  })
 }
 
 function writeAll(file: number, block: Buffer): void {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
-import type { Random } from '../random.ts'
 import { send } from '../send.ts'
+import { type Disturber, rest } from './disturber.ts'
 import type { FaultCounts } from './fault-counts.ts'
 import { pickMood, walletMoods } from './wallet-rules.ts'
 
@@ -24,11 +24,8 @@ export async function disturbWallet({
   counts,
   stopping,
   moods,
-}: {
+}: Omit<Disturber, 'note'> & {
   walletUrl: string
-  random: Random
-  counts: FaultCounts
-  stopping: AbortSignal
   /** Those alone, instead of all. */
   moods?: readonly string[] | undefined
 }): Promise<void> {
@@ -39,7 +36,7 @@ export async function disturbWallet({
     const put = await send('PUT', url, { body: { seed: random.between(1, 1_000_000), rules } })
     if (put.status === 200) counts.add(`wallet mood ${mood}`)
     const lastsMs = mood === 'dead' ? moodMs.dead : random.between(moodMs.least, moodMs.most)
-    await delay(lastsMs, undefined, { signal: stopping }).catch(() => undefined)
+    await rest(lastsMs, stopping)
     await countFired(url, counts)
   }
   await calmWallet(walletUrl)

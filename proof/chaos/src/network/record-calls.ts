@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { once } from 'node:events'
-import { createServer, request as requestOf } from 'node:http'
+import { createServer, type IncomingMessage, request as requestOf } from 'node:http'
 import { listenLocally } from '@pitboss/testing/listen-locally'
 import { z } from 'zod'
 import type { WalletCall } from '../check/rows.ts'
@@ -53,8 +53,13 @@ export async function recordCalls({
     calls.push(call)
     appendFileSync(path, `${JSON.stringify(call)}\n`)
   }
-  const note = (id: string | null, answer: WalletAnswer) => {
-    if (id !== null && answer.body.length <= answerBytesMax && isRefusal(answer)) refused.set(id, answer)
+  const noteAnswer = (id: string | null, answer: IncomingMessage) => {
+    const parts: Buffer[] = []
+    answer.on('data', (part: Buffer) => parts.push(part))
+    answer.on('end', () => {
+      const noted = { status: answer.statusCode ?? 0, body: Buffer.concat(parts) }
+      if (id !== null && noted.body.length <= answerBytesMax && isRefusal(noted)) refused.set(id, noted)
+    })
   }
   let seq = 0
 
@@ -87,9 +92,7 @@ export async function recordCalls({
         return
       }
       const upstream = requestOf(options, (answer) => {
-        const parts: Buffer[] = []
-        answer.on('data', (part: Buffer) => parts.push(part))
-        answer.on('end', () => note(id, { status: answer.statusCode ?? 0, body: Buffer.concat(parts) }))
+        noteAnswer(id, answer)
         outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
         answer.on('error', () => outgoing.destroy())
         answer.pipe(outgoing)
@@ -105,9 +108,7 @@ export async function recordCalls({
         copies.delete(timer)
         if (id !== null && refused.has(id)) return
         const again = requestOf(options, (answer) => {
-          const parts: Buffer[] = []
-          answer.on('data', (part: Buffer) => parts.push(part))
-          answer.on('end', () => note(id, { status: answer.statusCode ?? 0, body: Buffer.concat(parts) }))
+          noteAnswer(id, answer)
           answer.on('error', () => undefined)
         })
         again.on('error', () => undefined)

@@ -10,6 +10,7 @@ import { exitAfterOutput } from '@pitboss/bench/harness/exit-after-output'
 import { temporaryFolder } from '@pitboss/bench/harness/temporary-folder'
 import { writeResult } from '@pitboss/bench/harness/write-result'
 
+const widest = Math.max(...Object.keys(allBugs).map((name) => name.length))
 const usage = `Usage: npm run --silent chaos -- [--seconds S] [--seed N] [--replicas LIST] [--time-scale N] [--no-faults]
                                     [--full-disk] [--lose-stream] [--keep FOLDER]
        npm run --silent chaos -- --bugs all|NAME,... [--seed N] [--keep FOLDER]
@@ -30,7 +31,7 @@ not hold, or when a deliberate bug is not caught.
 
 Deliberate bugs:
 ${Object.entries(allBugs)
-  .map(([name, what]) => `  ${name.padEnd(36)}${what}`)
+  .map(([name, what]) => `  ${name.padEnd(widest)}  ${what}`)
   .join('\n')}
 `
 

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Call, CallerName } from './call.ts'
 import * as auth from './calls/auth.ts'
 import * as authOps from './calls/auth-ops.ts'
@@ -51,4 +52,33 @@ function callsIn(value: unknown): DefinedCall[] {
 
 function isCall(value: unknown): value is DefinedCall {
   return typeof value === 'object' && value !== null && 'subject' in value && 'callers' in value
+}
+
+const dashboardChange = z.object({
+  route: z.string().regex(/^(POST|PUT|PATCH|DELETE) /),
+  access: z.object({ dashboard: z.array(z.string()) }),
+  call: z.custom<DefinedCall>(isCall),
+})
+const settingsChange = z.object({
+  route: z.string().regex(/^(PUT|PATCH) /),
+  access: z.object({ 'operator-api': z.string() }),
+  call: z.custom<DefinedCall>(isCall),
+})
+
+/**
+ * The calls whose changes leave an audit record: routes by which people change something, routes by which key
+ * pairs change settings, and orders of operations. Source: docs/contract.md, section 12.
+ */
+export const auditedCalls: readonly DefinedCall[] = [
+  ...routeModules.flatMap((module) =>
+    Object.values<unknown>(module).flatMap((endpoint) => {
+      const parsed = z.union([dashboardChange, settingsChange]).safeParse(endpoint)
+      return parsed.success ? [parsed.data.call] : []
+    }),
+  ),
+  ...callModules.flatMap((module) => Object.values<unknown>(module).flatMap(callsIn).filter(isOrder)),
+]
+
+function isOrder({ subject, request }: DefinedCall & { readonly request?: unknown }): boolean {
+  return subject.includes('.v1.ops.') && request instanceof z.ZodObject && 'order' in request.shape
 }

@@ -6,6 +6,7 @@ import { systemClock } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { startPoll } from '@pitboss/runtime/poll'
+import { createAuditOutbox } from '@pitboss/storage/audit-outbox'
 import { connectServiceStorage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
@@ -21,14 +22,15 @@ import { operatorCalls } from './calls/operators.ts'
 import { peopleCalls } from './calls/people.ts'
 import { tokenCalls } from './calls/tokens.ts'
 import type { AuthConfig } from './config.ts'
-import { authIndexes, authStores } from './storage/auth-stores.ts'
+import { auditedCollections, authIndexes, authStores } from './storage/auth-stores.ts'
 
 const pollEveryMs = 1000
 
-/** Every call that auth answers. */
+/** Every call that auth answers. An answer waits until the audit entries of its call have moved. */
 export function authCalls(deps: AuthDeps): CallHandler[] {
   const groups = [tokenCalls, peopleCalls, credentialCalls, accountCalls, operatorCalls]
-  return groups.flatMap((callsOf) => callsOf(deps))
+  const handlers = groups.flatMap((callsOf) => callsOf(deps))
+  return handlers.map((handler) => ({ ...handler, run: deps.audit.following(handler.run) }))
 }
 
 /**
@@ -53,12 +55,19 @@ export async function startAuth({
   const stores = authStores({ db: storage.db, cursors: createCursorCodec({ keyring }) })
   const box = createSecretBox(keyring, 'auth')
   const clock = systemClock
-  const publishAccessChange = createPublishAccessChange({ bucket, stores, logger })
+  const audit = createAuditOutbox({
+    db: storage.db,
+    collections: auditedCollections,
+    append: (entries) => stores.audits.append(entries),
+    ...{ clock, newId, logger },
+  })
+  const publishAccessChange = createPublishAccessChange({ bucket, stores, audit, logger })
   const signer = createTokenSigner({ stores, box, clock })
   const handlers = authCalls({
     stores,
     bus,
     publishAccessChange,
+    audit,
     passwords: await createPasswords(),
     signer,
     secretHash: createKeyedHash(keyring, 'api-secret'),
@@ -82,6 +91,7 @@ export async function startAuth({
       work,
       logger: logger.child({ worker }),
     })
+  const stopAudit = audit.start()
   const workers = [
     poll('heartbeat', () => bucket.heartbeat()),
     poll('access-news', () => publishAccessChange.sweep()),
@@ -97,7 +107,7 @@ export async function startAuth({
   return {
     async stop() {
       await calls.stop()
-      await Promise.all(workers.map((worker) => worker.stop()))
+      await Promise.all([stopAudit(), ...workers.map((worker) => worker.stop())])
       await bus.close()
       await storage.close()
     },

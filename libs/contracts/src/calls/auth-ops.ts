@@ -118,7 +118,7 @@ export const opsAuthStatus = defineCall({
   reply: z.strictObject({ mongodb: z.strictObject({ version: z.string(), ping_ms: z.number() }) }),
 })
 
-/** A row of the audit log, which auth keeps; other services and the ops command append to it. */
+/** A row of the audit log, which auth keeps. */
 const auditRecord = z.strictObject({
   audit_id: z.string(),
   at: z.string(),
@@ -128,6 +128,7 @@ const auditRecord = z.strictObject({
   reason: z.string().nullable(),
   details: z.record(z.string(), z.unknown()),
 })
+/** A record of what the command does to NATS itself; each service records what it is ordered to change. */
 export const opsAppendAudit = defineCall({
   subject: 'auth.v1.ops.audit-append',
   request: z.strictObject({
@@ -137,7 +138,7 @@ export const opsAppendAudit = defineCall({
     reason: z.string().nullable(),
     details: z.record(z.string(), z.unknown()),
   }),
-  reply: auditRecord,
+  reply: z.strictObject({ audit_id: z.string() }),
 })
 export const opsListAudit = defineCall({
   subject: 'auth.v1.ops.audit-list',

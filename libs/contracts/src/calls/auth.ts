@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { auditEntrySchema } from '../audit.ts'
 import { accountSchema, lackingStep, roleSchema, scopeSchema } from '../caller.ts'
 import { defineCall } from '../call.ts'
 import { manifestType } from '../token-claims.ts'
@@ -99,13 +100,13 @@ export const refreshLogin = defineCall({
 })
 export const logout = defineCall({
   subject: 'auth.v1.dashboard.logout',
-  request: z.strictObject({ refreshToken: z.string().max(512) }),
+  request: z.strictObject({ refreshToken: z.string().max(512), clientAddress: z.string().optional() }),
   reply: z.null(),
   budgetMs: 3000,
 })
 export const acceptInvitation = defineCall({
   subject: 'auth.v1.invitation.accept',
-  request: acceptInvitationBody,
+  request: acceptInvitationBody.extend({ clientAddress: z.string().optional() }),
   reply: acceptInvitationReply,
   budgetMs: 8000,
 })
@@ -151,5 +152,13 @@ export const appendRequestLog = defineCall({
       )
       .max(500),
   }),
+  reply: z.strictObject({ written: z.int() }),
+})
+
+/** Entries for the audit log, in batches of at most 50. An entry that is known already is not written twice. */
+export const appendAudit = defineCall({
+  subject: 'auth.v1.audit.append',
+  callers: ['rounds', 'wallet-bridge', 'webhooks'],
+  request: z.strictObject({ entries: z.array(auditEntrySchema).max(50) }),
   reply: z.strictObject({ written: z.int() }),
 })

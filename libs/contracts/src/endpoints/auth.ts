@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { auditRecordSchema } from '../audit.ts'
 import { defineEndpoint, builders, everybody, ownerAndAdmin, noContent } from '../endpoint.ts'
 import {
   brandSchema,
@@ -166,4 +167,21 @@ export const listRequestLogs = defineEndpoint({
     ...pageQuery,
   }),
   reply: pageOf(requestLogSchema),
+})
+
+export const listAudit = defineEndpoint({
+  route: 'GET /v1/dashboard/audit',
+  access: { dashboard: ownerAndAdmin },
+  subject: 'auth.v1.audit.list',
+  summary: 'Who changed what, newest first',
+  query: z.strictObject({
+    /** Id or name of the actor, or its kind. */
+    actor: z.string().min(1).max(254).optional(),
+    act: z.string().min(1).max(64).optional(),
+    /** Id or type of the object. */
+    object: z.string().min(1).max(128).optional(),
+    ...windowQuery,
+    ...pageQuery,
+  }),
+  reply: pageOf(auditRecordSchema),
 })

@@ -1,14 +1,17 @@
+import type { ActedBy } from '@pitboss/contracts/audit'
 import type { CallContext } from '@pitboss/contracts/call'
 import { currenciesInUse } from '@pitboss/contracts/calls/rounds'
 import type { Caller, Scope } from '@pitboss/contracts/caller'
 import type { businessPatchSchema } from '@pitboss/contracts/objects/account'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
+import { toPublicBrand, toPublicBusiness } from '../records/account-view.ts'
 import { brandsMax, requireCurrencies, requireTimezone } from '../rules/account-rules.ts'
 import type { AuthDeps } from './deps.ts'
 
 /** Reads and changes the settings and brands of an account. Source: docs/contract.md, section 11. */
-export function createChangeBusiness({ stores, bus, publishAccessChange, clock, newId }: AuthDeps) {
+export function createChangeBusiness({ stores, bus, publishAccessChange, audit, clock, newId }: AuthDeps) {
   const { brands, idempotency, operators } = stores
 
   /** @throws ServiceError NOT_FOUND */
@@ -31,7 +34,7 @@ export function createChangeBusiness({ stores, bus, publishAccessChange, clock, 
 
   /** Publishes the account, because the gateways send its brands along with every call. */
   async function publishBrands(scope: Scope): Promise<void> {
-    await operators.change(scope)
+    await operators.change(scope, {}, null)
     await publishAccessChange.operator(scope.operatorId)
   }
 
@@ -39,8 +42,8 @@ export function createChangeBusiness({ stores, bus, publishAccessChange, clock, 
     find,
 
     /** @throws ServiceError VALIDATION_ERROR; CONFLICT for a dropped currency that active sessions use */
-    async change(scope: Scope, body: z.infer<typeof businessPatchSchema>, context: CallContext) {
-      const { currencies, timezone, require_totp: requireTotp, ...rest } = body
+    async change(scope: Scope, body: z.infer<typeof businessPatchSchema>, by: ActedBy, context: CallContext) {
+      const { name, currencies, timezone, require_totp: requireTotp } = body
       const operator = await find(scope)
       if (timezone !== undefined) requireTimezone(timezone)
       if (currencies !== undefined) {
@@ -48,7 +51,17 @@ export function createChangeBusiness({ stores, bus, publishAccessChange, clock, 
         const dropped = operator.currencies.filter((code) => !currencies.includes(code))
         await requireUnused(dropped, scope, context)
       }
-      await operators.change(scope, { ...rest, currencies, timezone, requireTotp })
+      const set = {
+        ...(name === undefined ? {} : { name }),
+        ...(currencies === undefined ? {} : { currencies }),
+        ...(timezone === undefined ? {} : { timezone }),
+        ...(requireTotp === undefined ? {} : { requireTotp }),
+      }
+      const before = toPublicBusiness(operator)
+      const after = toPublicBusiness({ ...operator, ...set })
+      const object = { type: 'operator', id: before.operator_id }
+      const entry = audit.entry(by, { act: 'business.change', object, before, after })
+      await operators.change(scope, set, entry)
       await publishAccessChange.operator(scope.operatorId)
       return find(scope)
     },
@@ -57,14 +70,17 @@ export function createChangeBusiness({ stores, bus, publishAccessChange, clock, 
      * Creates a brand once for each Idempotency-Key.
      * @throws ServiceError CONFLICT for the 1001st brand or a name in use
      */
-    async createBrand(caller: Caller, { name }: { name: string }) {
+    async createBrand(caller: Caller, { name }: { name: string }, by: ActedBy) {
       const now = clock.now()
       const makeId = () => newId('brd')
       const claim = await idempotency.claim(caller, { list: 'brands', body: { name }, newId: makeId, now })
       if ((await brands.count(caller.scope)) >= brandsMax)
         throw new ServiceError('CONFLICT', { message: `An account has at most ${brandsMax} brands.` })
       const { operatorId } = caller.scope
-      const stored = await brands.insert({ _id: claim.objectId, operatorId, name, createdAt: now })
+      const brand = { _id: claim.objectId, operatorId, name, createdAt: now }
+      const object = { type: 'brand', id: brand._id }
+      const change = { act: 'brand.create', object, before: null, after: toPublicBrand(brand) }
+      const stored = await brands.insert({ ...brand, ...auditedInsert(audit.entry(by, change)) })
       if (stored === null)
         throw new ServiceError('CONFLICT', { message: 'There is a brand of this name already.' })
       await publishBrands(caller.scope)
@@ -72,8 +88,13 @@ export function createChangeBusiness({ stores, bus, publishAccessChange, clock, 
     },
 
     /** @throws ServiceError BRAND_NOT_FOUND */
-    async removeBrand(scope: Scope, brandId: string): Promise<void> {
-      if (!(await brands.remove(scope, brandId))) throw new ServiceError('BRAND_NOT_FOUND')
+    async removeBrand(scope: Scope, brandId: string, by: ActedBy): Promise<void> {
+      const brand = await brands.find(scope, brandId)
+      if (brand === null) throw new ServiceError('BRAND_NOT_FOUND')
+      const object = { type: 'brand', id: brandId }
+      const change = { act: 'brand.delete', object, before: toPublicBrand(brand), after: null }
+      if (!(await brands.remove(scope, brandId, audit.entry(by, change))))
+        throw new ServiceError('BRAND_NOT_FOUND')
       await publishBrands(scope)
     },
   }

@@ -1,8 +1,11 @@
+import type { ActedBy } from '@pitboss/contracts/audit'
 import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import { toEventEnvironment } from '@pitboss/contracts/primitives'
 import type { credentialCreateSchema, credentialPatchSchema } from '@pitboss/contracts/objects/account'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
+import { toPublicCredential } from '../records/account-view.ts'
 import { requireAllowlistPlan, requireLivePlan } from '../rules/account-rules.ts'
 import { parseAllowlist } from '../rules/address-list.ts'
 import { boundSecret, newApiKey, newApiSecret } from '../rules/key-pair.ts'
@@ -17,7 +20,7 @@ const roleIn = ({ actor }: Caller) => (actor.kind === 'user' ? actor.role : null
  * Source: docs/contract.md, sections 3 and 11.
  */
 export function createChangeCredentials(deps: AuthDeps) {
-  const { stores, publishAccessChange, secretHash, clock, newId, random, caps } = deps
+  const { stores, publishAccessChange, audit, secretHash, clock, newId, random, caps } = deps
   const { credentials, idempotency, operators } = stores
 
   const operatorOf = async (caller: Caller) => {
@@ -35,11 +38,30 @@ export function createChangeCredentials(deps: AuthDeps) {
     throw new ServiceError('NOT_FOUND')
   }
 
-  /** Writes a change and publishes it to the gateways before the answer. */
-  async function write(scope: Scope, apiKey: string, set: Parameters<typeof credentials.change>[2]) {
-    const changed = await credentials.change(scope, apiKey, set)
+  const entry = (
+    by: ActedBy,
+    verb: string,
+    before: CredentialDocument | null,
+    after: CredentialDocument | null,
+  ) =>
+    audit.entry(by, {
+      act: `credential.${verb}`,
+      object: { type: 'credential', id: (after ?? before)?._id ?? '' },
+      before: before === null ? null : toPublicCredential(before),
+      after: after === null ? null : toPublicCredential(after),
+    })
+
+  /** Writes a change with its audit entry and publishes it to the gateways before the answer. */
+  async function write(
+    by: ActedBy,
+    verb: string,
+    { scope, found }: { scope: Scope; found: CredentialDocument },
+    set: Partial<CredentialDocument>,
+  ) {
+    const after = set.status === 'DELETED' ? null : { ...found, ...set }
+    const changed = await credentials.change(scope, found._id, set, entry(by, verb, found, after))
     if (changed === null) throw new ServiceError('NOT_FOUND')
-    await publishAccessChange.credential(apiKey)
+    await publishAccessChange.credential(found._id)
     return changed
   }
 
@@ -54,6 +76,7 @@ export function createChangeCredentials(deps: AuthDeps) {
     async create(
       caller: Caller,
       body: z.infer<typeof credentialCreateSchema>,
+      by: ActedBy,
     ): Promise<{ credential: CredentialDocument; secret: string | null }> {
       const { environment, name } = body
       requireKeyPermission(roleIn(caller), body)
@@ -73,7 +96,7 @@ export function createChangeCredentials(deps: AuthDeps) {
         })
       }
       const secret = newApiSecret(environment, random)
-      const { result: credential, created } = await credentials.insertOnce(scope, {
+      const made: CredentialDocument = {
         ...{ _id: claim.objectId, order: newId('crd'), operatorId: operator._id, environment, name },
         ...{
           secretHash: secretHash.hash(boundSecret(claim.objectId, secret)),
@@ -82,6 +105,10 @@ export function createChangeCredentials(deps: AuthDeps) {
         },
         ...{ status: 'ACTIVE', createdAt: now, rotatedAt: null, revokedAt: null, lastUsedAt: null },
         accessPending: false,
+      }
+      const { result: credential, created } = await credentials.insertOnce(scope, {
+        ...made,
+        ...auditedInsert(entry(by, 'create', null, made)),
       })
       return { credential, secret: created ? secret : null }
     },
@@ -90,21 +117,26 @@ export function createChangeCredentials(deps: AuthDeps) {
      * @throws ServiceError VALIDATION_ERROR for an allowlist entry; FORBIDDEN when the plan has no allowlists
      * or the role does not permit the key, as it is or as it would be
      */
-    async patch(caller: Caller, apiKey: string, body: z.infer<typeof credentialPatchSchema>) {
+    async patch(caller: Caller, apiKey: string, body: z.infer<typeof credentialPatchSchema>, by: ActedBy) {
       const ipAllowlist = body.ip_allowlist === undefined ? undefined : parseAllowlist(body.ip_allowlist)
       if (ipAllowlist !== undefined && ipAllowlist.length > 0) requireAllowlistPlan(await operatorOf(caller))
       const { scope, found } = await find(caller, apiKey)
       const scopes = body.scopes === undefined ? undefined : [...new Set(body.scopes)]
       requireKeyPermission(roleIn(caller), found)
       requireKeyPermission(roleIn(caller), { ...found, scopes: scopes ?? found.scopes })
-      return write(scope, apiKey, { name: body.name, scopes, ipAllowlist })
+      const set = {
+        ...(body.name === undefined ? {} : { name: body.name }),
+        ...(scopes === undefined ? {} : { scopes }),
+        ...(ipAllowlist === undefined ? {} : { ipAllowlist }),
+      }
+      return write(by, 'change', { scope, found }, set)
     },
 
     /**
      * Replaces the secret; the old one stops at once.
      * @throws ServiceError CONFLICT for a revoked key pair; FORBIDDEN when the role does not permit the key
      */
-    async rotate(caller: Caller, apiKey: string) {
+    async rotate(caller: Caller, apiKey: string, by: ActedBy) {
       const { scope, found } = await find(caller, apiKey)
       requireKeyPermission(roleIn(caller), found)
       if (found.status === 'REVOKED')
@@ -112,24 +144,29 @@ export function createChangeCredentials(deps: AuthDeps) {
           message: 'A revoked key pair cannot be rotated; create a new one.',
         })
       const secret = newApiSecret(found.environment, random)
+      const now = clock.now()
       const credential = await credentials.rotate(
         scope,
         found._id,
         secretHash.hash(boundSecret(found._id, secret)),
-        clock.now(),
+        now,
+        entry(by, 'rotate', found, { ...found, rotatedAt: now }),
       )
       if (credential === null) throw new ServiceError('NOT_FOUND')
       return { credential, secret }
     },
 
-    async revoke(caller: Caller, apiKey: string) {
+    async revoke(caller: Caller, apiKey: string, by: ActedBy) {
       const { scope, found } = await find(caller, apiKey)
-      return write(scope, apiKey, { status: 'REVOKED', revokedAt: found.revokedAt ?? clock.now() })
+      const revokedAt = found.revokedAt ?? clock.now()
+      return write(by, 'revoke', { scope, found }, { status: 'REVOKED', revokedAt })
     },
 
-    async remove(caller: Caller, apiKey: string): Promise<void> {
-      const { scope } = await find(caller, apiKey)
-      await write(scope, apiKey, { status: 'DELETED', revokedAt: clock.now() })
+    async remove(caller: Caller, apiKey: string, by: ActedBy): Promise<void> {
+      await write(by, 'delete', await find(caller, apiKey), {
+        status: 'DELETED',
+        revokedAt: clock.now(),
+      })
     },
   }
 }

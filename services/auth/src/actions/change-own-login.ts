@@ -1,7 +1,8 @@
+import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Caller } from '@pitboss/contracts/caller'
 import type { User } from '@pitboss/contracts/objects/user'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import { toPublicUser } from '../records/user-view.ts'
+import { toPublicSession, toPublicUser } from '../records/user-view.ts'
 import { requireUncommonPassword } from '../rules/people-rules.ts'
 import type { UserDocument } from '../storage/people-store.ts'
 import type { AuthDeps } from './deps.ts'
@@ -12,10 +13,19 @@ import { createSecondFactor } from './second-factor.ts'
  * Source: docs/contract.md, section 11.
  */
 export function createChangeOwnLogin(deps: AuthDeps) {
-  const { stores, passwords, publishAccessChange, clock } = deps
+  const { stores, passwords, publishAccessChange, audit, clock } = deps
   const { operators, people, refreshTokens } = stores
   const secondFactor = createSecondFactor(deps)
   const toPublic = async (user: UserDocument) => toPublicUser(user, await operators.owners(user))
+
+  /** An entry about the person, who is `after` afterwards. */
+  const entry = async (by: ActedBy, act: string, before: UserDocument, after: UserDocument) =>
+    audit.entry(by, {
+      act,
+      object: { type: 'user', id: before._id },
+      before: await toPublic(before),
+      after: await toPublic(after),
+    })
 
   /** @throws ServiceError INVALID_CREDENTIALS when there is no such active person */
   const self = async ({ actor, scope }: Caller): Promise<UserDocument> => {
@@ -48,9 +58,14 @@ export function createChangeOwnLogin(deps: AuthDeps) {
     },
 
     /** @throws ServiceError NOT_FOUND */
-    async endSession(caller: Caller, sessionId: string): Promise<void> {
+    async endSession(caller: Caller, sessionId: string, by: ActedBy): Promise<void> {
       const user = await self(caller)
-      if (!(await people.endSession(user, user._id, sessionId))) throw new ServiceError('NOT_FOUND')
+      const session = user.sessions?.find(({ id }) => id === sessionId)
+      if (session === undefined) throw new ServiceError('NOT_FOUND')
+      const object = { type: 'session', id: sessionId }
+      const before = toPublicSession(session, undefined)
+      const ended = audit.entry(by, { act: 'session.end', object, before, after: null })
+      if (!(await people.endSession(user, user._id, sessionId, ended))) throw new ServiceError('NOT_FOUND')
       await publishAccessChange.user(user._id)
       await refreshTokens.end({ family: sessionId })
     },
@@ -62,37 +77,41 @@ export function createChangeOwnLogin(deps: AuthDeps) {
     async changePassword(
       caller: Caller,
       body: { current_password: string; new_password: string },
+      by: ActedBy,
     ): Promise<User> {
       const user = await selfWithPassword(caller, body.current_password, 'current_password')
       if (body.new_password === body.current_password)
         throw invalidField('new_password', 'must be another than the current one')
       requireUncommonPassword(body.new_password, 'new_password')
-      await people.setPassword(user, user._id, await passwords.hash(body.new_password))
+      const after = { ...user, mustChangePassword: false }
+      const changed = await entry(by, 'password.change', user, after)
+      await people.setPassword(user, user._id, await passwords.hash(body.new_password), changed)
       await publishEnd(user)
-      return toPublic({ ...user, mustChangePassword: false })
+      return toPublic(after)
     },
 
     /**
      * Starts a second factor, which counts after its first code; the password proves who asks.
      * @throws ServiceError CONFLICT when one is in use
      */
-    async enrolTotp(caller: Caller, password: string) {
+    async enrolTotp(caller: Caller, password: string, by: ActedBy) {
       const user = await selfWithPassword(caller, password, 'password')
       if (user.totp?.confirmed === true)
         throw new ServiceError('CONFLICT', { message: 'A second factor is in use already; remove it first.' })
       const { secret, otpauthUrl, sealedSecret } = secondFactor.enrol(user)
-      await people.enrolTotp(user, user._id, sealedSecret)
+      await people.enrolTotp(user, user._id, sealedSecret, await entry(by, 'totp.enrol', user, user))
       return { secret, otpauth_url: otpauthUrl }
     },
 
     /** Confirms the second factor with its first code, makes ten recovery codes and ends every session. */
-    async confirmTotp(caller: Caller, code: string) {
+    async confirmTotp(caller: Caller, code: string, by: ActedBy) {
       const user = await self(caller)
       if (user.totp === null)
         throw new ServiceError('CONFLICT', { message: 'Start with POST /v1/dashboard/me/totp.' })
       if (user.totp.confirmed)
         throw new ServiceError('CONFLICT', { message: 'The second factor is confirmed already.' })
-      const codes = await secondFactor.confirm(user, code)
+      const after = { ...user, totp: { ...user.totp, confirmed: true } }
+      const codes = await secondFactor.confirm(user, code, await entry(by, 'totp.confirm', user, after))
       if (codes === null)
         throw new ServiceError('INVALID_CREDENTIALS', { details: [{ path: 'code', message: 'is wrong' }] })
       await publishEnd(user)
@@ -100,9 +119,10 @@ export function createChangeOwnLogin(deps: AuthDeps) {
     },
 
     /** Removes the second factor and ends every session; the password proves who asks. */
-    async removeTotp(caller: Caller, password: string): Promise<void> {
+    async removeTotp(caller: Caller, password: string, by: ActedBy): Promise<void> {
       const user = await selfWithPassword(caller, password, 'password')
-      await people.removeTotp(user, user._id)
+      const removed = await entry(by, 'totp.remove', user, { ...user, totp: null })
+      await people.removeTotp(user, user._id, removed)
       await publishEnd(user)
     },
   }

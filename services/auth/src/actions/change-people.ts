@@ -1,18 +1,22 @@
+import type { ActedBy } from '@pitboss/contracts/audit'
 import type { acceptInvitation } from '@pitboss/contracts/calls/auth'
 import type { Caller, Role, Scope } from '@pitboss/contracts/caller'
 import type { inviteUser } from '@pitboss/contracts/endpoints/people'
 import { password as passwordSchema, type User } from '@pitboss/contracts/objects/user'
 import { ServiceError, invalidField } from '@pitboss/errors/service-error'
+import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { isDuplicateKey } from '@pitboss/storage/create-once'
 import type { z } from 'zod'
+import { actedByPerson } from '../rules/acted-by-person.ts'
 import { requireUncommonPassword } from '../rules/people-rules.ts'
-import { roleOf, toPublicUser } from '../records/user-view.ts'
+import { toPublicUser } from '../records/user-view.ts'
 import type { AccountScope, PageQuery } from '../storage/page.ts'
 import type { UserDocument } from '../storage/people-store.ts'
 import type { AuthDeps } from './deps.ts'
 
 const invitationMs = 72 * 60 * 60 * 1000
 
+type AcceptRequest = z.infer<typeof acceptInvitation.request>
 type NewUser = z.infer<typeof inviteUser.call.request>['body']
 
 /**
@@ -21,9 +25,13 @@ type NewUser = z.infer<typeof inviteUser.call.request>['body']
  * Source: docs/contract.md, section 11.
  */
 export function createChangePeople(deps: AuthDeps) {
-  const { stores, publishAccessChange, passwords, tokenHash, clock, newId, random, baseUrl, caps } = deps
+  const { stores, publishAccessChange, audit, passwords, tokenHash, clock, newId, random, baseUrl, caps } =
+    deps
   const { idempotency, operators, people } = stores
   const toPublic = async (user: UserDocument) => toPublicUser(user, await operators.owners(user))
+
+  const entry = (by: ActedBy, act: string, before: User | null, after: User | null) =>
+    audit.entry(by, { act, object: { type: 'user', id: (after ?? before)?.user_id ?? '' }, before, after })
 
   const member = async (scope: Scope, userId: string) => {
     const user = await people.find(scope, userId)
@@ -60,7 +68,7 @@ export function createChangePeople(deps: AuthDeps) {
      * @throws ServiceError CONFLICT for an e-mail address that the account has, and for an account with all
      * its people; VALIDATION_ERROR for a common password
      */
-    async invite(caller: Caller, body: NewUser): Promise<User> {
+    async invite(caller: Caller, body: NewUser, by: ActedBy): Promise<User> {
       const now = clock.now()
       const { email, name, role, password } = body
       if (password !== undefined) requireUncommonPassword(password, 'password')
@@ -95,7 +103,9 @@ export function createChangePeople(deps: AuthDeps) {
         ...{ totp: null, recoveryHashes: [], createdAt: now, lastLoginAt: null, accessPending: false },
       }
       try {
-        await people.insert(user)
+        const owners = user.status === 'ACTIVE' && role === 'OWNER' ? [user._id] : []
+        const made = entry(by, 'user.create', null, toPublicUser(user, owners))
+        await people.insert({ ...user, ...auditedInsert(made) })
       } catch (error) {
         if (!isDuplicateKey(error)) throw error
         const first = await people.known(caller.scope, claim.objectId)
@@ -115,25 +125,31 @@ export function createChangePeople(deps: AuthDeps) {
      * @throws ServiceError VALIDATION_ERROR at `password`; INVALID_CREDENTIALS for an unknown, expired or
      * used invitation
      */
-    async accept({ token, password }: z.infer<typeof acceptInvitation.request>): Promise<User> {
+    async accept({ token, password, clientAddress }: AcceptRequest, requestId: string): Promise<User> {
       const parsed = passwordSchema.safeParse(password)
       if (!parsed.success) throw invalidField('password', 'must have 12 to 128 characters')
       requireUncommonPassword(parsed.data, 'password')
       const now = clock.now()
       const invitation = tokenHash.candidates(token)
-      if ((await people.byInvitation(invitation, now)) === null) throw new ServiceError('INVALID_CREDENTIALS')
+      const invited = await people.byInvitation(invitation, now)
+      if (invited === null) throw new ServiceError('INVALID_CREDENTIALS')
       const passwordHash = await passwords.hash(parsed.data)
-      const user = await people.accept(invitation, passwordHash, now)
+      const by = actedByPerson(invited, clientAddress ?? null, requestId)
+      const before = await toPublic(invited)
+      const accepted = entry(by, 'user.accept', before, { ...before, status: 'ACTIVE' })
+      const user = await people.accept(invitation, passwordHash, now, accepted)
       if (user === null) throw new ServiceError('INVALID_CREDENTIALS')
       if (user.role === 'OWNER') await operators.addOwner(user, user._id)
       return toPublic(user)
     },
 
     /** @throws ServiceError NOT_FOUND; CONFLICT for a demotion of the last owner */
-    async changeRole(scope: Scope, userId: string, role: Role): Promise<User> {
+    async changeRole(scope: Scope, userId: string, role: Role, by: ActedBy): Promise<User> {
       const user = await member(scope, userId)
+      const before = await toPublic(user)
       if (role !== 'OWNER') await removeOwner(user, user._id)
-      const changed = await people.setRole(user, user._id, role)
+      const entryOfChange = entry(by, 'user.change', before, { ...before, role })
+      const changed = await people.setRole(user, user._id, role, entryOfChange)
       if (changed === null) throw new ServiceError('NOT_FOUND')
       if (role === 'OWNER' && changed.status === 'ACTIVE') await operators.addOwner(user, user._id)
       await publishAccessChange.user(user._id)
@@ -141,10 +157,11 @@ export function createChangePeople(deps: AuthDeps) {
     },
 
     /** @throws ServiceError NOT_FOUND; CONFLICT for the last owner */
-    async remove(scope: Scope, userId: string): Promise<void> {
+    async remove(scope: Scope, userId: string, by: ActedBy): Promise<void> {
       const user = await member(scope, userId)
-      if (roleOf(user, await operators.owners(user)) === 'OWNER') await removeOwner(user, user._id)
-      await people.remove(user, user._id)
+      const before = await toPublic(user)
+      if (before.role === 'OWNER') await removeOwner(user, user._id)
+      await people.remove(user, user._id, entry(by, 'user.remove', before, null))
       await publishAccessChange.user(user._id)
     },
   }

@@ -1,5 +1,6 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
 import type { Clock } from '@pitboss/runtime/clock'
+import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { KeyedHash, SecretBox } from '@pitboss/storage/stored-secrets'
 import type { Logger } from 'pino'
 import type { AuthStores } from '../storage/auth-stores.ts'
@@ -12,6 +13,7 @@ export type AuthDeps = {
   stores: AuthStores
   bus: Bus
   publishAccessChange: PublishAccessChange
+  audit: AuditOutbox
   passwords: Passwords
   signer: TokenSigner
   secretHash: KeyedHash
@@ -24,5 +26,5 @@ export type AuthDeps = {
   tokenTtlS: number
   /** Most key pairs and people of an account. */
   caps: { readonly keys: number; readonly people: number }
-  logger: Pick<Logger, 'info'>
+  logger: Pick<Logger, 'info' | 'warn'>
 }

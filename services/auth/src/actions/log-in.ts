@@ -2,7 +2,8 @@ import type { login } from '@pitboss/contracts/calls/auth'
 import { operatorHandleOf, operatorIdOf } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
-import { toPublicUser } from '../records/user-view.ts'
+import { toPublicSession, toPublicUser } from '../records/user-view.ts'
+import { actedByPerson } from '../rules/acted-by-person.ts'
 import type { UserDocument, UserSession } from '../storage/people-store.ts'
 import type { AuthDeps } from './deps.ts'
 import { createSecondFactor } from './second-factor.ts'
@@ -17,8 +18,8 @@ type Client = z.infer<typeof login.request>['client']
 /** Signs people in, keeps them signed in and signs them out. Source: docs/contract.md, sections 3 and 11. */
 export function createLogIn(deps: AuthDeps) {
   const { stores, passwords, publishAccessChange, signer, tokenHash, clock, newId, random } = deps
-  const { tokenTtlS, logger } = deps
-  const { operators, people, refreshTokens } = stores
+  const { tokenTtlS, audit, logger } = deps
+  const { audits, operators, people, refreshTokens } = stores
   const secondFactor = createSecondFactor(deps)
 
   /** A session that begins now, and ends 30 days later whatever happens in between. */
@@ -74,11 +75,45 @@ export function createLogIn(deps: AuthDeps) {
   }
 
   /** Ends a session with its tokens of both kinds; an ended session is no error. */
-  async function endSession({ userId, family }: { userId: string; family: string }): Promise<void> {
+  async function endSession(
+    { userId, family }: { userId: string; family: string },
+    { act, clientAddress, requestId }: { act: string; clientAddress: string | null; requestId: string },
+  ): Promise<void> {
     const user = await people.latest(userId)
-    if (user !== null && (await people.endSession(user, userId, family)))
-      await publishAccessChange.user(userId)
+    const session = user?.sessions?.find(({ id }) => id === family)
+    if (user !== null && session !== undefined) {
+      const ended = audit.entry(actedByPerson(user, clientAddress, requestId), {
+        act,
+        object: { type: 'session', id: family },
+        before: toPublicSession(session, undefined),
+        after: null,
+      })
+      if (await people.endSession(user, userId, family, ended)) await publishAccessChange.user(userId)
+    }
     await refreshTokens.end({ family })
+  }
+
+  /**
+   * Writes a refused sign-in into the log of each account that has the person. The answer does not wait for
+   * it: its time would tell whether somebody has the address.
+   */
+  async function recordRefusal(
+    { email, operator_id: handle, client }: z.infer<typeof login.request>,
+    refusal: { code: string; lacking: string[] },
+    requestId: string,
+  ): Promise<void> {
+    const operatorId = handle === undefined ? null : (operatorIdOf(handle) ?? '')
+    const known = await people.activeWithEmail(email.toLowerCase(), operatorId)
+    await audits.append(
+      known.map((user) =>
+        audit.entry(actedByPerson(user, client?.address ?? null, requestId), {
+          act: 'sign-in.refused',
+          object: { type: 'user', id: user._id },
+          before: null,
+          after: refusal,
+        }),
+      ),
+    )
   }
 
   /**
@@ -113,7 +148,7 @@ export function createLogIn(deps: AuthDeps) {
     })
   }
 
-  async function signIn(request: z.infer<typeof login.request>) {
+  async function signIn(request: z.infer<typeof login.request>, requestId: string) {
     const { password, totp, client } = request
     const { user, passwordHash } = await findPerson(request)
     if (user.totp?.confirmed === true) {
@@ -123,7 +158,13 @@ export function createLogIn(deps: AuthDeps) {
     const session = newSession(newId('fam'), client)
     // A change of the password or a removal since the person was read wins, one from here on ends the
     // session.
-    const signedIn = await people.startSession(user, user._id, passwordHash, session)
+    const began = audit.entry(actedByPerson(user, session.clientAddress, requestId), {
+      act: 'sign-in.done',
+      object: { type: 'session', id: session.id },
+      before: null,
+      after: toPublicSession(session, undefined),
+    })
+    const signedIn = await people.startSession(user, user._id, passwordHash, session, began)
     if (signedIn === null) throw new ServiceError('INVALID_CREDENTIALS')
     if (passwords.isOutdated(passwordHash))
       await people.rehash(user, user._id, passwordHash, await passwords.hash(password))
@@ -137,17 +178,22 @@ export function createLogIn(deps: AuthDeps) {
      * missing or wrong; RATE_LIMITED after wrong codes;
      * VALIDATION_ERROR at `operator_id` when the password fits in several accounts
      */
-    async logIn(request: z.infer<typeof login.request>) {
+    async logIn(request: z.infer<typeof login.request>, requestId: string) {
       const email_hash = tokenHash.hash(`e-mail/${request.email.toLowerCase()}`)
       const line = { email_hash, client_address: request.client?.address ?? null }
       try {
-        const signedIn = await signIn(request)
+        const signedIn = await signIn(request, requestId)
         logger.info({ ...line, user_id: signedIn.body.user.user_id }, 'sign-in.done')
         return signedIn
       } catch (error) {
         const refusal = error instanceof ServiceError ? error : new ServiceError('INTERNAL_ERROR')
         const lacking = refusal.details?.map(({ path }) => path) ?? []
         logger.info({ ...line, code: refusal.code, lacking }, 'sign-in.refused')
+        if (refusal.code === 'INVALID_CREDENTIALS') {
+          recordRefusal(request, { code: refusal.code, lacking }, requestId).catch((err: unknown) =>
+            logger.warn({ err }, 'sign-in.refusal-not-recorded'),
+          )
+        }
         throw error
       }
     },
@@ -157,7 +203,7 @@ export function createLogIn(deps: AuthDeps) {
      * @throws ServiceError INVALID_CREDENTIALS for an unknown, expired or used token, or when the session has
      * ended or the person is not active
      */
-    async refresh(refreshToken: string) {
+    async refresh(refreshToken: string, requestId: string) {
       const hashes = tokenHash.candidates(refreshToken)
       const now = clock.now()
       const used = await refreshTokens.use(hashes, now)
@@ -165,7 +211,8 @@ export function createLogIn(deps: AuthDeps) {
         // Somebody copied a token that comes back after its use: the session ends for its thief and its
         // owner.
         const reused = await refreshTokens.find(hashes)
-        if (reused !== null) await endSession(reused)
+        if (reused !== null)
+          await endSession(reused, { act: 'session.reused', clientAddress: null, requestId })
         throw new ServiceError('INVALID_CREDENTIALS')
       }
       const { userId, family, sessionEndsAt } = used
@@ -175,14 +222,15 @@ export function createLogIn(deps: AuthDeps) {
       if (user === null) throw new ServiceError('INVALID_CREDENTIALS')
       const issued = await issue(user, family)
       // A request that ended the session in the meantime ends the new token, too.
-      if ((await refreshTokens.find([used._id])) === null) await endSession(used)
+      if ((await refreshTokens.find([used._id])) === null)
+        await endSession(used, { act: 'session.end', clientAddress: null, requestId })
       return issued
     },
 
     /** Ends the session of a refresh token; an unknown token is no error. */
-    async logOut(refreshToken: string): Promise<void> {
+    async logOut(refreshToken: string, clientAddress: string | null, requestId: string): Promise<void> {
       const found = await refreshTokens.find(tokenHash.candidates(refreshToken))
-      if (found !== null) await endSession(found)
+      if (found !== null) await endSession(found, { act: 'sign-out', clientAddress, requestId })
     },
   }
 }

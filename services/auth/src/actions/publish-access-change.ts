@@ -1,4 +1,5 @@
 import type { AccessBucket } from '@pitboss/bus/access-bucket'
+import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Logger } from 'pino'
 import type { AuthStores } from '../storage/auth-stores.ts'
@@ -15,10 +16,12 @@ const batchMax = 200
 export function createPublishAccessChange({
   bucket,
   stores,
+  audit,
   logger,
 }: {
   bucket: AccessBucket
   stores: AuthStores
+  audit: Pick<AuditOutbox, 'move'>
   logger: Logger
 }) {
   const { credentials, idempotency, operators, people, platform, refreshTokens, requestLogs, signingKeys } =
@@ -46,14 +49,15 @@ export function createPublishAccessChange({
     },
 
     /**
-     * Ends a deletion, too. Once the gateways know of it, three things go: the link from past requests, the
-     * idempotency key under which a repeated creation would make the same api_key again, and the document.
+     * Ends a deletion, too. Once the gateways know of it, its audit entries move and three things go: the link
+     * from past requests, the idempotency key under which a repeated creation would make the same api_key again, and the document.
      */
     async credential(apiKey: string): Promise<void> {
       const before = await credentials.latest(apiKey)
       await put(`credential.${apiKey}`)
       if (before === null) return
       if (before.status !== 'DELETED') return credentials.markPublished(before)
+      await audit.move()
       await requestLogs.unlink(before, [apiKey])
       await idempotency.forget(apiKey)
       await credentials.removeDeleted(apiKey)
@@ -65,6 +69,7 @@ export function createPublishAccessChange({
       await put(`user.${userId}`)
       if (before === null) return
       if (before.status !== 'REMOVED') return people.markPublished(before)
+      await audit.move()
       await people.deleteRemoved(userId)
       await refreshTokens.end({ userId })
     },

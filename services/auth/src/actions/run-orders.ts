@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { orderedBy } from '@pitboss/contracts/audit'
 import type {
   opsAppendAudit,
   opsCreateOperator,
@@ -11,6 +12,8 @@ import type {
 import { operatorHandleOf, operatorIdOf } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
+import { auditedInsert } from '@pitboss/storage/audit-outbox'
+import { toKeyRecord, toOperatorRecord } from '../records/operations-view.ts'
 import { toPublicUser } from '../records/user-view.ts'
 import { requireKnownCurrency } from '../rules/account-rules.ts'
 import { randomBase62 } from '../rules/key-pair.ts'
@@ -27,7 +30,7 @@ const passwordCharacters = 20
  * Source: docs/contract.md, section 10.
  */
 export function createRunOrders(deps: AuthDeps) {
-  const { stores, publishAccessChange, passwords, signer, clock, newId, random } = deps
+  const { stores, publishAccessChange, audit, passwords, signer, clock, newId, random } = deps
   const { audits, operators, people, platform, refreshTokens } = stores
 
   /** @param text an operator's handle or id */
@@ -38,26 +41,41 @@ export function createRunOrders(deps: AuthDeps) {
     return operator
   }
 
-  /** Writes a record into the audit log. */
-  async function audit({ by, what, target, reason, details }: z.infer<typeof opsAppendAudit.request>) {
-    const record = { _id: newId('aud'), at: clock.now(), by, what, target, reason, details }
-    await audits.insert(record)
-    return record
+  /**
+   * Writes into the audit log what the command does to NATS itself, where no document of a service changes.
+   * @returns its id
+   */
+  async function recordOwnAct(
+    { what, target, details, ...order }: z.infer<typeof opsAppendAudit.request>,
+    requestId: string,
+  ): Promise<string> {
+    const [type = ''] = what.split('.')
+    const object = { type, id: target ?? '' }
+    const change = { act: what, object, before: null, after: details }
+    const entry = audit.entry(orderedBy(order, null, requestId), change)
+    await audits.append([entry])
+    return entry.audit_id
   }
 
   /** Inserts an account with its first owner. */
   async function insertAccount(
-    { name, plan, approved, password: chosen }: z.infer<typeof opsCreateOperator.request>,
+    { order, name, plan, approved, password: chosen }: z.infer<typeof opsCreateOperator.request>,
     first: { operatorId: string; ownerId: string; email: string; password: string; currencies: string[] },
+    requestId: string,
   ): Promise<void> {
     const { operatorId, ownerId, email, password, currencies } = first
     const isHandedOut = chosen === null
     const passwordHash = await passwords.hash(password)
     const createdAt = clock.now()
-    await operators.insert({
+    const operator: OperatorDocument = {
       ...{ _id: operatorId, name, plan, approved, suspended: false, livePlay: 'on', currencies },
       ...{ timezone: 'UTC', owners: [ownerId], createdAt, accessPending: false },
-    })
+    }
+    const after = toOperatorRecord(operator)
+    const object = { type: 'operator', id: after.operator_id }
+    const change = { act: 'operator.create', object, before: null, after }
+    const entry = audit.entry(orderedBy(order, operatorId, requestId), change)
+    await operators.insert({ ...operator, ...auditedInsert(entry) })
     try {
       await people.insert({
         ...{ _id: ownerId, operatorId, email, name, role: 'OWNER', status: 'ACTIVE', passwordHash },
@@ -71,14 +89,14 @@ export function createRunOrders(deps: AuthDeps) {
   }
 
   return {
-    audit,
+    recordOwnAct,
 
     /** @throws ServiceError NOT_FOUND */
     findOperator,
 
     /** @throws ServiceError VALIDATION_ERROR for an unknown currency or a common password */
-    async createOperator(request: z.infer<typeof opsCreateOperator.request>) {
-      const { order, name, plan, approved } = request
+    async createOperator(request: z.infer<typeof opsCreateOperator.request>, requestId: string) {
+      const { order, name } = request
       const currencies = request.currencies ?? startCurrencies
       for (const [index, code] of currencies.entries()) requireKnownCurrency(code, index)
       if (request.password !== null) requireUncommonPassword(request.password, 'password')
@@ -87,14 +105,13 @@ export function createRunOrders(deps: AuthDeps) {
       const password = request.password ?? randomBase62(passwordCharacters, random)
       const answer = { operator_id: operatorHandleOf(operatorId), name, dashboard: { email, password } }
       if (order.dryRun) return answer
-      await insertAccount(request, { operatorId, ownerId: newId('usr'), email, password, currencies })
-      const details = { name, plan, approved }
-      await audit({ ...order, what: 'operator.create', target: answer.operator_id, details })
+      const first = { operatorId, ownerId: newId('usr'), email, password, currencies }
+      await insertAccount(request, first, requestId)
       return answer
     },
 
     /** @throws ServiceError NOT_FOUND; VALIDATION_ERROR for an order without a switch */
-    async setOperator(request: z.infer<typeof opsSetOperator.request>) {
+    async setOperator(request: z.infer<typeof opsSetOperator.request>, requestId: string) {
       const { order, operator: text, plan, approved, suspended, live_play: livePlay } = request
       const operator = await findOperator(text)
       const set: Partial<OperatorDocument> = {
@@ -106,9 +123,12 @@ export function createRunOrders(deps: AuthDeps) {
       if (Object.keys(set).length === 0)
         throw new ServiceError('VALIDATION_ERROR', { message: 'Name at least one switch to set.' })
       if (order.dryRun) return { ...operator, ...set }
-      await operators.change({ operatorId: operator._id }, set)
-      const target = operatorHandleOf(operator._id)
-      await audit({ ...order, what: 'operator.set', target, details: set })
+      const before = toOperatorRecord(operator)
+      const after = toOperatorRecord({ ...operator, ...set })
+      const object = { type: 'operator', id: before.operator_id }
+      const change = { act: 'operator.set', object, before, after }
+      const entry = audit.entry(orderedBy(order, operator._id, requestId), change)
+      await operators.change({ operatorId: operator._id }, set, entry)
       await publishAccessChange.operator(operator._id)
       return findOperator(text)
     },
@@ -117,7 +137,10 @@ export function createRunOrders(deps: AuthDeps) {
      * Takes a person's second factor away and ends every session.
      * @throws ServiceError NOT_FOUND; CONFLICT for an e-mail address that several accounts have
      */
-    async resetFactor({ order, user: text, operator }: z.infer<typeof opsResetFactor.request>) {
+    async resetFactor(
+      { order, user: text, operator }: z.infer<typeof opsResetFactor.request>,
+      requestId: string,
+    ) {
       const account = operator === null ? null : await findOperator(operator)
       const byId = await people.latest(text)
       const named = byId === null ? await people.withEmail(text.toLowerCase()) : [byId]
@@ -128,19 +151,28 @@ export function createRunOrders(deps: AuthDeps) {
         throw new ServiceError('CONFLICT', {
           message: `Name one of the accounts ${found.map((one) => operatorHandleOf(one.operatorId)).join(', ')}.`,
         })
+      const owners = await operators.owners(user)
+      const after = toPublicUser({ ...user, totp: null }, owners)
       if (!order.dryRun) {
-        await people.removeTotp(user, user._id)
-        await audit({ ...order, what: 'user.reset-factor', target: user._id, details: {} })
+        const object = { type: 'user', id: user._id }
+        const change = { act: 'user.reset-factor', object, before: toPublicUser(user, owners), after }
+        const entry = audit.entry(orderedBy(order, user.operatorId, requestId), change)
+        await people.removeTotp(user, user._id, entry)
         await publishAccessChange.user(user._id)
         await refreshTokens.end({ userId: user._id })
       }
-      return toPublicUser({ ...user, totp: null }, await operators.owners(user))
+      return after
     },
 
-    async setRealMoney({ order, real_money }: z.infer<typeof opsSetPlatform.request>): Promise<void> {
+    async setRealMoney(
+      { order, real_money }: z.infer<typeof opsSetPlatform.request>,
+      requestId: string,
+    ): Promise<void> {
       if (order.dryRun) return
-      await platform.setRealMoney(real_money)
-      await audit({ ...order, what: 'platform.set', target: null, details: { real_money } })
+      const object = { type: 'platform', id: 'platform' }
+      const before = { real_money: await platform.isRealMoneyOn() }
+      const change = { act: 'platform.set', object, before, after: { real_money } }
+      await platform.setRealMoney(real_money, audit.entry(orderedBy(order, null, requestId), change))
       await publishAccessChange.platform()
     },
 
@@ -148,10 +180,13 @@ export function createRunOrders(deps: AuthDeps) {
      * Makes a new current signing key.
      * @returns the keys that verify, the current one first
      */
-    async rotateKeys({ order }: z.infer<typeof opsRotateKeys.request>) {
+    async rotateKeys({ order }: z.infer<typeof opsRotateKeys.request>, requestId: string) {
       if (!order.dryRun) {
-        await signer.rotate()
-        await audit({ ...order, what: 'keys.rotate', target: null, details: {} })
+        const [current] = await signer.keys()
+        const object = { type: 'key', id: current?._id ?? '' }
+        const before = current === undefined ? null : toKeyRecord(current)
+        const change = { act: 'keys.rotate', object, before, after: null }
+        await signer.rotate(audit.entry(orderedBy(order, null, requestId), change))
         await publishAccessChange.keys()
       }
       return signer.keys()
@@ -162,14 +197,14 @@ export function createRunOrders(deps: AuthDeps) {
      * @returns the keys that verify, the current one first
      * @throws ServiceError NOT_FOUND
      */
-    async retireKey({ order, kid }: z.infer<typeof opsRetireKey.request>) {
-      const known = (await signer.keys()).some(({ _id }) => _id === kid)
-      if (order.dryRun ? !known : !(await signer.withdraw(kid)))
+    async retireKey({ order, kid }: z.infer<typeof opsRetireKey.request>, requestId: string) {
+      const known = (await signer.keys()).find(({ _id }) => _id === kid)
+      const before = known === undefined ? { kid } : toKeyRecord(known)
+      const change = { act: 'keys.retire', object: { type: 'key', id: kid }, before, after: null }
+      const entry = audit.entry(orderedBy(order, null, requestId), change)
+      if (order.dryRun ? known === undefined : !(await signer.withdraw(kid, entry)))
         throw new ServiceError('NOT_FOUND', { message: `There is no signing key ${kid}.` })
-      if (!order.dryRun) {
-        await audit({ ...order, what: 'keys.retire', target: kid, details: {} })
-        await publishAccessChange.keys()
-      }
+      if (!order.dryRun) await publishAccessChange.keys()
       return signer.keys()
     },
 

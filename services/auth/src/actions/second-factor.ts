@@ -1,3 +1,4 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { Secret, TOTP } from 'otpauth'
 import { randomBase62 } from '../rules/key-pair.ts'
@@ -43,7 +44,7 @@ export function createSecondFactor({ stores: { people }, box, tokenHash, clock, 
   async function useTotpCode(
     user: UserDocument,
     code: string,
-    recoveryHashes: string[] | null = null,
+    confirmation: { recoveryHashes: string[]; audit: AuditEntry } | null = null,
   ): Promise<boolean> {
     if (user.totp === null || !/^\d{6}$/.test(code)) return false
     const timestamp = clock.now().getTime()
@@ -55,7 +56,7 @@ export function createSecondFactor({ stores: { people }, box, tokenHash, clock, 
     if (delta === null) return false
     const step = Math.floor(timestamp / 1000 / stepS) + delta
     const { sealedSecret } = user.totp
-    return people.takeTotpStep(user, user._id, { sealedSecret, step }, recoveryHashes)
+    return people.takeTotpStep(user, user._id, { sealedSecret, step }, confirmation)
   }
 
   return {
@@ -74,10 +75,10 @@ export function createSecondFactor({ stores: { people }, box, tokenHash, clock, 
      * @returns the recovery codes; null for a wrong code
      * @throws ServiceError RATE_LIMITED after wrong codes
      */
-    async confirm(user: UserDocument, code: string): Promise<string[] | null> {
+    async confirm(user: UserDocument, code: string, audit: AuditEntry): Promise<string[] | null> {
       const codes = Array.from({ length: recoveryCodes }, () => randomBase62(recoveryCharacters, random))
-      const hashes = codes.map((each) => tokenHash.hash(each))
-      const confirmed = await tried(user, () => useTotpCode(user, code, hashes))
+      const recoveryHashes = codes.map((each) => tokenHash.hash(each))
+      const confirmed = await tried(user, () => useTotpCode(user, code, { recoveryHashes, audit }))
       return confirmed ? codes : null
     },
 

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import type { AuditEntry } from '@pitboss/contracts/audit'
 import { tokenTypes } from '@pitboss/contracts/token-claims'
 import type { Clock } from '@pitboss/runtime/clock'
+import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import { type CryptoKey, CompactSign, SignJWT, exportJWK, generateKeyPair, importJWK } from 'jose'
 import { z } from 'zod'
@@ -67,7 +69,7 @@ export function createTokenSigner({
   }
 
   /** Makes a current key, or answers the one that another replica made first. */
-  async function makeKey(): Promise<SigningKeyDocument> {
+  async function makeKey(audit: AuditEntry | null = null): Promise<SigningKeyDocument> {
     const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
     const kid = randomUUID()
     return signingKeys.insertCurrent({
@@ -77,6 +79,7 @@ export function createTokenSigner({
       sealedPrivateJwk: box.seal(JSON.stringify(await exportJWK(pair.privateKey)), `signing-key/${kid}`),
       createdAt: clock.now(),
       retiresAt: null,
+      ...(audit === null ? {} : auditedInsert(audit)),
     })
   }
 
@@ -127,19 +130,19 @@ export function createTokenSigner({
      * Makes a new current key. The old key verifies until the last token that it can have signed has expired.
      * After a crash between both writes the next signature makes the new key.
      */
-    async rotate(): Promise<void> {
+    async rotate(audit: AuditEntry): Promise<void> {
       const retiresAt = new Date(clock.now().getTime() + longestTokenS * 1000)
-      await signingKeys.retireCurrent(retiresAt)
+      const isRetired = await signingKeys.retireCurrent(retiresAt, audit)
       cached = null
-      await makeKey()
+      await makeKey(isRetired ? null : audit)
     },
 
     /**
      * Ends a key, so that no token of it verifies, and makes a new current key if it was the current one.
      * Another replica signs with it for a second more. False when there is none of this id.
      */
-    async withdraw(kid: string): Promise<boolean> {
-      const found = await signingKeys.withdraw(kid, clock.now())
+    async withdraw(kid: string, audit: AuditEntry): Promise<boolean> {
+      const found = await signingKeys.withdraw(kid, clock.now(), audit)
       cached = null
       if (found) await currentKey()
       return found

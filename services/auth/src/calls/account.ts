@@ -1,14 +1,18 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
-import { appendRequestLog } from '@pitboss/contracts/calls/auth'
+import { actedBy } from '@pitboss/contracts/audit'
+import { appendAudit, appendRequestLog } from '@pitboss/contracts/calls/auth'
 import * as endpoints from '@pitboss/contracts/endpoints/auth'
 import { createChangeBusiness } from '../actions/change-business.ts'
 import type { AuthDeps } from '../actions/deps.ts'
+import { createReadAudit } from '../actions/read-audit.ts'
 import { createRecordRequests } from '../actions/record-requests.ts'
 import { toPublicBrand, toPublicBusiness, toPublicPage, toPublicRequest } from '../records/account-view.ts'
+import { toPublicAudit } from '../records/audit-view.ts'
 
-/** Settings, brands and request log of the account. Source: docs/contract.md, sections 3 and 11. */
+/** Settings, brands, request log and audit log of the account. Source: docs/contract.md, sections 3, 11, 12. */
 export function accountCalls(deps: AuthDeps): CallHandler[] {
-  const { brands } = deps.stores
+  const { audits, brands } = deps.stores
+  const readAudit = createReadAudit(deps)
   const changeBusiness = createChangeBusiness(deps)
   const recordRequests = createRecordRequests(deps)
   return [
@@ -18,19 +22,21 @@ export function accountCalls(deps: AuthDeps): CallHandler[] {
     })),
     handler(endpoints.patchBusiness.call, async ({ caller, body }, context) => ({
       status: 200,
-      body: toPublicBusiness(await changeBusiness.change(caller.scope, body, context)),
+      body: toPublicBusiness(
+        await changeBusiness.change(caller.scope, body, actedBy(caller, context), context),
+      ),
     })),
 
     handler(endpoints.listBrands.call, async ({ caller, query }) => ({
       status: 200,
       body: toPublicPage(await brands.page(caller.scope, query), toPublicBrand),
     })),
-    handler(endpoints.createBrand.call, async ({ caller, body }) => ({
+    handler(endpoints.createBrand.call, async ({ caller, body }, context) => ({
       status: 201,
-      body: toPublicBrand(await changeBusiness.createBrand(caller, body)),
+      body: toPublicBrand(await changeBusiness.createBrand(caller, body, actedBy(caller, context))),
     })),
-    handler(endpoints.deleteBrand.call, async ({ caller, params }) => {
-      await changeBusiness.removeBrand(caller.scope, params.brand_id)
+    handler(endpoints.deleteBrand.call, async ({ caller, params }, context) => {
+      await changeBusiness.removeBrand(caller.scope, params.brand_id, actedBy(caller, context))
       return { status: 204, body: null }
     }),
 
@@ -38,6 +44,12 @@ export function accountCalls(deps: AuthDeps): CallHandler[] {
     handler(endpoints.listRequestLogs.call, async ({ caller, query }) => ({
       status: 200,
       body: toPublicPage(await recordRequests.list(caller.scope, query), toPublicRequest),
+    })),
+
+    handler(appendAudit, async ({ entries }) => ({ written: await audits.append(entries) })),
+    handler(endpoints.listAudit.call, async ({ caller, query }) => ({
+      status: 200,
+      body: toPublicPage(await readAudit(caller.scope, query), toPublicAudit),
     })),
   ]
 }

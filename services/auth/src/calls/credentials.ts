@@ -1,4 +1,5 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { actedBy } from '@pitboss/contracts/audit'
 import * as endpoints from '@pitboss/contracts/endpoints/auth'
 import { createChangeCredentials } from '../actions/change-credentials.ts'
 import type { AuthDeps } from '../actions/deps.ts'
@@ -13,8 +14,8 @@ export function credentialCalls(deps: AuthDeps): CallHandler[] {
       status: 200,
       body: toPublicPage(await credentials.page(caller.scope, query), toPublicCredential),
     })),
-    handler(endpoints.createCredential.call, async ({ caller, body }) => {
-      const { credential, secret } = await changeCredentials.create(caller, body)
+    handler(endpoints.createCredential.call, async ({ caller, body }, context) => {
+      const { credential, secret } = await changeCredentials.create(caller, body, actedBy(caller, context))
       const shown = toPublicCredential(credential)
       return { status: 201, body: secret === null ? shown : { ...shown, api_secret: secret } }
     }),
@@ -22,20 +23,25 @@ export function credentialCalls(deps: AuthDeps): CallHandler[] {
       status: 200,
       body: toPublicCredential((await changeCredentials.find(caller, params.api_key)).found),
     })),
-    handler(endpoints.patchCredential.call, async ({ caller, params, body }) => ({
+    handler(endpoints.patchCredential.call, async ({ caller, params, body }, context) => ({
       status: 200,
-      body: toPublicCredential(await changeCredentials.patch(caller, params.api_key, body)),
+      body: toPublicCredential(
+        await changeCredentials.patch(caller, params.api_key, body, actedBy(caller, context)),
+      ),
     })),
-    handler(endpoints.rotateCredential.call, async ({ caller, params }) => {
-      const { credential, secret } = await changeCredentials.rotate(caller, params.api_key)
+    handler(endpoints.rotateCredential.call, async ({ caller, params }, context) => {
+      const by = actedBy(caller, context)
+      const { credential, secret } = await changeCredentials.rotate(caller, params.api_key, by)
       return { status: 200, body: { ...toPublicCredential(credential), api_secret: secret } }
     }),
-    handler(endpoints.revokeCredential.call, async ({ caller, params }) => ({
+    handler(endpoints.revokeCredential.call, async ({ caller, params }, context) => ({
       status: 200,
-      body: toPublicCredential(await changeCredentials.revoke(caller, params.api_key)),
+      body: toPublicCredential(
+        await changeCredentials.revoke(caller, params.api_key, actedBy(caller, context)),
+      ),
     })),
-    handler(endpoints.deleteCredential.call, async ({ caller, params }) => {
-      await changeCredentials.remove(caller, params.api_key)
+    handler(endpoints.deleteCredential.call, async ({ caller, params }, context) => {
+      await changeCredentials.remove(caller, params.api_key, actedBy(caller, context))
       return { status: 204, body: null }
     }),
   ]

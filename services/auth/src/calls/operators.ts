@@ -3,7 +3,8 @@ import * as calls from '@pitboss/contracts/calls/auth-ops'
 import type { AuthDeps } from '../actions/deps.ts'
 import { createRunOrders } from '../actions/run-orders.ts'
 import { toPublicPage } from '../records/account-view.ts'
-import { toAuditRecord, toKeyRecord, toOperatorRecord } from '../records/operations-view.ts'
+import { toAuditLine } from '../records/audit-view.ts'
+import { toKeyRecord, toOperatorRecord } from '../records/operations-view.ts'
 
 /**
  * Orders of operations people: accounts, switches, keys, the audit log.
@@ -14,33 +15,39 @@ export function operatorCalls(deps: AuthDeps): CallHandler[] {
   const { audits, operators, platform } = deps.stores
   const orders = createRunOrders(deps)
   return [
-    handler(calls.opsCreateOperator, (request) => orders.createOperator(request)),
+    handler(calls.opsCreateOperator, (request, { requestId }) => orders.createOperator(request, requestId)),
     handler(calls.opsListOperators, async (query) =>
       toPublicPage(await operators.page(query), toOperatorRecord),
     ),
     handler(calls.opsShowOperator, async ({ operator }) =>
       toOperatorRecord(await orders.findOperator(operator)),
     ),
-    handler(calls.opsSetOperator, async (request) => toOperatorRecord(await orders.setOperator(request))),
+    handler(calls.opsSetOperator, async (request, { requestId }) =>
+      toOperatorRecord(await orders.setOperator(request, requestId)),
+    ),
 
-    handler(calls.opsResetFactor, (request) => orders.resetFactor(request)),
+    handler(calls.opsResetFactor, (request, { requestId }) => orders.resetFactor(request, requestId)),
 
     handler(calls.opsShowPlatform, async () => ({ real_money: await platform.isRealMoneyOn() })),
-    handler(calls.opsSetPlatform, async (request) => {
-      await orders.setRealMoney(request)
+    handler(calls.opsSetPlatform, async (request, { requestId }) => {
+      await orders.setRealMoney(request, requestId)
       return { real_money: request.real_money }
     }),
 
     handler(calls.opsListKeys, async () => ({ data: (await signer.keys()).map(toKeyRecord) })),
-    handler(calls.opsRotateKeys, async (request) => ({
-      data: (await orders.rotateKeys(request)).map(toKeyRecord),
+    handler(calls.opsRotateKeys, async (request, { requestId }) => ({
+      data: (await orders.rotateKeys(request, requestId)).map(toKeyRecord),
     })),
-    handler(calls.opsRetireKey, async (request) => ({
-      data: (await orders.retireKey(request)).map(toKeyRecord),
+    handler(calls.opsRetireKey, async (request, { requestId }) => ({
+      data: (await orders.retireKey(request, requestId)).map(toKeyRecord),
     })),
 
-    handler(calls.opsAppendAudit, async (request) => toAuditRecord(await orders.audit(request))),
-    handler(calls.opsListAudit, async (query) => toPublicPage(await audits.page(query), toAuditRecord)),
+    handler(calls.opsAppendAudit, async (request, { requestId }) => ({
+      audit_id: await orders.recordOwnAct(request, requestId),
+    })),
+    handler(calls.opsListAudit, async (query) =>
+      toPublicPage(await audits.pageOfOperations(query), toAuditLine),
+    ),
     handler(calls.opsAuthStatus, async () => ({ mongodb: await orders.databaseStatus() })),
   ]
 }

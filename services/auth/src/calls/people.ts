@@ -1,4 +1,5 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { actedBy } from '@pitboss/contracts/audit'
 import { acceptInvitation, login, logout, refreshLogin } from '@pitboss/contracts/calls/auth'
 import * as endpoints from '@pitboss/contracts/endpoints/people'
 import { createChangeOwnLogin } from '../actions/change-own-login.ts'
@@ -17,32 +18,34 @@ export function peopleCalls(deps: AuthDeps): CallHandler[] {
   const changeOwnLogin = createChangeOwnLogin(deps)
   const changePeople = createChangePeople(deps)
   return [
-    handler(login, (request) => logIn.logIn(request)),
-    handler(refreshLogin, ({ refreshToken }) => logIn.refresh(refreshToken)),
-    handler(logout, async ({ refreshToken }) => {
-      await logIn.logOut(refreshToken)
+    handler(login, (request, { requestId }) => logIn.logIn(request, requestId)),
+    handler(refreshLogin, ({ refreshToken }, { requestId }) => logIn.refresh(refreshToken, requestId)),
+    handler(logout, async ({ refreshToken, clientAddress = null }, { requestId }) => {
+      await logIn.logOut(refreshToken, clientAddress, requestId)
       return null
     }),
-    handler(acceptInvitation, async (request) => ({ user: await changePeople.accept(request) })),
+    handler(acceptInvitation, async (request, { requestId }) => ({
+      user: await changePeople.accept(request, requestId),
+    })),
 
     handler(endpoints.getMe.call, async ({ caller }) => ({
       status: 200,
       body: await changeOwnLogin.show(caller),
     })),
-    handler(endpoints.changePassword.call, async ({ caller, body }) => ({
+    handler(endpoints.changePassword.call, async ({ caller, body }, context) => ({
       status: 200,
-      body: await changeOwnLogin.changePassword(caller, body),
+      body: await changeOwnLogin.changePassword(caller, body, actedBy(caller, context)),
     })),
-    handler(endpoints.enrolTotp.call, async ({ caller, body }) => ({
+    handler(endpoints.enrolTotp.call, async ({ caller, body }, context) => ({
       status: 200,
-      body: await changeOwnLogin.enrolTotp(caller, body.password),
+      body: await changeOwnLogin.enrolTotp(caller, body.password, actedBy(caller, context)),
     })),
-    handler(endpoints.confirmTotp.call, async ({ caller, body }) => ({
+    handler(endpoints.confirmTotp.call, async ({ caller, body }, context) => ({
       status: 200,
-      body: await changeOwnLogin.confirmTotp(caller, body.code),
+      body: await changeOwnLogin.confirmTotp(caller, body.code, actedBy(caller, context)),
     })),
-    handler(endpoints.removeTotp.call, async ({ caller, body }) => {
-      await changeOwnLogin.removeTotp(caller, body.password)
+    handler(endpoints.removeTotp.call, async ({ caller, body }, context) => {
+      await changeOwnLogin.removeTotp(caller, body.password, actedBy(caller, context))
       return { status: 204, body: null }
     }),
 
@@ -53,8 +56,8 @@ export function peopleCalls(deps: AuthDeps): CallHandler[] {
       const data = sessions.map((session) => toPublicSession(session, current))
       return { status: 200, body: { data, next_cursor: null } }
     }),
-    handler(endpoints.endOwnSession.call, async ({ caller, params }) => {
-      await changeOwnLogin.endSession(caller, params.session_id)
+    handler(endpoints.endOwnSession.call, async ({ caller, params }, context) => {
+      await changeOwnLogin.endSession(caller, params.session_id, actedBy(caller, context))
       return { status: 204, body: null }
     }),
 
@@ -62,16 +65,16 @@ export function peopleCalls(deps: AuthDeps): CallHandler[] {
       status: 200,
       body: toPublicPage(await changePeople.list(caller.scope, query), (user) => user),
     })),
-    handler(endpoints.inviteUser.call, async ({ caller, body }) => ({
+    handler(endpoints.inviteUser.call, async ({ caller, body }, context) => ({
       status: 201,
-      body: await changePeople.invite(caller, body),
+      body: await changePeople.invite(caller, body, actedBy(caller, context)),
     })),
-    handler(endpoints.patchUser.call, async ({ caller, params, body }) => ({
+    handler(endpoints.patchUser.call, async ({ caller, params, body }, context) => ({
       status: 200,
-      body: await changePeople.changeRole(caller.scope, params.user_id, body.role),
+      body: await changePeople.changeRole(caller.scope, params.user_id, body.role, actedBy(caller, context)),
     })),
-    handler(endpoints.removeUser.call, async ({ caller, params }) => {
-      await changePeople.remove(caller.scope, params.user_id)
+    handler(endpoints.removeUser.call, async ({ caller, params }, context) => {
+      await changePeople.remove(caller.scope, params.user_id, actedBy(caller, context))
       return { status: 204, body: null }
     }),
   ]

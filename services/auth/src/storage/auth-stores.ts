@@ -2,9 +2,11 @@ import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
 import type { Db } from 'mongodb'
+import { auditOutboxIndex } from '@pitboss/storage/audit-outbox'
+import { auditIndexes, createAuditsStore } from './audits-store.ts'
 import { createCredentialsStore } from './credentials-store.ts'
 import { createIdempotencyStore } from './idempotency-store.ts'
-import { createAuditsStore, createRequestLogsStore } from './logs-store.ts'
+import { createRequestLogsStore } from './logs-store.ts'
 import { createBrandsStore, createOperatorsStore, createPlatformStore } from './operators-store.ts'
 import { createPeopleStore } from './people-store.ts'
 import { createRefreshTokensStore } from './refresh-tokens-store.ts'
@@ -27,6 +29,16 @@ export function authStores(from: { db: Db; cursors: CursorCodec }) {
 }
 export type AuthStores = ReturnType<typeof authStores>
 
+/** The collections whose changes are audited. */
+export const auditedCollections = [
+  'operators',
+  'platform',
+  'brands',
+  'credentials',
+  'users',
+  'signing_keys',
+] as const
+
 const thirtyDaysS = 30 * 24 * 60 * 60
 const pending = (): IndexDeclaration => ({
   key: { accessPending: 1 },
@@ -36,15 +48,17 @@ const pending = (): IndexDeclaration => ({
 
 /** Every index of auth; the unique ones keep records unique. */
 export const authIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
-  operators: [pending()],
-  platform: [],
+  operators: [pending(), auditOutboxIndex],
+  platform: [auditOutboxIndex],
   brands: [
     { key: { operatorId: 1, _id: 1 }, name: 'by_operator' },
     { key: { operatorId: 1, name: 1 }, name: 'one_of_a_name', unique: true },
+    auditOutboxIndex,
   ],
   credentials: [
     { key: { operatorId: 1, environment: 1, order: 1 }, name: 'by_account', unique: true },
     pending(),
+    auditOutboxIndex,
   ],
   users: [
     { key: { operatorId: 1, email: 1 }, name: 'email_in_account', unique: true },
@@ -53,6 +67,7 @@ export const authIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> 
     { key: { operatorId: 1, _id: 1 }, name: 'by_operator' },
     { key: { 'invitation.hash': 1 }, name: 'invitation' },
     pending(),
+    auditOutboxIndex,
   ],
   refresh_tokens: [
     { key: { family: 1 }, name: 'family' },
@@ -61,12 +76,13 @@ export const authIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> 
   ],
   signing_keys: [
     { key: { current: 1 }, name: 'one_current', unique: true, partialFilterExpression: { current: true } },
+    auditOutboxIndex,
   ],
   request_logs: [
     { key: { operatorId: 1, environment: 1, order: 1 }, name: 'by_account' },
     { key: { operatorId: 1, apiKey: 1 }, name: 'by_credential' },
     { key: { at: 1 }, name: 'thirty_days', expireAfterSeconds: thirtyDaysS },
   ],
-  audits: [],
+  audits: auditIndexes,
   idempotency_keys: [...idempotencyKeyIndexes.idempotency_keys, { key: { objectId: 1 }, name: 'object' }],
 }

@@ -1,28 +1,31 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import { toAccountMode, type AccountMode } from '@pitboss/contracts/primitives'
+import { auditedUpdate, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { Db } from 'mongodb'
 import { type AccessSubject, accessChangesIn, type Changes, unpublishedChange } from './access-change.ts'
 import { type AccountScope, type PageQuery, readPage } from './page.ts'
 
-export type CredentialDocument = AccessSubject & {
-  /** The api_key. */
-  _id: string
-  /** Pages are in this order, which is the order of creation. */
-  order: string
-  operatorId: string
-  environment: AccountMode
-  name: string
-  secretHash: string
-  scopes: string[]
-  ipAllowlist: string[]
-  status: 'ACTIVE' | 'REVOKED' | 'DELETED'
-  createdAt: Date
-  rotatedAt: Date | null
-  revokedAt: Date | null
-  lastUsedAt: Date | null
-}
+export type CredentialDocument = AccessSubject &
+  WithAudit & {
+    /** The api_key. */
+    _id: string
+    /** Pages are in this order, which is the order of creation. */
+    order: string
+    operatorId: string
+    environment: AccountMode
+    name: string
+    secretHash: string
+    scopes: string[]
+    ipAllowlist: string[]
+    status: 'ACTIVE' | 'REVOKED' | 'DELETED'
+    createdAt: Date
+    rotatedAt: Date | null
+    revokedAt: Date | null
+    lastUsedAt: Date | null
+  }
 
 const notDeleted = { status: { $ne: 'DELETED' as const } }
 
@@ -72,18 +75,18 @@ export function createCredentialsStore({ db, cursors }: { db: Db; cursors: Curso
     },
 
     /** Sets fields; the change is unpublished afterwards. Null for a foreign or deleted key. */
-    change: (scope: Scope, apiKey: string, set: Changes<CredentialDocument>) =>
+    change: (scope: Scope, apiKey: string, set: Changes<CredentialDocument>, audit: AuditEntry) =>
       credentials.findOneAndUpdate(
         { _id: apiKey, ...owned(scope), ...notDeleted },
-        { $set: unpublishedChange(set) },
+        auditedUpdate({ $set: unpublishedChange(set) }, audit),
         { returnDocument: 'after' },
       ),
 
     /** Replaces the secret of an active key. Null for a foreign or inactive key. */
-    rotate: (scope: Scope, apiKey: string, secretHash: string, rotatedAt: Date) =>
+    rotate: (scope: Scope, apiKey: string, secretHash: string, rotatedAt: Date, audit: AuditEntry) =>
       credentials.findOneAndUpdate(
         { _id: apiKey, ...owned(scope), status: 'ACTIVE' },
-        { $set: { secretHash, rotatedAt } },
+        auditedUpdate({ $set: { secretHash, rotatedAt } }, audit),
         { returnDocument: 'after' },
       ),
 
@@ -123,9 +126,9 @@ export function createCredentialsStore({ db, cursors }: { db: Db; cursors: Curso
     /** The document of a key of any account, status and environment. */
     latest: (apiKey: string) => credentials.findOne({ _id: apiKey }),
 
-    /** Removes the document of a deleted key. */
+    /** Removes the document of a deleted key whose audit entries have moved. */
     removeDeleted: async (apiKey: string): Promise<void> => {
-      await credentials.deleteOne({ _id: apiKey, status: 'DELETED' })
+      await credentials.deleteOne({ _id: apiKey, status: 'DELETED', auditOutboxAt: null })
     },
   }
 }

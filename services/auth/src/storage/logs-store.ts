@@ -79,34 +79,3 @@ export function createRequestLogsStore({ db, cursors }: { db: Db; cursors: Curso
     },
   }
 }
-
-export type AuditDocument = {
-  _id: string
-  at: Date
-  by: string
-  what: string
-  target: string | null
-  reason: string | null
-  details: Record<string, unknown>
-}
-
-/** The audit log of operations, over every account. */
-export function createAuditsStore({ db, cursors }: { db: Db; cursors: CursorCodec }) {
-  const audits = db.collection<AuditDocument>('audits')
-  return {
-    insert: async (record: AuditDocument): Promise<void> => {
-      await audits.insertOne(record)
-    },
-
-    /** Newest first. */
-    page: (query: PageQuery) =>
-      readPage({
-        collection: audits,
-        filter: {},
-        order: '_id',
-        query,
-        cursors,
-        binding: ['ops', 'audits'],
-      }),
-  }
-}

@@ -1,3 +1,5 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
+import { auditedUpdate, type WithAudit } from '@pitboss/storage/audit-outbox'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import { isDuplicateKey } from '@pitboss/storage/create-once'
 import type { Db } from 'mongodb'
@@ -5,20 +7,21 @@ import { z } from 'zod'
 import { type AccessSubject, accessChangesIn, type Changes, unpublishedChange } from './access-change.ts'
 import { type AccountScope, type PageQuery, readPage } from './page.ts'
 
-export type OperatorDocument = AccessSubject & {
-  name: string
-  plan: 'free' | 'paid'
-  approved: boolean
-  suspended: boolean
-  livePlay: 'on' | 'off' | 'suspended'
-  currencies: string[]
-  timezone: string
-  /** Absent in an account of an earlier release, which demands none. */
-  requireTotp?: boolean
-  /** Ids of the active owners. This list decides who is an owner; it never becomes empty. */
-  owners: string[]
-  createdAt: Date
-}
+export type OperatorDocument = AccessSubject &
+  WithAudit & {
+    name: string
+    plan: 'free' | 'paid'
+    approved: boolean
+    suspended: boolean
+    livePlay: 'on' | 'off' | 'suspended'
+    currencies: string[]
+    timezone: string
+    /** Absent in an account of an earlier release, which demands none. */
+    requireTotp?: boolean
+    /** Ids of the active owners. This list decides who is an owner; it never becomes empty. */
+    owners: string[]
+    createdAt: Date
+  }
 
 /** The accounts themselves; an account's id is its operator id. */
 export function createOperatorsStore({ db, cursors }: { db: Db; cursors: CursorCodec }) {
@@ -50,8 +53,12 @@ export function createOperatorsStore({ db, cursors }: { db: Db; cursors: CursorC
       }),
 
     /** Sets fields; the change is unpublished afterwards. */
-    change: async ({ operatorId }: AccountScope, set: Changes<OperatorDocument> = {}): Promise<void> => {
-      await operators.updateOne({ _id: operatorId }, { $set: unpublishedChange(set) })
+    change: async (
+      { operatorId }: AccountScope,
+      set: Changes<OperatorDocument>,
+      audit: AuditEntry | null,
+    ): Promise<void> => {
+      await operators.updateOne({ _id: operatorId }, auditedUpdate({ $set: unpublishedChange(set) }, audit))
     },
 
     /** Ids of the owners; empty for an unknown account. */
@@ -81,7 +88,15 @@ export function createOperatorsStore({ db, cursors }: { db: Db; cursors: CursorC
   }
 }
 
-export type BrandDocument = { _id: string; operatorId: string; name: string; createdAt: Date }
+export type BrandDocument = WithAudit & {
+  _id: string
+  operatorId: string
+  name: string
+  createdAt: Date
+}
+
+/** A brand that is removed, but whose audit entry has not moved, is no more. */
+const present = { auditRemoves: { $ne: true } }
 
 /** Brands of accounts; both environments of an account share them. */
 export function createBrandsStore({ db, cursors }: { db: Db; cursors: CursorCodec }) {
@@ -94,7 +109,7 @@ export function createBrandsStore({ db, cursors }: { db: Db; cursors: CursorCode
         return brand
       } catch (error) {
         if (!isDuplicateKey(error)) throw error
-        return brands.findOne({ _id: brand._id, operatorId: brand.operatorId })
+        return brands.findOne({ _id: brand._id, operatorId: brand.operatorId, ...present })
       }
     },
 
@@ -102,7 +117,7 @@ export function createBrandsStore({ db, cursors }: { db: Db; cursors: CursorCode
     page: ({ operatorId }: AccountScope, query: PageQuery) =>
       readPage({
         collection: brands,
-        filter: { operatorId },
+        filter: { operatorId, ...present },
         order: '_id',
         query,
         cursors,
@@ -111,19 +126,33 @@ export function createBrandsStore({ db, cursors }: { db: Db; cursors: CursorCode
 
     /** In the order of creation. */
     first: ({ operatorId }: AccountScope, max: number) =>
-      brands.find({ operatorId }).sort({ _id: 1 }).limit(max).toArray(),
+      brands
+        .find({ operatorId, ...present })
+        .sort({ _id: 1 })
+        .limit(max)
+        .toArray(),
 
-    count: ({ operatorId }: AccountScope) => brands.countDocuments({ operatorId }),
+    count: ({ operatorId }: AccountScope) => brands.countDocuments({ operatorId, ...present }),
 
-    /** False when there is no such brand. */
-    async remove({ operatorId }: AccountScope, brandId: string): Promise<boolean> {
-      const { deletedCount } = await brands.deleteOne({ _id: brandId, operatorId })
-      return deletedCount === 1
+    /** Null for a foreign or removed brand. */
+    find: ({ operatorId }: AccountScope, brandId: string) =>
+      brands.findOne({ _id: brandId, operatorId, ...present }),
+
+    /**
+     * Marks a brand as removed and frees its name; it is deleted when its audit entry has moved. False when
+     * there is no such brand.
+     */
+    async remove({ operatorId }: AccountScope, brandId: string, audit: AuditEntry): Promise<boolean> {
+      const { matchedCount } = await brands.updateOne(
+        { _id: brandId, operatorId, ...present },
+        auditedUpdate({ $set: { auditRemoves: true, name: `removed/${brandId}` } }, audit),
+      )
+      return matchedCount === 1
     },
   }
 }
 
-type PlatformDocument = AccessSubject & { _id: 'platform'; realMoney: boolean }
+type PlatformDocument = AccessSubject & WithAudit & { _id: 'platform'; realMoney: boolean }
 
 const buildInfo = z.looseObject({ version: z.string() })
 
@@ -141,10 +170,10 @@ export function createPlatformStore({ db }: { db: Db }) {
       (await platform.findOne({ _id: 'platform' }))?.realMoney ?? true,
 
     /** The change is unpublished afterwards. */
-    setRealMoney: async (realMoney: boolean): Promise<void> => {
+    setRealMoney: async (realMoney: boolean, audit: AuditEntry): Promise<void> => {
       await platform.updateOne(
         { _id: 'platform' },
-        { $set: unpublishedChange({ realMoney }) },
+        auditedUpdate({ $set: unpublishedChange({ realMoney }) }, audit),
         { upsert: true },
       )
     },

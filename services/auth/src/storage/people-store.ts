@@ -1,30 +1,33 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Role } from '@pitboss/contracts/caller'
+import { auditedUpdate, type WithAudit } from '@pitboss/storage/audit-outbox'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { Db } from 'mongodb'
 import { type AccessSubject, accessChangesIn, unpublishedChange } from './access-change.ts'
 import { type AccountScope, type PageQuery, readPage } from './page.ts'
 
-export type UserDocument = AccessSubject & {
-  operatorId: string
-  /** In lower case; unique within an account. */
-  email: string
-  name: string
-  role: Role
-  status: 'ACTIVE' | 'INVITED' | 'REMOVED'
-  passwordHash: string | null
-  /** Somebody else knows the password. */
-  mustChangePassword?: boolean
-  /** `confirmed` is false until the first code; `lastStep` is the last step of 30 s whose code was used. */
-  totp: { sealedSecret: string; confirmed: boolean; lastStep: number } | null
-  recoveryHashes: string[]
-  /** Tries of a code since the last right one, and the time of the next. */
-  codeTries?: { count: number; nextAt: Date } | null
-  invitation: { hash: string; expiresAt: Date } | null
-  createdAt: Date
-  lastLoginAt: Date | null
-  /** Oldest first. A write that ends one is published, so that the gateways refuse its tokens. */
-  sessions?: UserSession[]
-}
+export type UserDocument = AccessSubject &
+  WithAudit & {
+    operatorId: string
+    /** In lower case; unique within an account. */
+    email: string
+    name: string
+    role: Role
+    status: 'ACTIVE' | 'INVITED' | 'REMOVED'
+    passwordHash: string | null
+    /** Somebody else knows the password. */
+    mustChangePassword?: boolean
+    /** `confirmed` is false until the first code; `lastStep` is the last step of 30 s whose code was used. */
+    totp: { sealedSecret: string; confirmed: boolean; lastStep: number } | null
+    recoveryHashes: string[]
+    /** Tries of a code since the last right one, and the time of the next. */
+    codeTries?: { count: number; nextAt: Date } | null
+    invitation: { hash: string; expiresAt: Date } | null
+    createdAt: Date
+    lastLoginAt: Date | null
+    /** Oldest first. A write that ends one is published, so that the gateways refuse its tokens. */
+    sessions?: UserSession[]
+  }
 
 /** A person's session, from sign-in to sign-out; its refresh tokens have `id` as family. */
 export type UserSession = {
@@ -59,8 +62,9 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
     { operatorId }: AccountScope,
     userId: string,
     fields: Partial<UserDocument>,
+    audit: AuditEntry | null,
   ): Promise<void> => {
-    await users.updateOne({ _id: userId, operatorId }, { $set: fields })
+    await users.updateOne({ _id: userId, operatorId }, auditedUpdate({ $set: fields }, audit))
   }
 
   return {
@@ -105,8 +109,13 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
       }),
 
     /** Ends every session; the change is unpublished afterwards. */
-    setPassword: (account: AccountScope, userId: string, passwordHash: string) =>
-      set(account, userId, unpublishedChange({ passwordHash, mustChangePassword: false, sessions: [] })),
+    setPassword: (account: AccountScope, userId: string, passwordHash: string, audit: AuditEntry) =>
+      set(
+        account,
+        userId,
+        unpublishedChange({ passwordHash, mustChangePassword: false, sessions: [] }),
+        audit,
+      ),
 
     /**
      * Begins a session of an active person.
@@ -117,13 +126,17 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
       userId: string,
       passwordHash: string,
       session: UserSession,
+      audit: AuditEntry,
     ) =>
       users.findOneAndUpdate(
         { _id: userId, operatorId, status: 'ACTIVE', passwordHash },
-        {
-          $set: { lastLoginAt: session.createdAt },
-          $push: { sessions: { $each: [session], $slice: -sessionsMax } },
-        },
+        auditedUpdate<UserDocument>(
+          {
+            $set: { lastLoginAt: session.createdAt },
+            $push: { sessions: { $each: [session], $slice: -sessionsMax } },
+          },
+          audit,
+        ),
         { returnDocument: 'after' },
       ),
 
@@ -147,13 +160,22 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
       return modifiedCount === 1
     },
 
-    forgetCodeTries: (account: AccountScope, userId: string) => set(account, userId, { codeTries: null }),
+    forgetCodeTries: (account: AccountScope, userId: string) =>
+      set(account, userId, { codeTries: null }, null),
 
     /** Ends a session; the change is unpublished afterwards. False when there is no such session. */
-    async endSession({ operatorId }: AccountScope, userId: string, sessionId: string): Promise<boolean> {
+    async endSession(
+      { operatorId }: AccountScope,
+      userId: string,
+      sessionId: string,
+      audit: AuditEntry,
+    ): Promise<boolean> {
       const { modifiedCount } = await users.updateOne(
         { _id: userId, operatorId, 'sessions.id': sessionId },
-        { $pull: { sessions: { id: sessionId } }, $set: unpublishedChange({}) },
+        auditedUpdate<UserDocument>(
+          { $pull: { sessions: { id: sessionId } }, $set: unpublishedChange({}) },
+          audit,
+        ),
       )
       return modifiedCount === 1
     },
@@ -182,30 +204,35 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
       ),
 
     /** The change is unpublished afterwards. Null for a foreign or removed person. */
-    setRole: ({ operatorId }: AccountScope, userId: string, role: Role) =>
+    setRole: ({ operatorId }: AccountScope, userId: string, role: Role, audit: AuditEntry) =>
       users.findOneAndUpdate(
         { _id: userId, operatorId, ...notRemoved },
-        { $set: unpublishedChange({ role }) },
+        auditedUpdate({ $set: unpublishedChange({ role }) }, audit),
         { returnDocument: 'after' },
       ),
 
     /**
      * Marks a person as removed; the change is unpublished afterwards, and `deleteRemoved` ends the removal.
      */
-    remove: (account: AccountScope, userId: string) =>
-      set(account, userId, unpublishedChange({ status: 'REMOVED', sessions: [] })),
+    remove: (account: AccountScope, userId: string, audit: AuditEntry) =>
+      set(account, userId, unpublishedChange({ status: 'REMOVED', sessions: [] }), audit),
 
     /** Starts a second factor unless one is in use. */
-    enrolTotp: async ({ operatorId }: AccountScope, userId: string, sealedSecret: string): Promise<void> => {
+    enrolTotp: async (
+      { operatorId }: AccountScope,
+      userId: string,
+      sealedSecret: string,
+      audit: AuditEntry,
+    ): Promise<void> => {
       await users.updateOne(
         { _id: userId, operatorId, 'totp.confirmed': { $ne: true } },
-        { $set: { totp: { sealedSecret, confirmed: false, lastStep: 0 } } },
+        auditedUpdate({ $set: { totp: { sealedSecret, confirmed: false, lastStep: 0 } } }, audit),
       )
     },
 
     /** Ends every session; the change is unpublished afterwards. */
-    removeTotp: (account: AccountScope, userId: string) =>
-      set(account, userId, unpublishedChange({ totp: null, recoveryHashes: [], sessions: [] })),
+    removeTotp: (account: AccountScope, userId: string, audit: AuditEntry) =>
+      set(account, userId, unpublishedChange({ totp: null, recoveryHashes: [], sessions: [] }), audit),
 
     /**
      * Uses up a step of the second factor. The step that confirms it brings the recovery codes and ends every
@@ -216,12 +243,16 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
       { operatorId }: AccountScope,
       userId: string,
       { sealedSecret, step }: { sealedSecret: string; step: number },
-      recoveryHashes: string[] | null,
+      confirmation: { recoveryHashes: string[]; audit: AuditEntry } | null,
     ): Promise<boolean> {
-      const confirming = recoveryHashes === null ? {} : unpublishedChange({ recoveryHashes, sessions: [] })
+      const { recoveryHashes = [], audit = null } = confirmation ?? {}
+      const confirming = confirmation === null ? {} : unpublishedChange({ recoveryHashes, sessions: [] })
       const { matchedCount } = await users.updateOne(
         { _id: userId, operatorId, 'totp.lastStep': { $lt: step }, 'totp.sealedSecret': sealedSecret },
-        { $set: { 'totp.lastStep': step, 'totp.confirmed': true, ...confirming } },
+        auditedUpdate<UserDocument>(
+          { $set: { 'totp.lastStep': step, 'totp.confirmed': true, ...confirming } },
+          audit,
+        ),
       )
       return matchedCount === 1
     },
@@ -256,19 +287,19 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
     byInvitation: (hashes: readonly string[], now: Date) => users.findOne(invited(hashes, now)),
 
     /** Makes an invited person active. Null when another request used the invitation first. */
-    accept: (hashes: readonly string[], passwordHash: string, now: Date) =>
+    accept: (hashes: readonly string[], passwordHash: string, now: Date, audit: AuditEntry) =>
       users.findOneAndUpdate(
         invited(hashes, now),
-        { $set: { status: 'ACTIVE', passwordHash, invitation: null } },
+        auditedUpdate({ $set: { status: 'ACTIVE', passwordHash, invitation: null } }, audit),
         { returnDocument: 'after' },
       ),
 
     /** The document of a person of any account and status. */
     latest: (userId: string) => users.findOne({ _id: userId }),
 
-    /** Removes the document of a removed person. */
+    /** Removes the document of a removed person whose audit entries have moved. */
     deleteRemoved: async (userId: string): Promise<void> => {
-      await users.deleteOne({ _id: userId, status: 'REMOVED' })
+      await users.deleteOne({ _id: userId, status: 'REMOVED', auditOutboxAt: null })
     },
   }
 }

@@ -1,19 +1,22 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
+import { auditedUpdate, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
 import type { Db } from 'mongodb'
 import { type AccessSubject, accessChangesIn, unpublishedChange } from './access-change.ts'
 
-export type SigningKeyDocument = Partial<AccessSubject> & {
-  /** The `kid`. */
-  _id: string
-  current: boolean
-  publicJwk: Record<string, unknown>
-  sealedPrivateJwk: string
-  createdAt: Date
-  /** The key verifies until then; null while it is current. */
-  retiresAt: Date | null
-  /** When operations ended it; from then on it verifies nothing, whatever the clock of a replica says. */
-  withdrawnAt?: Date
-}
+export type SigningKeyDocument = Partial<AccessSubject> &
+  WithAudit & {
+    /** The `kid`. */
+    _id: string
+    current: boolean
+    publicJwk: Record<string, unknown>
+    sealedPrivateJwk: string
+    createdAt: Date
+    /** The key verifies until then; null while it is current. */
+    retiresAt: Date | null
+    /** When operations ended it; from then on it verifies nothing, whatever the clock of a replica says. */
+    withdrawnAt?: Date
+  }
 
 const keysMax = 100
 
@@ -35,19 +38,26 @@ export function createSigningKeysStore({ db }: { db: Db }) {
       return (await createOnce({ insert, find: current, name: 'a signing key' })).result
     },
 
-    /** The current key is none afterwards and verifies until `retiresAt`. */
-    retireCurrent: async (retiresAt: Date): Promise<void> => {
-      await signingKeys.updateMany({ current: true }, { $set: { current: false, retiresAt } })
+    /**
+     * The current key is none afterwards and verifies until `retiresAt`. False when there was none; then the
+     * audit entry is not written either.
+     */
+    retireCurrent: async (retiresAt: Date, audit: AuditEntry): Promise<boolean> => {
+      const { matchedCount } = await signingKeys.updateOne(
+        { current: true },
+        auditedUpdate({ $set: { current: false, retiresAt } }, audit),
+      )
+      return matchedCount === 1
     },
 
     /** Ends a key of any state; its end is unpublished. False when there is none of this id. */
-    async withdraw(kid: string, withdrawnAt: Date): Promise<boolean> {
+    async withdraw(kid: string, withdrawnAt: Date, audit: AuditEntry): Promise<boolean> {
       const set = unpublishedChange<SigningKeyDocument>({
         current: false,
         retiresAt: withdrawnAt,
         withdrawnAt,
       })
-      const { matchedCount } = await signingKeys.updateOne({ _id: kid }, { $set: set })
+      const { matchedCount } = await signingKeys.updateOne({ _id: kid }, auditedUpdate({ $set: set }, audit))
       return matchedCount === 1
     },
 

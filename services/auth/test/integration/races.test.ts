@@ -5,6 +5,7 @@ import * as endpoints from '@pitboss/contracts/endpoints/auth'
 import * as peopleEndpoints from '@pitboss/contracts/endpoints/people'
 import { operatorIdOf } from '@pitboss/contracts/primitives'
 import { hashBody } from '@pitboss/contracts/json'
+import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import pino from 'pino'
 import t from 'tap'
 import { createPublishAccessChange } from '../../src/actions/publish-access-change.ts'
@@ -76,25 +77,25 @@ t.test('a change during the publication of another is published, even when its p
         'revocation of a key',
         `credential.${api_key}`,
         rename,
-        () => stores.credentials.change(scope, api_key, { status: 'REVOKED' }),
+        () => stores.credentials.change(scope, api_key, { status: 'REVOKED' }, sampleAuditEntry()),
       ],
       [
         'deletion of a key',
         `credential.${api_key}`,
         rename,
-        () => stores.credentials.change(scope, api_key, { status: 'DELETED' }),
+        () => stores.credentials.change(scope, api_key, { status: 'DELETED' }, sampleAuditEntry()),
       ],
       [
         'demotion of a person',
         `user.${userId}`,
         toDeveloper,
-        () => stores.people.setRole({ operatorId }, userId, 'VIEWER'),
+        () => stores.people.setRole({ operatorId }, userId, 'VIEWER', sampleAuditEntry()),
       ],
       [
         'removal of a person',
         `user.${userId}`,
         toDeveloper,
-        () => stores.people.remove({ operatorId }, userId),
+        () => stores.people.remove({ operatorId }, userId, sampleAuditEntry()),
       ],
     ]
   for (const [what, key, first, second] of cases) {
@@ -125,7 +126,8 @@ t.test('a change that cannot be published holds up no other', async (t) => {
   const { stores, createKey, operatorId } = await account(t)
   const [first, second] = [await createKey(), await createKey()]
   const scope = { operatorId, environment: 'SANDBOX' as const }
-  for (const { api_key } of [first, second]) await stores.credentials.change(scope, api_key, { name: 'New' })
+  for (const { api_key } of [first, second])
+    await stores.credentials.change(scope, api_key, { name: 'New' }, sampleAuditEntry())
   const published: string[] = []
   const latest = async (apiKey: string) => {
     if (apiKey === first.api_key) throw new Error('this one is broken')
@@ -133,6 +135,7 @@ t.test('a change that cannot be published holds up no other', async (t) => {
   }
   const publishAccessChange = createPublishAccessChange({
     stores: { ...stores, credentials: { ...stores.credentials, latest } },
+    audit: { move: async () => undefined },
     bucket: { put: async (key) => published.push(key), heartbeat: async () => undefined },
     logger: pino({ level: 'silent' }),
   })

@@ -109,7 +109,7 @@ t.test('a change of password or factor ends every token of the person', async (t
   const body = { current_password: password, new_password: 'another long one to know' }
   await call(endpoints.changePassword.call, { caller: third.caller, ...none, body })
   t.notOk(await third.stands(), 'a new password')
-  t.equal(await db.collection('audits').countDocuments({ what: 'user.reset-factor' }), 1)
+  t.equal(await db.collection('audits').countDocuments({ act: 'user.reset-factor' }), 1)
 })
 
 t.test('a person lists sessions and ends one', async (t) => {

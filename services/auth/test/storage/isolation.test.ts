@@ -6,6 +6,7 @@ import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { parseKeyring } from '@pitboss/storage/keyring'
 import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
+import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { withEngines } from '@pitboss/testing/with-engines'
 import pino from 'pino'
 import t from 'tap'
@@ -43,6 +44,7 @@ await makeThings()
 
 const { scoped, accountWide, internal, table } = linesFor<Ids>()
 const page = { limit: 10 }
+const entry = sampleAuditEntry(owner.operatorId)
 const scopedRecord =
   'inserts a record that names its own account; its id is ours or one claimed by that account'
 const orders = 'called for orders of operations people alone, who work on every account'
@@ -75,7 +77,11 @@ await holdIsolation(t, {
         signingKeys: internal('has its own table below'),
       },
     }),
-    createAuditsStore: table(audits, { insert: internal(orders), page: internal(orders) }),
+    createAuditsStore: table(audits, {
+      append: internal('inserts entries, each of which names the account of its change'),
+      page: accountWide((account) => audits.page(account, {}, page)),
+      pageOfOperations: internal(orders),
+    }),
     createIdempotencyStore: table(idempotency, {
       claim: scoped((scope, { idempotencyKey }) => idempotency.claim({ scope, idempotencyKey }, claim)),
       forget: internal(publishing),
@@ -85,7 +91,7 @@ await holdIsolation(t, {
       page: internal(orders),
       remove: accountWide((account) => operators.remove(account)),
       find: accountWide((account) => operators.find(account)),
-      change: accountWide((account) => operators.change(account, { name: 'changed' })),
+      change: accountWide((account) => operators.change(account, { name: 'changed' }, entry)),
       owners: accountWide((account) => operators.owners(account)),
       addOwner: accountWide((account) => operators.addOwner(account, newId('usr'))),
       removeInactiveOwners: accountWide((account, { userId }) =>
@@ -114,7 +120,8 @@ await holdIsolation(t, {
       page: accountWide((account) => brands.page(account, page)),
       first: accountWide((account) => brands.first(account, 10)),
       count: accountWide((account) => brands.count(account)),
-      remove: accountWide((account, { brandId }) => brands.remove(account, brandId)),
+      find: accountWide((account, { brandId }) => brands.find(account, brandId)),
+      remove: accountWide((account, { brandId }) => brands.remove(account, brandId, entry)),
     }),
     createCredentialsStore: table(credentials, {
       insertOnce: internal(scopedRecord),
@@ -122,8 +129,8 @@ await holdIsolation(t, {
       find: scoped((scope, { apiKey }) => credentials.find(scope, apiKey)),
       known: scoped((scope, { apiKey }) => credentials.known(scope, apiKey)),
       page: scoped((scope) => credentials.page(scope, page)),
-      change: scoped((scope, { apiKey }) => credentials.change(scope, apiKey, { name: 'changed' })),
-      rotate: scoped((scope, { apiKey }) => credentials.rotate(scope, apiKey, 'another hash', later)),
+      change: scoped((scope, { apiKey }) => credentials.change(scope, apiKey, { name: 'changed' }, entry)),
+      rotate: scoped((scope, { apiKey }) => credentials.rotate(scope, apiKey, 'another hash', later, entry)),
       active: accountWide((account, { apiKey }) => credentials.active(account, apiKey)),
       nearest: internal(minting),
       noteUse: internal(minting),
@@ -141,19 +148,21 @@ await holdIsolation(t, {
       active: accountWide((account, { userId }) => people.active(account, userId)),
       page: accountWide((account) => people.page(account, page)),
       activeAmong: accountWide((account, { userId }) => people.activeAmong(account, [userId])),
-      setPassword: accountWide((account, { userId }) => people.setPassword(account, userId, 'another hash')),
+      setPassword: accountWide((account, { userId }) =>
+        people.setPassword(account, userId, 'another hash', entry),
+      ),
       startSession: accountWide((account, { userId }) =>
-        people.startSession(account, userId, 'hash', { ...session, id: 'a new one' }),
+        people.startSession(account, userId, 'hash', { ...session, id: 'a new one' }, entry),
       ),
       rehash: accountWide((account, { userId }) => people.rehash(account, userId, 'hash', 'another hash')),
       takeCodeTry: accountWide((account, { userId }) => people.takeCodeTry(account, userId, 0, later)),
       forgetCodeTries: accountWide((account, { userId }) => people.forgetCodeTries(account, userId)),
-      endSession: accountWide((account, { userId }) => people.endSession(account, userId, session.id)),
+      endSession: accountWide((account, { userId }) => people.endSession(account, userId, session.id, entry)),
       ...{ renewSession: internal(signIn), adoptSession: internal(signIn), withEmail: internal(orders) },
-      setRole: accountWide((account, { userId }) => people.setRole(account, userId, 'VIEWER')),
-      remove: accountWide((account, { userId }) => people.remove(account, userId)),
-      enrolTotp: accountWide((account, { userId }) => people.enrolTotp(account, userId, 'another')),
-      removeTotp: accountWide((account, { userId }) => people.removeTotp(account, userId)),
+      setRole: accountWide((account, { userId }) => people.setRole(account, userId, 'VIEWER', entry)),
+      remove: accountWide((account, { userId }) => people.remove(account, userId, entry)),
+      enrolTotp: accountWide((account, { userId }) => people.enrolTotp(account, userId, 'another', entry)),
+      removeTotp: accountWide((account, { userId }) => people.removeTotp(account, userId, entry)),
       takeTotpStep: accountWide((account, { userId }) =>
         people.takeTotpStep(account, userId, { sealedSecret: 'sealed', step: 1 }, null),
       ),
@@ -191,6 +200,7 @@ async function makeThings(): Promise<void> {
     ...{ currencies: ['EUR'], timezone: 'UTC', owners: [userId, newId('usr')], createdAt: now },
     accessPending: false,
   })
+  await audits.append([sampleAuditEntry(operatorId)])
   await idempotency.claim({ scope: owner, idempotencyKey }, { ...claim, newId: () => brandId })
   await brands.insert({ _id: brandId, operatorId, name: 'The brand', createdAt: now })
   await credentials.insertOnce(owner, {

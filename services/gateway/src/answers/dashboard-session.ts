@@ -65,10 +65,10 @@ export function createRefresh({ bus, baseUrl }: AnswerDeps): Handler {
 
 /** `POST /v1/dashboard/logout`: ends the session, if there is one, and removes the cookie. */
 export function createLogout({ bus, baseUrl }: AnswerDeps): Handler {
-  return async ({ raw, context }) => {
+  return async ({ raw, context, clientAddress }) => {
     requireOwnPage(raw)
     const refreshToken = readCookie(raw, refreshCookie)
-    if (refreshToken !== null) await bus.call(logoutCall, { refreshToken }, context)
+    if (refreshToken !== null) await bus.call(logoutCall, { refreshToken, clientAddress }, context)
     return { status: 204, cookies: [setCookie(refreshCookie, '', 0, baseUrl)] }
   }
 }
@@ -78,8 +78,9 @@ export function createAcceptInvitation({ bus }: AnswerDeps) {
   return async function acceptInvitation({
     body,
     context,
+    clientAddress,
   }: Inbound<z.infer<typeof acceptInvitationBody>>): Promise<Answer> {
-    return { status: 200, json: await bus.call(acceptCall, body, context) }
+    return { status: 200, json: await bus.call(acceptCall, { ...body, clientAddress }, context) }
   }
 }
 

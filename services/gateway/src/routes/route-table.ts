@@ -121,4 +121,5 @@ export const routeTable: readonly RouteEntry[] = [
   forwarded(auth.createBrand),
   forwarded(auth.deleteBrand),
   forwarded(auth.listRequestLogs),
+  forwarded(auth.listAudit),
 ]

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import type { CallContext } from './call.ts'
+import type { Caller } from './caller.ts'
+import { instant, uuid } from './primitives.ts'
+
+/** Records of what people, operations and key pairs changed. Source: docs/contract.md, section 12. */
+
+/** A user's id and e-mail address; the name of who ran the operations command, twice; an api_key, twice. */
+export const auditActorSchema = z.strictObject({
+  kind: z.enum(['user', 'operations', 'service']),
+  id: z.string(),
+  name: z.string(),
+})
+export type AuditActor = z.infer<typeof auditActorSchema>
+
+const changedObject = z.record(z.string(), z.unknown()).nullable()
+
+/** The public record. `before` and `after` are public records of the object; they hold no secret. */
+export const auditRecordSchema = z.strictObject({
+  audit_id: z.string().max(64),
+  at: instant,
+  actor: auditActorSchema,
+  /** Null where no address is known, as for the operations command. */
+  client_address: z.string().nullable(),
+  request_id: z.string().nullable(),
+  act: z.string().max(64),
+  object: z.strictObject({ type: z.string(), id: z.string() }),
+  before: changedObject,
+  after: changedObject,
+})
+
+/** A record on its way to auth. `operator_id` is null for what belongs to no account. */
+export const auditEntrySchema = auditRecordSchema.extend({
+  operator_id: uuid.nullable(),
+  reason: z.string().nullable(),
+})
+export type AuditEntry = z.infer<typeof auditEntrySchema>
+
+/** The author of a change, as its record names it. */
+export type ActedBy = Pick<AuditEntry, 'operator_id' | 'actor' | 'client_address' | 'request_id' | 'reason'>
+
+/** The author of a change that the caller of a request makes. */
+export function actedBy({ scope, actor, clientAddress }: Caller, { requestId }: CallContext): ActedBy {
+  return {
+    operator_id: scope.operatorId,
+    actor: actorOf(actor),
+    client_address: clientAddress,
+    request_id: requestId,
+    reason: null,
+  }
+}
+
+/** The author of a change by the operations command. @param operatorId the account of what is changed */
+export function orderedBy(
+  { by, reason }: { readonly by: string; readonly reason: string | null },
+  operatorId: string | null,
+  requestId: string | null,
+): ActedBy {
+  return {
+    operator_id: operatorId,
+    actor: { kind: 'operations', id: by, name: by },
+    client_address: null,
+    request_id: requestId,
+    reason,
+  }
+}
+
+function actorOf(actor: Caller['actor']): AuditActor {
+  switch (actor.kind) {
+    case 'user':
+      return { kind: 'user', id: actor.user_id, name: actor.email }
+    case 'credential':
+      return { kind: 'service', id: actor.api_key, name: actor.api_key }
+    case 'session':
+      return { kind: 'service', id: actor.session_id, name: actor.session_id }
+  }
+}

@@ -1,0 +1,190 @@
+import type { ActedBy, AuditEntry } from '@pitboss/contracts/audit'
+import type { Clock } from '@pitboss/runtime/clock'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import { mapBounded } from '@pitboss/runtime/map-bounded'
+import { startPoll } from '@pitboss/runtime/poll'
+import type { Db, Document, UpdateFilter } from 'mongodb'
+import type { Logger } from 'pino'
+import type { IndexDeclaration } from './ensure-indexes.ts'
+
+const sweepEveryMs = 1000
+const documentsPerPage = 100
+const entriesPerCall = 50
+const width = 8
+const answerWaitsMs = 500
+const beginning = new Date(0)
+
+/** Fields of a document whose changes are audited. `auditOutboxAt` is a time while an entry waits. */
+export type WithAudit = {
+  auditOutbox?: AuditEntry[]
+  auditOutboxAt?: Date | null
+  /** The document is deleted once its entries have moved. */
+  auditRemoves?: boolean
+}
+
+/** The change that an entry tells of. Both records are public ones, without secrets. */
+export type AuditedChange = Pick<AuditEntry, 'act' | 'object' | 'before' | 'after'>
+
+/** The index by which waiting entries are found; declare it with each audited collection. */
+export const auditOutboxIndex: IndexDeclaration = {
+  key: { auditOutboxAt: 1 },
+  name: 'audit_outbox',
+  partialFilterExpression: { auditOutboxAt: { $gt: beginning } },
+}
+
+/** The fields with which a document is inserted whose creation is audited. */
+export function auditedInsert(entry: AuditEntry): Required<Omit<WithAudit, 'auditRemoves'>> {
+  return { auditOutbox: [entry], auditOutboxAt: new Date(entry.at) }
+}
+
+/** The same update, which appends the entry as well; null appends none. */
+export function auditedUpdate<Doc extends WithAudit>(
+  update: UpdateFilter<Doc>,
+  entry: AuditEntry | null,
+): UpdateFilter<Doc> {
+  if (entry === null) return update
+  // The driver's types cannot see through a generic document.
+  const { $set, $push, ...rest }: Document = update
+  return {
+    ...rest,
+    $set: { ...$set, auditOutboxAt: new Date(entry.at) },
+    $push: { ...$push, auditOutbox: entry },
+  } as UpdateFilter<Doc>
+}
+
+export type AuditOutbox = {
+  /** Makes an entry; the write of the change must take it along. */
+  entry(by: ActedBy, change: AuditedChange): AuditEntry
+  /** Moves what waits at this moment. Never rejects: what cannot be moved now stays for the sweeper. */
+  move(): Promise<void>
+  /** The same function; its answer waits until the entries of the call have moved, half a second at most. */
+  following<Args extends unknown[], Result>(
+    run: (...args: Args) => Promise<Result>,
+  ): (...args: Args) => Promise<Result>
+  /** Starts the sweeper, which looks every second. Returns the function that stops it. */
+  start(): () => Promise<void>
+}
+
+/**
+ * Moves audit entries from the documents whose changes they tell of to the audit log of auth. An entry leaves
+ * its document after the log has it, and the log takes an id once: so none is lost or doubled, whichever
+ * process dies when. Source: docs/decisions/2026-11-23-audit-in-the-same-write.md.
+ * @param append writes entries into the log and passes over those that it has
+ */
+export function createAuditOutbox({
+  db,
+  collections,
+  append,
+  clock,
+  newId,
+  logger,
+}: {
+  db: Db
+  collections: readonly string[]
+  append: (entries: readonly AuditEntry[]) => Promise<unknown>
+  clock: Clock
+  newId: (prefix: string) => string
+  logger: Pick<Logger, 'warn' | 'error'>
+}): AuditOutbox {
+  let written = 0
+  let running: Promise<void> | null = null
+  let next: Promise<void> | null = null
+
+  function move(): Promise<void> {
+    if (running === null) {
+      running = sweep().finally(() => {
+        running = null
+      })
+      return running
+    }
+    // A sweep under way may have passed the document already.
+    next ??= running.then(() => {
+      next = null
+      return move()
+    })
+    return next
+  }
+
+  async function sweep(): Promise<void> {
+    for (const name of collections) await sweepOne(name)
+  }
+
+  async function sweepOne(name: string): Promise<void> {
+    const collection = db.collection<WithAudit & { _id: string }>(name)
+    try {
+      for (;;) {
+        const page = await collection
+          .find({ auditOutboxAt: { $gt: beginning } })
+          .project<WithAudit & { _id: string }>({ auditOutbox: 1, auditRemoves: 1 })
+          .sort({ auditOutboxAt: 1 })
+          .hint(auditOutboxIndex.name)
+          .limit(documentsPerPage)
+          .toArray()
+        const outcomes = await mapBounded(page, width, (document) => moveOne(name, document))
+        if (page.length < documentsPerPage || !outcomes.every(Boolean)) return
+      }
+    } catch (err) {
+      logger.warn({ err, collection: name }, 'audit.deferred')
+    }
+  }
+
+  /** Whether all of the document's entries have moved. */
+  async function moveOne(name: string, document: WithAudit & { _id: string }): Promise<boolean> {
+    const collection = db.collection<WithAudit & { _id: string }>(name)
+    const { _id, auditOutbox: entries = [], auditRemoves = false } = document
+    try {
+      await failpoint('audit.written')
+      for (let at = 0; at < entries.length; at += entriesPerCall) {
+        const some = entries.slice(at, at + entriesPerCall)
+        await append(some)
+        await failpoint('audit.appended')
+        const ids = some.map(({ audit_id }) => audit_id)
+        await collection.updateOne({ _id }, { $pull: { auditOutbox: { audit_id: { $in: ids } } } })
+      }
+      await failpoint('audit.taken')
+      const isEmpty = { _id, auditOutbox: { $size: 0 } }
+      if (auditRemoves) await collection.deleteOne({ ...isEmpty, auditRemoves: true })
+      else await collection.updateOne(isEmpty, { $set: { auditOutboxAt: null } })
+      return true
+    } catch (err) {
+      logger.warn({ err, collection: name, document_id: _id }, 'audit.deferred')
+      return false
+    }
+  }
+
+  return {
+    entry(by, { act, object, before, after }) {
+      written += 1
+      const { operator_id, actor, client_address, request_id, reason } = by
+      const at = clock.now().toISOString()
+      const author = { actor, client_address, request_id }
+      return { audit_id: newId('aud'), at, operator_id, ...author, act, object, before, after, reason }
+    },
+    move,
+    following: (run) =>
+      async function follow(...args) {
+        const before = written
+        const result = await run(...args)
+        if (written > before) await within(move(), answerWaitsMs)
+        return result
+      },
+    start() {
+      const sweeper = startPoll({
+        event: 'audit.sweep-failed',
+        everyMs: sweepEveryMs,
+        work: move,
+        logger,
+      })
+      return () => sweeper.stop()
+    },
+  }
+}
+
+async function within(work: Promise<void>, timeoutMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const timedOut = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs)
+  })
+  await Promise.race([work, timedOut])
+  clearTimeout(timer)
+}

@@ -1,3 +1,4 @@
+import { auditRecordSchema } from '@pitboss/contracts/audit'
 import * as auth from '@pitboss/contracts/endpoints/auth'
 import * as people from '@pitboss/contracts/endpoints/people'
 import * as rounds from '@pitboss/contracts/endpoints/rounds'
@@ -23,6 +24,8 @@ import type { JsonSchema } from './example-of.ts'
  * The public shapes by their type name in a generated client; a request's name ends in `Body`. Source: ours.
  */
 const components = {
+  AuditPage: auth.listAudit.reply,
+  AuditRecord: auditRecordSchema,
   Brand: account.brandSchema,
   BrandPage: auth.listBrands.reply,
   Business: account.businessSchema,

@@ -65,6 +65,7 @@ await t.test('every role may do what the contract says and nothing else', async 
     wallets: outsiders,
     webhooks: outsiders,
     'request-logs': outsiders,
+    audit: (role) => !['OWNER', 'ADMIN'].includes(role),
     'webhook-deliveries': (role, method) => method !== 'GET' && role === 'VIEWER',
     games: notAdminWrites,
     brands: notAdminWrites,

@@ -62,6 +62,8 @@ export async function createReceiverApp(options: ReceiverAppOptions): Promise<Fa
     return reply.code(204).send()
   })
   app.post('/demo/secrets', async (request, reply) => {
+    const problem = foreignPage(request)
+    if (problem !== null) return reply.code(problem.status).send({ message: problem.message })
     const { secret } = parseBody(z.strictObject({ secret: z.string().min(1).max(256) }), request.body)
     const known = await secrets.read()
     if (!known.includes(secret)) await secrets.write([secret, ...known].slice(0, 20))
@@ -108,6 +110,18 @@ function parsedEvent({ verified, raw_body: body }: Received): unknown {
   } catch {
     return null
   }
+}
+
+/**
+ * Finds out whether a page that the developer visits may have sent the request: a browser lets any page post
+ * a form or plain text to this machine. Null for no.
+ */
+function foreignPage({ headers }: FastifyRequest): { status: 403 | 415; message: string } | null {
+  const { origin, host } = headers
+  const isOwn = origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)
+  if (!isOwn) return { status: 403, message: 'This is not for pages of another origin.' }
+  if (/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) return null
+  return { status: 415, message: 'The content-type must be application/json.' }
 }
 
 function keepSilent(request: FastifyRequest, reply: FastifyReply, commanded: Behaviour | null): void {

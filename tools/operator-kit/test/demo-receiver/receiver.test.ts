@@ -12,7 +12,12 @@ async function startReceiver(t: Test, dataDir = t.testdir()) {
   return {
     app,
     control: (method: string, path: string, body?: object): Promise<Response> =>
-      fetch(`${url}${path}`, body === undefined ? { method } : { method, body: JSON.stringify(body) }),
+      fetch(
+        `${url}${path}`,
+        body === undefined
+          ? { method }
+          : { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } },
+      ),
     received: async (query = ''): Promise<Array<Record<string, unknown>>> =>
       JSON.parse(await (await fetch(`${url}/demo/received${query}`)).text()).data,
     deliver(id: string, secret = SECRET, attempt = '1'): Promise<Response> {
@@ -50,6 +55,25 @@ await t.test('a delivery is answered 200 once it verified, and 401 before the se
   t.equal((await receiver.received('?verified=true')).length, 2)
   t.equal((await receiver.received('?id=evt_2')).length, 1)
   t.equal((await receiver.received('?type=transaction.bet')).length, 0)
+})
+
+await t.test('no page that the developer visits adds a secret', async (t) => {
+  const receiver = await startReceiver(t)
+  const url = receiver.app.listeningOrigin
+  const add = async (headers: Record<string, string>) => {
+    const body = JSON.stringify({ secret: SECRET })
+    return (await fetch(`${url}/demo/secrets`, { method: 'POST', headers, body })).status
+  }
+  const json = 'application/json'
+  t.equal(await add({ 'content-type': 'text/plain' }), 415)
+  t.equal(await add({ 'content-type': 'application/x-www-form-urlencoded' }), 415)
+  t.equal(await add({ 'content-type': 'text/plain; application/json' }), 415)
+  t.equal(await add({ 'content-type': json, origin: 'https://evil.example' }), 403)
+  t.equal(await add({ 'content-type': json, origin: 'null' }), 403)
+  t.equal((await receiver.deliver('evt_1')).status, 401, 'no secret was added')
+  t.equal(await add({ 'content-type': json, origin: url }), 204)
+  t.equal(await add({ 'content-type': `${json}; charset=utf-8` }), 204)
+  t.equal((await receiver.deliver('evt_1')).status, 200)
 })
 
 await t.test('a commanded behaviour holds for as many deliveries as asked', async (t) => {

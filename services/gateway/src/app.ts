@@ -90,6 +90,7 @@ export async function startGateway({
       address: createPlaces(config.PITBOSS_LIMIT_ADDRESS_PLACES),
     },
     connections: createPlaces(config.PITBOSS_LIMIT_ADDRESS_CONNECTIONS),
+    isHttps: baseUrl.startsWith('https://'),
     arrivals,
     trustedProxies: config.PITBOSS_TRUSTED_PROXIES,
     bodyTimeoutMs: config.PITBOSS_BODY_TIMEOUT_MS,

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { AnswerDeps, Handler } from '../http/inbound.ts'
 import { buildOpenApi } from '../openapi/build-openapi.ts'
-import { createStaticFiles, fileAnswer, pagePolicy } from './pages.ts'
+import { createStaticFiles, fileAnswer, ownWindow, pagePolicy } from './pages.ts'
 
 /** Files that the page loads, all from this gateway. */
 const assets = new Set(['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'])
@@ -39,6 +39,7 @@ const start = `window.ui = SwaggerUIBundle({
 const headers = {
   'cache-control': 'no-cache',
   'content-security-policy': `${pagePolicy}; frame-ancestors 'none'`,
+  ...ownWindow,
 } as const
 
 /** `GET /v1/public/openapi.json`, written at the first request. */

@@ -44,6 +44,9 @@ export const pagePolicy = [
   "form-action 'self'",
 ].join('; ')
 
+/** A page of another site that opened this one has no hold of its window. */
+export const ownWindow = { 'cross-origin-opener-policy': 'same-origin' } as const
+
 type PageRequest = Pick<Inbound, 'params' | 'raw'>
 type Encoded = { readonly data: Buffer; readonly etag: string }
 type StaticFile = Encoded & {
@@ -147,6 +150,8 @@ export async function fileAnswer(
   const headers = {
     'cache-control': hashed ? `public, max-age=${yearS}, immutable` : 'no-cache',
     'content-security-policy': `${pagePolicy}; frame-ancestors ${frameAncestors}`,
+    // An operator may open a game in a window of its own, and look when that closes.
+    ...(frameAncestors === '*' ? {} : ownWindow),
     etag,
     ...(file.gzipped === null ? {} : { vary: 'accept-encoding' }),
   }

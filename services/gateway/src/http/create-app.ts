@@ -10,7 +10,7 @@ import type { Metrics } from '../metrics.ts'
 import { registerRoutes } from '../routes/register-routes.ts'
 import type { RequestLog } from './request-log.ts'
 import { boundConnections, createConnections, type Connections } from './connections.ts'
-import { answerConnect, commonHeaders, errorAnswer, sendAnswer } from './send.ts'
+import { answerConnect, commonHeaders, errorAnswer, httpsHeaders, sendAnswer } from './send.ts'
 import { serveRequest, type Served, type ServeDeps } from './serve-request.ts'
 
 const headerBytesMax = 16 * 1024
@@ -30,6 +30,8 @@ export type AppDeps = ServeDeps & {
   readonly requestLog: RequestLog
   readonly metrics: Metrics
   readonly headersTimeoutMs: number
+  /** Whether clients reach the gateway over https, by its base url. */
+  readonly isHttps: boolean
   /** Connections by address. */
   readonly connections: Places
   /** True once the gateway takes no more work; connections are closed after their answer then. */
@@ -132,7 +134,7 @@ function finish(
   const { answer, error, attribution, clientAddress } = served
   const { id: request_id, method, raw } = request
   const { status } = answer
-  reply.headers({ ...commonHeaders, 'x-request-id': request_id })
+  reply.headers({ ...commonHeaders, ...(deps.isHttps ? httpsHeaders : {}), 'x-request-id': request_id })
   if (deps.isStopping()) reply.header('connection', 'close')
   sendAnswer(reply, answer)
   deps.connectionsOf.answered(raw)

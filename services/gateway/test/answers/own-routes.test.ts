@@ -12,6 +12,8 @@ await t.test(
   'the refresh cookie is for the dashboard routes alone and out of reach of scripts',
   async (t) => {
     const body = { email: 'ada@example.com', password: 'right' }
+    const refused401 = await ask(`${url}/v1/games`)
+    t.equal(refused401.headers.get('strict-transport-security'), 'max-age=31536000', 'the base url is https')
     const login = await ask(`${url}/v1/dashboard/login`, { method: 'POST', body })
     t.match(login, { status: 200, json: { access_token: 'a.b.c', expires_in: 3600 } })
     const [cookie = ''] = login.headers.getSetCookie()
@@ -147,6 +149,7 @@ await t.test('the page of the description loads everything from here', async (t)
     page.headers.get('content-security-policy'),
     /default-src 'none'; script-src 'self'; style-src 'self'/,
   )
+  t.equal(page.headers.get('cross-origin-opener-policy'), 'same-origin')
   const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file = '']) => file)
   t.equal(files.length, 4)
   for (const file of files) {

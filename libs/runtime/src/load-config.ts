@@ -95,8 +95,8 @@ export const commonConfig = {
   PITBOSS_ENCRYPTED_NETWORK: z.enum(['yes', 'no'], 'must be yes or no').optional(),
   NATS_NKEY_SEED: z.string().startsWith('SU', 'must be the seed of a user nkey').optional(),
   PITBOSS_PROBE_PORT: port.default(0),
-  /** The address on which probes are answered. */
-  PITBOSS_PROBE_HOST: z.string().min(1).default('0.0.0.0'),
+  /** The address on which probes are answered: of this machine alone unless told. */
+  PITBOSS_PROBE_HOST: z.string().min(1).default('127.0.0.1'),
   PITBOSS_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 } as const
 

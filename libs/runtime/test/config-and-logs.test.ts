@@ -60,7 +60,7 @@ const messageOf = (environment: Record<string, string | undefined>) => {
 
 await t.test('configuration has its defaults and an empty variable counts as unset', async (t) => {
   t.match(parseConfig(schema, { ...good, PITBOSS_LOG_LEVEL: '', PITBOSS_ALLOW_LOOPBACK_WALLETS: 'yes' }), {
-    PITBOSS_PROBE_HOST: '0.0.0.0',
+    PITBOSS_PROBE_HOST: '127.0.0.1',
     PITBOSS_PROBE_PORT: 0,
     PITBOSS_LOG_LEVEL: 'info',
     PITBOSS_DATABASE_PREFIX: 'pitboss',

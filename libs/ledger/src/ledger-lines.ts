@@ -11,7 +11,7 @@ export type LedgerLine =
 export type LedgerRow = z.infer<typeof rowSchema>
 
 const lineCharactersMax = 8192
-const linesMax = 5_000_000
+const linesMax = 2_000_000
 
 const field = (charactersMax: number) => z.string().min(1).max(charactersMax)
 /** Further fields of the operator's own ledger do no harm. */

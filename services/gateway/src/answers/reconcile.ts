@@ -1,13 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
+import type { Bus } from '@pitboss/bus/connect-bus'
 import { toErrorEnvelope, invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { diffLedger, type Finding } from '@pitboss/ledger/diff-ledger'
 import { type LedgerFormat, readLedger } from '@pitboss/ledger/ledger-lines'
 import type { reconciliationQuery } from '@pitboss/contracts/endpoints/wallet'
 import type { z } from 'zod'
-import type { Answer, AnswerDeps, Inbound } from '../http/inbound.ts'
+import type { Answer, Inbound } from '../http/inbound.ts'
 import { requirePlainEncoding } from '../input/read-body.ts'
 import { singleHeader } from '../input/headers.ts'
+import { createFairPlaces } from '../limits/fair-places.ts'
 import { callerOf } from './forward.ts'
 
 type ReconcileInbound = Inbound<unknown, z.infer<typeof reconciliationQuery>>
@@ -17,11 +19,15 @@ type ReconcileInbound = Inbound<unknown, z.infer<typeof reconciliationQuery>>
  * all.
  */
 const heldMax = 10_000
-/** Bounds of comparisons at work, each with its ids in memory; one account cannot take all places. */
-const atOnceMax = 6
-const atOncePerAccountMax = 2
+/** Bounds of comparisons at work, each with its ids in memory (at most 34 MB, half more while it grows). */
+const places = { allMax: 6, perAccountMax: 2, undisturbedMs: 60_000 }
 /** A ledger that sends nothing for so long is given up. */
 const silenceMs = 30_000
+/** For a client to read the last line of an answer that was given up. */
+const farewellMs = 5000
+
+type Bounds = { readonly deadlineMs: number; readonly bytesMax: number }
+const usualBounds: Bounds = { deadlineMs: 15 * 60_000, bytesMax: 1024 ** 3 }
 
 /**
  * `POST /v1/reports/reconciliation?from&to`: reads the operator's ledger as JSON lines or CSV and answers, as
@@ -29,8 +35,11 @@ const silenceMs = 30_000
  * `unreadable` lines, `duplicate` ids, and `missing`: movements of ours that the ledger lacks. The last line
  * is `{ "summary": … }`, or `{ "error": … }` when the comparison broke off after it had begun to answer.
  */
-export function createReconcile({ bus }: AnswerDeps): (inbound: ReconcileInbound) => Promise<Answer> {
-  const atWork: string[] = []
+export function createReconcile(
+  { bus }: { readonly bus: Pick<Bus, 'call'> },
+  { deadlineMs, bytesMax }: Bounds = usualBounds,
+): (inbound: ReconcileInbound) => Promise<Answer> {
+  const atWork = createFairPlaces(places)
   return async (inbound) => {
     const { raw, context } = inbound
     const format = ledgerFormat(singleHeader(raw, 'content-type'))
@@ -38,25 +47,49 @@ export function createReconcile({ bus }: AnswerDeps): (inbound: ReconcileInbound
     requirePlainEncoding(raw)
     const { from, to } = inbound.query
     const { scope } = callerOf(inbound)
-    const { operatorId } = scope
-    const ofAccount = atWork.filter((account) => account === operatorId).length
-    if (atWork.length >= atOnceMax || ofAccount >= atOncePerAccountMax) {
-      const message = 'Too many ledgers are being compared at the moment.'
-      throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: 10 })
+    const ended = new AbortController()
+    const leavePlace = atWork.take(scope.operatorId, () =>
+      ended.abort(busy('This one was given up for an account that had none.')),
+    )
+    if (leavePlace === null) throw busy('Too many ledgers are being compared at the moment.')
+    const late = invalidField(
+      'body',
+      `must be compared within ${deadlineMs / 60_000} min; send a shorter window`,
+    )
+    const deadline = setTimeout(() => ended.abort(late), deadlineMs)
+    const leave = () => {
+      clearTimeout(deadline)
+      leavePlace()
     }
-    atWork.push(operatorId)
-    const leave = () => atWork.splice(atWork.indexOf(operatorId), 1)
+    ended.signal.addEventListener('abort', leave)
     const window = { scope, from, to, requestId: context.requestId }
-    const findings = diffLedger(bus, window, readLedger(bodyChunks(raw), format))
+    const bytes = bodyChunks(raw, bytesMax, ended.signal)
+    const findings = diffLedger(endedBus(bus, ended.signal), window, readLedger(bytes, format))
     try {
       const held = await holdFirst(findings)
       const data = Readable.from(toLines(held, findings, context.requestId))
       data.once('close', leave)
+      // A client that reads no answer does not keep it.
+      ended.signal.addEventListener('abort', () => setTimeout(() => data.destroy(), farewellMs).unref())
       return { status: 200, content: { type: 'application/x-ndjson', data } }
     } catch (error) {
       leave()
       throw error
     }
+  }
+}
+
+function busy(message: string): ServiceError {
+  return new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: 10 })
+}
+
+/** A bus that makes no further call once the signal is aborted. */
+function endedBus(bus: Pick<Bus, 'call'>, signal: AbortSignal): Pick<Bus, 'call'> {
+  return {
+    call: async (...call) => {
+      signal.throwIfAborted()
+      return bus.call(...call)
+    },
   }
 }
 
@@ -92,22 +125,42 @@ function ledgerFormat(contentType: string | null): LedgerFormat | null {
 }
 
 /**
- * The chunks of a request's body. @throws ServiceError VALIDATION_ERROR when it breaks off, or is silent for
- * 30 s.
+ * The chunks of a request's body. @throws ServiceError VALIDATION_ERROR when it breaks off, is silent for
+ * 30 s, or is too large; the reason of the signal once it is aborted
  */
-async function* bodyChunks(request: IncomingMessage): AsyncGenerator<Buffer> {
+async function* bodyChunks(
+  request: IncomingMessage,
+  bytesMax: number,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
   const chunks = request.iterator({ destroyOnReturn: false })
+  let bytes = 0
   for (;;) {
-    const next = await withinSilence(chunks.next().catch(() => 'broken-off' as const))
+    const next = await withinSilence(
+      chunks.next().catch(() => 'broken-off' as const),
+      signal,
+    )
+    signal.throwIfAborted()
     if (next === 'broken-off') throw invalidField('body', 'was broken off')
     if (next === 'silent') throw invalidField('body', `nothing more came for ${silenceMs / 1000} s`)
-    if (next.done === true) return
-    if (Buffer.isBuffer(next.value)) yield next.value
+    if (next === 'aborted' || next.done === true) return
+    if (!Buffer.isBuffer(next.value)) continue
+    bytes += next.value.length
+    if (bytes > bytesMax) throw invalidField('body', `must not be larger than ${bytesMax} bytes`)
+    yield next.value
   }
 }
 
-function withinSilence<Value>(value: Promise<Value>): Promise<Value | 'silent'> {
-  const { promise, resolve } = Promise.withResolvers<'silent'>()
+function withinSilence<Value>(
+  value: Promise<Value>,
+  signal: AbortSignal,
+): Promise<Value | 'silent' | 'aborted'> {
+  const { promise, resolve } = Promise.withResolvers<'silent' | 'aborted'>()
   const timer = setTimeout(() => resolve('silent'), silenceMs)
-  return Promise.race([value, promise]).finally(() => clearTimeout(timer))
+  const abort = () => resolve('aborted')
+  signal.addEventListener('abort', abort)
+  return Promise.race([value, promise]).finally(() => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', abort)
+  })
 }

@@ -1,7 +1,9 @@
 import http from 'node:http'
+import { PassThrough } from 'node:stream'
 import { mock } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
+import { createReconcile } from '../../src/answers/reconcile.ts'
 import { ask } from '../fixtures/ask.ts'
 import { newCredential, startWorld } from '../fixtures/start-world.ts'
 
@@ -122,6 +124,65 @@ await t.test('a ledger that stops coming is given up and leaves its place', asyn
   mock.timers.reset()
   for (const { request } of begun) request.destroy()
   t.equal((await reconcile('')).answer.status, 200, 'the places are free again')
+})
+
+await t.test('a ledger that drips is given up at the deadline', async (t) => {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' }
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const request = http.request(path, { method: 'POST', headers })
+  request.write(`${JSON.stringify(row('begun'))}\n`)
+  let answer: http.IncomingMessage | null = null
+  const answered = new Promise<http.IncomingMessage>((resolve, reject) =>
+    request.once('response', resolve).once('error', reject),
+  ).then((response) => (answer = response))
+  let drips = 0
+  while (answer === null) {
+    // Each byte comes before the silence would end it.
+    request.write('\n')
+    drips += 1
+    for (let turn = 0; turn < 20; turn++) await nextTurn()
+    mock.timers.tick(20_000)
+  }
+  const response = await answered
+  t.equal(response.statusCode, 422)
+  t.ok(drips >= 45, `${drips} drips of 20 s`)
+  let text = ''
+  for await (const chunk of response) text += String(chunk)
+  t.match(text, /within 15 min/)
+  mock.timers.reset()
+  request.destroy()
+})
+
+await t.test('a ledger has a bound of bytes, and gives way to an account without a place', async (t) => {
+  const bus = {
+    call: async () => Object.assign(Object.create(null), { rows: [], next: null }),
+  }
+  const reconcileOf = createReconcile({ bus }, { deadlineMs: 60_000, bytesMax: 100 })
+  const begin = (operatorId: string) => {
+    const body = new PassThrough()
+    const raw = Object.assign(Object.create(null), {
+      headers: { 'content-type': 'application/x-ndjson' },
+      iterator: () => body.iterator({ destroyOnReturn: false }),
+    })
+    const inbound = Object.assign(Object.create(null), {
+      raw,
+      context: { requestId: 'req_1' },
+      query: { from: '2026-11-19T00:00:00Z', to: '2026-11-20T00:00:00Z' },
+      identity: { operatorId, mode: 'TEST', actor: { kind: 'credential', api_key: 'k', scopes: [] } },
+    })
+    return { body, answer: reconcileOf(inbound) }
+  }
+  const large = begin('op_large')
+  large.body.write(Buffer.alloc(101, 'x'))
+  await t.rejects(large.answer, { code: 'VALIDATION_ERROR', details: [{ message: /larger than 100 bytes/ }] })
+  const [first, second] = [begin('op_a'), begin('op_a')]
+  const rest = ['op_b', 'op_c', 'op_d', 'op_e', 'op_f'].map(begin)
+  await t.rejects(second.answer, { code: 'SERVICE_UNAVAILABLE', message: /given up/ })
+  for (const { body, answer } of [first, ...rest]) {
+    body.end('no json\n')
+    t.match(await answer, { status: 200 }, 'nobody else was given up')
+  }
 })
 
 await t.test('a body that is no ledger is refused', async (t) => {

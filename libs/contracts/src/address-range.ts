@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { z } from 'zod'
 
 /** An address with the length of its prefix; a single address has its full length. */
 export type AddressRange = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
@@ -18,6 +19,19 @@ export function parseRange(text: string): AddressRange | null {
   const length = Number(bits) - (mapped ? 96 : 0)
   return length >= 0 && length <= most ? [parsed, length] : null
 }
+
+/** A setting: addresses and CIDR ranges, comma separated. Source: ours. */
+export const addressRangesSchema = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .transform((parts, context) =>
+    parts.flatMap((part) => {
+      const range = parseRange(part)
+      if (range !== null) return [range]
+      context.addIssue({ code: 'custom', message: 'must be addresses or CIDR ranges, comma separated' })
+      return []
+    }),
+  )
 
 /** Whether `address` lies in one of `ranges`; unreadable ranges hold nothing. */
 export function isWithin(address: string, ranges: readonly (AddressRange | string)[]): boolean {

@@ -4,13 +4,18 @@ import { type ResolveName, resolveName } from './resolve-name.ts'
 
 /**
  * Addresses that calls may go to. `LIVE`: https to public addresses on port 443 or ≥ 1024. `TEST`: http too,
- * on any port. `allowLoopback` also lets loopback addresses through, plain http and any port included, and
- * internal names that resolve to loopback or public addresses.
+ * also on port 80. `allowLoopback` also lets loopback addresses through, plain http and any port included,
+ * and internal names that resolve to loopback or public addresses; `TEST` has any port then.
  */
 export type OutboundPolicy = {
   readonly environment: 'TEST' | 'LIVE'
   readonly allowLoopback: boolean
+  /** Addresses that are never called, public and loopback ones included: those of the installation itself. */
+  readonly isDenied?: (address: string) => boolean
 }
+
+/** The same for both environments. */
+export type OutboundSettings = Omit<OutboundPolicy, 'environment'>
 
 export type UrlVerdict =
   | { readonly ok: true; readonly url: URL }
@@ -52,7 +57,8 @@ export function checkOutboundUrl(text: string, policy: OutboundPolicy): UrlVerdi
   const host = hostOf(url)
   if (host === '' || host.length > 253) return refuse('must name a host')
   const literal = isIP(host) === 0 ? null : classifyAddress(host)
-  if (literal === 'refused') return refuse('must not name a private or reserved address')
+  if (literal === 'refused' || (literal !== null && policy.isDenied?.(host) === true))
+    return refuse('must not name a private or reserved address')
   if (literal === 'loopback' && !policy.allowLoopback) return refuse('must not name a loopback address')
   if (literal === null && isInternalName(host) && !policy.allowLoopback) {
     return refuse('must be a public name, not an internal one')
@@ -60,7 +66,8 @@ export function checkOutboundUrl(text: string, policy: OutboundPolicy): UrlVerdi
   const mayBePlain = policy.environment === 'TEST' || (policy.allowLoopback && isLoopbackHost(host))
   if (url.protocol !== 'https:' && !mayBePlain) return refuse('must be an https address')
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
-  if (!mayBePlain && port !== 443 && port < 1024) return refuse('must use port 443 or a port from 1024')
+  const isOpen = port === 443 || port >= 1024 || (mayBePlain && (policy.allowLoopback || port === 80))
+  if (!isOpen) return refuse(`must use port ${mayBePlain ? '80, ' : ''}443 or a port from 1024`)
   return { ok: true, url }
 }
 
@@ -82,7 +89,8 @@ export async function checkOutboundUrlAndResolve(
 }
 
 /** Whether a socket may be opened to `address`. */
-export function isAllowedAddress(address: string, { allowLoopback }: OutboundPolicy): boolean {
+export function isAllowedAddress(address: string, { allowLoopback, isDenied }: OutboundPolicy): boolean {
+  if (isDenied?.(address) === true) return false
   const kind = classifyAddress(address)
   return kind === 'public' || (kind === 'loopback' && allowLoopback)
 }

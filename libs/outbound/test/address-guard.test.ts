@@ -1,6 +1,11 @@
 import { isIP } from 'node:net'
 import t from 'tap'
-import { checkOutboundUrl, checkOutboundUrlAndResolve, type OutboundPolicy } from '../src/address-guard.ts'
+import {
+  checkOutboundUrl,
+  checkOutboundUrlAndResolve,
+  isAllowedAddress,
+  type OutboundPolicy,
+} from '../src/address-guard.ts'
 
 const live: OutboundPolicy = { environment: 'LIVE', allowLoopback: false }
 const test: OutboundPolicy = { environment: 'TEST', allowLoopback: false }
@@ -207,12 +212,33 @@ await t.test('public https addresses pass everywhere', async (t) => {
   }
 })
 
-await t.test('LIVE wants https on port 443 or from 1024, TEST takes http on any port', async (t) => {
-  for (const url of ['http://example.com/', 'https://example.com:80/', 'https://example.com:1023/']) {
+await t.test('LIVE wants https on port 443 or from 1024, TEST takes http and port 80, too', async (t) => {
+  for (const url of ['http://example.com/', 'https://example.com:80/', 'http://example.com:8080/']) {
     t.equal(checkOutboundUrl(url, live).ok, false, url)
     t.equal(checkOutboundUrl(url, liveLoopback).ok, false, url)
     t.equal(checkOutboundUrl(url, test).ok, true, url)
   }
+  for (const port of [1, 22, 25, 587, 1023]) {
+    for (const url of [`http://example.com:${port}/`, `https://example.com:${port}/`]) {
+      for (const policy of [live, liveLoopback, test]) t.equal(checkOutboundUrl(url, policy).ok, false, url)
+      t.equal(checkOutboundUrl(url, testLoopback).ok, true, url)
+    }
+  }
+})
+
+await t.test('networks of the setting are refused, whatever else allows them', async (t) => {
+  const isDenied = (address: string) => address === '8.8.8.8' || address === '127.0.0.9'
+  const resolving = async () => [{ address: '8.8.8.8', family: 4 }]
+  for (const policy of [live, test, testLoopback]) {
+    const denying = { ...policy, isDenied }
+    t.equal(checkOutboundUrl('https://8.8.8.8/', denying).ok, false)
+    t.equal(checkOutboundUrl('https://8.8.4.4/', denying).ok, true)
+    t.equal((await checkOutboundUrlAndResolve('https://a.example/', denying, 'op', resolving)).ok, false)
+    t.equal(isAllowedAddress('8.8.8.8', denying), false)
+    t.equal(isAllowedAddress('8.8.4.4', denying), true)
+  }
+  t.equal(checkOutboundUrl('http://127.0.0.9:3000/', { ...testLoopback, isDenied }).ok, false)
+  t.equal(isAllowedAddress('127.0.0.9', { ...testLoopback, isDenied }), false)
 })
 
 await t.test(

@@ -1,4 +1,4 @@
-import { parseRange } from '@pitboss/contracts/address-range'
+import { addressRangesSchema } from '@pitboss/contracts/address-range'
 import { baseUrlConfig, commonConfig, port, whole } from '@pitboss/runtime/load-config'
 import { z } from 'zod'
 import type { RateRule } from './limits/rate-counter.ts'
@@ -11,26 +11,14 @@ const keysPerAccount = 5
 
 const limit = (fallback: number) => whole(1, 1_000_000).default(fallback)
 
-/** CIDR ranges of the proxies whose X-Forwarded-For counts, comma separated. */
-const trustedProxies = z
-  .string()
-  .transform((text) => text.split(',').map((part) => part.trim()))
-  .transform((parts, context) =>
-    parts.flatMap((part) => {
-      const range = parseRange(part)
-      if (range !== null) return [range]
-      context.addIssue({ code: 'custom', message: 'must be addresses or CIDR ranges, comma separated' })
-      return []
-    }),
-  )
-
 export const configSchema = z.object({
   ...commonConfig,
   ...baseUrlConfig,
   HOST: z.string().min(1).default('127.0.0.1'),
   /** Several gateways may share one port (SO_REUSEPORT); 0 takes a free one. */
   PORT: port.default(8080),
-  PITBOSS_TRUSTED_PROXIES: trustedProxies.default([]),
+  /** The proxies whose X-Forwarded-For counts. */
+  PITBOSS_TRUSTED_PROXIES: addressRangesSchema.default([]),
   /** The folder with the built pages (`web/dist`); without one their paths are NOT_FOUND. */
   PITBOSS_WEB_FOLDER: z.string().min(1).optional(),
   // Longest time for a client to send its headers, and then its body, in milliseconds

@@ -1,7 +1,9 @@
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { eventsPosition } from '@pitboss/bus/consume-durable'
 import { serveCalls } from '@pitboss/bus/serve-calls'
+import { isWithin } from '@pitboss/contracts/address-range'
 import { countUnfinishedRounds } from '@pitboss/contracts/calls/rounds'
+import type { OutboundSettings } from '@pitboss/outbound/address-guard'
 import { createTimeScale, systemClock } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
 import { startPoll } from '@pitboss/runtime/poll'
@@ -75,7 +77,10 @@ export async function startWalletBridge({
 }): Promise<RunningService> {
   const { logger } = host
   const clock = systemClock
-  const allowLoopback = config.PITBOSS_ALLOW_LOOPBACK_WALLETS
+  const outbound: OutboundSettings = {
+    allowLoopback: config.PITBOSS_ALLOW_LOOPBACK_WALLETS,
+    isDenied: (address) => isWithin(address, config.PITBOSS_OUTBOUND_DENY),
+  }
   const { scaleMs } = createTimeScale(config.PITBOSS_TIME_SCALE)
   const serviceBus = await connectServiceBus({ service, config, host })
   const bus = wrap.bus?.(serviceBus) ?? serviceBus
@@ -94,7 +99,7 @@ export async function startWalletBridge({
   const lists = createMovementLists(stored)
   const cursors = createCursorCodec({ keyring })
   const metrics = createWalletMetrics(host.registry)
-  const walletClient = createWalletClient({ allowLoopback, clock })
+  const walletClient = createWalletClient({ outbound, clock })
   const client = wrap.client?.(walletClient) ?? walletClient
   const outbox = createOutbox({
     collection: stored.collection,
@@ -154,7 +159,7 @@ export async function startWalletBridge({
       ...movementCalls({ placeMovement, voidStake, readMovements: createReadMovements({ movements }) }),
       ...gatewayCalls({
         wallets: createOperatorWallets({
-          ...{ wallets, pending, client, breakers, allowLoopback, clock, logger },
+          ...{ wallets, pending, client, breakers, outbound, clock, logger },
           countUnfinishedRounds: async (scope) => (await bus.call(countUnfinishedRounds, { scope })).count,
         }),
         check: createCheckWallet({ wallets, client, clock, newId }),

@@ -1,3 +1,4 @@
+import { addressRangesSchema } from '@pitboss/contracts/address-range'
 import {
   commonConfig,
   loopbackWalletsConfig,
@@ -14,5 +15,7 @@ export const walletBridgeConfig = z.object({
   ...masterKeysConfig,
   ...timeScaleConfig,
   ...loopbackWalletsConfig,
+  /** Networks that no wallet is called in, public ones of the installation's own included. */
+  PITBOSS_OUTBOUND_DENY: addressRangesSchema.default([]),
 })
 export type WalletBridgeConfig = z.infer<typeof walletBridgeConfig>

@@ -3,6 +3,8 @@ import { connectServiceBus } from '@pitboss/bus/connect-bus'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { webhooksFanout } from '@pitboss/bus/topology'
 import { waitForTopology } from '@pitboss/bus/consume-durable'
+import { isWithin } from '@pitboss/contracts/address-range'
+import type { OutboundSettings } from '@pitboss/outbound/address-guard'
 import { createTimeScale, systemClock } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
@@ -83,7 +85,10 @@ export async function startWebhooks({
   const events = wrap.events?.(eventStore) ?? eventStore
   const workerId = randomUUID()
   const timeScale = createTimeScale(config.PITBOSS_TIME_SCALE)
-  const allowLoopback = config.PITBOSS_ALLOW_LOOPBACK_WEBHOOKS
+  const outbound: OutboundSettings = {
+    allowLoopback: config.PITBOSS_ALLOW_LOOPBACK_WEBHOOKS,
+    isDenied: (address) => isWithin(address, config.PITBOSS_OUTBOUND_DENY),
+  }
   const deps: Deps = {
     workerId,
     db,
@@ -103,12 +108,13 @@ export async function startWebhooks({
     newId,
     random: Math.random,
     scaleMs: timeScale.scaleMs,
-    allowLoopback,
+    outbound,
+    eventEndpointsMax: config.PITBOSS_LIMIT_EVENT_ENDPOINTS,
     replaysMax: config.PITBOSS_LIMIT_ACCOUNT_REPLAYS,
   }
   const leaseOf = (name: string, ttlMs: number) => createLease({ db, name, owner: workerId, ttlMs, clock })
   const slots = createSlots({ totalMax: slotsTotalMax })
-  const poster = createPostWebhook({ allowLoopback })
+  const poster = createPostWebhook(outbound)
   const record = createRecordEvents(deps)
   const recordEvents = wrap.recordEvents?.(record) ?? record
 

@@ -1,3 +1,4 @@
+import { addressRangesSchema } from '@pitboss/contracts/address-range'
 import {
   commonConfig,
   loopbackWebhooksConfig,
@@ -15,6 +16,10 @@ export const configSchema = z.object({
   ...masterKeysConfig,
   ...timeScaleConfig,
   ...loopbackWebhooksConfig,
+  /** Networks that no endpoint is called in, public ones of the installation's own included. */
+  PITBOSS_OUTBOUND_DENY: addressRangesSchema.default([]),
+  /** Most endpoints of an account and environment that one event goes to. Source: ours. */
+  PITBOSS_LIMIT_EVENT_ENDPOINTS: whole(1, 1000).default(50),
   /** Most replays of an account under way at once. Source: docs/contract.md, section 12. */
   PITBOSS_LIMIT_ACCOUNT_REPLAYS: whole(1, 100_000).default(20),
 })

@@ -16,6 +16,8 @@ import {
   rotateWebhookSecret,
   testWebhook,
 } from '@pitboss/contracts/endpoints/webhooks'
+import { parseRange } from '@pitboss/contracts/address-range'
+import type { EventType } from '@pitboss/contracts/objects/event'
 import { signBody } from '@pitboss/signing/body-signature'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
@@ -332,3 +334,43 @@ t.test('a test receiver that echoes its computed signature gets a hint at its mi
     total_ms: Number,
   })
 })
+
+t.test(
+  'an event goes to so many endpoints of an account, and no network of the setting is called',
+  async (t) => {
+    const denied = parseRange('127.0.0.8/29')
+    const rig = await startRig(t, { eventEndpointsMax: 2, outboundDeny: denied === null ? [] : [denied] })
+    const url = 'https://example.com/hook'
+    const crowded = { code: 'CONFLICT', message: /at most 2 endpoints of an account/ }
+    await rig.createEndpoint(url)
+    const bets = await rig.createEndpoint(url, ['transaction.bet'])
+    await t.rejects(rig.createEndpoint(url, ['transaction.win', 'transaction.bet']), crowded)
+    await t.rejects(rig.createEndpoint(url), crowded, 'of all types')
+    const wins = await rig.createEndpoint(url, ['transaction.win'])
+    const change = (webhook_id: string, body: { events: EventType[] }) =>
+      rig.call(patchWebhook, { caller: rig.caller(), params: { webhook_id }, query: {}, body })
+    await t.rejects(change(bets.webhook_id, { events: ['transaction.bet', 'transaction.win'] }), crowded)
+    await t.rejects(change(bets.webhook_id, { events: [] }), crowded)
+    t.match(await change(wins.webhook_id, { events: ['round.started'] }), { status: 200 })
+    t.match(await change(bets.webhook_id, { events: ['transaction.bet', 'transaction.win'] }), {
+      status: 200,
+    })
+    t.match(
+      await change(bets.webhook_id, { events: ['transaction.win'] }),
+      { status: 200 },
+      'what it has stays',
+    )
+    const live = { url, environment: 'LIVE' as const, events: [] }
+    const caller = rig.caller({ eitherEnvironment: true })
+    t.match(
+      await rig.call(createWebhook, { caller, params: {}, query: {}, body: live }),
+      { status: 201 },
+      'each environment for itself',
+    )
+    await t.rejects(rig.createEndpoint('http://127.0.0.9:9000/', ['round.completed']), {
+      code: 'VALIDATION_ERROR',
+      details: [{ path: 'url' }],
+    })
+    t.ok(await rig.createEndpoint('http://127.0.0.1:9000/', ['round.completed']))
+  },
+)

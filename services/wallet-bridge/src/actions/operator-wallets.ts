@@ -2,7 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { playerBalance } from '@pitboss/contracts/calls/wallet'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
+import { checkOutboundUrlAndResolve, type OutboundSettings } from '@pitboss/outbound/address-guard'
 import type { Clock } from '@pitboss/runtime/clock'
 import { randomInt } from 'node:crypto'
 import type { Logger } from 'pino'
@@ -37,7 +37,7 @@ export function createOperatorWallets({
   client,
   breakers,
   countUnfinishedRounds,
-  allowLoopback,
+  outbound,
   clock,
   logger,
 }: {
@@ -46,7 +46,7 @@ export function createOperatorWallets({
   client: WalletClient
   breakers: Breakers
   countUnfinishedRounds: (scope: Scope) => Promise<number>
-  allowLoopback: boolean
+  outbound: OutboundSettings
   clock: Clock
   logger: Logger
 }) {
@@ -138,7 +138,7 @@ export function createOperatorWallets({
   }
 
   async function refuseBadUrl(url: string, scope: Scope): Promise<void> {
-    const policy = { environment: toAccountMode(scope.environment), allowLoopback }
+    const policy = { ...outbound, environment: toAccountMode(scope.environment) }
     const verdict = await checkOutboundUrlAndResolve(url, policy, scope.operatorId)
     if (!verdict.ok) throw invalidField('url', verdict.reason)
     if (url.includes('?')) throw invalidField('url', 'must not have a query')

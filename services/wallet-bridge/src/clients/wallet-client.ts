@@ -1,3 +1,4 @@
+import type { OutboundSettings } from '@pitboss/outbound/address-guard'
 import { createGuardedAgent, requestWithin } from '@pitboss/outbound/guarded-agent'
 import { resolveName } from '@pitboss/outbound/resolve-name'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
@@ -49,10 +50,10 @@ const keepAliveMs = 10_000
  * are not followed; at most 64 KiB of an answer are read. Source: docs/contract.md, section 6.
  */
 export function createWalletClient({
-  allowLoopback,
+  outbound,
   clock,
 }: {
-  allowLoopback: boolean
+  outbound: OutboundSettings
   clock: Clock
 }): WalletClient {
   const pools = new Map<string, Agent>()
@@ -77,7 +78,7 @@ export function createWalletClient({
       idle.close().catch(() => idle.destroy())
     }
     const agent = createGuardedAgent({
-      policy: { environment: wallet.environment === 'LIVE' ? 'LIVE' : 'TEST', allowLoopback },
+      policy: { ...outbound, environment: wallet.environment === 'LIVE' ? 'LIVE' : 'TEST' },
       connectionsMax: connectionsPerPool,
       connectTimeoutMs: 15_000,
       keepAliveMs,

@@ -5,7 +5,7 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { createWalletClient } from '../../src/clients/wallet-client.ts'
 
-const client = createWalletClient({ allowLoopback: true, clock: { now: () => new Date() } })
+const client = createWalletClient({ outbound: { allowLoopback: true }, clock: { now: () => new Date() } })
 t.teardown(() => client.close())
 
 const callOf = (url: string, operation: 'debit' | 'credit', timeoutMs: number) => ({

@@ -1,10 +1,10 @@
-import type { EventType } from '@pitboss/contracts/objects/event'
+import { type EventType, eventType } from '@pitboss/contracts/objects/event'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { paused, resumed } from '../rules/endpoint-health.ts'
 import { newWebhookSecret, rotateSecrets } from '../rules/signing-secrets.ts'
 import type { EndpointDocument } from '../storage/collections.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
-import { checkEndpointUrl } from './create-endpoint.ts'
+import { checkEndpointUrl, refuseCrowd } from './create-endpoint.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 import type { Deps } from './deps.ts'
 import { markDue } from './lease-endpoints.ts'
@@ -22,7 +22,7 @@ type EndpointPatch = {
  * and 11.
  */
 export function createChangeEndpoint(deps: Deps) {
-  const { endpoints, deliveries, secretCipher, clock, newId, allowLoopback } = deps
+  const { endpoints, deliveries, secretCipher, clock, newId, outbound, eventEndpointsMax } = deps
   const find = (target: EndpointTarget) => findEndpoint(endpoints, target)
 
   const change = async (...args: Parameters<EndpointStore['change']>): Promise<EndpointDocument> => {
@@ -31,14 +31,23 @@ export function createChangeEndpoint(deps: Deps) {
     return endpoint
   }
 
+  /** Types that the endpoint has already are no more. @throws ServiceError CONFLICT */
+  async function refuseMoreEvents(found: EndpointDocument, wanted: readonly EventType[]): Promise<void> {
+    if (found.events.length === 0) return
+    const all = wanted.length === 0 ? eventType.options : wanted
+    const more = all.filter((type) => !found.events.includes(type))
+    if (more.length > 0) refuseCrowd(more, await endpoints.ofScope(found), eventEndpointsMax)
+  }
+
   return {
-    /** @throws ServiceError VALIDATION_ERROR for a URL that is not called */
+    /** @throws ServiceError VALIDATION_ERROR for a URL that is not called; CONFLICT for too crowded events */
     async patch(
       target: EndpointTarget,
       { url, events, description, max_in_flight: maxInFlight }: EndpointPatch,
     ): Promise<EndpointDocument> {
       const found = await find(target)
-      if (url !== undefined) await checkEndpointUrl(url, found, allowLoopback)
+      if (url !== undefined) await checkEndpointUrl(url, found, outbound)
+      if (events !== undefined) await refuseMoreEvents(found, events)
       const fields = {
         ...(url === undefined ? {} : { url }),
         ...(events === undefined ? {} : { events: [...new Set(events)] }),

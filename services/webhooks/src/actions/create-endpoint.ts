@@ -2,10 +2,11 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
+import { checkOutboundUrlAndResolve, type OutboundSettings } from '@pitboss/outbound/address-guard'
 import { createOnce } from '@pitboss/storage/create-once'
 import { hashBody } from '@pitboss/contracts/json'
 import { claimIdempotencyKey } from '@pitboss/storage/idempotency-keys'
+import { crowdedType } from '../rules/crowded-type.ts'
 import { freshHealth, newHealth } from '../rules/endpoint-health.ts'
 import { newWebhookSecret, type StoredSecret } from '../rules/signing-secrets.ts'
 import { type EndpointDocument, never } from '../storage/collections.ts'
@@ -21,8 +22,15 @@ export type EndpointRequest = {
   readonly max_in_flight?: number | undefined
 }
 
-/** @param allowLoopback TEST endpoints may be on this machine */
-export function createCreateEndpoint({ db, endpoints, secretCipher, clock, newId, allowLoopback }: Deps) {
+export function createCreateEndpoint({
+  db,
+  endpoints,
+  secretCipher,
+  clock,
+  newId,
+  outbound,
+  eventEndpointsMax,
+}: Deps) {
   const newWebhookId = () => newId('whe')
 
   /** The id that the idempotency key was given first, or a new one. */
@@ -44,14 +52,14 @@ export function createCreateEndpoint({ db, endpoints, secretCipher, clock, newId
    * @param body what the key stands for
    * @returns the endpoint and its secret; a repetition is told no secret
    * @throws ServiceError VALIDATION_ERROR for a URL that is not called; CONFLICT at 1000 endpoints of a
-   * scope, and for a key that was used with another body
+   * scope, when an event would go to too many, and for a key that was used with another body
    */
   return async function createEndpoint(
     scope: Scope,
     key: string | null,
     body: EndpointRequest,
   ): Promise<{ endpoint: EndpointDocument; secret?: string }> {
-    await checkEndpointUrl(body.url, scope, allowLoopback)
+    await checkEndpointUrl(body.url, scope, outbound)
     const { max_in_flight: inFlightMax } = body
     const now = clock.now()
     const id = await claimId(scope, key, body, now)
@@ -60,6 +68,7 @@ export function createCreateEndpoint({ db, endpoints, secretCipher, clock, newId
     if ((await endpoints.count(scope)) >= endpointsMax) {
       throw new ServiceError('CONFLICT', { message: `An account can have ${endpointsMax} endpoints.` })
     }
+    refuseCrowd(body.events, await endpoints.ofScope(scope), eventEndpointsMax)
     const secret = newWebhookSecret()
     const sealed = secretCipher.encrypt({ _id: id.objectId, ...scope }, secret)
     const endpoint: EndpointDocument = {
@@ -92,14 +101,30 @@ export function createCreateEndpoint({ db, endpoints, secretCipher, clock, newId
   }
 }
 
+/** @throws ServiceError CONFLICT when events of a wanted type go to as many endpoints as they may */
+export function refuseCrowd(
+  wanted: readonly EventType[],
+  listening: readonly Pick<EndpointDocument, 'events'>[],
+  endpointsMax: number,
+): void {
+  const type = crowdedType(wanted, listening, endpointsMax)
+  if (type === null) return
+  const message = `An event goes to at most ${endpointsMax} endpoints of an account; ${type} has as many.`
+  throw new ServiceError('CONFLICT', { message })
+}
+
 /** @throws ServiceError VALIDATION_ERROR for a URL that is not called from this environment */
 export async function checkEndpointUrl(
   url: string,
   { operatorId, environment }: Scope,
-  allowLoopback: boolean,
+  outbound: OutboundSettings,
 ): Promise<void> {
   const setup = toAccountMode(environment)
-  const policy = { environment: setup, allowLoopback: setup === 'TEST' && allowLoopback }
+  const policy = {
+    ...outbound,
+    environment: setup,
+    allowLoopback: setup === 'TEST' && outbound.allowLoopback,
+  }
   const verdict = await checkOutboundUrlAndResolve(url, policy, operatorId)
   if (!verdict.ok) throw invalidField('url', verdict.reason)
 }

@@ -1,4 +1,5 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
+import type { OutboundSettings } from '@pitboss/outbound/address-guard'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { RewindStore } from '@pitboss/storage/rewind-store'
@@ -37,8 +38,10 @@ export type Deps = {
   readonly random: () => number
   /** Shortens the retry schedule in tests. */
   readonly scaleMs: (ms: number) => number
-  /** TEST endpoints may be on this machine. */
-  readonly allowLoopback: boolean
+  /** Where endpoints may be; on this machine in TEST alone. */
+  readonly outbound: OutboundSettings
+  /** Most endpoints of a scope that an event goes to. */
+  readonly eventEndpointsMax: number
   /** Most replays of an account under way at once. */
   readonly replaysMax: number
 }

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
+import type { OutboundSettings } from '@pitboss/outbound/address-guard'
 import { AddressRefusedError, createGuardedAgent } from '@pitboss/outbound/guarded-agent'
 import { resolveName } from '@pitboss/outbound/resolve-name'
 import type { Agent } from 'undici'
@@ -59,13 +60,17 @@ subscribe('undici:client:connected', () => {
  * every connection, redirects not followed, at most 64 KiB of the answer read and 4 KiB kept. Never rejects.
  * Source: docs/contract.md, sections 7 and 11.
  */
-export function createPostWebhook({ allowLoopback }: { allowLoopback: boolean }): {
+export function createPostWebhook(outbound: OutboundSettings): {
   post: PostWebhook
   close(): Promise<void>
 } {
   const agent = (environment: 'TEST' | 'LIVE') =>
     createGuardedAgent({
-      policy: { environment, allowLoopback: environment === 'TEST' && allowLoopback },
+      policy: {
+        ...outbound,
+        environment,
+        allowLoopback: environment === 'TEST' && outbound.allowLoopback,
+      },
       connectionsMax,
       connectTimeoutMs,
       resolve: timedResolve,

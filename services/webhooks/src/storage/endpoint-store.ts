@@ -63,6 +63,10 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
     count: (scope: Scope): Promise<number> =>
       endpoints.countDocuments({ ...scopeFields(scope), deletedAt: null }),
 
+    /** The events of the scope's endpoints, without the deleted ones. */
+    ofScope: (scope: Scope): Promise<Pick<EndpointDocument, '_id' | 'events'>[]> =>
+      endpoints.find({ ...scopeFields(scope), deletedAt: null }, { projection: { events: 1 } }).toArray(),
+
     /** The endpoints of these operators in both environments, without the deleted ones. */
     targets: (operatorIds: readonly string[]): Promise<EndpointTarget[]> =>
       endpoints

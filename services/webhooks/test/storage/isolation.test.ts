@@ -131,6 +131,7 @@ const stores = {
     find: scoped((scope, { webhookId }) => endpoints.find(scope, webhookId)),
     list: scoped((scope) => endpoints.list(scope, null, 10)),
     count: scoped((scope) => endpoints.count(scope)),
+    ofScope: scoped((scope) => endpoints.ofScope(scope)),
     targets: by('record-events', 'operators of the events of the batch; newEvent compares the whole scope'),
     change: scoped((scope, { webhookId }) =>
       endpoints.change(scope, webhookId, () => ({ $set: { description: 'changed' } })),

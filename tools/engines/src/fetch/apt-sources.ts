@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export type AptSource = { uri: string; suites: string[]; signedBy: string | null }
+export type AptSource = { uri: string; suites: string[]; components: string[]; signedBy: string | null }
 
 /** The package sources of this machine, from both formats in which apt keeps them. */
 export function readAptSources(folder = '/etc/apt'): AptSource[] {
@@ -17,28 +17,37 @@ export function readAptSources(folder = '/etc/apt'): AptSource[] {
     })
 }
 
+/** Suites of the Debian archive by name, without those of security and backports. */
+const debianSuites = new Set(
+  'oldstable stable testing unstable bullseye bookworm trixie forky duke sid'.split(' '),
+)
+const archiveKeyring = /^\/(usr\/share|etc\/apt)\/keyrings\/debian-archive-keyring\.(gpg|pgp|asc)$/
+
 /**
- * The source that is the mirror of the Debian archive itself: not its security archive, not a vendor's own.
- * Null when the machine has none (it is no Debian, or installs from a disc only).
+ * The source that is a mirror of the Debian archive itself: one of its suites, with its component `main`, in
+ * a folder `debian` (or a dated copy of it), under no other key than the archive's. A vendor's own repository for Debian has a key of
+ * its own, which would sign whatever the vendor likes. Null when the machine has none (it is no Debian, or
+ * installs from a disc only).
  */
 export function debianMirror(sources: AptSource[]): AptSource | null {
-  const remote = sources.filter(({ uri }) =>
-    /^(https?|mirror\+file|mirror\+https?|tor\+https?|file):/.test(uri),
-  )
-  const archive = remote.filter(
-    ({ uri, suites }) => !/security/.test(uri) && suites.some((suite) => !/security/.test(suite)),
-  )
-  return archive.find(({ uri }) => /debian/.test(uri)) ?? null
+  const isArchive = ({ uri, suites, components, signedBy }: AptSource) =>
+    /^(https?|mirror\+file|mirror\+https?|tor\+https?|file):/.test(uri) &&
+    (/\/debian\/?(\d{8}T\d{6}Z\/?)?$/.test(uri) || /^mirror\+file:/.test(uri)) &&
+    suites.some((suite) => debianSuites.has(suite)) &&
+    components.includes('main') &&
+    (signedBy === null || archiveKeyring.test(signedBy))
+  return sources.find(isArchive) ?? null
 }
 
 /** `deb [options] uri suite component…` */
 export function parseOneLine(text: string): AptSource[] {
   return text.split('\n').flatMap((line) => {
-    const match = /^deb\s+(?:\[([^\]]*)\]\s+)?(\S+)\s+(\S+)/.exec(line.trim())
-    const [, options, uri, suite] = match ?? []
+    const match = /^deb\s+(?:\[([^\]]*)\]\s+)?(\S+)\s+(\S+)\s*(.*)$/.exec(line.trim())
+    const [, options, uri, suite, rest] = match ?? []
     if (uri === undefined || suite === undefined) return []
+    const components = words(rest?.split('#')[0])
     const signedBy = /signed-by=(\S+)/.exec(options ?? '')?.[1] ?? null
-    return [{ uri, suites: [suite], signedBy }]
+    return [{ uri, suites: [suite], components, signedBy }]
   })
 }
 
@@ -56,14 +65,16 @@ export function parseDeb822(text: string): AptSource[] {
     const isOn = fields.get('enabled')?.toLowerCase() !== 'no'
     const isBinary = (fields.get('types') ?? '').split(/\s+/).includes('deb')
     if (!isOn || !isBinary) return []
-    const suites = (fields.get('suites') ?? '').split(/\s+/)
+    const suites = words(fields.get('suites'))
+    const components = words(fields.get('components'))
     const key = fields.get('signed-by') ?? null
     // a key written into the source itself cannot be named in a one-line source; the archive's own keyring
     // serves
     const signedBy = key?.startsWith('/') ? key : null
-    return (fields.get('uris') ?? '')
-      .split(/\s+/)
-      .filter(Boolean)
-      .map((uri) => ({ uri, suites, signedBy }))
+    return words(fields.get('uris')).map((uri) => ({ uri, suites, components, signedBy }))
   })
+}
+
+function words(text = ''): string[] {
+  return text.split(/\s+/).filter(Boolean)
 }

@@ -3,14 +3,16 @@ import { join } from 'node:path'
 import { EngineError, errorCode, reasonOf } from '../engine-error.ts'
 import { type Claim, waitForClaim } from '../processes/claim-file.ts'
 import type { Progress } from './progress.ts'
+import { listPrograms, verifyPrograms } from './verify-programs.ts'
 
 const otherStarterTimeoutMs = 15 * 60_000
 
 /**
  * A folder of the cache that is there complete or not at all: made aside, then renamed into place, under a
  * lock, so that two starts never meet in a half-made one. A folder that a break left half-made is removed and
- * made again.
- * @throws EngineError when the cache cannot be written or the disk is too full; whatever `make` throws.
+ * made again. Programs and libraries in it are compared with what they were then at each use.
+ * @throws EngineError when the cache cannot be written or was changed, or the disk is too full; whatever
+ * `make` throws.
  */
 export async function cachedFolder(options: {
   cacheDir: string
@@ -22,17 +24,24 @@ export async function cachedFolder(options: {
 }): Promise<string> {
   const { cacheDir, name, freeBytesMin, progress, make } = options
   const folder = join(cacheDir, name)
-  if (existsSync(folder)) return folder
+  if (existsSync(folder)) {
+    await verifyPrograms(folder)
+    return folder
+  }
   makeCache(cacheDir)
   const claim = await claimLock(join(cacheDir, `${name}.lock`), name, progress)
   try {
-    if (existsSync(folder)) return folder
+    if (existsSync(folder)) {
+      await verifyPrograms(folder)
+      return folder
+    }
     removeLeftovers(cacheDir, `${name}.making-`)
     requireSpace(cacheDir, freeBytesMin)
     const aside = join(cacheDir, `${name}.making-${process.pid}`)
     mkdirSync(aside, { mode: 0o755 })
     try {
       await make(aside)
+      await listPrograms(aside)
       renameSync(aside, folder)
     } catch (error) {
       rmSync(aside, { recursive: true, force: true })

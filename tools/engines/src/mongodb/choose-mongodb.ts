@@ -46,7 +46,7 @@ export async function chooseMongodb(options: {
       isFirst: holdsMongod || (!holdsDocumentDb && isMongodCached(cacheDir)),
       use: async () => {
         const cached = isMongodCached(cacheDir)
-        const program = await fetchMongod(cacheDir, progress)
+        const program = await fetchMongod(cacheDir, progress, env.PITBOSS_MONGOD_SHA256)
         const reason = `no mongod on the PATH; MongoDB's own build, ${cached ? 'from the cache' : 'fetched'}`
         return { kind: 'mongodb-memory-server', program, reason }
       },

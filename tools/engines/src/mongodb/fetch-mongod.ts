@@ -1,5 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,11 +24,18 @@ export function isMongodCached(cacheDir: string): boolean {
 
 /**
  * A real mongod, fetched by mongodb-memory-server-core. The library waits long for a host that does not
- * answer, so the host is knocked at first.
+ * answer, so the host is knocked at first. It compares the download with an MD5 of the same host; no other sum
+ * of it is known here, so who knows one says it.
+ * @param sha256 of the program, in hex; compared at each use
  * @returns the program.
- * @throws EngineError when the host does not answer within three seconds or the program does not run here.
+ * @throws EngineError when the host does not answer within three seconds, the program does not run here or is
+ * another one than `sha256` says.
  */
-export async function fetchMongod(cacheDir: string, progress: Progress): Promise<string> {
+export async function fetchMongod(
+  cacheDir: string,
+  progress: Progress,
+  sha256: string | undefined,
+): Promise<string> {
   const folder = await cachedFolder({
     cacheDir,
     name: folderName,
@@ -41,7 +50,11 @@ export async function fetchMongod(cacheDir: string, progress: Progress): Promise
       await runProgram(join(aside, 'mongod'), ['--version'], { timeoutMs: 10_000 })
     },
   })
-  return join(folder, 'mongod')
+  const program = join(folder, 'mongod')
+  if (sha256 === undefined) return program
+  const actual = hash('sha256', await readFile(program))
+  if (actual === sha256.toLowerCase()) return program
+  throw new EngineError(`the SHA-256 of ${program} is ${actual}, not that of PITBOSS_MONGOD_SHA256`)
 }
 
 async function knock(): Promise<void> {

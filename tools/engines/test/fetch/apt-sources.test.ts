@@ -1,5 +1,11 @@
 import t from 'tap'
-import { debianMirror, parseDeb822, parseOneLine, readAptSources } from '../../src/fetch/apt-sources.ts'
+import {
+  type AptSource,
+  debianMirror,
+  parseDeb822,
+  parseOneLine,
+  readAptSources,
+} from '../../src/fetch/apt-sources.ts'
 
 const deb822 = `
 # a comment
@@ -41,22 +47,40 @@ await t.test(
 await t.test('a key written into the source itself is left to the machine', async (t) => {
   const text =
     'Types: deb\nURIs: http://m.example/debian\nSuites: sid\nSigned-By:\n -----BEGIN PGP PUBLIC KEY BLOCK-----\n .\n mDME\n'
-  t.strictSame(parseDeb822(text), [{ uri: 'http://m.example/debian', suites: ['sid'], signedBy: null }])
+  t.strictSame(parseDeb822(text), [
+    { uri: 'http://m.example/debian', suites: ['sid'], components: [], signedBy: null },
+  ])
 })
 
 await t.test('reads one-line sources with and without options', async (t) => {
   const text =
     '# deb http://no.example/debian sid main\ndeb [arch=amd64 signed-by=/k.gpg] http://a.example/debian sid main\ndeb-src http://b.example/debian sid main\ndeb http://c.example/debian trixie main\n'
   t.strictSame(parseOneLine(text), [
-    { uri: 'http://a.example/debian', suites: ['sid'], signedBy: '/k.gpg' },
-    { uri: 'http://c.example/debian', suites: ['trixie'], signedBy: null },
+    { uri: 'http://a.example/debian', suites: ['sid'], components: ['main'], signedBy: '/k.gpg' },
+    { uri: 'http://c.example/debian', suites: ['trixie'], components: ['main'], signedBy: null },
   ])
 })
 
 await t.test(
   'the mirror is the archive itself, neither its security archive nor a vendor nor a disc',
   async (t) => {
-    const source = (uri: string, suite: string) => ({ uri, suites: [suite], signedBy: null })
+    const source = (uri: string, suite: string, more: Partial<AptSource> = {}) => ({
+      ...{ uri, suites: [suite], components: ['main'], signedBy: null },
+      ...more,
+    })
+    const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
+    const official = source('http://mirror.example/debian', 'bookworm', { signedBy: keyring })
+    const vendors = [
+      source('https://vendor.example/deb/debian', 'bookworm', { signedBy: '/etc/apt/keyrings/vendor.gpg' }),
+      source('https://vendor.example/linux/debian', 'bookworm', { components: ['stable'] }),
+      source('https://vendor.example/debian', 'nodistro'),
+      source('https://debian.vendor.example/apt', 'bookworm'),
+      source('https://vendor.example/debian-extra', 'bookworm'),
+    ]
+    t.equal(debianMirror([...vendors, official]), official, "no vendor's mirror, nor his key")
+    t.equal(debianMirror(vendors), null)
+    const dated = source('http://old.example/archive/debian/20250520T000000Z/', 'sid', { signedBy: keyring })
+    t.equal(debianMirror([dated]), dated)
     const archive = source('http://mirror.example/debian', 'bookworm')
     t.equal(
       debianMirror([

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { cachedFolder } from '../../src/fetch/cached-folder.ts'
+import { comparePrograms } from '../../src/fetch/verify-programs.ts'
 import { noProgress } from '../../src/fetch/progress.ts'
 
 function maker(cacheDir: string) {
@@ -22,6 +23,13 @@ function maker(cacheDir: string) {
       }),
   }
 }
+
+/** As the next process finds the folder. @returns what is wrong with it, or null */
+const lookAgain = (folder: string) =>
+  comparePrograms(folder).then(
+    () => null,
+    (error: Error) => error.message,
+  )
 
 await t.test('starters at the same time make the folder once, and all get the whole of it', async (t) => {
   const { made, get } = maker(join(t.testdir({}), 'cache'))
@@ -70,4 +78,32 @@ await t.test('a cache folder that cannot be made is a sentence that names the va
   const blocked = t.testdir({})
   mkdirSync(join(blocked, 'engine-1.lock'))
   await t.rejects(maker(blocked).get(), { name: 'EngineError', message: /cannot be written/ })
+})
+
+await t.test('a program that was changed since it was fetched is found before it runs', async (t) => {
+  const cacheDir = t.testdir({})
+  const make = async (folder: string) => {
+    writeFileSync(join(folder, 'program'), 'whole', { mode: 0o755 })
+    writeFileSync(join(folder, 'library.so.1'), 'whole')
+    writeFileSync(join(folder, 'data'), 'anything')
+  }
+  const get = () => cachedFolder({ cacheDir, name: 'engine-2', freeBytesMin: 1, progress: noProgress, make })
+  const folder = await get()
+  const list = readFileSync(join(folder, 'SHA256SUMS'), 'utf8')
+  t.match(list, /^[0-9a-f]{64}  library\.so\.1\n[0-9a-f]{64}  program\n$/)
+  writeFileSync(join(folder, 'data'), 'something else')
+  t.strictSame(await lookAgain(folder), null)
+  writeFileSync(join(folder, 'program'), 'changed')
+  t.match(await lookAgain(folder), /engine-2\/program is not what was fetched.*engines -- clean/)
+  writeFileSync(join(folder, 'program'), 'whole')
+  writeFileSync(join(folder, 'more.so'), 'added')
+  t.match(await lookAgain(folder), /engine-2\/more\.so is not/)
+  rmSync(join(folder, 'more.so'))
+  rmSync(join(folder, 'library.so.1'))
+  t.match(await lookAgain(folder), /library\.so\.1 is not/)
+  writeFileSync(join(folder, 'library.so.1'), 'whole')
+  t.equal(await lookAgain(folder), null)
+  rmSync(join(folder, 'SHA256SUMS'))
+  t.equal(await lookAgain(folder), null, 'a cache of an earlier release')
+  t.equal(readFileSync(join(folder, 'SHA256SUMS'), 'utf8'), list)
 })

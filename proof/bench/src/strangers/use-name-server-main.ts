@@ -1,0 +1,17 @@
+import { Resolver } from 'node:dns/promises'
+
+/*
+ * Loaded before a service (`--import`): its resolvers ask the name server that PITBOSS_LIMIT_NAME_SERVER
+ * names. A prefix that the stack hands on to its services.
+ */
+
+const server = process.env.PITBOSS_LIMIT_NAME_SERVER
+const { resolve4, resolve6 } = Resolver.prototype
+if (server !== undefined) {
+  for (const [name, resolve] of Object.entries({ resolve4, resolve6 })) {
+    Reflect.set(Resolver.prototype, name, function ask(this: Resolver, ...query: unknown[]) {
+      this.setServers([server])
+      return Reflect.apply(resolve, this, query)
+    })
+  }
+}

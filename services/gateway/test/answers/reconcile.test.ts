@@ -162,11 +162,13 @@ await t.test('a ledger has a bound of bytes, and gives way to an account without
   const begin = (operatorId: string) => {
     const body = new PassThrough()
     const raw = Object.assign(Object.create(null), {
-      headers: { 'content-type': 'application/x-ndjson' },
+      headers: {},
+      headersDistinct: { 'content-type': ['application/x-ndjson'] },
       iterator: () => body.iterator({ destroyOnReturn: false }),
     })
     const inbound = Object.assign(Object.create(null), {
       raw,
+      entry: { idempotent: false, byId: false },
       context: { requestId: 'req_1' },
       query: { from: '2026-11-19T00:00:00Z', to: '2026-11-20T00:00:00Z' },
       identity: { operatorId, mode: 'TEST', actor: { kind: 'credential', api_key: 'k', scopes: [] } },

@@ -5,7 +5,7 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { ask } from '../fixtures/ask.ts'
 import { claimsFor, signToken } from '../fixtures/sign-token.ts'
-import { startWorld } from '../fixtures/start-world.ts'
+import { newCredential, startWorld } from '../fixtures/start-world.ts'
 import { ids } from '../fixtures/test-ids.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
@@ -67,6 +67,28 @@ await t.test('210 repeats of one win, whose wallet hangs, stop nobody else', asy
   t.same([...new Set(answers.map(({ code }) => code))], ['WALLET_TIMEOUT'])
   t.match(answers[209]?.json, { resource: { transaction_id: 'w' }, retryable: true })
   t.equal((await ask(`${world.url}/v1/games`, { token })).status, 200, 'the places are free again')
+})
+
+await t.test('300 requests of one account, all refused, cost another no answer and no row', async (t) => {
+  const world = await startWorld(t)
+  const refusedKey = 'ck_test_refused00000000000000000'
+  world.directory.credentials.set(refusedKey, newCredential({ scopes: ['games:read'] }))
+  world.directory.operators.add(ids.otherOperator)
+  const token = await world.operatorToken({}, refusedKey)
+  const stranger = await signToken(world.key, claimsFor('operator-api', ids.testKey, ids.otherOperator))
+  const refused = Array.from({ length: 300 }, () =>
+    ask(`${world.url}/v1/sessions`, { method: 'POST', token, body: session }),
+  )
+  const beside = []
+  for (let count = 0; count < 50; count++) {
+    beside.push(await ask(`${world.url}/v1/games`, { token: stranger }))
+  }
+  t.strictSame([...new Set(beside.map(({ status }) => status))], [200])
+  t.strictSame([...new Set((await Promise.all(refused)).map(({ code }) => code))], ['INSUFFICIENT_SCOPE'])
+  const rowsOf = (operatorId: string) =>
+    world.directory.logRows.filter((row) => row.operatorId === operatorId).length
+  await waitFor(() => rowsOf(ids.otherOperator) === 50)
+  t.ok(rowsOf(ids.operator) <= 30, 'of the refused ones a few are kept')
 })
 
 await t.test('players of one address have places of their own, and settle beyond them', async (t) => {

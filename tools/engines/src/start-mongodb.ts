@@ -25,6 +25,8 @@ type MongoEngine = {
 export async function startMongodb(options: {
   dataDir: string
   port?: number
+  /** Whether DocumentDB asks clients for the login that its url holds. */
+  withLogin?: boolean
   env?: NodeJS.ProcessEnv
   logger?: EngineLogger
   progress?: Progress
@@ -37,13 +39,14 @@ export async function startMongodb(options: {
     const version = await mongoServerVersion(choice.url)
     return { url: choice.url, kind, version, reason, stop: async () => {} }
   }
-  const port = options.port
+  const { port, withLogin } = options
   const { url, stop } =
     choice.kind === 'documentdb'
       ? await startDocumentDb({
           dataDir: join(dataDir, documentDbDataName),
           cacheDir,
           port,
+          withLogin,
           logger,
           progress,
         })

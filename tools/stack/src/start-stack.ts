@@ -80,7 +80,7 @@ export async function startStack(
       { write: (line) => output.line('engines', line) },
     )
     const [mongodb, nats] = await Promise.all([
-      startMongodb({ dataDir: join(dataDir, 'mongodb'), logger: engineLogger }),
+      startMongodb({ dataDir: join(dataDir, 'mongodb'), withLogin: true, logger: engineLogger }),
       startNats({
         dataDir: join(dataDir, 'nats'),
         accounts: natsAccounts,

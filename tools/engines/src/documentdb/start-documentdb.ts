@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { EngineError } from '../engine-error.ts'
@@ -36,12 +37,15 @@ export async function startDocumentDb(options: {
   dataDir: string
   cacheDir: string
   port?: number | undefined
+  /** Whether clients log in, with what the url says; else any user of the machine is let in. */
+  withLogin?: boolean | undefined
   logger?: EngineLogger
   progress?: Progress
 }): Promise<DocumentDb> {
   const { cacheDir, logger = silentLogger, progress = createProgress() } = options
   const dataDir = resolve(options.dataDir)
   const port = await choosePort(options.port, 'the database')
+  const login = options.withLogin === true ? `pitboss:${randomBytes(24).toString('hex')}` : ''
   const programs = await fetchDocumentDb(cacheDir, progress)
   progress.done()
   const socketFolder = socketFolderFor(dataDir)
@@ -79,12 +83,12 @@ export async function startDocumentDb(options: {
     started.push(postgres)
     const gateway = await supervise({
       name: 'documentdb-gateway',
-      start: () => startGateway({ socketFolder, port, logPath: join(dataDir, 'gateway.log'), record }),
+      start: () => startGateway({ socketFolder, port, login, logPath: join(dataDir, 'gateway.log'), record }),
       logger,
     })
     started.push(gateway)
     return {
-      url: `mongodb://127.0.0.1:${port}/?replicaSet=rs0`,
+      url: `mongodb://${login === '' ? '' : `${login}@`}127.0.0.1:${port}/?replicaSet=rs0`,
       postgresPid: postgres.pid,
       gatewayPid: gateway.pid,
       stop,
@@ -105,10 +109,11 @@ const readyTimeoutMs = 15_000
 async function startGateway(options: {
   socketFolder: string
   port: number
+  login: string
   logPath: string
   record: ProcessRecord
 }): Promise<EngineProcess> {
-  const { socketFolder, port, logPath, record } = options
+  const { socketFolder, port, login, logPath, record } = options
   const gateway = await startEngineProcess(
     {
       name: 'documentdb-gateway',
@@ -118,6 +123,7 @@ async function startGateway(options: {
         ...process.env,
         PITBOSS_PG_SOCKET_DIR: socketFolder,
         PITBOSS_DOCUMENTDB_PORT: String(port),
+        PITBOSS_DOCUMENTDB_LOGIN: login,
         NODE_OPTIONS: '',
       },
       logPath,

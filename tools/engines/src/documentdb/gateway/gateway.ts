@@ -1,6 +1,12 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { once } from 'node:events'
-import { deleteInEngine, connectionsMax, type Engine, type ServerInfo } from './commands/command.ts'
+import {
+  type Client,
+  deleteInEngine,
+  connectionsMax,
+  type Engine,
+  type ServerInfo,
+} from './commands/command.ts'
 import { runCommand } from './commands/run-command.ts'
 import { DuplicateKeys } from './errors/duplicate-keys.ts'
 import { PostgresConnection } from './postgres/postgres-connection.ts'
@@ -9,6 +15,7 @@ import { forgetSessions, prepareDatabase } from './postgres/prepare-database.ts'
 import { Availability, watchPostgres } from './state/availability.ts'
 import { CollectionGate } from './state/collection-gate.ts'
 import { CursorRegistry } from './state/cursor-registry.ts'
+import { createLogins } from './state/login.ts'
 import { Transactions, transactionSettings } from './state/transactions.ts'
 import { ByteBudget, serveSocket } from './wire/serve-socket.ts'
 import { encodeLegacyReply, encodeMsgReply, type Message } from './wire/messages.ts'
@@ -20,6 +27,8 @@ export type GatewayOptions = {
   /** TCP port on 127.0.0.1; 0 takes a free one. */
   port: number
   log: (line: Record<string, unknown>) => void
+  /** The login of every client; none has to where it is absent. */
+  login?: { user: string; password: string } | undefined
 }
 
 export type Gateway = {
@@ -45,7 +54,7 @@ const forgetSessionsMs = 60_000
  * answers and the port is open. When PostgreSQL goes away the connections of running commands are dropped
  * rather than answered, so that drivers try again; what arrives meanwhile waits for it.
  */
-export async function startGateway({ socketDir, user, port, log }: GatewayOptions): Promise<Gateway> {
+export async function startGateway({ socketDir, user, port, log, login }: GatewayOptions): Promise<Gateway> {
   const open = (settings: Record<string, string> = {}) =>
     PostgresConnection.open({
       socketPath: `${socketDir}/.s.PGSQL.5432`,
@@ -79,6 +88,7 @@ export async function startGateway({ socketDir, user, port, log }: GatewayOption
     info,
   }
   const pools = [reads, engine.writes, transactionPool]
+  const newLogin = login === undefined ? null : createLogins(login)
   const sockets = new Set<Socket>()
   const budget = new ByteBudget(largeMessagesBytesMax)
   let inFlight = 0
@@ -88,7 +98,11 @@ export async function startGateway({ socketDir, user, port, log }: GatewayOption
   const server = createServer((socket) => {
     sockets.add(socket)
     info.connectionsCurrent = sockets.size
-    const client = { id: ++info.connectionsCreated, address: `${socket.remoteAddress}:${socket.remotePort}` }
+    const client = {
+      id: ++info.connectionsCreated,
+      address: `${socket.remoteAddress}:${socket.remotePort}`,
+      login: newLogin?.() ?? null,
+    }
     socket.on('close', () => {
       sockets.delete(socket)
       info.connectionsCurrent = sockets.size
@@ -103,7 +117,7 @@ export async function startGateway({ socketDir, user, port, log }: GatewayOption
   })
   server.maxConnections = connectionsMax
 
-  async function answer(message: Message, client: { id: number; address: string }): Promise<Buffer[]> {
+  async function answer(message: Message, client: Client): Promise<Buffer[]> {
     inFlight++
     info.bytesIn += message.bytes
     try {

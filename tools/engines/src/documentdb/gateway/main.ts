@@ -2,7 +2,7 @@ import { startGateway } from './gateway.ts'
 
 /**
  * The gateway's process. Environment: PITBOSS_PG_SOCKET_DIR, PITBOSS_DOCUMENTDB_PORT (0 = any),
- * PITBOSS_PG_USER. Prints `{"ready":true,"port":N}` on standard output when it accepts, its log on standard
+ * PITBOSS_PG_USER, PITBOSS_DOCUMENTDB_LOGIN (`user:password` of every client). Prints `{"ready":true,"port":N}` on standard output when it accepts, its log on standard
  * error, and ends with its parent, whose end closes the standard input.
  */
 
@@ -33,7 +33,14 @@ const tooLate = setTimeout(() => {
 }, startMsMax)
 
 try {
-  const gateway = await startGateway({ socketDir, user: process.env.PITBOSS_PG_USER ?? 'docdb', port, log })
+  const [loginUser, password] = (process.env.PITBOSS_DOCUMENTDB_LOGIN ?? '').split(':')
+  const gateway = await startGateway({
+    socketDir,
+    user: process.env.PITBOSS_PG_USER ?? 'docdb',
+    port,
+    log,
+    login: loginUser && password ? { user: loginUser, password } : undefined,
+  })
   clearTimeout(tooLate)
   stop = () => gateway.stop(drainMs)
   process.stdout.write(`${JSON.stringify({ ready: true, port: gateway.port })}\n`)

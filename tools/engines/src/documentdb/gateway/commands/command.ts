@@ -8,7 +8,16 @@ import type { PostgresPool } from '../postgres/postgres-pool.ts'
 import type { Availability } from '../state/availability.ts'
 import type { CollectionGate } from '../state/collection-gate.ts'
 import type { CursorRegistry } from '../state/cursor-registry.ts'
+import type { Login } from '../state/login.ts'
 import type { Transaction, Transactions } from '../state/transactions.ts'
+
+/** One connection. */
+export type Client = {
+  readonly id: number
+  readonly address: string
+  /** Null where nobody has to log in. */
+  readonly login: Login | null
+}
 
 /** A command as it came, with what every handler needs read from it. */
 export type Command = {
@@ -22,7 +31,7 @@ export type Command = {
   session: string | null
   txnNumber: bigint | null
   transaction: Transaction | null
-  client: { id: number; address: string }
+  client: Client
 }
 
 /** BSON as the engine gave it, or an object still to be written as BSON. */

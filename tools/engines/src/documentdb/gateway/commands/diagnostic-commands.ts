@@ -194,6 +194,7 @@ function hello(command: Command, { info }: Engine): Answer {
     localTime: new Date(),
     logicalSessionTimeoutMinutes: 30,
     connectionId: command.client.id,
+    ...(command.view.has('saslSupportedMechs') ? { saslSupportedMechs: ['SCRAM-SHA-256'] } : {}),
     minWireVersion: 0,
     maxWireVersion: wireVersionMax,
     readOnly: false,

@@ -6,6 +6,7 @@ import { commandBytesMax, type Message } from '../wire/messages.ts'
 import { collectionCommands } from './collection-commands.ts'
 import { type Answer, type Command, type Engine, type Handler, transactionId } from './command.ts'
 import { diagnosticCommands } from './diagnostic-commands.ts'
+import { loginCommands, requireLogin } from './login-commands.ts'
 import { readCommands } from './read-commands.ts'
 import { sessionCommands } from './session-commands.ts'
 import { withDuplicateDetails, write } from './write-commands.ts'
@@ -19,7 +20,7 @@ type RunCommandOptions = {
 }
 
 /** Answered without PostgreSQL, so that drivers keep their connections while it restarts. */
-const handshakes = new Set(['hello', 'isMaster', 'ismaster'])
+const handshakes = new Set(['hello', 'isMaster', 'ismaster', ...Object.keys(loginCommands)])
 const transientCodes = new Set<number>([
   mongoCode.LockTimeout,
   mongoCode.WriteConflict,
@@ -62,6 +63,7 @@ function dispatch(command: Command, message: Message, engine: Engine): Promise<A
   if (handler === undefined) {
     throw new MongoError(mongoCode.CommandNotFound, `no such command: '${command.name}'`)
   }
+  requireLogin(command)
   if (message.longestDocumentBytes > commandBytesMax) {
     throw new MongoError(
       mongoCode.BSONObjectTooLarge,
@@ -134,7 +136,13 @@ function countCommand(engine: Engine, name: string, failed: boolean): void {
 
 /** Every command that is served, by its name; `listCommands` tells them. */
 const handlers = new Map<string, Handler>(
-  Object.entries({ ...readCommands, ...collectionCommands, ...sessionCommands, ...diagnosticCommands }),
+  Object.entries({
+    ...readCommands,
+    ...collectionCommands,
+    ...sessionCommands,
+    ...diagnosticCommands,
+    ...loginCommands,
+  }),
 )
 for (const name of ['insert', 'update', 'delete', 'findAndModify']) handlers.set(name, write)
 handlers.set('listCommands', () => ({

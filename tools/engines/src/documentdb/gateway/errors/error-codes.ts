@@ -83,6 +83,7 @@ export const mongoCode = {
   TypeMismatch: 14,
   Overflow: 15,
   ProtocolError: 17,
+  AuthenticationFailed: 18,
   IllegalOperation: 20,
   InvalidBSON: 22,
   LockTimeout: 24,

@@ -7,6 +7,7 @@ import { runPlay } from './play/run-play.ts'
 import { runRead } from './read/run-read.ts'
 import { runRound } from './round/run-round.ts'
 import { runSettlement, settlementParts } from './settlement/run-settlement.ts'
+import { runStrangers, strangerParts } from './strangers/run-strangers.ts'
 import { runWebhooks, webhookParts } from './webhooks/run-webhooks.ts'
 
 type BenchOptions = {
@@ -114,6 +115,20 @@ export const benchmarks: readonly Benchmark[] = [
       return runSettlement(plan, cleanup, say)
     },
   },
+  {
+    name: 'strangers',
+    title: 'Strangers: a healthy tenant beside those who hold or waste what they can',
+    about: `Parts ${strangerParts.join(', ')}: reads, rounds and deliveries of one tenant, alone and beside each; judges the p99 (at most twice) and that nothing is refused.`,
+    parts: strangerParts,
+    run(options, cleanup, say) {
+      const plan = {
+        parts: chooseParts(strangerParts, options.parts),
+        seconds: Math.ceil(options.seconds * neighboursShare),
+        turns: Math.min(options.pairs, neighboursTurnsMax),
+      }
+      return runStrangers(plan, cleanup, say)
+    },
+  },
 ]
 
 export function usage(): string {
@@ -125,7 +140,7 @@ ${lines.join('\n')}
   --seconds S   how long each measured stretch lasts (default 3)
   --pairs N     how often product and floor take turns (default 5)
   --history N   rounds behind it at the end of "play", 1000 to 1000000 (default 100000)
-  --part NAME   one part of "webhooks" or "settlement", several times for several (default all)
+  --part NAME   one part of "webhooks", "settlement" or "strangers", several times for several (default all)
   --events N    events that "webhooks" rewinds, 1000 to 1000000 (default 10000)
   --deliveries N  deliveries that "webhooks" stores, 2000 to 2000000 (default 20000)
   --pending N   credits that wait for their wallet in "settlement", 100 to 10000 (default 2000)

@@ -12,9 +12,13 @@ export type HttpClient = {
 
 const timeoutMs = 30_000
 
-/** Keep-alive connections to one server, as many as there are callers. */
-export function createHttpClient(origin: string, connections: number): HttpClient {
-  const pool = new Pool(origin, { connections, headersTimeout: timeoutMs, bodyTimeout: timeoutMs })
+/**
+ * Keep-alive connections to one server, as many as there are callers.
+ * @param localAddress from which they are made; any unless given
+ */
+export function createHttpClient(origin: string, connections: number, localAddress?: string): HttpClient {
+  const from = localAddress === undefined ? {} : { localAddress }
+  const pool = new Pool(origin, { ...from, connections, headersTimeout: timeoutMs, bodyTimeout: timeoutMs })
   return {
     async send(method, path, { token, body } = {}) {
       const { statusCode, body: answer } = await pool.request({

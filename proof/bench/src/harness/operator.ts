@@ -7,14 +7,16 @@ const opened = z.object({ session_id: z.string(), launch_url: z.string() })
 const webhookMade = z.object({ webhook_id: z.string() })
 const walletPut = z.object({ secret: z.string().optional() })
 
+type Person = Pick<DemoFile, 'dashboard'>
+
 /** A token of the demo operator's test key. */
-export async function mintToken(http: HttpClient, demo: DemoFile): Promise<string> {
+export async function mintToken(http: HttpClient, demo: Pick<DemoFile, 'test'>): Promise<string> {
   const text = await expectStatus(200, http.send('POST', '/v1/auth/token', { body: demo.test }))
   return minted.parse(JSON.parse(text)).access_token
 }
 
 /** A token of the demo operator's owner. */
-export async function signIn(http: HttpClient, demo: DemoFile): Promise<string> {
+export async function signIn(http: HttpClient, demo: Person): Promise<string> {
   const text = await expectStatus(200, http.send('POST', '/v1/dashboard/login', { body: demo.dashboard }))
   return minted.parse(JSON.parse(text)).access_token
 }
@@ -31,7 +33,7 @@ export async function openSession(
 }
 
 /** A webhook endpoint of the operator's test environment for events of all types. */
-export async function addWebhook(http: HttpClient, demo: DemoFile, url: string): Promise<string> {
+export async function addWebhook(http: HttpClient, demo: Person, url: string): Promise<string> {
   const token = await signIn(http, demo)
   const body = { url, environment: 'TEST', events: [] }
   const text = await expectStatus(201, http.send('POST', '/v1/dashboard/webhooks', { token, body }))
@@ -41,7 +43,7 @@ export async function addWebhook(http: HttpClient, demo: DemoFile, url: string):
 /** Registers another wallet for the operator's test environment. */
 export async function registerWallet(
   http: HttpClient,
-  demo: DemoFile,
+  demo: Person,
   url: string,
   timeoutMs = 5000,
 ): Promise<void> {

@@ -12,7 +12,7 @@ const deliveredWithinMs = 30_000
 const played = z.object({ round_id: z.string() })
 
 export const measures = ['reads', 'rounds', 'deliveries'] as const
-export type Measure = (typeof measures)[number]
+type Measure = (typeof measures)[number]
 
 /** Latencies of the healthy tenant over all stretches of one kind, and what was not answered as it should. */
 export type Tally = Readonly<Record<Measure, LatencyRecorder>> & { failures: Map<string, number> }

@@ -1,10 +1,20 @@
-import { CaseFailure, type CaseResult, type CertificationReport, runCases } from '../certify/run-cases.ts'
+import {
+  CaseFailure,
+  type CaseResult,
+  type CertificationReport,
+  defineCase,
+  runCases,
+} from '../certify/run-cases.ts'
 import { moneyCases, neededMinor } from './money-cases.ts'
 import { repeatCases } from './repeat-cases.ts'
 import { rollbackCases } from './rollback-cases.ts'
 import { shapeCases } from './shape-cases.ts'
 import { signatureCases } from './signature-cases.ts'
-import { createWalletUnderTest, type WalletUnderTestOptions } from './wallet-under-test.ts'
+import {
+  createWalletUnderTest,
+  type WalletUnderTest,
+  type WalletUnderTestOptions,
+} from './wallet-under-test.ts'
 
 /** Every case that an operator's wallet has to pass, in the order in which they run. */
 export const walletCases = [...moneyCases, ...repeatCases, ...rollbackCases, ...signatureCases, ...shapeCases]
@@ -18,8 +28,8 @@ export async function certifyWallet(
   onResult: (result: CaseResult) => void = () => {},
 ): Promise<CertificationReport> {
   const wallet = createWalletUnderTest(options)
-  const precondition = {
-    ...{ id: 'player-ready', group: 'balance', title: 'The test player exists and owns at least 100 units' },
+  const precondition = defineCase<WalletUnderTest>('balance', 'player-ready', {
+    title: 'The test player exists and owns at least 100 units',
     hint: 'Name a player with --player and give them a balance; the other cases need it.',
     async run() {
       const balance = await wallet.balance()
@@ -27,15 +37,10 @@ export async function certifyWallet(
       if (balance < needed)
         throw new CaseFailure(`the balance is ${wallet.amount(balance)}, needed is ${wallet.amount(needed)}`)
     },
-  }
+  })
+  const cases = [precondition, ...walletCases]
   try {
-    return await runCases(
-      'pitboss certify-wallet',
-      options.url,
-      [precondition, ...walletCases],
-      wallet,
-      onResult,
-    )
+    return await runCases('pitboss certify-wallet', options.url, cases, wallet, onResult)
   } finally {
     wallet.close()
   }

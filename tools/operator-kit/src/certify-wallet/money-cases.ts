@@ -1,8 +1,7 @@
 import { currencyDigits } from '@pitboss/money/currencies'
-import { type CertificationCase, expect } from '../certify/run-cases.ts'
-import { expectMoved, expectRefusal, expectSuccess, type WalletUnderTest } from './wallet-under-test.ts'
+import { defineCase, expect } from '../certify/run-cases.ts'
+import { expectMoved, expectRefusal, expectSuccess, moving, type WalletCase } from './wallet-under-test.ts'
 
-type Case = CertificationCase<WalletUnderTest>
 /**
  * Just above the integers that a double holds; 15 digits before the point are the most that an amount has.
  */
@@ -19,68 +18,49 @@ function unit(currency: string): bigint {
 }
 
 /** Balance, debit and credit when nothing goes wrong. */
-export const moneyCases: readonly Case[] = [
-  {
-    ...{
-      id: 'balance-shape',
-      group: 'balance',
-      title: 'Balance answers 200 with status, balance as a string and currency',
-    },
+export const moneyCases: readonly WalletCase[] = [
+  defineCase('balance', 'balance-shape', {
+    title: 'Balance answers 200 with status, balance as a string and currency',
     hint: 'Answer { "status": "OK", "balance": "10.00", "currency": "USD" }; never a JSON number.',
     async run(wallet) {
-      const { playerId, currency } = wallet
-      const answer = await wallet.send('balance', {
-        playerId,
-        currency,
-        sessionId: 'ses_certification',
-        gameId: 'g',
-      })
+      const answer = await wallet.askBalance()
       expectSuccess('balance', answer)
       expect(
         typeof answer.fields.get('balance') === 'string',
         'balance: the field "balance" must be a string',
       )
-      expect(answer.fields.get('currency') === currency, `balance: currency must be ${currency}`)
+      expect(
+        answer.fields.get('currency') === wallet.currency,
+        `balance: currency must be ${wallet.currency}`,
+      )
     },
-  },
-  {
-    ...{ id: 'balance-decimals', group: 'balance', title: 'Balances show all decimals of the currency' },
+  }),
+  defineCase('balance', 'balance-decimals', {
+    title: 'Balances show all decimals of the currency',
     hint: '"10.00" in USD, "10" in JPY: neither "10" nor "10.000" in USD.',
     async run(wallet) {
-      const { playerId, currency } = wallet
-      const answer = await wallet.send('balance', {
-        playerId,
-        currency,
-        sessionId: 'ses_certification',
-        gameId: 'g',
-      })
+      const answer = await wallet.askBalance()
       const balance = answer.fields.get('balance')
       const expected = answer.balanceMinor === null ? 'a decimal string' : wallet.amount(answer.balanceMinor)
       expect(balance === expected, `expected ${expected}, got ${JSON.stringify(balance)}`)
     },
-  },
-  {
-    ...{ id: 'balance-json', group: 'balance', title: 'Answers are labelled application/json' },
+  }),
+  defineCase('balance', 'balance-json', {
+    title: 'Answers are labelled application/json',
     hint: 'Set content-type: application/json on every answer.',
     async run(wallet) {
-      const { playerId, currency } = wallet
-      const answer = await wallet.send('balance', {
-        playerId,
-        currency,
-        sessionId: 'ses_certification',
-        gameId: 'g',
-      })
+      const answer = await wallet.askBalance()
       expect(
         answer.contentType.startsWith('application/json'),
         `got content-type ${JSON.stringify(answer.contentType)}`,
       )
     },
-  },
-  {
-    ...{ id: 'balance-moves-nothing', group: 'balance', title: 'Asking for the balance changes nothing' },
+  }),
+  defineCase('balance', 'balance-moves-nothing', {
+    title: 'Asking for the balance changes nothing',
     hint: 'Balance is a read.',
     run: (wallet) => expectMoved(wallet, 0n, async () => void (await wallet.balance())),
-  },
+  }),
   movesExactly(
     'debit-exact',
     'A debit takes exactly its amount',
@@ -96,12 +76,8 @@ export const moneyCases: readonly Case[] = [
   ),
   movesExactly('credit-smallest', 'A credit of the smallest unit is exact', 'credit', () => 1n),
   movesExactly('credit-zero', 'A credit of zero is accepted', 'credit', () => 0n),
-  {
-    ...{
-      id: 'debit-own-id',
-      group: 'debit',
-      title: "A debit's answer carries the wallet's own transactionId and the balance after it",
-    },
+  defineCase('debit', 'debit-own-id', {
+    title: "A debit's answer carries the wallet's own transactionId and the balance after it",
     hint: 'Answer { "status": "OK", "balance": "…", "currency": "…", "transactionId": "<your id>" }.',
     async run(wallet) {
       const before = await wallet.balance()
@@ -114,76 +90,59 @@ export const moneyCases: readonly Case[] = [
       )
       expect(answer.balanceMinor === before - 1n, `balance must be ${wallet.amount(before - 1n)}`)
     },
-  },
-  {
-    ...{
-      id: 'debit-insufficient',
-      group: 'debit',
-      title: 'A debit above the balance is refused with INSUFFICIENT_FUNDS and moves nothing',
-    },
+  }),
+  defineCase('debit', 'debit-insufficient', {
+    title: 'A debit above the balance is refused with INSUFFICIENT_FUNDS and moves nothing',
     hint: 'Compare and take in one step (one SQL update with a condition), then answer the code exactly.',
-    run: (wallet) =>
-      expectMoved(wallet, 0n, async () => {
-        const body = wallet.body('BET', (await wallet.balance()) + 1n)
-        expectRefusal('debit', await wallet.send('debit', body), 'INSUFFICIENT_FUNDS')
-        expectRefusal('the same debit again', await wallet.send('debit', body), 'INSUFFICIENT_FUNDS')
-      }),
-  },
-  {
-    ...{ id: 'debit-whole-balance', group: 'debit', title: 'The whole balance can be staked' },
+    run: moving(0n, async (wallet) => {
+      const body = wallet.body('BET', (await wallet.balance()) + 1n)
+      expectRefusal('debit', await wallet.send('debit', body), 'INSUFFICIENT_FUNDS')
+      expectRefusal('the same debit again', await wallet.send('debit', body), 'INSUFFICIENT_FUNDS')
+    }),
+  }),
+  defineCase('debit', 'debit-whole-balance', {
+    title: 'The whole balance can be staked',
     hint: 'A stake equal to the balance is allowed.',
-    run: (wallet) =>
-      expectMoved(wallet, 0n, async () => {
-        const all = await wallet.balance()
-        const bet = wallet.body('BET', all)
-        expectSuccess('debit of the whole balance', await wallet.send('debit', bet))
-        expect((await wallet.balance()) === 0n, 'the balance should be zero')
-        const back = wallet.body('ROLLBACK', all, { referenceTransactionId: bet.transactionId })
-        expectSuccess('rollback', await wallet.send('rollback', back))
-      }),
-  },
-  {
-    ...{ id: 'credit-free-bet', group: 'credit', title: 'A win without a debit (free bet) is credited' },
+    run: moving(0n, async (wallet) => {
+      const all = await wallet.balance()
+      const bet = wallet.body('BET', all)
+      expectSuccess('debit of the whole balance', await wallet.send('debit', bet))
+      expect((await wallet.balance()) === 0n, 'the balance should be zero')
+      const back = wallet.body('ROLLBACK', all, { referenceTransactionId: bet.transactionId })
+      expectSuccess('rollback', await wallet.send('rollback', back))
+    }),
+  }),
+  defineCase('credit', 'credit-free-bet', {
+    title: 'A win without a debit (free bet) is credited',
     hint: 'freeBet: true has no stake of yours; do not look for a debit of that round.',
-    run: (wallet) =>
-      expectMoved(wallet, 5n, async () => {
-        expectSuccess('credit', await wallet.send('credit', wallet.body('WIN', 5n, { freeBet: true })))
-      }),
-  },
-  {
-    ...{
-      id: 'credit-refund',
-      group: 'credit',
-      title: 'A refund is a credit that names the stake it gives back',
-    },
+    run: moving(5n, async (wallet) => {
+      expectSuccess('credit', await wallet.send('credit', wallet.body('WIN', 5n, { freeBet: true })))
+    }),
+  }),
+  defineCase('credit', 'credit-refund', {
+    title: 'A refund is a credit that names the stake it gives back',
     hint: 'type REFUND arrives at /credit with referenceTransactionId.',
-    run: (wallet) =>
-      expectMoved(wallet, 0n, async () => {
-        const bet = wallet.body('BET', 11n)
-        expectSuccess('debit', await wallet.send('debit', bet))
-        const { roundId, transactionId } = bet
-        const refund = wallet.body('REFUND', 11n, { roundId, referenceTransactionId: transactionId })
-        expectSuccess('refund', await wallet.send('credit', refund))
-      }),
-  },
-  {
-    ...{ id: 'round-two-stakes', group: 'debit', title: 'Two stakes and a win of one round all count' },
+    run: moving(0n, async (wallet) => {
+      const bet = wallet.body('BET', 11n)
+      expectSuccess('debit', await wallet.send('debit', bet))
+      const { roundId, transactionId } = bet
+      const refund = wallet.body('REFUND', 11n, { roundId, referenceTransactionId: transactionId })
+      expectSuccess('refund', await wallet.send('credit', refund))
+    }),
+  }),
+  defineCase('debit', 'round-two-stakes', {
+    title: 'Two stakes and a win of one round all count',
     hint: 'Uniqueness is by transactionId, not by roundId.',
-    run: (wallet) =>
-      expectMoved(wallet, -3n, async () => {
-        const first = wallet.body('BET', 4n)
-        const { roundId } = first
-        expectSuccess('first stake', await wallet.send('debit', first))
-        expectSuccess('second stake', await wallet.send('debit', wallet.body('BET', 5n, { roundId })))
-        expectSuccess('win', await wallet.send('credit', wallet.body('WIN', 6n, { roundId })))
-      }),
-  },
-  {
-    ...{
-      id: 'amount-full-precision',
-      group: 'credit',
-      title: 'Amounts beyond what a double can hold stay exact',
-    },
+    run: moving(-3n, async (wallet) => {
+      const first = wallet.body('BET', 4n)
+      const { roundId } = first
+      expectSuccess('first stake', await wallet.send('debit', first))
+      expectSuccess('second stake', await wallet.send('debit', wallet.body('BET', 5n, { roundId })))
+      expectSuccess('win', await wallet.send('credit', wallet.body('WIN', 6n, { roundId })))
+    }),
+  }),
+  defineCase('credit', 'amount-full-precision', {
+    title: 'Amounts beyond what a double can hold stay exact',
     hint: 'Keep money in integers or decimals of the database, never in floating point.',
     run: (wallet) => {
       const large = currencyDigits(wallet.currency) === 0 ? LARGEST_WHOLE_AMOUNT : BEYOND_DOUBLE_MINOR
@@ -196,9 +155,9 @@ export const moneyCases: readonly Case[] = [
         expectSuccess('debit', await wallet.send('debit', wallet.body('BET', large + 1n)))
       })
     },
-  },
-  {
-    ...{ id: 'amount-many-small', group: 'credit', title: 'Ten credits of a tenth add up to one exactly' },
+  }),
+  defineCase('credit', 'amount-many-small', {
+    title: 'Ten credits of a tenth add up to one exactly',
     hint: '0.1 + 0.2 is not 0.3 in floating point.',
     run: (wallet) => {
       const tenth = (unit(wallet.currency) + 9n) / 10n
@@ -208,7 +167,7 @@ export const moneyCases: readonly Case[] = [
         }
       })
     },
-  },
+  }),
 ]
 
 function movesExactly(
@@ -216,10 +175,11 @@ function movesExactly(
   title: string,
   operation: 'debit' | 'credit',
   amountOf: (currency: string) => bigint,
-): Case {
+): WalletCase {
   const sign = operation === 'debit' ? -1n : 1n
-  return {
-    ...{ id, group: operation, title, hint: 'Move minor units as integers; round nothing.' },
+  return defineCase(operation, id, {
+    title,
+    hint: 'Move minor units as integers; round nothing.',
     run: (wallet) => {
       const minor = amountOf(wallet.currency)
       return expectMoved(wallet, sign * minor, async () => {
@@ -227,5 +187,5 @@ function movesExactly(
         expectSuccess(operation, await wallet.send(operation, body))
       })
     },
-  }
+  })
 }

@@ -1,29 +1,24 @@
 import { randomUUID } from 'node:crypto'
-import { CaseFailure, type CertificationCase, expect } from '../certify/run-cases.ts'
+import { CaseFailure, defineCase, expect } from '../certify/run-cases.ts'
 import {
-  expectMoved,
   expectRefusal,
   expectSuccess,
   type MovementType,
-  type WalletUnderTest,
+  moving,
+  type WalletCase,
 } from './wallet-under-test.ts'
 
-type Case = CertificationCase<WalletUnderTest>
 const PARALLEL = 10
 const HINT = 'Put a unique index on transactionId and write movement and balance in one transaction.'
 
 /** Idempotency and races. */
-export const repeatCases: readonly Case[] = [
+export const repeatCases: readonly WalletCase[] = [
   repeated('debit-twice', 'The same debit sent twice is taken once', 'debit', -9n),
   repeated('credit-twice', 'The same credit sent twice is given once', 'credit', 9n),
   parallel('debit-parallel', 'Ten parallel copies of one debit are taken once', 'debit', -8n),
   parallel('credit-parallel', 'Ten parallel copies of one credit are given once', 'credit', 8n),
-  {
-    ...{
-      id: 'duplicate-same-id',
-      group: 'idempotency',
-      title: 'A repeat is answered with the same transactionId of the wallet',
-    },
+  defineCase('idempotency', 'duplicate-same-id', {
+    title: 'A repeat is answered with the same transactionId of the wallet',
     hint: 'Store the answer with the movement and give it again.',
     async run(wallet) {
       const body = wallet.body('BET', 1n)
@@ -33,94 +28,69 @@ export const repeatCases: readonly Case[] = [
       const [one, two] = [first.fields.get('transactionId'), second.fields.get('transactionId')]
       expect(two === undefined || two === one, `first ${JSON.stringify(one)}, then ${JSON.stringify(two)}`)
     },
-  },
-  {
-    ...{
-      id: 'duplicate-after-others',
-      group: 'idempotency',
-      title: 'A repeat is recognised after twenty other movements',
-    },
+  }),
+  defineCase('idempotency', 'duplicate-after-others', {
+    title: 'A repeat is recognised after twenty other movements',
     hint: 'Idempotency needs a table, not a cache of the last call.',
-    run: (wallet) =>
-      expectMoved(wallet, -1n, async () => {
-        const body = wallet.body('BET', 1n)
-        expectSuccess('debit', await wallet.send('debit', body))
-        for (let count = 0; count < 10; count++) {
-          await wallet.send('debit', wallet.body('BET', 1n))
-          await wallet.send('credit', wallet.body('WIN', 1n))
-        }
-        expectSuccess('repeat', await wallet.send('debit', body))
-      }),
-  },
-  {
-    ...{
-      id: 'duplicate-without-funds',
-      group: 'idempotency',
-      title: 'A repeated debit succeeds even when the balance would not cover it again',
-    },
+    run: moving(-1n, async (wallet) => {
+      const body = wallet.body('BET', 1n)
+      expectSuccess('debit', await wallet.send('debit', body))
+      for (let count = 0; count < 10; count++) {
+        await wallet.send('debit', wallet.body('BET', 1n))
+        await wallet.send('credit', wallet.body('WIN', 1n))
+      }
+      expectSuccess('repeat', await wallet.send('debit', body))
+    }),
+  }),
+  defineCase('idempotency', 'duplicate-without-funds', {
+    title: 'A repeated debit succeeds even when the balance would not cover it again',
     hint: 'Look for the transactionId before you compare with the balance.',
-    run: (wallet) =>
-      expectMoved(wallet, 0n, async () => {
-        const all = await wallet.balance()
-        const bet = wallet.body('BET', all)
-        expectSuccess('debit', await wallet.send('debit', bet))
-        try {
-          expectSuccess('repeat', await wallet.send('debit', bet))
-        } finally {
-          const back = wallet.body('ROLLBACK', all, { referenceTransactionId: bet.transactionId })
-          expectSuccess('rollback', await wallet.send('rollback', back))
-        }
-      }),
-  },
-  {
-    ...{
-      id: 'refusal-stays',
-      group: 'idempotency',
-      title: 'A refused debit stays refused, also when the balance covers it later',
-    },
+    run: moving(0n, async (wallet) => {
+      const all = await wallet.balance()
+      const bet = wallet.body('BET', all)
+      expectSuccess('debit', await wallet.send('debit', bet))
+      try {
+        expectSuccess('repeat', await wallet.send('debit', bet))
+      } finally {
+        const back = wallet.body('ROLLBACK', all, { referenceTransactionId: bet.transactionId })
+        expectSuccess('rollback', await wallet.send('rollback', back))
+      }
+    }),
+  }),
+  defineCase('idempotency', 'refusal-stays', {
+    title: 'A refused debit stays refused, also when the balance covers it later',
     hint: 'Remember refused transactionIds for at least 24 h: the request may have travelled twice.',
-    run: (wallet) =>
-      expectMoved(wallet, 5n, async () => {
-        const bet = wallet.body('BET', (await wallet.balance()) + 5n)
-        expectRefusal('debit', await wallet.send('debit', bet), 'INSUFFICIENT_FUNDS')
-        expectSuccess('credit', await wallet.send('credit', wallet.body('WIN', 5n)))
-        expectRefusal('the same debit again', await wallet.send('debit', bet))
-      }),
-  },
+    run: moving(5n, async (wallet) => {
+      const bet = wallet.body('BET', (await wallet.balance()) + 5n)
+      expectRefusal('debit', await wallet.send('debit', bet), 'INSUFFICIENT_FUNDS')
+      expectSuccess('credit', await wallet.send('credit', wallet.body('WIN', 5n)))
+      expectRefusal('the same debit again', await wallet.send('debit', bet))
+    }),
+  }),
   conflicting('conflict-amount', 'The same transactionId with another amount is refused', { amount: '0' }),
   conflicting('conflict-round', 'The same transactionId with another round is refused', {
     roundId: randomUUID(),
   }),
-  {
-    ...{
-      id: 'conflict-operation',
-      group: 'idempotency',
-      title: "A credit under a debit's transactionId is refused",
-    },
+  defineCase('idempotency', 'conflict-operation', {
+    title: "A credit under a debit's transactionId is refused",
     hint: 'One transactionId, one movement, whatever the operation.',
-    run: (wallet) =>
-      expectMoved(wallet, -6n, async () => {
-        const bet = wallet.body('BET', 6n)
-        expectSuccess('debit', await wallet.send('debit', bet))
-        expectRefusal('credit', await wallet.send('credit', { ...bet, type: 'WIN' }))
-      }),
-  },
-  {
-    ...{
-      id: 'parallel-distinct',
-      group: 'races',
-      title: 'Twenty parallel debits of different ids are all taken exactly',
-    },
+    run: moving(-6n, async (wallet) => {
+      const bet = wallet.body('BET', 6n)
+      expectSuccess('debit', await wallet.send('debit', bet))
+      expectRefusal('credit', await wallet.send('credit', { ...bet, type: 'WIN' }))
+    }),
+  }),
+  defineCase('races', 'parallel-distinct', {
+    title: 'Twenty parallel debits of different ids are all taken exactly',
     hint: 'Lost updates: take the amount in the database, do not write back a balance that you read earlier.',
-    run: (wallet) =>
-      expectMoved(wallet, -20n, async () => {
-        const bodies = Array.from({ length: 20 }, () => wallet.body('BET', 1n))
-        for (const answer of await Promise.all(bodies.map((body) => wallet.send('debit', body))))
-          expectSuccess('debit', answer)
-      }),
-  },
-  {
-    ...{ id: 'parallel-overdraft', group: 'races', title: 'Parallel debits never take more than there is' },
+    run: moving(-20n, async (wallet) => {
+      const bodies = Array.from({ length: 20 }, () => wallet.body('BET', 1n))
+      for (const answer of await Promise.all(bodies.map((body) => wallet.send('debit', body))))
+        expectSuccess('debit', answer)
+    }),
+  }),
+  defineCase('races', 'parallel-overdraft', {
+    title: 'Parallel debits never take more than there is',
     hint: 'Compare and take in one conditional update.',
     async run(wallet) {
       const before = await wallet.balance()
@@ -139,13 +109,9 @@ export const repeatCases: readonly Case[] = [
         throw new CaseFailure(`one of five stakes above half the balance fits, ${taken} were taken`)
       expect(after === before - stake, `the balance should be ${wallet.amount(before - stake)}`)
     },
-  },
-  {
-    ...{
-      id: 'answers-in-time',
-      group: 'races',
-      title: 'Thirty movements in a row are answered well within the time-out',
-    },
+  }),
+  defineCase('races', 'answers-in-time', {
+    title: 'Thirty movements in a row are answered well within the time-out',
     hint: 'An answer after the time-out counts as unknown, and the service will repeat or roll back.',
     async run(wallet) {
       let worstMs = 0
@@ -159,47 +125,46 @@ export const repeatCases: readonly Case[] = [
         `the slowest answer took ${worstMs} ms of ${wallet.timeoutMs} ms`,
       )
     },
-  },
+  }),
 ]
 
 function typeOf(operation: 'debit' | 'credit'): MovementType {
   return operation === 'debit' ? 'BET' : 'WIN'
 }
 
-function repeated(id: string, title: string, operation: 'debit' | 'credit', delta: bigint): Case {
-  return {
-    ...{ id, group: 'idempotency', title, hint: HINT },
-    run: (wallet) =>
-      expectMoved(wallet, delta, async () => {
-        const body = wallet.body(typeOf(operation), delta < 0n ? -delta : delta)
-        expectSuccess('first', await wallet.send(operation, body))
-        expectSuccess('repeat', await wallet.send(operation, body))
-      }),
-  }
+function repeated(id: string, title: string, operation: 'debit' | 'credit', delta: bigint): WalletCase {
+  return defineCase('idempotency', id, {
+    title,
+    hint: HINT,
+    run: moving(delta, async (wallet) => {
+      const body = wallet.body(typeOf(operation), delta < 0n ? -delta : delta)
+      expectSuccess('first', await wallet.send(operation, body))
+      expectSuccess('repeat', await wallet.send(operation, body))
+    }),
+  })
 }
 
-function parallel(id: string, title: string, operation: 'debit' | 'credit', delta: bigint): Case {
-  return {
-    ...{ id, group: 'races', title, hint: HINT },
-    run: (wallet) =>
-      expectMoved(wallet, delta, async () => {
-        const body = wallet.body(typeOf(operation), delta < 0n ? -delta : delta)
-        const copies = Array.from({ length: PARALLEL }, () => wallet.send(operation, body))
-        for (const answer of await Promise.all(copies)) expectSuccess('copy', answer)
-      }),
-  }
+function parallel(id: string, title: string, operation: 'debit' | 'credit', delta: bigint): WalletCase {
+  return defineCase('races', id, {
+    title,
+    hint: HINT,
+    run: moving(delta, async (wallet) => {
+      const body = wallet.body(typeOf(operation), delta < 0n ? -delta : delta)
+      const copies = Array.from({ length: PARALLEL }, () => wallet.send(operation, body))
+      for (const answer of await Promise.all(copies)) expectSuccess('copy', answer)
+    }),
+  })
 }
 
-function conflicting(id: string, title: string, change: Record<string, string>): Case {
-  return {
-    ...{ id, group: 'idempotency', title },
+function conflicting(id: string, title: string, change: Record<string, string>): WalletCase {
+  return defineCase('idempotency', id, {
+    title,
     hint: 'Keep what you applied and compare; answer any refusal code, for example TRANSACTION_CONFLICT.',
-    run: (wallet) =>
-      expectMoved(wallet, -7n, async () => {
-        const body = wallet.body('BET', 7n)
-        expectSuccess('debit', await wallet.send('debit', body))
-        const other = 'amount' in change ? { amount: wallet.amount(5n) } : change
-        expectRefusal('changed debit', await wallet.send('debit', { ...body, ...other }))
-      }),
-  }
+    run: moving(-7n, async (wallet) => {
+      const body = wallet.body('BET', 7n)
+      expectSuccess('debit', await wallet.send('debit', body))
+      const other = 'amount' in change ? { amount: wallet.amount(5n) } : change
+      expectRefusal('changed debit', await wallet.send('debit', { ...body, ...other }))
+    }),
+  })
 }

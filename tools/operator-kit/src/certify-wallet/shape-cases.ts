@@ -1,27 +1,25 @@
 import { currencyDigits } from '@pitboss/money/currencies'
-import { CaseSkipped, type CertificationCase } from '../certify/run-cases.ts'
+import { CaseSkipped, defineCase } from '../certify/run-cases.ts'
 import {
-  expectMoved,
   expectNoSuccess,
   expectRefusal,
   expectSuccess,
+  moving,
   type WalletBody,
+  type WalletCase,
   type WalletUnderTest,
 } from './wallet-under-test.ts'
 
-type Case = CertificationCase<WalletUnderTest>
-
 /** Well and badly formed bodies, and players who may not play. */
-export const shapeCases: readonly Case[] = [
-  {
-    ...{ id: 'fields-unknown', group: 'shape', title: 'Unknown fields are ignored' },
+export const shapeCases: readonly WalletCase[] = [
+  defineCase('shape', 'fields-unknown', {
+    title: 'Unknown fields are ignored',
     hint: 'Fields may be added to the contract at any time; read what you know.',
-    run: (wallet) =>
-      expectMoved(wallet, -2n, async () => {
-        const body = wallet.body('BET', 2n, { brandId: 'brd_1', somethingNew: { a: [1, 2] } })
-        expectSuccess('debit', await wallet.send('debit', body))
-      }),
-  },
+    run: moving(-2n, async (wallet) => {
+      const body = wallet.body('BET', 2n, { brandId: 'brd_1', somethingNew: { a: [1, 2] } })
+      expectSuccess('debit', await wallet.send('debit', body))
+    }),
+  }),
   malformed('amount-number', 'An amount that is a JSON number is refused', () => ({ amount: 2 })),
   malformed('amount-negative', 'A negative amount is refused', (wallet) => ({
     amount: `-${wallet.amount(200n)}`,
@@ -36,22 +34,17 @@ export const shapeCases: readonly Case[] = [
     transactionId: undefined,
   })),
   malformed('currency-unknown', 'A currency that does not exist is refused', () => ({ currency: 'XXX' })),
-  {
-    ...{
-      id: 'body-not-json',
-      group: 'shape',
-      title: 'A signed body that is not JSON is refused without a 5xx',
-    },
+  defineCase('shape', 'body-not-json', {
+    title: 'A signed body that is not JSON is refused without a 5xx',
     hint: 'A 5xx means "unknown, try again" to the service; answer a 4xx.',
-    run: (wallet) =>
-      expectMoved(wallet, 0n, async () => {
-        const answer = await wallet.send('debit', '{"transactionId":')
-        expectNoSuccess('debit', answer)
-        expectRefusal('debit', answer)
-      }),
-  },
-  {
-    ...{ id: 'player-unknown', group: 'players', title: 'A debit for an unknown player is refused' },
+    run: moving(0n, async (wallet) => {
+      const answer = await wallet.send('debit', '{"transactionId":')
+      expectNoSuccess('debit', answer)
+      expectRefusal('debit', answer)
+    }),
+  }),
+  defineCase('players', 'player-unknown', {
+    title: 'A debit for an unknown player is refused',
     hint: 'Answer PLAYER_NOT_FOUND; do not create players from debits.',
     async run(wallet) {
       const playerId = wallet.unknownPlayerId
@@ -59,27 +52,23 @@ export const shapeCases: readonly Case[] = [
       const answer = await wallet.send('debit', wallet.body('BET', 1n, { playerId }))
       expectRefusal('debit', answer, 'PLAYER_NOT_FOUND', 'PLAYER_BLOCKED')
     },
-  },
-  {
-    ...{
-      id: 'player-blocked-debit',
-      group: 'players',
-      title: 'A debit for a blocked player is refused with a player code',
-    },
+  }),
+  defineCase('players', 'player-blocked-debit', {
+    title: 'A debit for a blocked player is refused with a player code',
     hint: 'PLAYER_BLOCKED, SELF_EXCLUDED or KYC_REQUIRED, so that the player is told why.',
     async run(wallet) {
       const answer = await wallet.send('debit', wallet.body('BET', 1n, { playerId: blockedPlayer(wallet) }))
       expectRefusal('debit', answer, 'PLAYER_BLOCKED', 'SELF_EXCLUDED', 'KYC_REQUIRED')
     },
-  },
-  {
-    ...{ id: 'player-blocked-credit', group: 'players', title: 'A credit for a blocked player is accepted' },
+  }),
+  defineCase('players', 'player-blocked-credit', {
+    title: 'A credit for a blocked player is accepted',
     hint: 'The round was played before the block; the win is owed.',
     async run(wallet) {
       const answer = await wallet.send('credit', wallet.body('WIN', 1n, { playerId: blockedPlayer(wallet) }))
       expectSuccess('credit', answer)
     },
-  },
+  }),
 ]
 
 function blockedPlayer({ blockedPlayerId }: WalletUnderTest): string {
@@ -87,14 +76,13 @@ function blockedPlayer({ blockedPlayerId }: WalletUnderTest): string {
   return blockedPlayerId
 }
 
-function malformed(id: string, title: string, changeOf: (wallet: WalletUnderTest) => WalletBody): Case {
-  return {
-    ...{ id, group: 'shape', title },
+function malformed(id: string, title: string, changeOf: (wallet: WalletUnderTest) => WalletBody): WalletCase {
+  return defineCase('shape', id, {
+    title,
     hint: 'Validate before you move money, and answer a 4xx with a status of your own.',
-    run: (wallet) =>
-      expectMoved(wallet, 0n, async () => {
-        const body = { ...wallet.body('BET', 2n), ...changeOf(wallet) }
-        expectRefusal('debit', await wallet.send('debit', body))
-      }),
-  }
+    run: moving(0n, async (wallet) => {
+      const body = { ...wallet.body('BET', 2n), ...changeOf(wallet) }
+      expectRefusal('debit', await wallet.send('debit', body))
+    }),
+  })
 }

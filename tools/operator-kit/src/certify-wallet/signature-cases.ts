@@ -1,19 +1,19 @@
-import type { CertificationCase } from '../certify/run-cases.ts'
+import { defineCase } from '../certify/run-cases.ts'
 import {
-  expectMoved,
   expectNoSuccess,
   expectSuccess,
+  moving,
   type SendOptions,
   type WalletBody,
+  type WalletCase,
   type WalletUnderTest,
 } from './wallet-under-test.ts'
 
-type Case = CertificationCase<WalletUnderTest>
 const HINT =
   'signature = hex HMAC-SHA256(secret, x-timestamp + "." + raw body); compare in constant time, before parsing.'
 
 /** Cases about signatures and clocks. */
-export const signatureCases: readonly Case[] = [
+export const signatureCases: readonly WalletCase[] = [
   refused('signature-missing', 'A call without x-signature is refused', () => ({
     tamper: { without: 'x-signature' },
   })),
@@ -59,15 +59,15 @@ function refused(
   id: string,
   title: string,
   optionsOf: (wallet: WalletUnderTest, body: WalletBody) => SendOptions,
-): Case {
-  return {
-    ...{ id, group: 'signature', title, hint: HINT },
-    run: (wallet) =>
-      expectMoved(wallet, 0n, async () => {
-        const body = wallet.body('BET', 2n)
-        expectNoSuccess('debit', await wallet.send('debit', body, optionsOf(wallet, body)))
-      }),
-  }
+): WalletCase {
+  return defineCase('signature', id, {
+    title,
+    hint: HINT,
+    run: moving(0n, async (wallet) => {
+      const body = wallet.body('BET', 2n)
+      expectNoSuccess('debit', await wallet.send('debit', body, optionsOf(wallet, body)))
+    }),
+  })
 }
 
 function accepted(
@@ -75,12 +75,12 @@ function accepted(
   title: string,
   bodyOf: (wallet: WalletUnderTest) => WalletBody | string,
   options: SendOptions = {},
-): Case {
-  return {
-    ...{ id, group: 'signature', title, hint: `${HINT} Verify the bytes as received and allow 300 s.` },
-    run: (wallet) =>
-      expectMoved(wallet, -2n, async () => {
-        expectSuccess('debit', await wallet.send('debit', bodyOf(wallet), options))
-      }),
-  }
+): WalletCase {
+  return defineCase('signature', id, {
+    title,
+    hint: `${HINT} Verify the bytes as received and allow 300 s.`,
+    run: moving(-2n, async (wallet) => {
+      expectSuccess('debit', await wallet.send('debit', bodyOf(wallet), options))
+    }),
+  })
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import { createExchange, type Exchange } from '../certify/exchange.ts'
-import { CaseFailure, expect } from '../certify/run-cases.ts'
+import { CaseFailure, type CertificationCase, expect } from '../certify/run-cases.ts'
 
 type WalletOperation = 'balance' | 'debit' | 'credit' | 'rollback'
 export type MovementType = 'BET' | 'WIN' | 'REFUND' | 'ROLLBACK'
@@ -44,10 +44,18 @@ export type WalletUnderTest = WalletUnderTestOptions & {
   body(type: MovementType, amountMinor: bigint, change?: WalletBody): WalletBody
   /** Sends and reads; a broken connection or time-out fails the case. */
   send(operation: WalletOperation, body: WalletBody | string, options?: SendOptions): Promise<WalletAnswer>
+  /** Asks for the balance of the test player. */
+  askBalance(): Promise<WalletAnswer>
+  /** The balance in minor units; an answer without one fails the case. */
   balance(): Promise<bigint>
   amount(minor: bigint): string
   close(): void
 }
+
+const sessionId = 'ses_certification'
+const gameId = '0197c0de-0000-7000-8000-00000000d1ce'
+
+export type WalletCase = CertificationCase<WalletUnderTest>
 
 export function createWalletUnderTest(options: WalletUnderTestOptions): WalletUnderTest {
   const { url, secret, playerId, currency, timeoutMs } = options
@@ -90,6 +98,8 @@ export function createWalletUnderTest(options: WalletUnderTestOptions): WalletUn
     }
   }
 
+  const askBalance = () => send('balance', { playerId, currency, sessionId, gameId })
+
   return {
     ...options,
     send,
@@ -100,9 +110,9 @@ export function createWalletUnderTest(options: WalletUnderTestOptions): WalletUn
         reference: `txn_cert_${randomUUID().replaceAll('-', '')}`,
         type,
         roundId: randomUUID(),
-        gameId: '0197c0de-0000-7000-8000-00000000d1ce',
+        gameId,
         game: 'dice',
-        sessionId: 'ses_certification',
+        sessionId,
         playerId,
         currency,
         amount: formatAmount(amountMinor, currency),
@@ -112,14 +122,9 @@ export function createWalletUnderTest(options: WalletUnderTestOptions): WalletUn
         ...change,
       }
     },
+    askBalance,
     async balance() {
-      const question = {
-        playerId,
-        currency,
-        sessionId: 'ses_certification',
-        gameId: '0197c0de-0000-7000-8000-00000000d1ce',
-      }
-      const answer = await send('balance', question)
+      const answer = await askBalance()
       expect(
         answer.httpStatus === 200 && answer.status === 'OK',
         `balance: expected OK, got ${describe(answer)}`,
@@ -191,6 +196,11 @@ export function expectRefusal(what: string, answer: WalletAnswer, ...codes: stri
 export function expectNoSuccess(what: string, answer: WalletAnswer): void {
   const accepted = answer.httpStatus < 300 && (answer.status === 'OK' || answer.status === 'DUPLICATE')
   expect(!accepted, `${what}: must not be accepted, got ${describe(answer)}`)
+}
+
+/** The run of a case that changes the player's balance by exactly `delta` minor units. */
+export function moving(delta: bigint, run: WalletCase['run']): WalletCase['run'] {
+  return (wallet) => expectMoved(wallet, delta, () => run(wallet))
 }
 
 /** Runs something and compares the change of the player's balance with `delta` minor units. */

@@ -16,6 +16,15 @@ export type CertificationCase<Context> = {
   run(context: Context): Promise<void>
 }
 
+/** Makes a case of a group. */
+export function defineCase<Context>(
+  group: string,
+  id: string,
+  rest: Pick<CertificationCase<Context>, 'title' | 'hint' | 'run'>,
+): CertificationCase<Context> {
+  return { group, id, ...rest }
+}
+
 /** @throws CaseFailure unless the condition holds */
 export function expect(condition: boolean, message: string): void {
   if (!condition) throw new CaseFailure(message)
@@ -65,8 +74,14 @@ export async function runCases<Context>(
   const count = (outcome: CaseResult['outcome']): number =>
     results.filter((one) => one.outcome === outcome).length
   return {
-    ...{ suite, target, started_at: startedAt, certified: count('failed') === 0 && count('passed') > 0 },
-    ...{ passed: count('passed'), failed: count('failed'), skipped: count('skipped'), cases: results },
+    suite,
+    target,
+    started_at: startedAt,
+    certified: count('failed') === 0 && count('passed') > 0,
+    passed: count('passed'),
+    failed: count('failed'),
+    skipped: count('skipped'),
+    cases: results,
   }
 }
 
@@ -74,16 +89,8 @@ async function runCase<Context>(one: CertificationCase<Context>, context: Contex
   const startedAt = performance.now()
   const { id, group, title } = one
   const ended = (outcome: CaseResult['outcome'], message: string | null): CaseResult => {
-    const hint = outcome === 'failed' ? one.hint : null
-    return {
-      id,
-      group,
-      title,
-      outcome,
-      duration_ms: Math.round(performance.now() - startedAt),
-      message,
-      hint,
-    }
+    const duration_ms = Math.round(performance.now() - startedAt)
+    return { id, group, title, outcome, duration_ms, message, hint: outcome === 'failed' ? one.hint : null }
   }
   let timer: NodeJS.Timeout | undefined
   const deadline = new Promise<never>((_resolve, reject) => {

@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { cacheFolder } from '../engine-settings.ts'
-import { type EngineLogger, silentLogger } from '../processes/engine-process.ts'
-import { createProgress, type Progress } from '../fetch/progress.ts'
-import { freePort } from '../processes/free-port.ts'
-import { EngineError } from '../engine-error.ts'
-import { waitUntil } from '../processes/wait-until.ts'
-import { chooseNats } from './choose-nats.ts'
-import type { NatsAccount } from './nats-configuration.ts'
-import { type RunningNats, runNatsServer } from './run-nats-server.ts'
+import { cacheFolder } from '@pitboss/engines/engine-settings'
+import { type EngineLogger, silentLogger } from '@pitboss/engines/processes/engine-process'
+import { createProgress, type Progress } from '@pitboss/engines/fetch/progress'
+import { freePort } from '@pitboss/engines/processes/free-port'
+import { EngineError } from '@pitboss/engines/engine-error'
+import { waitUntil } from '@pitboss/engines/processes/wait-until'
+import { chooseNats } from '@pitboss/engines/nats/choose-nats'
+import type { NatsAccount } from '@pitboss/engines/nats/nats-configuration'
+import { type RunningNats, runNatsServer } from '@pitboss/engines/nats/run-nats-server'
 
 export type NatsClusterEngine = {
   /** Addresses of all servers, separated by commas. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startNatsCluster } from '@pitboss/engines/nats/start-nats-cluster'
+import { startNatsCluster } from './start-nats-cluster.ts'
 
 /** Three servers of one suite; `servers[i].pid()` is there to be killed. */
 export type SuiteNatsCluster = {

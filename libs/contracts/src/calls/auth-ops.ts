@@ -131,13 +131,7 @@ const auditRecord = z.strictObject({
 /** A record of what the command does to NATS itself; each service records what it is ordered to change. */
 export const opsAppendAudit = defineCall({
   subject: 'auth.v1.ops.audit-append',
-  request: z.strictObject({
-    by: z.string(),
-    what: z.string(),
-    target: z.string().nullable(),
-    reason: z.string().nullable(),
-    details: z.record(z.string(), z.unknown()),
-  }),
+  request: auditRecord.omit({ audit_id: true, at: true }),
   reply: z.strictObject({ audit_id: z.string() }),
 })
 export const opsListAudit = defineCall({

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { auditEntrySchema } from '../audit.ts'
 import { accountSchema, lackingStep, roleSchema, scopeSchema } from '../caller.ts'
 import { defineCall } from '../call.ts'
+import { requestLogSchema } from '../objects/account.ts'
 import { manifestType } from '../token-claims.ts'
 import {
   acceptInvitationBody,
@@ -134,23 +135,7 @@ export const signDocument = defineCall({
 export const appendRequestLog = defineCall({
   subject: 'auth.v1.request-log.append',
   request: z.strictObject({
-    rows: z
-      .array(
-        z.strictObject({
-          operatorId: z.uuid(),
-          environment: eventEnvironment,
-          request_id: z.string(),
-          at: z.string(),
-          method: z.string(),
-          path: z.string(),
-          status: z.int(),
-          code: z.string().nullable(),
-          latency_ms: z.int(),
-          api_key: z.string().nullable(),
-          client_address: z.string(),
-        }),
-      )
-      .max(500),
+    rows: z.array(requestLogSchema.extend({ operatorId: z.uuid(), environment: eventEnvironment })).max(500),
   }),
   reply: z.strictObject({ written: z.int() }),
 })

@@ -189,6 +189,15 @@ export const walletCallback = defineCall({
   reply: z.null(),
 })
 
+/** A movement as both ledgers of a reconciliation tell it. */
+const ledgerRow = z.strictObject({
+  transaction_id: z.string(),
+  type: z.string(),
+  amount: z.string(),
+  currency: z.string(),
+  player_id: z.string(),
+})
+
 /**
  * One chunk of an operator's own ledger against ours; the gateway sends chunks in ledger order and then
  * `last`.
@@ -197,17 +206,7 @@ export const reconcileChunk = defineCall({
   subject: 'wallet.v1.reconciliation.compare',
   request: z.strictObject({
     scope: scopeSchema,
-    rows: z
-      .array(
-        z.strictObject({
-          transaction_id: z.string(),
-          type: z.string(),
-          amount: z.string(),
-          currency: z.string(),
-          player_id: z.string().nullable(),
-        }),
-      )
-      .max(2000),
+    rows: z.array(ledgerRow.extend({ player_id: z.string().nullable() })).max(2000),
     from: z.string(),
     to: z.string(),
   }),
@@ -237,15 +236,7 @@ export const reconcileOurs = defineCall({
     after: z.string().nullable(),
   }),
   reply: z.strictObject({
-    rows: z.array(
-      z.strictObject({
-        transaction_id: z.string(),
-        type: z.string(),
-        amount: z.string(),
-        currency: z.string(),
-        player_id: z.string(),
-      }),
-    ),
+    rows: z.array(ledgerRow),
     next: z.string().nullable(),
   }),
   budgetMs: 15_000,

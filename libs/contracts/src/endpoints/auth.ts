@@ -8,6 +8,7 @@ import {
   credentialCreateSchema,
   credentialPatchSchema,
   credentialSchema,
+  requestLogSchema,
 } from '../objects/account.ts'
 import { pageOf, pageQuery, accountMode, windowQuery } from '../primitives.ts'
 
@@ -138,17 +139,6 @@ export const deleteBrand = defineEndpoint({
   notFound: 'BRAND_NOT_FOUND',
 })
 
-export const requestLogSchema = z.strictObject({
-  request_id: z.string(),
-  at: z.string(),
-  method: z.string(),
-  path: z.string(),
-  status: z.int(),
-  code: z.string().nullable(),
-  latency_ms: z.int(),
-  api_key: z.string().nullable(),
-  client_address: z.string(),
-})
 export const listRequestLogs = defineEndpoint({
   route: 'GET /v1/dashboard/request-logs',
   access: { dashboard: builders },

@@ -75,3 +75,16 @@ export const businessPatchSchema = z.strictObject({
 })
 
 export const brandSchema = z.strictObject({ brand_id: brandId, name: z.string(), created_at: z.string() })
+
+/** A row of the request log. Source: docs/contract.md, section 3. */
+export const requestLogSchema = z.strictObject({
+  request_id: z.string(),
+  at: z.string(),
+  method: z.string(),
+  path: z.string(),
+  status: z.int(),
+  code: z.string().nullable(),
+  latency_ms: z.int(),
+  api_key: z.string().nullable(),
+  client_address: z.string(),
+})

@@ -59,17 +59,8 @@ const roundStarted = z.strictObject({
   fairness: fairnessSchema.omit({ server_seed: true }),
 })
 
-const roundCompleted = z.strictObject({
-  round_id: roundId,
-  game: z.string(),
-  wallet_round_id: uuid,
-  wallet_game_id: uuid,
-  player_id: playerId,
-  session_id: sessionId,
-  stake: amount,
+const roundCompleted = roundStarted.extend({
   payout: amount,
-  currency,
-  free_bet: z.boolean(),
   bet: z.record(z.string(), z.unknown()).nullable(),
   outcome: z.record(z.string(), z.unknown()).nullable(),
   fairness: fairnessSchema,

@@ -45,10 +45,12 @@ const keyText = z.string().min(1).max(512)
 
 /** Body of `POST /v1/auth/token`. */
 export const tokenBody = z.strictObject({ api_key: keyText, api_secret: keyText })
-export const tokenSchema = z.strictObject({
+const bearerToken = z.strictObject({
   access_token: z.string(),
   token_type: z.literal('Bearer'),
   expires_in: z.int(),
+})
+export const tokenSchema = bearerToken.extend({
   operator: z.strictObject({ id: z.string(), name: z.string(), mode: z.enum(['TEST', 'LIVE']) }),
 })
 
@@ -60,12 +62,7 @@ export const loginBody = z.strictObject({
   /** Which account, for an e-mail address that stands in several. */
   operator_id: operatorHandle.optional(),
 })
-export const dashboardTokenSchema = z.strictObject({
-  access_token: z.string(),
-  token_type: z.literal('Bearer'),
-  expires_in: z.int(),
-  user: userSchema,
-})
+export const dashboardTokenSchema = bearerToken.extend({ user: userSchema })
 
 /** Body of `POST /v1/dashboard/invitations/accept`. */
 export const acceptInvitationBody = z.strictObject({ token: z.string().min(1).max(512), password })

@@ -64,7 +64,7 @@ const components = {
   Replay: webhook.replayJobSchema,
   ReplayPage: webhooks.listReplays.reply,
   Report: rounds.reportSchema,
-  RequestLog: auth.requestLogSchema,
+  RequestLog: account.requestLogSchema,
   RequestLogPage: auth.listRequestLogs.reply,
   Round: roundSchema,
   RoundPage: rounds.listRounds.reply,

@@ -13,9 +13,9 @@ import {
   PermissionViolationError,
 } from 'nats'
 import t from 'tap'
-import { natsAccounts } from '../src/accounts.ts'
+import { natsAccounts } from '@pitboss/stack/nats/accounts'
 import { applyTopology } from '../src/apply-topology.ts'
-import { type NatsUser, natsUsers } from '../src/permissions.ts'
+import { type NatsUser, natsUsers } from '@pitboss/stack/nats/permissions'
 import { eventSubject } from '../src/topology.ts'
 
 /**

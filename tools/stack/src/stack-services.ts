@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { NatsUser } from '@pitboss/bus/permissions'
+import type { NatsUser } from './nats/permissions.ts'
 import { freePort } from '@pitboss/engines/processes/free-port'
 import { type ServiceName, type StackOptions, serviceNames } from './stack-options.ts'
 import type { ProcessSpec } from './supervised-process.ts'

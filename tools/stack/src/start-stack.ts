@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { natsAccounts } from '@pitboss/bus/accounts'
+import { natsAccounts } from './nats/accounts.ts'
 import { applyTopology } from '@pitboss/bus/apply-topology'
 import { type Bus, connectBus } from '@pitboss/bus/connect-bus'
 import { checkEngineSettings } from '@pitboss/engines/engine-settings'

@@ -1,6 +1,6 @@
 import { subjectsAskedBy } from '@pitboss/contracts/defined-calls'
-import { accessBucket, accessNews, eventsStream } from './topology.ts'
-import { answerRoot } from './wire.ts'
+import { accessBucket, accessNews, eventsStream } from '@pitboss/bus/topology'
+import { answerRoot } from '@pitboss/bus/wire'
 
 /** Subjects that one NATS user may publish to and subscribe to. Everything else is refused. */
 export type NatsPermissions = {

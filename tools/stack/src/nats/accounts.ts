@@ -1,23 +1,8 @@
+import type { NatsAccount } from '@pitboss/engines/nats/nats-configuration'
 import { type NatsUser, natsPermissions, natsUsers } from './permissions.ts'
 
-/** A NATS account as an engine of the product renders it. */
-export type NatsAccount = {
-  readonly name: string
-  readonly jetstream: boolean
-  readonly users: readonly {
-    readonly name: NatsUser
-    readonly permissions: (typeof natsPermissions)[NatsUser]
-  }[]
-  readonly exports: readonly NatsExport[]
-  readonly imports: readonly NatsImport[]
-}
-type NatsExport = {
-  readonly kind: 'service' | 'stream'
-  readonly subject: string
-  readonly accounts: readonly string[]
-  readonly manyAnswers: boolean
-}
-type NatsImport = { readonly kind: 'service' | 'stream'; readonly account: string; readonly subject: string }
+type NatsExport = NonNullable<NatsAccount['exports']>[number]
+type NatsImport = NonNullable<NatsAccount['imports']>[number]
 
 /**
  * The account with the streams; `ops` is its user. Its name is part of the path under which JetStream keeps
@@ -41,7 +26,7 @@ const severalAnswer = ['$SRV.', '$JS.API.CONSUMER.MSG.NEXT.']
  * answer stays in the asker's account, whatever subject a request names for it. Source:
  * docs/decisions/2026-11-22-account-per-service.md.
  */
-export const natsAccounts: readonly NatsAccount[] = natsUsers.map((user) => ({
+export const natsAccounts = natsUsers.map((user) => ({
   name: accountOf(user),
   jetstream: user === 'ops',
   users: [{ name: user, permissions: natsPermissions[user] }],

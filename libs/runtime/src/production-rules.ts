@@ -57,10 +57,21 @@ function natsProblem(text: string, hasSeed: boolean, mayBePlain: boolean): strin
   return null
 }
 
-function mongodbProblem(text: string, mayBePlain: boolean): string | null {
+function partsOfMongodb(text: string) {
   const [, scheme = '', login = '', hosts = '', query = ''] =
     /^(mongodb(?:\+srv)?):\/\/(?:([^@/]*)@)?([^/?]*)\/?[^?]*\??(.*)$/.exec(text) ?? []
-  if (hosts.split(',').every((host) => isLoopback(host.replace(/:\d+$/, '')))) return null
+  return { scheme, login, hosts, query }
+}
+
+/** Whether all servers of a MongoDB URL are this machine. */
+export function isLoopbackMongodb(url: string): boolean {
+  const { hosts } = partsOfMongodb(url)
+  return hosts.split(',').every((host) => isLoopback(host.replace(/:\d+$/, '')))
+}
+
+function mongodbProblem(text: string, mayBePlain: boolean): string | null {
+  const { scheme, login, query } = partsOfMongodb(text)
+  if (isLoopbackMongodb(text)) return null
   const options = new Map(
     [...new URLSearchParams(query)].map(([name, value]) => [name.toLowerCase(), value.toLowerCase()]),
   )

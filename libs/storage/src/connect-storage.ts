@@ -1,8 +1,10 @@
 import { type Clock, clockDifferenceMaxMs, systemClock } from '@pitboss/runtime/clock'
 import { startPoll } from '@pitboss/runtime/poll'
+import { isLoopbackMongodb } from '@pitboss/runtime/production-rules'
 import type { ServiceHost } from '@pitboss/runtime/run-service'
 import { type Db, type Document, MongoClient } from 'mongodb'
 import type { Logger } from 'pino'
+import { assertOwnDatabaseAlone, databaseOf } from './foreign-databases.ts'
 
 const serverSelectionTimeoutMs = 3000
 const connectTimeoutMs = 3000
@@ -103,6 +105,8 @@ export async function connectStorage({
 /**
  * Connects a service to its database and makes `/readyz` say when the database does not answer (`database`)
  * or its clock differs too much from this machine's (`clock`).
+ * @throws ConfigError in production for a login, elsewhere than on this machine, that reaches another
+ * service's database
  */
 export async function connectServiceStorage({
   service,
@@ -110,11 +114,21 @@ export async function connectServiceStorage({
   host,
 }: {
   service: string
-  config: { readonly MONGODB_URL: string; readonly PITBOSS_DATABASE_PREFIX: string }
+  config: {
+    readonly NODE_ENV: string
+    readonly MONGODB_URL: string
+    readonly PITBOSS_DATABASE_PREFIX: string
+  }
   host: Pick<ServiceHost, 'logger' | 'check'>
 }): Promise<Storage> {
-  const database = `${config.PITBOSS_DATABASE_PREFIX}_${service.replaceAll('-', '_')}`
-  const storage = await connectStorage({ url: config.MONGODB_URL, database, logger: host.logger })
+  const { MONGODB_URL: url, PITBOSS_DATABASE_PREFIX: prefix } = config
+  const storage = await connectStorage({ url, database: databaseOf(prefix, service), logger: host.logger })
+  if (config.NODE_ENV === 'production' && !isLoopbackMongodb(url)) {
+    await assertOwnDatabaseAlone(storage.client, { prefix, service }).catch(async (error: unknown) => {
+      await storage.close()
+      throw error
+    })
+  }
   host.check('database', () => storage.ping())
   host.check('clock', () => storage.clockAgrees())
   return storage

@@ -15,6 +15,8 @@ import { z } from 'zod'
 
 export const serviceNames = ['auth', 'rounds', 'wallet-bridge', 'webhooks', 'gateway'] as const
 export type ServiceName = (typeof serviceNames)[number]
+/** The services with a database, each with master keys of its own. */
+export const storedServices = serviceNames.filter((name) => name !== 'gateway')
 
 export type StackOptions = {
   /** The gateway's port; 0 takes a free one. */

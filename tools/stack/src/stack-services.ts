@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { NatsUser } from './nats/permissions.ts'
 import { freePort } from '@pitboss/engines/processes/free-port'
-import { type ServiceName, type StackOptions, serviceNames } from './stack-options.ts'
+import { loadMasterKeys } from './state-file.ts'
+import { type ServiceName, type StackOptions, serviceNames, storedServices } from './stack-options.ts'
 import type { ProcessSpec } from './supervised-process.ts'
 
 const root = new URL('../../../', import.meta.url)
@@ -21,7 +22,7 @@ export async function serviceSpecs({
   mongodbUrl,
   natsUrl,
   seeds,
-  masterKeys,
+  dataDir,
 }: {
   options: StackOptions
   port: number
@@ -29,7 +30,7 @@ export async function serviceSpecs({
   mongodbUrl: string
   natsUrl: string
   seeds: Readonly<Partial<Record<NatsUser, string>>>
-  masterKeys: string
+  dataDir: string
 }): Promise<ProcessSpec[]> {
   const specs: ProcessSpec[] = []
   for (const name of serviceNames) {
@@ -48,13 +49,19 @@ export async function serviceSpecs({
           PITBOSS_BASE_URL: baseUrl,
           ...(name === 'gateway'
             ? { PORT: String(port), HOST: '127.0.0.1', PITBOSS_WEB_FOLDER: projectFile('web/dist') }
-            : { MONGODB_URL: mongodbUrl, PITBOSS_MASTER_KEYS: masterKeys }),
+            : { MONGODB_URL: mongodbUrl }),
           ...extrasOf(name, options.allowLoopback),
         },
+        ...(name === 'gateway' ? {} : { freshEnvironment: () => masterKeysOf(dataDir, name) }),
       })
     }
   }
   return specs
+}
+
+/** Read at each start of a process, so that keys can be exchanged while the others run. */
+function masterKeysOf(dataDir: string, name: ServiceName): Record<string, string> {
+  return { PITBOSS_MASTER_KEYS: loadMasterKeys(dataDir, storedServices).get(name) ?? '' }
 }
 
 /** The service's own entry file, or the one of a proof that starts it in another way. */

@@ -15,7 +15,7 @@ import { type DemoAccount, prepareDemoAccount } from './demo-account.ts'
 import { type DemoParts, prepareDemoParts } from './demo-parts.ts'
 import { exchange } from './exchange.ts'
 import type { LogOutput } from './log-output.ts'
-import { loadMasterKeys, writePrivateJson } from './state-file.ts'
+import { writePrivateJson } from './state-file.ts'
 import { StackError } from './stack-error.ts'
 import type { StackOptions } from './stack-options.ts'
 import { serviceSpecs } from './stack-services.ts'
@@ -117,7 +117,7 @@ export async function startStack(
       mongodbUrl: mongodb.url,
       natsUrl: nats.url,
       seeds: nats.seeds,
-      masterKeys: loadMasterKeys(dataDir),
+      dataDir,
     })
     const parts = options.demo ? await prepareDemoParts(dataDir) : null
     const engines = {

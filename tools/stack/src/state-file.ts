@@ -24,17 +24,22 @@ export function readJson<Value>(path: string, schema: z.ZodType<Value>): Value |
   return schema.parse(JSON.parse(text))
 }
 
-const file = z.strictObject({ master_keys: z.string() })
+const file = z.strictObject({ master_keys: z.union([z.string(), z.record(z.string(), z.string())]) })
 
 /**
- * The installation's master keys, made once per data folder. They open the sealed secrets of the database:
- * keep them with it.
+ * The master keys of each service with a database, made once per data folder. They open the sealed secrets of
+ * its database: keep them with it. The one key that earlier releases gave to all services stays behind each
+ * service's own, until nothing is sealed under it and somebody takes it out of the file.
  */
-export function loadMasterKeys(dataDir: string): string {
+export function loadMasterKeys(dataDir: string, services: readonly string[]): ReadonlyMap<string, string> {
   const path = join(dataDir, 'master-keys.json')
-  const present = readJson(path, file)
-  if (present !== null) return present.master_keys
-  const master_keys = `k1:${randomBytes(32).toString('base64')}`
-  writePrivateJson(path, { master_keys })
-  return master_keys
+  const { master_keys: present } = readJson(path, file) ?? { master_keys: {} }
+  const known = new Map<string, string>(typeof present === 'string' ? [] : Object.entries(present))
+  const former = typeof present === 'string' ? `,${present}` : ''
+  const without = services.filter((service) => !known.has(service))
+  for (const service of without) {
+    known.set(service, `${service}-1:${randomBytes(32).toString('base64')}${former}`)
+  }
+  if (without.length > 0) writePrivateJson(path, { master_keys: Object.fromEntries(known) })
+  return known
 }

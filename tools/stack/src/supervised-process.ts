@@ -15,6 +15,8 @@ export type ProcessSpec = {
   /** The TypeScript file that it runs. */
   readonly entry: string
   readonly environment: Readonly<Record<string, string>>
+  /** Settings that are read anew at each start of the process. */
+  readonly freshEnvironment?: () => Readonly<Record<string, string>>
   readonly httpUrl: string | null
 }
 
@@ -51,11 +53,24 @@ export function superviseProcess({
   let timer: NodeJS.Timeout | null = null
   const gone: (() => void)[] = []
 
+  /** Null when they cannot be read; the next try follows. */
+  const readFresh = () => {
+    try {
+      return spec.freshEnvironment?.() ?? {}
+    } catch (error) {
+      output.say('process.not-started', { process: label, why: String(error), restart_in_ms: delayMaxMs })
+      timer = setTimeout(start, delayMaxMs)
+      return null
+    }
+  }
+
   const start = () => {
     timer = null
     const startedAtMs = performance.now()
+    const fresh = readFresh()
+    if (fresh === null) return
     const started = spawn(process.execPath, [spec.entry], {
-      env: { ...inheritedEnvironment(), ...spec.environment },
+      env: { ...inheritedEnvironment(), ...spec.environment, ...fresh },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       detached: true,
     })

@@ -3,6 +3,7 @@ import type { Call, CallerName } from './call.ts'
 import * as auth from './calls/auth.ts'
 import * as authOps from './calls/auth-ops.ts'
 import * as rounds from './calls/rounds.ts'
+import * as seals from './calls/seals.ts'
 import * as wallet from './calls/wallet.ts'
 import * as walletOps from './calls/wallet-ops.ts'
 import * as webhooks from './calls/webhooks.ts'
@@ -15,7 +16,7 @@ import * as sessionRoutes from './endpoints/sessions.ts'
 import * as walletRoutes from './endpoints/wallet.ts'
 import * as webhookRoutes from './endpoints/webhooks.ts'
 
-const callModules = [auth, authOps, rounds, wallet, walletOps, webhooks]
+const callModules = [auth, authOps, rounds, seals, wallet, walletOps, webhooks]
 const routeModules = [
   authRoutes,
   eventRoutes,

@@ -4,6 +4,7 @@ import { invalidField } from '@pitboss/errors/service-error'
 import type { Keyring } from './keyring.ts'
 
 const macBytes = 16
+const purpose = 'cursor'
 const cursorCharactersMax = 2048
 
 /**
@@ -21,7 +22,7 @@ export type CursorCodec = {
 /** Text form: base64url of `[kid, position]`, a dot, 16 bytes of HMAC-SHA256. */
 export function createCursorCodec({ keyring }: { keyring: Keyring }): CursorCodec {
   const sign = (kid: string, binding: unknown, payload: string) =>
-    createHmac('sha256', keyring.derive('cursor', kid))
+    createHmac('sha256', keyring.derive(purpose, kid))
       .update(canonicalJson(binding))
       .update('\n')
       .update(payload)
@@ -42,7 +43,7 @@ export function createCursorCodec({ keyring }: { keyring: Keyring }): CursorCode
       if (
         given.length !== macBytes ||
         given.toString('base64url') !== mac ||
-        !keyring.kids.includes(parsed.kid)
+        !keyring.kidsOf(purpose).includes(parsed.kid)
       ) {
         throw notACursor()
       }

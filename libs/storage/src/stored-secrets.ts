@@ -24,6 +24,11 @@ export type SecretBox = {
   reseal(sealed: string, aad: string): string
 }
 
+/** The id of the master key under which a text was sealed or hashed; empty for any other text. */
+export function kidOf(stored: string): string {
+  return stored.split('.')[1] ?? ''
+}
+
 /** AES-256-GCM under a key derived for `purpose`. */
 export function createSecretBox(keyring: Keyring, purpose = 'secret-box'): SecretBox {
   return {
@@ -31,7 +36,7 @@ export function createSecretBox(keyring: Keyring, purpose = 'secret-box'): Secre
     open,
     reseal(sealed, aad) {
       const text = open(sealed, aad)
-      return sealed.split('.')[1] === keyring.currentKid ? sealed : seal(text, aad)
+      return kidOf(sealed) === keyring.currentKid ? sealed : seal(text, aad)
     },
   }
 
@@ -64,6 +69,8 @@ export function createSecretBox(keyring: Keyring, purpose = 'secret-box'): Secre
 export type KeyedHash = {
   /** `v1.<kid>.<base64url>` under the current key. Equal texts give equal hashes. */
   hash(text: string): string
+  /** Whether a hash was made under the current key. */
+  isCurrent(hashed: string): boolean
   /** Compares in constant time; false for a hash that cannot be read or whose key is gone. Never throws. */
   verify(text: string, hashed: string): boolean
   /**
@@ -75,18 +82,18 @@ export type KeyedHash = {
 
 /** HMAC-SHA256 under a key derived for `purpose`. */
 export function createKeyedHash(keyring: Keyring, purpose: string): KeyedHash {
+  const keyPurpose = `keyed-hash/${purpose}`
   const hashUnder = (kid: string, text: string) => {
-    const mac = createHmac('sha256', keyring.derive(`keyed-hash/${purpose}`, kid))
-      .update(text)
-      .digest('base64url')
+    const mac = createHmac('sha256', keyring.derive(keyPurpose, kid)).update(text).digest('base64url')
     return `v1.${kid}.${mac}`
   }
   return {
     hash: (text) => hashUnder(keyring.currentKid, text),
-    candidates: (text) => keyring.kids.map((kid) => hashUnder(kid, text)),
+    isCurrent: (hashed) => kidOf(hashed) === keyring.currentKid,
+    candidates: (text) => keyring.kidsOf(keyPurpose).map((kid) => hashUnder(kid, text)),
     verify(text, hashed) {
-      const kid = hashed.split('.')[1] ?? ''
-      if (!keyring.kids.includes(kid)) return false
+      const kid = kidOf(hashed)
+      if (!keyring.kidsOf(keyPurpose).includes(kid)) return false
       const expected = Buffer.from(hashUnder(kid, text))
       const given = Buffer.from(hashed)
       return expected.length === given.length && timingSafeEqual(expected, given)

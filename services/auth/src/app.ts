@@ -10,8 +10,9 @@ import { createAuditOutbox } from '@pitboss/storage/audit-outbox'
 import { connectServiceStorage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createKeyedHash, createSecretBox } from '@pitboss/storage/stored-secrets'
-import { openKeyring } from '@pitboss/storage/keyring'
+import { openKeyring } from '@pitboss/storage/open-keyring'
 import type { AuthDeps } from './actions/deps.ts'
 import { createPasswords } from './actions/passwords.ts'
 import { createPublishAccessChange } from './actions/publish-access-change.ts'
@@ -20,11 +21,15 @@ import { accountCalls } from './calls/account.ts'
 import { credentialCalls } from './calls/credentials.ts'
 import { operatorCalls } from './calls/operators.ts'
 import { peopleCalls } from './calls/people.ts'
+import { sealCalls } from './calls/seals.ts'
 import { tokenCalls } from './calls/tokens.ts'
 import type { AuthConfig } from './config.ts'
 import { auditedCollections, authIndexes, authStores } from './storage/auth-stores.ts'
+import { sealedPlaces } from './storage/sealed-places.ts'
 
 const pollEveryMs = 1000
+/** The purposes of auth's MACs: cursors, and the hashes of secrets and tokens below. */
+const macPurposes = ['cursor', 'keyed-hash/api-secret', 'keyed-hash/token']
 
 /** Every call that auth answers. An answer waits until the audit entries of its call have moved. */
 export function authCalls(deps: AuthDeps): CallHandler[] {
@@ -47,7 +52,9 @@ export async function startAuth({
   const { logger } = host
   const storage = await connectServiceStorage({ service: 'auth', config, host })
   await ensureIndexes(storage.db, authIndexes, logger)
-  const keyring = await openKeyring(storage.db, config.PITBOSS_MASTER_KEYS)
+  const keyring = await openKeyring(storage.db, config.PITBOSS_MASTER_KEYS, macPurposes)
+  const seals = createRewriteSeals({ db: storage.db, keyring, places: sealedPlaces, logger })
+  await seals.reportMissing()
   const bus = await connectServiceBus({ service: 'auth', config, host })
   host.check('nats', () => bus.connected())
 
@@ -101,7 +108,7 @@ export async function startAuth({
     service: 'auth',
     version: '0.1.0',
     logger,
-    handlers,
+    handlers: [...handlers, ...sealCalls(seals)],
     clockAheadMs: storage.clockAheadMs,
   })
   return {

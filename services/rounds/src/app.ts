@@ -11,10 +11,11 @@ import { connectServiceStorage, type Storage } from '@pitboss/storage/connect-st
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
-import { openKeyring } from '@pitboss/storage/keyring'
+import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createLease, leaseIndexes } from '@pitboss/storage/lease'
 import { createOutbox } from '@pitboss/storage/outbox'
 import { createRewindStore, rewindIndexes } from '@pitboss/storage/rewind-store'
+import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
@@ -49,6 +50,7 @@ import {
   createRoundHandlers,
   createTransactionHandlers,
 } from './calls/rounds.ts'
+import { sealCalls } from './calls/seals.ts'
 import { createSessionHandlers } from './calls/sessions.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet.ts'
 import type { RoundsConfig } from './config.ts'
@@ -68,6 +70,7 @@ import { createKeysStore } from './storage/keys-store.ts'
 import { createRefusalsStore, type RefusalsStore } from './storage/refusals-store.ts'
 import { createReportsStore, reportIndexes, type ReportsStore } from './storage/reports-store.ts'
 import { createRoundsStore, roundIndexes, type RoundsStore } from './storage/rounds-store.ts'
+import { sealedPlaces } from './storage/sealed-places.ts'
 import { createSessionsStore, sessionIndexes } from './storage/sessions-store.ts'
 import { startReportProjector } from './workers/report-projector.ts'
 import { startSweeper } from './workers/sweeper.ts'
@@ -138,6 +141,7 @@ export async function startRounds({
   const bus = wrap.bus?.(plainBus) ?? plainBus
   const keyring = await openKeyring(db, masterKeys)
   await assertSeedsOpen(db, keyring)
+  const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
   const secretBox = createSecretBox(keyring, 'server-seeds')
   const roundsStore = createRoundsStore({ db })
   const sessions = createSessionsStore({ db })
@@ -208,6 +212,7 @@ export async function startRounds({
       ...createRewindHandlers({ rewinds, bus }),
       ...createOrphanHandlers({ orphans: createHealOrphans(parts) }),
       ...createTransactionHandlers({ placeTransaction }),
+      ...sealCalls(seals),
       ...createFreeBetHandlers({ freeBets: createFreeBets(parts), clock }),
       ...createReportHandlers({ readReport: createReadReport(parts) }),
       ...createPlayerHandlers({

@@ -11,8 +11,9 @@ import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { connectServiceStorage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
-import { openKeyring } from '@pitboss/storage/keyring'
+import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createOutbox } from '@pitboss/storage/outbox'
+import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ApplyMessage } from './actions/apply-message.ts'
@@ -27,6 +28,7 @@ import { createReportPending, createShortenWaits } from './actions/watch-pending
 import { gatewayCalls } from './calls/gateway.ts'
 import { movementCalls } from './calls/movements.ts'
 import { operationsCalls } from './calls/operations.ts'
+import { sealCalls } from './calls/seals.ts'
 import { shareBreakers } from './clients/breakers.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet-client.ts'
 import type { WalletBridgeConfig } from './config.ts'
@@ -34,6 +36,7 @@ import { createWalletMetrics } from './metrics.ts'
 import { createDueMovements, createPendingMovements, type DueMovements } from './storage/due-movements.ts'
 import { createMovementLists } from './storage/movement-lists.ts'
 import { createMovements, movementIndexes, type Movements } from './storage/movements.ts'
+import { sealedPlaces } from './storage/sealed-places.ts'
 import {
   callbackIndexes,
   createCallbackSignatures,
@@ -88,6 +91,8 @@ export async function startWalletBridge({
   const { db, clockAheadMs } = storage
   await ensureIndexes(db, { ...movementIndexes, ...callbackIndexes, wallets: [] }, logger)
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
+  const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
+  await seals.reportMissing()
 
   const stored = createMovements(db)
   const movements = wrap.movements?.(stored) ?? stored
@@ -171,6 +176,7 @@ export async function startWalletBridge({
           wake: wakeAll,
         }),
       }),
+      ...sealCalls(seals),
       ...operationsCalls({
         operateMovements: createOperateMovements({
           lists,

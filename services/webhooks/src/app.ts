@@ -11,9 +11,10 @@ import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { connectServiceStorage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
-import { openKeyring } from '@pitboss/storage/keyring'
+import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createLease } from '@pitboss/storage/lease'
 import { createRewindStore } from '@pitboss/storage/rewind-store'
+import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { CallDeps, Deps } from './actions/deps.ts'
 import { createAdvanceReplays } from './actions/advance-replays.ts'
@@ -27,6 +28,7 @@ import { createRecordSuccesses, createRecoverOrphans, createSettleAttempt } from
 import { deliveryHandlers, eventHandlers } from './calls/events.ts'
 import { endpointHandlers, replayHandlers } from './calls/endpoints.ts'
 import { opsHandlers } from './calls/ops.ts'
+import { sealCalls } from './calls/seals.ts'
 import { createNotifyWorkers, listenForNotifications } from './clients/notify-workers.ts'
 import { createPostWebhook, type PostWebhook } from './clients/post-webhook.ts'
 import type { Config } from './config.ts'
@@ -39,6 +41,7 @@ import { createEndpointStore } from './storage/endpoint-store.ts'
 import { createEventStore, type EventStore } from './storage/event-store.ts'
 import { createParkedStore } from './storage/parked-store.ts'
 import { createReplayStore } from './storage/replay-store.ts'
+import { sealedPlaces } from './storage/sealed-places.ts'
 import { startDispatcher } from './workers/dispatcher.ts'
 import { replayLeaseTtlMs, startReplayWorker } from './workers/replay-worker.ts'
 import { createSlots } from './workers/slots.ts'
@@ -73,6 +76,8 @@ export async function startWebhooks({
   const { db, clockAheadMs } = storage
   await ensureIndexes(db, indexes, logger)
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
+  const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
+  await seals.reportMissing()
   await waitForTopology({
     bus,
     consumers: [{ stream: webhooksFanout.stream, name: webhooksFanout.config.durable_name }],
@@ -156,6 +161,7 @@ export async function startWebhooks({
       ...deliveryHandlers(callDeps),
       ...replayHandlers(callDeps),
       ...opsHandlers(callDeps),
+      ...sealCalls(seals),
     ],
   })
 

@@ -6,6 +6,7 @@ import { eventCommands } from './commands/event-commands.ts'
 import { movementCommands } from './commands/movement-commands.ts'
 import { operatorCommands, userCommands } from './commands/operator-commands.ts'
 import { roundCommands } from './commands/round-commands.ts'
+import { sealCommands } from './commands/seal-commands.ts'
 import { statusCommand } from './commands/status-command.ts'
 import { topologyCommands } from './commands/topology-commands.ts'
 import { reportFailure } from './failures.ts'
@@ -18,6 +19,7 @@ for (const add of [
   userCommands,
   platformCommands,
   keyCommands,
+  sealCommands,
   consumerCommands,
   parkedCommands,
   deliveryCommands,

@@ -30,10 +30,10 @@ export function createMintToken({ stores, signer, secretHash, clock, tokenTtlS, 
       if (usable !== null && !isAllowed(usable.ipAllowlist, clientAddress))
         throw new ServiceError('IP_NOT_ALLOWED')
       const stored = usable?.secretHash ?? decoyHash
-      const isBound = secretHash.verify(boundSecret(api_key, api_secret), stored)
-      // A hash of an earlier release is not bound to its key; it is replaced below.
-      const isUnbound = secretHash.verify(api_secret, stored)
-      if (usable === null || !(isBound || isUnbound)) throw new ServiceError('INVALID_CREDENTIALS')
+      const bound = boundSecret(api_key, api_secret)
+      // A hash of an earlier release is not bound to its key.
+      const isOurs = (hash: string) => secretHash.verify(bound, hash) || secretHash.verify(api_secret, hash)
+      if (!isOurs(stored) || usable === null) throw new ServiceError('INVALID_CREDENTIALS')
       const operator = await operators.find(usable)
       if (operator === null) throw new ServiceError('INVALID_CREDENTIALS')
       if (operator.suspended) throw new ServiceError('OPERATOR_SUSPENDED')
@@ -50,14 +50,11 @@ export function createMintToken({ stores, signer, secretHash, clock, tokenTtlS, 
       if (usable.lastUsedAt === null || now.getTime() - usable.lastUsedAt.getTime() > lastUsedStepMs) {
         await credentials.noteUse(api_key, now)
       }
-      if (isUnbound) {
-        const bound = secretHash.hash(boundSecret(api_key, api_secret))
-        await credentials.bindSecret(api_key, usable.secretHash, bound)
-        usable.secretHash = bound
-      }
+      const isRenewed = secretHash.isCurrent(stored) && secretHash.verify(bound, stored)
+      if (!isRenewed) await credentials.renewSecretHash(api_key, stored, secretHash.hash(bound))
       // A rotation or revocation that was answered while the token was made wins.
-      if (!(await credentials.isCurrent(api_key, usable.secretHash)))
-        throw new ServiceError('INVALID_CREDENTIALS')
+      const present = await credentials.activeHash(api_key)
+      if (present === null || !isOurs(present)) throw new ServiceError('INVALID_CREDENTIALS')
       return {
         access_token,
         token_type: 'Bearer' as const,

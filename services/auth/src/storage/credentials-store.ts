@@ -105,14 +105,14 @@ export function createCredentialsStore({ db, cursors }: { db: Db; cursors: Curso
     },
 
     /** Replaces a hash by another of the same secret, unless the secret was rotated in the meantime. */
-    bindSecret: async (apiKey: string, unbound: string, secretHash: string): Promise<void> => {
-      await credentials.updateOne({ _id: apiKey, secretHash: unbound }, { $set: { secretHash } })
+    renewSecretHash: async (apiKey: string, former: string, secretHash: string): Promise<void> => {
+      await credentials.updateOne({ _id: apiKey, secretHash: former }, { $set: { secretHash } })
     },
 
-    /** Tells whether the key is active with this secret at this moment. */
-    async isCurrent(apiKey: string, secretHash: string): Promise<boolean> {
+    /** The hash of the secret at this moment; null unless the key is active. */
+    async activeHash(apiKey: string): Promise<string | null> {
       const now = await credentials.findOne({ _id: apiKey }, { projection: { secretHash: 1, status: 1 } })
-      return now?.status === 'ACTIVE' && now.secretHash === secretHash
+      return now?.status === 'ACTIVE' ? now.secretHash : null
     },
 
     /** The keys of `apiKeys` that are not deleted. */

@@ -1,0 +1,211 @@
+import type { AnyBulkWriteOperation, Db, Document } from 'mongodb'
+import type { Logger } from 'pino'
+import type { Keyring } from './keyring.ts'
+import { createSecretBox, kidOf, type SecretBox } from './stored-secrets.ts'
+
+/** A sealed text of a document. */
+export type SealedValue = {
+  /** Its field, with dots. */
+  readonly path: string
+  readonly sealed: string
+  /** What it is bound to. */
+  readonly aad: string
+}
+
+/** A kind of documents that hold sealed texts. Ids are strings. */
+export type SealedPlace = {
+  readonly collection: string
+  /** The purpose of the key that seals them. */
+  readonly purpose: string
+  /** The documents that can hold one. */
+  readonly filter: Document
+  /** An index by which `filter` finds few documents; else pages go by id. */
+  readonly hint?: string
+  /** The filter for a range of sealed texts. */
+  readonly holding: (range: Document) => Document
+  readonly valuesIn: (document: Document) => readonly SealedValue[]
+}
+
+export type SealPage = {
+  keys: string[]
+  documents: number
+  looked: number
+  rewritten: number
+  values: Record<string, number>
+  damaged: number
+  next: string | null
+}
+
+export type RewriteSeals = ReturnType<typeof createRewriteSeals>
+
+const pageSize = 500
+const triesMax = 5
+const searchMaxMs = 10_000
+const keyIdsMax = 1000
+
+/**
+ * Counts what a service has sealed, and seals it anew under the current master key, a page at a time. Running
+ * it again does nothing twice. Source: ours.
+ */
+export function createRewriteSeals({
+  db,
+  keyring,
+  places,
+  logger,
+}: {
+  db: Db
+  keyring: Keyring
+  places: readonly SealedPlace[]
+  logger: Pick<Logger, 'error'>
+}) {
+  const collectionOf = ({ collection }: SealedPlace) => db.collection<{ _id: string }>(collection)
+  const boxes = new Map(places.map((place) => [place, createSecretBox(keyring, place.purpose)]))
+
+  async function readPage(place: SealedPlace, afterId: string) {
+    const hint = place.hint === undefined ? {} : { hint: place.hint }
+    return collectionOf(place)
+      .find({ $and: [place.filter, { _id: { $gt: afterId } }] }, hint)
+      .sort({ _id: 1 })
+      .limit(pageSize)
+      .toArray()
+  }
+
+  /** One page; false when other writes changed what was read, which the next try sees. */
+  async function tryPage(place: SealedPlace, afterId: string, isDry: boolean) {
+    const box = boxes.get(place) ?? createSecretBox(keyring, place.purpose)
+    const found = await readPage(place, afterId)
+    const counts = newCounts()
+    const updates: AnyBulkWriteOperation<{ _id: string }>[] = []
+    for (const document of found) {
+      const stale: { value: SealedValue; renewed: string }[] = []
+      for (const value of place.valuesIn(document)) {
+        const renewed = renew({ box, keyring, value, isDry })
+        if (renewed === null) {
+          counts.damaged += 1
+          logger.error({ collection: place.collection, id: document._id }, 'seal.damaged')
+          continue
+        }
+        const kid = kidOf(renewed)
+        counts.values.set(kid, (counts.values.get(kid) ?? 0) + 1)
+        if (renewed !== value.sealed) stale.push({ value, renewed })
+      }
+      if (stale.length === 0) continue
+      counts.rewritten += stale.length
+      updates.push(updateOf(document, stale))
+    }
+    const written = updates.length === 0 ? null : await collectionOf(place).bulkWrite(updates, unordered)
+    const isWhole = (written?.matchedCount ?? 0) === updates.length
+    return { found, counts, isWhole }
+  }
+
+  return {
+    /**
+     * @param after `next` of the page before; null for the first
+     * @param isDry counts alone
+     * @throws RangeError for an `after` that no page has named
+     */
+    async page({ after, isDry }: { after: string | null; isDry: boolean }): Promise<SealPage> {
+      const { index, afterId } = readPosition(after)
+      const place = places[index]
+      if (place === undefined) throw new RangeError(`there is no page after ${after ?? ''}`)
+      let page = await tryPage(place, afterId, isDry)
+      for (let tries = 1; !page.isWhole && tries < triesMax; tries++) {
+        const { rewritten } = page.counts
+        page = await tryPage(place, afterId, isDry)
+        page.counts.rewritten += rewritten
+      }
+      const { found, counts } = page
+      const last = found.length < pageSize ? null : found.at(-1)
+      const next = last == null ? nextPlace(index, places.length) : `${index}:${last._id}`
+      return {
+        keys: [...keyring.kids],
+        documents: await countAll(),
+        looked: found.length,
+        rewritten: counts.rewritten,
+        values: Object.fromEntries(counts.values),
+        damaged: counts.damaged,
+        next,
+      }
+    },
+
+    /**
+     * Logs, as an error, each key that this database was written under, that is missing now, and under which
+     * something is still sealed.
+     */
+    async reportMissing(): Promise<void> {
+      const written = await db.collection<{ _id: string }>('master_keys').find({}).limit(keyIdsMax).toArray()
+      for (const { _id: kid } of written) {
+        if (keyring.kids.includes(kid)) continue
+        // "/" follows "." in ASCII.
+        const range = { $gt: `v1.${kid}.`, $lt: `v1.${kid}/` }
+        const sealed: string[] = []
+        for (const place of places) {
+          const filter = { $and: [place.filter, place.holding(range)] }
+          const one = await collectionOf(place).findOne(filter, { maxTimeMS: searchMaxMs })
+          if (one !== null) sealed.push(place.collection)
+        }
+        if (sealed.length > 0) logger.error({ key: kid, sealed, remedy }, 'master-key.missing')
+      }
+    },
+  }
+
+  async function countAll(): Promise<number> {
+    const counted = await Promise.all(
+      places.map((place) =>
+        place.hint === undefined
+          ? collectionOf(place).estimatedDocumentCount()
+          : collectionOf(place).countDocuments(place.filter, { hint: place.hint }),
+      ),
+    )
+    return counted.reduce((sum, count) => sum + Number(count), 0)
+  }
+}
+
+const unordered = { ordered: false }
+const remedy = 'give this key again, after the current one, in PITBOSS_MASTER_KEYS; then ops seal rewrite'
+
+function newCounts() {
+  return { rewritten: 0, damaged: 0, values: new Map<string, number>() }
+}
+
+/** The value under the current key; itself in a dry run or under an unknown key, null for a damaged one. */
+function renew({
+  box,
+  keyring,
+  value: { sealed, aad },
+  isDry,
+}: {
+  box: SecretBox
+  keyring: Keyring
+  value: SealedValue
+  isDry: boolean
+}): string | null {
+  if (!keyring.kids.includes(kidOf(sealed))) return sealed
+  try {
+    const renewed = box.reseal(sealed, aad)
+    return isDry ? sealed : renewed
+  } catch {
+    return null
+  }
+}
+
+/** A write that does nothing when one of the values was changed since it was read. */
+function updateOf(
+  document: { _id: string; version?: unknown },
+  stale: readonly { value: SealedValue; renewed: string }[],
+): AnyBulkWriteOperation<{ _id: string }> {
+  const expected = Object.fromEntries(stale.map(({ value }) => [value.path, value.sealed]))
+  const renewed = Object.fromEntries(stale.map(({ value, renewed: text }) => [value.path, text]))
+  // Who writes a whole document under its version has to read it again.
+  const raised: Document = document.version === undefined ? {} : { $inc: { version: 1 } }
+  return { updateOne: { filter: { _id: document._id, ...expected }, update: { $set: renewed, ...raised } } }
+}
+
+function readPosition(after: string | null): { index: number; afterId: string } {
+  const [, index = '0', afterId = ''] = /^(\d{1,3}):(.*)$/s.exec(after ?? '0:') ?? []
+  return { index: Number(index), afterId }
+}
+
+function nextPlace(index: number, places: number): string | null {
+  return index + 1 < places ? `${index + 1}:` : null
+}

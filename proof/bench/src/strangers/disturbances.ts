@@ -1,7 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { addWebhook } from '../harness/operator.ts'
 import type { HttpClient } from '../harness/http-client.ts'
 import { sendOpenLoop } from '../harness/send-open-loop.ts'
 import type { Part } from '../harness/start-part.ts'
@@ -110,7 +108,7 @@ async function repeats(world: StrangerWorld): Promise<Disturb> {
 async function names(world: StrangerWorld): Promise<Disturb> {
   const { http, bus } = world
   const tenant = await openTenant({ bus, http, name: 'names' }, 'http://wallet.silent-one.example:8080')
-  await addWebhook(http, tenant, 'http://hooks.silent-two.example:8080/hook')
+  await tenant.addEndpoint('http://hooks.silent-two.example:8080/hook')
   return stakes(tenant, namedStakesPerSecond)
 }
 
@@ -128,12 +126,10 @@ async function wallet(world: StrangerWorld): Promise<Disturb> {
 }
 
 async function endpoints(world: StrangerWorld): Promise<Disturb> {
-  const { http, receiver } = world
+  const { receiver } = world
   const { tenant } = await withWallet(world, 'endpoints')
   for (let index = 0; index < hangingEndpoints; index++) {
-    await addWebhook(http, tenant, `http://127.0.0.1:${receiver.port}/hang/${index}`)
-    // Each signs in anew, and sign-ins are limited.
-    await delay(2500)
+    await tenant.addEndpoint(`http://127.0.0.1:${receiver.port}/hang/${index}`)
   }
   return async (seconds) => {
     const under = send(sessionsPerSecond * seconds, sessionsPerSecond, async (number) => {

@@ -1,29 +1,38 @@
 import { MongoServerError } from 'mongodb'
 
 /**
- * Inserts a document, or finds the one that was there first.
+ * Inserts `document`, or finds the one that was there first.
  * @param insert throws the database's duplicate key error when there is one already
  * @param find the one that was first; null when it is gone again, or when the key is another document's
  * @throws Error when the insert was refused and nothing is found
  */
 export async function createOnce<Result>({
+  document,
   insert,
   find,
   name,
 }: {
-  insert: () => Promise<Result>
+  document: Result
+  insert: () => Promise<unknown>
   find: () => Promise<Result | null>
   /** Name of the created object, for the error. */
   name: string
 }): Promise<{ result: Result; created: boolean }> {
-  try {
-    return { result: await insert(), created: true }
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error
-  }
+  if (await insertedFirst(insert)) return { result: document, created: true }
   const present = await find()
   if (present === null) throw new Error(`${name} was refused as a duplicate and is not there`)
   return { result: present, created: false }
+}
+
+/** Whether an insert was the first; false when a unique index has its value already. */
+export async function insertedFirst(insert: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await insert()
+    return true
+  } catch (error) {
+    if (isDuplicateKey(error)) return false
+    throw error
+  }
 }
 
 const duplicateKey = 11_000

@@ -2,7 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Db } from 'mongodb'
 import type { IndexDeclaration } from './ensure-indexes.ts'
-import { isDuplicateKey } from './create-once.ts'
+import { insertedFirst } from './create-once.ts'
 
 type KeyDocument = { _id: string; bodyHash: string; objectId: string; createdAt: Date }
 
@@ -91,14 +91,4 @@ export async function forgetIdempotencyKeyOf(db: Db, objectId: string): Promise<
 function objectUnder(present: KeyDocument, bodyHash: string): string {
   if (present.bodyHash === bodyHash) return present.objectId
   throw new ServiceError('CONFLICT', { message: 'This Idempotency-Key was used with a different body.' })
-}
-
-async function insertedFirst(insert: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await insert()
-    return true
-  } catch (error) {
-    if (isDuplicateKey(error)) return false
-    throw error
-  }
 }

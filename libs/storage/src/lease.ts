@@ -1,7 +1,7 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import type { Db } from 'mongodb'
 import type { IndexDeclaration } from './ensure-indexes.ts'
-import { isDuplicateKey } from './create-once.ts'
+import { insertedFirst } from './create-once.ts'
 
 type LeaseDocument = { _id: string; owner: string; expiresAt: Date; token: number }
 
@@ -49,13 +49,8 @@ export function createLease({
       )
       if (taken !== null) return taken.token
       if ((await leases.findOne({ _id: name }, { projection: { _id: 1 } })) !== null) return null
-      try {
-        await leases.insertOne({ _id: name, owner, expiresAt: expiry(now), token: 1 })
-        return 1
-      } catch (error) {
-        if (isDuplicateKey(error)) return null
-        throw error
-      }
+      const lease = { _id: name, owner, expiresAt: expiry(now), token: 1 }
+      return (await insertedFirst(() => leases.insertOne(lease))) ? lease.token : null
     },
     async renew(token) {
       const now = clock.now()

@@ -43,11 +43,9 @@ export function createCredentialsStore({ db, cursors }: { db: Db; cursors: Curso
 
     /** Inserts a key pair, or finds the one that is there under its api_key. */
     insertOnce(scope: Scope, credential: CredentialDocument) {
-      const insert = async () => {
-        await credentials.insertOne(credential)
-        return credential
-      }
-      return createOnce({ insert, find: () => known(scope, credential._id), name: 'a credential' })
+      const insert = () => credentials.insertOne(credential)
+      const find = () => known(scope, credential._id)
+      return createOnce({ document: credential, insert, find, name: 'a credential' })
     },
 
     /** Number of the account's keys in both environments, counted up to `most`. */

@@ -31,11 +31,8 @@ export function createSigningKeysStore({ db }: { db: Db }) {
 
     /** Inserts a current key, or finds the one that another replica inserted first. */
     async insertCurrent(key: SigningKeyDocument): Promise<SigningKeyDocument> {
-      const insert = async () => {
-        await signingKeys.insertOne(key)
-        return key
-      }
-      return (await createOnce({ insert, find: current, name: 'a signing key' })).result
+      const insert = () => signingKeys.insertOne(key)
+      return (await createOnce({ document: key, insert, find: current, name: 'a signing key' })).result
     },
 
     /**

@@ -53,10 +53,8 @@ export function createCommitmentsStore({
     const sealedSeed = secretBox.seal(seed, _id)
     const made = { _id, chain: sequence, nonce, sealedSeed, serverSeedHash: hashSeed(seed), createdAt }
     const { result } = await createOnce<Commitment>({
-      async insert() {
-        await commitments.insertOne(made)
-        return made
-      },
+      document: made,
+      insert: () => commitments.insertOne(made),
       find: () => commitments.findOne({ _id }),
       name: `the commitment of nonce ${nonce}`,
     })

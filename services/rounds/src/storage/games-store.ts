@@ -1,5 +1,5 @@
 import { changeFenced } from '@pitboss/storage/change-fenced'
-import { isDuplicateKey } from '@pitboss/storage/create-once'
+import { insertedFirst } from '@pitboss/storage/create-once'
 import type { Db } from 'mongodb'
 import type { StakeRange } from '../rules/limits.ts'
 
@@ -42,13 +42,7 @@ export function createGamesStore({ db }: { db: Db }) {
       const { matchedCount } = await settings.updateOne({ _id, version }, { $set: next })
       return matchedCount === 1
     }
-    try {
-      await settings.insertOne({ _id, ...next })
-      return true
-    } catch (error) {
-      if (isDuplicateKey(error)) return false
-      throw error
-    }
+    return insertedFirst(() => settings.insertOne({ _id, ...next }))
   }
 
   async function readStatuses() {

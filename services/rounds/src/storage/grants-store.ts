@@ -57,10 +57,8 @@ export function createGrantsStore({ db }: { db: Db }) {
     /** Inserts the grant, or answers the one that has this id already. */
     async insert(grant: GrantDocument): Promise<GrantDocument> {
       const { result } = await createOnce({
-        async insert() {
-          await grants.insertOne(grant)
-          return grant
-        },
+        document: grant,
+        insert: () => grants.insertOne(grant),
         find: () => grants.findOne({ _id: grant._id, scope: grant.scope }),
         name: `grant ${grant._id}`,
       })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import { isDuplicateKey } from '@pitboss/storage/create-once'
+import { insertedFirst } from '@pitboss/storage/create-once'
 import type { Db } from 'mongodb'
 import type { Refusal } from '../rules/refusal.ts'
 
@@ -50,20 +50,15 @@ export function createRefusalsStore({ db }: { db: Db }) {
     async insert(sequence: string, refusal: Refusal): Promise<boolean> {
       const { transactionId, ...kept } = refusal
       const digest = createHash('sha256').update(`${sequence}/${transactionId}`).digest()
-      try {
-        await refusals.insertOne({
-          ...kept,
-          _id: `refused/${digest.toString('hex')}`,
-          chain: sequence,
-          openedUnder: transactionId,
-          nonce: -1 - digest.readUIntBE(0, 6),
-          forgetAt: new Date(refusal.toldAt.getTime() + keptMs),
-        })
-        return true
-      } catch (error) {
-        if (isDuplicateKey(error)) return false
-        throw error
+      const document = {
+        ...kept,
+        _id: `refused/${digest.toString('hex')}`,
+        chain: sequence,
+        openedUnder: transactionId,
+        nonce: -1 - digest.readUIntBE(0, 6),
+        forgetAt: new Date(refusal.toldAt.getTime() + keptMs),
       }
+      return insertedFirst(() => refusals.insertOne(document))
     },
 
     /** The refusal of the request with this id; null for none. */

@@ -1,6 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import { isDuplicateKey } from '@pitboss/storage/create-once'
+import { insertedFirst } from '@pitboss/storage/create-once'
 import type { Db } from 'mongodb'
 import {
   decodeCells,
@@ -150,13 +150,7 @@ export function createReportsStore({ db }: { db: Db }) {
       )
       return matchedCount === 1
     }
-    try {
-      await units.insertOne(next)
-      return true
-    } catch (error) {
-      if (isDuplicateKey(error)) return false
-      throw error
-    }
+    return insertedFirst(() => units.insertOne(next))
   }
 
   /**

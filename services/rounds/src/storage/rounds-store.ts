@@ -2,7 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { fencedUpdate } from '@pitboss/storage/change-fenced'
 import { createdWithin } from '@pitboss/storage/created-within'
-import { isDuplicateKey } from '@pitboss/storage/create-once'
+import { insertedFirst } from '@pitboss/storage/create-once'
 import { outboxIndex } from '@pitboss/storage/outbox'
 import type { Collection, Db, Filter, FindOneOptions } from 'mongodb'
 import { type Refusal, refusalsMax } from '../rules/refusal.ts'
@@ -89,12 +89,7 @@ export function createRoundsStore({ db }: { db: Db }) {
 
     /** Inserts a new round. Null when its sequence has an unfinished round, this nonce or this id. */
     async insert(write: RoundWrite, now: Date): Promise<StoredRound | null> {
-      try {
-        await rounds.insertOne(newDocument(write, now))
-      } catch (error) {
-        if (isDuplicateKey(error)) return null
-        throw error
-      }
+      if (!(await insertedFirst(() => rounds.insertOne(newDocument(write, now))))) return null
       const { round, dueAt, events } = write
       return { round, version: 1, dueAt, checks: 0, claims: 0, outbox: events }
     },

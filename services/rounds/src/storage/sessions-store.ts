@@ -63,10 +63,8 @@ export function createSessionsStore({ db }: { db: Db }) {
     ): Promise<SessionDocument> {
       const document = { ...session, version: 1, outbox: [event], outboxAt: session.createdAt }
       const { result } = await createOnce({
-        async insert() {
-          await sessions.insertOne(document)
-          return document
-        },
+        document,
+        insert: () => sessions.insertOne(document),
         find: () => sessions.findOne({ _id: session._id, scope: session.scope }),
         name: `session ${session._id}`,
       })

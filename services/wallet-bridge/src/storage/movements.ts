@@ -1,7 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { fencedUpdate, type Versioned } from '@pitboss/storage/change-fenced'
-import { isDuplicateKey } from '@pitboss/storage/create-once'
+import { insertedFirst, isDuplicateKey } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { outboxIndex } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
@@ -126,13 +126,8 @@ export function createMovements(db: Db): Movements {
     collection,
     findById,
     async insert(document) {
-      try {
-        await collection.insertOne(document)
-        return 'inserted'
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error
-        return (await findById(document._id)) === null ? 'round-busy' : 'taken'
-      }
+      if (await insertedFirst(() => collection.insertOne(document))) return 'inserted'
+      return (await findById(document._id)) === null ? 'round-busy' : 'taken'
     },
     find: (scope, transactionId) => findById(movementIdOf(scope, transactionId)),
     findCalling: (callingRound) => collection.findOne({ callingRound }),

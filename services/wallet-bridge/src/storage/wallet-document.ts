@@ -1,6 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { changeFenced, fencedUpdate, type Versioned } from '@pitboss/storage/change-fenced'
-import { isDuplicateKey } from '@pitboss/storage/create-once'
+import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { Db } from 'mongodb'
@@ -103,13 +103,7 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
         createdAt: now,
         updatedAt: now,
       }
-      try {
-        await collection.insertOne(document)
-        return document
-      } catch (error) {
-        if (isDuplicateKey(error)) return null
-        throw error
-      }
+      return (await insertedFirst(() => collection.insertOne(document))) ? document : null
     },
     replaceSecret: (scope, secret, now) =>
       update(scope, {
@@ -146,13 +140,7 @@ export function createCallbackSignatures(db: Db): CallbackSignatures {
   return {
     async use(walletKey, timestamp, signature, now) {
       const _id = createHash('sha256').update(`${walletKey}\n${timestamp}\n${signature}`).digest('base64url')
-      try {
-        await collection.insertOne({ _id, usedAt: now })
-        return true
-      } catch (error) {
-        if (isDuplicateKey(error)) return false
-        throw error
-      }
+      return insertedFirst(() => collection.insertOne({ _id, usedAt: now }))
     },
   }
 }

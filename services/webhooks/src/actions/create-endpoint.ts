@@ -90,10 +90,8 @@ export function createCreateEndpoint({
       leaseToken: 0,
     }
     const { result, created } = await createOnce<EndpointDocument>({
-      insert: async () => {
-        await endpoints.insert(endpoint)
-        return endpoint
-      },
+      document: endpoint,
+      insert: () => endpoints.insert(endpoint),
       find: () => endpoints.known(scope, id.objectId),
       name: `endpoint ${id.objectId}`,
     })

@@ -14,10 +14,8 @@ export function createReplayStore({ replays }: Pick<Collections, 'replays'>) {
     /** @returns the job, or the one that was inserted under its id before */
     async insert(job: ReplayDocument): Promise<ReplayDocument> {
       const { result } = await createOnce<ReplayDocument>({
-        insert: async () => {
-          await replays.insertOne(job)
-          return job
-        },
+        document: job,
+        insert: () => replays.insertOne(job),
         find: () => replays.findOne({ _id: job._id }),
         name: `replay ${job._id}`,
       })

@@ -3,13 +3,14 @@ import type { createFreeBet, listFreeBets } from '@pitboss/contracts/endpoints/r
 import { grantId as grantIdSchema } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import { type Page, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { grantStatusAt } from '../records/present-free-bet.ts'
 import { assertCurrency, isWithin, judgeAmount, readAmount } from '../rules/limits.ts'
 import type { GrantDocument, GrantsStore } from '../storage/grants-store.ts'
 import { scopeKey, scopeOf, type StoredRound } from '../storage/round-document.ts'
 import type { Parts } from './parts.ts'
-import { type Page, readPage, readWindow } from './read-page.ts'
+import { readWindow } from './read-window.ts'
 
 type FreeBetBody = z.output<typeof createFreeBet.call.request>['body']
 type ListQuery = z.output<typeof listFreeBets.query>

@@ -2,6 +2,7 @@ import type { Account, Caller } from '@pitboss/contracts/caller'
 import type { patchGame } from '@pitboss/contracts/endpoints/sessions'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { formatAmount } from '@pitboss/money/amount'
+import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
 import {
@@ -14,7 +15,6 @@ import {
 } from '../rules/limits.ts'
 import type { GameSettings } from '../storage/games-store.ts'
 import type { Parts } from './parts.ts'
-import { type Page, type PageQuery, readPage } from './read-page.ts'
 
 export type OfferedGame = {
   readonly entry: CatalogueEntry

@@ -1,6 +1,7 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller, Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import { roundBytes } from '../records/present-round.ts'
 import { resourceOf, unknownOutcome } from '../rules/movement.ts'
@@ -11,7 +12,6 @@ import { sequenceKey, type StoredRound } from '../storage/round-document.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
 import type { Games } from './games.ts'
 import type { Parts } from './parts.ts'
-import { type Page, type PageQuery, readPage } from './read-page.ts'
 
 export type Player = {
   readonly scope: Scope

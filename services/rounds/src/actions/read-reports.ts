@@ -1,7 +1,7 @@
 import type { Caller } from '@pitboss/contracts/caller'
 import { type Grain, type ReportDimension, reportRows, reportSegments } from '../rules/report.ts'
 import type { Parts } from './parts.ts'
-import { readWindow, type WindowQuery } from './read-page.ts'
+import { readWindow, type WindowQuery } from './read-window.ts'
 
 type ReportQuery = WindowQuery & { group_by?: string | undefined }
 

@@ -2,12 +2,13 @@ import { type Caller, lookupScopes } from '@pitboss/contracts/caller'
 import type { listRounds } from '@pitboss/contracts/endpoints/rounds'
 import { roundId as roundIdSchema } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { type Page, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { roundBytes } from '../records/present-round.ts'
 import type { RoundState } from '../rules/round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { Parts } from './parts.ts'
-import { type Page, readPage, readWindow } from './read-page.ts'
+import { readWindow } from './read-window.ts'
 
 type ListQuery = z.output<typeof listRounds.query>
 

@@ -5,6 +5,7 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Outbox } from '@pitboss/storage/outbox'
 import { outboxEntry } from '@pitboss/storage/outbox-entry'
+import { type Page, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { sessionCreatedData } from '../records/present-session.ts'
 import { abandonedAt } from '../rules/due-at.ts'
@@ -14,7 +15,7 @@ import { scopeKey, sequenceKey } from '../storage/round-document.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
 import type { OfferedGame } from './games.ts'
 import type { Parts } from './parts.ts'
-import { type Page, readPage, readWindow } from './read-page.ts'
+import { readWindow } from './read-window.ts'
 
 type ListQuery = z.output<typeof listSessions.query>
 type SessionBody = z.output<typeof createSession.call.request>['body']

@@ -1,8 +1,8 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { cancelFreeBet, createFreeBet, getFreeBet, listFreeBets } from '@pitboss/contracts/endpoints/rounds'
 import type { Clock } from '@pitboss/runtime/clock'
+import { answerPage } from '@pitboss/storage/read-page'
 import type { FreeBets } from '../actions/free-bets.ts'
-import { answerPage } from '../actions/read-page.ts'
 import { presentFreeBet } from '../records/present-free-bet.ts'
 
 /**

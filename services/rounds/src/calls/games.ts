@@ -8,8 +8,8 @@ import {
   listGames,
   patchGame,
 } from '@pitboss/contracts/endpoints/sessions'
+import { answerPage } from '@pitboss/storage/read-page'
 import type { Games } from '../actions/games.ts'
-import { answerPage } from '../actions/read-page.ts'
 import { presentGame } from '../records/present-game.ts'
 
 /**

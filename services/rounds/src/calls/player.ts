@@ -9,9 +9,9 @@ import {
   playRound as playRoundEndpoint,
   revealTile,
 } from '@pitboss/contracts/endpoints/play'
+import { answerPage } from '@pitboss/storage/read-page'
 import type { ActOnRound, ReadPlayerRounds, ShowPlayer } from '../actions/player.ts'
 import type { PlayRound } from '../actions/play-round.ts'
-import { answerPage } from '../actions/read-page.ts'
 import { presentUsableFreeBet } from '../records/present-free-bet.ts'
 import { presentGame } from '../records/present-game.ts'
 import { presentFairness, presentRound } from '../records/present-round.ts'

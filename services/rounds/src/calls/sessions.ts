@@ -10,8 +10,8 @@ import {
   listSessions,
 } from '@pitboss/contracts/endpoints/sessions'
 import type { Clock } from '@pitboss/runtime/clock'
+import { answerPage } from '@pitboss/storage/read-page'
 import type { Sessions } from '../actions/sessions.ts'
-import { answerPage } from '../actions/read-page.ts'
 import { presentSession } from '../records/present-session.ts'
 
 /** Calls of operators about sessions. Source: docs/contract.md, sections 4 and 11. */

@@ -2,6 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { listTransactions } from '@pitboss/contracts/endpoints/wallet'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { CursorCodec } from '@pitboss/storage/cursor'
+import { type PageQuery, readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import { scopeOf } from '../rules/movement-keys.ts'
 import { hasAnswer } from '../rules/movement.ts'
@@ -9,7 +10,6 @@ import type { MovementFilters, MovementLists } from '../storage/movement-lists.t
 import type { MovementDocument, MovementStore } from '../storage/movements.ts'
 
 type ListQuery = z.infer<typeof listTransactions.call.request>['query']
-type PageQuery = Pick<ListQuery, 'limit' | 'cursor'>
 
 /** Bounds the reply; the contract of the call names this number. */
 const roundMovementsMax = 500
@@ -35,7 +35,7 @@ export function createReadMovements({ movements }: { movements: MovementStore })
 export type ReadTransactions = ReturnType<typeof createReadTransactions>
 
 /**
- * Reads movements for operators' servers and the dashboard. `next` is the cursor of the next page, or null
+ * Reads movements for operators' servers and the dashboard. `nextCursor` is the cursor of the next page, or null
  * after the last. Source: docs/contract.md, section 5.
  */
 export function createReadTransactions({
@@ -66,26 +66,29 @@ export function createReadTransactions({
      * begins
      */
     async list(scope: Scope, { limit, cursor, ...query }: ListQuery) {
-      const binding = { list: 'transactions', scope, ...query }
-      const before = cursor === undefined ? null : positionOf(positionSchema, cursors.decode(binding, cursor))
-      const found = await lists.newestFirst(scope, filtersOf(query), { before, limit: limit + 1 })
-      const documents = found.slice(0, limit)
-      const last = documents.at(-1)
-      const more = found.length > limit && last !== undefined
-      return { documents, next: more ? cursors.encode(binding, last.reference) : null }
+      return readPage({
+        cursors,
+        binding: { list: 'transactions', scope, ...query },
+        query: { limit, cursor },
+        position: positionSchema,
+        read: (before, max) => lists.newestFirst(scope, filtersOf(query), { before, limit: max }),
+        positionOf: ({ reference }) => reference,
+      })
     },
     /**
      * The wallet calls of a movement, in the order in which they were made. Throws as `find` and `list` do.
      */
-    async attempts(scopes: readonly Scope[], transactionId: string, { limit, cursor }: PageQuery) {
+    async attempts(scopes: readonly Scope[], transactionId: string, query: PageQuery) {
       const document = await find(scopes, transactionId)
-      const binding = { list: 'attempts', scope: scopeOf(document), reference: document.reference }
-      const after = cursor === undefined ? 0 : positionOf(attemptSchema, cursors.decode(binding, cursor))
-      const rest = document.attempts.filter(({ attempt }) => attempt > after)
-      const attempts = rest.slice(0, limit)
-      const last = attempts.at(-1)
-      const more = rest.length > limit && last !== undefined
-      return { attempts, next: more ? cursors.encode(binding, last.attempt) : null }
+      return readPage({
+        cursors,
+        binding: { list: 'attempts', scope: scopeOf(document), reference: document.reference },
+        query,
+        position: attemptSchema,
+        read: async (after, max) =>
+          document.attempts.filter(({ attempt }) => attempt > (after ?? 0)).slice(0, max),
+        positionOf: ({ attempt }) => attempt,
+      })
     },
   }
 }
@@ -105,10 +108,4 @@ function filtersOf(query: Omit<ListQuery, 'limit' | 'cursor'>): MovementFilters 
     from,
     to,
   }
-}
-
-function positionOf<T>(schema: z.ZodType<T>, decoded: unknown): T {
-  const position = schema.safeParse(decoded)
-  if (!position.success) throw invalidField('cursor', 'is damaged or belongs to another list')
-  return position.data
 }

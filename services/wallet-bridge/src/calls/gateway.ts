@@ -20,6 +20,7 @@ import {
   rotateWalletSecret,
 } from '@pitboss/contracts/endpoints/wallet'
 import { type AccountMode, toAccountMode, toEventEnvironment } from '@pitboss/contracts/primitives'
+import { answerPage } from '@pitboss/storage/read-page'
 import type { OperatorWallets } from '../actions/operator-wallets.ts'
 import type { CheckWallet } from '../actions/check-wallet.ts'
 import type { ReadTransactions } from '../actions/read-movements.ts'
@@ -101,16 +102,14 @@ function toWalletRecord(wallet: Awaited<ReturnType<OperatorWallets['find']>>) {
 
 function transactionCalls(read: ReadTransactions): CallHandler[] {
   const list = async (...asked: Parameters<ReadTransactions['list']>) => {
-    const { documents, next } = await read.list(...asked)
-    return { status: 200, body: { data: documents.map(toMovementRecord), next_cursor: next } }
+    return answerPage(await read.list(...asked), toMovementRecord)
   }
   const show = async (...asked: Parameters<ReadTransactions['find']>) => ({
     status: 200,
     body: toMovementRecord(await read.find(...asked)),
   })
   const attempts = async (...asked: Parameters<ReadTransactions['attempts']>) => {
-    const { attempts, next } = await read.attempts(...asked)
-    return { status: 200, body: { data: attempts.map(toAttemptRecord), next_cursor: next } }
+    return answerPage(await read.attempts(...asked), toAttemptRecord)
   }
   return [
     handler(listTransactions.call, ({ caller, query }) => list(caller.scope, query)),

@@ -1,25 +1,18 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import type { listDeliveries } from '@pitboss/contracts/endpoints/webhooks'
 import { deliveryId } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { readPage } from '@pitboss/storage/read-page'
+import { z } from 'zod'
 import { attemptsEnded } from '../records/webhook-records.ts'
 import { inFlightMaxOf } from '../rules/endpoint-health.ts'
 import { waitingFor } from '../rules/choose-due.ts'
 import type { DeliveryFilter, DeliveryStore } from '../storage/delivery-store.ts'
 import type { DeliveryDocument } from '../storage/collections.ts'
 import { windowStart } from './read-events.ts'
-import { readPage } from './read-page.ts'
 import type { Deps } from './deps.ts'
 
-export type DeliveryQuery = {
-  readonly webhook_id?: string | undefined
-  readonly status?: DeliveryDocument['status'] | undefined
-  readonly event_type?: DeliveryDocument['eventType'] | undefined
-  readonly event_id?: string | undefined
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-  readonly limit: number
-  readonly cursor?: string | undefined
-}
+export type DeliveryQuery = z.output<typeof listDeliveries.query>
 
 /** Reads deliveries. Source: docs/contract.md, sections 7, 10 and 11. */
 export function createReadDeliveries({ endpoints, deliveries, cursors, clock }: Deps) {
@@ -82,7 +75,8 @@ export function createReadDeliveries({ endpoints, deliveries, cursors, clock }: 
           { webhook_id, status, event_type, event_id, from, to },
         ],
         query,
-        find: (before, limit) => deliveries.list(scope, { ...filter, before }, limit),
+        position: z.string(),
+        read: (before, limit) => deliveries.list(scope, { ...filter, before }, limit),
         positionOf: ({ order }) => order,
       })
     },

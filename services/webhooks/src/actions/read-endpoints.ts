@@ -1,9 +1,10 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { webhookId } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { readPage } from '@pitboss/storage/read-page'
+import { z } from 'zod'
 import type { EndpointDocument } from '../storage/collections.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
-import { readPage } from './read-page.ts'
 import type { Deps } from './deps.ts'
 
 /** An endpoint as a caller names it: its id, and the scopes in which it may be. */
@@ -20,7 +21,8 @@ export function createReadEndpoints({ endpoints, cursors }: Deps) {
         cursors,
         binding: ['webhooks', scope.operatorId, scope.environment],
         query,
-        find: (before, limit) => endpoints.list(scope, before, limit),
+        position: z.string(),
+        read: (before, limit) => endpoints.list(scope, before, limit),
         positionOf: ({ _id }) => _id,
       }),
   }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
-import type { EventType } from '@pitboss/contracts/objects/event'
+import type { listEvents } from '@pitboss/contracts/endpoints/events'
 import { eventId } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { readPosition } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import type { Deps } from './deps.ts'
 
@@ -13,13 +14,7 @@ const manifestPage = 2000
 const pageCharactersMax = 300_000
 const deliveriesOfEventMax = 200
 
-export type EventQuery = {
-  readonly type?: EventType | undefined
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-  readonly limit: number
-  readonly cursor?: string | undefined
-}
+export type EventQuery = z.output<typeof listEvents.query>
 
 /**
  * A poller continues after `seq`. The first page fixes `from`, so that a slow poller never loses its place.
@@ -44,7 +39,9 @@ export function createReadEvents({ events, deliveries, cursors, clock }: Deps) {
         query.from ?? 'default',
         query.to ?? null,
       ]
-      const position = query.cursor === undefined ? null : readPosition(cursors.decode(binding, query.cursor))
+      const { cursor } = query
+      const position =
+        cursor === undefined ? null : readPosition({ cursors, binding, cursor, position: positionSchema })
       const to = query.to === undefined ? null : new Date(query.to)
       const from = position === null ? windowStart(query.from, to ?? clock.now()) : new Date(position.from)
       const lastSeq = await events.lastSeq(scope)
@@ -127,10 +124,4 @@ function fitting<Item extends { body: string }>(found: readonly Item[]): Item[] 
     characters += body.length
     return index === 0 || characters <= pageCharactersMax
   })
-}
-
-function readPosition(value: unknown): z.infer<typeof positionSchema> {
-  const parsed = positionSchema.safeParse(value)
-  if (!parsed.success) throw invalidField('cursor', 'is damaged or belongs to another list')
-  return parsed.data
 }

@@ -1,8 +1,9 @@
 import { ServiceError } from '@pitboss/errors/service-error'
+import { readPage } from '@pitboss/storage/read-page'
+import { z } from 'zod'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
 import type { ReplayDocument } from '../storage/collections.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
-import { readPage } from './read-page.ts'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { CallDeps, Deps } from './deps.ts'
 
@@ -24,7 +25,8 @@ export function createReadReplays({ endpoints, deliveries, replays, cursors }: D
         cursors,
         binding: ['replays', endpoint._id],
         query,
-        find: (before, limit) => replays.list(endpoint, endpoint._id, before, limit),
+        position: z.string(),
+        read: (before, limit) => replays.list(endpoint, endpoint._id, before, limit),
         positionOf: ({ _id }) => _id,
       })
       return { items: await Promise.all(items.map((job) => withCounts(deliveries, job))), nextCursor }

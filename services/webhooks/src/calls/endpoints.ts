@@ -16,6 +16,7 @@ import {
   rotateWebhookSecret,
   testWebhook,
 } from '@pitboss/contracts/endpoints/webhooks'
+import { answerPage } from '@pitboss/storage/read-page'
 import { createChangeEndpoint } from '../actions/change-endpoint.ts'
 import { createCreateEndpoint } from '../actions/create-endpoint.ts'
 import type { CallDeps } from '../actions/deps.ts'
@@ -111,10 +112,9 @@ export function replayHandlers(deps: CallDeps): CallHandler[] {
       const job = await startReplay.start(endpointTarget(request), caller.idempotencyKey, body)
       return { status: body.dry_run ? 200 : 202, body: presentReplay(job) }
     }),
-    handler(listReplays.call, async (request) => {
-      const { items, nextCursor } = await readReplays.list(endpointTarget(request), request.query)
-      return { status: 200, body: { data: items.map(presentReplay), next_cursor: nextCursor } }
-    }),
+    handler(listReplays.call, async (request) =>
+      answerPage(await readReplays.list(endpointTarget(request), request.query), presentReplay),
+    ),
     handler(getReplay.call, async (request) => {
       const job = await readReplays.find(endpointTarget(request), request.params.replay_id)
       return { status: 200, body: presentReplay(job) }

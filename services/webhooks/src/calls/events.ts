@@ -14,6 +14,7 @@ import {
   listDeliveries,
   retryDelivery as retryDeliveryEndpoint,
 } from '@pitboss/contracts/endpoints/webhooks'
+import { answerPage } from '@pitboss/storage/read-page'
 import type { CallDeps } from '../actions/deps.ts'
 import { createReadEvents, type EventQuery } from '../actions/read-events.ts'
 import { presentDelivery, presentDeliveryDetail, presentEvent } from '../records/webhook-records.ts'
@@ -63,10 +64,8 @@ export function eventHandlers(deps: CallDeps): CallHandler[] {
 export function deliveryHandlers(deps: CallDeps): CallHandler[] {
   const readDeliveries = createReadDeliveries(deps)
   const retryDelivery = createRetryDelivery(deps)
-  const list = async (scope: Scope, query: DeliveryQuery) => {
-    const { items, nextCursor } = await readDeliveries.list(scope, query)
-    return { status: 200, body: { data: items.map(presentDelivery), next_cursor: nextCursor } }
-  }
+  const list = async (scope: Scope, query: DeliveryQuery) =>
+    answerPage(await readDeliveries.list(scope, query), presentDelivery)
   const retry = async (scopes: readonly Scope[], id: string) => ({
     status: 202,
     body: presentDelivery(await retryDelivery.retry(scopes, id)),

@@ -1,18 +1,15 @@
 import { invalidField } from '@pitboss/errors/service-error'
-import type { CursorCodec } from '@pitboss/storage/cursor'
-import { z } from 'zod'
+import type { z } from 'zod'
+import type { CursorCodec } from './cursor.ts'
 
-const dayMs = 24 * 60 * 60 * 1000
-const windowDays = 7
 /** Bytes of items in one answer, which travels in one message of at most 1 MiB. */
 const pageBytesMax = 600_000
 
-export type PageQuery = { limit: number; cursor?: string | undefined }
-export type WindowQuery = { from?: string | undefined; to?: string | undefined }
+export type PageQuery = { readonly limit: number; readonly cursor?: string | undefined }
 export type Page<Item> = { items: Item[]; nextCursor: string | null }
 
 /**
- * Reads one page of a list that runs down by an ordered key. It asks for one item more than fits, to know
+ * Reads one page of a list that follows an ordered key. It asks for one item more than fits, to know
  * whether anything follows.
  * @param binding the list, its filters, the account and the environment: the cursor is bound to them
  * @throws ServiceError VALIDATION_ERROR for a cursor of another list
@@ -35,7 +32,7 @@ export async function readPage<Item, Position extends string | number>({
   /** The approximate bytes of an item in the answer, where items may be large. */
   bytesOf?: (item: Item) => number
 }): Promise<Page<Item>> {
-  const before = cursor === undefined ? null : readPosition(cursors.decode(binding, cursor), position)
+  const before = cursor === undefined ? null : readPosition({ cursors, binding, cursor, position })
   const found = await read(before, limit + 1)
   const items = withinBytes(found.slice(0, limit), bytesOf)
   const last = items.at(-1)
@@ -55,20 +52,24 @@ function withinBytes<Item>(items: readonly Item[], bytesOf: (item: Item) => numb
   return taken
 }
 
-function readPosition<Position>(value: unknown, schema: z.ZodType<Position>): Position {
-  const parsed = schema.safeParse(value)
+/**
+ * The position in a cursor.
+ * @throws ServiceError VALIDATION_ERROR for a cursor of another list
+ */
+export function readPosition<Position>({
+  cursors,
+  binding,
+  cursor,
+  position,
+}: {
+  cursors: CursorCodec
+  binding: unknown
+  cursor: string
+  position: z.ZodType<Position>
+}): Position {
+  const parsed = position.safeParse(cursors.decode(binding, cursor))
   if (!parsed.success) throw invalidField('cursor', 'is damaged or belongs to another list')
   return parsed.data
-}
-
-/**
- * Reads a list's time window. When only `to` is given, it begins seven days before `to`.
- * Source: docs/contract.md, section 11.
- */
-export function readWindow({ from, to }: WindowQuery): { from: Date | undefined; to: Date | undefined } {
-  const end = to === undefined ? undefined : new Date(to)
-  if (from !== undefined) return { from: new Date(from), to: end }
-  return { from: end === undefined ? undefined : new Date(end.getTime() - windowDays * dayMs), to: end }
 }
 
 /** The answer to a request for a page, each of its items presented. */

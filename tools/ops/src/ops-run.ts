@@ -58,6 +58,13 @@ export function withChangeFlags(command: Command): Command {
     .option('--reason <text>', 'why; goes into the audit log', readReason)
 }
 
+type Given = Parameters<Parameters<Command['action']>[0]>
+
+/** Makes `work` the action of a verb; it gets the verb's arguments and flags beside the run. */
+export function onRun(command: Command, work: (run: OpsRun, ...given: Given) => Promise<void>): void {
+  command.action((...given) => runOps(command, (run) => work(run, ...given)))
+}
+
 /** Connects with the rights of the ops user, runs `work` and hangs up. */
 export async function runOps(command: Command, work: (run: OpsRun) => Promise<void>): Promise<void> {
   const { json, dataDir, yes, dryRun, reason } = common.parse(command.opts())

@@ -1,10 +1,18 @@
 import type { WriteStream } from 'node:tty'
 
-/** Rows in aligned columns; null shows as a dash. */
-export function textTable(rows: readonly Readonly<Record<string, unknown>>[]): string {
+/** The fields of a record, one a row. */
+export function fieldTable(record: object): string {
+  return textTable(Object.entries(record).map(([field, value]) => ({ field, value })))
+}
+
+/** Rows in aligned columns, the named ones or all; null shows as a dash. */
+export function textTable(
+  rows: readonly Readonly<Record<string, unknown>>[],
+  named?: readonly string[],
+): string {
   const [first] = rows
   if (first === undefined) return 'nothing'
-  const columns = Object.keys(first)
+  const columns = named ?? Object.keys(first)
   const cells = rows.map((row) => columns.map((column) => cellText(row[column])))
   const widths = columns.map((column, index) =>
     Math.max(column.length, ...cells.map((line) => line[index]?.length ?? 0)),

@@ -12,9 +12,9 @@ import { fanoutRewind, opsListParked, opsRetryParked, opsShowParked } from '@pit
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Command } from 'commander'
 import { type ConsumerView, viewConsumers } from '../consumer-view.ts'
-import { type OpsRun, runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
+import { onRun, type OpsRun, runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { readCount, readInstant } from '../read-flags.ts'
-import { textTable } from '../output.ts'
+import { fieldTable, textTable } from '../output.ts'
 import { UsageError } from '../failures.ts'
 
 const pausedUntil = new Date('2999-12-31T00:00:00Z')
@@ -29,43 +29,38 @@ const counted = new Map([
 /** `consumer list|show|pause|resume|rewind`. Source: docs/contract.md, section 10. */
 export function consumerCommands(program: Command): void {
   const noun = program.command('consumer').description('durable JetStream consumers')
-  withCommonFlags(noun.command('list')).action(async (_flags, command: Command) => {
-    await runOps(command, async ({ bus, show }) => {
-      const views = await viewConsumers(bus)
-      show(views, textTable(views))
-    })
+  onRun(withCommonFlags(noun.command('list')), async ({ bus, show }) => {
+    const views = await viewConsumers(bus)
+    show(views, textTable(views))
   })
-  withCommonFlags(noun.command('show <name>')).action(async (name: string, _flags, command: Command) => {
-    await runOps(command, async ({ bus, show }) => {
-      const view = await find(bus, name)
-      const { config, delivered, ack_floor } = await (await jetstreamManager(bus.nc)).consumers.info(
-        view.stream,
-        name,
-      )
-      const record = {
-        ...view,
-        delivered_seq: delivered.stream_seq,
-        acknowledged_seq: ack_floor.stream_seq,
-        config,
-      }
-      show(record, textTable(Object.entries(record).map(([field, value]) => ({ field, value }))))
-    })
+  onRun(withCommonFlags(noun.command('show <name>')), async ({ bus, show }, name: string) => {
+    const view = await find(bus, name)
+    const { config, delivered, ack_floor } = await (await jetstreamManager(bus.nc)).consumers.info(
+      view.stream,
+      name,
+    )
+    const record = {
+      ...view,
+      delivered_seq: delivered.stream_seq,
+      acknowledged_seq: ack_floor.stream_seq,
+      config,
+    }
+    show(record, fieldTable(record))
   })
   for (const verb of ['pause', 'resume'] as const) {
-    withChangeFlags(noun.command(`${verb} <name>`)).action(async (name: string, _flags, command: Command) => {
-      await runOps(command, async ({ bus, order, show, confirm, audit }) => {
-        const view = await find(bus, name)
-        await confirm(`${verb} ${name}?`)
-        if (!order.dryRun) {
-          const { consumers } = await jetstreamManager(bus.nc)
-          await (verb === 'pause'
-            ? consumers.pause(view.stream, name, pausedUntil)
-            : consumers.resume(view.stream, name))
-        }
-        await audit(`consumer.${verb}`, name, {})
-        const after = order.dryRun ? { ...view, paused: verb === 'pause' } : await find(bus, name)
-        show(after, `${name}: ${after.paused ? 'paused' : 'running'}, ${after.pending} pending`)
-      })
+    const change = withChangeFlags(noun.command(`${verb} <name>`))
+    onRun(change, async ({ bus, order, show, confirm, audit }, name: string) => {
+      const view = await find(bus, name)
+      await confirm(`${verb} ${name}?`)
+      if (!order.dryRun) {
+        const { consumers } = await jetstreamManager(bus.nc)
+        await (verb === 'pause'
+          ? consumers.pause(view.stream, name, pausedUntil)
+          : consumers.resume(view.stream, name))
+      }
+      await audit(`consumer.${verb}`, name, {})
+      const after = order.dryRun ? { ...view, paused: verb === 'pause' } : await find(bus, name)
+      show(after, `${name}: ${after.paused ? 'paused' : 'running'}, ${after.pending} pending`)
     })
   }
   withChangeFlags(
@@ -194,28 +189,23 @@ const listMax = 1000
 /** `parked list|show|retry`: messages that could not be handled. Source: docs/contract.md, section 10. */
 export function parkedCommands(program: Command): void {
   const noun = program.command('parked').description('messages that could not be handled')
-  withCommonFlags(noun.command('list')).action(async (_flags, command: Command) => {
-    await runOps(command, async ({ bus, show }) => {
-      const { data } = await bus.call(opsListParked, { limit: listMax })
-      show(data, textTable(data.map(({ payload: _, ...row }) => row)))
-    })
+  onRun(withCommonFlags(noun.command('list')), async ({ bus, show }) => {
+    const { data } = await bus.call(opsListParked, { limit: listMax })
+    show(data, textTable(data.map(({ payload: _, ...row }) => row)))
   })
-  withCommonFlags(noun.command('show <id>')).action(async (parkedId: string, _flags, command: Command) => {
-    await runOps(command, async ({ bus, show }) => {
-      const record = await bus.call(opsShowParked, { parkedId })
-      show(record, textTable(Object.entries(record).map(([field, value]) => ({ field, value }))))
-    })
+  onRun(withCommonFlags(noun.command('show <id>')), async ({ bus, show }, parkedId: string) => {
+    const record = await bus.call(opsShowParked, { parkedId })
+    show(record, fieldTable(record))
   })
-  withChangeFlags(noun.command('retry <id>')).action(async (parkedId: string, _flags, command: Command) => {
-    await runOps(command, async ({ bus, order, show, confirm, audit }) => {
-      await confirm(`Try ${parkedId} again?`)
-      const result = await bus.call(opsRetryParked, { order, parkedId })
-      await audit('parked.retry', parkedId, { handled: result.handled })
-      if (!result.handled && !order.dryRun)
-        throw new ServiceError('CONFLICT', {
-          message: `It failed again: ${result.error ?? 'for an unknown reason'}`,
-        })
-      show(result, `${parkedId}: handled`)
-    })
+  const retry = withChangeFlags(noun.command('retry <id>'))
+  onRun(retry, async ({ bus, order, show, confirm, audit }, parkedId: string) => {
+    await confirm(`Try ${parkedId} again?`)
+    const result = await bus.call(opsRetryParked, { order, parkedId })
+    await audit('parked.retry', parkedId, { handled: result.handled })
+    if (!result.handled && !order.dryRun)
+      throw new ServiceError('CONFLICT', {
+        message: `It failed again: ${result.error ?? 'for an unknown reason'}`,
+      })
+    show(result, `${parkedId}: handled`)
   })
 }

@@ -5,7 +5,7 @@ import { mapBounded } from '@pitboss/runtime/map-bounded'
 import type { Command } from 'commander'
 import type { z } from 'zod'
 import { type MissingEvent, missingEvents } from '../missing-events.ts'
-import { type OpsRun, runOps, withCommonFlags } from '../ops-run.ts'
+import { onRun, type OpsRun, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
 import { readInstant } from '../read-flags.ts'
 
@@ -17,25 +17,23 @@ const settledAfterMs = 60_000
 /** `event audit`: facts without a recorded event. Source: docs/contract.md, section 10. */
 export function eventCommands(program: Command): void {
   const noun = program.command('event').description('recorded events of every operator')
-  withCommonFlags(
+  const verb = withCommonFlags(
     noun.command('audit').description('ended rounds and movements of which no event is recorded'),
   )
     .requiredOption('--from <time>', 'rounds created at this time or later', readInstant)
     .option('--to <time>', 'rounds created at this time or earlier; a minute ago unless given', readInstant)
-    .action(async (flags, command: Command) => {
-      await runOps(command, async (run) => {
-        const to = flags.to ?? new Date(Date.now() - settledAfterMs).toISOString()
-        const { rounds, missing } = await audit(run, flags.from, to)
-        const count = (service: MissingEvent['service']) =>
-          missing.filter((event) => event.service === service).length
-        const counts = { rounds: count('rounds'), 'wallet-bridge': count('wallet-bridge') }
-        const verdict = `${rounds} rounds looked at, ${missing.length} events missing (rounds ${counts.rounds}, wallet-bridge ${counts['wallet-bridge']})`
-        run.show(
-          { from: flags.from, to, rounds, missing_of: counts, missing },
-          missing.length === 0 ? verdict : `${verdict}\n\n${textTable(missing)}`,
-        )
-      })
-    })
+  onRun(verb, async (run, flags) => {
+    const to = flags.to ?? new Date(Date.now() - settledAfterMs).toISOString()
+    const { rounds, missing } = await audit(run, flags.from, to)
+    const count = (service: MissingEvent['service']) =>
+      missing.filter((event) => event.service === service).length
+    const counts = { rounds: count('rounds'), 'wallet-bridge': count('wallet-bridge') }
+    const verdict = `${rounds} rounds looked at, ${missing.length} events missing (rounds ${counts.rounds}, wallet-bridge ${counts['wallet-bridge']})`
+    run.show(
+      { from: flags.from, to, rounds, missing_of: counts, missing },
+      missing.length === 0 ? verdict : `${verdict}\n\n${textTable(missing)}`,
+    )
+  })
 }
 
 /** Looks at every round of the window, a page at a time. */

@@ -2,80 +2,60 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { opsShowOperator } from '@pitboss/contracts/calls/auth-ops'
 import { opsListMovements, opsResolveMovement, opsShowMovement } from '@pitboss/contracts/calls/wallet-ops'
+import { movementStatus } from '@pitboss/contracts/objects/movement'
 import { operatorIdOf } from '@pitboss/contracts/primitives'
 import { type Difference, diffLedger, type Finding, type LedgerSummary } from '@pitboss/ledger/diff-ledger'
 import { type LedgerLine, readLedger } from '@pitboss/ledger/ledger-lines'
 import { newId } from '@pitboss/runtime/new-id'
 import { type Command, Option } from 'commander'
-import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
-import { type Progress, textTable } from '../output.ts'
+import { onRun, withChangeFlags, withCommonFlags } from '../ops-run.ts'
+import { fieldTable, type Progress, textTable } from '../output.ts'
 import { readCount, readDuration, readInstant } from '../read-flags.ts'
 import { UsageError } from '../failures.ts'
 
 /** `movement list|show|resolve`, docs/contract.md, section 10; `movement diff` is ours. */
 export function movementCommands(program: Command): void {
   const noun = program.command('movement').description('money on its way')
-  withCommonFlags(noun.command('list'))
-    .addOption(
-      new Option('--status <status>').choices([
-        'PENDING',
-        'SUCCESS',
-        'FAILED',
-        'REFUNDED',
-        'ROLLED_BACK',
-      ] as const),
-    )
+  const list = withCommonFlags(noun.command('list'))
+    .addOption(new Option('--status <status>').choices(movementStatus.options))
     .option('--older-than <duration>', 'such as 5m', readDuration)
     .option('--limit <count>', 'at most 1000', readCount(1000), 100)
-    .action(async (flags, command: Command) => {
-      await runOps(command, async ({ bus, show }) => {
-        const { data } = await bus.call(opsListMovements, {
-          status: flags.status ?? null,
-          olderThanS: flags.olderThan ?? null,
-          limit: flags.limit,
-        })
-        show(
-          data,
-          textTable(
-            data.map(
-              ({ reference, type, status, amount, currency, age_s, next_attempt_at, operator_id }) => ({
-                reference,
-                type,
-                status,
-                amount,
-                currency,
-                age_s,
-                next_attempt_at,
-                operator_id,
-              }),
-            ),
-          ),
-        )
-      })
+  onRun(list, async ({ bus, show }, flags) => {
+    const { data } = await bus.call(opsListMovements, {
+      status: flags.status ?? null,
+      olderThanS: flags.olderThan ?? null,
+      limit: flags.limit,
     })
-  withCommonFlags(
-    noun.command('show <reference>').description('by reference (txn_…) or transaction id'),
-  ).action(async (reference: string, _flags, command: Command) => {
-    await runOps(command, async ({ bus, show }) => {
-      const record = await bus.call(opsShowMovement, { reference })
-      show(
-        record,
-        `${textTable(Object.entries(record.movement).map(([field, value]) => ({ field, value })))}\n\n${textTable(record.attempts)}`,
-      )
-    })
+    const columns = [
+      'reference',
+      'type',
+      'status',
+      'amount',
+      'currency',
+      'age_s',
+      'next_attempt_at',
+      'operator_id',
+    ]
+    show(data, textTable(data, columns))
   })
-  withChangeFlags(noun.command('resolve <reference>').description("end an owed movement by a person's word"))
-    .addOption(new Option('--as <end>').choices(['success', 'failed'] as const).makeOptionMandatory())
-    .action(async (reference: string, flags, command: Command) => {
-      await runOps(command, async ({ bus, order, show, confirm, audit }) => {
-        if (order.reason === null) throw new UsageError('--reason is needed: it goes into the audit log')
-        await confirm(`End ${reference} as ${flags.as}? Nobody will try it again.`)
-        const record = await bus.call(opsResolveMovement, { order, reference, as: flags.as })
-        await audit('movement.resolve', reference, { as: flags.as })
-        show(record, `${record.reference}: ${record.status}`)
-      })
-    })
-  withCommonFlags(
+  const show = withCommonFlags(
+    noun.command('show <reference>').description('by reference (txn_…) or transaction id'),
+  )
+  onRun(show, async ({ bus, show }, reference: string) => {
+    const record = await bus.call(opsShowMovement, { reference })
+    show(record, `${fieldTable(record.movement)}\n\n${textTable(record.attempts)}`)
+  })
+  const resolve = withChangeFlags(
+    noun.command('resolve <reference>').description("end an owed movement by a person's word"),
+  ).addOption(new Option('--as <end>').choices(['success', 'failed'] as const).makeOptionMandatory())
+  onRun(resolve, async ({ bus, order, show, confirm, audit }, reference: string, flags) => {
+    if (order.reason === null) throw new UsageError('--reason is needed: it goes into the audit log')
+    await confirm(`End ${reference} as ${flags.as}? Nobody will try it again.`)
+    const record = await bus.call(opsResolveMovement, { order, reference, as: flags.as })
+    await audit('movement.resolve', reference, { as: flags.as })
+    show(record, `${record.reference}: ${record.status}`)
+  })
+  const diff = withCommonFlags(
     noun
       .command('diff <ledger>')
       .description(
@@ -89,25 +69,23 @@ export function movementCommands(program: Command): void {
     .requiredOption('--from <time>', 'of our movements, inclusive', readInstant)
     .requiredOption('--to <time>', 'of our movements, inclusive', readInstant)
     .addOption(new Option('--format <format>', 'unless told by .csv').choices(['json-lines', 'csv'] as const))
-    .action(async (path: string, flags, command: Command) => {
-      await runOps(command, async ({ bus, show, follow }) => {
-        const operatorId = operatorIdOf(flags.operator)
-        if (operatorId === null) throw new UsageError('--operator must be an op_… handle or a uuid')
-        if (flags.from > flags.to) throw new UsageError('--from must not be after --to')
-        if (path !== '-') await readable(path)
-        await bus.call(opsShowOperator, { operator: flags.operator })
-        const scope = { operatorId, environment: flags.environment === 'LIVE' ? 'LIVE' : 'SANDBOX' } as const
-        const lines = readLedger(
-          path === '-' ? process.stdin : createReadStream(path),
-          flags.format ?? (path.endsWith('.csv') ? 'csv' : 'json-lines'),
-        )
-        const window = { scope, from: flags.from, to: flags.to, requestId: newId('req') }
-        const { differences, summary } = await follow(null, (progress) =>
-          collect(diffLedger(bus, window, counted(lines, progress))),
-        )
-        show({ summary, differences }, describe(differences, summary))
-      })
-    })
+  onRun(diff, async ({ bus, show, follow }, path: string, flags) => {
+    const operatorId = operatorIdOf(flags.operator)
+    if (operatorId === null) throw new UsageError('--operator must be an op_… handle or a uuid')
+    if (flags.from > flags.to) throw new UsageError('--from must not be after --to')
+    if (path !== '-') await readable(path)
+    await bus.call(opsShowOperator, { operator: flags.operator })
+    const scope = { operatorId, environment: flags.environment === 'LIVE' ? 'LIVE' : 'SANDBOX' } as const
+    const lines = readLedger(
+      path === '-' ? process.stdin : createReadStream(path),
+      flags.format ?? (path.endsWith('.csv') ? 'csv' : 'json-lines'),
+    )
+    const window = { scope, from: flags.from, to: flags.to, requestId: newId('req') }
+    const { differences, summary } = await follow(null, (progress) =>
+      collect(diffLedger(bus, window, counted(lines, progress))),
+    )
+    show({ summary, differences }, describe(differences, summary))
+  })
 }
 
 /** Kept in memory and printed at most; all are counted. */

@@ -1,7 +1,7 @@
 import * as calls from '@pitboss/contracts/calls/auth-ops'
 import { type Command, Option } from 'commander'
-import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
-import { textTable } from '../output.ts'
+import { onRun, runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
+import { fieldTable, textTable } from '../output.ts'
 import { UsageError } from '../failures.ts'
 
 const pageMax = 200
@@ -9,75 +9,63 @@ const pageMax = 200
 /** `user reset-factor`. Source: docs/contract.md, sections 10 and 12. */
 export function userCommands(program: Command): void {
   const noun = program.command('user').description('people of accounts')
-  withChangeFlags(
+  const resetFactor = withChangeFlags(
     noun.command('reset-factor <user>').description('take the second factor of a person (id or e-mail) away'),
-  )
-    .option('--operator <operator>', 'where several accounts have the e-mail address')
-    .action(async (user: string, flags, command: Command) => {
-      await runOps(command, async ({ bus, order, show, confirm }) => {
-        await confirm(`Take the second factor of ${user} away and sign the person out everywhere?`)
-        const record = await bus.call(calls.opsResetFactor, { order, user, operator: flags.operator ?? null })
-        show(record, `${record.user_id}  ${record.email}: no second factor`)
-      })
-    })
+  ).option('--operator <operator>', 'where several accounts have the e-mail address')
+  onRun(resetFactor, async ({ bus, order, show, confirm }, user: string, flags) => {
+    await confirm(`Take the second factor of ${user} away and sign the person out everywhere?`)
+    const record = await bus.call(calls.opsResetFactor, { order, user, operator: flags.operator ?? null })
+    show(record, `${record.user_id}  ${record.email}: no second factor`)
+  })
 }
 
 /** `operator create|list|show|set`. Source: docs/contract.md, section 10. */
 export function operatorCommands(program: Command): void {
   const noun = program.command('operator').description('accounts and their switches')
 
-  withChangeFlags(noun.command('create').description('make an account and its owner'))
+  const create = withChangeFlags(noun.command('create').description('make an account and its owner'))
     .requiredOption('--name <name>')
     .requiredOption('--email <address>')
     .option('--password <password>', 'of the owner; made up when left out')
     .addOption(new Option('--plan <plan>').choices(['free', 'paid'] as const).default('free' as const))
     .option('--approved', 'approved for real money', false)
-    .action(async (flags, command: Command) => {
-      await runOps(command, async ({ bus, order, show, confirm }) => {
-        const { name, email, password = null, plan, approved } = flags
-        await confirm(`Make the account ${name}?`)
-        const made = await bus.call(calls.opsCreateOperator, {
-          order,
-          name,
-          email,
-          password,
-          plan,
-          approved,
-          currencies: null,
-        })
-        show(
-          made,
-          `${made.operator_id}  ${made.name}\ndashboard login: ${made.dashboard.email}  ${made.dashboard.password}`,
-        )
-      })
+  onRun(create, async ({ bus, order, show, confirm }, flags) => {
+    const { name, email, password = null, plan, approved } = flags
+    await confirm(`Make the account ${name}?`)
+    const made = await bus.call(calls.opsCreateOperator, {
+      order,
+      name,
+      email,
+      password,
+      plan,
+      approved,
+      currencies: null,
     })
+    show(
+      made,
+      `${made.operator_id}  ${made.name}\ndashboard login: ${made.dashboard.email}  ${made.dashboard.password}`,
+    )
+  })
 
-  withCommonFlags(noun.command('list').description('all accounts')).action(
-    async (_flags, command: Command) => {
-      await runOps(command, async ({ bus, show }) => {
-        const all = []
-        let cursor: string | null = null
-        do {
-          const page: { data: Record<string, unknown>[]; next_cursor: string | null } = await bus.call(
-            calls.opsListOperators,
-            { cursor, limit: pageMax },
-          )
-          all.push(...page.data)
-          cursor = page.next_cursor
-        } while (cursor !== null)
-        show(all, textTable(all))
-      })
-    },
-  )
+  onRun(withCommonFlags(noun.command('list').description('all accounts')), async ({ bus, show }) => {
+    const all = []
+    let cursor: string | null = null
+    do {
+      const page: { data: Record<string, unknown>[]; next_cursor: string | null } = await bus.call(
+        calls.opsListOperators,
+        { cursor, limit: pageMax },
+      )
+      all.push(...page.data)
+      cursor = page.next_cursor
+    } while (cursor !== null)
+    show(all, textTable(all))
+  })
 
-  withCommonFlags(noun.command('show <operator>').description('one account')).action(
-    async (operator: string, _flags, command: Command) => {
-      await runOps(command, async ({ bus, show }) => {
-        const record = await bus.call(calls.opsShowOperator, { operator })
-        show(record, textTable(Object.entries(record).map(([field, value]) => ({ field, value }))))
-      })
-    },
-  )
+  const show = withCommonFlags(noun.command('show <operator>').description('one account'))
+  onRun(show, async ({ bus, show }, operator: string) => {
+    const record = await bus.call(calls.opsShowOperator, { operator })
+    show(record, fieldTable(record))
+  })
 
   withChangeFlags(noun.command('set <operator>').description('turn switches; in force everywhere within 2 s'))
     .addOption(new Option('--plan <plan>').choices(['free', 'paid'] as const))
@@ -99,7 +87,7 @@ export function operatorCommands(program: Command): void {
           ...(suspended === undefined ? {} : { suspended: suspended === 'yes' }),
           ...(livePlay === undefined ? {} : { live_play: livePlay }),
         })
-        show(record, textTable(Object.entries(record).map(([field, value]) => ({ field, value }))))
+        show(record, fieldTable(record))
       })
     })
 }

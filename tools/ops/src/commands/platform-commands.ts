@@ -8,88 +8,77 @@ import {
 } from '@pitboss/contracts/calls/auth-ops'
 import { opsSetGame } from '@pitboss/contracts/calls/rounds'
 import { type Command, Option } from 'commander'
-import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
+import { onRun, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
 import { readCount } from '../read-flags.ts'
 
 /** `platform show|set` and `game set`. Source: docs/contract.md, section 10. */
 export function platformCommands(program: Command): void {
   const noun = program.command('platform').description('switches of the whole platform')
-  withCommonFlags(noun.command('show').description('how they stand')).action(
-    async (_flags, command: Command) => {
-      await runOps(command, async ({ bus, show }) => {
-        const record = await bus.call(opsShowPlatform, {})
-        show(record, `real money: ${record.real_money ? 'on' : 'off'}`)
-      })
-    },
+  onRun(withCommonFlags(noun.command('show').description('how they stand')), async ({ bus, show }) => {
+    const record = await bus.call(opsShowPlatform, {})
+    show(record, `real money: ${record.real_money ? 'on' : 'off'}`)
+  })
+  const set = withChangeFlags(noun.command('set').description('turn them')).addOption(
+    new Option('--real-money <on|off>').choices(['on', 'off'] as const).makeOptionMandatory(),
   )
-  withChangeFlags(noun.command('set').description('turn them'))
-    .addOption(new Option('--real-money <on|off>').choices(['on', 'off'] as const).makeOptionMandatory())
-    .action(async (flags, command: Command) => {
-      await runOps(command, async ({ bus, order, show, confirm }) => {
-        await confirm(`Turn real-money play ${flags.realMoney} for everybody?`)
-        const record = await bus.call(opsSetPlatform, { order, real_money: flags.realMoney === 'on' })
-        show(record, `real money: ${record.real_money ? 'on' : 'off'}`)
-      })
-    })
+  onRun(set, async ({ bus, order, show, confirm }, flags) => {
+    await confirm(`Turn real-money play ${flags.realMoney} for everybody?`)
+    const record = await bus.call(opsSetPlatform, { order, real_money: flags.realMoney === 'on' })
+    show(record, `real money: ${record.real_money ? 'on' : 'off'}`)
+  })
 
   const game = program.command('game').description('games of the whole platform')
-  withChangeFlags(game.command('set <slug>').description('take a game down or bring it back'))
-    .addOption(new Option('--status <status>').choices(['AVAILABLE', 'DOWN'] as const).makeOptionMandatory())
-    .action(async (slug: string, flags, command: Command) => {
-      await runOps(command, async ({ bus, order, show, confirm, audit }) => {
-        await confirm(`Set ${slug} to ${flags.status} for everybody?`)
-        const record = await bus.call(opsSetGame, { order, slug, status: flags.status })
-        await audit('game.set', slug, { status: flags.status })
-        show(record, `${record.slug}: ${record.status}`)
-      })
-    })
+  const setGame = withChangeFlags(
+    game.command('set <slug>').description('take a game down or bring it back'),
+  ).addOption(new Option('--status <status>').choices(['AVAILABLE', 'DOWN'] as const).makeOptionMandatory())
+  onRun(setGame, async ({ bus, order, show, confirm, audit }, slug: string, flags) => {
+    await confirm(`Set ${slug} to ${flags.status} for everybody?`)
+    const record = await bus.call(opsSetGame, { order, slug, status: flags.status })
+    await audit('game.set', slug, { status: flags.status })
+    show(record, `${record.slug}: ${record.status}`)
+  })
 }
 
 /** `keys list|rotate|retire`. Source: docs/contract.md, section 10. */
 export function keyCommands(program: Command): void {
   const noun = program.command('keys').description('token signing keys')
-  withCommonFlags(noun.command('list').description('keys that sign or verify')).action(
-    async (_flags, command: Command) => {
-      await runOps(command, async ({ bus, show }) => {
-        const { data } = await bus.call(opsListKeys, {})
-        show(data, textTable(data))
-      })
-    },
-  )
-  withChangeFlags(
+  const list = withCommonFlags(noun.command('list').description('keys that sign or verify'))
+  onRun(list, async ({ bus, show }) => {
+    const { data } = await bus.call(opsListKeys, {})
+    show(data, textTable(data))
+  })
+  const rotate = withChangeFlags(
     noun
       .command('rotate')
       .description('a new key signs; the old one verifies until its last token has expired'),
-  ).action(async (_flags, command: Command) => {
-    await runOps(command, async ({ bus, order, show, confirm }) => {
-      await confirm('Make a new signing key?')
-      const { data } = await bus.call(opsRotateKeys, { order })
-      show(data, textTable(data))
-    })
-  })
-  withChangeFlags(
-    noun.command('retire <kid>').description('a leaked key ends, and every token that it has signed'),
   )
-    .requiredOption('--now', 'needed: everybody mints or signs in anew, players reopen their games')
-    .action(async (kid: string, _flags, command: Command) => {
-      await runOps(command, async ({ bus, order, show, confirm }) => {
-        await confirm(`End ${kid} and every token that it has signed, of everybody?`)
-        const { data } = await bus.call(opsRetireKey, { order, kid })
-        show(data, textTable(data))
-      })
-    })
+  onRun(rotate, async ({ bus, order, show, confirm }) => {
+    await confirm('Make a new signing key?')
+    const { data } = await bus.call(opsRotateKeys, { order })
+    show(data, textTable(data))
+  })
+  const retire = withChangeFlags(
+    noun.command('retire <kid>').description('a leaked key ends, and every token that it has signed'),
+  ).requiredOption('--now', 'needed: everybody mints or signs in anew, players reopen their games')
+  onRun(retire, async ({ bus, order, show, confirm }, kid: string) => {
+    await confirm(`End ${kid} and every token that it has signed, of everybody?`)
+    const { data } = await bus.call(opsRetireKey, { order, kid })
+    show(data, textTable(data))
+  })
 }
 
 /** `audit list`: who changed what, when and why, newest first. Source: docs/contract.md, section 10. */
 export function auditCommands(program: Command): void {
   const noun = program.command('audit').description('who changed what')
-  withCommonFlags(noun.command('list').description('newest first'))
-    .option('--limit <count>', 'at most 200', readCount(200), 50)
-    .action(async (flags, command: Command) => {
-      await runOps(command, async ({ bus, show }) => {
-        const { data } = await bus.call(opsListAudit, { cursor: null, limit: flags.limit })
-        show(data, textTable(data))
-      })
-    })
+  const list = withCommonFlags(noun.command('list').description('newest first')).option(
+    '--limit <count>',
+    'at most 200',
+    readCount(200),
+    50,
+  )
+  onRun(list, async ({ bus, show }, flags) => {
+    const { data } = await bus.call(opsListAudit, { cursor: null, limit: flags.limit })
+    show(data, textTable(data))
+  })
 }

@@ -8,7 +8,7 @@ import { verifyRound } from '@pitboss/fairness/verify-round'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { UsageError } from '../failures.ts'
-import { runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
+import { onRun, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
 import { readInstant } from '../read-flags.ts'
 
@@ -20,63 +20,62 @@ type Moment = { at: string; what: string }
  */
 export function roundCommands(program: Command): void {
   const noun = program.command('round').description('rounds of every operator')
-  withCommonFlags(
+  const show = withCommonFlags(
     noun.command('show <id>').description('round, movements, attempts, events, deliveries and verification'),
-  ).action(async (roundId: string, _flags, command: Command) => {
-    await runOps(command, async ({ bus, show }) => {
-      const [{ operator_id, round, history }, movements, events] = await Promise.all([
-        bus.call(opsShowRound, { roundId }),
-        bus.call(opsMovementsOfRound, { roundId }),
-        bus.call(opsEventsOfRound, { roundId }),
-      ])
-      const verification = round.completed_at === null ? null : verifyRound(round)
-      const timeline: Moment[] = [
-        ...history,
-        ...movements.data.flatMap(({ movement, attempts }) => [
-          {
-            at: movement.created_at,
-            what: `${movement.type} ${movement.transaction_id} of ${movement.amount} ${movement.currency} intended`,
-          },
-          ...attempts.map((attempt) => ({
-            at: attempt.sent_at,
-            what: `${attempt.operation} of ${movement.transaction_id}: ${attempt.http_status ?? attempt.error ?? 'no answer'} ${attempt.wallet_code ?? ''} → ${attempt.classification}`,
-          })),
-        ]),
-        ...events.data.flatMap(({ event, deliveries }) => [
-          { at: String(event.created_at), what: `event ${String(event.type)} ${String(event.id)}` },
-          ...deliveries.flatMap(({ delivery_id, status, last_attempt }) =>
-            last_attempt === null
-              ? []
-              : [
-                  {
-                    at: last_attempt.sent_at,
-                    what: `delivery ${delivery_id} ${status}, attempt ${last_attempt.attempt}`,
-                  },
-                ],
-          ),
-        ]),
-      ].toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
-      const dossier = {
-        operator_id,
-        round,
-        movements: movements.data,
-        attempts: movements.data.flatMap(({ movement: { transaction_id }, attempts }) =>
-          attempts.map((attempt) => ({ transaction_id, ...attempt })),
+  )
+  onRun(show, async ({ bus, show }, roundId: string) => {
+    const [{ operator_id, round, history }, movements, events] = await Promise.all([
+      bus.call(opsShowRound, { roundId }),
+      bus.call(opsMovementsOfRound, { roundId }),
+      bus.call(opsEventsOfRound, { roundId }),
+    ])
+    const verification = round.completed_at === null ? null : verifyRound(round)
+    const timeline: Moment[] = [
+      ...history,
+      ...movements.data.flatMap(({ movement, attempts }) => [
+        {
+          at: movement.created_at,
+          what: `${movement.type} ${movement.transaction_id} of ${movement.amount} ${movement.currency} intended`,
+        },
+        ...attempts.map((attempt) => ({
+          at: attempt.sent_at,
+          what: `${attempt.operation} of ${movement.transaction_id}: ${attempt.http_status ?? attempt.error ?? 'no answer'} ${attempt.wallet_code ?? ''} → ${attempt.classification}`,
+        })),
+      ]),
+      ...events.data.flatMap(({ event, deliveries }) => [
+        { at: String(event.created_at), what: `event ${String(event.type)} ${String(event.id)}` },
+        ...deliveries.flatMap(({ delivery_id, status, last_attempt }) =>
+          last_attempt === null
+            ? []
+            : [
+                {
+                  at: last_attempt.sent_at,
+                  what: `delivery ${delivery_id} ${status}, attempt ${last_attempt.attempt}`,
+                },
+              ],
         ),
-        events: events.data,
-        deliveries: events.data.flatMap(({ deliveries }) => deliveries),
-        verification,
-        timeline,
-      }
-      const verdict =
-        verification === null ? 'not over yet' : verification.valid ? 'verified' : 'DOES NOT VERIFY'
-      show(
-        dossier,
-        `${round.round_id}  ${round.game}  ${round.status}  stake ${round.stake} ${round.currency}  payout ${round.payout ?? '-'}  ${verdict}\n\n${textTable(timeline)}`,
-      )
-    })
+      ]),
+    ].toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+    const dossier = {
+      operator_id,
+      round,
+      movements: movements.data,
+      attempts: movements.data.flatMap(({ movement: { transaction_id }, attempts }) =>
+        attempts.map((attempt) => ({ transaction_id, ...attempt })),
+      ),
+      events: events.data,
+      deliveries: events.data.flatMap(({ deliveries }) => deliveries),
+      verification,
+      timeline,
+    }
+    const verdict =
+      verification === null ? 'not over yet' : verification.valid ? 'verified' : 'DOES NOT VERIFY'
+    show(
+      dossier,
+      `${round.round_id}  ${round.game}  ${round.status}  stake ${round.stake} ${round.currency}  payout ${round.payout ?? '-'}  ${verdict}\n\n${textTable(timeline)}`,
+    )
   })
-  withChangeFlags(
+  const orphans = withChangeFlags(
     noun
       .command('orphans')
       .description('stakes that stand at the wallet without a round, after a database was restored'),
@@ -88,38 +87,36 @@ export function roundCommands(program: Command): void {
     .requiredOption('--from <time>', 'of the stakes, inclusive', readInstant)
     .requiredOption('--to <time>', 'of the stakes, inclusive', readInstant)
     .option('--heal', 'give back the stakes of rounds that have not ended, and move nonces beyond all', false)
-    .action(async (flags, command: Command) => {
-      await runOps(command, async ({ bus, order, show, confirm, audit }) => {
-        const operatorId = operatorIdOf(flags.operator)
-        if (operatorId === null) throw new UsageError('--operator must be an op_… handle or a uuid')
-        if (flags.heal && order.reason === null)
-          throw new UsageError('--reason is needed: it goes into the audit log')
-        const environment = flags.environment === 'LIVE' ? 'LIVE' : 'SANDBOX'
-        const scope = { operatorId, environment } as const
-        const orphans: Orphan[] = []
-        for await (const ids of stakesOf(bus, { scope, from: flags.from, to: flags.to })) {
-          const { data } = await bus.call(opsOrphanedStakes, { scope, transactionIds: ids })
-          for (const one of data) orphans.push({ ...one, ...(await endOf(bus, one.round_id)), refund: null })
-        }
-        if (flags.heal && orphans.length > 0) {
-          const open = orphans.filter(({ ended }) => !ended).length
-          await confirm(`Give back ${open} stakes and move ${orphans.length} nonce sequences?`)
-          for (const one of orphans) await heal(one)
-        }
-        show(orphans, orphans.length === 0 ? 'every stake has its round' : textTable(orphans))
+  onRun(orphans, async ({ bus, order, show, confirm, audit }, flags) => {
+    const operatorId = operatorIdOf(flags.operator)
+    if (operatorId === null) throw new UsageError('--operator must be an op_… handle or a uuid')
+    if (flags.heal && order.reason === null)
+      throw new UsageError('--reason is needed: it goes into the audit log')
+    const environment = flags.environment === 'LIVE' ? 'LIVE' : 'SANDBOX'
+    const scope = { operatorId, environment } as const
+    const orphans: Orphan[] = []
+    for await (const ids of stakesOf(bus, { scope, from: flags.from, to: flags.to })) {
+      const { data } = await bus.call(opsOrphanedStakes, { scope, transactionIds: ids })
+      for (const one of data) orphans.push({ ...one, ...(await endOf(bus, one.round_id)), refund: null })
+    }
+    if (flags.heal && orphans.length > 0) {
+      const open = orphans.filter(({ ended }) => !ended).length
+      await confirm(`Give back ${open} stakes and move ${orphans.length} nonce sequences?`)
+      for (const one of orphans) await heal(one)
+    }
+    show(orphans, orphans.length === 0 ? 'every stake has its round' : textTable(orphans))
 
-        async function heal(one: Orphan): Promise<void> {
-          const { transaction_id: transactionId, nonce, ended } = one
-          const asked = { order, scope, transactionId, nonce, refund: !ended }
-          one.refund = (await bus.call(opsHealOrphan, asked)).refund
-          await audit('round.heal', one.round_id, {
-            transaction_id: transactionId,
-            nonce,
-            refund: one.refund,
-          })
-        }
+    async function heal(one: Orphan): Promise<void> {
+      const { transaction_id: transactionId, nonce, ended } = one
+      const asked = { order, scope, transactionId, nonce, refund: !ended }
+      one.refund = (await bus.call(opsHealOrphan, asked)).refund
+      await audit('round.heal', one.round_id, {
+        transaction_id: transactionId,
+        nonce,
+        refund: one.refund,
       })
-    })
+    }
+  })
 }
 
 type Orphan = {

@@ -7,7 +7,7 @@ import { clockDifferenceMaxMs } from '@pitboss/runtime/clock'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { viewConsumers } from '../consumer-view.ts'
-import { runOps, withCommonFlags } from '../ops-run.ts'
+import { onRun, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
 
 const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks'] as const
@@ -22,59 +22,56 @@ const pong = z.looseObject({
 
 /** `status`: services, engines, lag, and what waits longest. Source: docs/contract.md, section 10. */
 export function statusCommand(program: Command): void {
-  withCommonFlags(program.command('status').description('how everything stands')).action(
-    async (_flags, command: Command) => {
-      await runOps(command, async ({ bus, show }) => {
-        const problems: string[] = []
-        /**
-         * A part that cannot be reached is null and named: a status is wanted most when something is down.
-         */
-        const ask = <Answer>(what: string, answer: Promise<Answer>): Promise<Answer | null> =>
-          answer.catch((error: unknown) => {
-            problems.push(`${what}: ${error instanceof Error ? error.message : String(error)}`)
-            return null
-          })
-        const [services, consumers, movements, deliveries, rounds, database] = await Promise.all([
-          pingServices(bus),
-          ask('consumers', viewConsumers(bus)),
-          ask('wallet-bridge', bus.call(opsWalletStatus, {})),
-          ask('webhooks', bus.call(opsWebhooksStatus, {})),
-          ask('rounds', bus.call(opsRoundsStatus, {})),
-          ask('auth', bus.call(opsAuthStatus, {})),
-        ])
-        for (const { name, clock_ahead_ms } of services) {
-          if (clock_ahead_ms === null || Math.abs(clock_ahead_ms) <= clockDifferenceMaxMs) continue
-          problems.push(
-            `${name}: its clock is ${clock_ahead_ms} ms ahead of its database's, so it refuses to work`,
-          )
-        }
-        const nats = {
-          version: bus.nc.info?.version ?? null,
-          server: bus.nc.info?.server_name ?? null,
-          cluster: bus.nc.info?.cluster ?? null,
-        }
-        const mongodb = database?.mongodb ?? null
-        const engines = { mongodb, nats }
-        const record = { services, engines, consumers, movements, deliveries, rounds, problems }
-        const text = [
-          textTable(services),
-          consumers === null ? 'consumers: unknown' : textTable(consumers),
-          movements === null
-            ? 'movements: unknown'
-            : `movements: ${movements.pending} pending, oldest ${movements.oldest_pending_at ?? '-'}; alarms ${JSON.stringify(movements.alarms)}; breakers open: ${movements.breakers_open.join(', ') || 'none'}`,
-          deliveries === null
-            ? 'deliveries: unknown'
-            : `deliveries: ${deliveries.pending} pending, oldest due ${deliveries.oldest_due_at ?? '-'}, ${deliveries.held} held, ${deliveries.parked} messages parked, ${deliveries.paused_endpoints} endpoints paused`,
-          rounds === null
-            ? 'rounds: unknown'
-            : `rounds: ${rounds.unfinished} unfinished, oldest ${rounds.oldest_unfinished_at ?? '-'}`,
-          `engines: MongoDB ${mongodb === null ? 'unknown' : `${mongodb.version} (answers in ${mongodb.ping_ms} ms)`}, NATS ${nats.version ?? '?'}`,
-          ...(problems.length === 0 ? [] : [`PROBLEMS\n${problems.toSorted().join('\n')}`]),
-        ]
-        show(record, text.join('\n\n'))
+  const status = withCommonFlags(program.command('status').description('how everything stands'))
+  onRun(status, async ({ bus, show }) => {
+    const problems: string[] = []
+    /**
+     * A part that cannot be reached is null and named: a status is wanted most when something is down.
+     */
+    const ask = <Answer>(what: string, answer: Promise<Answer>): Promise<Answer | null> =>
+      answer.catch((error: unknown) => {
+        problems.push(`${what}: ${error instanceof Error ? error.message : String(error)}`)
+        return null
       })
-    },
-  )
+    const [services, consumers, movements, deliveries, rounds, database] = await Promise.all([
+      pingServices(bus),
+      ask('consumers', viewConsumers(bus)),
+      ask('wallet-bridge', bus.call(opsWalletStatus, {})),
+      ask('webhooks', bus.call(opsWebhooksStatus, {})),
+      ask('rounds', bus.call(opsRoundsStatus, {})),
+      ask('auth', bus.call(opsAuthStatus, {})),
+    ])
+    for (const { name, clock_ahead_ms } of services) {
+      if (clock_ahead_ms === null || Math.abs(clock_ahead_ms) <= clockDifferenceMaxMs) continue
+      problems.push(
+        `${name}: its clock is ${clock_ahead_ms} ms ahead of its database's, so it refuses to work`,
+      )
+    }
+    const nats = {
+      version: bus.nc.info?.version ?? null,
+      server: bus.nc.info?.server_name ?? null,
+      cluster: bus.nc.info?.cluster ?? null,
+    }
+    const mongodb = database?.mongodb ?? null
+    const engines = { mongodb, nats }
+    const record = { services, engines, consumers, movements, deliveries, rounds, problems }
+    const text = [
+      textTable(services),
+      consumers === null ? 'consumers: unknown' : textTable(consumers),
+      movements === null
+        ? 'movements: unknown'
+        : `movements: ${movements.pending} pending, oldest ${movements.oldest_pending_at ?? '-'}; alarms ${JSON.stringify(movements.alarms)}; breakers open: ${movements.breakers_open.join(', ') || 'none'}`,
+      deliveries === null
+        ? 'deliveries: unknown'
+        : `deliveries: ${deliveries.pending} pending, oldest due ${deliveries.oldest_due_at ?? '-'}, ${deliveries.held} held, ${deliveries.parked} messages parked, ${deliveries.paused_endpoints} endpoints paused`,
+      rounds === null
+        ? 'rounds: unknown'
+        : `rounds: ${rounds.unfinished} unfinished, oldest ${rounds.oldest_unfinished_at ?? '-'}`,
+      `engines: MongoDB ${mongodb === null ? 'unknown' : `${mongodb.version} (answers in ${mongodb.ping_ms} ms)`}, NATS ${nats.version ?? '?'}`,
+      ...(problems.length === 0 ? [] : [`PROBLEMS\n${problems.toSorted().join('\n')}`]),
+    ]
+    show(record, text.join('\n\n'))
+  })
 }
 
 type ServiceRow = { name: string; replicas: number; versions: string; clock_ahead_ms: number | null }

@@ -2,7 +2,7 @@ import { JetStreamApiError } from '@nats-io/jetstream'
 import { applyTopology } from '@pitboss/bus/apply-topology'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { type Command, Option } from 'commander'
-import { runOps, withChangeFlags } from '../ops-run.ts'
+import { onRun, withChangeFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
 
 /**
@@ -11,38 +11,37 @@ import { textTable } from '../output.ts'
  */
 export function topologyCommands(program: Command): void {
   const noun = program.command('topology').description('streams, buckets and consumers in NATS')
-  withChangeFlags(noun.command('apply').description('make or mend them; what is right stays as it is'))
-    .addOption(
-      new Option('--replicas <number>', 'servers that keep each stream')
-        .choices(['1', '3', '5'] as const)
-        .makeOptionMandatory(),
+  const apply = withChangeFlags(
+    noun.command('apply').description('make or mend them; what is right stays as it is'),
+  ).addOption(
+    new Option('--replicas <number>', 'servers that keep each stream')
+      .choices(['1', '3', '5'] as const)
+      .makeOptionMandatory(),
+  )
+  onRun(apply, async ({ bus, order, show, note, confirm, audit }, flags) => {
+    const replicas = Number(flags.replicas)
+    const planned = await applyTopology(bus.nc, { replicas, dryRun: true })
+    const text = textTable(
+      planned.map(({ what, change, differences }) => ({
+        what,
+        change,
+        differences: differences.join('; '),
+      })),
     )
-    .action(async (flags, command: Command) => {
-      await runOps(command, async ({ bus, order, show, note, confirm, audit }) => {
-        const replicas = Number(flags.replicas)
-        const planned = await applyTopology(bus.nc, { replicas, dryRun: true })
-        const text = textTable(
-          planned.map(({ what, change, differences }) => ({
-            what,
-            change,
-            differences: differences.join('; '),
-          })),
-        )
-        const changed = planned.filter(({ change }) => change !== 'none')
-        if (!order.dryRun && changed.length > 0) {
-          await confirm(`${changed.map(({ what, change }) => `${what}: ${change}`).join(', ')}. Go on?`)
-          await applyTopology(bus.nc, { replicas }).catch(explain)
-          await audit('topology.apply', null, { replicas, changed: changed.map(({ what }) => what) }).catch(
-            (error: unknown) => {
-              // The services start after this: the first time nobody is there to keep the record.
-              if (!(error instanceof ServiceError) || error.code !== 'SERVICE_UNAVAILABLE') throw error
-              note('auth does not run yet, so there is no audit record of this')
-            },
-          )
-        }
-        show(planned, text)
-      })
-    })
+    const changed = planned.filter(({ change }) => change !== 'none')
+    if (!order.dryRun && changed.length > 0) {
+      await confirm(`${changed.map(({ what, change }) => `${what}: ${change}`).join(', ')}. Go on?`)
+      await applyTopology(bus.nc, { replicas }).catch(explain)
+      await audit('topology.apply', null, { replicas, changed: changed.map(({ what }) => what) }).catch(
+        (error: unknown) => {
+          // The services start after this: the first time nobody is there to keep the record.
+          if (!(error instanceof ServiceError) || error.code !== 'SERVICE_UNAVAILABLE') throw error
+          note('auth does not run yet, so there is no audit record of this')
+        },
+      )
+    }
+    show(planned, text)
+  })
 }
 
 /** The server's own objection, such as more replicas than it has servers. */

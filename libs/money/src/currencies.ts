@@ -14,7 +14,8 @@ const currencyMinorUnits: ReadonlyMap<string, number> = new Map([
 /**
  * Decimals of a currency, from ISO 4217 plus the five coins and the play money of docs/contract.md, section
  * 1. Codes are upper case and compared exactly. ISO entries whose minor unit is "N.A." (metals, bond units,
- * XDR, XTS, XXX …) are not money here. XCG joined ISO 4217 in 2025, after the list that the package carries.
+ * XDR, XTS, XXX …) are not money here. XCG joined ISO 4217 in 2025, after the list that the package
+ * carries.
  * @returns 0 to 18, or null for a code that is no currency. Never throws.
  */
 export function currencyDigits(code: string): number | null {

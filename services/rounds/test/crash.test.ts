@@ -81,8 +81,8 @@ t.test('a process that dies at any step loses, repeats and re-rolls nothing', as
         transaction_id: `crash-${at}-${session.session_id}`,
       }
       const bet = { target: '98.00', direction: 'under' }
-      // The process dies before it answers, unless the round is lost (2 in 100): a lost round settles nothing,
-      // so the case is played again.
+      // The process dies before it answers, unless the round is lost (2 in 100): a lost round settles
+      // nothing, so the case is played again.
       const died = exited.then(() => true)
       const isDead = await Promise.race([
         died,

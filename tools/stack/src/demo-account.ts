@@ -7,7 +7,7 @@ import { resolvePrincipal } from '@pitboss/contracts/calls/auth'
 import { createCredential } from '@pitboss/contracts/endpoints/auth'
 import { putWallet, rotateWalletSecret } from '@pitboss/contracts/endpoints/wallet'
 import { createWebhook, patchWebhook } from '@pitboss/contracts/endpoints/webhooks'
-import { toEventEnvironment, type AccountMode } from '@pitboss/contracts/primitives'
+import { operatorIdOf, toEventEnvironment, type AccountMode } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { z } from 'zod'
 import { readJson, writePrivateJson } from './state-file.ts'
@@ -62,13 +62,15 @@ export async function prepareDemoAccount({
     state.operator_id = made.operator_id
     save()
   }
-  const operatorId = uuidOf(state.operator_id)
+  const operatorId = present(operatorIdOf(state.operator_id) ?? undefined, 'an op_ handle')
   const { account } = await bus.call(resolvePrincipal, { kind: 'session', operatorId })
   if (account === null)
     throw new ServiceError('NOT_FOUND', {
       message: 'The demo operator is gone from the database; start with --fresh.',
     })
-  const callerIn = (environment: AccountMode) => ownerCaller(account, environment)
+  const asOwner = (environment: AccountMode) => {
+    return { caller: ownerCaller(account, environment), params: {}, query: {}, body: undefined }
+  }
 
   for (const [field, environment] of [
     ['test', 'TEST'],
@@ -76,12 +78,7 @@ export async function prepareDemoAccount({
   ] as const) {
     if (state[field] !== undefined) continue
     const body = { name: `Demo ${environment.toLowerCase()} key`, environment, scopes: [], ip_allowlist: [] }
-    const made = await bus.call(createCredential.call, {
-      caller: callerIn(environment),
-      params: {},
-      query: {},
-      body,
-    })
+    const made = await bus.call(createCredential.call, { ...asOwner(environment), body })
     state[field] = { api_key: made.body.api_key, api_secret: present(made.body.api_secret, 'api_secret') }
     save()
   }
@@ -90,24 +87,12 @@ export async function prepareDemoAccount({
     ['live_wallet', 'LIVE', urls.liveWallet],
   ] as const) {
     if (state[field]?.url === url) continue
-    const caller = callerIn(environment)
-    const settings = { url, timeout_ms: 5000, settle_losses: 'none' as const }
-    const put = await bus.call(putWallet.call, { caller, params: { environment }, query: {}, body: settings })
+    const request = { ...asOwner(environment), params: { environment } }
+    const body = { url, timeout_ms: 5000, settle_losses: 'none' as const }
+    const put = await bus.call(putWallet.call, { ...request, body })
     const known = put.body.secret ?? state[field]?.secret
-    const secret =
-      known ??
-      present(
-        (
-          await bus.call(rotateWalletSecret.call, {
-            caller,
-            params: { environment },
-            query: {},
-            body: undefined,
-          })
-        ).body.secret,
-        'secret',
-      )
-    state[field] = { url, secret }
+    const secret = known ?? (await bus.call(rotateWalletSecret.call, request)).body.secret
+    state[field] = { url, secret: present(secret, 'secret') }
     save()
   }
   if (state.receiver === undefined) {
@@ -117,7 +102,7 @@ export async function prepareDemoAccount({
       events: [],
       description: 'Demo receiver',
     }
-    const made = await bus.call(createWebhook.call, { caller: callerIn('TEST'), params: {}, query: {}, body })
+    const made = await bus.call(createWebhook.call, { ...asOwner('TEST'), body })
     state.receiver = {
       url: urls.receiver,
       secret: present(made.body.secret, 'secret'),
@@ -125,12 +110,7 @@ export async function prepareDemoAccount({
     }
   } else if (state.receiver.url !== urls.receiver) {
     const params = { webhook_id: state.receiver.webhook_id }
-    await bus.call(patchWebhook.call, {
-      caller: callerIn('TEST'),
-      params,
-      query: {},
-      body: { url: urls.receiver },
-    })
+    await bus.call(patchWebhook.call, { ...asOwner('TEST'), params, body: { url: urls.receiver } })
     state.receiver = { ...state.receiver, url: urls.receiver }
   }
   save()
@@ -155,10 +135,6 @@ function ownerCaller(account: Account, environment: AccountMode): Caller {
     idempotencyKey: null,
     clientAddress: '127.0.0.1',
   }
-}
-
-function uuidOf(handle: string): string {
-  return handle.slice(3).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
 function present<Value>(value: Value | undefined, name: string): Value {

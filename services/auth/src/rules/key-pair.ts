@@ -10,8 +10,8 @@ const secretCharacters = 40
 export type RandomBytes = (size: number) => Uint8Array
 
 /**
- * Makes a `ck_test_…` or `ck_live_…`. The last 6 characters are a checksum, by which a scanner recognises a
- * real key.
+ * Makes a `ck_test_…` or `ck_live_…`. The last 6 characters are a checksum, by which a scanner recognises
+ * a real key.
  * Source: docs/contract.md, section 3.
  */
 export function newApiKey(environment: AccountMode, random: RandomBytes): string {

@@ -78,16 +78,19 @@ export function createHealOrphans({
     const { player_id: playerId, game, currency } = stake
     const round = newRound({
       session: { _id: '', ...scope, playerId, game, brandId: null, currency, expiresAt: now },
-      ...{ driver: 'game', gameId: ofOriginal, clientSeed: null, bet: null, stake: 0n, maxPayout: 0n },
-      ...{
-        requestHash: '',
-        clientTransactionId: null,
-        grantId: null,
-        settleLosses: 'none',
-        now,
-        newId,
-        newUuid,
-      },
+      driver: 'game',
+      gameId: ofOriginal,
+      clientSeed: null,
+      bet: null,
+      stake: 0n,
+      maxPayout: 0n,
+      requestHash: '',
+      clientTransactionId: null,
+      grantId: null,
+      settleLosses: 'none',
+      now,
+      newId,
+      newUuid,
       commitment: { nonce, sealedSeed: '', serverSeedHash: '' },
     })
     const over = { ...round, status: 'VOIDED', stakes: [], completedAt: now, endReason: 'lost' } as const

@@ -108,9 +108,9 @@ export function createOrphanHandlers({ orphans }: { orphans: HealOrphans }): Cal
   return [
     handler(opsOrphanedStakes, async ({ scope, transactionIds }) => ({
       data: (await orphans.list(scope, transactionIds)).map(
-        ({ transaction_id, round_id, player_id, game, amount, currency, created_at }) => ({
-          ...{ transaction_id, round_id, player_id, game, amount, currency, created_at },
-        }),
+        ({ transaction_id, round_id, player_id, game, amount, currency, created_at }) => {
+          return { transaction_id, round_id, player_id, game, amount, currency, created_at }
+        },
       ),
     })),
     handler(opsHealOrphan, async ({ order: { dryRun }, ...heal }) => ({

@@ -34,10 +34,7 @@ export function createReadMovements({ movements }: { movements: MovementStore })
 
 export type ReadTransactions = ReturnType<typeof createReadTransactions>
 
-/**
- * Reads movements for operators' servers and the dashboard. `nextCursor` is the cursor of the next page, or null
- * after the last. Source: docs/contract.md, section 5.
- */
+/** Reads movements for operators' servers and the dashboard. Source: docs/contract.md, section 5. */
 export function createReadTransactions({
   movements,
   lists,

@@ -1,3 +1,4 @@
+import { waitUntil } from '@pitboss/engines/processes/wait-until'
 import { z } from 'zod'
 import { exchange } from '../exchange.ts'
 
@@ -26,13 +27,9 @@ export async function eventually<Value>(
   attempt: () => Promise<Value | null>,
   withinMs = 30_000,
 ): Promise<Value> {
-  const deadlineMs = performance.now() + withinMs
-  while (performance.now() < deadlineMs) {
-    const value = await attempt()
-    if (value !== null) return value
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  throw new DemoError(`${what} did not come within ${withinMs / 1000} s`)
+  const value = await waitUntil(attempt, { timeoutMs: withinMs, everyMs: 100 })
+  if (value === null) throw new DemoError(`${what} did not come within ${withinMs / 1000} s`)
+  return value
 }
 
 export const anything = z.unknown()

@@ -1,5 +1,5 @@
-import { batchCalls } from '@pitboss/storage/batch-calls'
 import { MongoBulkWriteError } from 'mongodb'
+import { batchCalls } from './batch-calls.ts'
 import type { Place } from '../rules/retry-schedule.ts'
 import {
   type AttemptRecord,

@@ -1,7 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { changeFenced, fencedUpdate } from '@pitboss/storage/change-fenced'
-import { batchCalls } from '@pitboss/storage/batch-calls'
 import type { UpdateFilter, WithId } from 'mongodb'
+import { batchCalls } from './batch-calls.ts'
 import {
   type Collections,
   type EndpointDocument,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { batchCalls } from '../src/batch-calls.ts'
+import { batchCalls } from '../../src/storage/batch-calls.ts'
 
 const outage = new Error('the database is away')
 const bad = new Error('one of them is bad')

@@ -126,7 +126,7 @@ function report(
       name,
       worst,
       failures,
-      text: `${isFine ? 'holds' : 'HELD UP'}: ${name}, p99 × ${worst.toFixed(2)}, ${lost}`,
+      text: `${isFine ? 'holds' : 'HELD UP'}: ${name}, p99 × ${Number.isNaN(worst) ? 'unknown' : worst.toFixed(2)}, ${lost}`,
     }
   })
   const header = ['healthy tenant', 'alone p50', 'p95', 'p99 ms', 'beside p50', 'p95', 'p99 ms', 'p99 ratio']

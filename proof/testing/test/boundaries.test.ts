@@ -126,7 +126,7 @@ t.test('no part of the project imports what stands above it', (t) => {
     'services import libs',
   )
   t.strictSame(
-    breaches('web/src/**/*.{ts,tsx}', (target) =>
+    breaches('web/{src,dashboard/src}/**/*.{ts,tsx}', (target) =>
       isIn(target, ['web', ...browserLibs.map((name) => `libs/${name}`)]),
     ),
     [],

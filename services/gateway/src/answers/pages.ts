@@ -77,12 +77,20 @@ export function createPlayPage({ pages }: Pick<AnswerDeps, 'pages'>) {
   }
 }
 
-/** `/dashboard*`: files below `assets/`, else the one page, whose own router does the rest. */
+/**
+ * `/dashboard*`: files below `assets/`, else the one page, whose own router does the rest. No text becomes
+ * script there.
+ */
 export function createDashboardPage({ pages }: Pick<AnswerDeps, 'pages'>) {
   return async ({ params, raw }: PageRequest): Promise<Answer> => {
     const rest = params['*'] ?? ''
     const file = rest.startsWith('assets/') ? assetPath(rest) : 'index.html'
-    return fileAnswer(pages, `dashboard/${file}`, { frameAncestors: "'none'", headers: raw.headers })
+    const answer = await fileAnswer(pages, `dashboard/${file}`, {
+      frameAncestors: "'none'",
+      headers: raw.headers,
+    })
+    const policy = `${answer.headers?.['content-security-policy']}; require-trusted-types-for 'script'`
+    return { ...answer, headers: { ...answer.headers, 'content-security-policy': policy } }
   }
 }
 

@@ -1,0 +1,53 @@
+import { type ComponentType, lazy, Suspense } from 'react'
+import { Route, Switch, useLocation } from 'wouter'
+import { FaultBoundary } from '../parts/fault-boundary.tsx'
+import { NoPage } from './no-page.tsx'
+
+type Loader = () => Promise<{ default: ComponentType }>
+
+/** Every page of the dashboard by its path; each is loaded when it is opened. */
+const loaders: Readonly<Record<string, Loader>> = {
+  '/': () => import('./home.tsx'),
+  '/keys': () => import('./keys.tsx'),
+  '/keys/:api_key': () => import('./key.tsx'),
+  '/endpoints': () => import('./endpoints.tsx'),
+  '/endpoints/:webhook_id': () => import('./endpoint.tsx'),
+  '/endpoints/:webhook_id/replays/:replay_id': () => import('./replay.tsx'),
+  '/deliveries': () => import('./deliveries.tsx'),
+  '/deliveries/:delivery_id': () => import('./delivery.tsx'),
+  '/events': () => import('./events.tsx'),
+  '/events/:event_id': () => import('./event.tsx'),
+  '/wallet': () => import('./wallet.tsx'),
+  '/requests': () => import('./requests.tsx'),
+  '/sessions': () => import('./sessions.tsx'),
+  '/sessions/:session_id': () => import('./session.tsx'),
+  '/rounds': () => import('./rounds.tsx'),
+  '/rounds/:round_id': () => import('./round.tsx'),
+  '/transactions': () => import('./transactions.tsx'),
+  '/transactions/:transaction_id': () => import('./transaction.tsx'),
+  '/people': () => import('./people.tsx'),
+  '/business': () => import('./business.tsx'),
+  '/account': () => import('./account.tsx'),
+}
+const pages = Object.entries(loaders).map(([path, load]) => ({ path, Page: lazy(load) }))
+
+/** The page of the address. */
+export function Pages() {
+  const [location] = useLocation()
+  return (
+    <FaultBoundary key={location}>
+      <Suspense fallback={<div className="loading" role="status" aria-label="Loading" />}>
+        <Switch>
+          {pages.map(({ path, Page }) => (
+            <Route key={path} path={path}>
+              <Page />
+            </Route>
+          ))}
+          <Route>
+            <NoPage />
+          </Route>
+        </Switch>
+      </Suspense>
+    </FaultBoundary>
+  )
+}

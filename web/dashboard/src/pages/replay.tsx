@@ -1,0 +1,96 @@
+import { replayJobSchema } from '@pitboss/contracts/objects/webhook'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link, useParams } from 'wouter'
+import type * as z from 'zod'
+import { useAct } from '../hooks/use-act.ts'
+import { useRead } from '../hooks/use-read.ts'
+import { ActButton } from '../parts/act-button.tsx'
+import { Badge } from '../parts/badge.tsx'
+import { ClosedPage } from '../parts/closed-page.tsx'
+import { Confirm } from '../parts/confirm.tsx'
+import { Facts } from '../parts/facts.tsx'
+import { Moment } from '../parts/moment.tsx'
+import { Page } from '../parts/page.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { useDashboard } from '../session/dashboard-context.ts'
+import { whyNot } from '../session/may.ts'
+
+const lookAgainMs = 1000
+
+/** One replay: its progress and its end. */
+export default function Replay() {
+  const { webhook_id = '', replay_id = '' } = useParams()
+  const { user, environment } = useDashboard()
+  const [running, setRunning] = useState(true)
+  const closed = whyNot(user.role, 'GET /v1/dashboard/webhooks')
+  const path = `dashboard/webhooks/${encodeURIComponent(webhook_id)}/replays/${encodeURIComponent(replay_id)}`
+  const read = useRead(
+    replayJobSchema,
+    path,
+    { environment },
+    { enabled: closed === null, everyMs: running ? lookAgainMs : false },
+  )
+  if (read.data !== undefined && (read.data.status === 'RUNNING') !== running)
+    setRunning(read.data.status === 'RUNNING')
+  if (closed !== null) return <ClosedPage title="Replay" why={closed} />
+  return (
+    <Page title="Replay" about={<Link href={`/endpoints/${webhook_id}`}>Back to the endpoint</Link>}>
+      <Panel read={read}>{(job) => <Job of={job} path={path} />}</Panel>
+    </Page>
+  )
+}
+
+function Job({ of: job, path }: { of: z.output<typeof replayJobSchema>; path: string }) {
+  const { api } = useDashboard()
+  const queries = useQueryClient()
+  const [asking, setAsking] = useState(false)
+  const cancel = useAct(async () => {
+    await api.send(replayJobSchema, 'POST', `${path}/cancel`)
+    await queries.invalidateQueries()
+    setAsking(false)
+  })
+  const ended = job.delivered + job.failed
+  return (
+    <section className="card" aria-label="Replay">
+      <p role="status">
+        <Badge status={job.status} /> {ended} of {job.created} have ended: {job.delivered} delivered,{' '}
+        {job.failed} failed.
+      </p>
+      <progress
+        className="meter"
+        aria-label="Progress"
+        max={Math.max(job.created, 1)}
+        value={job.created === 0 ? 1 : ended}
+      />
+      <Facts
+        facts={{
+          From: job.from,
+          To: job.to,
+          Sends: job.only,
+          Events: job.types.length === 0 ? 'all' : job.types.join(', '),
+          Matched: job.matched,
+          Begun: <Moment at={job.created_at} />,
+          Ended: <Moment at={job.finished_at} />,
+        }}
+      />
+      {job.status === 'RUNNING' && (
+        <div className="buttons">
+          <ActButton onPress={() => setAsking(true)}>Cancel replay</ActButton>
+        </div>
+      )}
+      {asking && (
+        <Confirm
+          title="Cancel the replay"
+          act="Cancel replay"
+          grave
+          {...cancel}
+          onConfirm={cancel.run}
+          onClose={() => setAsking(false)}
+        >
+          <p>What was not sent yet is not sent. What is in flight still counts.</p>
+        </Confirm>
+      )}
+    </section>
+  )
+}

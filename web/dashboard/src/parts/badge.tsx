@@ -1,0 +1,28 @@
+const tones: Readonly<Record<string, string>> = {
+  ACTIVE: 'good',
+  DELIVERED: 'good',
+  SUCCESS: 'good',
+  SETTLED: 'good',
+  DONE: 'good',
+  PENDING: 'waiting',
+  RETRYING: 'waiting',
+  RUNNING: 'waiting',
+  OPEN: 'waiting',
+  SETTLING: 'waiting',
+  HELD: 'waiting',
+  PAUSED: 'waiting',
+  INVITED: 'waiting',
+  UNKNOWN: 'waiting',
+  FAILED: 'problem',
+  REFUSED: 'problem',
+  REVOKED: 'problem',
+}
+
+/** A status in its colour; the word alone says it all. */
+export function Badge({ status }: { status: string }) {
+  return (
+    <span className="badge" data-tone={tones[status] ?? 'plain'}>
+      {status}
+    </span>
+  )
+}

@@ -1,0 +1,161 @@
+import type { ReactNode } from 'react'
+import * as z from 'zod'
+import { Link } from 'wouter'
+import type { QueryValues } from '../api/create-api.ts'
+import { useFilters, windowFields } from '../hooks/use-filters.ts'
+import { useRead } from '../hooks/use-read.ts'
+import { useDashboard } from '../session/dashboard-context.ts'
+import { type Column, DataTable } from './data-table.tsx'
+import { Empty } from './empty.tsx'
+import { Field } from './field.tsx'
+import { Panel } from './panel.tsx'
+import { RangeField, windowOf } from './range-field.tsx'
+import { textOf } from './text-of.ts'
+
+export type Filter = {
+  readonly name: string
+  readonly label: string
+  /** Without options it is text. */
+  readonly options?: readonly string[]
+}
+
+type ListViewProps<Row> = {
+  readonly label: string
+  /** Below `/v1/`. */
+  readonly path: string
+  readonly schema: z.ZodType<{ data: Row[]; next_cursor: string | null }>
+  readonly columns: readonly Column<Row>[]
+  readonly keyOf: (row: Row) => string
+  readonly hrefOf?: (row: Row) => string
+  readonly filters?: readonly Filter[]
+  /** The window without a choice, in words; absent where the list has no window. */
+  readonly anyTime?: string
+  /** What is asked beside the filters. */
+  readonly query?: QueryValues
+  /** The list names the environment of the address; default true. */
+  readonly byEnvironment?: boolean
+  readonly everyMs?: number | false
+  /** Shown when nothing is there at all. */
+  readonly empty: ReactNode
+  /** The list answers a cursor also after its last page. */
+  readonly endless?: boolean
+}
+
+const perPage = 50
+const none: readonly Filter[] = []
+
+/** A list of the API with its filters and pages in the address. */
+export function ListView<Row>(props: ListViewProps<Row>) {
+  const { label, path, schema, columns, keyOf, hrefOf, filters: defined = none, anyTime, empty } = props
+  const { query = {}, byEnvironment = true, everyMs = false, endless = false } = props
+  const { environment } = useDashboard()
+  const fields = Object.fromEntries(defined.map(({ name, options }) => [name, fieldOf(options)]))
+  const { filters, set, addressWith } = useFilters({
+    ...(anyTime === undefined ? {} : windowFields),
+    ...fields,
+    cursor: windowFields.cursor,
+  })
+  const { cursor, range, from, to, ...chosen } = filters as Readonly<Record<string, string>>
+  const window = { ...(range && { range }), ...(from && { from }), ...(to && { to }) }
+  const fixed = { ...(byEnvironment ? { environment } : {}), ...query }
+  const read = useRead(
+    schema,
+    path,
+    // A cursor carries the filters of its list, the window of the first page among them.
+    () => (cursor === undefined ? { ...fixed, ...chosen, ...windowOf(window) } : { cursor }),
+    { everyMs: cursor === undefined ? everyMs : false },
+    [fixed, filters],
+  )
+  const cleared = Object.fromEntries(
+    [...defined.map(({ name }) => name), 'range', 'from', 'to'].map((name) => [name, null]),
+  )
+  const filtered = Object.keys(chosen).length > 0 || Object.keys(window).length > 0
+  return (
+    <section aria-label={label}>
+      {(defined.length > 0 || anyTime !== undefined) && (
+        <div className="filters" role="search" aria-label={`Filters of ${label}`}>
+          {defined.map((filter) => (
+            <FilterField key={filter.name} filter={filter} value={chosen[filter.name] ?? ''} set={set} />
+          ))}
+          {anyTime !== undefined && <RangeField window={window} anyTime={anyTime} set={set} />}
+          {filtered && (
+            <button type="button" className="button quiet-button" onClick={() => set(cleared)}>
+              Clear filters
+            </button>
+          )}
+        </div>
+      )}
+      <Panel read={read}>
+        {({ data, next_cursor }) => (
+          <>
+            {data.length === 0 ? (
+              filtered || cursor !== undefined ? (
+                <Empty title="Nothing matches">
+                  <p>Nothing fits these filters. Widen the time, or clear them.</p>
+                </Empty>
+              ) : (
+                empty
+              )
+            ) : (
+              <DataTable
+                label={label}
+                rows={data}
+                columns={columns}
+                keyOf={keyOf}
+                {...(hrefOf === undefined ? {} : { hrefOf })}
+              />
+            )}
+            <nav className="pager" aria-label={`Pages of ${label}`}>
+              {cursor !== undefined && <Link href={addressWith({})}>First page</Link>}
+              {next_cursor !== null && (!endless || data.length >= perPage) && (
+                <Link href={addressWith({ cursor: next_cursor })}>Next page</Link>
+              )}
+            </nav>
+          </>
+        )}
+      </Panel>
+    </section>
+  )
+}
+
+const fieldOf = (options: readonly string[] | undefined): z.ZodType<string> =>
+  options === undefined ? z.string().max(128) : z.enum(options)
+
+type FilterFieldProps = {
+  filter: Filter
+  value: string
+  set: (changes: Readonly<Record<string, string | null>>) => void
+}
+
+function FilterField({ filter: { name, label, options }, value, set }: FilterFieldProps) {
+  if (options === undefined)
+    return (
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          set({ [name]: textOf(new FormData(event.currentTarget), name) })
+        }}
+      >
+        <Field label={label}>
+          <input
+            key={value}
+            type="search"
+            name={name}
+            defaultValue={value}
+            maxLength={128}
+            enterKeyHint="search"
+          />
+        </Field>
+      </form>
+    )
+  return (
+    <Field label={label}>
+      <select value={value} onChange={(event) => set({ [name]: event.target.value })}>
+        <option value="">All</option>
+        {options.map((option) => (
+          <option key={option}>{option}</option>
+        ))}
+      </select>
+    </Field>
+  )
+}

@@ -253,6 +253,7 @@ for (const colorScheme of ['light', 'dark'] as const)
         if (!listed.has(place) || (await first.count()) === 0) continue
         await first.click()
         await page.waitForURL((url) => url.pathname !== `/dashboard/test${place}`)
+        await page.getByRole('heading', { level: 1 }).waitFor()
         await page.waitForLoadState('networkidle')
         t.strictSame(await findBarriers(page), [], `one of ${place}`)
         await casino.picture(page, `dashboard${place.replaceAll('/', '-')}-one-${colorScheme}-${width}`)

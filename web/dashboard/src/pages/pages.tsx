@@ -36,7 +36,7 @@ export function Pages() {
   const [location] = useLocation()
   return (
     <FaultBoundary key={location}>
-      <Suspense fallback={<div className="loading" role="status" aria-label="Loading" />}>
+      <Suspense fallback={<main className="loading" id="main" aria-busy aria-label="Loading" />}>
         <Switch>
           {pages.map(({ path, Page }) => (
             <Route key={path} path={path}>

@@ -52,7 +52,7 @@ export default function Requests() {
             cell: ({ api_key }) =>
               api_key === null ? <span className="quiet">–</span> : <code>{api_key}</code>,
           },
-          { title: 'From', cell: ({ client_address }) => client_address },
+          { title: 'From', cell: ({ client_address }) => <span className="nowrap">{client_address}</span> },
           { title: 'Request id', cell: ({ request_id }) => <code>{request_id}</code> },
         ]}
         empty={

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import * as z from 'zod'
 import { deliveryDetailSchema } from '@pitboss/contracts/objects/webhook'
@@ -23,13 +23,13 @@ export function SendTest({ webhookId }: { webhookId: string }) {
     await queries.invalidateQueries()
   })
   return (
-    <span className="act">
+    <>
       <ActButton look="main-button" busy={act.busy} onPress={() => void act.run()}>
         Send test
       </ActButton>
       <ErrorNotice error={act.error} />
       {deliveryId !== null && <TestResult key={deliveryId} deliveryId={deliveryId} />}
-    </span>
+    </>
   )
 }
 
@@ -44,6 +44,10 @@ function TestResult({ deliveryId }: { deliveryId: string }) {
     { everyMs: ended ? false : lookAgainMs },
   )
   if (data !== undefined && data.status !== 'PENDING' && !ended) setEnded(true)
+  const queries = useQueryClient()
+  useEffect(() => {
+    if (ended) void queries.invalidateQueries()
+  }, [ended, queries])
   const last = data?.last_attempt
   const said =
     data === undefined || data.status === 'PENDING'
@@ -52,8 +56,8 @@ function TestResult({ deliveryId }: { deliveryId: string }) {
         ? `Test delivered: the receiver answered ${last?.http_status ?? ''}.`
         : `Test failed: ${last?.error ?? `the receiver answered ${last?.http_status ?? 'nothing'}`}.`
   return (
-    <span role="status">
+    <p role="status" className="act-result notice" data-tone="plain">
       {said} <Link href={`/deliveries/${deliveryId}`}>See the delivery</Link>
-    </span>
+    </p>
   )
 }

@@ -140,6 +140,9 @@ function FilterField({ filter: { name, label, options }, value, set }: FilterFie
           <input
             key={value}
             type="search"
+            onBlur={(event) =>
+              event.target.value.trim() !== value && set({ [name]: event.target.value.trim() })
+            }
             name={name}
             defaultValue={value}
             maxLength={128}

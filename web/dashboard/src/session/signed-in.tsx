@@ -2,7 +2,7 @@ import { businessSchema } from '@pitboss/contracts/objects/account'
 import type { User } from '@pitboss/contracts/objects/user'
 import { useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { Redirect, Router, useRoute } from 'wouter'
+import { Redirect, Router, useLocation, useRoute } from 'wouter'
 import type { Api } from '../api/create-api.ts'
 import { ApiError } from '../api/api-error.ts'
 import { useRead } from '../hooks/use-read.ts'
@@ -22,13 +22,15 @@ type SignedInProps = { session: Session; api: Api; user: User; ended: boolean }
 /** What a person who is signed in sees; the address names the environment first. */
 export function SignedIn({ session, api, user, ended }: SignedInProps) {
   const [, params] = useRoute('/:environment/*?')
+  const [location] = useLocation()
   const queries = useQueryClient()
   const environment = params?.environment === 'live' ? 'LIVE' : 'TEST'
   const dashboard = useMemo(
     () => ({ api, session, user, environment }) as const,
     [api, session, user, environment],
   )
-  if (params?.environment !== 'test' && params?.environment !== 'live') return <Redirect to="/test" replace />
+  if (params?.environment !== 'test' && params?.environment !== 'live')
+    return <Redirect to={`/test${location === '/' ? '' : location}`} replace />
   return (
     <DashboardContext value={dashboard}>
       {user.password_change_required ? <ForcedPassword /> : <Account key={environment} />}

@@ -3,7 +3,7 @@ import { opsHealOrphan, opsOrphanedStakes } from '@pitboss/contracts/calls/round
 import * as playEndpoints from '@pitboss/contracts/endpoints/play'
 import type { Document } from 'mongodb'
 import t from 'tap'
-import { codeOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
+import { act, cashOut, codeOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
 t.setTimeout(90_000)
 
@@ -73,6 +73,27 @@ t.test('a stake whose win was paid is not given back', async (t) => {
   if (stake === undefined || round.payout === '0.00') return t.fail('the round was not won')
   const heal = { order, scope: rig.scope, transactionId: stake.transactionId, nonce: null, refund: true }
   t.equal(await codeOf(rig.bus.call(opsHealOrphan, heal)), 'CONFLICT')
+})
+
+t.test('a round that is played to its end again is paid once', async (t) => {
+  const rig = await startRig(t, { running: false })
+  const stop = await rig.start()
+  const session = await rig.openSession({ game: 'mines' })
+  const { round_id: roundId } = await rig.play(session)
+  const tile = await safeTile(rig, roundId)
+  const backup = await dump(rig)
+  await act(rig, session, roundId, tile)
+  const paid = await cashOut(rig, session, roundId)
+  t.equal(paid.status, 'SETTLED')
+  await stop()
+  await restore(rig, backup)
+  await rig.start()
+  t.equal((await rig.round(roundId)).status, 'OPEN', 'the cash-out is lost')
+  await act(rig, session, roundId, tile)
+  const again = await cashOut(rig, session, roundId)
+  t.match(again, { status: 'SETTLED', payout: paid.payout })
+  const wins = rig.wallet.asked.filter(({ type }) => type === 'WIN').map(({ transactionId }) => transactionId)
+  t.equal(wins.length, 1, 'the second time under an id that wallet-bridge knows')
 })
 
 /** Every document of the database. */

@@ -225,7 +225,7 @@ export function createRoundActor({
 
   function contextOf(round: RoundState): RoundContext {
     const openSeed = () => commitments.open(sequenceOf(round), round.nonce, round.sealedSeed)
-    return roundContext(round, { catalogue, now: clock.now(), newId, openSeed })
+    return roundContext(round, { catalogue, now: clock.now(), openSeed })
   }
 
   function writeOf({ round, events, fact }: Extract<RoundChange, { kind: 'changed' }>): RoundWrite {

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import type { Game } from '@pitboss/fairness/games/game'
 import { games as allGames } from '@pitboss/fairness/games/registry'
 import { multiplyFloor, type Rational } from '@pitboss/money/rational'
@@ -28,23 +29,20 @@ export function createCatalogue(games: readonly Game[] = allGames): Catalogue {
 }
 
 /**
- * Binds a time, ids, the round's own seed and the rules of its game to one round, for the transition. The
- * seed is opened only when it is used. A game draws from the seed and the nonce alone, so a second draw gives
- * the same.
+ * Binds a time, the round's own seed and the rules of its game to one round, for the transition. The seed is
+ * opened only when it is used. A game draws from the seed and the nonce alone, so a second draw gives the
+ * same, and so do the ids of its win and its refund: when the database is set back and the round is played to
+ * its end once more, wallet and wallet-bridge know the movement. Nobody can guess them before the seed is
+ * shown.
  */
 export function roundContext(
   round: RoundState,
-  {
-    catalogue,
-    now,
-    newId,
-    openSeed,
-  }: { catalogue: Catalogue; now: Date; newId: (prefix: string) => string; openSeed: () => string },
+  { catalogue, now, openSeed }: { catalogue: Catalogue; now: Date; openSeed: () => string },
 ): RoundContext {
   return {
     now,
-    newWinId: () => newId('win'),
-    newRefundId: () => newId('ref'),
+    winId: () => ownId('win', round, openSeed()),
+    refundId: () => ownId('ref', round, openSeed()),
     get serverSeed() {
       return openSeed()
     },
@@ -64,4 +62,16 @@ export function roundContext(
       })
     },
   }
+}
+
+const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const idTimeCharacters = 10
+const idHashCharacters = 16
+
+/** The id of the one movement of its kind that a round can have: time of the round, 80 bits of a hash. */
+function ownId(prefix: 'win' | 'ref', { id }: RoundState, serverSeed: string): string {
+  const [, own = ''] = id.split('_')
+  const hash = createHmac('sha256', serverSeed).update(`${prefix}/${id}`).digest()
+  const text = [...hash.subarray(0, idHashCharacters)].map((byte) => idAlphabet.charAt(byte & 31)).join('')
+  return `${prefix}_${own.slice(0, idTimeCharacters)}${text}`
 }

@@ -45,8 +45,8 @@ export type RoundMessage =
 /** The inputs of a transition from outside; the functions are pure or bound to this one round. */
 export type RoundContext = {
   readonly now: Date
-  readonly newWinId: () => string
-  readonly newRefundId: () => string
+  readonly winId: () => string
+  readonly refundId: () => string
   /** The round's own seed, for the draw and the reveal. */
   readonly serverSeed: string
   /**

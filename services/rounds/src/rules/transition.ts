@@ -156,7 +156,7 @@ function abandon(round: RoundState, since: Date, context: RoundContext): Step {
   const [stake] = round.stakes
   if (stake === undefined) return 'unchanged'
   const reversal = {
-    transactionId: context.newRefundId(),
+    transactionId: context.refundId(),
     referenceTransactionId: stake.transactionId,
     type: 'REFUND',
     requestHash: 'abandoned',
@@ -184,7 +184,7 @@ function applyPlay(round: RoundState, play: PlayState, context: RoundContext): R
   const payout = multiplyFloor(round.stake, play.multiplier)
   const owesCredit = payout > 0n || (round.settleLosses === 'zero_credit' && !round.freeBet)
   const win: Win = {
-    transactionId: context.newWinId(),
+    transactionId: context.winId(),
     minor: payout,
     requestHash: 'settlement',
     final: true,

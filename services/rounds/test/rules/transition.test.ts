@@ -80,8 +80,8 @@ function contextFor(round: RoundState): RoundContext {
   let wins = 0
   return {
     now: start,
-    newWinId: () => `t${5 + wins++}`,
-    newRefundId: () => 't9',
+    winId: () => `t${5 + wins++}`,
+    refundId: () => 't9',
     serverSeed,
     play(actions, cashOut) {
       const parsed = gameBySlug(round.game)?.parseBet(round.bet)

@@ -1,4 +1,5 @@
 import type { Caller } from '@pitboss/contracts/caller'
+import { createMailbox } from '@pitboss/runtime/mailbox'
 import { type Grain, type ReportDimension, reportRows, reportSegments } from '../rules/report.ts'
 import type { Parts } from './parts.ts'
 import { readWindow, type WindowQuery } from './read-window.ts'
@@ -17,6 +18,8 @@ const catchUpPassesMax = 5
  * Source: docs/contract.md, section 11, "Business".
  */
 export function createReadReport({ reports, clock }: Pick<Parts, 'reports' | 'clock'>) {
+  const mailbox = createMailbox()
+
   /** Counts rounds that have just ended, a bounded number of batches: their player may have seen them end. */
   async function catchUp(): Promise<void> {
     for (let pass = 0; pass < catchUpPassesMax; pass++) {
@@ -24,7 +27,12 @@ export function createReadReport({ reports, clock }: Pick<Parts, 'reports' | 'cl
     }
   }
 
-  return async function readReport({ scope }: Caller, query: ReportQuery) {
+  /** One report of an account at a time: each holds the players of its window. */
+  return function readReport(caller: Caller, query: ReportQuery) {
+    return mailbox(caller.scope.operatorId, () => read(caller, query))
+  }
+
+  async function read({ scope }: Caller, query: ReportQuery) {
     const by = new Set(dimensions.filter((one) => (query.group_by ?? 'day').split(',').includes(one)))
     const window = readWindow(query)
     // No round ended before or ends after these: an end that is open or far away becomes one of whole months.
@@ -34,12 +42,12 @@ export function createReadReport({ reports, clock }: Pick<Parts, 'reports' | 'cl
     const to = window.to === undefined || window.to >= latest ? latest : new Date(window.to.getTime() + 1)
     const grains: Grain[] = by.has('day') ? ['day', 'hour'] : ['month', 'day', 'hour']
     await catchUp()
-    const read = await Promise.all(
+    const found = await Promise.all(
       reportSegments(from, to, grains).map((segment) => reports.read(scope, segment, by)),
     )
     const rows = reportRows(
-      read.flatMap(({ parts }) => parts),
-      read.flatMap(({ players }) => players),
+      found.flatMap(({ parts }) => parts),
+      found.flatMap(({ players }) => players),
       by,
     )
     return { rows, by }

@@ -1,3 +1,4 @@
+import { ServiceError } from '@pitboss/errors/service-error'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { AnyBulkWriteOperation, Db } from 'mongodb'
 import {
@@ -14,6 +15,8 @@ import { readMaxMs } from './bounded-read.ts'
 import { type PendingFact, placeOf, type PlayersOfUnit, type UnitGroup } from './report-facts.ts'
 
 const seenMax = 50_000
+/** Players that a report names in one part of its window; about 60 MB. Source: ours. */
+const namedMax = 200_000
 /** A hundred years: a bound for the loop. */
 const monthsMax = 1200
 /** Documents in one trip to the database. */
@@ -62,8 +65,11 @@ export const reportPlayerIndexes: Readonly<
   report_player_months: [{ key: { scope: 1, months: 1 }, name: 'scope_months' }],
 }
 
-/** Creates the store of players by unit and place, for distinct counts. */
-export function createReportPlayers({ db }: { db: Db }) {
+/**
+ * Creates the store of players by unit and place, for distinct counts.
+ * @param playersMax players that `distinct` names at most
+ */
+export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; playersMax?: number }) {
   const players = db.collection<PlayerDocument>('report_players')
   const months = db.collection<MonthsDocument>('report_player_months')
   /** Document id to the fact that brought the player. */
@@ -108,9 +114,16 @@ export function createReportPlayers({ db }: { db: Db }) {
       }
     },
 
-    /** The players of whole units, each at least once per grouping of the report. */
-    distinct: (window: Window, by: ReadonlySet<ReportDimension>): Promise<ReportPlayer[]> =>
-      window.grain === 'month' ? inMonths(window, by) : inUnits(window, by),
+    /**
+     * The players of whole units, each at least once per grouping of the report.
+     * @throws ServiceError SERVICE_UNAVAILABLE when they are more than a process holds in its memory
+     */
+    async distinct(window: Window, by: ReadonlySet<ReportDimension>): Promise<ReportPlayer[]> {
+      const found = await (window.grain === 'month' ? inMonths(window, by) : inUnits(window, by))
+      if (found.length <= playersMax) return found
+      const message = 'Too many players to count together. Ask for a shorter window, or group by day.'
+      throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: 1 })
+    },
   }
 
   /** Inserts documents that are missing and reads all of them back: the first write decides. */
@@ -153,6 +166,7 @@ export function createReportPlayers({ db }: { db: Db }) {
         { scope, months: { $in: monthsFrom(unit) } },
         { projection: { _id: 0, months: 0, scope: 0 }, batchSize: cursorBatch, maxTimeMS: readMaxMs },
       )
+      .limit(playersMax + 1)
       .toArray()
     return found.map(({ playerId, currency, game, brand }) => ({
       unit: '',
@@ -172,10 +186,10 @@ export function createReportPlayers({ db }: { db: Db }) {
       ...(by.has('brand') ? { brand: '$brand' } : {}),
     }
     const found = await players
-      .aggregate<{ _id: Distinct }>([{ $match: { ...window, grouping: 'all' } }, { $group: { _id } }], {
-        batchSize: cursorBatch,
-        maxTimeMS: readMaxMs,
-      })
+      .aggregate<{ _id: Distinct }>(
+        [{ $match: { ...window, grouping: 'all' } }, { $group: { _id } }, { $limit: playersMax + 1 }],
+        { batchSize: cursorBatch, maxTimeMS: readMaxMs },
+      )
       .toArray()
     return found.map(({ _id: { playerId, currency, unit = '', game = '', brand = '' } }) => ({
       unit,

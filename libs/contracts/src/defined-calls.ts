@@ -80,6 +80,11 @@ export const auditedCalls: readonly DefinedCall[] = [
   ...callModules.flatMap((module) => Object.values<unknown>(module).flatMap(callsIn).filter(isOrder)),
 ]
 
+/** Whether the call with this subject leaves an audit record. */
+export function isAudited(subject: string): boolean {
+  return auditedCalls.some((call) => call.subject === subject)
+}
+
 function isOrder({ subject, request }: DefinedCall & { readonly request?: unknown }): boolean {
   return subject.includes('.v1.ops.') && request instanceof z.ZodObject && 'order' in request.shape
 }

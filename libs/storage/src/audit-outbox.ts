@@ -1,4 +1,5 @@
 import type { ActedBy, AuditEntry } from '@pitboss/contracts/audit'
+import { ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
@@ -32,6 +33,11 @@ export const auditOutboxIndex: IndexDeclaration = {
   partialFilterExpression: { auditOutboxAt: { $gt: beginning } },
 }
 
+/** Entries of orders that change no document of their service; declare it with the service's collections. */
+export const auditEntriesIndexes: Readonly<Record<'audit_entries', readonly IndexDeclaration[]>> = {
+  audit_entries: [auditOutboxIndex],
+}
+
 /** The fields with which a document is inserted whose creation is audited. */
 export function auditedInsert(entry: AuditEntry): Required<Omit<WithAudit, 'auditRemoves'>> {
   return { auditOutbox: [entry], auditOutboxAt: new Date(entry.at) }
@@ -55,6 +61,11 @@ export function auditedUpdate<Doc extends WithAudit>(
 export type AuditOutbox = {
   /** Makes an entry; the write of the change must take it along. */
   entry(by: ActedBy, change: AuditedChange): AuditEntry
+  /**
+   * Stores the entry of an order that changes no document of this service; do it before the order is carried
+   * out. `audit_entries` has to be among the collections.
+   */
+  store(entry: AuditEntry): Promise<void>
   /** Moves what waits at this moment. Never rejects: what cannot be moved now stays for the sweeper. */
   move(): Promise<void>
   /** The same function; its answer waits until the entries of the call have moved, half a second at most. */
@@ -120,7 +131,13 @@ export function createAuditOutbox({
           .hint(auditOutboxIndex.name)
           .limit(documentsPerPage)
           .toArray()
-        const outcomes = await mapBounded(page, width, (document) => moveOne(name, document))
+        let isAway = false
+        const outcomes = await mapBounded(page, width, async (document) => {
+          if (isAway) return false
+          const failure = await moveOne(name, document)
+          isAway ||= failure === 'away'
+          return failure === null
+        })
         if (page.length < documentsPerPage || !outcomes.every(Boolean)) return
       }
     } catch (err) {
@@ -128,8 +145,11 @@ export function createAuditOutbox({
     }
   }
 
-  /** Whether all of the document's entries have moved. */
-  async function moveOne(name: string, document: WithAudit & { _id: string }): Promise<boolean> {
+  /** Moves the document's entries. @returns why not; null when all have moved */
+  async function moveOne(
+    name: string,
+    document: WithAudit & { _id: string },
+  ): Promise<'away' | 'refused' | null> {
     const collection = db.collection<WithAudit & { _id: string }>(name)
     const { _id, auditOutbox: entries = [], auditRemoves = false } = document
     try {
@@ -145,10 +165,10 @@ export function createAuditOutbox({
       const isEmpty = { _id, auditOutbox: { $size: 0 } }
       if (auditRemoves) await collection.deleteOne({ ...isEmpty, auditRemoves: true })
       else await collection.updateOne(isEmpty, { $set: { auditOutboxAt: null } })
-      return true
+      return null
     } catch (err) {
       logger.warn({ err, collection: name, document_id: _id }, 'audit.deferred')
-      return false
+      return err instanceof ServiceError && err.code === 'SERVICE_UNAVAILABLE' ? 'away' : 'refused'
     }
   }
 
@@ -159,6 +179,10 @@ export function createAuditOutbox({
       const at = clock.now().toISOString()
       const author = { actor, client_address, request_id }
       return { audit_id: newId('aud'), at, operator_id, ...author, act, object, before, after, reason }
+    },
+    async store(entry) {
+      const document = { _id: entry.audit_id, auditRemoves: true, ...auditedInsert(entry) }
+      await db.collection<WithAudit & { _id: string }>('audit_entries').insertOne(document)
     },
     move,
     following: (run) =>

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { RewindStart, RewindView } from '@pitboss/contracts/calls/rewind'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { Db } from 'mongodb'
+import { auditedInsert, auditOutboxIndex, type WithAudit } from './audit-outbox.ts'
 import type { IndexDeclaration } from './ensure-indexes.ts'
 import { isDuplicateKey } from './create-once.ts'
 import {
@@ -16,17 +18,18 @@ import {
 } from './rewind-tally.ts'
 
 /** A rewind of a durable consumer: its order, and the counts up to `countedSeq`. */
-type RewindDocument = RewindCounts & {
-  _id: string
-  by: string
-  reason: string | null
-  fromSeq: number
-  toSeq: number
-  /** Up to here parts have been added up and removed. */
-  countedSeq: number
-  done: boolean
-  createdAt: Date
-}
+type RewindDocument = RewindCounts &
+  WithAudit & {
+    _id: string
+    by: string
+    reason: string | null
+    fromSeq: number
+    toSeq: number
+    /** Up to here parts have been added up and removed. */
+    countedSeq: number
+    done: boolean
+    createdAt: Date
+  }
 
 /** State of the messages from `firstSeq` on, `partSize` of them. */
 type PartDocument = RewindPart & { _id: string; rewindId: string; firstSeq: number; createdAt: Date }
@@ -44,7 +47,7 @@ const partKeptS = 30 * 24 * 3600
 
 /** Declare them with the service's collections. */
 export const rewindIndexes: Readonly<Record<'rewinds' | 'rewind_parts', readonly IndexDeclaration[]>> = {
-  rewinds: [{ name: 'open', key: { done: 1 } }],
+  rewinds: [{ name: 'open', key: { done: 1 } }, auditOutboxIndex],
   rewind_parts: [
     { name: 'parts', key: { rewindId: 1, firstSeq: 1 } },
     { name: 'kept', key: { createdAt: 1 }, expireAfterSeconds: partKeptS },
@@ -73,8 +76,12 @@ export function createRewindStore({
     /**
      * Opens a rewind. When this returns, every replica counts into it: only then may the consumer be made
      * again.
+     * @param entryOf makes the audit entry of the rewind
      */
-    async start({ order, fromSeq, toSeq }: RewindStart): Promise<RewindView> {
+    async start(
+      { order, fromSeq, toSeq }: RewindStart,
+      entryOf: (rewind: RewindView) => AuditEntry,
+    ): Promise<RewindView> {
       if (fromSeq < 1 || toSeq < fromSeq) throw invalidField('fromSeq', 'must lie between 1 and toSeq')
       const rewind: RewindDocument = {
         _id: newId('rwd'),
@@ -88,7 +95,7 @@ export function createRewindStore({
         createdAt: clock.now(),
       }
       if (!order.dryRun) {
-        await rewinds.insertOne(rewind)
+        await rewinds.insertOne({ ...rewind, ...auditedInsert(entryOf(viewOf(rewind))) })
         await delay(openKnownMs + startMarginMs)
       }
       return viewOf(rewind)

@@ -1,11 +1,13 @@
 import { newId } from '@pitboss/runtime/new-id'
 import { systemClock } from '@pitboss/runtime/clock'
+import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import t from 'tap'
 import { ensureIndexes } from '../src/ensure-indexes.ts'
 import { createRewindStore, rewindIndexes } from '../src/rewind-store.ts'
 import { bitsOf, countParts, type HandledMessage, partSize } from '../src/rewind-tally.ts'
 import { testStorage } from './fixtures/test-storage.ts'
 
+const entryOf = () => sampleAuditEntry()
 const order = { by: 'tester', reason: null, dryRun: false }
 const messages = (result: HandledMessage['result'], from: number, to = from): HandledMessage[] =>
   Array.from({ length: to - from + 1 }, (_, index) => ({ seq: from + index, result }))
@@ -43,7 +45,7 @@ t.test('rewinds', async (t) => {
   await t.test('several replicas count, in no order, what comes again and again', async (t) => {
     t.strictSame([await one.open(), await other.open()], [[], []])
     const toSeq = 3 * partSize
-    const { rewind_id: id } = await one.start({ order, fromSeq: 11, toSeq })
+    const { rewind_id: id } = await one.start({ order, fromSeq: 11, toSeq }, entryOf)
     const [open, otherOpen] = await Promise.all([one.open(), other.open()])
     t.match([open, otherOpen], [[{ _id: id }], [{ _id: id }]], 'every replica knows of it when it has begun')
 
@@ -71,7 +73,7 @@ t.test('rewinds', async (t) => {
   })
 
   await t.test('it ends when the consumer has passed, though nothing of it was there any more', async (t) => {
-    const { rewind_id: id } = await one.start({ order, fromSeq: 5, toSeq: 9 })
+    const { rewind_id: id } = await one.start({ order, fromSeq: 5, toSeq: 9 }, entryOf)
     t.match(await one.progress(id, 8), { seen: 0, done: false })
     t.match(await one.progress(id, 9), { seen: 0, repaired: 0, unchanged: 0, parked: 0, done: true })
   })
@@ -79,9 +81,12 @@ t.test('rewinds', async (t) => {
   await t.test(
     'a dry run opens none; a range that is none, and an unknown rewind, are refused',
     async (t) => {
-      const { rewind_id: id } = await one.start({ order: { ...order, dryRun: true }, fromSeq: 1, toSeq: 2 })
+      const { rewind_id: id } = await one.start(
+        { order: { ...order, dryRun: true }, fromSeq: 1, toSeq: 2 },
+        entryOf,
+      )
       await t.rejects(one.progress(id, 0), { code: 'NOT_FOUND' })
-      await t.rejects(one.start({ order, fromSeq: 3, toSeq: 2 }), { code: 'VALIDATION_ERROR' })
+      await t.rejects(one.start({ order, fromSeq: 3, toSeq: 2 }, entryOf), { code: 'VALIDATION_ERROR' })
     },
   )
 })

@@ -1,3 +1,4 @@
+import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { notStarted } from '@pitboss/bus/call-failure'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { movementCalls } from '@pitboss/wallet-bridge/calls/movements'
@@ -89,7 +90,11 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
     signatures: { use: async () => true },
     wake: () => undefined,
   })
-  const resolveByPerson = createResolveByPerson({ apply, movements, outbox, clock, scaleMs, newId })
+  const resolveByPerson = createResolveByPerson({
+    ...{ apply, movements, outbox, clock, scaleMs, newId },
+    audit: { entry: () => sampleAuditEntry() },
+  })
+  const order = { by: 'sim', reason: null, dryRun: false }
   const onMachine = (work: () => Promise<unknown>) =>
     machine.after(1, () => {
       work().catch((error: unknown) => {
@@ -107,7 +112,7 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
       onMachine(() => takeCallback({ ...to, ...body }, 'sim'))
     },
     resolveAsDone(document) {
-      onMachine(() => resolveByPerson(document, 'success', false))
+      onMachine(() => resolveByPerson(document, 'success', order, 'sim'))
     },
   }
 

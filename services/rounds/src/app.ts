@@ -1,3 +1,6 @@
+import { appendAudit } from '@pitboss/contracts/calls/auth'
+import { isAudited } from '@pitboss/contracts/defined-calls'
+import { auditEntriesIndexes, createAuditOutbox } from '@pitboss/storage/audit-outbox'
 import { randomUUID } from 'node:crypto'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { eventsPosition } from '@pitboss/bus/consume-durable'
@@ -64,7 +67,7 @@ import {
   type CommitmentsStore,
   createCommitmentsStore,
 } from './storage/commitments-store.ts'
-import { createGamesStore } from './storage/games-store.ts'
+import { createGamesStore, gameIndexes } from './storage/games-store.ts'
 import { createGrantsStore, grantIndexes, type GrantsStore } from './storage/grants-store.ts'
 import { createKeysStore } from './storage/keys-store.ts'
 import { createRefusalsStore, type RefusalsStore } from './storage/refusals-store.ts'
@@ -129,8 +132,8 @@ export async function startRounds({
       commitments: commitmentIndexes,
       sessions: sessionIndexes,
       grants: grantIndexes,
-      game_settings: [],
-      game_status: [],
+      ...gameIndexes,
+      ...auditEntriesIndexes,
       ...reportIndexes,
       ...idempotencyKeyIndexes,
       ...leaseIndexes,
@@ -155,6 +158,12 @@ export async function startRounds({
   const relaying = { bus, position: () => eventsPosition(bus), clock, logger }
   const roundOutbox = createOutbox({ ...relaying, collection: roundsStore.collection })
   const sessionOutbox = createOutbox({ ...relaying, collection: sessions.collection })
+  const audit = createAuditOutbox({
+    db,
+    collections: ['game_settings', 'game_status', 'rewinds', 'audit_entries'],
+    append: (entries) => bus.call(appendAudit, { entries: [...entries] }),
+    ...{ clock, newId, logger },
+  })
   const base = {
     rounds: wrap.rounds?.(roundsStore) ?? roundsStore,
     refusals: wrap.refusals?.(refusalsStore) ?? refusalsStore,
@@ -167,7 +176,7 @@ export async function startRounds({
     cursors: createCursorCodec({ keyring }),
     scaleMs: createTimeScale(timeScale).scaleMs,
     newUuid: randomUUID,
-    ...{ sessions, reports, catalogue, clock, newId, logger },
+    ...{ sessions, reports, catalogue, audit, clock, newId, logger },
   }
   if (registry !== undefined) registerMetrics(registry, base.rounds)
   const actor = createRoundActor({ ...base, outbox: roundOutbox, mailbox: createMailbox() })
@@ -188,7 +197,7 @@ export async function startRounds({
 
   const lease = createLease({ db, name: 'reports', owner: newId('own'), ttlMs: reportLeaseMs, clock })
   const projector = startReportProjector({ applyFacts: reports.applyFacts, lease, logger })
-  const stopOutboxes = [roundOutbox.start(), sessionOutbox.start()]
+  const stopOutboxes = [roundOutbox.start(), sessionOutbox.start(), audit.start()]
   const recover = createRecoverRound({ ...parts, settle: settleRound })
   const sweeper = startSweeper({
     sweep: createSweepRounds({ ...parts, recover, random: Math.random }),
@@ -198,6 +207,23 @@ export async function startRounds({
   const handleLateMovement = createLateMovementHandler({ ...parts, recover })
   const consumer = consumeMovements({ bus, handleLateMovement, rewinds, logger })
 
+  const handlers = [
+    ...createGameHandlers({ games }),
+    ...createSessionHandlers({ sessions: createSessions({ ...parts, outbox: sessionOutbox }), clock }),
+    ...createRoundHandlers({ rounds: reads, voidRound: createVoidRound({ ...parts, reads }) }),
+    ...createRewindHandlers({ rewinds, bus, audit }),
+    ...createOrphanHandlers({ orphans: createHealOrphans(parts) }),
+    ...createTransactionHandlers({ placeTransaction }),
+    ...sealCalls(seals),
+    ...createFreeBetHandlers({ freeBets: createFreeBets(parts), clock }),
+    ...createReportHandlers({ readReport: createReadReport(parts) }),
+    ...createPlayerHandlers({
+      showPlayer: createShowPlayer({ ...parts, games }),
+      rounds: createReadPlayerRounds(parts),
+      playRound: createPlayRound(parts),
+      actOnRound: createActOnRound(parts),
+    }),
+  ]
   const calls = await serveCalls({
     bus,
     service,
@@ -205,23 +231,10 @@ export async function startRounds({
     concurrencyMax,
     clockAheadMs,
     logger,
-    handlers: [
-      ...createGameHandlers({ games }),
-      ...createSessionHandlers({ sessions: createSessions({ ...parts, outbox: sessionOutbox }), clock }),
-      ...createRoundHandlers({ rounds: reads, voidRound: createVoidRound({ ...parts, reads }) }),
-      ...createRewindHandlers({ rewinds, bus }),
-      ...createOrphanHandlers({ orphans: createHealOrphans(parts) }),
-      ...createTransactionHandlers({ placeTransaction }),
-      ...sealCalls(seals),
-      ...createFreeBetHandlers({ freeBets: createFreeBets(parts), clock }),
-      ...createReportHandlers({ readReport: createReadReport(parts) }),
-      ...createPlayerHandlers({
-        showPlayer: createShowPlayer({ ...parts, games }),
-        rounds: createReadPlayerRounds(parts),
-        playRound: createPlayRound(parts),
-        actOnRound: createActOnRound(parts),
-      }),
-    ],
+    // Settlement never waits for the audit.
+    handlers: handlers.map((handler) =>
+      isAudited(handler.subject) ? { ...handler, run: audit.following(handler.run) } : handler,
+    ),
   })
 
   return {

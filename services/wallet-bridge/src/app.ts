@@ -1,3 +1,5 @@
+import { appendAudit } from '@pitboss/contracts/calls/auth'
+import { isAudited } from '@pitboss/contracts/defined-calls'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { eventsPosition } from '@pitboss/bus/consume-durable'
 import { serveCalls } from '@pitboss/bus/serve-calls'
@@ -9,6 +11,7 @@ import { newId } from '@pitboss/runtime/new-id'
 import { startPoll } from '@pitboss/runtime/poll'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { connectServiceStorage } from '@pitboss/storage/connect-storage'
+import { auditOutboxIndex, createAuditOutbox } from '@pitboss/storage/audit-outbox'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/open-keyring'
@@ -89,7 +92,7 @@ export async function startWalletBridge({
   const bus = wrap.bus?.(serviceBus) ?? serviceBus
   const storage = await connectServiceStorage({ service, config, host })
   const { db, clockAheadMs } = storage
-  await ensureIndexes(db, { ...movementIndexes, ...callbackIndexes, wallets: [] }, logger)
+  await ensureIndexes(db, { ...movementIndexes, ...callbackIndexes, wallets: [auditOutboxIndex] }, logger)
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
   const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
   await seals.reportMissing()
@@ -112,6 +115,12 @@ export async function startWalletBridge({
     position: () => eventsPosition(bus),
     clock,
     logger,
+  })
+  const audit = createAuditOutbox({
+    db,
+    collections: ['wallets', 'movements'],
+    append: (entries) => bus.call(appendAudit, { entries: [...entries] }),
+    ...{ clock, newId, logger },
   })
   const deps = { movements, outbox, clock, scaleMs, newId }
   const shared = shareBreakers({ bus, replicaId: newId('rep') })
@@ -144,6 +153,7 @@ export async function startWalletBridge({
     }),
   ]
   const stopOutbox = outbox.start()
+  const stopAudit = audit.start()
   const wakeUps = bus.subscribe('wake.wallet.>', () => resolver.wake())
 
   /** Wakes this process at once and the other replicas over NATS; a replica that misses it polls. */
@@ -153,6 +163,35 @@ export async function startWalletBridge({
   }
 
   host.check('nats', () => bus.connected())
+  const handlers = [
+    ...movementCalls({ placeMovement, voidStake, readMovements: createReadMovements({ movements }) }),
+    ...gatewayCalls({
+      wallets: createOperatorWallets({
+        ...{ wallets, pending, client, breakers, audit, outbound, clock, logger },
+        countUnfinishedRounds: async (scope) => (await bus.call(countUnfinishedRounds, { scope })).count,
+      }),
+      check: createCheckWallet({ wallets, client, clock, newId }),
+      transactions: createReadTransactions({ movements, lists, cursors }),
+      reconcile: createReconcileLedger({ lists }),
+      takeCallback: createTakeCallback({
+        ...{ wallets, movements, apply, clock, logger },
+        signatures: createCallbackSignatures(db),
+        wake: wakeAll,
+      }),
+    }),
+    ...sealCalls(seals),
+    ...operationsCalls({
+      operateMovements: createOperateMovements({
+        lists,
+        wallets,
+        pending,
+        breakers,
+        resolveByPerson: createResolveByPerson({ ...deps, apply, audit }),
+        logger,
+      }),
+      clock,
+    }),
+  ]
   const served = await serveCalls({
     bus,
     service,
@@ -160,35 +199,10 @@ export async function startWalletBridge({
     concurrencyMax,
     clockAheadMs,
     logger,
-    handlers: [
-      ...movementCalls({ placeMovement, voidStake, readMovements: createReadMovements({ movements }) }),
-      ...gatewayCalls({
-        wallets: createOperatorWallets({
-          ...{ wallets, pending, client, breakers, outbound, clock, logger },
-          countUnfinishedRounds: async (scope) => (await bus.call(countUnfinishedRounds, { scope })).count,
-        }),
-        check: createCheckWallet({ wallets, client, clock, newId }),
-        transactions: createReadTransactions({ movements, lists, cursors }),
-        reconcile: createReconcileLedger({ lists }),
-        takeCallback: createTakeCallback({
-          ...{ wallets, movements, apply, clock, logger },
-          signatures: createCallbackSignatures(db),
-          wake: wakeAll,
-        }),
-      }),
-      ...sealCalls(seals),
-      ...operationsCalls({
-        operateMovements: createOperateMovements({
-          lists,
-          wallets,
-          pending,
-          breakers,
-          resolveByPerson: createResolveByPerson({ ...deps, apply }),
-          logger,
-        }),
-        clock,
-      }),
-    ],
+    // Settlement never waits for the audit.
+    handlers: handlers.map((handler) =>
+      isAudited(handler.subject) ? { ...handler, run: audit.following(handler.run) } : handler,
+    ),
   })
 
   return {
@@ -198,6 +212,7 @@ export async function startWalletBridge({
       const idle = Promise.all([served.stop(), resolver.stop(), ...upkeep.map((poll) => poll.stop())])
       await Promise.race([idle, delay(drainMaxMs, null, { ref: false })])
       await stopOutbox()
+      await stopAudit()
       await client.close()
       await storage.close()
       await bus.close()

@@ -6,6 +6,7 @@ import { parseKeyring } from '@pitboss/storage/keyring'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { acknowledgeEvents } from '@pitboss/testing/acknowledge-events'
 import { waitFor } from '@pitboss/testing/wait-for'
+import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import t from 'tap'
 import { createMovements } from '../src/storage/movements.ts'
 import { createWallets } from '../src/storage/wallet-document.ts'
@@ -127,6 +128,7 @@ async function prepare([scenario, failpoint]: (typeof cases)[number], index: num
     { url: wallet.url, timeoutMs: 1000, settleLosses: 'none' },
     secret,
     new Date(),
+    () => sampleAuditEntry(),
   )
   const spec = specOf({ type: scenario.startsWith('win') ? 'WIN' : 'BET', playerId })
   return { scenario, failpoint, playerId, scope, caseEnvironment, spec, storage }

@@ -7,6 +7,7 @@ import { parseKeyring } from '@pitboss/storage/keyring'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { withEngines } from '@pitboss/testing/with-engines'
 import { randomBytes } from 'node:crypto'
+import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import t from 'tap'
 import { createSettlement } from '../src/actions/create-settlement.ts'
 import type { WalletClient } from '../src/clients/wallet-client.ts'
@@ -39,6 +40,7 @@ await wallets.create(
   { url: 'https://wallet.example', timeoutMs: 5 * s, settleLosses: 'none' },
   'secret',
   new Date(0),
+  () => sampleAuditEntry(),
 )
 
 /** Settlement on a clock of its own, which only `passTo` moves. */

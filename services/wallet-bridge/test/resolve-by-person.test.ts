@@ -1,4 +1,5 @@
 import { newId } from '@pitboss/runtime/new-id'
+import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import t from 'tap'
 import { type ApplyMessage, createApplyMessage } from '../src/actions/apply-message.ts'
 import { createResolveByPerson } from '../src/actions/operate-movements.ts'
@@ -58,7 +59,12 @@ function owedRefund() {
     refund: () => of(refund.transactionId),
     /** Gives a person's order, with `meddled` in place of the real `apply`. */
     resolve: (as: 'success' | 'failed', meddled: ApplyMessage = apply) =>
-      createResolveByPerson({ ...deps, apply: meddled })(of(refund.transactionId), as, false),
+      createResolveByPerson({ ...deps, audit: { entry: () => sampleAuditEntry() }, apply: meddled })(
+        of(refund.transactionId),
+        as,
+        { by: 'ann', reason: 'asked for', dryRun: false },
+        'req_1',
+      ),
   }
 }
 

@@ -1,3 +1,4 @@
+import { appendAudit } from '@pitboss/contracts/calls/auth'
 import { randomUUID } from 'node:crypto'
 import { connectServiceBus } from '@pitboss/bus/connect-bus'
 import { serveCalls } from '@pitboss/bus/serve-calls'
@@ -9,6 +10,7 @@ import { createTimeScale, systemClock } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { connectServiceStorage } from '@pitboss/storage/connect-storage'
+import { createAuditOutbox } from '@pitboss/storage/audit-outbox'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/open-keyring'
@@ -35,7 +37,8 @@ import type { Config } from './config.ts'
 import { createHandleFanoutBatch, fanoutLeaseTtlMs, startFanout } from './consumers/fanout.ts'
 import { createMetrics } from './metrics.ts'
 import { createBodyCache } from './storage/body-cache.ts'
-import { collectionsOf, indexes } from './storage/collections.ts'
+import { collectionsOf } from './storage/collections.ts'
+import { auditedCollections, indexes } from './storage/indexes.ts'
 import { createDeliveryStore } from './storage/delivery-store.ts'
 import { createEndpointStore } from './storage/endpoint-store.ts'
 import { createEventStore, type EventStore } from './storage/event-store.ts'
@@ -94,6 +97,12 @@ export async function startWebhooks({
     allowLoopback: config.PITBOSS_ALLOW_LOOPBACK_WEBHOOKS,
     isDenied: (address) => isWithin(address, config.PITBOSS_OUTBOUND_DENY),
   }
+  const audit = createAuditOutbox({
+    db,
+    collections: auditedCollections,
+    append: (entries) => bus.call(appendAudit, { entries: [...entries] }),
+    ...{ clock, newId, logger },
+  })
   const deps: Deps = {
     workerId,
     db,
@@ -104,6 +113,7 @@ export async function startWebhooks({
     replays: createReplayStore(collections),
     parked: createParkedStore(collections),
     rewinds: createRewindStore({ db, clock, newId }),
+    audit,
     bodies: createBodyCache(events, bodyCacheCharactersMax),
     cursors: createCursorCodec({ keyring }),
     secretCipher: createSecretCipher(createSecretBox(keyring, 'webhook-secret')),
@@ -149,25 +159,28 @@ export async function startWebhooks({
     handle: createHandleFanoutBatch(callDeps),
     logger,
   })
+  const handlers = [
+    ...eventHandlers(callDeps),
+    ...endpointHandlers(callDeps),
+    ...deliveryHandlers(callDeps),
+    ...replayHandlers(callDeps),
+    ...opsHandlers(callDeps),
+    ...sealCalls(seals),
+  ]
+  const stopAudit = audit.start()
   const calls = await serveCalls({
     bus,
     service,
     version,
     clockAheadMs,
     logger,
-    handlers: [
-      ...eventHandlers(callDeps),
-      ...endpointHandlers(callDeps),
-      ...deliveryHandlers(callDeps),
-      ...replayHandlers(callDeps),
-      ...opsHandlers(callDeps),
-      ...sealCalls(seals),
-    ],
+    handlers: handlers.map((handler) => ({ ...handler, run: audit.following(handler.run) })),
   })
 
   return {
     async stop() {
       await Promise.all([calls.stop(), fanout.stop(), replayWorker.stop(), dispatcher.stop()])
+      await stopAudit()
       await poster.close()
       await bus.close()
       await storage.close()

@@ -7,7 +7,8 @@ import { createOpenEndpointView } from '../src/actions/endpoint-view.ts'
 import { createDeliveryStore } from '../src/storage/delivery-store.ts'
 import { createEndpointStore } from '../src/storage/endpoint-store.ts'
 import { freshHealth } from '../src/rules/endpoint-health.ts'
-import { indexes, never } from '../src/storage/collections.ts'
+import { never } from '../src/storage/collections.ts'
+import { indexes } from '../src/storage/indexes.ts'
 import { startRig } from './fixtures/rig.ts'
 
 t.test('a notification counted twice hides a lost one for no longer than seconds', async (t) => {

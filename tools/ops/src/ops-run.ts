@@ -39,7 +39,10 @@ export type OpsRun = {
    * @throws ServiceError CONFLICT when the person says no.
    */
   confirm(question: string): Promise<void>
-  /** Leaves an audit record unless it is a dry run. */
+  /**
+   * Records what the command is about to do to NATS itself, unless it is a dry run. What a service changes, it
+   * records itself.
+   */
   audit(what: string, target: string | null, details: Record<string, unknown>): Promise<void>
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
-import { type Collections, collectionsOf, indexes } from '@pitboss/webhooks/storage/collections'
+import { type Collections, collectionsOf } from '@pitboss/webhooks/storage/collections'
+import { indexes } from '@pitboss/webhooks/storage/indexes'
 import { type NewDelivery, newDocument } from '@pitboss/webhooks/storage/delivery-queue'
 import { createDeliveryStore, type DeliveryStore } from '@pitboss/webhooks/storage/delivery-store'
 import { never } from '@pitboss/webhooks/storage/collections'

@@ -256,6 +256,9 @@ await holdAudit(t, {
         return []
       },
     },
+    'auth.v1.ops.seal-rewrite': {
+      why: 'it seals the same values anew; the command records it, once for all services and pages',
+    },
     'auth.v1.ops.key-retire': {
       act: 'keys.retire',
       actor: byOperations,

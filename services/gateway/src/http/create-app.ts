@@ -124,6 +124,9 @@ function answerOutside(
   return finish(deps, request, reply, { served, startedMs: performance.now(), route: 'none' })
 }
 
+/** Refusals of who asks, where from or by which right. Each is a security event with a log line of its own. */
+const accessRefusals: ReadonlySet<string> = new Set(['IP_NOT_ALLOWED', 'INSUFFICIENT_SCOPE', 'FORBIDDEN'])
+
 /** Sends the answer, then counts and logs the request. */
 function finish(
   deps: Deps,
@@ -154,6 +157,10 @@ function finish(
   if (error !== null && !(error instanceof ServiceError)) {
     deps.logger.error({ ...line, err: error }, 'request.failed')
   } else deps.logger.info(line, 'request.served')
+  if (code !== null && accessRefusals.has(code)) {
+    const who = { operator_id: attribution?.operatorId, api_key: attribution?.apiKey }
+    deps.logger.info({ request_id, route, code, ...who, client_address: clientAddress }, 'access.refused')
+  }
   if (attribution === null) return reply
   deps.requestLog.add({
     operatorId: attribution.operatorId,

@@ -1,9 +1,11 @@
+import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
 import type { Account, Caller } from '@pitboss/contracts/caller'
 import type { patchGame } from '@pitboss/contracts/endpoints/sessions'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { formatAmount } from '@pitboss/money/amount'
 import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
+import { presentGame } from '../records/present-game.ts'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
 import {
   assertCurrency,
@@ -78,8 +80,9 @@ export function createGames({
   games,
   access,
   cursors,
+  audit,
   clock,
-}: Pick<Parts, 'catalogue' | 'games' | 'access' | 'cursors' | 'clock'>) {
+}: Pick<Parts, 'catalogue' | 'games' | 'access' | 'cursors' | 'audit' | 'clock'>) {
   return { find, list, change, setStatus }
 
   /** @throws ServiceError GAME_NOT_FOUND */
@@ -109,27 +112,50 @@ export function createGames({
    * Changes the parts of the account's settings that the patch gives.
    * @throws ServiceError GAME_NOT_FOUND, CURRENCY_NOT_SUPPORTED, VALIDATION_ERROR naming the path
    */
-  async function change(account: Account, slug: string, patch: GamePatch): Promise<GameView> {
+  async function change(account: Account, slug: string, patch: GamePatch, by: ActedBy): Promise<GameView> {
     for (const [position, { currency, min_stake, max_stake }] of (patch.limits ?? []).entries()) {
       judgeAmount(min_stake, currency, `limits.${position}.min_stake`)
       judgeAmount(max_stake, currency, `limits.${position}.max_stake`)
     }
     const entry = access.find(slug)
     const limits = readLimits(account, patch.limits ?? [])
+    const status = await games.status(slug)
+    const shown = (settings: GameSettings) => {
+      const { enabled, limits } = presentGame({ entry, settings, status }, account.currencies)
+      return { enabled, limits }
+    }
     const settings = await games.change(
       account.operator_id,
       slug,
       { enabled: patch.enabled, limits },
       clock.now(),
+      (before, after) =>
+        audit.entry(by, {
+          act: 'game.change',
+          object: { type: 'game', id: slug },
+          before: shown(before),
+          after: shown(after),
+        }),
     )
-    return { entry, settings, status: await games.status(slug) }
+    return { entry, settings, status }
   }
 
   /** Switches a game on or off for the whole platform. @throws ServiceError GAME_NOT_FOUND */
-  async function setStatus(slug: string, status: 'AVAILABLE' | 'DOWN', order: Order): Promise<void> {
+  async function setStatus(
+    slug: string,
+    status: 'AVAILABLE' | 'DOWN',
+    order: Order,
+    requestId: string,
+  ): Promise<void> {
     access.find(slug)
     if (order.dryRun) return
-    await games.setStatus(slug, status, { by: order.by, reason: order.reason }, clock.now())
+    const entry = audit.entry(orderedBy(order, null, requestId), {
+      act: 'game.set',
+      object: { type: 'game', id: slug },
+      before: { status: await games.status(slug) },
+      after: { status },
+    })
+    await games.setStatus(slug, status, { by: order.by, reason: order.reason }, clock.now(), entry)
   }
 }
 

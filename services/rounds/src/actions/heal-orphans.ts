@@ -1,3 +1,4 @@
+import { orderedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import type { Movement } from '@pitboss/contracts/objects/movement'
@@ -12,7 +13,7 @@ type Heal = {
   /** The nonce of the lost round, as its events tell it; null when none does. */
   readonly nonce: number | null
   readonly refund: boolean
-  readonly dryRun: boolean
+  readonly order: { readonly by: string; readonly reason: string | null; readonly dryRun: boolean }
 }
 
 export type HealOrphans = ReturnType<typeof createHealOrphans>
@@ -27,10 +28,11 @@ const ofOriginal = '00000000-0000-0000-0000-000000000000'
 export function createHealOrphans({
   rounds,
   wallet,
+  audit,
   clock,
   newId,
   newUuid,
-}: Pick<Parts, 'rounds' | 'wallet' | 'clock' | 'newId' | 'newUuid'>) {
+}: Pick<Parts, 'rounds' | 'wallet' | 'audit' | 'clock' | 'newId' | 'newUuid'>) {
   return { list, heal }
 
   /** Of these stakes, those that stand and have no round. */
@@ -49,7 +51,10 @@ export function createHealOrphans({
    * @throws ServiceError TRANSACTION_NOT_FOUND; CONFLICT for a stake that has its round, that does not stand,
    * or whose win is owed or paid; WALLET_TIMEOUT while the outcome is unknown
    */
-  async function heal({ scope, transactionId, nonce, refund, dryRun }: Heal): Promise<string | null> {
+  async function heal(
+    { scope, transactionId, nonce, refund, order }: Heal,
+    requestId: string,
+  ): Promise<string | null> {
     const shown = await wallet.show(scope, transactionId)
     if (shown === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
     const { movement: stake } = shown
@@ -57,7 +62,14 @@ export function createHealOrphans({
     if (unknown === undefined) throw conflict('The stake has its round.')
     if (stake.type !== 'BET') throw conflict('Only a stake is given back.')
     if (refund) await assertRefundable(scope, stake)
-    if (dryRun) return null
+    if (order.dryRun) return null
+    const entry = audit.entry(orderedBy(order, scope.operatorId, requestId), {
+      act: 'round.heal',
+      object: { type: 'round', id: stake.round_id },
+      before: stake,
+      after: { transaction_id: transactionId, nonce, refund },
+    })
+    await audit.store(entry)
     if (nonce !== null) await skipTo(scope, stake, nonce)
     if (!refund) return null
     const placement = await wallet.place(scope, { spec: refundSpec(stake, shown.driver) })

@@ -1,4 +1,5 @@
 import type { Clock } from '@pitboss/runtime/clock'
+import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { Logger } from 'pino'
 import type { WalletClient } from '../clients/wallet.ts'
@@ -32,6 +33,7 @@ export type Parts = {
   readonly wallet: WalletClient
   readonly catalogue: Catalogue
   readonly cursors: CursorCodec
+  readonly audit: Pick<AuditOutbox, 'entry' | 'store'>
   readonly access: GameAccess
   readonly actor: RoundActor
   readonly intents: OpenIntent

@@ -1,4 +1,5 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
 import { opsSetGame } from '@pitboss/contracts/calls/rounds'
 import type { Caller } from '@pitboss/contracts/caller'
 import {
@@ -22,8 +23,13 @@ export function createGameHandlers({ games }: { games: Games }): CallHandler[] {
     return answerPage(await games.list(caller, query), (view) => presentGame(view, currencies))
   }
 
-  async function change({ account }: Caller, slug: string, patch: Parameters<Games['change']>[2]) {
-    const view = await games.change(account, slug, patch)
+  async function change(
+    { account }: Caller,
+    slug: string,
+    patch: Parameters<Games['change']>[2],
+    by: ActedBy,
+  ) {
+    const view = await games.change(account, slug, patch, by)
     return { status: 200, body: presentGame(view, account.currencies) }
   }
 
@@ -34,10 +40,14 @@ export function createGameHandlers({ games }: { games: Games }): CallHandler[] {
       status: 200,
       body: presentGame(await games.find(account.operator_id, params.slug), account.currencies),
     })),
-    handler(patchGame.call, ({ caller, params, body }) => change(caller, params.slug, body)),
-    handler(dashboardPatchGame.call, ({ caller, params, body }) => change(caller, params.slug, body)),
-    handler(opsSetGame, async ({ order, slug, status }) => {
-      await games.setStatus(slug, status, order)
+    handler(patchGame.call, ({ caller, params, body }, context) =>
+      change(caller, params.slug, body, actedBy(caller, context)),
+    ),
+    handler(dashboardPatchGame.call, ({ caller, params, body }, context) =>
+      change(caller, params.slug, body, actedBy(caller, context)),
+    ),
+    handler(opsSetGame, async ({ order, slug, status }, { requestId }) => {
+      await games.setStatus(slug, status, order, requestId)
       return { slug, status }
     }),
   ]

@@ -2,6 +2,7 @@ import { acknowledgedSequence } from '@pitboss/bus/consume-durable'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { roundsMovements } from '@pitboss/bus/topology'
+import { orderedBy } from '@pitboss/contracts/audit'
 import type { Caller } from '@pitboss/contracts/caller'
 import {
   countUnfinishedRounds,
@@ -21,6 +22,7 @@ import {
   voidRound as voidRoundEndpoint,
 } from '@pitboss/contracts/endpoints/rounds'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
+import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { RewindStore } from '@pitboss/storage/rewind-store'
 import { answerPage } from '@pitboss/storage/read-page'
 import type { HealOrphans } from '../actions/heal-orphans.ts'
@@ -94,9 +96,26 @@ export function createTransactionHandlers({
 const { stream, config } = roundsMovements
 
 /** Calls of operations that rewind the consumer of movements. Source: docs/contract.md, section 10. */
-export function createRewindHandlers({ rewinds, bus }: { rewinds: RewindStore; bus: Bus }): CallHandler[] {
+export function createRewindHandlers({
+  rewinds,
+  bus,
+  audit,
+}: {
+  rewinds: RewindStore
+  bus: Bus
+  audit: Pick<AuditOutbox, 'entry'>
+}): CallHandler[] {
   return [
-    handler(movementsRewind.start, (request) => rewinds.start(request)),
+    handler(movementsRewind.start, (request, { requestId }) =>
+      rewinds.start(request, (after) =>
+        audit.entry(orderedBy(request.order, null, requestId), {
+          act: 'consumer.rewind',
+          object: { type: 'consumer', id: config.durable_name ?? '' },
+          before: null,
+          after,
+        }),
+      ),
+    ),
     handler(movementsRewind.show, async ({ rewindId }) =>
       rewinds.progress(rewindId, await acknowledgedSequence(bus, stream, config.durable_name ?? '')),
     ),
@@ -113,9 +132,9 @@ export function createOrphanHandlers({ orphans }: { orphans: HealOrphans }): Cal
         },
       ),
     })),
-    handler(opsHealOrphan, async ({ order: { dryRun }, ...heal }) => ({
+    handler(opsHealOrphan, async (heal, { requestId }) => ({
       transaction_id: heal.transactionId,
-      refund: await orphans.heal({ ...heal, dryRun }),
+      refund: await orphans.heal(heal, requestId),
     })),
   ]
 }

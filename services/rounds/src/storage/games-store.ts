@@ -1,16 +1,24 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
+import { auditedInsert, auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { changeFenced } from '@pitboss/storage/change-fenced'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { Db } from 'mongodb'
 import type { StakeRange } from '../rules/limits.ts'
 
-type SettingsDocument = {
+export const gameIndexes: Readonly<Record<'game_settings' | 'game_status', readonly IndexDeclaration[]>> = {
+  game_settings: [auditOutboxIndex],
+  game_status: [auditOutboxIndex],
+}
+
+type SettingsDocument = WithAudit & {
   _id: string
   version: number
   enabled: boolean
   limits: { currency: string; minStake: string; maxStake: string }[]
   updatedAt: Date
 }
-type StatusDocument = {
+type StatusDocument = WithAudit & {
   _id: string
   status: 'AVAILABLE' | 'DOWN'
   changedAt: Date
@@ -37,12 +45,20 @@ export function createGamesStore({ db }: { db: Db }) {
 
   const idOf = (operatorId: string, slug: string) => `${operatorId}/${slug}`
 
-  async function replace(_id: string, version: number | null, next: Omit<SettingsDocument, '_id'>) {
+  async function replace(
+    _id: string,
+    version: number | null,
+    next: Omit<SettingsDocument, '_id'>,
+    entry: AuditEntry,
+  ) {
     if (version !== null) {
-      const { matchedCount } = await settings.updateOne({ _id, version }, { $set: next })
+      const { matchedCount } = await settings.updateOne(
+        { _id, version },
+        auditedUpdate({ $set: next }, entry),
+      )
       return matchedCount === 1
     }
-    return insertedFirst(() => settings.insertOne({ _id, ...next }))
+    return insertedFirst(() => settings.insertOne({ _id, ...next, ...auditedInsert(entry) }))
   }
 
   async function readStatuses() {
@@ -67,6 +83,7 @@ export function createGamesStore({ db }: { db: Db }) {
         limits: readonly { currency: string; minStake: bigint; maxStake: bigint }[]
       },
       now: Date,
+      entryOf: (before: GameSettings, after: GameSettings) => AuditEntry,
     ): Promise<GameSettings> {
       const _id = idOf(operatorId, slug)
       const changed = limits.map(({ currency, minStake, maxStake }) => ({
@@ -87,8 +104,9 @@ export function createGamesStore({ db }: { db: Db }) {
             limits: [...kept, ...changed],
             updatedAt: now,
           }
-          const isFirst = await replace(_id, present?.version ?? null, next)
-          return isFirst ? decode({ _id, ...next }) : null
+          const after = decode({ _id, ...next })
+          const entry = entryOf(decode(present), after)
+          return (await replace(_id, present?.version ?? null, next, entry)) ? after : null
         },
         reread: read,
         triesMax,
@@ -114,10 +132,11 @@ export function createGamesStore({ db }: { db: Db }) {
       status: 'AVAILABLE' | 'DOWN',
       { by, reason }: { by: string; reason: string | null },
       now: Date,
+      audit: AuditEntry,
     ): Promise<void> {
       await statuses.updateOne(
         { _id: slug },
-        { $set: { status, by, reason, changedAt: now } },
+        auditedUpdate({ $set: { status, by, reason, changedAt: now } }, audit),
         { upsert: true },
       )
       cache = null

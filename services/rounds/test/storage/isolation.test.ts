@@ -10,6 +10,7 @@ import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
 import { withEngines } from '@pitboss/testing/with-engines'
 import type { Db } from 'mongodb'
 import pino from 'pino'
+import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import t from 'tap'
 import { newRound } from '../../src/rules/new-round.ts'
 import { commitmentIndexes, createCommitmentsStore } from '../../src/storage/commitments-store.ts'
@@ -22,6 +23,8 @@ import { createReportsStore, reportIndexes } from '../../src/storage/reports-sto
 import { sequenceKey, scopeKey } from '../../src/storage/round-document.ts'
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
 import { createSessionsStore, sessionIndexes } from '../../src/storage/sessions-store.ts'
+
+const entryOf = () => sampleAuditEntry()
 
 const owner: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
 const game = 'dice'
@@ -93,7 +96,7 @@ await holdIsolation(t, {
     createGamesStore: table(games, {
       settings: accountWide(({ operatorId }) => games.settings(operatorId, game)),
       change: accountWide(({ operatorId }) =>
-        games.change(operatorId, game, { enabled: undefined, limits: [] }, later),
+        games.change(operatorId, game, { enabled: undefined, limits: [] }, later, entryOf),
       ),
       status: internal('games.ts; the status is of the platform, the same for every account'),
       setStatus: internal('games.ts for the call `opsSetGame` alone, which the gateway does not make'),
@@ -279,7 +282,7 @@ async function makeThings() {
     ...{ remaining: 2, uses: [], createdAt: now, endsAt: dayEnd, expiresAt: null, cancelledAt: null },
   })
   await grants.use(owner, grantId, open.id, now)
-  await games.change(owner.operatorId, game, { enabled: false, limits: [] }, now)
+  await games.change(owner.operatorId, game, { enabled: false, limits: [] }, now, entryOf)
   const refusedId = newId('bet')
   await refusals.insert(sequence, { ...refusal, transactionId: refusedId })
   await keys.claim({ scope: owner, idempotencyKey: keyOfOwner }, creation, () => grantId)

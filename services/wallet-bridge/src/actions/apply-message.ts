@@ -1,3 +1,4 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Clock } from '@pitboss/runtime/clock'
 import { changeFenced } from '@pitboss/storage/change-fenced'
 import type { Outbox } from '@pitboss/storage/outbox'
@@ -16,11 +17,16 @@ type Applied = {
   readonly step: MovementStep
 }
 
+/** Makes the audit entry of a write, which takes it along. */
+export type EntryOf = (before: MovementDocument, after: MovementDocument) => AuditEntry
+
 export type ApplyMessage = (
   document: MovementDocument,
   message: MovementMessage,
   /** Makes the record of the call that the message answers, from the time of the next one. */
   attempt?: (nextAttemptAt: Date | null) => AttemptRecord,
+  /** Makes the audit entry of a person's order. */
+  entryOf?: EntryOf,
 ) => Promise<Applied>
 
 export type ApplyDeps = {
@@ -50,7 +56,7 @@ export function createApplyMessage({
   newId,
   rules = (state, message) => advanceMovement(state, message, scaleMs),
 }: ApplyDeps): ApplyMessage {
-  return function applyMessage(given, message, attempt) {
+  return function applyMessage(given, message, attempt, entryOf) {
     return changeFenced<MovementDocument, Applied>({
       document: given,
       async change(document) {
@@ -65,6 +71,7 @@ export function createApplyMessage({
           state,
           events,
           attempt: attempt?.(state.status === 'PENDING' ? state.dueAt : null) ?? null,
+          audit: entryOf?.(document, { ...document, ...state }) ?? null,
         })
         if (written === null) return null
         if (written === 'round-busy') return { kind: 'round-busy', document, step }

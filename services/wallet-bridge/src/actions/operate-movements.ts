@@ -1,6 +1,9 @@
+import { orderedBy } from '@pitboss/contracts/audit'
 import { ServiceError } from '@pitboss/errors/service-error'
+import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { Logger } from 'pino'
 import type { Breakers } from '../clients/breakers.ts'
+import { toMovementRecord } from '../records/render-movement.ts'
 import { advanceMovement } from '../rules/advance-movement.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import type { MovementStatus } from '../rules/movement.ts'
@@ -8,7 +11,7 @@ import type { PendingMovements } from '../storage/due-movements.ts'
 import type { MovementLists } from '../storage/movement-lists.ts'
 import type { MovementDocument } from '../storage/movements.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
-import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
+import type { ApplyDeps, ApplyMessage, EntryOf } from './apply-message.ts'
 
 type ResolveOrder = {
   readonly reference: string
@@ -67,8 +70,8 @@ export function createOperateMovements({
     /** The movements of a round, oldest first, at most 500. */
     ofRound: (roundId: string) => lists.ofRound(roundId, roundMovementsMax),
     /** Ends an owed movement by a person's order. @throws ServiceError TRANSACTION_NOT_FOUND, CONFLICT */
-    async resolve({ reference, as, by, reason, dryRun }: ResolveOrder) {
-      const resolved = await resolveByPerson(await find(reference), as, dryRun)
+    async resolve({ reference, as, by, reason, dryRun }: ResolveOrder, requestId: string) {
+      const resolved = await resolveByPerson(await find(reference), as, { by, reason, dryRun }, requestId)
       logger.warn(
         { reference, as, by, reason, dry_run: dryRun, status: resolved.status },
         'movement.resolved-by-person',
@@ -82,7 +85,8 @@ export function createOperateMovements({
 export type ResolveByPerson = (
   document: MovementDocument,
   as: 'success' | 'failed',
-  dryRun: boolean,
+  order: Pick<ResolveOrder, 'by' | 'reason' | 'dryRun'>,
+  requestId: string,
 ) => Promise<MovementDocument>
 
 /**
@@ -90,30 +94,40 @@ export type ResolveByPerson = (
  * `success` gives the original back, before the refund or rollback itself ends, as the wallet's answer would.
  * `failed` frees a taken original for another reversal and fails a pending stake, after the refund or
  * rollback can no longer be sent. Repeating `failed` completes an order that a crash interrupted.
- * @param dryRun checks the order and changes nothing
+ * @param order a dry run checks it and changes nothing
  * @throws ServiceError CONFLICT when the movement does not wait for the wallet
  */
 export function createResolveByPerson({
   apply,
   movements,
+  audit,
   clock,
   scaleMs,
-}: ApplyDeps & { apply: ApplyMessage }): ResolveByPerson {
-  return async function resolveByPerson(document, as, dryRun) {
+}: ApplyDeps & { apply: ApplyMessage; audit: Pick<AuditOutbox, 'entry'> }): ResolveByPerson {
+  return async function resolveByPerson(document, as, order, requestId) {
+    const { dryRun } = order
+    const by = orderedBy(order, document.operatorId, requestId)
+    const entryOf = (before: MovementDocument, after: MovementDocument) =>
+      audit.entry(by, {
+        act: 'movement.resolve',
+        object: { type: 'movement', id: before.reference },
+        before: toMovementRecord(before),
+        after: toMovementRecord(after),
+      })
     const message = { kind: 'resolved', at: clock.now(), as } as const
     if (as === 'failed' && document.status === 'FAILED' && (await holdsOriginal(document))) {
-      if (!dryRun) await endOriginal(document, 'reversal-given-up')
+      if (!dryRun) await endOriginal(document, 'reversal-given-up', entryOf)
       return document
     }
     const step = advanceMovement(document, message, scaleMs)
     if (step.kind === 'refused') throw new ServiceError('CONFLICT', { message: step.message })
     if (dryRun) return document
-    if (as === 'success') await endOriginal(document, 'reversal-acknowledged')
-    const resolved = await apply(document, message)
+    if (as === 'success') await endOriginal(document, 'reversal-acknowledged', entryOf)
+    const resolved = await apply(document, message, undefined, entryOf)
     if (resolved.step.kind === 'refused') {
       throw new ServiceError('CONFLICT', { message: resolved.step.message })
     }
-    if (as === 'failed') await endOriginal(document, 'reversal-given-up')
+    if (as === 'failed') await endOriginal(document, 'reversal-given-up', entryOf)
     return resolved.document
   }
 
@@ -132,9 +146,10 @@ export function createResolveByPerson({
   async function endOriginal(
     document: MovementDocument,
     kind: 'reversal-acknowledged' | 'reversal-given-up',
+    entryOf: EntryOf,
   ): Promise<void> {
     const original = await originalOf(document)
     const { transactionId } = document
-    if (original !== null) await apply(original, { kind, at: clock.now(), transactionId })
+    if (original !== null) await apply(original, { kind, at: clock.now(), transactionId }, undefined, entryOf)
   }
 }

@@ -1,19 +1,22 @@
+import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { playerBalance } from '@pitboss/contracts/calls/wallet'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { checkOutboundUrlAndResolve, type OutboundSettings } from '@pitboss/outbound/address-guard'
+import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { Clock } from '@pitboss/runtime/clock'
 import { randomInt } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { z } from 'zod'
 import type { Breakers } from '../clients/breakers.ts'
 import type { WalletClient } from '../clients/wallet-client.ts'
+import { toWalletRecord } from '../records/render-wallet.ts'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 import { formerOriginsAfter, originOf } from '../rules/wallet-address.ts'
 import { readBalanceAnswer } from '../rules/wallet-answers.ts'
 import type { PendingMovements } from '../storage/due-movements.ts'
-import type { Wallets, WalletSettings } from '../storage/wallet-document.ts'
+import type { WalletDocument, Wallets, WalletSettings } from '../storage/wallet-document.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const secretCharacters = 32
@@ -37,6 +40,7 @@ export function createOperatorWallets({
   client,
   breakers,
   countUnfinishedRounds,
+  audit,
   outbound,
   clock,
   logger,
@@ -46,6 +50,7 @@ export function createOperatorWallets({
   client: WalletClient
   breakers: Breakers
   countUnfinishedRounds: (scope: Scope) => Promise<number>
+  audit: Pick<AuditOutbox, 'entry'>
   outbound: OutboundSettings
   clock: Clock
   logger: Logger
@@ -58,7 +63,7 @@ export function createOperatorWallets({
      * @returns the new wallet's secret, or null when there was a wallet. @throws ServiceError
      * VALIDATION_ERROR at `url`; CONFLICT; SERVICE_UNAVAILABLE when rounds cannot be asked
      */
-    async put(scope: Scope, { isSameLedger, ...given }: Settings) {
+    async put(scope: Scope, { isSameLedger, ...given }: Settings, by: ActedBy) {
       await refuseBadUrl(given.url, scope)
       const present = await wallets.find(scope)
       const isMove = present !== null && originOf(present.url) !== originOf(given.url)
@@ -67,20 +72,26 @@ export function createOperatorWallets({
         present === null
           ? given
           : { ...given, formerOrigins: formerOriginsAfter(present, given.url, isSameLedger) }
-      const changed = await wallets.change(scope, settings, clock.now())
+      const put = entryOf(by, 'wallet.put')
+      const changed = await wallets.change(scope, settings, clock.now(), put)
       if (changed !== null) return { wallet: changed, secret: null }
       const secret = newWalletSecret()
-      const created = await wallets.create(scope, settings, secret, clock.now())
+      const created = await wallets.create(scope, settings, secret, clock.now(), put)
       if (created !== null) return { wallet: created, secret }
       // Another request created it meanwhile.
-      const other = await wallets.change(scope, settings, clock.now())
+      const other = await wallets.change(scope, settings, clock.now(), put)
       if (other === null) throw new Error('the wallet was refused as a duplicate and is not found')
       return { wallet: other, secret: null }
     },
     /** Replaces the secret at once, without a time in which both are good. @throws ServiceError NOT_FOUND */
-    async rotateSecret(scope: Scope) {
+    async rotateSecret(scope: Scope, by: ActedBy) {
       const secret = newWalletSecret()
-      const wallet = await wallets.replaceSecret(scope, secret, clock.now())
+      const wallet = await wallets.replaceSecret(
+        scope,
+        secret,
+        clock.now(),
+        entryOf(by, 'wallet.rotate-secret'),
+      )
       if (wallet === null) throw new ServiceError('NOT_FOUND')
       return { wallet, secret }
     },
@@ -125,6 +136,16 @@ export function createOperatorWallets({
         balancesInFlight.set(wallet.key, (balancesInFlight.get(wallet.key) ?? 1) - 1)
       }
     },
+  }
+
+  function entryOf(by: ActedBy, act: string) {
+    return (before: WalletDocument | null, after: WalletDocument) =>
+      audit.entry(by, {
+        act,
+        object: { type: 'wallet', id: toAccountMode(after.environment) },
+        before: before === null ? null : toWalletRecord(before),
+        after: toWalletRecord(after),
+      })
   }
 
   /** Refuses to leave an address where movements or rounds are open. @throws ServiceError CONFLICT */

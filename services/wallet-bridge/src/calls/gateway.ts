@@ -1,4 +1,5 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { actedBy } from '@pitboss/contracts/audit'
 import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import {
   playerBalance,
@@ -19,7 +20,7 @@ import {
   putWallet,
   rotateWalletSecret,
 } from '@pitboss/contracts/endpoints/wallet'
-import { type AccountMode, toAccountMode, toEventEnvironment } from '@pitboss/contracts/primitives'
+import { type AccountMode, toEventEnvironment } from '@pitboss/contracts/primitives'
 import { answerPage } from '@pitboss/storage/read-page'
 import type { OperatorWallets } from '../actions/operator-wallets.ts'
 import type { CheckWallet } from '../actions/check-wallet.ts'
@@ -27,6 +28,7 @@ import type { ReadTransactions } from '../actions/read-movements.ts'
 import type { ReconcileLedger } from '../actions/reconcile-ledger.ts'
 import type { TakeCallback } from '../actions/take-callback.ts'
 import { toAttemptRecord, toMovementRecord } from '../records/render-movement.ts'
+import { toWalletRecord } from '../records/render-wallet.ts'
 
 type GatewayParts = {
   wallets: OperatorWallets
@@ -67,18 +69,21 @@ function walletCalls({ wallets, check }: GatewayParts): CallHandler[] {
       status: 200,
       body: toWalletRecord(await wallets.find(dashboardScope(caller, params.environment))),
     })),
-    handler(putWallet.call, async ({ caller, params, body }) => {
-      const { wallet, secret } = await wallets.put(dashboardScope(caller, params.environment), {
+    handler(putWallet.call, async ({ caller, params, body }, context) => {
+      const settings = {
         url: body.url,
         timeoutMs: body.timeout_ms,
         settleLosses: body.settle_losses,
         isSameLedger: body.same_ledger ?? false,
-      })
+      }
+      const scope = dashboardScope(caller, params.environment)
+      const { wallet, secret } = await wallets.put(scope, settings, actedBy(caller, context))
       if (secret === null) return { status: 200, body: toWalletRecord(wallet) }
       return { status: 201, body: { ...toWalletRecord(wallet), secret } }
     }),
-    handler(rotateWalletSecret.call, async ({ caller, params }) => {
-      const { wallet, secret } = await wallets.rotateSecret(dashboardScope(caller, params.environment))
+    handler(rotateWalletSecret.call, async ({ caller, params }, context) => {
+      const scope = dashboardScope(caller, params.environment)
+      const { wallet, secret } = await wallets.rotateSecret(scope, actedBy(caller, context))
       return { status: 200, body: { ...toWalletRecord(wallet), secret } }
     }),
     handler(checkWallet.call, async ({ caller, params }) => ({
@@ -86,18 +91,6 @@ function walletCalls({ wallets, check }: GatewayParts): CallHandler[] {
       body: await check(dashboardScope(caller, params.environment), caller.account.currencies[0] ?? 'USD'),
     })),
   ]
-}
-
-/** The dashboard's record of a wallet, without its secret. Source: docs/contract.md, section 3. */
-function toWalletRecord(wallet: Awaited<ReturnType<OperatorWallets['find']>>) {
-  return {
-    environment: toAccountMode(wallet.environment),
-    url: wallet.url,
-    timeout_ms: wallet.timeoutMs,
-    settle_losses: wallet.settleLosses,
-    created_at: wallet.createdAt.toISOString(),
-    updated_at: wallet.updatedAt.toISOString(),
-  }
 }
 
 function transactionCalls(read: ReadTransactions): CallHandler[] {

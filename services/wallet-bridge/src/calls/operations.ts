@@ -31,8 +31,8 @@ export function operationsCalls({
         attempts: document.attempts.map(toAttemptRecord),
       }
     }),
-    handler(opsResolveMovement, async ({ order, reference, as }) =>
-      toOperationsRecord(await operateMovements.resolve({ reference, as, ...order }), clock.now()),
+    handler(opsResolveMovement, async ({ order, reference, as }, { requestId }) =>
+      toOperationsRecord(await operateMovements.resolve({ reference, as, ...order }, requestId), clock.now()),
     ),
     handler(opsMovementsOfRound, async ({ roundId }) => {
       const now = clock.now()

@@ -1,5 +1,7 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
+import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { fencedUpdate, type Versioned } from '@pitboss/storage/change-fenced'
 import { insertedFirst, isDuplicateKey } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
@@ -43,6 +45,7 @@ export type MovementFacts = Omit<MovementSpec, 'type' | 'callWallet'> & {
 
 export type MovementDocument = Versioned &
   WithOutbox &
+  WithAudit &
   MovementFacts &
   MovementState & {
     /** Set while a call is in flight, and unique: a round has one call at a time. */
@@ -81,6 +84,7 @@ export const movementIndexes: Readonly<Record<'movements', readonly IndexDeclara
       partialFilterExpression: { type: { $gt: 'BET', $lt: 'WIN' } },
     },
     outboxIndex,
+    auditOutboxIndex,
   ],
 }
 
@@ -112,7 +116,12 @@ export type MovementStore = {
    */
   write(
     document: MovementDocument,
-    step: { state: MovementState; events: readonly OutboxEntry[]; attempt: AttemptRecord | null },
+    step: {
+      state: MovementState
+      events: readonly OutboxEntry[]
+      attempt: AttemptRecord | null
+      audit?: AuditEntry | null
+    },
   ): Promise<MovementDocument | null | 'round-busy'>
 }
 
@@ -142,7 +151,7 @@ export function createMovements(db: Db): Movements {
         .find({ roundId, operatorId, environment, type: 'BET' })
         .project<StakeStanding>({ _id: 0, status: 1, reversal: 1 })
         .toArray(),
-    async write(document, { state, events, attempt }) {
+    async write(document, { state, events, attempt, audit = null }) {
       const set = changedFields(document, state)
       const push: Document = {
         ...(events.length === 0 ? {} : { outbox: { $each: [...events] } }),
@@ -155,7 +164,8 @@ export function createMovements(db: Db): Movements {
       try {
         // The driver's types cannot see that the computed fields are those of the state.
         const fields = update as UpdateFilter<MovementDocument>
-        return await fencedUpdate(collection, document._id, document.version, fields)
+        const written = auditedUpdate<MovementDocument>(fields, audit)
+        return await fencedUpdate(collection, document._id, document.version, written)
       } catch (error) {
         if (isDuplicateKey(error)) return 'round-busy'
         throw error

@@ -1,4 +1,6 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
+import { auditedInsert, auditedUpdate, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { changeFenced, fencedUpdate, type Versioned } from '@pitboss/storage/change-fenced'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
@@ -8,18 +10,19 @@ import { createHash } from 'node:crypto'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 
 /** A stored wallet. `_id` is the wallet key; the secret is encrypted for that key alone. */
-export type WalletDocument = Versioned & {
-  readonly operatorId: string
-  readonly environment: Scope['environment']
-  readonly url: string
-  readonly timeoutMs: number
-  readonly settleLosses: 'none' | 'zero_credit'
-  /** Origins of earlier addresses whose ledger the present one serves. */
-  readonly formerOrigins?: readonly string[]
-  readonly sealedSecret: string
-  readonly createdAt: Date
-  readonly updatedAt: Date
-}
+export type WalletDocument = Versioned &
+  WithAudit & {
+    readonly operatorId: string
+    readonly environment: Scope['environment']
+    readonly url: string
+    readonly timeoutMs: number
+    readonly settleLosses: 'none' | 'zero_credit'
+    /** Origins of earlier addresses whose ledger the present one serves. */
+    readonly formerOrigins?: readonly string[]
+    readonly sealedSecret: string
+    readonly createdAt: Date
+    readonly updatedAt: Date
+  }
 
 /** A wallet with its secret opened. */
 export type Wallet = {
@@ -34,16 +37,35 @@ export type Wallet = {
 
 export type WalletSettings = Pick<WalletDocument, 'url' | 'timeoutMs' | 'settleLosses' | 'formerOrigins'>
 
+/** Makes the audit entry of a write, which takes it along. */
+type EntryOfChange = (before: WalletDocument | null, after: WalletDocument) => AuditEntry
+
 export type Wallets = {
   find(scope: Scope): Promise<WalletDocument | null>
   /** As `find`, with the secret opened. It is read each time, because a rotated secret is void at once. */
   open(scope: Scope): Promise<Wallet | null>
   openDocument(document: WalletDocument): Wallet
   /** Changes the settings and keeps the secret; null when there is no wallet. */
-  change(scope: Scope, settings: WalletSettings, now: Date): Promise<WalletDocument | null>
+  change(
+    scope: Scope,
+    settings: WalletSettings,
+    now: Date,
+    entryOf: EntryOfChange,
+  ): Promise<WalletDocument | null>
   /** Null when there is a wallet already. */
-  create(scope: Scope, settings: WalletSettings, secret: string, now: Date): Promise<WalletDocument | null>
-  replaceSecret(scope: Scope, secret: string, now: Date): Promise<WalletDocument | null>
+  create(
+    scope: Scope,
+    settings: WalletSettings,
+    secret: string,
+    now: Date,
+    entryOf: EntryOfChange,
+  ): Promise<WalletDocument | null>
+  replaceSecret(
+    scope: Scope,
+    secret: string,
+    now: Date,
+    entryOf: EntryOfChange,
+  ): Promise<WalletDocument | null>
   /** Wallet keys in order, at most 500 after `after`. */
   keysAfter(after: string): Promise<string[]>
 }
@@ -67,12 +89,20 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
     secret: secretBox.open(document.sealedSecret, aadOf(document._id)),
   })
 
-  async function update(scope: Scope, change: Partial<WalletDocument>): Promise<WalletDocument | null> {
+  async function update(
+    scope: Scope,
+    change: Partial<WalletDocument>,
+    entryOf: EntryOfChange,
+  ): Promise<WalletDocument | null> {
     const document = await find(scope)
     if (document === null) return null
     return changeFenced({
       document,
-      change: ({ _id, version }) => fencedUpdate(collection, _id, version, { $set: change }),
+      change: (current) => {
+        const entry = entryOf(current, { ...current, ...change })
+        const update = auditedUpdate<WalletDocument>({ $set: change }, entry)
+        return fencedUpdate(collection, current._id, current.version, update)
+      },
       async reread({ _id }) {
         const present = await find(scope)
         if (present === null) throw new Error(`the wallet ${_id} is gone`)
@@ -90,8 +120,8 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
       const document = await find(scope)
       return document === null ? null : openDocument(document)
     },
-    change: (scope, settings, now) => update(scope, { ...settings, updatedAt: now }),
-    async create(scope, settings, secret, now) {
+    change: (scope, settings, now, entryOf) => update(scope, { ...settings, updatedAt: now }, entryOf),
+    async create(scope, settings, secret, now, entryOf) {
       const key = walletKeyOf(scope)
       const document: WalletDocument = {
         _id: key,
@@ -103,13 +133,15 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
         createdAt: now,
         updatedAt: now,
       }
-      return (await insertedFirst(() => collection.insertOne(document))) ? document : null
+      const audited = { ...document, ...auditedInsert(entryOf(null, document)) }
+      return (await insertedFirst(() => collection.insertOne(audited))) ? document : null
     },
-    replaceSecret: (scope, secret, now) =>
-      update(scope, {
-        sealedSecret: secretBox.seal(secret, aadOf(walletKeyOf(scope))),
-        updatedAt: now,
-      }),
+    replaceSecret: (scope, secret, now, entryOf) =>
+      update(
+        scope,
+        { sealedSecret: secretBox.seal(secret, aadOf(walletKeyOf(scope))), updatedAt: now },
+        entryOf,
+      ),
     async keysAfter(after) {
       const found = await collection
         .find({ _id: { $gt: after } })

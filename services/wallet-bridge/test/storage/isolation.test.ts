@@ -5,6 +5,7 @@ import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { parseKeyring } from '@pitboss/storage/keyring'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
+import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { withEngines } from '@pitboss/testing/with-engines'
 import { randomBytes, randomUUID } from 'node:crypto'
 import pino from 'pino'
@@ -44,8 +45,9 @@ const lists = createMovementLists(movements)
 const wallets = createWallets(db, createSecretBox(parseKeyring(`k1:${randomBytes(32).toString('base64')}`)))
 const signatures = createCallbackSignatures(db)
 
+const entryOf = () => sampleAuditEntry()
 const ids: Ids = named('the-owners')
-await wallets.create(owner, settings, 'the secret', now)
+await wallets.create(owner, settings, 'the secret', now, entryOf)
 await signatures.use(walletKeyOf(owner), '1', ids.signature, now)
 await movements.insert(stakeIn(owner, ids))
 await movements.insert(waitingWinIn(owner))
@@ -123,9 +125,11 @@ await holdIsolation(t, {
         const document = await wallets.find(scope)
         return document === null ? null : wallets.openDocument(document)
       }),
-      change: scoped((scope) => wallets.change(scope, otherSettings, now)),
-      create: scoped(async (scope) => (await wallets.create(scope, otherSettings, 'another', now)) === null),
-      replaceSecret: scoped((scope) => wallets.replaceSecret(scope, 'another', now)),
+      change: scoped((scope) => wallets.change(scope, otherSettings, now, entryOf)),
+      create: scoped(
+        async (scope) => (await wallets.create(scope, otherSettings, 'another', now, entryOf)) === null,
+      ),
+      replaceSecret: scoped((scope) => wallets.replaceSecret(scope, 'another', now, entryOf)),
       keysAfter: internal(operations),
     }),
   },

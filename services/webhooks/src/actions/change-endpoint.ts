@@ -1,9 +1,11 @@
+import type { ActedBy } from '@pitboss/contracts/audit'
 import { type EventType, eventType } from '@pitboss/contracts/objects/event'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { auditedUpdate } from '@pitboss/storage/audit-outbox'
+import { presentEndpoint } from '../records/webhook-records.ts'
 import { paused, resumed } from '../rules/endpoint-health.ts'
 import { newWebhookSecret, rotateSecrets } from '../rules/signing-secrets.ts'
 import type { EndpointDocument } from '../storage/collections.ts'
-import type { EndpointStore } from '../storage/endpoint-store.ts'
 import { checkEndpointUrl, refuseCrowd } from './create-endpoint.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 import type { Deps } from './deps.ts'
@@ -22,11 +24,30 @@ type EndpointPatch = {
  * and 11.
  */
 export function createChangeEndpoint(deps: Deps) {
-  const { endpoints, deliveries, secretCipher, clock, newId, outbound, eventEndpointsMax } = deps
+  const { endpoints, deliveries, audit, secretCipher, clock, newId, outbound, eventEndpointsMax } = deps
   const find = (target: EndpointTarget) => findEndpoint(endpoints, target)
 
-  const change = async (...args: Parameters<EndpointStore['change']>): Promise<EndpointDocument> => {
-    const endpoint = await endpoints.change(...args)
+  /** @param decide the fields to set; null leaves the endpoint as it is, and no record */
+  const change = async (
+    by: ActedBy,
+    act: string,
+    found: EndpointDocument,
+    decide: (current: EndpointDocument) => Partial<EndpointDocument> | null,
+  ): Promise<EndpointDocument | null> =>
+    endpoints.change(found, found._id, (current) => {
+      const fields = decide(current)
+      if (fields === null) return null
+      const entry = audit.entry(by, {
+        act,
+        object: { type: 'endpoint', id: found._id },
+        before: presentEndpoint(current),
+        after: fields.deletedAt === undefined ? presentEndpoint({ ...current, ...fields }) : null,
+      })
+      return auditedUpdate<EndpointDocument>({ $set: fields }, entry)
+    })
+
+  const changePresent = async (...args: Parameters<typeof change>): Promise<EndpointDocument> => {
+    const endpoint = await change(...args)
     if (endpoint === null || endpoint.deletedAt !== null) throw new ServiceError('NOT_FOUND')
     return endpoint
   }
@@ -44,6 +65,7 @@ export function createChangeEndpoint(deps: Deps) {
     async patch(
       target: EndpointTarget,
       { url, events, description, max_in_flight: maxInFlight }: EndpointPatch,
+      by: ActedBy,
     ): Promise<EndpointDocument> {
       const found = await find(target)
       if (url !== undefined) await checkEndpointUrl(url, found, outbound)
@@ -54,18 +76,18 @@ export function createChangeEndpoint(deps: Deps) {
         ...(description === undefined ? {} : { description }),
         ...(maxInFlight === undefined ? {} : { maxInFlight }),
       }
-      const endpoint = await change(found, found._id, () =>
-        Object.keys(fields).length === 0 ? null : { $set: fields },
+      const endpoint = await changePresent(by, 'endpoint.change', found, () =>
+        Object.keys(fields).length === 0 ? null : fields,
       )
       await markDue(deps, found._id)
       return endpoint
     },
 
     /** Deletes the endpoint and its secrets, and cancels its deliveries. */
-    async remove(target: EndpointTarget): Promise<void> {
+    async remove(target: EndpointTarget, by: ActedBy): Promise<void> {
       const found = await find(target)
-      await endpoints.change(found, found._id, ({ deletedAt }) =>
-        deletedAt === null ? { $set: { deletedAt: clock.now(), secrets: [] } } : null,
+      await change(by, 'endpoint.delete', found, ({ deletedAt }) =>
+        deletedAt === null ? { deletedAt: clock.now(), secrets: [] } : null,
       )
       await deliveries.cancelAll(found._id)
       await markDue(deps, found._id)
@@ -75,24 +97,25 @@ export function createChangeEndpoint(deps: Deps) {
     async rotateSecret(
       target: EndpointTarget,
       overlapS: number,
+      by: ActedBy,
     ): Promise<{ webhookId: string; secret: string; previousValidUntil: Date | null }> {
       const found = await find(target)
       const secret = newWebhookSecret()
       const sealed = secretCipher.encrypt(found, secret)
       let previousValidUntil: Date | null = null
-      await change(found, found._id, ({ secrets }) => {
+      await changePresent(by, 'endpoint.rotate-secret', found, ({ secrets }) => {
         const rotated = rotateSecrets(secrets, { sealed, now: clock.now(), overlapS })
         previousValidUntil = rotated.previousValidUntil
-        return { $set: { secrets: rotated.secrets } }
+        return { secrets: rotated.secrets }
       })
       await markDue(deps, found._id)
       return { webhookId: found._id, secret, previousValidUntil }
     },
 
-    async pause(target: EndpointTarget): Promise<EndpointDocument> {
+    async pause(target: EndpointTarget, by: ActedBy): Promise<EndpointDocument> {
       const found = await find(target)
-      const endpoint = await change(found, found._id, ({ health }) =>
-        health.status === 'PAUSED' ? null : { $set: { health: paused(health) } },
+      const endpoint = await changePresent(by, 'endpoint.pause', found, ({ health }) =>
+        health.status === 'PAUSED' ? null : { health: paused(health) },
       )
       await deliveries.hold(found._id)
       await markDue(deps, found._id)
@@ -100,13 +123,11 @@ export function createChangeEndpoint(deps: Deps) {
     },
 
     /** @param held whether held deliveries are delivered or cancelled */
-    async resume(target: EndpointTarget, held: 'deliver' | 'skip'): Promise<EndpointDocument> {
+    async resume(target: EndpointTarget, held: 'deliver' | 'skip', by: ActedBy): Promise<EndpointDocument> {
       const found = await find(target)
       const now = clock.now()
-      const endpoint = await change(found, found._id, ({ health }) =>
-        health.status === 'ACTIVE'
-          ? null
-          : { $set: { health: resumed(health), heldRule: { action: held, at: now } } },
+      const endpoint = await changePresent(by, 'endpoint.resume', found, ({ health }) =>
+        health.status === 'ACTIVE' ? null : { health: resumed(health), heldRule: { action: held, at: now } },
       )
       const { heldRule } = endpoint
       await deliveries.release(found._id, heldRule?.action === 'skip' ? heldRule.at : null, now)
@@ -115,25 +136,27 @@ export function createChangeEndpoint(deps: Deps) {
     },
 
     /** Sends one `webhook.test`, also while the endpoint is paused. @returns the id of its delivery */
-    async sendTest(target: EndpointTarget): Promise<string> {
+    async sendTest(target: EndpointTarget, by: ActedBy): Promise<string> {
       const endpoint = await find(target)
       const now = clock.now()
       const deliveryId = newId('dlv')
       const eventId = newId('evt')
-      await deliveries.create([
-        {
-          _id: deliveryId,
-          operatorId: endpoint.operatorId,
-          environment: endpoint.environment,
-          webhookId: endpoint._id,
-          eventId,
-          eventType: 'webhook.test',
-          lane: 'manual',
-          single: true,
-          createdAt: now,
-          testBody: testBody(endpoint, eventId, now),
-        },
-      ])
+      const delivery = {
+        _id: deliveryId,
+        operatorId: endpoint.operatorId,
+        environment: endpoint.environment,
+        webhookId: endpoint._id,
+        eventId,
+        eventType: 'webhook.test',
+        lane: 'manual',
+        single: true,
+        createdAt: now,
+        testBody: testBody(endpoint, eventId, now),
+      } as const
+      const object = { type: 'endpoint', id: endpoint._id }
+      const after = { delivery_id: deliveryId, event_id: eventId }
+      const entry = audit.entry(by, { act: 'endpoint.test', object, before: null, after })
+      await deliveries.createOne(delivery, entry)
       await markDue(deps, endpoint._id)
       return deliveryId
     },

@@ -1,12 +1,15 @@
+import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { checkOutboundUrlAndResolve, type OutboundSettings } from '@pitboss/outbound/address-guard'
+import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
 import { hashBody } from '@pitboss/contracts/json'
 import { claimIdempotencyKey } from '@pitboss/storage/idempotency-keys'
 import { crowdedType } from '../rules/crowded-type.ts'
+import { presentEndpoint } from '../records/webhook-records.ts'
 import { freshHealth, newHealth } from '../rules/endpoint-health.ts'
 import { newWebhookSecret, type StoredSecret } from '../rules/signing-secrets.ts'
 import { type EndpointDocument, never } from '../storage/collections.ts'
@@ -25,6 +28,7 @@ export type EndpointRequest = {
 export function createCreateEndpoint({
   db,
   endpoints,
+  audit,
   secretCipher,
   clock,
   newId,
@@ -58,6 +62,7 @@ export function createCreateEndpoint({
     scope: Scope,
     key: string | null,
     body: EndpointRequest,
+    by: ActedBy,
   ): Promise<{ endpoint: EndpointDocument; secret?: string }> {
     await checkEndpointUrl(body.url, scope, outbound)
     const { max_in_flight: inFlightMax } = body
@@ -89,9 +94,15 @@ export function createCreateEndpoint({
       leaseOwner: null,
       leaseToken: 0,
     }
+    const entry = audit.entry(by, {
+      act: 'endpoint.create',
+      object: { type: 'endpoint', id: endpoint._id },
+      before: null,
+      after: presentEndpoint(endpoint),
+    })
     const { result, created } = await createOnce<EndpointDocument>({
       document: endpoint,
-      insert: () => endpoints.insert(endpoint),
+      insert: () => endpoints.insert({ ...endpoint, ...auditedInsert(entry) }),
       find: () => endpoints.known(scope, id.objectId),
       name: `endpoint ${id.objectId}`,
     })

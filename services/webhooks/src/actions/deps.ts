@@ -6,6 +6,7 @@ import type { RewindStore } from '@pitboss/storage/rewind-store'
 import type { Db } from 'mongodb'
 import type { Logger } from 'pino'
 import type { NotifyWorkers } from '../clients/notify-workers.ts'
+import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { BodyCache } from '../storage/body-cache.ts'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
@@ -27,6 +28,7 @@ export type Deps = {
   readonly replays: ReplayStore
   readonly parked: ParkedStore
   readonly rewinds: RewindStore
+  readonly audit: AuditOutbox
   readonly bodies: BodyCache
   readonly cursors: CursorCodec
   readonly secretCipher: SecretCipher

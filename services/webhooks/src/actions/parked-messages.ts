@@ -1,4 +1,5 @@
 import type { DurableMessage } from '@pitboss/bus/consume-durable'
+import { orderedBy } from '@pitboss/contracts/audit'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { ParkedDocument } from '../storage/collections.ts'
 import { readEventMessage } from './record-events.ts'
@@ -6,7 +7,7 @@ import type { OpsOrder } from './retry-delivery.ts'
 import type { CallDeps } from './deps.ts'
 
 /** Keeps messages that cannot be read until operations have them tried again. */
-export function createParkedMessages({ parked, recordEvents, clock, logger }: CallDeps) {
+export function createParkedMessages({ parked, recordEvents, audit, clock, logger }: CallDeps) {
   async function find(id: string): Promise<ParkedDocument> {
     const found = await parked.read(id)
     if (found === null) throw new ServiceError('NOT_FOUND', { message: `There is no parked message ${id}.` })
@@ -40,20 +41,27 @@ export function createParkedMessages({ parked, recordEvents, clock, logger }: Ca
      * Handles the message again.
      * @returns its error, or null when it was handled (or would be, in a dry run)
      */
-    async retry(order: OpsOrder, id: string): Promise<string | null> {
+    async retry(order: OpsOrder, id: string, requestId: string): Promise<string | null> {
       const message = await find(id)
+      const entry = (after: { error: string } | null) =>
+        audit.entry(orderedBy(order, null, requestId), {
+          act: 'parked.retry',
+          object: { type: 'parked', id },
+          before: { subject: message.subject, error: message.error },
+          after,
+        })
       const data = Buffer.from(message.payload, 'base64')
       try {
         const event = readEventMessage({ subject: message.subject, id: message.messageId, data })
         if (!order.dryRun) {
           await recordEvents([event])
-          await parked.remove(id)
+          await parked.remove(id, entry(null))
           logger.info({ by: order.by, reason: order.reason, parked_id: id }, 'ops.parked-handled')
         }
         return null
       } catch (cause) {
         const error = cause instanceof Error ? cause.message : String(cause)
-        if (!order.dryRun) await parked.setError(id, error)
+        if (!order.dryRun) await parked.setError(id, error, entry({ error }))
         return error
       }
     },

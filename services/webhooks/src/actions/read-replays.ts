@@ -1,7 +1,9 @@
+import type { ActedBy } from '@pitboss/contracts/audit'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
+import { presentReplay } from '../records/webhook-records.ts'
 import type { ReplayDocument } from '../storage/collections.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 import { failpoint } from '@pitboss/runtime/failpoint'
@@ -63,23 +65,41 @@ export async function countReplay(
 }
 
 /** @param notifyReplayWorker has the worker count what was in flight */
-export function createCancelReplay({ endpoints, deliveries, replays, clock, notifyReplayWorker }: CallDeps) {
+export function createCancelReplay({
+  endpoints,
+  deliveries,
+  replays,
+  audit,
+  clock,
+  notifyReplayWorker,
+}: CallDeps) {
   /**
    * Ends a job and cancels its deliveries, but for those in flight. After a crash in between, the replay
    * worker cancels them.
    * @throws ServiceError NOT_FOUND; CONFLICT when the job has ended
    */
-  return async function cancelReplay(target: EndpointTarget, id: string): Promise<ReplayDocument> {
+  return async function cancelReplay(
+    target: EndpointTarget,
+    id: string,
+    by: ActedBy,
+  ): Promise<ReplayDocument> {
     const endpoint = await findEndpoint(endpoints, target)
     const job = await replays.find(endpoint, endpoint._id, id)
     if (job === null) throw new ServiceError('NOT_FOUND')
     const { open: _, ...counts } = await countReplay(deliveries, job)
-    const cancelled = await replays.change(job, job._id, {
+    const fields = {
       ...counts,
-      status: 'CANCELLED',
+      status: 'CANCELLED' as const,
       finishedAt: clock.now(),
       counted: false,
+    }
+    const entry = audit.entry(by, {
+      act: 'replay.cancel',
+      object: { type: 'replay', id: job._id },
+      before: presentReplay({ ...job, ...counts }),
+      after: presentReplay({ ...job, ...fields }),
     })
+    const cancelled = await replays.change(job, job._id, fields, entry)
     if (cancelled === null) throw new ServiceError('CONFLICT', { message: 'The replay has ended already.' })
     await failpoint('webhooks.replay-cancelled')
     await deliveries.cancelReplay(job._id)

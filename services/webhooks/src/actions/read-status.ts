@@ -1,3 +1,5 @@
+import { orderedBy } from '@pitboss/contracts/audit'
+import type { RewindStart } from '@pitboss/contracts/calls/rewind'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { acknowledgedSequence } from '@pitboss/bus/consume-durable'
 import { webhooksFanout } from '@pitboss/bus/topology'
@@ -29,10 +31,18 @@ export function createReadStatus({ endpoints, deliveries, parked, clock }: Deps)
 }
 
 /** Counts what a rewind of the fan-out consumer repairs. Source: docs/contract.md, section 10. */
-export function createRewindFanout({ bus, rewinds }: Deps) {
+export function createRewindFanout({ bus, rewinds, audit }: Deps) {
   const { stream, config } = webhooksFanout
   return {
-    start: rewinds.start,
+    start: (request: RewindStart, requestId: string) =>
+      rewinds.start(request, (after) =>
+        audit.entry(orderedBy(request.order, null, requestId), {
+          act: 'consumer.rewind',
+          object: { type: 'consumer', id: config.durable_name },
+          before: null,
+          after,
+        }),
+      ),
     /** @throws ServiceError NOT_FOUND */
     show: async (rewindId: string) =>
       rewinds.progress(rewindId, await acknowledgedSequence(bus, stream, config.durable_name)),

@@ -1,5 +1,7 @@
+import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { presentDelivery } from '../records/webhook-records.ts'
 import type { DeliveryDocument } from '../storage/collections.ts'
 import { findDelivery, findDeliveryAnywhere } from './read-deliveries.ts'
 import type { Deps } from './deps.ts'
@@ -9,9 +11,9 @@ import { markDue } from './lease-endpoints.ts'
 export type OpsOrder = { readonly by: string; readonly reason: string | null; readonly dryRun: boolean }
 
 export function createRetryDelivery(deps: Deps) {
-  const { endpoints, deliveries, clock, logger } = deps
+  const { endpoints, deliveries, audit, clock, logger } = deps
 
-  async function retry(delivery: DeliveryDocument): Promise<DeliveryDocument> {
+  async function retry(delivery: DeliveryDocument, by: ActedBy): Promise<DeliveryDocument> {
     const endpoint = await endpoints.known(delivery, delivery.webhookId)
     if (endpoint === null || endpoint.deletedAt !== null) {
       throw new ServiceError('CONFLICT', { message: 'The endpoint of this delivery is deleted.' })
@@ -20,10 +22,14 @@ export function createRetryDelivery(deps: Deps) {
       throw new ServiceError('CONFLICT', { message: 'The endpoint is paused. Resume it first.' })
     }
     const now = clock.now()
+    const before = presentDelivery(delivery)
+    const after = { ...before, status: 'PENDING', next_attempt_at: now.toISOString() }
+    const object = { type: 'delivery', id: delivery._id }
+    const entry = audit.entry(by, { act: 'delivery.retry', object, before, after })
     const again =
       delivery.status === 'PENDING' || delivery.status === 'HELD'
-        ? await deliveries.pullForward(delivery, delivery, now)
-        : await deliveries.reopen(delivery, delivery, now)
+        ? await deliveries.pullForward(delivery, delivery, now, entry)
+        : await deliveries.reopen(delivery, delivery, now, entry)
     await markDue(deps, delivery.webhookId)
     if (again !== null) return again
     // It is in flight, or was a moment ago. That is what the caller asked for.
@@ -37,15 +43,15 @@ export function createRetryDelivery(deps: Deps) {
      * @throws ServiceError NOT_FOUND; CONFLICT while its endpoint is paused (a test is sent anyway) or when
      * that is deleted
      */
-    retry: async (scopes: readonly Scope[], id: string): Promise<DeliveryDocument> =>
-      retry(await findDelivery(deliveries, scopes, id)),
+    retry: async (scopes: readonly Scope[], id: string, by: ActedBy): Promise<DeliveryDocument> =>
+      retry(await findDelivery(deliveries, scopes, id), by),
 
     /** For operations: `retry`, of a delivery of any account. */
-    async retryAnywhere(order: OpsOrder, id: string): Promise<DeliveryDocument> {
+    async retryAnywhere(order: OpsOrder, id: string, requestId: string): Promise<DeliveryDocument> {
       const found = await findDeliveryAnywhere(deliveries, id)
       if (order.dryRun) return found
       logger.info({ by: order.by, reason: order.reason, delivery_id: id }, 'ops.delivery-retried')
-      return retry(found)
+      return retry(found, orderedBy(order, found.operatorId, requestId))
     },
   }
 }

@@ -1,7 +1,10 @@
+import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { hashBody } from '@pitboss/contracts/json'
+import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { claimIdempotencyKey, peekIdempotencyKey } from '@pitboss/storage/idempotency-keys'
+import { presentReplay } from '../records/webhook-records.ts'
 import type { EndpointDocument, ReplayDocument } from '../storage/collections.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 import { withCounts } from './read-replays.ts'
@@ -29,14 +32,26 @@ type ReplayPreview = Omit<ReplayDocument, '_id' | 'status' | 'doneSeq' | 'select
  * @param notifyReplayWorker has the new job worked on at once
  */
 export function createStartReplay(deps: CallDeps) {
-  const { db, endpoints, events, deliveries, replays, clock, newId, notifyReplayWorker, logger, replaysMax } =
-    deps
+  const {
+    db,
+    endpoints,
+    events,
+    deliveries,
+    replays,
+    clock,
+    newId,
+    notifyReplayWorker,
+    audit,
+    logger,
+    replaysMax,
+  } = deps
   const newReplayId = () => newId('rpl')
 
   async function begin(
     endpoint: EndpointDocument,
     request: ReplayRequest,
     key: ReplayKey | null,
+    by: ActedBy,
   ): Promise<ReplayDocument | ReplayPreview> {
     const { operatorId, environment } = endpoint
     const from = new Date(request.from)
@@ -78,7 +93,10 @@ export function createStartReplay(deps: CallDeps) {
       doneSeq: await events.seqBefore(scope, from),
       selected: false,
     }
-    const first = await replays.insert(job)
+    const object = { type: 'endpoint', id: endpoint._id }
+    const after = presentReplay(job)
+    const entry = audit.entry(by, { act: 'endpoint.replay', object, before: null, after })
+    const first = await replays.insert({ ...job, ...auditedInsert(entry) })
     notifyReplayWorker()
     return withCounts(deliveries, first)
   }
@@ -97,6 +115,7 @@ export function createStartReplay(deps: CallDeps) {
         readonly types?: readonly EventType[] | undefined
         readonly dry_run: boolean
       },
+      by: ActedBy,
     ): Promise<ReplayDocument | ReplayPreview> {
       const { from, to, only, types = [], dry_run: dryRun } = body
       const endpoint = await findEndpoint(endpoints, target)
@@ -115,13 +134,14 @@ export function createStartReplay(deps: CallDeps) {
       const earlierId = key === null ? null : await peekIdempotencyKey(key)
       const earlier = earlierId === null ? null : await replays.find(endpoint, _id, earlierId)
       if (earlier !== null) return withCounts(deliveries, earlier)
-      return begin(endpoint, { from, to, types, only, dryRun }, key)
+      return begin(endpoint, { from, to, types, only, dryRun }, key, by)
     },
 
     /** For operations: a replay at any account's endpoint. @throws ServiceError NOT_FOUND */
     async startAnywhere(
       order: OpsOrder,
       { webhookId, from, to, only }: Pick<ReplayRequest, 'from' | 'to' | 'only'> & { webhookId: string },
+      requestId: string,
     ): Promise<ReplayDocument | ReplayPreview> {
       const endpoint = await endpoints.read(webhookId)
       if (endpoint === null || endpoint.deletedAt !== null) {
@@ -130,7 +150,8 @@ export function createStartReplay(deps: CallDeps) {
       for (const [field, text] of Object.entries({ from, to })) {
         if (Number.isNaN(Date.parse(text))) throw invalidField(field, 'must be an ISO 8601 time')
       }
-      const job = await begin(endpoint, { from, to, types: [], only, dryRun: order.dryRun }, null)
+      const by = orderedBy(order, endpoint.operatorId, requestId)
+      const job = await begin(endpoint, { from, to, types: [], only, dryRun: order.dryRun }, null, by)
       logger.info({ by: order.by, reason: order.reason, replay_id: job._id }, 'ops.replay-started')
       return job
     },

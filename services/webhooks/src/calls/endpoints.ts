@@ -1,3 +1,4 @@
+import { actedBy } from '@pitboss/contracts/audit'
 import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import { type AccountMode, toEventEnvironment } from '@pitboss/contracts/primitives'
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
@@ -42,9 +43,14 @@ export function endpointHandlers(deps: CallDeps): CallHandler[] {
   const createEndpoint = createCreateEndpoint(deps)
   const changeEndpoint = createChangeEndpoint(deps)
   return [
-    handler(createWebhook.call, async ({ caller, body }) => {
+    handler(createWebhook.call, async ({ caller, body }, context) => {
       const scope = queryScope(caller, body.environment)
-      const { endpoint, secret } = await createEndpoint(scope, caller.idempotencyKey, body)
+      const { endpoint, secret } = await createEndpoint(
+        scope,
+        caller.idempotencyKey,
+        body,
+        actedBy(caller, context),
+      )
       return { status: 201, body: presentEndpoint(endpoint, secret) }
     }),
     handler(listWebhooks.call, async ({ caller, query }) => {
@@ -55,17 +61,22 @@ export function endpointHandlers(deps: CallDeps): CallHandler[] {
     handler(getWebhook.call, async (request) => {
       return { status: 200, body: presentEndpoint(await readEndpoints.find(endpointTarget(request))) }
     }),
-    handler(patchWebhook.call, async (request) => {
-      const endpoint = await changeEndpoint.patch(endpointTarget(request), request.body)
+    handler(patchWebhook.call, async (request, context) => {
+      const by = actedBy(request.caller, context)
+      const endpoint = await changeEndpoint.patch(endpointTarget(request), request.body, by)
       return { status: 200, body: presentEndpoint(endpoint) }
     }),
-    handler(deleteWebhook.call, async (request) => {
-      await changeEndpoint.remove(endpointTarget(request))
+    handler(deleteWebhook.call, async (request, context) => {
+      await changeEndpoint.remove(endpointTarget(request), actedBy(request.caller, context))
       return { status: 204, body: null }
     }),
-    handler(rotateWebhookSecret.call, async (request) => {
+    handler(rotateWebhookSecret.call, async (request, context) => {
       const { overlap_s: overlapS } = request.body
-      const rotated = await changeEndpoint.rotateSecret(endpointTarget(request), overlapS)
+      const rotated = await changeEndpoint.rotateSecret(
+        endpointTarget(request),
+        overlapS,
+        actedBy(request.caller, context),
+      )
       return {
         status: 200,
         body: {
@@ -75,14 +86,20 @@ export function endpointHandlers(deps: CallDeps): CallHandler[] {
         },
       }
     }),
-    handler(testWebhook.call, async (request) => {
-      return { status: 202, body: { delivery_id: await changeEndpoint.sendTest(endpointTarget(request)) } }
+    handler(testWebhook.call, async (request, context) => {
+      const by = actedBy(request.caller, context)
+      return {
+        status: 202,
+        body: { delivery_id: await changeEndpoint.sendTest(endpointTarget(request), by) },
+      }
     }),
-    handler(pauseWebhook.call, async (request) => {
-      return { status: 200, body: presentEndpoint(await changeEndpoint.pause(endpointTarget(request))) }
+    handler(pauseWebhook.call, async (request, context) => {
+      const by = actedBy(request.caller, context)
+      return { status: 200, body: presentEndpoint(await changeEndpoint.pause(endpointTarget(request), by)) }
     }),
-    handler(resumeWebhook.call, async (request) => {
-      const endpoint = await changeEndpoint.resume(endpointTarget(request), request.body.held)
+    handler(resumeWebhook.call, async (request, context) => {
+      const by = actedBy(request.caller, context)
+      const endpoint = await changeEndpoint.resume(endpointTarget(request), request.body.held, by)
       return { status: 200, body: presentEndpoint(endpoint) }
     }),
   ]
@@ -107,9 +124,14 @@ export function replayHandlers(deps: CallDeps): CallHandler[] {
   const cancelReplay = createCancelReplay(deps)
   const readReplays = createReadReplays(deps)
   return [
-    handler(createReplay.call, async (request) => {
+    handler(createReplay.call, async (request, context) => {
       const { caller, body } = request
-      const job = await startReplay.start(endpointTarget(request), caller.idempotencyKey, body)
+      const job = await startReplay.start(
+        endpointTarget(request),
+        caller.idempotencyKey,
+        body,
+        actedBy(caller, context),
+      )
       return { status: body.dry_run ? 200 : 202, body: presentReplay(job) }
     }),
     handler(listReplays.call, async (request) =>
@@ -119,8 +141,9 @@ export function replayHandlers(deps: CallDeps): CallHandler[] {
       const job = await readReplays.find(endpointTarget(request), request.params.replay_id)
       return { status: 200, body: presentReplay(job) }
     }),
-    handler(cancelReplayEndpoint.call, async (request) => {
-      const job = await cancelReplay(endpointTarget(request), request.params.replay_id)
+    handler(cancelReplayEndpoint.call, async (request, context) => {
+      const by = actedBy(request.caller, context)
+      const job = await cancelReplay(endpointTarget(request), request.params.replay_id, by)
       return { status: 200, body: presentReplay(job) }
     }),
   ]

@@ -1,4 +1,5 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import {
   dashboardGetEvent,
@@ -66,9 +67,9 @@ export function deliveryHandlers(deps: CallDeps): CallHandler[] {
   const retryDelivery = createRetryDelivery(deps)
   const list = async (scope: Scope, query: DeliveryQuery) =>
     answerPage(await readDeliveries.list(scope, query), presentDelivery)
-  const retry = async (scopes: readonly Scope[], id: string) => ({
+  const retry = async (scopes: readonly Scope[], id: string, by: ActedBy) => ({
     status: 202,
-    body: presentDelivery(await retryDelivery.retry(scopes, id)),
+    body: presentDelivery(await retryDelivery.retry(scopes, id, by)),
   })
 
   return [
@@ -81,9 +82,11 @@ export function deliveryHandlers(deps: CallDeps): CallHandler[] {
       const { delivery, waitingFor } = await readDeliveries.show(scopes, params.delivery_id)
       return { status: 200, body: presentDeliveryDetail(delivery, waitingFor) }
     }),
-    handler(retryDeliveryEndpoint.call, ({ caller, params }) => retry([caller.scope], params.delivery_id)),
-    handler(dashboardRetryDelivery.call, ({ caller, params, query }) =>
-      retry(idScopes(caller, query.environment), params.delivery_id),
+    handler(retryDeliveryEndpoint.call, ({ caller, params }, context) =>
+      retry([caller.scope], params.delivery_id, actedBy(caller, context)),
+    ),
+    handler(dashboardRetryDelivery.call, ({ caller, params, query }, context) =>
+      retry(idScopes(caller, query.environment), params.delivery_id, actedBy(caller, context)),
     ),
   ]
 }

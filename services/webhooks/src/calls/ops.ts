@@ -52,22 +52,22 @@ export function opsHandlers(deps: CallDeps): CallHandler[] {
         operator_id: operatorHandleOf(delivery.operatorId),
       }
     }),
-    handler(opsRetryDelivery, async ({ order, deliveryId }) =>
-      presentDeliveryWithOperator(await retryDelivery.retryAnywhere(order, deliveryId)),
+    handler(opsRetryDelivery, async ({ order, deliveryId }, { requestId }) =>
+      presentDeliveryWithOperator(await retryDelivery.retryAnywhere(order, deliveryId, requestId)),
     ),
-    handler(opsReplayEndpoint, async ({ order, ...request }) =>
-      presentReplay(await startReplay.startAnywhere(order, request)),
+    handler(opsReplayEndpoint, async ({ order, ...request }, { requestId }) =>
+      presentReplay(await startReplay.startAnywhere(order, request, requestId)),
     ),
     handler(opsShowReplay, async ({ replayId }) => presentReplay(await readReplays.findAnywhere(replayId))),
     handler(opsListParked, async ({ limit }) => ({
       data: (await parkedMessages.list(limit)).map(presentParked),
     })),
     handler(opsShowParked, async ({ parkedId }) => presentParked(await parkedMessages.find(parkedId))),
-    handler(opsRetryParked, async ({ order, parkedId }) => {
-      const error = await parkedMessages.retry(order, parkedId)
+    handler(opsRetryParked, async ({ order, parkedId }, { requestId }) => {
+      const error = await parkedMessages.retry(order, parkedId, requestId)
       return { parked_id: parkedId, handled: error === null && !order.dryRun, error }
     }),
-    handler(fanoutRewind.start, (request) => rewindFanout.start(request)),
+    handler(fanoutRewind.start, (request, { requestId }) => rewindFanout.start(request, requestId)),
     handler(fanoutRewind.show, ({ rewindId }) => rewindFanout.show(rewindId)),
     handler(opsWebhooksStatus, async () => {
       const { oldestDueAt, pausedEndpoints, ...counts } = await readStatus()

@@ -1,13 +1,10 @@
+import type { WithAudit } from '@pitboss/storage/audit-outbox'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import type { EventEnvironment } from '@pitboss/contracts/primitives'
 import type { Lane } from '../rules/choose-due.ts'
 import type { EndpointHealth } from '../rules/endpoint-health.ts'
 import type { StoredSecret } from '../rules/signing-secrets.ts'
-import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
-import { leaseIndexes } from '@pitboss/storage/lease'
-import { rewindIndexes } from '@pitboss/storage/rewind-store'
 import type { Collection, Db } from 'mongodb'
 
 /**
@@ -18,6 +15,9 @@ import type { Collection, Db } from 'mongodb'
 export const never = new Date('9999-12-31T00:00:00.000Z')
 
 type Tenant = { operatorId: string; environment: EventEnvironment }
+
+/** A tenant's record whose changes by people are audited. */
+type AuditedTenant = Tenant & WithAudit
 
 export type EventDocument = Tenant & {
   /** The event id. */
@@ -36,7 +36,7 @@ export type EventDocument = Tenant & {
   targets: string[]
 }
 
-export type EndpointDocument = Tenant & {
+export type EndpointDocument = AuditedTenant & {
   _id: string
   version: number
   url: string
@@ -90,7 +90,7 @@ export type AttemptRecord = {
 
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED' | 'HELD' | 'CANCELLED'
 
-export type DeliveryDocument = Tenant & {
+export type DeliveryDocument = AuditedTenant & {
   _id: string
   webhookId: string
   eventId: string
@@ -136,7 +136,7 @@ export type DeliveryDocument = Tenant & {
 /** A delivery for workers, without the records of its attempts. */
 export type DueDelivery = Omit<DeliveryDocument, 'attempts'>
 
-export type ReplayDocument = Tenant & {
+export type ReplayDocument = AuditedTenant & {
   _id: string
   webhookId: string
   status: 'RUNNING' | 'DONE' | 'CANCELLED'
@@ -159,7 +159,7 @@ export type ReplayDocument = Tenant & {
   finishedAt: Date | null
 }
 
-export type ParkedDocument = {
+export type ParkedDocument = WithAudit & {
   _id: string
   consumer: string
   streamSeq: number
@@ -192,55 +192,6 @@ export function collectionsOf(db: Db): Collections {
     parked: db.collection('parked'),
     workers: db.collection('workers'),
   }
-}
-
-const pending = { status: 'PENDING' }
-
-/**
- * Indexes on pending, held and claimed deliveries are partial: a claim costs the same beside a million ended
- * ones.
- */
-export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
-  ...leaseIndexes,
-  ...idempotencyKeyIndexes,
-  ...rewindIndexes,
-  events: [
-    { name: 'recording_order', key: { operatorId: 1, environment: 1, seq: 1 }, unique: true },
-    { name: 'type_order', key: { operatorId: 1, environment: 1, type: 1, seq: 1 } },
-    { name: 'created_high', key: { operatorId: 1, environment: 1, createdHighAt: 1, seq: 1 } },
-    {
-      name: 'round',
-      key: { roundId: 1 },
-      partialFilterExpression: { roundId: { $type: 'string' } },
-    },
-  ],
-  endpoints: [
-    { name: 'owner', key: { operatorId: 1, environment: 1, _id: 1 } },
-    { name: 'due', key: { dueAt: 1 } },
-  ],
-  deliveries: [
-    { name: 'list', key: { operatorId: 1, environment: 1, order: -1 } },
-    { name: 'list_status', key: { status: 1, operatorId: 1, environment: 1, order: -1 } },
-    { name: 'list_webhook', key: { webhookId: 1, order: -1 } },
-    { name: 'event', key: { eventId: 1 } },
-    { name: 'lane_due', key: { webhookId: 1, lane: 1, dueAt: 1 }, partialFilterExpression: pending },
-    { name: 'oldest', key: { webhookId: 1, order: 1 }, partialFilterExpression: pending },
-    { name: 'due', key: { webhookId: 1, dueAt: 1 }, partialFilterExpression: pending },
-    { name: 'held', key: { webhookId: 1 }, partialFilterExpression: { status: 'HELD' } },
-    { name: 'claimed', key: { webhookId: 1 }, partialFilterExpression: { claimToken: { $gt: 0 } } },
-    {
-      name: 'replay',
-      key: { replayId: 1, status: 1 },
-      partialFilterExpression: { replayId: { $type: 'string' } },
-    },
-  ],
-  replays: [
-    { name: 'list', key: { webhookId: 1, _id: -1 } },
-    { name: 'running', key: { _id: 1, status: 1 }, partialFilterExpression: { status: 'RUNNING' } },
-    { name: 'uncounted', key: { _id: 1, counted: 1 }, partialFilterExpression: { counted: false } },
-  ],
-  parked: [{ name: 'parked_at', key: { parkedAt: 1 } }],
-  workers: [{ name: 'alive', key: { aliveUntil: 1 }, expireAfterSeconds: 3600 }],
 }
 
 /** The fields by which a query stays in its scope. */

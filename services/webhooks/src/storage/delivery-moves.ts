@@ -1,5 +1,7 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { AnyBulkWriteOperation, Filter, UpdateFilter, WithId } from 'mongodb'
+import { auditedUpdate } from '@pitboss/storage/audit-outbox'
 import { stepDueAtOf } from '../rules/retry-schedule.ts'
 import { type Collections, type DeliveryDocument, type DeliveryStatus, never } from './collections.ts'
 
@@ -115,21 +117,25 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       { operatorId, environment }: Scope,
       { _id, status, attemptCount }: Pick<DeliveryDocument, '_id' | 'status' | 'attemptCount'>,
       now: Date,
+      audit: AuditEntry,
     ): Promise<WithId<DeliveryDocument> | null> {
       return deliveries.findOneAndUpdate(
         { _id, operatorId, environment, status, attemptCount },
-        {
-          $set: {
-            status: 'PENDING',
-            lane: 'manual',
-            single: true,
-            scheduleBase: attemptCount,
-            previousStatus: status,
-            dueAt: now,
-            nextAttemptAt: now,
-            deliveredAt: null,
+        auditedUpdate<DeliveryDocument>(
+          {
+            $set: {
+              status: 'PENDING',
+              lane: 'manual',
+              single: true,
+              scheduleBase: attemptCount,
+              previousStatus: status,
+              dueAt: now,
+              nextAttemptAt: now,
+              deliveredAt: null,
+            },
           },
-        },
+          audit,
+        ),
         { returnDocument: 'after' },
       )
     },
@@ -142,11 +148,15 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       { operatorId, environment }: Scope,
       delivery: Pick<DeliveryDocument, '_id' | 'attemptCount' | 'stepDueAt' | 'nextAttemptAt' | 'createdAt'>,
       now: Date,
+      audit: AuditEntry,
     ): Promise<WithId<DeliveryDocument> | null> {
       const { _id, attemptCount } = delivery
       return deliveries.findOneAndUpdate(
         { _id, operatorId, environment, status: 'PENDING', claimToken: 0, attemptCount },
-        { $set: { lane: 'manual', dueAt: now, nextAttemptAt: now, stepDueAt: stepDueAtOf(delivery) } },
+        auditedUpdate<DeliveryDocument>(
+          { $set: { lane: 'manual', dueAt: now, nextAttemptAt: now, stepDueAt: stepDueAtOf(delivery) } },
+          audit,
+        ),
         { returnDocument: 'after' },
       )
     },

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import type { AuditEntry } from '@pitboss/contracts/audit'
+import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { Filter } from 'mongodb'
 import { type Lane, lanes } from '../rules/choose-due.ts'
 import {
@@ -39,6 +41,11 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       .toArray()
 
   return {
+    /** Creates a delivery that a person asks for. */
+    async createOne(delivery: NewDelivery, audit: AuditEntry): Promise<void> {
+      await deliveries.insertOne({ ...newDocument(delivery), ...auditedInsert(audit) })
+    },
+
     /**
      * Creates the deliveries that do not exist yet; existing ones stay as they are. @returns how many are new
      */

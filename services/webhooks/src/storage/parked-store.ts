@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto'
+import type { AuditEntry } from '@pitboss/contracts/audit'
+import { auditedUpdate } from '@pitboss/storage/audit-outbox'
 import type { WithId } from 'mongodb'
 import type { Collections, ParkedDocument } from './collections.ts'
+
+/** A message that was handled, but whose audit entry has not moved, is no longer parked. */
+const present = { auditRemoves: { $ne: true } }
 
 export type ParkedStore = ReturnType<typeof createParkedStore>
 
@@ -13,26 +18,27 @@ export function createParkedStore({ parked }: Pick<Collections, 'parked'>) {
       const _id = parkedId(message.consumer, message.streamSeq, message.payload)
       const { upsertedCount } = await parked.updateOne(
         { _id },
-        { $setOnInsert: fields, $set: { error, deliveries } },
+        { $setOnInsert: fields, $set: { error, deliveries }, $unset: { auditRemoves: '' } },
         { upsert: true },
       )
       return upsertedCount === 1
     },
 
     list: (limit: number): Promise<WithId<ParkedDocument>[]> =>
-      parked.find({}).sort({ parkedAt: 1 }).limit(limit).toArray(),
+      parked.find(present).sort({ parkedAt: 1 }).limit(limit).toArray(),
 
-    read: (id: string): Promise<WithId<ParkedDocument> | null> => parked.findOne({ _id: id }),
+    read: (id: string): Promise<WithId<ParkedDocument> | null> => parked.findOne({ _id: id, ...present }),
 
-    async remove(id: string): Promise<void> {
-      await parked.deleteOne({ _id: id })
+    /** Marks a message as handled; it is deleted when its audit entry has moved. */
+    async remove(id: string, audit: AuditEntry): Promise<void> {
+      await parked.updateOne({ _id: id }, auditedUpdate({ $set: { auditRemoves: true } }, audit))
     },
 
-    async setError(id: string, error: string): Promise<void> {
-      await parked.updateOne({ _id: id }, { $set: { error } })
+    async setError(id: string, error: string, audit: AuditEntry): Promise<void> {
+      await parked.updateOne({ _id: id }, auditedUpdate({ $set: { error } }, audit))
     },
 
-    count: (): Promise<number> => parked.countDocuments({}),
+    count: (): Promise<number> => parked.countDocuments(present),
   }
 }
 

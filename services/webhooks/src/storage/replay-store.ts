@@ -1,4 +1,6 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
+import { auditedUpdate } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
 import type { WithId } from 'mongodb'
 import { type Collections, type ReplayDocument, scopeFields } from './collections.ts'
@@ -74,10 +76,11 @@ export function createReplayStore({ replays }: Pick<Collections, 'replays'>) {
       scope: Scope,
       id: string,
       fields: Partial<ReplayDocument>,
+      audit: AuditEntry | null = null,
     ): Promise<WithId<ReplayDocument> | null> =>
       replays.findOneAndUpdate(
         { _id: id, ...scopeFields(scope), status: 'RUNNING' },
-        { $set: fields },
+        auditedUpdate<ReplayDocument>({ $set: fields }, audit),
         { returnDocument: 'after' },
       ),
   }

@@ -5,12 +5,14 @@ import { newId } from '@pitboss/runtime/new-id'
 import { connectStorage } from '@pitboss/storage/connect-storage'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
+import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { withEngines } from '@pitboss/testing/with-engines'
 import pino from 'pino'
 import t from 'tap'
 import { freshHealth } from '../../src/rules/endpoint-health.ts'
 import { createBodyCache } from '../../src/storage/body-cache.ts'
-import { collectionsOf, indexes, never } from '../../src/storage/collections.ts'
+import { collectionsOf, never } from '../../src/storage/collections.ts'
+import { indexes } from '../../src/storage/indexes.ts'
 import { createDeliveryClaims } from '../../src/storage/delivery-claims.ts'
 import { createDeliveryMoves } from '../../src/storage/delivery-moves.ts'
 import { createDeliveryQueue } from '../../src/storage/delivery-queue.ts'
@@ -55,6 +57,7 @@ const everyAccount = 'a worker of every account, and nothing it reads leaves the
 const operations = 'an order of operations, which look over every account'
 
 const queueLines = {
+  createOne: by('change-endpoint', 'a delivery of an endpoint that was found under a scope'),
   create: by(
     'record-events, change-endpoint, advance-replays',
     'each delivery bears the scope of its event, of the endpoint found under a scope, or of its job',
@@ -77,6 +80,7 @@ const claimLines = {
   complete: by('settle-attempt', 'a delivery that this worker has claimed under its lease'),
   recoverOrphans: by('settle-attempt', leased),
 }
+const entry = sampleAuditEntry()
 const moveLines = {
   pullBacklog: by('endpoint-view', leased),
   hold: by('change-endpoint, endpoint-view', 'the endpoint was found under a scope, or is under lease'),
@@ -84,13 +88,14 @@ const moveLines = {
   hasHeld: by('endpoint-view', leased),
   cancelAll: by('change-endpoint, endpoint-view', 'the endpoint was found under a scope, or is under lease'),
   reopen: scoped((scope, ids) =>
-    deliveries.reopen(scope, { _id: ids.endedId, status: 'FAILED', attemptCount: 0 }, now),
+    deliveries.reopen(scope, { _id: ids.endedId, status: 'FAILED', attemptCount: 0 }, now, entry),
   ),
   pullForward: scoped((scope, { waitingId }) =>
     deliveries.pullForward(
       scope,
       { _id: waitingId, attemptCount: 0, nextAttemptAt: now, createdAt: now },
       now,
+      entry,
     ),
   ),
   replayAgain: by('advance-replays', 'ids that advance-replays read in the scope of the job'),

@@ -52,13 +52,13 @@ export function consumerCommands(program: Command): void {
     onRun(change, async ({ bus, order, show, confirm, audit }, name: string) => {
       const view = await find(bus, name)
       await confirm(`${verb} ${name}?`)
+      await audit(`consumer.${verb}`, name, {})
       if (!order.dryRun) {
         const { consumers } = await jetstreamManager(bus.nc)
         await (verb === 'pause'
           ? consumers.pause(view.stream, name, pausedUntil)
           : consumers.resume(view.stream, name))
       }
-      await audit(`consumer.${verb}`, name, {})
       const after = order.dryRun ? { ...view, paused: verb === 'pause' } : await find(bus, name)
       show(after, `${name}: ${after.paused ? 'paused' : 'running'}, ${after.pending} pending`)
     })
@@ -80,7 +80,7 @@ async function rewind(
   name: string,
   from: { fromSeq?: number; fromTime?: string },
 ): Promise<void> {
-  const { bus, order, show, note, follow, confirm, audit } = run
+  const { bus, order, show, note, follow, confirm } = run
   const view = await find(bus, name)
   const manager = await jetstreamManager(bus.nc)
   const calls = counted.get(name)
@@ -104,7 +104,6 @@ async function rewind(
   if (order.dryRun || count === 0)
     return show({ ...nothing, would_see: count }, `${count} messages would be replayed`)
   await confirm(`Replay them?`)
-  await audit('consumer.rewind', name, { from_seq: fromSeq, to_seq: toSeq })
   const started = await bus.call(calls.start, { order, fromSeq, toSeq })
   await recreateAt(manager, view.stream, name, fromSeq)
   const { seen, repaired, unchanged, parked } = await follow(count, async (progress) => {
@@ -198,10 +197,9 @@ export function parkedCommands(program: Command): void {
     show(record, fieldTable(record))
   })
   const retry = withChangeFlags(noun.command('retry <id>'))
-  onRun(retry, async ({ bus, order, show, confirm, audit }, parkedId: string) => {
+  onRun(retry, async ({ bus, order, show, confirm }, parkedId: string) => {
     await confirm(`Try ${parkedId} again?`)
     const result = await bus.call(opsRetryParked, { order, parkedId })
-    await audit('parked.retry', parkedId, { handled: result.handled })
     if (!result.handled && !order.dryRun)
       throw new ServiceError('CONFLICT', {
         message: `It failed again: ${result.error ?? 'for an unknown reason'}`,

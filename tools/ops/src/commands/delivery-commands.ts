@@ -50,10 +50,9 @@ export function deliveryCommands(program: Command): void {
     show(record, `${record.delivery_id}  ${record.status}  ${record.waiting_for ?? ''}\n${attempts}`)
   })
   const retry = withChangeFlags(noun.command('retry <id>'))
-  onRun(retry, async ({ bus, order, show, confirm, audit }, deliveryId: string) => {
+  onRun(retry, async ({ bus, order, show, confirm }, deliveryId: string) => {
     await confirm(`Send ${deliveryId} again?`)
     const record = await bus.call(opsRetryDelivery, { order, deliveryId })
-    await audit('delivery.retry', deliveryId, {})
     show(record, `${record.delivery_id}  ${record.status}`)
   })
 
@@ -66,14 +65,13 @@ export function deliveryCommands(program: Command): void {
     .addOption(
       new Option('--only <which>').choices(['failed', 'missing', 'all'] as const).default('missing' as const),
     )
-  onRun(replay, async ({ bus, order, show, note, follow, confirm, audit }, webhookId: string, flags) => {
+  onRun(replay, async ({ bus, order, show, note, follow, confirm }, webhookId: string, flags) => {
     const request = { webhookId, from: flags.from, to: flags.to, only: flags.only }
     const preview = await bus.call(opsReplayEndpoint, { ...request, order: { ...order, dryRun: true } })
     note(`${preview.matched} events match`)
     if (order.dryRun) return show(preview, `${preview.matched} events would be sent`)
     await confirm(`Send them to ${webhookId}?`)
     const started = await bus.call(opsReplayEndpoint, { ...request, order })
-    await audit('endpoint.replay', webhookId, { ...request, replay_id: started.replay_id })
     const job = await follow(started.matched, async (progress) => {
       let state = started
       while (state.status === 'RUNNING' && state.replay_id !== null) {

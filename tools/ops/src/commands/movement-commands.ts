@@ -48,11 +48,10 @@ export function movementCommands(program: Command): void {
   const resolve = withChangeFlags(
     noun.command('resolve <reference>').description("end an owed movement by a person's word"),
   ).addOption(new Option('--as <end>').choices(['success', 'failed'] as const).makeOptionMandatory())
-  onRun(resolve, async ({ bus, order, show, confirm, audit }, reference: string, flags) => {
+  onRun(resolve, async ({ bus, order, show, confirm }, reference: string, flags) => {
     if (order.reason === null) throw new UsageError('--reason is needed: it goes into the audit log')
     await confirm(`End ${reference} as ${flags.as}? Nobody will try it again.`)
     const record = await bus.call(opsResolveMovement, { order, reference, as: flags.as })
-    await audit('movement.resolve', reference, { as: flags.as })
     show(record, `${record.reference}: ${record.status}`)
   })
   const diff = withCommonFlags(

@@ -32,10 +32,9 @@ export function platformCommands(program: Command): void {
   const setGame = withChangeFlags(
     game.command('set <slug>').description('take a game down or bring it back'),
   ).addOption(new Option('--status <status>').choices(['AVAILABLE', 'DOWN'] as const).makeOptionMandatory())
-  onRun(setGame, async ({ bus, order, show, confirm, audit }, slug: string, flags) => {
+  onRun(setGame, async ({ bus, order, show, confirm }, slug: string, flags) => {
     await confirm(`Set ${slug} to ${flags.status} for everybody?`)
     const record = await bus.call(opsSetGame, { order, slug, status: flags.status })
-    await audit('game.set', slug, { status: flags.status })
     show(record, `${record.slug}: ${record.status}`)
   })
 }

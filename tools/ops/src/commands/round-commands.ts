@@ -87,7 +87,7 @@ export function roundCommands(program: Command): void {
     .requiredOption('--from <time>', 'of the stakes, inclusive', readInstant)
     .requiredOption('--to <time>', 'of the stakes, inclusive', readInstant)
     .option('--heal', 'give back the stakes of rounds that have not ended, and move nonces beyond all', false)
-  onRun(orphans, async ({ bus, order, show, confirm, audit }, flags) => {
+  onRun(orphans, async ({ bus, order, show, confirm }, flags) => {
     const operatorId = operatorIdOf(flags.operator)
     if (operatorId === null) throw new UsageError('--operator must be an op_… handle or a uuid')
     if (flags.heal && order.reason === null)
@@ -110,11 +110,6 @@ export function roundCommands(program: Command): void {
       const { transaction_id: transactionId, nonce, ended } = one
       const asked = { order, scope, transactionId, nonce, refund: !ended }
       one.refund = (await bus.call(opsHealOrphan, asked)).refund
-      await audit('round.heal', one.round_id, {
-        transaction_id: transactionId,
-        nonce,
-        refund: one.refund,
-      })
     }
   })
 }

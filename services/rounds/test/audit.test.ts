@@ -1,0 +1,88 @@
+import { movementsRewind, opsHealOrphan, opsSetGame } from '@pitboss/contracts/calls/rounds'
+import { dashboardPatchGame, patchGame } from '@pitboss/contracts/endpoints/sessions'
+import { holdAudit } from '@pitboss/testing/hold-audit'
+import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
+import { pino } from 'pino'
+import t from 'tap'
+import { startRig } from './fixtures/rounds-rig.ts'
+
+t.setTimeout(90_000)
+
+const rig = await startRig(t)
+const log = await serveAuditLog(t, rig.bus, pino({ level: 'silent' }))
+const { operatorId } = rig.scope
+const order = { by: 'ann', reason: 'restored', dryRun: false }
+const byOperations = { actor: { kind: 'operations', id: 'ann' }, operatorId: null } as const
+const person = {
+  kind: 'user',
+  user_id: 'usr_01jd5r7mq8v3k9x2c4n6p0s1tw',
+  email: 'a@b.example',
+  role: 'ADMIN',
+} as const
+const key = { kind: 'credential', api_key: 'ck_test_1', scopes: [] as string[] } as const
+const limits = [{ currency: 'USD', min_stake: '1.00', max_stake: '2.00' }]
+const at = { params: { slug: 'dice' }, query: {} }
+
+await holdAudit(t, {
+  service: 'rounds',
+  entries: async () => log,
+  cases: {
+    'rounds.v1.game.change': {
+      ...{ act: 'game.change', actor: { kind: 'service', id: 'ck_test_1' }, operatorId },
+      run: async () => {
+        await rig.bus.call(patchGame.call, { ...at, caller: rig.caller({ actor: key }), body: { limits } })
+        return []
+      },
+    },
+    'rounds.v1.game.change-for-dashboard': {
+      ...{ act: 'game.change', actor: { kind: 'user', id: person.user_id }, operatorId },
+      run: async () => {
+        const caller = rig.caller({ actor: person })
+        await rig.bus.call(dashboardPatchGame.call, { ...at, caller, body: { enabled: false } })
+        return []
+      },
+    },
+    'rounds.v1.ops.seal-rewrite': {
+      why: 'it seals the same values anew; the command records it, once for all services and pages',
+    },
+    'rounds.v1.ops.game-set': {
+      ...{ act: 'game.set', ...byOperations },
+      run: async () => {
+        await rig.bus.call(opsSetGame, { order, slug: 'mines', status: 'DOWN' })
+        return []
+      },
+    },
+    'rounds.v1.ops.rewind-start': {
+      ...{ act: 'consumer.rewind', ...byOperations },
+      run: async () => {
+        await rig.bus.call(movementsRewind.start, { order, fromSeq: 1, toSeq: 2 })
+        return []
+      },
+    },
+    'rounds.v1.ops.orphan-heal': {
+      ...{ act: 'round.heal', ...byOperations, operatorId },
+      run: async () => {
+        await rig.play(await rig.openSession({ game: 'spin-bottle' }))
+        await rig.storage.db.collection('rounds').deleteMany({})
+        const stake = rig.wallet.asked.find(({ type }) => type === 'BET')
+        const transactionId = stake?.transactionId ?? ''
+        await rig.bus.call(opsHealOrphan, { order, scope: rig.scope, transactionId, nonce: 1, refund: false })
+        return []
+      },
+    },
+  },
+})
+
+t.test('a change of limits tells what they were', async (t) => {
+  const caller = rig.caller({ actor: person })
+  await rig.bus.call(dashboardPatchGame.call, { ...at, caller, body: { enabled: true } })
+  t.match(log.at(-1), {
+    object: { type: 'game', id: 'dice' },
+    before: { enabled: false, limits: [{ currency: 'USD', max_stake: '2.00' }] },
+    after: { enabled: true },
+  })
+})
+
+t.test('what an order has left is deleted when its record has moved', async (t) => {
+  t.equal(await rig.storage.db.collection('audit_entries').countDocuments({}), 0)
+})

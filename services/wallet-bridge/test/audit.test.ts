@@ -1,0 +1,93 @@
+import { opsResolveMovement } from '@pitboss/contracts/calls/wallet-ops'
+import { putWallet, rotateWalletSecret } from '@pitboss/contracts/endpoints/wallet'
+import { holdAudit } from '@pitboss/testing/hold-audit'
+import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
+import { pino } from 'pino'
+import t from 'tap'
+import {
+  callerOf,
+  clientOf,
+  newScope,
+  reversalOf,
+  specOf,
+  startBridge,
+  startSuite,
+} from './fixtures/bridge.ts'
+import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
+
+const suite = await startSuite(t)
+const bridge = await startBridge(suite.environment())
+t.teardown(() => bridge.stop())
+const log = await serveAuditLog(t, suite.bus, pino({ level: 'silent' }))
+const wallet = await startSandboxWallet(t, 'x')
+const scope = newScope()
+const { operatorId } = scope
+const caller = callerOf(scope)
+const userId = caller.actor.kind === 'user' ? caller.actor.user_id : ''
+const byUser = { actor: { kind: 'user', id: userId }, operatorId } as const
+const byOperations = { actor: { kind: 'operations', id: 'ann' }, operatorId } as const
+const order = { by: 'ann', reason: 'the wallet is gone', dryRun: false }
+const at = { caller, params: { environment: 'TEST' }, query: {} } as const
+const settings = { url: wallet.url, timeout_ms: 1000, settle_losses: 'none' } as const
+const client = clientOf(suite.bus, scope)
+
+await holdAudit(t, {
+  service: 'wallet-bridge',
+  entries: async () => log,
+  cases: {
+    'wallet.v1.wallet.put': {
+      ...{ act: 'wallet.put', ...byUser },
+      run: async () => {
+        const { body } = await suite.bus.call(putWallet.call, { ...at, body: settings })
+        return [body.secret ?? 'none']
+      },
+    },
+    'wallet.v1.wallet.rotate-secret': {
+      ...{ act: 'wallet.rotate-secret', ...byUser },
+      run: async () => {
+        const { body } = await suite.bus.call(rotateWalletSecret.call, { ...at, body: undefined })
+        const { secret = 'none' } = body
+        await wallet.setSecret(secret)
+        return [secret]
+      },
+    },
+    'wallet.v1.ops.seal-rewrite': {
+      why: 'it seals the same values anew; the command records it, once for all services and pages',
+    },
+    'wallet.v1.wallet.check': { why: 'it calls the wallet and changes nothing' },
+    'wallet.v1.ops.movement-resolve': {
+      ...{ act: 'movement.resolve', ...byOperations },
+      run: async () => {
+        await wallet.setFaults([{ operation: 'credit', player_id: 'owed', kind: 'http_error' }])
+        const bet = specOf({ playerId: 'owed', driver: 'operator' })
+        await client.place(bet)
+        const win = { ...specOf({ type: 'WIN', playerId: 'owed', driver: 'operator' }), roundId: bet.roundId }
+        const { reference } = (await client.place(win)).movement
+        await suite.bus.call(opsResolveMovement, { order, reference, as: 'failed' })
+        return []
+      },
+    },
+  },
+})
+
+t.test('a change of settings tells what they were, and a dry run leaves no record', async (t) => {
+  await suite.bus.call(putWallet.call, { ...at, body: { ...settings, timeout_ms: 2000 } })
+  t.match(log.at(-1), { act: 'wallet.put', before: { timeout_ms: 1000 }, after: { timeout_ms: 2000 } })
+  t.match(log.at(-1), { object: { type: 'wallet', id: 'TEST' } })
+  const known = log.length
+  const bet = specOf({ playerId: 'owed', driver: 'operator' })
+  await client.place(bet)
+  const { reference } = (await client.place(reversalOf(bet, 'REFUND'))).movement
+  await suite.bus.call(opsResolveMovement, { order: { ...order, dryRun: true }, reference, as: 'success' })
+  t.equal(log.length, known)
+  await suite.bus.call(opsResolveMovement, { order, reference, as: 'success' })
+  t.strictSame(
+    log.slice(known).map(({ act, object }) => [act, object.type]),
+    [
+      ['movement.resolve', 'movement'],
+      ['movement.resolve', 'movement'],
+    ],
+    'the refund and its original',
+  )
+  t.match(log.at(-1), { reason: order.reason })
+})

@@ -1,0 +1,60 @@
+import { auditOutboxIndex } from '@pitboss/storage/audit-outbox'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
+import { leaseIndexes } from '@pitboss/storage/lease'
+import { rewindIndexes } from '@pitboss/storage/rewind-store'
+
+/** The collections whose changes are audited. */
+export const auditedCollections = ['endpoints', 'deliveries', 'replays', 'parked', 'rewinds'] as const
+
+const pending = { status: 'PENDING' }
+
+/**
+ * Indexes on pending, held and claimed deliveries are partial: a claim costs the same beside a million ended
+ * ones.
+ */
+export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
+  ...leaseIndexes,
+  ...idempotencyKeyIndexes,
+  ...rewindIndexes,
+  events: [
+    { name: 'recording_order', key: { operatorId: 1, environment: 1, seq: 1 }, unique: true },
+    { name: 'type_order', key: { operatorId: 1, environment: 1, type: 1, seq: 1 } },
+    { name: 'created_high', key: { operatorId: 1, environment: 1, createdHighAt: 1, seq: 1 } },
+    {
+      name: 'round',
+      key: { roundId: 1 },
+      partialFilterExpression: { roundId: { $type: 'string' } },
+    },
+  ],
+  endpoints: [
+    { name: 'owner', key: { operatorId: 1, environment: 1, _id: 1 } },
+    { name: 'due', key: { dueAt: 1 } },
+    auditOutboxIndex,
+  ],
+  deliveries: [
+    { name: 'list', key: { operatorId: 1, environment: 1, order: -1 } },
+    { name: 'list_status', key: { status: 1, operatorId: 1, environment: 1, order: -1 } },
+    { name: 'list_webhook', key: { webhookId: 1, order: -1 } },
+    { name: 'event', key: { eventId: 1 } },
+    { name: 'lane_due', key: { webhookId: 1, lane: 1, dueAt: 1 }, partialFilterExpression: pending },
+    { name: 'oldest', key: { webhookId: 1, order: 1 }, partialFilterExpression: pending },
+    { name: 'due', key: { webhookId: 1, dueAt: 1 }, partialFilterExpression: pending },
+    { name: 'held', key: { webhookId: 1 }, partialFilterExpression: { status: 'HELD' } },
+    { name: 'claimed', key: { webhookId: 1 }, partialFilterExpression: { claimToken: { $gt: 0 } } },
+    {
+      name: 'replay',
+      key: { replayId: 1, status: 1 },
+      partialFilterExpression: { replayId: { $type: 'string' } },
+    },
+    auditOutboxIndex,
+  ],
+  replays: [
+    { name: 'list', key: { webhookId: 1, _id: -1 } },
+    { name: 'running', key: { _id: 1, status: 1 }, partialFilterExpression: { status: 'RUNNING' } },
+    { name: 'uncounted', key: { _id: 1, counted: 1 }, partialFilterExpression: { counted: false } },
+    auditOutboxIndex,
+  ],
+  parked: [{ name: 'parked_at', key: { parkedAt: 1 } }, auditOutboxIndex],
+  workers: [{ name: 'alive', key: { aliveUntil: 1 }, expireAfterSeconds: 3600 }],
+}

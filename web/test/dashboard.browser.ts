@@ -23,6 +23,7 @@ const places = [
   '/rounds',
   '/transactions',
   '/people',
+  '/audit',
   '/business',
   '/account',
 ]

@@ -26,6 +26,7 @@ const loaders: Readonly<Record<string, Loader>> = {
   '/transactions': () => import('./transactions.tsx'),
   '/transactions/:transaction_id': () => import('./transaction.tsx'),
   '/people': () => import('./people.tsx'),
+  '/audit': () => import('./audit.tsx'),
   '/business': () => import('./business.tsx'),
   '/account': () => import('./account.tsx'),
 }

@@ -22,6 +22,7 @@ export const routeRoles = {
   'POST /v1/dashboard/webhook-deliveries/{delivery_id}/retry': retriers,
   'GET /v1/dashboard/webhook-deliveries': everybody,
   'GET /v1/dashboard/users': ownerAndAdmin,
+  'GET /v1/dashboard/audit': ownerAndAdmin,
   'POST /v1/dashboard/users': ownerAlone,
   'PATCH /v1/dashboard/users/{user_id}': ownerAlone,
   'DELETE /v1/dashboard/users/{user_id}': ownerAlone,

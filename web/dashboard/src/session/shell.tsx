@@ -33,6 +33,7 @@ const places: readonly { readonly group: string; readonly places: readonly Place
     group: 'Account',
     places: [
       { title: 'People', href: '/people', needs: 'GET /v1/dashboard/users' },
+      { title: 'Audit', href: '/audit', needs: 'GET /v1/dashboard/audit' },
       { title: 'Business', href: '/business' },
       { title: 'My account', href: '/account' },
     ],

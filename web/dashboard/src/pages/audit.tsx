@@ -27,6 +27,16 @@ function changesOf(before: Fields, after: Fields): readonly string[] {
   })
 }
 
+function Changes({ of: changes }: { of: readonly string[] }) {
+  return (
+    <ul>
+      {changes.map((change) => (
+        <li key={change}>{change}</li>
+      ))}
+    </ul>
+  )
+}
+
 /** Who changed what in the account. */
 export default function Audit() {
   const { user } = useDashboard()
@@ -56,13 +66,15 @@ export default function Audit() {
           },
           {
             title: 'Change',
-            cell: ({ before, after }) => (
-              <ul>
-                {changesOf(before, after).map((change) => (
-                  <li key={change}>{change}</li>
-                ))}
-              </ul>
-            ),
+            cell: ({ before, after }) =>
+              before !== null && after !== null ? (
+                <Changes of={changesOf(before, after)} />
+              ) : (
+                <details>
+                  <summary>{before === null ? 'All that was made' : 'All that has ended'}</summary>
+                  <Changes of={changesOf(before, after)} />
+                </details>
+              ),
           },
           {
             title: 'From',

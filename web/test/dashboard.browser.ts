@@ -233,6 +233,17 @@ t.test('an account in LIVE says so in word, colour and address', async (t) => {
   await close()
 })
 
+const player = await casino.operator.openSession({
+  player_id: 'player-of-the-lists',
+  game: 'dice',
+  currency: 'USD',
+})
+const played = await player.call('POST', '/game/rounds', {
+  stake: '1.00',
+  bet: { target: '50.00', direction: 'over' },
+})
+t.equal(played.status, 201, 'the lists hold a round')
+
 for (const colorScheme of ['light', 'dark'] as const)
   for (const width of [360, 1440])
     t.test(`every page is free of barriers, ${colorScheme}, ${width} px`, async (t) => {

@@ -59,7 +59,7 @@ const operations = 'an order of operations, which look over every account'
 const queueLines = {
   createOne: by('change-endpoint', 'a delivery of an endpoint that was found under a scope'),
   create: by(
-    'record-events, change-endpoint, advance-replays',
+    'record-events, advance-replays',
     'each delivery bears the scope of its event, of the endpoint found under a scope, or of its job',
   ),
   existing: by('record-events, advance-replays', 'ids derive from an endpoint and an event of one scope'),
@@ -197,7 +197,7 @@ await holdIsolation(t, {
   neverMade: newIds(),
   folder: new URL('../../src/storage/', import.meta.url),
   stores,
-  others: ['deliveryIdOf', 'newDocument', 'orderOf', 'scopeFields'],
+  others: ['batchCalls', 'deliveryIdOf', 'newDocument', 'orderOf', 'scopeFields'],
 })
 
 t.test('the named callers of the methods without a scope call them', (t) => {

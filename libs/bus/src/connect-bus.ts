@@ -39,12 +39,12 @@ export type Bus = {
    */
   collect(subject: string, options: { listenMs: number; repliesMax: number }): Promise<Msg[]>
   /**
-   * Publishes into JetStream under the event's id; resolves on the PubAck alone: the event's sequence, and
-   * whether the stream had it before.
+   * Publishes into JetStream under the event's id, or without one past the stream's memory of ids; resolves on
+   * the PubAck alone: the event's sequence, and whether the stream had it before.
    * @throws within 2 s, else.
    */
   publishEvent(event: {
-    id: string
+    id: string | null
     subject: string
     payload: Uint8Array
   }): Promise<{ seq: number; duplicate: boolean }>
@@ -120,9 +120,13 @@ export async function connectBus({
       return inbox.collect(subject, options)
     },
     async publishEvent({ id, subject, payload }) {
-      if (!link.connected()) throw new Error(`not connected to NATS: ${id} was not published`)
+      if (!link.connected()) throw new Error(`not connected to NATS: ${id ?? subject} was not published`)
       assertFits(nc, subject, payload)
-      return js.publish(subject, payload, { msgID: id, timeout: publishTimeoutMs, retries: 1 })
+      return js.publish(subject, payload, {
+        ...(id === null ? {} : { msgID: id }),
+        timeout: publishTimeoutMs,
+        retries: 1,
+      })
     },
     publish(subject, payload) {
       if (link.connected()) nc.publish(subject, payload)

@@ -7,6 +7,11 @@ export type OutboxEntry = {
   readonly subject: string
   /** The envelope as it will be delivered, byte for byte. */
   readonly body: string
+  /**
+   * Told once more, past the stream's memory of ids: that outlives the event when the stream or webhooks has
+   * lost it.
+   */
+  readonly again?: true
 }
 
 /** Fields of a document with an outbox. `outboxAt` is null exactly when nothing waits. */

@@ -28,6 +28,11 @@ export type Outbox = {
    */
   relay(documentId: string, waiting?: readonly OutboxEntry[]): Promise<void>
   /**
+   * Puts an event into the outbox of its document once more, unless one of its type waits there, and
+   * publishes what waits.
+   */
+  again(documentId: string, entry: OutboxEntry): Promise<void>
+  /**
    * Starts the sweeper, which relays what waits for more than a second: every second, and without a pause
    * while it finds more than it takes at a time; and the removal of what webhooks has recorded. Returns the
    * function that stops both.
@@ -161,6 +166,11 @@ export function createOutbox<Doc extends OutboxDocument>({
   return {
     async relay(documentId, waiting) {
       await relay(documentId, waiting)
+    },
+    async again(documentId, entry) {
+      const absent = { _id: documentId, 'outbox.subject': { $ne: entry.subject } }
+      await collection.updateOne(absent, outboxUpdate([{ ...entry, again: true }], clock.now()))
+      await relay(documentId)
     },
     start() {
       const sweeper = startPoll({

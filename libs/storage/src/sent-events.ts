@@ -15,7 +15,7 @@ export type EventsPosition = {
 export type EventPublisher = {
   /** Resolves when the stream has the event: its sequence there, and whether the stream had it before. */
   publishEvent(event: {
-    id: string
+    id: string | null
     subject: string
     payload: Uint8Array
   }): Promise<{ readonly seq: number; readonly duplicate: boolean }>
@@ -51,9 +51,10 @@ export function createSentEvents({
   let isBackwards = false
   let seen: EventsPosition | null = null
 
-  async function sendOne(documentId: string, { id, subject, body }: OutboxEntry): Promise<void> {
+  async function sendOne(documentId: string, { id, subject, body, again }: OutboxEntry): Promise<void> {
     const newestBefore = newest
-    const { seq, duplicate } = await bus.publishEvent({ id, subject, payload: Buffer.from(body) })
+    const messageId = again === true ? null : id
+    const { seq, duplicate } = await bus.publishEvent({ id: messageId, subject, payload: Buffer.from(body) })
     if (!duplicate && seq <= newestBefore) isBackwards = true
     if (!duplicate) newest = Math.max(newest, seq)
     const events: SentEvents = sent.get(documentId) ?? new Map()

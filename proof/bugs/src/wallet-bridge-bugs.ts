@@ -115,6 +115,16 @@ export function movementsWith(
         movements.insert(document.reversal === null ? document : { ...document, dueAt: null }),
     }
   }
+  if (has('wallet-bridge.look-before-insert')) {
+    return {
+      ...movements,
+      async insert(document) {
+        if ((await movements.findById(document._id)) !== null) return 'taken'
+        const inserted = await movements.insert(document)
+        return inserted === 'taken' ? 'inserted' : inserted
+      },
+    }
+  }
   if (has('wallet-bridge.account-remembered')) {
     let account: Scope | null = null
     return { ...movements, find: (scope, id) => movements.find((account ??= scope), id) }
@@ -131,14 +141,18 @@ export function movementsWith(
     return telling(({ events }) =>
       events.flatMap((event) => {
         const id = newId('evt')
-        return [event, { ...event, id, body: event.body.replace(event.id, id) }]
+        // Of another round, by which webhooks does not take it for the same.
+        const body = event.body
+          .replace(event.id, id)
+          .replace(/"round_id":"[^"]*"/, `"round_id":"${newId('rnd')}"`)
+        return [event, { ...event, id, body }]
       }),
     )
   }
   if (has('wallet-bridge.event-before-outcome')) {
     return telling(({ events, state }, document) => {
       const begins = state.call !== null && document.call === null && state.type === 'BET'
-      const told = { facts: document, state: { ...state, status: 'SUCCESS' }, eventId: newId('evt') } as const
+      const told = { facts: document, state: { ...state, status: 'SUCCESS' } } as const
       return begins ? [...events, toMovementEvent({ ...told, type: 'transaction.bet' })] : events
     })
   }

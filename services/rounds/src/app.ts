@@ -42,6 +42,7 @@ import { createReadReport } from './actions/read-reports.ts'
 import { createReadRounds } from './actions/read-rounds.ts'
 import { createRoundActor } from './actions/round-actor.ts'
 import { createSettleRound } from './actions/settle-round.ts'
+import { createTellEndAgain } from './actions/tell-end-again.ts'
 import { createVoidRound } from './actions/void-round.ts'
 import { createFreeBetHandlers } from './calls/free-bets.ts'
 import { createGameHandlers } from './calls/games.ts'
@@ -49,6 +50,7 @@ import { createPlayerHandlers } from './calls/player.ts'
 import { createReportHandlers } from './calls/reports.ts'
 import {
   createOrphanHandlers,
+  createRepublishHandlers,
   createRewindHandlers,
   createRoundHandlers,
   createTransactionHandlers,
@@ -212,6 +214,7 @@ export async function startRounds({
     ...createSessionHandlers({ sessions: createSessions({ ...parts, outbox: sessionOutbox }), clock }),
     ...createRoundHandlers({ rounds: reads, voidRound: createVoidRound({ ...parts, reads }) }),
     ...createRewindHandlers({ rewinds, bus, audit }),
+    ...createRepublishHandlers({ tellEndAgain: createTellEndAgain({ ...parts, outbox: roundOutbox }) }),
     ...createOrphanHandlers({ orphans: createHealOrphans(parts) }),
     ...createTransactionHandlers({ placeTransaction }),
     ...sealCalls(seals),

@@ -26,6 +26,7 @@ import { createSettlement } from './actions/create-settlement.ts'
 import { createOperateMovements, createResolveByPerson } from './actions/operate-movements.ts'
 import { createReadMovements, createReadTransactions } from './actions/read-movements.ts'
 import { createReconcileLedger } from './actions/reconcile-ledger.ts'
+import { createTellEndsAgain } from './actions/tell-ends-again.ts'
 import { createTakeCallback } from './actions/take-callback.ts'
 import { createReportPending, createShortenWaits } from './actions/watch-pending.ts'
 import { gatewayCalls } from './calls/gateway.ts'
@@ -189,6 +190,7 @@ export async function startWalletBridge({
         resolveByPerson: createResolveByPerson({ ...deps, apply, audit }),
         logger,
       }),
+      tellEndsAgain: createTellEndsAgain({ lists, outbox }),
       clock,
     }),
   ]

@@ -42,7 +42,10 @@ export const opsShowRound = defineCall({
     history: z.array(z.strictObject({ at: z.string(), what: z.string() })),
   }),
 })
-/** Rounds of every operator that were created in a window, oldest first, for the audit of events. */
+/**
+ * Rounds of every operator that were created in a window, oldest first, for the audit of events. `event_id`
+ * is that of `round.completed`; null for a round that has not ended, or that never started.
+ */
 export const opsRoundsBetween = defineCall({
   subject: 'rounds.v1.ops.rounds-between',
   request: z.strictObject({
@@ -53,9 +56,18 @@ export const opsRoundsBetween = defineCall({
     limit: z.int().min(1).max(1000),
   }),
   reply: z.strictObject({
-    data: z.array(z.strictObject({ round_id: z.string(), operator_id: z.string(), status: z.string() })),
+    data: z.array(
+      z.strictObject({ round_id: z.string(), operator_id: z.string(), event_id: z.string().nullable() }),
+    ),
   }),
   budgetMs: 10_000,
+})
+/** Tells the end of a round once more, under the id that its event has by its fact. */
+export const opsRepublishRound = defineCall({
+  subject: 'rounds.v1.ops.event-republish',
+  callers: ['ops'],
+  request: z.strictObject({ order: opsOrder, roundId: z.string().max(64) }),
+  reply: z.strictObject({ event_id: z.string().nullable() }),
 })
 export const opsRoundsStatus = defineCall({
   subject: 'rounds.v1.ops.status',

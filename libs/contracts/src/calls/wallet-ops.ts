@@ -1,9 +1,14 @@
 import { z } from 'zod'
 import { defineCall } from '../call.ts'
+import { eventType } from '../objects/event.ts'
 import { movementAttemptSchema, movementSchema, movementStatus } from '../objects/movement.ts'
+import { eventId } from '../primitives.ts'
 import { opsOrder } from './auth-ops.ts'
 
 /** Calls that operations make to wallet-bridge. Source: docs/contract.md, section 10. */
+
+/** Movements of a round that operations see. */
+export const roundMovementsMax = 500
 
 const opsMovement = movementSchema.extend({
   operator_id: z.string(),
@@ -40,6 +45,27 @@ export const opsMovementsOfRound = defineCall({
   reply: z.strictObject({
     data: z.array(z.strictObject({ movement: opsMovement, attempts: z.array(movementAttemptSchema) })),
   }),
+})
+/** The events that tell the ends of a round's movements, for the audit of events. */
+export const opsMovementEvents = defineCall({
+  subject: 'wallet.v1.ops.events-of-round',
+  callers: ['ops'],
+  request: z.strictObject({ roundId: z.string().max(64) }),
+  reply: z.strictObject({
+    data: z.array(z.strictObject({ event_id: z.string(), type: eventType, transaction_id: z.string() })),
+  }),
+})
+/** Tells the ends of movements once more, each under the id that its event has by its fact. */
+export const opsRepublishMovements = defineCall({
+  subject: 'wallet.v1.ops.event-republish',
+  callers: ['ops'],
+  request: z.strictObject({
+    order: opsOrder,
+    roundId: z.string().max(64),
+    eventIds: z.array(eventId).max(roundMovementsMax),
+  }),
+  reply: z.strictObject({ event_ids: z.array(z.string()) }),
+  budgetMs: 10_000,
 })
 /** Figures for `ops status`: unresolved movements and alarms. */
 export const opsWalletStatus = defineCall({

@@ -7,6 +7,7 @@ import {
   replayJobSchema,
   replayOnly,
 } from '../objects/webhook.ts'
+import { eventId } from '../primitives.ts'
 import { opsOrder } from './auth-ops.ts'
 import { defineRewindCalls } from './rewind.ts'
 
@@ -91,6 +92,16 @@ export const opsWebhooksStatus = defineCall({
     parked: z.int(),
     paused_endpoints: z.int(),
   }),
+})
+/** Of these events, the ids of those that are not recorded, under whatever id. For the audit of events. */
+export const opsMissingEvents = defineCall({
+  subject: 'webhooks.v1.ops.events-missing',
+  callers: ['ops'],
+  request: z.strictObject({
+    events: z.array(z.strictObject({ event_id: eventId, round_id: z.string().max(64) })).max(1000),
+  }),
+  reply: z.strictObject({ data: z.array(z.string()) }),
+  budgetMs: 10_000,
 })
 /** Events that mention a round, for the dossier. */
 export const opsEventsOfRound = defineCall({

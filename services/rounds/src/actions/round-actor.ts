@@ -232,7 +232,7 @@ export function createRoundActor({
     return {
       round,
       dueAt: dueAt(round, { now: round.updatedAt, checks: 0, scaleMs }),
-      events: roundEvents(round, events, newId),
+      events: roundEvents(round, events),
       fact: fact === null ? null : { ...fact, id: newId('fct') },
     }
   }

@@ -3,6 +3,7 @@ import type { createSession, listSessions } from '@pitboss/contracts/endpoints/s
 import { sessionId as sessionIdSchema } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import { eventIdOf } from '@pitboss/storage/event-id'
 import type { Outbox } from '@pitboss/storage/outbox'
 import { outboxEntry } from '@pitboss/storage/outbox-entry'
 import { type Page, readPage } from '@pitboss/storage/read-page'
@@ -80,7 +81,9 @@ export function createSessions({
       closedAt: null,
     }
     const data = sessionCreatedData(session)
-    const event = outboxEntry({ id: newId('evt'), type: 'game.session.created', createdAt, scope, data })
+    const type = 'game.session.created'
+    const id = eventIdOf(scope, { type, about: session._id })
+    const event = outboxEntry({ id, type, createdAt, scope, data })
     const opened = await sessions.insert(session, event)
     await failpoint('rounds.session-stored')
     void outbox.relay(opened._id, opened.outbox)

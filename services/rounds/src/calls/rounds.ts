@@ -8,6 +8,7 @@ import {
   countUnfinishedRounds,
   opsHealOrphan,
   opsOrphanedStakes,
+  opsRepublishRound,
   movementsRewind,
   opsRoundsBetween,
   opsRoundsStatus,
@@ -28,8 +29,9 @@ import { answerPage } from '@pitboss/storage/read-page'
 import type { HealOrphans } from '../actions/heal-orphans.ts'
 import type { PlaceTransaction } from '../actions/place-transaction.ts'
 import type { ReadRounds } from '../actions/read-rounds.ts'
+import type { TellEndAgain } from '../actions/tell-end-again.ts'
 import type { VoidRound } from '../actions/void-round.ts'
-import { presentRound } from '../records/present-round.ts'
+import { endEvent, presentRound } from '../records/present-round.ts'
 
 type RoundsDeps = { rounds: ReadRounds; voidRound: VoidRound }
 
@@ -70,10 +72,10 @@ export function createRoundHandlers({ rounds, voidRound }: RoundsDeps): CallHand
     handler(opsRoundsBetween, async ({ from, to, after, limit }) => {
       const found = await rounds.between({ from: new Date(from), to: new Date(to) }, after, limit)
       return {
-        data: found.map(({ id, operatorId, status }) => ({
-          round_id: id,
-          operator_id: operatorHandleOf(operatorId),
-          status,
+        data: found.map((round) => ({
+          round_id: round.id,
+          operator_id: operatorHandleOf(round.operatorId),
+          event_id: endEvent(round)?.id ?? null,
         })),
       }
     }),
@@ -119,6 +121,15 @@ export function createRewindHandlers({
     handler(movementsRewind.show, async ({ rewindId }) =>
       rewinds.progress(rewindId, await acknowledgedSequence(bus, stream, config.durable_name ?? '')),
     ),
+  ]
+}
+
+/** The call of operations that tells the end of a round once more. Source: docs/runbook.md. */
+export function createRepublishHandlers({ tellEndAgain }: { tellEndAgain: TellEndAgain }): CallHandler[] {
+  return [
+    handler(opsRepublishRound, async ({ order, roundId }) => ({
+      event_id: await tellEndAgain(roundId, order.dryRun),
+    })),
   ]
 }
 

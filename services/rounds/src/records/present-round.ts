@@ -1,6 +1,7 @@
 import type { Round } from '@pitboss/contracts/objects/round'
 import type { RoundCompletedData, RoundStartedData } from '@pitboss/contracts/objects/event'
 import { formatAmount } from '@pitboss/money/amount'
+import { eventIdOf } from '@pitboss/storage/event-id'
 import { type OutboxEntry, outboxEntry } from '@pitboss/storage/outbox-entry'
 import type { Commitment } from '../rules/new-round.ts'
 import type { RoundState } from '../rules/round.ts'
@@ -96,22 +97,36 @@ export function presentFairness({
   }
 }
 
-/** The outbox entries of the events that a change of the round has. */
+/**
+ * The outbox entries of the events that a change of the round has.
+ * @param createdAt the time of the change
+ */
 export function roundEvents(
   round: RoundState,
   types: readonly ('round.started' | 'round.completed')[],
-  newId: (prefix: string) => string,
+  createdAt = round.updatedAt,
 ): OutboxEntry[] {
-  const { operatorId, environment, updatedAt: createdAt } = round
+  const { operatorId, environment, id } = round
+  const scope = { operatorId, environment }
   return types.map((type) =>
     outboxEntry({
-      id: newId('evt'),
+      id: eventIdOf(scope, { type, about: id }),
       type,
       createdAt,
-      scope: { operatorId, environment },
+      scope,
       data: type === 'round.started' ? roundStartedData(round) : roundCompletedData(round),
     }),
   )
+}
+
+/**
+ * The outbox entry that tells the round's end, from its record alone: the same as the one written with
+ * its end. Null for a round that has not ended, or that never started.
+ */
+export function endEvent(round: RoundState): OutboxEntry | null {
+  const { completedAt, started } = round
+  if (completedAt === null || !started) return null
+  return roundEvents(round, ['round.completed'], completedAt)[0] ?? null
 }
 
 /** The log line of a round that is over. */

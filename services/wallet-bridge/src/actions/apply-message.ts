@@ -53,7 +53,6 @@ export function createApplyMessage({
   movements,
   outbox,
   scaleMs,
-  newId,
   rules = (state, message) => advanceMovement(state, message, scaleMs),
 }: ApplyDeps): ApplyMessage {
   return function applyMessage(given, message, attempt, entryOf) {
@@ -63,10 +62,7 @@ export function createApplyMessage({
         const step = rules(document, message)
         if (step.kind !== 'applied') return { kind: step.kind, document, step }
         const { state, event } = step
-        const events =
-          event === null
-            ? []
-            : [toMovementEvent({ facts: document, state, type: event, eventId: newId('evt') })]
+        const events = event === null ? [] : [toMovementEvent({ facts: document, state, type: event })]
         const written = await movements.write(document, {
           state,
           events,

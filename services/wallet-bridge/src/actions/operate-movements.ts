@@ -1,4 +1,5 @@
 import { orderedBy } from '@pitboss/contracts/audit'
+import { roundMovementsMax } from '@pitboss/contracts/calls/wallet-ops'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { Logger } from 'pino'
@@ -21,7 +22,6 @@ type ResolveOrder = {
   readonly dryRun: boolean
 }
 
-const roundMovementsMax = 500
 const walletPagesMax = 200
 
 export type OperateMovements = ReturnType<typeof createOperateMovements>

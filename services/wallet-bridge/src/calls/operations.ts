@@ -1,21 +1,26 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import {
   opsListMovements,
+  opsMovementEvents,
   opsMovementsOfRound,
+  opsRepublishMovements,
   opsResolveMovement,
   opsShowMovement,
   opsWalletStatus,
 } from '@pitboss/contracts/calls/wallet-ops'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { OperateMovements } from '../actions/operate-movements.ts'
+import type { TellEndsAgain } from '../actions/tell-ends-again.ts'
 import { toAttemptRecord, toOperationsRecord } from '../records/render-movement.ts'
 
 /** The calls of the operations command. Source: docs/contract.md, section 10. */
 export function operationsCalls({
   operateMovements,
+  tellEndsAgain,
   clock,
 }: {
   operateMovements: OperateMovements
+  tellEndsAgain: TellEndsAgain
   clock: Clock
 }): CallHandler[] {
   return [
@@ -44,6 +49,14 @@ export function operationsCalls({
         })),
       }
     }),
+    handler(opsMovementEvents, async ({ roundId }) => ({
+      data: (await tellEndsAgain.list(roundId)).map(({ document, type, entry }) => ({
+        ...{ event_id: entry.id, type, transaction_id: document.transactionId },
+      })),
+    })),
+    handler(opsRepublishMovements, async ({ order, roundId, eventIds }) => ({
+      event_ids: await tellEndsAgain.again(roundId, eventIds, order.dryRun),
+    })),
     handler(opsWalletStatus, async () => {
       const { pending, breakersOpen } = await operateMovements.status(clock.now())
       return {

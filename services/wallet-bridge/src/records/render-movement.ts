@@ -2,7 +2,9 @@ import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
 import type { MovementEventData } from '@pitboss/contracts/objects/event'
 import type { Movement, MovementAttempt } from '@pitboss/contracts/objects/movement'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
+import { eventIdOf } from '@pitboss/storage/event-id'
 import { outboxEntry, type OutboxEntry } from '@pitboss/storage/outbox-entry'
+import { eventOfEnd } from '../rules/event-of-end.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import { type MovementEventType, type MovementState, outcomeOf } from '../rules/movement.ts'
 import type { AttemptRecord, MovementDocument, MovementFacts } from '../storage/movements.ts'
@@ -81,12 +83,10 @@ export function toMovementEvent({
   facts,
   state,
   type,
-  eventId,
 }: {
   facts: MovementFacts
   state: MovementState
   type: MovementEventType
-  eventId: string
 }): OutboxEntry {
   const failed = type === 'transaction.failed'
   const selfReversed = type === 'transaction.rollback' && state.type === 'BET'
@@ -106,7 +106,19 @@ export function toMovementEvent({
     free_bet: facts.freeBet,
     ...(failed ? { code: state.refusalCode ?? 'WALLET_REJECTED', wallet_code: state.walletCode } : {}),
   }
-  return outboxEntry({ id: eventId, type, createdAt: state.updatedAt, scope: scopeOf(facts), data })
+  const scope = scopeOf(facts)
+  const id = eventIdOf(scope, { type, about: facts.transactionId, of: facts.roundId })
+  return outboxEntry({ id, type, createdAt: state.updatedAt, scope, data })
+}
+
+/** The event that tells the end of a movement, from its record alone; null when it has none. */
+export function toEndEvent(
+  document: MovementDocument,
+): { type: MovementEventType; entry: OutboxEntry } | null {
+  const told = eventOfEnd(document)
+  if (told === null) return null
+  const { type, at } = told
+  return { type, entry: toMovementEvent({ facts: document, state: { ...document, updatedAt: at }, type }) }
 }
 
 /** The exact text that every try of a movement sends to the wallet. Source: docs/contract.md, section 6. */

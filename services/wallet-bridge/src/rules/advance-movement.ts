@@ -1,6 +1,7 @@
 import {
   applied,
   type Change,
+  eventOfSuccess,
   type FreshMovement,
   ignored,
   type Judgement,
@@ -183,13 +184,6 @@ function resolveByPerson(
   const failed = { status: 'FAILED', refusalCode: 'WALLET_REJECTED', dueAt: null } as const
   return applied(state, at, failed, 'transaction.failed')
 }
-
-const eventOfSuccess = {
-  BET: 'transaction.bet',
-  WIN: 'transaction.win',
-  REFUND: 'transaction.bet',
-  ROLLBACK: 'transaction.rollback',
-} as const
 
 function succeed(state: MovementState, at: Date, change: Change): MovementStep {
   return applied(

@@ -142,6 +142,14 @@ export type MovementEventType =
   | 'transaction.failed'
   | 'transaction.rollback'
 
+/** The event of a movement that the wallet has acknowledged. Source: docs/contract.md, section 7. */
+export const eventOfSuccess = {
+  BET: 'transaction.bet',
+  WIN: 'transaction.win',
+  REFUND: 'transaction.bet',
+  ROLLBACK: 'transaction.rollback',
+} as const satisfies Record<MovementType, MovementEventType>
+
 /** The result of a message. `ignored` and `refused` leave the state as it was. */
 export type MovementStep =
   | { readonly kind: 'applied'; readonly state: MovementState; readonly event: MovementEventType | null }

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { listEvents } from '@pitboss/contracts/endpoints/events'
+import { eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
 import { eventId } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { expectedEventId } from '@pitboss/storage/expected-event-id'
 import { readPosition } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import type { Deps } from './deps.ts'
@@ -99,6 +101,18 @@ export function createReadEvents({ events, deliveries, cursors, clock }: Deps) {
         .map(([hour, { count, types, ids }]) => ({ hour, count, types, idsSha256: ids.digest('hex') }))
     },
 
+    /**
+     * Of these events of rounds, the ids of those that are not recorded, nor told by another event: ids of
+     * earlier releases were random. For operations.
+     */
+    async missing(wanted: readonly { id: string; roundId: string }[]): Promise<string[]> {
+      const recorded = await events.recorded(wanted.map(({ id }) => id))
+      const absent = wanted.filter(({ id }) => !recorded.has(id))
+      const others = await events.ofRounds([...new Set(absent.map(({ roundId }) => roundId))])
+      const told = new Set(others.map(({ body }) => factOf(body)))
+      return absent.flatMap(({ id }) => (told.has(id) ? [] : [id]))
+    },
+
     /** The events of a round with at most 200 deliveries each, of every account: for operations. */
     async ofRound(roundId: string) {
       const found = await events.ofRound(roundId)
@@ -110,6 +124,12 @@ export function createReadEvents({ events, deliveries, cursors, clock }: Deps) {
       )
     },
   }
+}
+
+/** The id that a recorded envelope's fact gives it. */
+function factOf(body: string): string | null {
+  const { operator_id: operatorId, environment, type, data } = eventEnvelopeSchema.parse(JSON.parse(body))
+  return expectedEventId({ operatorId, environment }, type, data)
 }
 
 /** The start of a list's window: `from`, else seven days before its end. */

@@ -2,6 +2,7 @@ import { eventSubject } from '@pitboss/bus/topology'
 import type { Scope } from '@pitboss/contracts/caller'
 import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
 import { z } from 'zod'
+import { expectedEventId } from '@pitboss/storage/expected-event-id'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { deliveryIdOf, type NewDelivery } from '../storage/delivery-queue.ts'
 import type { DeliveryStatus } from '../storage/collections.ts'
@@ -16,6 +17,8 @@ export type EventMessage = {
   readonly body: string
   readonly createdAt: Date
   readonly roundId: string | null
+  /** The id that its fact gives it; events of earlier releases have others. */
+  readonly fact: string
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -41,7 +44,10 @@ export function readEventMessage(message: {
   const createdAt = new Date(envelope.created_at)
   if (Number.isNaN(createdAt.getTime())) throw new Error('created_at is not a time')
   const { round_id: roundId } = envelope.data
-  return { scope, envelope, body, createdAt, roundId: typeof roundId === 'string' ? roundId : null }
+  return {
+    ...{ scope, envelope, body, createdAt, roundId: typeof roundId === 'string' ? roundId : null },
+    fact: expectedEventId(scope, envelope.type, envelope.data) ?? envelope.id,
+  }
 }
 
 function decodeBody(data: Uint8Array): string {
@@ -65,7 +71,8 @@ export type RecordEvents = (messages: readonly EventMessage[]) => Promise<Set<st
 /**
  * Records events and creates their deliveries, as far as they are missing. An event's endpoints are chosen
  * when it is recorded and stored with it, so that a repetition, however late, repairs exactly those. A
- * message with a recorded id but another account, environment or type is left out and logged.
+ * message with a recorded id but another account, environment or type is left out and logged, and so is one
+ * whose fact another event tells.
  * @returns the ids of the events that were incomplete
  */
 export function createRecordEvents({
@@ -90,14 +97,22 @@ export function createRecordEvents({
     const first = firstOfEach(messages)
     if (first.length === 0) return new Set()
     const eventIds = first.map(({ envelope }) => envelope.id)
-    const [recorded, found, targets] = await Promise.all([
-      events.recorded(eventIds),
+    const facts = first.map(({ fact }) => fact)
+    const [recorded, toldOtherwise, found, targets] = await Promise.all([
+      events.recorded([...new Set([...eventIds, ...facts])]),
+      events.toldOtherwise(facts),
       repeating ? deliveries.statusesOfEvents(eventIds) : null,
       endpoints.targets([...new Set(first.map(({ scope }) => scope.operatorId))]),
     ])
     const now = clock.now()
     const unique = first.filter((message) => {
+      const { fact, scope } = message
       const known = recorded.get(message.envelope.id)
+      const teller = recorded.get(fact)?._id ?? toldOtherwise.get(fact)
+      if (known === undefined && teller !== undefined) {
+        logger.warn({ event_id: message.envelope.id, ...scope, told_by: teller }, 'event.told-already')
+        return false
+      }
       if (known === undefined || isSame(message, known)) return true
       logger.error({ event_id: known._id, ...message.scope, type: message.envelope.type }, 'event.id-reused')
       return false
@@ -142,11 +157,14 @@ export function createRecordEvents({
   }
 }
 
-/** The first message of each event id, in the order of the stream. */
+/** The first message of each event id and of each fact, in the order of the stream. */
 function firstOfEach(messages: readonly EventMessage[]): EventMessage[] {
-  const first = new Map<string, EventMessage>()
-  for (const message of messages) if (!first.has(message.envelope.id)) first.set(message.envelope.id, message)
-  return [...first.values()]
+  const seen = new Set<string>()
+  return messages.filter(({ envelope, fact }) => {
+    const isFirst = !seen.has(envelope.id) && !seen.has(fact)
+    seen.add(envelope.id).add(fact)
+    return isFirst
+  })
 }
 
 function isSame({ scope, envelope }: EventMessage, known: RecordedEvent): boolean {
@@ -170,6 +188,7 @@ function newEvent(message: EventMessage, targets: readonly EndpointTarget[], now
     body: message.body,
     roundId: message.roundId,
     targets: matching.map(({ _id }) => _id),
+    ...(message.fact === envelope.id ? {} : { fact: message.fact }),
   }
 }
 

@@ -4,6 +4,7 @@ import {
   opsEventsOfRound,
   opsListDeliveries,
   opsListParked,
+  opsMissingEvents,
   opsReplayEndpoint,
   opsRetryDelivery,
   opsRetryParked,
@@ -73,6 +74,11 @@ export function opsHandlers(deps: CallDeps): CallHandler[] {
       const { oldestDueAt, pausedEndpoints, ...counts } = await readStatus()
       return { ...counts, oldest_due_at: instantText(oldestDueAt), paused_endpoints: pausedEndpoints }
     }),
+    handler(opsMissingEvents, async ({ events }) => ({
+      data: await readEvents.missing(
+        events.map(({ event_id, round_id }) => ({ id: event_id, roundId: round_id })),
+      ),
+    })),
     handler(opsEventsOfRound, async ({ roundId }) => {
       const found = await readEvents.ofRound(roundId)
       return {

@@ -34,6 +34,11 @@ export type EventDocument = Tenant & {
   roundId: string | null
   /** The endpoints for which the event was recorded. */
   targets: string[]
+  /**
+   * The id that its fact gives it, if that is another one: ids of earlier releases were random. Events that
+   * those recorded lack it.
+   */
+  fact?: string
 }
 
 export type EndpointDocument = AuditedTenant & {

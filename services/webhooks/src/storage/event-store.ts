@@ -14,7 +14,7 @@ const roundEventsMax = 200
 
 export type NewEvent = Pick<
   EventDocument,
-  '_id' | 'type' | 'createdAt' | 'recordedAt' | 'body' | 'roundId' | 'targets'
+  '_id' | 'type' | 'createdAt' | 'recordedAt' | 'body' | 'roundId' | 'targets' | 'fact'
 >
 export type RecordedEvent = Pick<
   EventDocument,
@@ -108,6 +108,16 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
       return new Map(found.map((event) => [event._id, event]))
     },
 
+    /** Of these facts, those told by an event with an id of its own: the event's id by the fact's. */
+    async toldOtherwise(facts: readonly string[]): Promise<Map<string, string>> {
+      if (facts.length === 0) return new Map()
+      const found = await events
+        .find({ fact: { $in: [...facts] } }, { projection: { fact: 1 } })
+        .hint('fact')
+        .toArray()
+      return new Map(found.map(({ _id, fact = '' }) => [fact, _id]))
+    },
+
     /**
      * Records events of several scopes, each scope in the order given, none twice. One ordered write takes
      * them all, so that its part is gapless when it fails. When it meets a recorded event, each scope
@@ -177,6 +187,12 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
     async bodies(ids: readonly string[]): Promise<Map<string, string>> {
       const found = await events.find({ _id: { $in: [...ids] } }, { projection: { body: 1 } }).toArray()
       return new Map(found.map(({ _id, body }) => [_id, body]))
+    },
+
+    /** Every event of these rounds, with what its envelope says. For operations. */
+    async ofRounds(roundIds: readonly string[]): Promise<Pick<EventDocument, '_id' | 'body'>[]> {
+      if (roundIds.length === 0) return []
+      return events.find({ roundId: { $in: [...roundIds] } }, { projection: { body: 1 } }).toArray()
     },
 
     /** Events of a round in recording order, at most 200. For operations. */

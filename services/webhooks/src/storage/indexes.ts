@@ -26,6 +26,7 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
       key: { roundId: 1 },
       partialFilterExpression: { roundId: { $type: 'string' } },
     },
+    { name: 'fact', key: { fact: 1 }, unique: true, partialFilterExpression: { fact: { $gt: '' } } },
   ],
   endpoints: [
     { name: 'owner', key: { operatorId: 1, environment: 1, _id: 1 } },

@@ -160,6 +160,8 @@ const stores = {
   }),
   createEventStore: table(events, {
     recorded: by('record-events', 'ids of a batch; a known event of another scope is left out and logged'),
+    toldOtherwise: by('record-events', 'ids that follow from a fact of one account'),
+    ofRounds: by('read-events', operations),
     record: by('record-events', 'each event bears the scope that its subject and its envelope name'),
     lastSeq: scoped((scope) => events.lastSeq(scope)),
     seqBefore: scoped((scope) => events.seqBefore(scope, hour.to)),

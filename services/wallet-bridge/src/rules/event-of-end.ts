@@ -1,0 +1,59 @@
+import { eventOfSuccess, type MovementEventType, type MovementState } from './movement.ts'
+
+/** The call of a movement, as far as its end can be read from it. */
+type AttemptEnd = {
+  readonly classification: string
+  readonly sentAt: Date
+  readonly latencyMs: number | null
+}
+
+type Ended = Pick<
+  MovementState,
+  | 'type'
+  | 'operation'
+  | 'status'
+  | 'reversal'
+  | 'createdAt'
+  | 'updatedAt'
+  | 'walletTransactionId'
+  | 'balanceAfter'
+> & { readonly attempts: readonly AttemptEnd[] }
+
+/**
+ * The event that told the end of a movement, and when, from its record alone. Null for a movement that has
+ * not ended, that never calls a wallet, or that was given back before it was known to be taken: its reversal
+ * tells of it. The time is that of the movement's last change or, once it has a reversal, of the wallet's
+ * answer. Source: docs/contract.md, section 7.
+ */
+export function eventOfEnd(movement: Ended): { type: MovementEventType; at: Date } | null {
+  const type = typeOfEnd(movement)
+  if (type === null) return null
+  const { reversal, status, updatedAt, createdAt } = movement
+  const isUntouched = reversal === null && status !== 'REFUNDED'
+  return { type, at: isUntouched || status === 'FAILED' ? updatedAt : (successOf(movement) ?? createdAt) }
+}
+
+function typeOfEnd(movement: Ended): MovementEventType | null {
+  const { type, operation, status, reversal } = movement
+  if (status === 'PENDING' || operation === null) return null
+  if (status === 'FAILED') return 'transaction.failed'
+  if (status !== 'ROLLED_BACK' || type !== 'BET') return eventOfSuccess[type]
+  // The wallet's tombstone ended it.
+  if (reversal === null) return 'transaction.rollback'
+  return wasTakenBefore(movement, reversal) ? eventOfSuccess[type] : null
+}
+
+/** Whether the stake was known to be taken before its reversal was asked for. */
+function wasTakenBefore(movement: Ended, { origin, askedAt }: NonNullable<Ended['reversal']>): boolean {
+  // The service gives back only stakes of unknown outcome.
+  if (origin === 'service') return false
+  if (movement.walletTransactionId !== null || movement.balanceAfter !== null) return true
+  const success = successOf(movement)
+  return success !== null && success <= askedAt
+}
+
+/** The time of the wallet's acknowledgement. */
+function successOf({ attempts }: Ended): Date | null {
+  const success = attempts.find(({ classification }) => classification === 'SUCCESS')
+  return success === undefined ? null : new Date(success.sentAt.getTime() + (success.latencyMs ?? 0))
+}

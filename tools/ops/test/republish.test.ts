@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connectBus } from '@pitboss/bus/connect-bus'
+import { createOperatorClient } from '@pitboss/testing/operator-client'
+import { runOps } from '@pitboss/testing/run-ops'
+import { runStack } from '@pitboss/testing/run-stack'
+import { waitFor } from '@pitboss/testing/wait-for'
+import { MongoClient } from 'mongodb'
+import { pino } from 'pino'
+import t from 'tap'
+import { z } from 'zod'
+
+const timeout = 230_000
+t.setTimeout(timeout)
+
+const audited = z.object({ missing: z.array(z.looseObject({ type: z.string(), round_id: z.string() })) })
+const republished = z.object({ events: z.array(z.looseObject({ event_id: z.string() })), recorded: z.int() })
+const connection = z.looseObject({ nats_url: z.string(), nats_nkey_seed: z.string().optional() })
+type EventDocument = { _id: string; type: string; roundId: string | null; body: string }
+
+t.test('events that the stream and webhooks have lost are told again, each once', { timeout }, async (t) => {
+  const stack = await runStack(t)
+  const demo = stack.demo()
+  const from = new Date().toISOString()
+  const window = () => ['--from', from, '--to', new Date().toISOString()]
+  const audit = async () => audited.parse(await runOps(stack.dataDir, 'event', 'audit', ...window())).missing
+  const republish = async (...more: string[]) =>
+    republished.parse(await runOps(stack.dataDir, 'event', 'republish', ...window(), ...more))
+
+  const operator = await createOperatorClient(demo)
+  const player = await operator.openSession({ player_id: 'lost', game: 'dice', currency: 'USD' })
+  const rounds = []
+  for (let count = 0; count < 3; count++) {
+    const bet = { target: '98.00', direction: 'under' }
+    const played = await player.call('POST', '/game/rounds', { stake: '1.00', bet })
+    rounds.push(String(played.body.round_id))
+  }
+  const client = new MongoClient(demo.engines.mongodb.url)
+  t.teardown(() => client.close())
+  const db = client.db('pitboss_webhooks')
+  const events = db.collection<EventDocument>('events')
+  const own = { roundId: { $in: rounds } }
+  const ends = { ...own, type: { $ne: 'round.started' } }
+  await waitFor(async () => (await events.countDocuments(ends)) >= 6)
+  await waitFor(async () => (await audit()).length === 0, { what: 'a clean audit', everyMs: 250 })
+  const before = await events.find(ends).toArray()
+
+  const { nats_url: url, nats_nkey_seed: nkeySeed } = connection.parse(
+    JSON.parse(readFileSync(join(stack.dataDir, 'connection.json'), 'utf8')),
+  )
+  const bus = await connectBus({ url, nkeySeed, service: 'ops', logger: pino({ level: 'silent' }) })
+  t.teardown(() => bus.close())
+  await (await jetstreamManager(bus.nc)).streams.purge('EVENTS')
+  await db.collection('deliveries').deleteMany({ eventId: { $in: before.map(({ _id }) => _id) } })
+  await events.deleteMany(ends)
+
+  const key = ({ type, round_id }: { type: string; round_id: string }) => `${round_id} ${type}`
+  const lost = before.map(({ type, roundId }) => key({ type, round_id: roundId ?? '' })).toSorted()
+  t.strictSame((await audit()).map(key).toSorted(), lost, 'the audit names what is lost')
+  t.equal((await republish('--dry-run')).events.length, lost.length)
+  t.equal(await events.countDocuments(ends), 0, 'a dry run tells nothing')
+
+  const runs = await Promise.all([republish('--yes', '--reason', 'lost'), republish('--yes')])
+  for (const { events, recorded } of runs) t.equal(recorded, events.length)
+  t.strictSame(await audit(), [], 'the audit is clean')
+  const after = await events.find(ends).toArray()
+  const facts = (found: EventDocument[]) =>
+    found.map(({ _id, type, body }) => ({ _id, type, body })).toSorted(byId)
+  t.strictSame(
+    facts(after),
+    facts(before),
+    'two persons at once made each event once, the same bytes as before',
+  )
+  await waitFor(async () => {
+    const ids = after.map(({ _id }) => _id)
+    const made = await db
+      .collection('deliveries')
+      .find({ eventId: { $in: ids } })
+      .toArray()
+    return made.length === ids.length && made.every(({ status }) => status === 'DELIVERED')
+  })
+  t.same(await republish('--yes'), { events: [], recorded: 0 }, 'once more tells nothing')
+})
+
+function byId(one: { _id: string }, other: { _id: string }): number {
+  return one._id < other._id ? -1 : 1
+}

@@ -44,6 +44,7 @@ const foundSimulated = {
   'rounds.free-bet-not-counted': 'a free bet is played without being taken from its grant',
   'rounds.free-bet-kept': 'a free bet does not come back when its round is voided',
   'rounds.free-bet-after-its-time': 'a free bet can be used after its grant has expired',
+  'rounds.win-id-made-anew': 'a round that is played to its end again owes its win under another id',
   'rounds.refusal-forgotten': 'the refusal of a request that has no round is not kept',
   'wallet-bridge.ladder-step-too-far': 'a credit waits as long as the step after its own says',
   'wallet-bridge.pulled-forward-counts': 'a try that was pulled forward counts as a step of the schedule',
@@ -54,6 +55,8 @@ const foundSimulated = {
   'wallet-bridge.rollback-of-itself': 'a rollback names its own id as its original',
   'wallet-bridge.rollback-of-unknown-forgotten': 'the rollback of a stake that was never placed is not owed',
   'wallet-bridge.page-without-first': 'the first of the due movements is left out',
+  'wallet-bridge.look-before-insert':
+    'a movement counts as new when a look before its insert has not found it',
   'wallet-bridge.account-remembered': 'movements are looked up in the account of the first request',
   'wallet-bridge.event-of-other-amount': 'an event tells of an amount that its movement does not have',
 } as const

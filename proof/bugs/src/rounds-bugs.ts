@@ -100,8 +100,14 @@ function taken(placement: Placement): Placement {
   return { kind: 'placed', placed: { ...placed, movement, outcome: { kind: 'done' } } }
 }
 
-/** Leaves a round open from which the last intent was taken back. */
+/** Leaves a round open from which the last intent was taken back, or makes the id of its win anew. */
 export function rulesWith(has: HasBug): typeof transition {
+  if (has('rounds.win-id-made-anew')) {
+    return (round, message, context) => {
+      const winId = () => `${context.winId()}.${context.now.getTime()}`
+      return transition(round, message, Object.assign(Object.create(context), { winId }))
+    }
+  }
   if (!has('rounds.taken-back-leaves-open')) return transition
   return (round, message, context) => {
     const change = transition(round, message, context)

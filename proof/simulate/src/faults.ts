@@ -35,6 +35,10 @@ export type Faults = {
    */
   readonly callbacks: number
   readonly people: number
+  /** Probability that a wait of the run has a process read an old state of its database from then on. */
+  readonly lag: number
+  /** Whether the collection of rounds is set back to an earlier state, once. */
+  readonly restore: boolean
   ioMs(random: Random): number
 }
 
@@ -65,6 +69,8 @@ export function createFaults(random: Random, { harsh: always }: { harsh: boolean
     clockOffMs: random.pick([0, 0, clockOffMs]),
     callbacks: random.pick([0, 0.3]),
     people: random.pick([0, 0, 0.1]),
+    lag: random.pick([0, 0.2]),
+    restore: random.chance(0.15),
     ioMs: (own) => (!fair && own.chance(slow) ? own.between(50, slowIoMs) : own.between(1, 3)),
   }
 }

@@ -2,12 +2,15 @@ import type { MovementState } from '@pitboss/wallet-bridge/rules/movement'
 import { callingRoundOf, movementIdOf } from '@pitboss/wallet-bridge/rules/movement-keys'
 import type { DueMovements } from '@pitboss/wallet-bridge/storage/due-movements'
 import type { MovementDocument, MovementStore } from '@pitboss/wallet-bridge/storage/movements'
+import { createLaggingReads, type LaggingReads } from './lagging-reads.ts'
 import type { Machine } from './machine.ts'
 
 type MovementTable = ReadonlyMap<string, MovementDocument>
 
 export type ModelMovements = {
   readonly table: MovementTable
+  /** What each machine reads of it. */
+  readonly reads: LaggingReads<MovementDocument>
   storeOf(machine: Machine): MovementStore
   dueOf(machine: Machine): DueMovements
   /** Removes published events from a movement's outbox. */
@@ -21,11 +24,21 @@ export type ModelMovements = {
  * round, fenced writes. `onWrite` sees every change as it is made durable.
  */
 export function createModelMovements({
+  nowMs,
   onWrite,
 }: {
+  nowMs: () => number
   onWrite: (before: MovementDocument | null, after: MovementDocument) => void
 }): ModelMovements {
   const table = new Map<string, MovementDocument>()
+  const reads = createLaggingReads(table, nowMs)
+  const seen = ({ name }: Machine) => reads.rows(name)
+  const rows = (machine: Machine) => [...seen(machine).values()]
+  const writing = <Result>(machine: Machine, what: string, effect: () => Result): Promise<Result> =>
+    machine.io(what, () => {
+      reads.wrote(machine.name)
+      return effect()
+    })
 
   const isRoundBusy = (callingRound: string | null, id: string) =>
     callingRound !== null &&
@@ -62,43 +75,51 @@ export function createModelMovements({
 
   return {
     table,
+    reads,
     storeOf: (machine) => ({
       insert: (document) =>
-        machine.io('insert movement', () => {
+        writing(machine, 'insert movement', () => {
           if (table.has(document._id)) return 'taken'
           if (isRoundBusy(document.callingRound, document._id)) return 'round-busy'
           put(document)
           return 'inserted'
         }),
-      find: (scope, id) => machine.io('find movement', () => table.get(movementIdOf(scope, id)) ?? null),
-      findById: (id) => machine.io('find movement', () => table.get(id) ?? null),
+      find: (scope, id) =>
+        machine.io('find movement', () => seen(machine).get(movementIdOf(scope, id)) ?? null),
+      findById: (id) => machine.io('find movement', () => seen(machine).get(id) ?? null),
       findCalling: (callingRound) =>
         machine.io(
           'find calling',
-          () => [...table.values()].find((one) => one.callingRound === callingRound) ?? null,
+          () => rows(machine).find((one) => one.callingRound === callingRound) ?? null,
         ),
       ofRound: (_scope, roundId, limit) =>
         machine.io('find round', () =>
-          [...table.values()].filter((one) => one.roundId === roundId).slice(0, limit),
+          rows(machine)
+            .filter((one) => one.roundId === roundId)
+            .slice(0, limit),
         ),
       stakesOf: (_scope, roundId) =>
         machine.io('find stakes', () =>
-          [...table.values()].filter((one) => one.roundId === roundId && one.type === 'BET'),
+          rows(machine).filter((one) => one.roundId === roundId && one.type === 'BET'),
         ),
-      write: (document, step) => machine.io('write movement', () => write(document, step)),
+      write: (document, step) => writing(machine, 'write movement', () => write(document, step)),
     }),
     dueOf: (machine) => ({
       nextWallet: (after, now) =>
         machine.io('next wallet', () => {
-          const keys = [...table.values()].filter((one) => isDue(one, now)).map(({ walletKey }) => walletKey)
+          const keys = rows(machine)
+            .filter((one) => isDue(one, now))
+            .map(({ walletKey }) => walletKey)
           return keys.toSorted().find((key) => key > after) ?? null
         }),
       ofWallet: (walletKey, now, limit) =>
         machine.io('due of wallet', () =>
-          [...table.values()].filter((one) => one.walletKey === walletKey && isDue(one, now)).slice(0, limit),
+          rows(machine)
+            .filter((one) => one.walletKey === walletKey && isDue(one, now))
+            .slice(0, limit),
         ),
       pullForward: (walletKey, now) =>
-        machine.io('pull forward', () => {
+        writing(machine, 'pull forward', () => {
           const waiting = [...table.values()].filter(
             (one) =>
               one.walletKey === walletKey &&

@@ -13,17 +13,22 @@ import {
 import type { RefusalsStore } from '@pitboss/rounds/storage/refusals-store'
 import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import { createLaggingReads, type LaggingReads } from './lagging-reads.ts'
 import type { Machine } from './machine.ts'
 
 type Row = StoredRound & { readonly outbox: readonly OutboxEntry[] }
 
 export type ModelRounds = {
   readonly table: ReadonlyMap<string, Row>
+  /** What each machine reads of it. */
+  readonly reads: LaggingReads<Row>
   storeOf(machine: Machine): RoundsStore
   commitmentsOf(machine: Machine): CommitmentsStore
   refusalsOf(machine: Machine): RefusalsStore
   /** Requests that were refused for good before they had a round, by nonce sequence and id. */
   readonly refused: ReadonlyMap<string, Refusal>
+  /** Sets the collection back to an earlier copy of `table`. */
+  restore(backup: ReadonlyMap<string, Row>): void
   takeOut(id: string, eventIds: readonly string[]): void
   nextDueMs(): number
 }
@@ -35,17 +40,26 @@ export type ModelRounds = {
  */
 export function createModelRounds({
   seed,
+  nowMs,
   onWrite,
 }: {
   seed: number
+  nowMs: () => number
   onWrite: (before: RoundState | null, after: RoundState, dueAt: Date | null) => void
 }): ModelRounds {
   const table = new Map<string, Row>()
+  const reads = createLaggingReads(table, nowMs)
+  const seen = ({ name }: Machine) => [...reads.rows(name).values()]
+  const writing = <Result>(machine: Machine, what: string, effect: () => Result): Promise<Result> =>
+    machine.io(what, () => {
+      reads.wrote(machine.name)
+      return effect()
+    })
   const refused = new Map<string, Refusal>()
   const refusedKey = (sequence: string, transactionId: string) => `${sequence} ${transactionId}`
   const rows = () => [...table.values()]
-  const lastOf = (sequence: string): Row | null => {
-    const own = rows().filter(({ round }) => sequenceOf(round) === sequence)
+  const lastOf = (machine: Machine, sequence: string): Row | null => {
+    const own = seen(machine).filter(({ round }) => sequenceOf(round) === sequence)
     return own.toSorted((a, b) => b.round.nonce - a.round.nonce)[0] ?? null
   }
 
@@ -72,13 +86,14 @@ export function createModelRounds({
 
   return {
     table,
+    reads,
     refused,
     storeOf(machine) {
       const find = (what: string, is: (row: Row) => boolean) =>
-        machine.io<StoredRound | null>(what, () => rows().find(is) ?? null)
+        machine.io<StoredRound | null>(what, () => seen(machine).find(is) ?? null)
       return {
         insert: ({ round, dueAt, events }) =>
-          machine.io('insert round', () => {
+          writing(machine, 'insert round', () => {
             const sequence = sequenceOf(round)
             const own = rows().filter((row) => sequenceOf(row.round) === sequence)
             const id = round.clientTransactionId
@@ -94,18 +109,18 @@ export function createModelRounds({
               : put({ round, version: 1, dueAt, checks: 0, claims: 0, outbox: events })
           }),
         update: (stored, write) =>
-          machine.io('update round', () => {
+          writing(machine, 'update round', () => {
             const row = unchanged(stored, false)
             return row === null ? null : put(written(row, write))
           }),
         updateUnclaimed: (stored, write) =>
-          machine.io('withdraw intent', () => {
+          writing(machine, 'withdraw intent', () => {
             const row = unchanged(stored, true)
             if (row !== null) put(written(row, write))
             return row !== null
           }),
         keepRefusal: (stored, refusal) =>
-          machine.io('keep refusal', () => {
+          writing(machine, 'keep refusal', () => {
             const row = unchanged(stored, false)
             if (row === null) return null
             const round = { ...row.round, refusals: [...row.round.refusals, refusal].slice(-refusalsMax) }
@@ -114,7 +129,11 @@ export function createModelRounds({
             return kept
           }),
         remove: (stored) =>
-          machine.io('remove round', () => unchanged(stored, true) !== null && table.delete(stored.round.id)),
+          writing(
+            machine,
+            'remove round',
+            () => unchanged(stored, true) !== null && table.delete(stored.round.id),
+          ),
         find: (scope, roundId) =>
           find('find round', ({ round }) => round.id === roundId && scopeKey(round) === scopeKey(scope)),
         findAnywhere: (roundId) => find('find round', ({ round }) => round.id === roundId),
@@ -122,14 +141,14 @@ export function createModelRounds({
           find('find unfinished', ({ round }) => sequenceOf(round) === sequence && isUnfinished(round)),
         listByTransaction: (scope, id) =>
           machine.io('find by transaction', () =>
-            rows().filter(
+            seen(machine).filter(
               ({ round }) => scopeKey(scopeOf(round)) === scopeKey(scope) && idsOf(round).includes(id),
             ),
           ),
-        findLast: (sequence) => machine.io('find last', () => lastOf(sequence)),
+        findLast: (sequence) => machine.io('find last', () => lastOf(machine, sequence)),
         last: (sequence) =>
           machine.io('last round', () => {
-            const last = lastOf(sequence)
+            const last = lastOf(machine, sequence)
             return {
               nonce: last?.round.nonce ?? 0,
               unfinished: last !== null && isUnfinished(last.round),
@@ -137,24 +156,36 @@ export function createModelRounds({
           }),
         findDue: (now, { roundsMax }) =>
           machine.io('due rounds', () => {
-            const due = rows().filter(({ dueAt }) => dueAt !== null && dueAt <= now)
+            const due = seen(machine).filter(({ dueAt }) => dueAt !== null && dueAt <= now)
             return { pages: [due.slice(0, roundsMax)], sweptTo: '', mayHaveMore: due.length > roundsMax }
           }),
         postpone: (stored, until) =>
-          machine.io('postpone round', () => {
+          writing(machine, 'postpone round', () => {
             const row = unchanged(stored, true)
             if (row?.dueAt === stored.dueAt) table.set(row.round.id, { ...row, dueAt: until })
           }),
         claim: (stored, until) =>
-          machine.io('claim round', () => {
+          writing(machine, 'claim round', () => {
             const row = unchanged(stored, true)
             if (row === null) return null
             const claimed = { ...row, dueAt: until, checks: row.checks + 1, claims: row.claims + 1 }
             table.set(row.round.id, claimed)
             return claimed
           }),
-        withoutRound: notSimulated,
-        skipTo: notSimulated,
+        withoutRound: (_scope, ids) =>
+          machine.io('stakes without a round', () => {
+            const known = new Set(rows().flatMap(({ round }) => idsOf(round)))
+            return ids.filter((id) => !known.has(id))
+          }),
+        skipTo: (sequence, nonce, round) =>
+          writing(machine, 'skip nonce', () => {
+            const isTaken = rows().some(
+              (row) => sequenceOf(row.round) === sequence && row.round.nonce === nonce,
+            )
+            if (isTaken) return
+            const id = `lost/${nonce}/${sequence}`
+            put({ round: { ...round, id, nonce }, version: 1, dueAt: null, checks: 0, claims: 0, outbox: [] })
+          }),
         endSession: notSimulated,
         between: notSimulated,
         list: notSimulated,
@@ -193,6 +224,10 @@ export function createModelRounds({
       open: (_chain, _nonce, sealedSeed) => sealedSeed,
       list: notSimulated,
     }),
+    restore(backup) {
+      table.clear()
+      for (const [id, row] of backup) table.set(id, row)
+    },
     takeOut(id, eventIds) {
       const row = table.get(id)
       if (row === undefined) return

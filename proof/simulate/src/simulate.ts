@@ -20,6 +20,7 @@ import { createModelMovements } from './model-movements.ts'
 import { createModelRounds } from './model-rounds.ts'
 import { createModelStream } from './model-stream.ts'
 import { createModelWallet } from './model-wallet.ts'
+import { checkRestored, healRounds } from './restore-rounds.ts'
 import { startRounds } from './rounds-process.ts'
 import { createTimeline } from './timeline.ts'
 import { createFaults } from './faults.ts'
@@ -42,7 +43,14 @@ const stormMs = 15_000
 /** Longer than the envelope of a stake. */
 const outageMs = 17_000
 const healWithinMs = 2 * 3_600_000
+/** From the death of the processes of rounds to the restore: what they had asked for has arrived. */
+const quietMs = 20_000
+/** The restore, after the beginning; and at most so long before it, the state that is restored. */
+const restoredAfterMs = { least: 24_000, most: 30_000 }
+const backupAgeMs = 6000
 const pauseMs = { least: 200, most: 12_000 }
+/** As long as an election leaves an old primary in the belief that it is one. */
+const lagMs = { least: 50, most: 12_000 }
 /** Longer than the network of the model holds a call back. */
 const lateMs = 45_000
 const stepsMax = 400_000
@@ -105,6 +113,7 @@ export async function simulate(
   const bug = mistake.bug ?? null
   const has = (name: Bug) => bug === name
   const movements = createModelMovements({
+    nowMs: timeline.nowMs,
     onWrite: (before, after) => {
       note(`${after.type} ${after.transactionId}: ${before?.status ?? 'new'} → ${after.status}`)
       watched(checks.movementWritten, undefined)(before, after)
@@ -112,6 +121,7 @@ export async function simulate(
   })
   const rounds = createModelRounds({
     seed,
+    nowMs: timeline.nowMs,
     onWrite: (before, after, dueAt) => {
       note(`round ${after.id}: ${after.history.at(-1)?.what ?? ''} (${after.status})`)
       accepted.roundWritten(before, after)
@@ -164,11 +174,13 @@ export async function simulate(
   const hints = new Map<string, (roundId: string) => void>()
   const disturbance = random.fork('faults')
   let bridgesBackAtMs = 0
+  let isRestoring = false
   for (const name of ['rounds-1', 'rounds-2', 'bridge-1', 'bridge-2']) start(name)
   if (faults.crash > 0) timeline.after(disturbance.between(100, 2000), disturb)
   timeline.after(disturbance.between(100, 2000), meddle)
 
-  const endsAtMs = timeline.nowMs() + stormMs
+  const endsAtMs = timeline.nowMs() + stormMs + (faults.restore ? restoredAfterMs.most : 0)
+  if (faults.restore) restoreRounds()
   const tabs = habits.tabs
   const clients = startClients()
   let clientsLeft = clients.length
@@ -177,6 +189,8 @@ export async function simulate(
   let steps = 0
   await runUntil(() => timeline.nowMs() >= endsAtMs)
   faults.clear()
+  movements.reads.clear()
+  rounds.reads.clear()
   note('the faults are over')
   let ending = false
   const healedByMs = timeline.nowMs() + healWithinMs
@@ -192,7 +206,9 @@ export async function simulate(
       .finally(() => (asking = false))
     await runUntil(() => !asking)
   }
-  if (violation === null) {
+  if (violation === null && faults.restore) await healOnceMore()
+  if (violation === null && faults.restore) watched(checkRestored, undefined)(world)
+  else if (violation === null) {
     const { startingBalance } = habits
     watched(compareSources, undefined)(world, {
       ...{ answers, accepted: accepted.all(), startingBalance },
@@ -207,6 +223,16 @@ export async function simulate(
     violation,
     promise,
     trace,
+  }
+
+  /** What was on its way during the first time may have come since. */
+  async function healOnceMore(): Promise<void> {
+    let healing = true
+    healRounds(createOperations(), world)
+      .catch(broken)
+      .finally(() => (healing = false))
+    await runUntil(() => !healing)
+    await runUntilRest()
   }
 
   async function runUntilRest(): Promise<void> {
@@ -241,12 +267,44 @@ export async function simulate(
       clockAheadMs: () => (faults.fair() ? 0 : (clocks.get(name) ?? 0)),
       onDeath: () => {
         const outMs = name.startsWith('bridge') ? bridgesBackAtMs - timeline.nowMs() : 0
-        timeline.after(Math.max(outMs, disturbance.between(100, 3000)), () => start(name))
+        timeline.after(Math.max(outMs, disturbance.between(100, 3000)), () => {
+          if (!isRestoring || name.startsWith('bridge')) start(name)
+        })
       },
     })
     machines.set(name, machine)
     if (name.startsWith('bridge')) bridges.set(name, startBridge(machine, world))
     else hints.set(name, startRounds(machine, world, sessions).hint)
+  }
+
+  /** Takes the processes of rounds away, sets their collection back, and heals as the runbook says. */
+  function restoreRounds(): void {
+    const ageMs = disturbance.between(1, backupAgeMs)
+    const downAtMs = disturbance.between(restoredAfterMs.least, restoredAfterMs.most) - quietMs
+    const names = ['rounds-1', 'rounds-2']
+    timeline.after(Math.max(1, downAtMs - ageMs), () => {
+      const backup = new Map(rounds.table)
+      timeline.after(ageMs, () => {
+        isRestoring = true
+        for (const name of names) machines.get(name)?.kill()
+      })
+      timeline.after(ageMs + quietMs, () => {
+        note(`the rounds are set back, ${rounds.table.size} to ${backup.size}`)
+        rounds.restore(backup)
+        healRounds(createOperations(), world).then(() => {
+          isRestoring = false
+          note('the rounds are healed')
+          for (const name of names) start(name)
+        }, broken)
+      })
+    })
+  }
+
+  /** A machine that nothing disturbs. */
+  function createOperations(): Machine {
+    const fair = { ...faults, fair: () => true }
+    const at = { timeline, random: random.fork('operations'), faults: fair, trace: note }
+    return createMachine('operations', { ...at, onDeath: () => undefined })
   }
 
   /** Kills and pauses whole processes, besides what happens to them step by step. */
@@ -269,6 +327,13 @@ export async function simulate(
       const name = disturbance.pick([...machines.keys()])
       clocks.set(name, disturbance.between(-clockOffMs, clockOffMs))
       note(`the clock of ${name} is ${clocks.get(name)} ms ahead`)
+    }
+    if (disturbance.chance(faults.lag)) {
+      const name = disturbance.pick([...machines.keys()])
+      const ms = disturbance.between(lagMs.least, lagMs.most)
+      const { reads } = name.startsWith('bridge') ? movements : rounds
+      reads.begin(name, ms)
+      note(`the reads of ${name} lag for ${ms} ms, or until it writes`)
     }
     const waiting = [...movements.table.values()].filter(({ status }) => status === 'PENDING')
     const bridge = disturbance.pick([...bridges.values()])

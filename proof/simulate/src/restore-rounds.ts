@@ -1,0 +1,101 @@
+import { ServiceError } from '@pitboss/errors/service-error'
+import { createHealOrphans } from '@pitboss/rounds/actions/heal-orphans'
+import { createWalletClient } from '@pitboss/rounds/clients/wallet'
+import { z } from 'zod'
+import { BrokenInvariant } from './check-steps.ts'
+import { isExpected } from './is-expected.ts'
+import type { Machine } from './machine.ts'
+import { scope, type World } from './world.ts'
+
+const againAfterMs = 500
+const told = z.object({
+  type: z.string(),
+  data: z.object({
+    round_id: z.string().optional(),
+    fairness: z.object({ nonce: z.int() }).optional(),
+  }),
+})
+
+/**
+ * The work of operations after the rounds were set back to an earlier state: `ops round orphans --heal`, by
+ * the real action. Source: docs/runbook.md, "A restored backup".
+ */
+export async function healRounds(machine: Machine, world: World): Promise<void> {
+  const { rounds, movements, stream, bus, newId, newUuid, onError } = world
+  const orphans = createHealOrphans({
+    rounds: rounds.storeOf(machine),
+    wallet: createWalletClient({ bus: bus.busOf(machine) }),
+    clock: { now: machine.now },
+    newId,
+    newUuid,
+  })
+  const stakes = () => [...movements.table.values()].filter(({ type }) => type === 'BET')
+  const inTheEnd = async (work: () => Promise<unknown>): Promise<void> => {
+    for (;;) {
+      try {
+        await work()
+        return
+      } catch (error) {
+        // A win of the lost round is owed or paid: a person decides.
+        if (error instanceof ServiceError && error.code === 'CONFLICT') return
+        if (!isExpected(error)) return onError(error)
+        await machine.wait(againAfterMs)
+      }
+    }
+  }
+  while (stakes().some(({ status }) => status === 'PENDING')) await machine.wait(againAfterMs)
+  for (const { transactionId, roundId } of stakes()) {
+    await inTheEnd(async () => {
+      const [orphan] = await orphans.list(scope, [transactionId])
+      if (orphan === undefined) return
+      const events = stream.events.map(({ body }) => told.parse(JSON.parse(body)))
+      const own = events.filter(({ data }) => data.round_id === roundId)
+      const nonce = own.flatMap(({ data }) => data.fairness?.nonce ?? [])[0] ?? null
+      const refund = !own.some(({ type }) => type === 'round.completed')
+      await orphans.heal({ scope, transactionId, nonce, refund, dryRun: false })
+    })
+  }
+}
+
+/**
+ * The promises that outlast a rounds database that was set back. What it may lose: rounds that began since
+ * (their stakes go back, unless they were told to have ended), what players and operators did since in the
+ * rounds that it knows, uses of free bets, and with them the answers that clients had got.
+ * @throws BrokenInvariant
+ */
+export function checkRestored({ rounds, movements, wallet: { ledger }, stream }: World): void {
+  const holds = (name: string, is: boolean, what: () => string) => {
+    if (!is) throw new BrokenInvariant(`after a restore: ${name}`, what())
+  }
+  const stands = (id: string) => ledger.byTransactionId.has(id) && !ledger.rollbackOf.has(id)
+  const all = [...movements.table.values()]
+  const ended = new Set(
+    stream.events
+      .map(({ body }) => told.parse(JSON.parse(body)))
+      .flatMap(({ type, data }) => (type === 'round.completed' ? [data.round_id] : [])),
+  )
+  const known = new Set(
+    [...rounds.table.values()].flatMap(({ round }) => round.stakes.map(({ transactionId }) => transactionId)),
+  )
+  for (const [roundId, own] of Map.groupBy(all, (movement) => movement.roundId)) {
+    const standing = (type: string) => own.filter((one) => one.type === type && stands(one.transactionId))
+    const show = () =>
+      own.map(({ type, transactionId, status }) => `${type} ${transactionId} ${status}`).join(', ')
+    const isGame = own[0]?.driver === 'game'
+    holds('a game round is paid once', !isGame || standing('WIN').length <= 1, show)
+    holds('a game round takes one stake', !isGame || standing('BET').length <= 1, show)
+    for (const { transactionId, status } of standing('BET')) {
+      const isOver = status === 'REFUNDED' || ended.has(roundId) || standing('WIN').length > 0
+      holds('a stake has its round, or went back', known.has(transactionId) || isOver, show)
+    }
+    for (const { operation, status, transactionId } of own.filter(({ type }) => type === 'WIN')) {
+      const isPaid = status === 'SUCCESS' && (operation === null || stands(transactionId))
+      holds('a win that was asked for is paid', isPaid || status === 'ROLLED_BACK', show)
+    }
+  }
+  for (const { round } of rounds.table.values()) {
+    const isOwed = round.driver === 'game' && round.status === 'SETTLED' && (round.payout ?? 0n) > 0n
+    const isPaid = round.wins.some(({ transactionId }) => stands(transactionId))
+    holds('a round that won is paid', !isOwed || isPaid, () => `${round.id} won ${round.payout}`)
+  }
+}

@@ -101,6 +101,7 @@ export async function connectBus({
       if (context !== undefined) head.set(callHeaders.requestId, context.requestId)
       if (context?.atOnce === true) head.set(callHeaders.atOnce, '1')
       if (context?.receivedAtMs !== undefined) head.set(callHeaders.receivedAt, String(context.receivedAtMs))
+      if (context?.token !== undefined) head.set(callHeaders.token, context.token)
       head.set(callHeaders.traceparent, childTraceparent(context?.traceparent))
       head.set(callHeaders.deadline, String(deadlineAtMs))
       const account = accountOf(request)

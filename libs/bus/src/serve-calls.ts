@@ -16,6 +16,7 @@ import {
   isAnswerable,
 } from './wire.ts'
 import type { Bus } from './connect-bus.ts'
+import type { CallTokens } from './call-tokens.ts'
 import { createPlaces } from './places.ts'
 import { type EndpointStats, answerMicroProtocol, newEndpointStats } from './micro-protocol.ts'
 
@@ -28,9 +29,13 @@ export type CallHandler = {
   readonly service: string
   readonly budgetMs: number
   readonly neverShed: boolean
-  /** Request bytes to reply bytes. */
-  readonly run: (data: Uint8Array, context: HandlerContext) => Promise<Uint8Array>
+  /** False for a call whose definition says that it carries no token. */
+  readonly needsToken: boolean
+  /** Request bytes to reply bytes; `admit` judges the token before anything is begun. */
+  readonly run: (data: Uint8Array, context: HandlerContext, admit: Admit) => Promise<Uint8Array>
 }
+
+type Admit = <Request>(call: Call<Request, unknown>, request: Request) => Promise<void>
 
 const stopTimeoutMs = 10_000
 /** Places of calls that are never shed, as a multiple of `concurrencyMax`. */
@@ -49,7 +54,12 @@ export function handler<Request, Reply>(
     service: call.service,
     budgetMs: call.budgetMs,
     neverShed: call.neverShed ?? false,
-    run: async (data, context) => encodeJson(call.reply.parse(await fn(parseRequest(call, data), context))),
+    needsToken: !('none' in call.token),
+    run: async (data, context, admit) => {
+      const request = parseRequest(call, data)
+      await admit(call, request)
+      return encodeJson(call.reply.parse(await fn(request, context)))
+    },
   }
 }
 
@@ -58,7 +68,7 @@ export function handler<Request, Reply>(
  * ServiceError, SERVICE_UNAVAILABLE while the database is away, or INTERNAL_ERROR for any other error (logged
  * with its cause). An account's calls hold as many of the `concurrencyMax` places as are free; beyond that
  * the answer is SERVICE_UNAVAILABLE at once. Calls that are never shed have places of their own and wait for
- * one. While the clock is too far from that of the database nothing is begun. `stop()` takes no more
+ * one. A call whose token does not bear out its caller is INTERNAL_ERROR. While the clock is too far from that of the database nothing is begun. `stop()` takes no more
  * work and waits for the handlers at work, at most 10 s.
  */
 export async function serveCalls({
@@ -67,6 +77,7 @@ export async function serveCalls({
   version,
   concurrencyMax = 256,
   clockAheadMs,
+  tokens,
   logger,
   handlers,
 }: {
@@ -76,6 +87,8 @@ export async function serveCalls({
   concurrencyMax?: number
   /** Milliseconds that the clock is ahead of the database's; a service without a database has none. */
   clockAheadMs?: () => number
+  /** Judges the tokens of calls; without it no call may need one. */
+  tokens?: CallTokens
   logger: Logger
   handlers: readonly CallHandler[]
 }): Promise<{ stop(): Promise<void> }> {
@@ -86,6 +99,9 @@ export async function serveCalls({
   for (const callHandler of handlers) {
     if (callHandler.service !== service) {
       throw new Error(`${callHandler.subject} belongs to ${callHandler.service}, not to ${service}`)
+    }
+    if (callHandler.needsToken && tokens === undefined) {
+      throw new Error(`nobody would judge the tokens of ${callHandler.subject}`)
     }
     const stats = newEndpointStats(callHandler.subject, service)
     const subscription = bus.nc.subscribe(callHandler.subject, { queue: service })
@@ -108,7 +124,7 @@ export async function serveCalls({
       return
     }
     const account = message.headers?.get(callHeaders.account) || null
-    const start = () => answer({ callHandler, stats, message, logger })
+    const start = () => answer({ callHandler, stats, message, tokens, logger })
     if (places.offer({ account, neverShed: callHandler.neverShed, start }) === 'taken') return
     refuse(stats, message)
     logger.warn({ subject, in_flight: places.size, operator_id: account }, 'call.shed')
@@ -135,11 +151,13 @@ async function answer({
   callHandler,
   stats,
   message,
+  tokens,
   logger,
 }: {
   callHandler: CallHandler
   stats: EndpointStats
   message: Msg
+  tokens: CallTokens | undefined
   logger: Logger
 }): Promise<void> {
   const startedAtMs = performance.now()
@@ -150,7 +168,10 @@ async function answer({
     if (context.deadlineAtMs <= Date.now()) {
       throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: 'deadline-passed' })
     }
-    const reply = await callHandler.run(message.data, context)
+    const sent = { token: message.headers?.get(callHeaders.token) || null, requestId: context.requestId }
+    const reply = await callHandler.run(message.data, context, async (call, request) => {
+      await tokens?.admit(call, request, sent)
+    })
     await respond(message, reply)
   } catch (error) {
     const known = toServiceError(error)

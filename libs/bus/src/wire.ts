@@ -18,6 +18,8 @@ export const callHeaders = {
   /** The account for which the call is made, by its uuid. */
   account: 'X-Account',
   atOnce: 'X-At-Once',
+  /** The access token of the sender for whom the gateway asks. */
+  token: 'X-Access-Token',
   error: 'Nats-Service-Error',
   errorCode: 'Nats-Service-Error-Code',
 } as const

@@ -20,6 +20,7 @@ const scope = { operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11', environment:
 const password = 'p'
 const long = { timeoutMs: 30_000 }
 const echo = defineCall({
+  token: { none: 'a test' },
   subject: 'auth.v1.keys.public',
   request: z.strictObject({ text: z.string() }),
   reply: z.strictObject({ text: z.string() }),

@@ -14,6 +14,7 @@ import { handler, serveCalls } from '../src/serve-calls.ts'
 import { memoryLogger } from './fixtures/memory-logger.ts'
 
 const echo = defineCall({
+  token: { none: 'a test' },
   subject: 'rounds.v1.test.echo',
   request: z.strictObject({}),
   reply: z.strictObject({}),

@@ -13,31 +13,37 @@ import { connectBus } from '../src/connect-bus.ts'
 import { type HandlerContext, handler, serveCalls } from '../src/serve-calls.ts'
 import { memoryLogger } from './fixtures/memory-logger.ts'
 
+const tokenless = { token: { none: 'a test' } }
 const echo = defineCall({
+  ...tokenless,
   subject: 'rounds.v1.test.echo',
   request: z.strictObject({ amount: z.string(), limit: z.int().default(50) }),
   reply: z.object({ amount: z.string(), limit: z.int() }),
   budgetMs: 5000,
 })
 const fail = defineCall({
+  ...tokenless,
   subject: 'rounds.v1.test.fail',
   request: z.strictObject({ how: z.enum(['known', 'thrown', 'bad-reply', 'too-large']) }),
   reply: z.object({ text: z.string() }),
   budgetMs: 5000,
 })
 const large = defineCall({
+  ...tokenless,
   subject: 'rounds.v1.test.large',
   request: z.strictObject({}),
   reply: z.strictObject({ text: z.string() }),
   budgetMs: 5000,
 })
 const slow = defineCall({
+  ...tokenless,
   subject: 'rounds.v1.test.slow',
   request: z.strictObject({}),
   reply: z.strictObject({}),
   budgetMs: 300,
 })
 const settle = defineCall({
+  ...tokenless,
   subject: 'rounds.v1.test.settle',
   request: z.strictObject({}),
   reply: z.strictObject({}),
@@ -45,12 +51,14 @@ const settle = defineCall({
   neverShed: true,
 })
 const ofAccount = {
+  ...tokenless,
   request: z.strictObject({ scope: z.strictObject({ operatorId: z.string() }) }),
   reply: z.strictObject({}),
 }
 const hang = defineCall({ subject: 'rounds.v1.test.hang', ...ofAccount })
 const owe = defineCall({ subject: 'rounds.v1.test.owe', ...ofAccount, neverShed: true })
 const unserved = defineCall({
+  ...tokenless,
   subject: 'rounds.v1.test.unserved',
   request: z.strictObject({}),
   reply: z.strictObject({}),

@@ -23,6 +23,7 @@ const call = (subject: string) =>
     request: z.strictObject({}),
     reply: z.strictObject({ by: z.string() }),
     budgetMs: 2000,
+    token: { none: 'a test' },
   })
 const plain = {
   auth: call('auth.v1.keys.public'),

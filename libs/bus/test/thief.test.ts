@@ -74,6 +74,7 @@ async function judged({ nc, refused }: Thief): Promise<void> {
 
 /** Calls of each kind, and who may ask them besides ops. */
 const askers: Readonly<Record<string, readonly NatsUser[]>> = {
+  'auth.v1.keys.public': ['gateway', 'rounds', 'wallet-bridge', 'webhooks'],
   'auth.v1.principal.resolve': ['gateway'],
   'auth.v1.launch-token.mint': ['gateway'],
   'auth.v1.credential.create': ['gateway'],
@@ -215,6 +216,7 @@ const mayPublish: Readonly<Record<NatsUser, readonly string[]>> = {
     '$JS.ACK._.hash.EVENTS.rounds-movements.1.1.1.1.1',
   ],
   'wallet-bridge': [
+    ...askedBy('wallet-bridge'),
     bet,
     'wake.wallet.due',
     'wb.breakers.v1',
@@ -222,6 +224,7 @@ const mayPublish: Readonly<Record<NatsUser, readonly string[]>> = {
     '$JS.API.CONSUMER.INFO.EVENTS.webhooks-fanout',
   ],
   webhooks: [
+    ...askedBy('webhooks'),
     'wake.webhooks.due',
     '_R_.x.y',
     '$JS.API.CONSUMER.INFO.EVENTS.webhooks-fanout',
@@ -374,7 +377,7 @@ await t.test('no reply subject carries a thief further than its own rights', asy
       ['wallet-bridge', bet],
       ['rounds', won],
     ] as const) {
-      await others.find((other) => other.user === user)?.nc.request(subject, '{}')
+      await others.find((other) => other.user === user)?.nc.request(subject, '{}', { timeout: 20_000 })
     }
   }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { CallToken } from './call-token.ts'
 
 /** One request/reply call: its subject, the service that answers it, both schemas and its time budget. */
 export type Call<Request, Reply> = {
@@ -10,6 +11,8 @@ export type Call<Request, Reply> = {
   readonly budgetMs: number
   /** Who may ask; the rights of NATS users follow from it. */
   readonly callers: readonly CallerName[]
+  /** The token that a request carries; the callee checks it before anything else. */
+  readonly token: CallToken<Request>
   /** True for calls that settle money or stand behind that: a busy service takes them and sheds others. */
   readonly neverShed?: boolean
 }
@@ -31,10 +34,11 @@ const subjectPattern = /^(auth|rounds|wallet|webhooks)\.v1(\.[a-z][a-z0-9-]*)+$/
 
 /**
  * Makes a call value. The service follows from the first token of the subject (`wallet` is `wallet-bridge`).
- * Unless `callers` says otherwise the gateway asks, and operations alone what is under `ops`.
+ * Unless `callers` says otherwise the gateway asks, and operations alone what is under `ops`. Only calls that
+ * the gateway may not ask go without a word about their token: services and operations have none.
  * Both schemas must accept their own output again, since each side parses (no transforms of the type).
- * @throws RangeError for a subject other than `<service>.v1.<noun>.<verb>` or a budget outside 1 to 60,000
- * ms (default 5000).
+ * @throws RangeError for a subject other than `<service>.v1.<noun>.<verb>`, a budget outside 1 to 60,000 ms
+ * (default 5000), or a call of the gateway that says nothing about its token.
  */
 export function defineCall<Request, Reply>({
   budgetMs = 5000,
@@ -45,6 +49,7 @@ export function defineCall<Request, Reply>({
   reply: z.ZodType<Reply>
   budgetMs?: number
   callers?: readonly CallerName[]
+  token?: CallToken<NoInfer<Request>>
   neverShed?: boolean
 }): Call<Request, Reply> {
   const root = subjectPattern.exec(call.subject)?.[1]
@@ -53,12 +58,17 @@ export function defineCall<Request, Reply>({
     throw new RangeError(`bad time budget of ${call.subject}: ${budgetMs} ms`)
   }
   const callers = call.callers ?? (call.subject.includes('.v1.ops.') ? ['ops'] : ['gateway'])
-  return Object.freeze({ ...call, budgetMs, callers, service: serviceBySubjectRoot[root] })
+  if (callers.includes('gateway') && call.token === undefined) {
+    throw new RangeError(`${call.subject} says nothing about its token`)
+  }
+  const token = call.token ?? { none: `asked by ${callers.join(' and ')} alone` }
+  return Object.freeze({ ...call, budgetMs, callers, token, service: serviceBySubjectRoot[root] })
 }
 
 /**
  * Travels beside a request: the request id of the HTTP edge, the W3C trace context, and in milliseconds
- * since the epoch its deadline and when it arrived at the HTTP edge.
+ * since the epoch its deadline and when it arrived at the HTTP edge. The token goes no further than to the
+ * first callee.
  */
 export const callContextSchema = z.object({
   requestId: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
@@ -70,6 +80,8 @@ export const callContextSchema = z.object({
   receivedAtMs: z.number().int().positive().optional(),
   /** True for settlement beyond the places of its account: it is stored, and its result is not waited for. */
   atOnce: z.boolean().optional(),
+  /** The access token of the request's sender, which the gateway has verified. */
+  token: z.string().optional(),
 })
 
 export type CallContext = z.infer<typeof callContextSchema>

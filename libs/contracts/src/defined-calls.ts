@@ -29,7 +29,7 @@ const routeModules = [
 ]
 
 /** The part of a call that says who asks whom. */
-export type DefinedCall = Pick<Call<unknown, unknown>, 'subject' | 'service' | 'callers'>
+export type DefinedCall = Pick<Call<unknown, unknown>, 'subject' | 'service' | 'callers' | 'token'>
 
 /** Every call that is defined in `calls/` and `endpoints/`: all that may be asked over NATS. Source: ours. */
 export const definedCalls: readonly DefinedCall[] = [...callModules, ...routeModules].flatMap((module) =>

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '@pitboss/errors/catalogue'
 import { z } from 'zod'
+import { tokenOfCaller } from './call-token.ts'
 import { defineCall } from './call.ts'
 import { callerSchema, type lackingStep, type Role } from './caller.ts'
 import type { scopeName } from './objects/account.ts'
@@ -101,6 +102,7 @@ export function defineEndpoint<
       reply,
       ...(definition.budgetMs === undefined ? {} : { budgetMs: definition.budgetMs }),
       neverShed: definition.neverShed ?? false,
+      token: tokenOfCaller(definition.access),
     }),
   }
 }

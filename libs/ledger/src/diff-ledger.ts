@@ -1,5 +1,6 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { reconcileChunk, reconcileOurs } from '@pitboss/contracts/calls/wallet'
+import type { CallContext } from '@pitboss/contracts/call'
+import type { reconcileChunk, reconcileOurs } from '@pitboss/contracts/calls/wallet'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { LedgerLine, LedgerRow } from './ledger-lines.ts'
 import { createHash } from 'node:crypto'
@@ -32,7 +33,14 @@ export type LedgerWindow = {
   readonly scope: Scope
   readonly from: string
   readonly to: string
-  readonly requestId: string
+}
+
+/** The two calls to wallet-bridge: the gateway's, which carry a token, or those of operations. */
+export type LedgerCalls = {
+  readonly bus: Pick<Bus, 'call'>
+  readonly chunk: typeof reconcileChunk
+  readonly ours: typeof reconcileOurs
+  readonly context: CallContext
 }
 
 const rowsPerCallMax = 500
@@ -44,15 +52,15 @@ const rowsPerCallMax = 500
  * @throws ServiceError of the calls to wallet-bridge, and of reading the lines. Source: ours.
  */
 export async function* diffLedger(
-  bus: Pick<Bus, 'call'>,
-  { scope, from, to, requestId }: LedgerWindow,
+  { bus, chunk, ours: oursCall, context }: LedgerCalls,
+  { scope, from, to }: LedgerWindow,
   lines: AsyncIterable<LedgerLine>,
 ): AsyncGenerator<Finding> {
   const theirs = new IdSet()
   const count = { lines: 0, matched: 0, differences: 0 }
   let rows: LedgerRow[] = []
   const compareRows = async () => {
-    const { differences, matched } = await bus.call(reconcileChunk, { scope, rows, from, to }, { requestId })
+    const { differences, matched } = await bus.call(chunk, { scope, rows, from, to }, context)
     rows = []
     count.matched += matched
     return differences
@@ -74,9 +82,9 @@ export async function* diffLedger(
   let after: string | null = null
   do {
     const page: { rows: LedgerRow[]; next: string | null } = await bus.call(
-      reconcileOurs,
+      oursCall,
       { scope, from, to, after },
-      { requestId },
+      context,
     )
     for (const ours of page.rows) {
       const { transaction_id } = ours

@@ -109,6 +109,11 @@ export const storageConfig = {
     .default('pitboss'),
 } as const
 
+/** Services that answer calls of the gateway. `accept` is for the time of an upgrade alone. */
+export const callTokensConfig = {
+  PITBOSS_CALL_TOKENS: z.enum(['require', 'accept'], 'must be require or accept').default('require'),
+} as const
+
 /** Raw text; `parseKeyring` of `@pitboss/storage/keyring` reads it. */
 export const masterKeysConfig = {
   PITBOSS_MASTER_KEYS: z

@@ -75,10 +75,12 @@ export function createModelBus({
                 return reply({ error: new ServiceError('SERVICE_UNAVAILABLE', { cause: notStarted }) })
               }
               const bytes = Buffer.from(JSON.stringify(request))
-              handler.run(bytes, { ...given, requestId, deadlineAtMs }).then(
-                (reply_) => reply({ bytes: reply_ }),
-                (error: unknown) => reply({ error }),
-              )
+              handler
+                .run(bytes, { ...given, requestId, deadlineAtMs }, async () => undefined)
+                .then(
+                  (reply_) => reply({ bytes: reply_ }),
+                  (error: unknown) => reply({ error }),
+                )
             })
           })
         }),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createAccessBucket } from '@pitboss/bus/access-bucket'
+import { createCallTokens } from '@pitboss/bus/call-tokens'
 import { connectServiceBus } from '@pitboss/bus/connect-bus'
 import { type CallHandler, serveCalls } from '@pitboss/bus/serve-calls'
 import { systemClock } from '@pitboss/runtime/clock'
@@ -47,7 +48,7 @@ export async function startAuth({
   host,
 }: {
   config: AuthConfig
-  host: Pick<ServiceHost, 'logger' | 'check' | 'stopping' | 'fail'>
+  host: Pick<ServiceHost, 'logger' | 'registry' | 'check' | 'stopping' | 'fail'>
 }): Promise<RunningService> {
   const { logger } = host
   const storage = await connectServiceStorage({ service: 'auth', config, host })
@@ -110,6 +111,12 @@ export async function startAuth({
     logger,
     handlers: [...handlers, ...sealCalls(seals)],
     clockAheadMs: storage.clockAheadMs,
+    tokens: createCallTokens({
+      loadKeys: async () => (await signer.keys()).map((key) => key.publicJwk),
+      mode: config.PITBOSS_CALL_TOKENS,
+      logger,
+      registry: host.registry,
+    }),
   })
   return {
     async stop() {

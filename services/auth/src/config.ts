@@ -1,5 +1,6 @@
 import {
   baseUrlConfig,
+  callTokensConfig,
   commonConfig,
   masterKeysConfig,
   storageConfig,
@@ -11,6 +12,7 @@ import { z } from 'zod'
 /** The environment of the auth service. Source: docs/contract.md, section 9. */
 export const authConfig = z.object({
   ...commonConfig,
+  ...callTokensConfig,
   ...storageConfig,
   ...masterKeysConfig,
   ...tokenTtlConfig,

@@ -2,6 +2,7 @@ import { appendAudit } from '@pitboss/contracts/calls/auth'
 import { isAudited } from '@pitboss/contracts/defined-calls'
 import { auditEntriesIndexes, createAuditOutbox } from '@pitboss/storage/audit-outbox'
 import { randomUUID } from 'node:crypto'
+import { type CallTokenMode, createCallTokens, keysFromAuth } from '@pitboss/bus/call-tokens'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { eventsPosition } from '@pitboss/bus/consume-durable'
 import { serveCalls } from '@pitboss/bus/serve-calls'
@@ -106,6 +107,7 @@ type RoundsOptions = {
   masterKeys: string
   /** Divides abandonment times only. */
   timeScale: number
+  callTokens?: CallTokenMode
   logger: Logger
   registry?: Registry
   clock?: Clock
@@ -122,6 +124,7 @@ export async function startRounds({
   storage: { db, clockAheadMs },
   masterKeys,
   timeScale,
+  callTokens = 'require',
   logger,
   registry,
   clock = systemClock,
@@ -233,6 +236,7 @@ export async function startRounds({
     version,
     concurrencyMax,
     clockAheadMs,
+    tokens: createCallTokens({ loadKeys: keysFromAuth(bus), mode: callTokens, logger, registry }),
     logger,
     // Settlement never waits for the audit.
     handlers: handlers.map((handler) =>
@@ -270,6 +274,7 @@ export async function runRounds({
     storage,
     masterKeys: config.PITBOSS_MASTER_KEYS,
     timeScale: config.PITBOSS_TIME_SCALE,
+    callTokens: config.PITBOSS_CALL_TOKENS,
     logger,
     registry,
     wrap,

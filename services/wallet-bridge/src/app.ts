@@ -1,5 +1,6 @@
 import { appendAudit } from '@pitboss/contracts/calls/auth'
 import { isAudited } from '@pitboss/contracts/defined-calls'
+import { createCallTokens, keysFromAuth } from '@pitboss/bus/call-tokens'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { eventsPosition } from '@pitboss/bus/consume-durable'
 import { serveCalls } from '@pitboss/bus/serve-calls'
@@ -200,6 +201,12 @@ export async function startWalletBridge({
     version,
     concurrencyMax,
     clockAheadMs,
+    tokens: createCallTokens({
+      loadKeys: keysFromAuth(bus),
+      mode: config.PITBOSS_CALL_TOKENS,
+      logger,
+      registry: host.registry,
+    }),
     logger,
     // Settlement never waits for the audit.
     handlers: handlers.map((handler) =>

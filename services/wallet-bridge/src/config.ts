@@ -1,5 +1,6 @@
 import { addressRangesSchema } from '@pitboss/contracts/address-range'
 import {
+  callTokensConfig,
   commonConfig,
   loopbackWalletsConfig,
   masterKeysConfig,
@@ -11,6 +12,7 @@ import { z } from 'zod'
 /** The environment variables of wallet-bridge. Source: docs/contract.md, section 9. */
 export const walletBridgeConfig = z.object({
   ...commonConfig,
+  ...callTokensConfig,
   ...storageConfig,
   ...masterKeysConfig,
   ...timeScaleConfig,

@@ -1,5 +1,6 @@
 import { appendAudit } from '@pitboss/contracts/calls/auth'
 import { randomUUID } from 'node:crypto'
+import { createCallTokens, keysFromAuth } from '@pitboss/bus/call-tokens'
 import { connectServiceBus } from '@pitboss/bus/connect-bus'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { webhooksFanout } from '@pitboss/bus/topology'
@@ -173,6 +174,12 @@ export async function startWebhooks({
     service,
     version,
     clockAheadMs,
+    tokens: createCallTokens({
+      loadKeys: keysFromAuth(bus),
+      mode: config.PITBOSS_CALL_TOKENS,
+      logger,
+      registry: host.registry,
+    }),
     logger,
     handlers: handlers.map((handler) => ({ ...handler, run: audit.following(handler.run) })),
   })

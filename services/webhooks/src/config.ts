@@ -1,5 +1,6 @@
 import { addressRangesSchema } from '@pitboss/contracts/address-range'
 import {
+  callTokensConfig,
   commonConfig,
   loopbackWebhooksConfig,
   masterKeysConfig,
@@ -12,6 +13,7 @@ import { z } from 'zod'
 /** Environment variables of the webhooks service. Source: docs/contract.md, section 9. */
 export const configSchema = z.object({
   ...commonConfig,
+  ...callTokensConfig,
   ...storageConfig,
   ...masterKeysConfig,
   ...timeScaleConfig,

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Bus } from '@pitboss/bus/connect-bus'
-import type { Account, Caller } from '@pitboss/contracts/caller'
 import { opsCreateOperator } from '@pitboss/contracts/calls/auth-ops'
 import { resolvePrincipal } from '@pitboss/contracts/calls/auth'
 import { createCredential } from '@pitboss/contracts/endpoints/auth'
 import { putWallet, rotateWalletSecret } from '@pitboss/contracts/endpoints/wallet'
 import { createWebhook, patchWebhook } from '@pitboss/contracts/endpoints/webhooks'
-import { operatorIdOf, toEventEnvironment, type AccountMode } from '@pitboss/contracts/primitives'
+import { type AccountMode, operatorIdOf } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { z } from 'zod'
+import { createDemoOwner } from './demo-owner.ts'
 import { readJson, writePrivateJson } from './state-file.ts'
 
 const keyPair = z.strictObject({ api_key: z.string(), api_secret: z.string() })
@@ -68,8 +68,10 @@ export async function prepareDemoAccount({
     throw new ServiceError('NOT_FOUND', {
       message: 'The demo operator is gone from the database; start with --fresh.',
     })
-  const asOwner = (environment: AccountMode) => {
-    return { caller: ownerCaller(account, environment), params: {}, query: {}, body: undefined }
+  const owner = createDemoOwner({ bus, account, handle: state.operator_id, ...state.dashboard })
+  const asOwner = async (environment: AccountMode) => {
+    const { caller, context } = await owner.callIn(environment)
+    return [{ caller, params: {}, query: {}, body: undefined }, context] as const
   }
 
   for (const [field, environment] of [
@@ -78,7 +80,8 @@ export async function prepareDemoAccount({
   ] as const) {
     if (state[field] !== undefined) continue
     const body = { name: `Demo ${environment.toLowerCase()} key`, environment, scopes: [], ip_allowlist: [] }
-    const made = await bus.call(createCredential.call, { ...asOwner(environment), body })
+    const [frame, context] = await asOwner(environment)
+    const made = await bus.call(createCredential.call, { ...frame, body }, context)
     state[field] = { api_key: made.body.api_key, api_secret: present(made.body.api_secret, 'api_secret') }
     save()
   }
@@ -87,11 +90,12 @@ export async function prepareDemoAccount({
     ['live_wallet', 'LIVE', urls.liveWallet],
   ] as const) {
     if (state[field]?.url === url) continue
-    const request = { ...asOwner(environment), params: { environment } }
+    const [frame, context] = await asOwner(environment)
+    const request = { ...frame, params: { environment } }
     const body = { url, timeout_ms: 5000, settle_losses: 'none' as const }
-    const put = await bus.call(putWallet.call, { ...request, body })
+    const put = await bus.call(putWallet.call, { ...request, body }, context)
     const known = put.body.secret ?? state[field]?.secret
-    const secret = known ?? (await bus.call(rotateWalletSecret.call, request)).body.secret
+    const secret = known ?? (await bus.call(rotateWalletSecret.call, request, context)).body.secret
     state[field] = { url, secret: present(secret, 'secret') }
     save()
   }
@@ -102,7 +106,8 @@ export async function prepareDemoAccount({
       events: [],
       description: 'Demo receiver',
     }
-    const made = await bus.call(createWebhook.call, { ...asOwner('TEST'), body })
+    const [frame, context] = await asOwner('TEST')
+    const made = await bus.call(createWebhook.call, { ...frame, body }, context)
     state.receiver = {
       url: urls.receiver,
       secret: present(made.body.secret, 'secret'),
@@ -110,10 +115,12 @@ export async function prepareDemoAccount({
     }
   } else if (state.receiver.url !== urls.receiver) {
     const params = { webhook_id: state.receiver.webhook_id }
-    await bus.call(patchWebhook.call, { ...asOwner('TEST'), params, body: { url: urls.receiver } })
+    const [frame, context] = await asOwner('TEST')
+    await bus.call(patchWebhook.call, { ...frame, params, body: { url: urls.receiver } }, context)
     state.receiver = { ...state.receiver, url: urls.receiver }
   }
   save()
+  await owner.signOut()
   return {
     operator_id: state.operator_id,
     dashboard: state.dashboard,
@@ -122,18 +129,6 @@ export async function prepareDemoAccount({
     wallet: present(state.wallet, 'wallet'),
     live_wallet: present(state.live_wallet, 'live_wallet'),
     receiver: state.receiver,
-  }
-}
-
-/** The owner's own standing, as the gateway would pass it on. */
-function ownerCaller(account: Account, environment: AccountMode): Caller {
-  return {
-    scope: { operatorId: account.operator_id, environment: toEventEnvironment(environment) },
-    eitherEnvironment: false,
-    account,
-    actor: { kind: 'user', user_id: `usr_${'0'.repeat(26)}`, email: 'stack@localhost', role: 'OWNER' },
-    idempotencyKey: null,
-    clientAddress: '127.0.0.1',
   }
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { auditEntrySchema } from '../audit.ts'
-import { accountSchema, lackingStep, roleSchema, scopeSchema } from '../caller.ts'
+import { accountSchema, lackingStep, roleSchema, type Scope, scopeSchema } from '../caller.ts'
+import { tokenOfOperator } from '../call-token.ts'
 import { defineCall } from '../call.ts'
 import { requestLogSchema } from '../objects/account.ts'
 import { manifestType } from '../token-claims.ts'
@@ -12,7 +13,7 @@ import {
   tokenBody,
   tokenSchema,
 } from '../objects/user.ts'
-import { eventEnvironment, sessionId, userId } from '../primitives.ts'
+import { eventEnvironment, operatorIdOf, sessionId, userId } from '../primitives.ts'
 
 /** Calls of the auth service without a signed-in caller, or from services and operations alone. */
 
@@ -24,6 +25,7 @@ const shortText = z.string().min(1).max(512)
  */
 export const mintToken = defineCall({
   subject: 'auth.v1.token.mint',
+  token: { none: 'the key pair proves who asks' },
   request: tokenBody.extend({ clientAddress: z.string() }),
   reply: tokenSchema,
   budgetMs: 3000,
@@ -32,6 +34,7 @@ export const mintToken = defineCall({
 /** Token for a player's browser; lives until `expiresAt`, which is the session's expiry plus 30 minutes. */
 export const mintLaunchToken = defineCall({
   subject: 'auth.v1.launch-token.mint',
+  token: tokenOfOperator(({ scope }: { scope: Scope }) => scope),
   request: z.strictObject({ scope: scopeSchema, sessionId, expiresAt: z.string() }),
   reply: z.strictObject({ token: z.string() }),
   budgetMs: 3000,
@@ -43,6 +46,7 @@ export const mintLaunchToken = defineCall({
  */
 export const resolvePrincipal = defineCall({
   subject: 'auth.v1.principal.resolve',
+  token: { none: 'the gateway judges by its answer' },
   request: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('credential'), operatorId: z.uuid(), apiKey: shortText }),
     z.strictObject({
@@ -81,6 +85,7 @@ const signedIn = z.strictObject({
 
 export const login = defineCall({
   subject: 'auth.v1.dashboard.login',
+  token: { none: 'the password proves who asks' },
   request: loginBody.required({ totp: true }).extend({
     /** The device that signs in; at most 256 characters of its `User-Agent`. */
     /**
@@ -95,18 +100,21 @@ export const login = defineCall({
 })
 export const refreshLogin = defineCall({
   subject: 'auth.v1.dashboard.refresh',
+  token: { none: 'the cookie proves who asks' },
   request: z.strictObject({ refreshToken: z.string().max(512) }),
   reply: signedIn,
   budgetMs: 3000,
 })
 export const logout = defineCall({
   subject: 'auth.v1.dashboard.logout',
+  token: { none: 'the cookie proves who asks' },
   request: z.strictObject({ refreshToken: z.string().max(512), clientAddress: z.string().optional() }),
   reply: z.null(),
   budgetMs: 3000,
 })
 export const acceptInvitation = defineCall({
   subject: 'auth.v1.invitation.accept',
+  token: { none: 'the invitation proves who asks' },
   request: acceptInvitationBody.extend({ clientAddress: z.string().optional() }),
   reply: acceptInvitationReply,
   budgetMs: 8000,
@@ -115,6 +123,8 @@ export const acceptInvitation = defineCall({
 /** Public halves of every key that verifies, as the JWKS route shows them. */
 export const listPublicKeys = defineCall({
   subject: 'auth.v1.keys.public',
+  callers: ['gateway', 'rounds', 'wallet-bridge', 'webhooks'],
+  token: { none: 'public; tokens are verified by its answer' },
   request: z.strictObject({}),
   reply: z.strictObject({ keys: z.array(z.record(z.string(), z.unknown())) }),
   budgetMs: 2000,
@@ -122,10 +132,15 @@ export const listPublicKeys = defineCall({
 })
 
 /**
- * Signs a document (the events manifest) as a compact JWS with the current token key; it never signs a token.
+ * Signs a document (the events manifest of the token's account) as a compact JWS with the current token key;
+ * it never signs a token.
  */
 export const signDocument = defineCall({
   subject: 'auth.v1.document.sign',
+  token: tokenOfOperator(({ payload }: { payload: Record<string, unknown> }) => ({
+    operatorId: operatorIdOf(String(payload.operator_id)),
+    environment: payload.environment === 'LIVE' ? 'LIVE' : 'SANDBOX',
+  })),
   request: z.strictObject({ typ: z.literal(manifestType), payload: z.record(z.string(), z.unknown()) }),
   reply: z.strictObject({ jws: z.string() }),
   budgetMs: 2000,
@@ -134,6 +149,7 @@ export const signDocument = defineCall({
 /** Rows of the request log, in batches of at most 500. A row that is known already is not written twice. */
 export const appendRequestLog = defineCall({
   subject: 'auth.v1.request-log.append',
+  token: { none: 'rows of many senders' },
   request: z.strictObject({
     rows: z.array(requestLogSchema.extend({ operatorId: z.uuid(), environment: eventEnvironment })).max(500),
   }),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { scopeSchema } from '../caller.ts'
+import { type Scope, scopeSchema } from '../caller.ts'
 import { defineCall } from '../call.ts'
+import { tokenOfOperator } from '../call-token.ts'
 import { settleLosses } from '../objects/wallet.ts'
 import { movementSchema, movementType } from '../objects/movement.ts'
 import {
@@ -179,6 +180,7 @@ export const walletStatus = defineCall({
  */
 export const walletCallback = defineCall({
   subject: 'wallet.v1.callback.receive',
+  token: { none: "the wallet's signature proves who asks" },
   request: z.strictObject({
     operator: z.string().max(64),
     environment: z.string().max(16),
@@ -197,13 +199,7 @@ const ledgerRow = z.strictObject({
   currency: z.string(),
   player_id: z.string(),
 })
-
-/**
- * One chunk of an operator's own ledger against ours; the gateway sends chunks in ledger order and then
- * `last`.
- */
-export const reconcileChunk = defineCall({
-  subject: 'wallet.v1.reconciliation.compare',
+const chunk = {
   request: z.strictObject({
     scope: scopeSchema,
     rows: z.array(ledgerRow.extend({ player_id: z.string().nullable() })).max(2000),
@@ -223,12 +219,8 @@ export const reconcileChunk = defineCall({
     matched: z.int(),
   }),
   budgetMs: 15_000,
-})
-/**
- * Our movements of the window that moved money, in pages; the gateway finds those that the operator lacks.
- */
-export const reconcileOurs = defineCall({
-  subject: 'wallet.v1.reconciliation.ours',
+}
+const ours = {
   request: z.strictObject({
     scope: scopeSchema,
     from: z.string(),
@@ -240,4 +232,27 @@ export const reconcileOurs = defineCall({
     next: z.string().nullable(),
   }),
   budgetMs: 15_000,
+}
+/** A comparison may take that much longer than its token lives. */
+const ledgerS = 15 * 60
+
+/**
+ * One chunk of an operator's own ledger against ours; the gateway sends chunks in ledger order and then
+ * `last`.
+ */
+export const reconcileChunk = defineCall({
+  ...chunk,
+  subject: 'wallet.v1.reconciliation.compare',
+  token: tokenOfOperator(({ scope }: { scope: Scope }) => scope, ledgerS),
 })
+/**
+ * Our movements of the window that moved money, in pages; the gateway finds those that the operator lacks.
+ */
+export const reconcileOurs = defineCall({
+  ...ours,
+  subject: 'wallet.v1.reconciliation.ours',
+  token: tokenOfOperator(({ scope }: { scope: Scope }) => scope, ledgerS),
+})
+/** The same for operations, who have no token. */
+export const opsReconcileChunk = defineCall({ ...chunk, subject: 'wallet.v1.ops.reconciliation-compare' })
+export const opsReconcileOurs = defineCall({ ...ours, subject: 'wallet.v1.ops.reconciliation-ours' })

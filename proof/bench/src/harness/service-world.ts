@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { applyTopology } from '@pitboss/bus/apply-topology'
 import { type Bus, connectBus } from '@pitboss/bus/connect-bus'
 import { connectStorage, type Storage } from '@pitboss/storage/connect-storage'
+import { serveTestKeys, signCalls } from '@pitboss/testing/sign-calls'
 import pino from 'pino'
 import type { Cleanup } from './cleanup.ts'
 import { type BenchEngines, startEngines } from './start-engines.ts'
@@ -39,8 +40,10 @@ export async function createServiceWorld({
   const folder = temporaryFolder(`bench-${service}`, cleanup)
   const engines = await startEngines(join(folder, 'engines'), cleanup)
   const logger = pino({ level: 'warn' }, pino.destination(2))
-  const bus = await connectBus({ url: engines.natsUrl.product, service: 'bench', logger })
-  cleanup.add(() => bus.close())
+  const plainBus = await connectBus({ url: engines.natsUrl.product, service: 'bench', logger })
+  cleanup.add(() => plainBus.close())
+  const { sign } = await serveTestKeys(plainBus)
+  const bus = signCalls(plainBus, sign)
   await applyTopology(bus.nc, { replicas: 1 })
   const storage = await connectStorage({
     url: engines.mongodbUrl,

@@ -7,7 +7,8 @@ import { z } from 'zod'
 import { authOnDatabase } from '../fixtures/auth-deps.ts'
 
 const { subject, reply, budgetMs } = signDocument
-const anything = defineCall({ subject, reply, budgetMs, request: z.looseObject({}) })
+const token = { none: 'a test' }
+const anything = defineCall({ subject, reply, budgetMs, token, request: z.looseObject({}) })
 
 t.test('the call that signs documents signs no tokens', async (t) => {
   const { call } = await authOnDatabase(t)

@@ -127,8 +127,12 @@ t.test('one e-mail address stands in several accounts, once in each', async (t) 
   const second = await first.callerAs((await signIn()).body.user.user_id)
   await t.rejects(bus.call(endpoints.inviteUser.call, { caller, ...none, body: again }), { code: 'CONFLICT' })
   const elsewhere = { ...again, email: `third-${email}` }
-  const scope = { ...second.scope, operatorId: operatorIdOf(made.operator_id) ?? '' }
-  for (const inviter of [caller, { ...second, scope }])
+  const operatorId = operatorIdOf(made.operator_id) ?? ''
+  const [scope, account] = [
+    { ...second.scope, operatorId },
+    { ...second.account, operator_id: operatorId },
+  ]
+  for (const inviter of [caller, { ...second, scope, account }])
     t.match((await bus.call(endpoints.inviteUser.call, { caller: inviter, ...none, body: elsewhere })).body, {
       status: 'INVITED',
     })

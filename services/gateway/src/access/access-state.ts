@@ -1,16 +1,18 @@
+import { keysFromAuth } from '@pitboss/bus/call-tokens'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { watchAccessBucket } from '@pitboss/bus/access-bucket'
-import { listPublicKeys, resolvePrincipal } from '@pitboss/contracts/calls/auth'
+import { createTokenVerifier } from '@pitboss/bus/verify-token'
+import { resolvePrincipal } from '@pitboss/contracts/calls/auth'
 import type { TokenClaims } from '@pitboss/contracts/token-claims'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Logger } from 'pino'
 import { createPrincipalCache, type Principal } from './principal-cache.ts'
-import { createTokenVerifier } from './verify-token.ts'
 
 /**
  * Longest silence of the access bucket before a gateway refuses tokens. Source: docs/contract.md, section 3.
  */
 const heartbeatSilenceMaxMs = 5000
+const verifiedMax = 20_000
 
 export type AccessState = {
   /** @throws ServiceError INVALID_CREDENTIALS, TOKEN_EXPIRED, SERVICE_UNAVAILABLE. */
@@ -33,9 +35,10 @@ export function createAccessState({
   nowMs: () => number
 }): AccessState {
   const verifier = createTokenVerifier({
-    loadKeys: async () => (await bus.call(listPublicKeys, {})).keys,
+    loadKeys: keysFromAuth(bus),
     logger,
     nowMs,
+    verifiedMax,
   })
   const principals = createPrincipalCache((query) => bus.call(resolvePrincipal, query))
   const watch = watchAccessBucket({

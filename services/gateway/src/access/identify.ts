@@ -16,6 +16,8 @@ export type Identity = {
   readonly mode: 'TEST' | 'LIVE'
   readonly account: Account
   readonly actor: Actor
+  /** The verified token; it travels with the calls of the request. */
+  readonly token: string
 }
 
 /**
@@ -38,7 +40,8 @@ export async function identify({
   /** Called as soon as the token names its operator, so that refusals are logged under it. */
   onClaims: (claims: TokenClaims) => void
 }): Promise<Identity> {
-  const claims = await state.verify(bearerToken(request))
+  const token = bearerToken(request)
+  const claims = await state.verify(token)
   onClaims(claims)
   const principal = await state.principalOf(claims)
   const { account, actor } = actorOf(claims, principal)
@@ -48,7 +51,7 @@ export async function identify({
   if (allowlist.length > 0 && !isWithin(clientAddress, allowlist)) throw new ServiceError('IP_NOT_ALLOWED')
   requireSteps(principal, mayLack)
   requirePermission(access, actor)
-  return { audience: claims.aud, operatorId: claims.op, mode: claims.mode, account, actor }
+  return { audience: claims.aud, operatorId: claims.op, mode: claims.mode, account, actor, token }
 }
 
 function bearerToken(request: IncomingMessage): string {

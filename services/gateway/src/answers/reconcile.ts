@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { toErrorEnvelope, invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { reconcileChunk, reconcileOurs } from '@pitboss/contracts/calls/wallet'
 import { diffLedger, type Finding } from '@pitboss/ledger/diff-ledger'
 import { type LedgerFormat, readLedger } from '@pitboss/ledger/ledger-lines'
 import type { reconciliationQuery } from '@pitboss/contracts/endpoints/wallet'
@@ -62,9 +63,10 @@ export function createReconcile(
       leavePlace()
     }
     ended.signal.addEventListener('abort', leave)
-    const window = { scope, from, to, requestId: context.requestId }
+    const lasting = endedBus(bus, ended.signal)
+    const calls = { bus: lasting, chunk: reconcileChunk, ours: reconcileOurs, context }
     const bytes = bodyChunks(raw, bytesMax, ended.signal)
-    const findings = diffLedger(endedBus(bus, ended.signal), window, readLedger(bytes, format))
+    const findings = diffLedger(calls, { scope, from, to }, readLedger(bytes, format))
     try {
       const held = await holdFirst(findings)
       const data = Readable.from(toLines(held, findings, context.requestId))

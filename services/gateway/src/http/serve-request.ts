@@ -118,6 +118,7 @@ export async function serveRequest(
       requestId,
       receivedAtMs,
       ...(traceparent === undefined ? {} : { traceparent }),
+      ...(identity === null ? {} : { token: identity.token }),
       // Settlement is never refused for places: it is stored and answered at once.
       ...(taken === null ? { atOnce: true } : {}),
     }

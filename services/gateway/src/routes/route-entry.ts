@@ -71,7 +71,10 @@ export type RouteEntry = {
 }
 
 type AnyEndpoint = Omit<ReturnType<typeof defineEndpoint>, 'call'> & {
-  readonly call: Pick<Call<never, unknown>, 'subject' | 'service' | 'budgetMs' | 'callers' | 'neverShed'> & {
+  readonly call: Pick<
+    Call<never, unknown>,
+    'subject' | 'service' | 'budgetMs' | 'callers' | 'token' | 'neverShed'
+  > & {
     readonly reply: z.ZodType<ForwardedReply>
   }
 }
@@ -86,8 +89,8 @@ type ForwardRules = {
 
 /** A route that a service answers. */
 export function forwarded(endpoint: AnyEndpoint, rules: ForwardRules = {}): RouteEntry {
-  const { subject, service, budgetMs, callers, neverShed = false, reply } = endpoint.call
-  const call = { subject, service, budgetMs, callers, neverShed, reply, request: forwardedSchema }
+  const { subject, service, budgetMs, callers, token, neverShed = false, reply } = endpoint.call
+  const call = { subject, service, budgetMs, callers, token, neverShed, reply, request: forwardedSchema }
   const answer = rules.answer ?? forward
   return {
     ...splitRoute(endpoint.route),

@@ -3,7 +3,7 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import { CompactSign, generateKeyPair } from 'jose'
 import t from 'tap'
 import { ask } from '../fixtures/ask.ts'
-import { claimsFor, newTestKey, signToken } from '../fixtures/sign-token.ts'
+import { claimsFor, newTestKey, signToken } from '@pitboss/testing/sign-token'
 import { startWorld } from '../fixtures/start-world.ts'
 import { ids } from '../fixtures/test-ids.ts'
 

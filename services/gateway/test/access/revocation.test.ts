@@ -2,7 +2,7 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { ask } from '../fixtures/ask.ts'
 import { cuttableProxy } from '../fixtures/cuttable-proxy.ts'
-import { claimsFor, newTestKey, signToken } from '../fixtures/sign-token.ts'
+import { claimsFor, newTestKey, signToken } from '@pitboss/testing/sign-token'
 import { newCredential, startWorld } from '../fixtures/start-world.ts'
 import { ids } from '../fixtures/test-ids.ts'
 

@@ -11,7 +11,13 @@ import { repeatUnstarted } from '../../src/http/repeat-unstarted.ts'
 const logger = createLogger({ service: 'test', level: 'silent' })
 const nothing = z.strictObject({})
 const stake = (budgetMs: number) =>
-  defineCall({ subject: 'rounds.v1.test.stake', request: nothing, reply: nothing, budgetMs })
+  defineCall({
+    subject: 'rounds.v1.test.stake',
+    request: nothing,
+    reply: nothing,
+    budgetMs,
+    token: { none: 'a test' },
+  })
 
 const { natsUrl } = await withEngines(t)
 const server = await connectBus({ url: natsUrl, service: 'rounds', logger })

@@ -4,7 +4,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { ask } from '../fixtures/ask.ts'
-import { claimsFor, signToken } from '../fixtures/sign-token.ts'
+import { claimsFor, signToken } from '@pitboss/testing/sign-token'
 import { newCredential, startWorld } from '../fixtures/start-world.ts'
 import { ids } from '../fixtures/test-ids.ts'
 

@@ -3,6 +3,8 @@ import { actedBy } from '@pitboss/contracts/audit'
 import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import {
   playerBalance,
+  opsReconcileChunk,
+  opsReconcileOurs,
   reconcileChunk,
   reconcileOurs,
   walletCallback,
@@ -52,9 +54,13 @@ export function gatewayCalls(parts: GatewayParts): CallHandler[] {
       await takeCallback(request, requestId)
       return null
     }),
-    handler(reconcileChunk, ({ scope, rows }) => reconcile.compare(scope, rows)),
-    handler(reconcileOurs, ({ scope, from, to, after }) =>
-      reconcile.ours(scope, { from: new Date(from), to: new Date(to) }, after),
+    ...[reconcileChunk, opsReconcileChunk].map((call) =>
+      handler(call, ({ scope, rows }) => reconcile.compare(scope, rows)),
+    ),
+    ...[reconcileOurs, opsReconcileOurs].map((call) =>
+      handler(call, ({ scope, from, to, after }) =>
+        reconcile.ours(scope, { from: new Date(from), to: new Date(to) }, after),
+      ),
     ),
   ]
 }

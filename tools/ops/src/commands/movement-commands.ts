@@ -4,6 +4,7 @@ import { opsShowOperator } from '@pitboss/contracts/calls/auth-ops'
 import { opsListMovements, opsResolveMovement, opsShowMovement } from '@pitboss/contracts/calls/wallet-ops'
 import { movementStatus } from '@pitboss/contracts/objects/movement'
 import { operatorIdOf } from '@pitboss/contracts/primitives'
+import { opsReconcileChunk, opsReconcileOurs } from '@pitboss/contracts/calls/wallet'
 import { type Difference, diffLedger, type Finding, type LedgerSummary } from '@pitboss/ledger/diff-ledger'
 import { type LedgerLine, readLedger } from '@pitboss/ledger/ledger-lines'
 import { newId } from '@pitboss/runtime/new-id'
@@ -79,9 +80,11 @@ export function movementCommands(program: Command): void {
       path === '-' ? process.stdin : createReadStream(path),
       flags.format ?? (path.endsWith('.csv') ? 'csv' : 'json-lines'),
     )
-    const window = { scope, from: flags.from, to: flags.to, requestId: newId('req') }
+    const window = { scope, from: flags.from, to: flags.to }
+    const context = { requestId: newId('req') }
+    const calls = { bus, chunk: opsReconcileChunk, ours: opsReconcileOurs, context }
     const { differences, summary } = await follow(null, (progress) =>
-      collect(diffLedger(bus, window, counted(lines, progress))),
+      collect(diffLedger(calls, window, counted(lines, progress))),
     )
     show({ summary, differences }, describe(differences, summary))
   })

@@ -1,7 +1,7 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { opsMovementsOfRound } from '@pitboss/contracts/calls/wallet-ops'
 import { opsHealOrphan, opsOrphanedStakes, opsShowRound } from '@pitboss/contracts/calls/rounds'
-import { reconcileOurs } from '@pitboss/contracts/calls/wallet'
+import { opsReconcileOurs } from '@pitboss/contracts/calls/wallet'
 import { opsEventsOfRound } from '@pitboss/contracts/calls/webhooks'
 import { operatorIdOf } from '@pitboss/contracts/primitives'
 import { verifyRound } from '@pitboss/fairness/verify-round'
@@ -139,7 +139,10 @@ async function* stakesOf(
 ): AsyncGenerator<string[]> {
   let after: string | null = null
   do {
-    const page: z.infer<(typeof reconcileOurs)['reply']> = await bus.call(reconcileOurs, { ...window, after })
+    const page: z.infer<(typeof opsReconcileOurs)['reply']> = await bus.call(opsReconcileOurs, {
+      ...window,
+      after,
+    })
     const ids = page.rows.filter(({ type }) => type === 'BET').map(({ transaction_id }) => transaction_id)
     for (let at = 0; at < ids.length; at += chunk) yield ids.slice(at, at + chunk)
     after = page.next

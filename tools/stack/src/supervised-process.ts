@@ -69,7 +69,7 @@ export function superviseProcess({
     const startedAtMs = performance.now()
     const fresh = readFresh()
     if (fresh === null) return
-    const started = spawn(process.execPath, [spec.entry], {
+    const started = spawn(process.execPath, ['--disable-sigusr1', spec.entry], {
       env: { ...inheritedEnvironment(), ...spec.environment, ...fresh },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       detached: true,

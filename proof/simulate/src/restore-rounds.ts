@@ -1,6 +1,7 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 import { createHealOrphans } from '@pitboss/rounds/actions/heal-orphans'
 import { createWalletClient } from '@pitboss/rounds/clients/wallet'
+import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { z } from 'zod'
 import { BrokenInvariant } from './check-steps.ts'
 import { isExpected } from './is-expected.ts'
@@ -25,6 +26,7 @@ export async function healRounds(machine: Machine, world: World): Promise<void> 
   const orphans = createHealOrphans({
     rounds: rounds.storeOf(machine),
     wallet: createWalletClient({ bus: bus.busOf(machine) }),
+    audit: { entry: () => sampleAuditEntry(), store: () => Promise.resolve() },
     clock: { now: machine.now },
     newId,
     newUuid,
@@ -52,7 +54,8 @@ export async function healRounds(machine: Machine, world: World): Promise<void> 
       const own = events.filter(({ data }) => data.round_id === roundId)
       const nonce = own.flatMap(({ data }) => data.fairness?.nonce ?? [])[0] ?? null
       const refund = !own.some(({ type }) => type === 'round.completed')
-      await orphans.heal({ scope, transactionId, nonce, refund, dryRun: false })
+      const order = { by: 'operations', reason: null, dryRun: false }
+      await orphans.heal({ scope, transactionId, nonce, refund, order }, newId('req'))
     })
   }
 }

@@ -3,6 +3,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
+import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import { newRound } from '../rules/new-round.ts'
 import { sequenceKey } from '../storage/round-document.ts'
 import type { Parts } from './parts.ts'
@@ -32,7 +33,9 @@ export function createHealOrphans({
   clock,
   newId,
   newUuid,
-}: Pick<Parts, 'rounds' | 'wallet' | 'audit' | 'clock' | 'newId' | 'newUuid'>) {
+}: Pick<Parts, 'rounds' | 'wallet' | 'clock' | 'newId' | 'newUuid'> & {
+  readonly audit: Pick<AuditOutbox, 'entry' | 'store'>
+}) {
   return { list, heal }
 
   /** Of these stakes, those that stand and have no round. */

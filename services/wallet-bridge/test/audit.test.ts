@@ -51,6 +51,9 @@ await holdAudit(t, {
         return [secret]
       },
     },
+    'wallet.v1.ops.event-republish': {
+      why: 'it tells lost events again and changes no record; the command records it before it begins',
+    },
     'wallet.v1.ops.seal-rewrite': {
       why: 'it seals the same values anew; the command records it, once for all services and pages',
     },

@@ -110,7 +110,7 @@ await holdAudit(t, {
       run: async () => {
         const actor = { kind: 'credential', api_key: 'ck_test_1', scopes: [] as string[] } as const
         const params = { delivery_id: await ended() }
-        return none(rig.call(endpoints.retryDelivery, { ...at, caller: { ...caller, actor }, params }))
+        return none(rig.call(endpoints.retryDelivery, { ...at, caller: { ...rig.caller(), actor }, params }))
       },
     },
     'webhooks.v1.delivery.retry-for-dashboard': {

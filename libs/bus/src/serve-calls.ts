@@ -68,8 +68,9 @@ export function handler<Request, Reply>(
  * ServiceError, SERVICE_UNAVAILABLE while the database is away, or INTERNAL_ERROR for any other error (logged
  * with its cause). An account's calls hold as many of the `concurrencyMax` places as are free; beyond that
  * the answer is SERVICE_UNAVAILABLE at once. Calls that are never shed have places of their own and wait for
- * one. A call whose token does not bear out its caller is INTERNAL_ERROR. While the clock is too far from that of the database nothing is begun. `stop()` takes no more
- * work and waits for the handlers at work, at most 10 s.
+ * one. A call whose token does not bear out its caller is INTERNAL_ERROR. While the clock is too far from
+ * that of the database nothing is begun. `stop()` takes no more work and waits for the handlers at work, at
+ * most 10 s.
  */
 export async function serveCalls({
   bus,

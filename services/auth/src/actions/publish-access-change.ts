@@ -49,8 +49,9 @@ export function createPublishAccessChange({
     },
 
     /**
-     * Ends a deletion, too. Once the gateways know of it, its audit entries move and three things go: the link
-     * from past requests, the idempotency key under which a repeated creation would make the same api_key again, and the document.
+     * Ends a deletion, too. Once the gateways know of it, its audit entries move and three things go: the
+     * link from past requests, the idempotency key under which a repeated creation would make the same
+     * api_key again, and the document.
      */
     async credential(apiKey: string): Promise<void> {
       const before = await credentials.latest(apiKey)

@@ -25,9 +25,9 @@ const archiveKeyring = /^\/(usr\/share|etc\/apt)\/keyrings\/debian-archive-keyri
 
 /**
  * The source that is a mirror of the Debian archive itself: one of its suites, with its component `main`, in
- * a folder `debian` (or a dated copy of it), under no other key than the archive's. A vendor's own repository for Debian has a key of
- * its own, which would sign whatever the vendor likes. Null when the machine has none (it is no Debian, or
- * installs from a disc only).
+ * a folder `debian` (or a dated copy of it), under no other key than the archive's. A vendor's own repository
+ * for Debian has a key of its own, which would sign whatever the vendor likes. Null when the machine has none
+ * (it is no Debian, or installs from a disc only).
  */
 export function debianMirror(sources: AptSource[]): AptSource | null {
   const isArchive = ({ uri, suites, components, signedBy }: AptSource) =>

@@ -2,8 +2,9 @@ import { startGateway } from './gateway.ts'
 
 /**
  * The gateway's process. Environment: PITBOSS_PG_SOCKET_DIR, PITBOSS_DOCUMENTDB_PORT (0 = any),
- * PITBOSS_PG_USER, PITBOSS_DOCUMENTDB_LOGIN (`user:password` of every client). Prints `{"ready":true,"port":N}` on standard output when it accepts, its log on standard
- * error, and ends with its parent, whose end closes the standard input.
+ * PITBOSS_PG_USER, PITBOSS_DOCUMENTDB_LOGIN (`user:password` of every client). Prints
+ * `{"ready":true,"port":N}` on standard output when it accepts, its log on standard error, and ends with its
+ * parent, whose end closes the standard input.
  */
 
 const badConfiguration = 78

@@ -6,7 +6,7 @@ import { createCleanup } from '@pitboss/bench/harness/cleanup'
 import { temporaryFolder } from '@pitboss/bench/harness/temporary-folder'
 
 /** Longer by hand: npm run chaos -- --seconds 600 --seed 3. */
-const seconds = 45
+const seconds = 30
 const seed = 1
 /** For a machine that is busy with other things, too; on a free one it takes a few seconds. */
 const healWithinMs = 150_000

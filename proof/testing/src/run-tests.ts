@@ -18,7 +18,7 @@ import { startTestEngines } from './start-test-engines.ts'
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const globs = ['{libs,services,tools,proof}/*/test/**/*.test.ts', 'web/test/**/*.test.ts']
 const accounts = 60
-const jobs = 2
+const jobs = 3
 const interruptedExitCode = 130
 const tap = join(root, 'node_modules/tap/dist/esm/run.mjs')
 /** Node's compile cache: a run starts hundreds of processes that load the same files. */

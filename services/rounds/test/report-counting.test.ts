@@ -1,13 +1,11 @@
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
-import { withEngines } from '@pitboss/testing/with-engines'
 import type { Db } from 'mongodb'
-import { pino } from 'pino'
 import { type Grain, type ReportDimension, reportRows, reportSegments } from '../src/rules/report.ts'
 import { createReportsStore, reportIndexes } from '../src/storage/reports-store.ts'
 import { roundIndexes } from '../src/storage/rounds-store.ts'
 import fc from 'fast-check'
 import t from 'tap'
+import { openTestDatabase } from './fixtures/open-test-database.ts'
 
 t.setTimeout(120_000)
 
@@ -146,16 +144,7 @@ async function drain(db: Db): Promise<void> {
 }
 
 t.test('every round and player is counted once, whichever process dies, however many count', async (t) => {
-  const engines = await withEngines(t)
-  const { db, close } = await connectStorage({
-    url: engines.mongodbUrl,
-    database: `${engines.databasePrefix}_reports`,
-    logger: pino({ level: 'silent' }),
-  })
-  t.teardown(async () => {
-    await db.dropDatabase()
-    await close()
-  })
+  const db = await openTestDatabase(t)
   const rounds = fc.sample(played, { numRuns: 40, seed: 7 })
   const check = async (what: string) => {
     for (const grouping of groupings) {

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { newId } from '@pitboss/runtime/new-id'
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
-import { withEngines } from '@pitboss/testing/with-engines'
-import { pino } from 'pino'
 import t from 'tap'
 import { newRound } from '../../src/rules/new-round.ts'
 import type { RoundState } from '../../src/rules/round.ts'
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
+import { openTestDatabase } from '../fixtures/open-test-database.ts'
 
 t.setTimeout(90_000)
 
@@ -15,16 +13,7 @@ const now = new Date('2026-11-22T12:00:00.000Z')
 const inMs = (ms: number) => new Date(now.getTime() + ms)
 const all = { after: '', tenantsMax: 10, roundsMax: 40, misdated: false }
 
-const engines = await withEngines(t)
-const { db, close } = await connectStorage({
-  url: engines.mongodbUrl,
-  database: `${engines.databasePrefix}_rounds`,
-  logger: pino({ level: 'silent' }),
-})
-t.teardown(async () => {
-  await db.dropDatabase()
-  await close()
-})
+const db = await openTestDatabase(t)
 await ensureIndexes(db, { rounds: roundIndexes })
 const rounds = createRoundsStore({ db })
 

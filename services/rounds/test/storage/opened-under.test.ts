@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
 import { newId } from '@pitboss/runtime/new-id'
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
-import { withEngines } from '@pitboss/testing/with-engines'
-import { pino } from 'pino'
 import t from 'tap'
 import type { RoundState } from '../../src/rules/round.ts'
 import { newRound } from '../../src/rules/new-round.ts'
@@ -12,6 +9,7 @@ import { createGrantsStore, grantIndexes } from '../../src/storage/grants-store.
 import { sequenceOf, scopeKey } from '../../src/storage/round-document.ts'
 import { createRefusalsStore } from '../../src/storage/refusals-store.ts'
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
+import { openTestDatabase } from '../fixtures/open-test-database.ts'
 
 t.setTimeout(90_000)
 
@@ -36,17 +34,7 @@ function roundOf(player: string, nonce: number, clientTransactionId: string | nu
 }
 
 t.test('rounds', async (t) => {
-  const engines = await withEngines(t)
-  const database = `${engines.databasePrefix}_rounds`
-  const { db, close } = await connectStorage({
-    url: engines.mongodbUrl,
-    database,
-    logger: pino({ level: 'silent' }),
-  })
-  t.teardown(async () => {
-    await db.dropDatabase()
-    await close()
-  })
+  const db = await openTestDatabase(t)
   const rounds = createRoundsStore({ db })
   const insert = (round: RoundState) => rounds.insert({ round, ...nothingElse }, now)
   /** A round as an earlier release has written it, and goes on to while replicas of both are running. */

@@ -1,30 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { newId } from '@pitboss/runtime/new-id'
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
-import { withEngines } from '@pitboss/testing/with-engines'
 import { MongoServerError } from 'mongodb'
-import { pino } from 'pino'
 import t from 'tap'
 import { newRound } from '../../src/rules/new-round.ts'
 import type { RoundState } from '../../src/rules/round.ts'
 import { boundedRead } from '../../src/storage/bounded-read.ts'
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
+import { openTestDatabase } from '../fixtures/open-test-database.ts'
 
 t.setTimeout(90_000)
 
 const now = new Date()
 const scope = { operatorId: randomUUID(), environment: 'SANDBOX' } as const
-const engines = await withEngines(t)
-const { db, close } = await connectStorage({
-  url: engines.mongodbUrl,
-  database: `${engines.databasePrefix}_rounds`,
-  logger: pino({ level: 'silent' }),
-})
-t.teardown(async () => {
-  await db.dropDatabase()
-  await close()
-})
+const db = await openTestDatabase(t)
 await ensureIndexes(db, { rounds: roundIndexes })
 const rounds = createRoundsStore({ db })
 

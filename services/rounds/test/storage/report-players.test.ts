@@ -1,9 +1,7 @@
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
-import { withEngines } from '@pitboss/testing/with-engines'
-import { pino } from 'pino'
 import t from 'tap'
 import { createReportPlayers, reportPlayerIndexes } from '../../src/storage/report-players.ts'
+import { openTestDatabase } from '../fixtures/open-test-database.ts'
 
 t.setTimeout(90_000)
 
@@ -12,16 +10,7 @@ const place = { game: 'dice', currency: 'USD', brand: '' }
 const all = new Set<never>()
 
 t.test('a report names a bounded number of players, and says so beyond', async (t) => {
-  const engines = await withEngines(t)
-  const { db, close } = await connectStorage({
-    url: engines.mongodbUrl,
-    database: `${engines.databasePrefix}_rounds`,
-    logger: pino({ level: 'silent' }),
-  })
-  t.teardown(async () => {
-    await db.dropDatabase()
-    await close()
-  })
+  const db = await openTestDatabase(t)
   await ensureIndexes(db, reportPlayerIndexes)
   const days = db.collection<{ _id: string }>('report_players')
   const months = db.collection<{ _id: string }>('report_player_months')

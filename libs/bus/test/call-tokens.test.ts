@@ -5,6 +5,7 @@ import { tokenOfCaller, tokenOfOperator } from '@pitboss/contracts/call-token'
 import { definedCalls } from '@pitboss/contracts/defined-calls'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { newId } from '@pitboss/runtime/new-id'
+import { sampleCaller } from '@pitboss/testing/sample-caller'
 import { claimsFor, newTestKey, signToken, type TestKey } from '@pitboss/testing/sign-token'
 import { Registry } from 'prom-client'
 import t from 'tap'
@@ -38,27 +39,7 @@ const calls = {
 }
 
 function callerOf(actor: Caller['actor'], more: Partial<Caller> = {}): Caller {
-  return {
-    scope: { operatorId, environment: 'SANDBOX' },
-    eitherEnvironment: false,
-    account: {
-      operator_id: operatorId,
-      name: 'Acme',
-      plan: 'paid',
-      approved: true,
-      suspended: false,
-      live_play: 'on',
-      live_status: 'APPROVED',
-      platform_real_money: true,
-      currencies: ['EUR'],
-      timezone: 'UTC',
-      brands: [],
-    },
-    actor,
-    idempotencyKey: null,
-    clientAddress: '127.0.0.1',
-    ...more,
-  }
+  return sampleCaller({ operatorId, environment: 'SANDBOX' }, actor, more)
 }
 type ActorOf<Kind> = Extract<Caller['actor'], { kind: Kind }>
 const machine: ActorOf<'credential'> = { kind: 'credential', api_key: apiKey, scopes: [] }

@@ -37,8 +37,8 @@ const verifiedMax = 4096
 const keysMaxAgeMs = 60_000
 
 /**
- * The check of tokens by the service that is asked. A refusal is logged as `security.call-refused` and counted.
- * Source: docs/decisions/2026-11-23-services-check-tokens.md.
+ * The check of tokens by the service that is asked. A refusal is logged as `security.call-refused` and
+ * counted. Source: docs/decisions/2026-11-23-services-check-tokens.md.
  */
 export function createCallTokens({
   loadKeys,

@@ -39,8 +39,8 @@ export type Bus = {
    */
   collect(subject: string, options: { listenMs: number; repliesMax: number }): Promise<Msg[]>
   /**
-   * Publishes into JetStream under the event's id, or without one past the stream's memory of ids; resolves on
-   * the PubAck alone: the event's sequence, and whether the stream had it before.
+   * Publishes into JetStream under the event's id, or without one past the stream's memory of ids; resolves
+   * on the PubAck alone: the event's sequence, and whether the stream had it before.
    * @throws within 2 s, else.
    */
   publishEvent(event: {

@@ -40,8 +40,8 @@ export type OpsRun = {
    */
   confirm(question: string): Promise<void>
   /**
-   * Records what the command is about to do to NATS itself, unless it is a dry run. What a service changes, it
-   * records itself.
+   * Records what the command is about to do to NATS itself, unless it is a dry run. What a service changes,
+   * it records itself.
    */
   audit(what: string, target: string | null, details: Record<string, unknown>): Promise<void>
 }

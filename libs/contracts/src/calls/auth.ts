@@ -156,7 +156,9 @@ export const appendRequestLog = defineCall({
   reply: z.strictObject({ written: z.int() }),
 })
 
-/** Entries for the audit log, in batches of at most 50. An entry that is known already is not written twice. */
+/**
+ * Entries for the audit log, in batches of at most 50. An entry that is known already is not written twice.
+ */
 export const appendAudit = defineCall({
   subject: 'auth.v1.audit.append',
   callers: ['rounds', 'wallet-bridge', 'webhooks'],

@@ -9,7 +9,9 @@ import { createRecordRequests } from '../actions/record-requests.ts'
 import { toPublicBrand, toPublicBusiness, toPublicPage, toPublicRequest } from '../records/account-view.ts'
 import { toPublicAudit } from '../records/audit-view.ts'
 
-/** Settings, brands, request log and audit log of the account. Source: docs/contract.md, sections 3, 11, 12. */
+/**
+ * Settings, brands, request log and audit log of the account. Source: docs/contract.md, sections 3, 11, 12.
+ */
 export function accountCalls(deps: AuthDeps): CallHandler[] {
   const { audits, brands } = deps.stores
   const readAudit = createReadAudit(deps)

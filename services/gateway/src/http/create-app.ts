@@ -124,7 +124,9 @@ function answerOutside(
   return finish(deps, request, reply, { served, startedMs: performance.now(), route: 'none' })
 }
 
-/** Refusals of who asks, where from or by which right. Each is a security event with a log line of its own. */
+/**
+ * Refusals of who asks, where from or by which right. Each is a security event with a log line of its own.
+ */
 const accessRefusals: ReadonlySet<string> = new Set(['IP_NOT_ALLOWED', 'INSUFFICIENT_SCOPE', 'FORBIDDEN'])
 
 /** Sends the answer, then counts and logs the request. */

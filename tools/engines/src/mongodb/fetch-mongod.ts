@@ -24,8 +24,8 @@ export function isMongodCached(cacheDir: string): boolean {
 
 /**
  * A real mongod, fetched by mongodb-memory-server-core. The library waits long for a host that does not
- * answer, so the host is knocked at first. It compares the download with an MD5 of the same host; no other sum
- * of it is known here, so who knows one says it.
+ * answer, so the host is knocked at first. It compares the download with an MD5 of the same host; no other
+ * sum of it is known here, so who knows one says it.
  * @param sha256 of the program, in hex; compared at each use
  * @returns the program.
  * @throws EngineError when the host does not answer within three seconds, the program does not run here or is

@@ -25,8 +25,8 @@ export type Outgoing = {
 export type AnswerOf<Schema extends z.ZodType | null> = Schema extends z.ZodType ? z.output<Schema> : null
 
 /**
- * One exchange with the API below `/v1`. `schema` is null for an answer without a body. Fields that the schema
- * does not know yet are no fault.
+ * One exchange with the API below `/v1`. `schema` is null for an answer without a body. Fields that the
+ * schema does not know yet are no fault.
  * @throws ApiError
  */
 export async function exchange<Schema extends z.ZodType | null>(

@@ -4,8 +4,8 @@ import { ApiError } from '../api/api-error.ts'
 export type ActState = { readonly busy: boolean; readonly error: ApiError | null }
 
 /**
- * Runs one act at a time and keeps its refusal for the page to show. Answers are kept nowhere: they may hold a
- * secret. `run` answers null when the act was refused or another one is under way.
+ * Runs one act at a time and keeps its refusal for the page to show. Answers are kept nowhere: they may hold
+ * a secret. `run` answers null when the act was refused or another one is under way.
  */
 export function useAct<Inputs extends readonly unknown[], Outcome>(
   act: (...inputs: Inputs) => Promise<Outcome>,

@@ -9,7 +9,10 @@ type ActButtonProps = {
   readonly busy?: boolean
 }
 
-/** A button that says why when it can't be pressed. It stays reachable by the keyboard, so that the reason is read. */
+/**
+ * A button that says why when it can't be pressed. It stays reachable by the keyboard, so that the reason is
+ * read.
+ */
 export function ActButton({
   children,
   onPress,

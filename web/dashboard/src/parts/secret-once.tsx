@@ -14,8 +14,8 @@ type SecretOnceProps = {
 }
 
 /**
- * A secret as it is answered once. It stays until "I have stored it" is pressed, which takes it out of the page:
- * neither Escape nor a press beside it does, a slip of the hand must not lose it.
+ * A secret as it is answered once. It stays until "I have stored it" is pressed, which takes it out of the
+ * page: neither Escape nor a press beside it does, a slip of the hand must not lose it.
  */
 export function SecretOnce({ title, secrets, note, onStored }: SecretOnceProps) {
   const [shown, setShown] = useState(true)

@@ -38,9 +38,9 @@ const channelName = 'pitboss-dashboard'
 const lockName = 'pitboss-dashboard-renewal'
 
 /**
- * The session of a person in this window. The access token lives in memory alone; the refresh cookie, which no
- * script can read, makes the next one. Windows renew one after the other: a cookie that comes back after its
- * use ends the session.
+ * The session of a person in this window. The access token lives in memory alone; the refresh cookie, which
+ * no script can read, makes the next one. Windows renew one after the other: a cookie that comes back after
+ * its use ends the session.
  */
 export function createSession(): Session {
   const listeners = new Set<() => void>()

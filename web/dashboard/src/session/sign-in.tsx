@@ -9,8 +9,8 @@ import { textOf } from '../parts/text-of.ts'
 type Credentials = Parameters<Session['signIn']>[0]
 
 /**
- * Signs a person in. The code of the second factor and the choice of an account are asked for when the service
- * asks for them.
+ * Signs a person in. The code of the second factor and the choice of an account are asked for when the
+ * service asks for them.
  */
 export function SignIn({ session, email, onDone }: { session: Session; email: string; onDone?: () => void }) {
   const [asksCode, setAsksCode] = useState(false)

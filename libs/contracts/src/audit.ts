@@ -36,6 +36,29 @@ export const auditEntrySchema = auditRecordSchema.extend({
 })
 export type AuditEntry = z.infer<typeof auditEntrySchema>
 
+/**
+ * The acts of each service that hands its entries to auth. The subject says which service sends, by the
+ * rights of its NATS user; auth takes no act of another one, nor of its own, from it.
+ */
+export const auditedActs = {
+  rounds: ['game.change', 'game.set', 'round.heal', 'consumer.rewind'],
+  'wallet-bridge': ['wallet.put', 'wallet.rotate-secret', 'movement.resolve'],
+  webhooks: [
+    'endpoint.create',
+    'endpoint.change',
+    'endpoint.rotate-secret',
+    'endpoint.test',
+    'endpoint.pause',
+    'endpoint.resume',
+    'endpoint.delete',
+    'endpoint.replay',
+    'replay.cancel',
+    'delivery.retry',
+    'parked.retry',
+    'consumer.rewind',
+  ],
+} as const
+
 /** The author of a change, as its record names it. */
 export type ActedBy = Pick<AuditEntry, 'operator_id' | 'actor' | 'client_address' | 'request_id' | 'reason'>
 

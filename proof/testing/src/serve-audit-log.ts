@@ -17,13 +17,13 @@ export async function serveAuditLog(t: Suite, bus: Bus, logger: Logger): Promise
     service: 'auth',
     version: '0.1.0',
     logger,
-    handlers: [
-      handler(appendAudit, async ({ entries }) => {
+    handlers: Object.values(appendAudit).map((call) =>
+      handler(call, async ({ entries }) => {
         const fresh = entries.filter((one) => !log.some(({ audit_id }) => audit_id === one.audit_id))
         log.push(...fresh)
         return { written: fresh.length }
       }),
-    ],
+    ),
   })
   t.teardown(() => calls.stop())
   return log

@@ -166,7 +166,7 @@ export async function startRounds({
   const audit = createAuditOutbox({
     db,
     collections: ['game_settings', 'game_status', 'rewinds', 'audit_entries'],
-    append: (entries) => bus.call(appendAudit, { entries: [...entries] }),
+    append: (entries) => bus.call(appendAudit.rounds, { entries: [...entries] }),
     ...{ clock, newId, logger },
   })
   const base = {

@@ -121,7 +121,7 @@ export async function startWalletBridge({
   const audit = createAuditOutbox({
     db,
     collections: ['wallets', 'movements'],
-    append: (entries) => bus.call(appendAudit, { entries: [...entries] }),
+    append: (entries) => bus.call(appendAudit['wallet-bridge'], { entries: [...entries] }),
     ...{ clock, newId, logger },
   })
   const deps = { movements, outbox, clock, scaleMs, newId }

@@ -101,7 +101,7 @@ export async function startWebhooks({
   const audit = createAuditOutbox({
     db,
     collections: auditedCollections,
-    append: (entries) => bus.call(appendAudit, { entries: [...entries] }),
+    append: (entries) => bus.call(appendAudit.webhooks, { entries: [...entries] }),
     ...{ clock, newId, logger },
   })
   const deps: Deps = {

@@ -156,7 +156,7 @@ t.test('a change that changes nothing leaves no record', async (t) => {
 
 t.test('what waits in a document is moved by the sweeper, once', async (t) => {
   const { webhook_id: id } = await rig.createEndpoint(receiver.url)
-  const entry = { ...sampleAuditEntry(operatorId), audit_id: 'aud_waiting' }
+  const entry = { ...sampleAuditEntry(operatorId), audit_id: 'aud_waiting', act: 'endpoint.change' }
   await rig.collections.endpoints.updateOne(
     { _id: id },
     { $push: { auditOutbox: entry }, $set: { auditOutboxAt: new Date() } },

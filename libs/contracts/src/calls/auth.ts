@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { auditEntrySchema } from '../audit.ts'
+import { auditedActs, auditEntrySchema } from '../audit.ts'
 import { accountSchema, lackingStep, roleSchema, type Scope, scopeSchema } from '../caller.ts'
 import { tokenOfOperator } from '../call-token.ts'
 import { defineCall } from '../call.ts'
@@ -158,10 +158,23 @@ export const appendRequestLog = defineCall({
 
 /**
  * Entries for the audit log, in batches of at most 50. An entry that is known already is not written twice.
+ * Each service has a subject of its own, to which no other may publish, and sends its own acts alone.
  */
-export const appendAudit = defineCall({
-  subject: 'auth.v1.audit.append',
-  callers: ['rounds', 'wallet-bridge', 'webhooks'],
-  request: z.strictObject({ entries: z.array(auditEntrySchema).max(50) }),
-  reply: z.strictObject({ written: z.int() }),
-})
+export const appendAudit = {
+  rounds: appendAuditOf('rounds'),
+  'wallet-bridge': appendAuditOf('wallet-bridge'),
+  webhooks: appendAuditOf('webhooks'),
+}
+
+function appendAuditOf(sender: keyof typeof auditedActs) {
+  const own = auditEntrySchema.refine(({ act }) => auditedActs[sender].some((one) => one === act), {
+    path: ['act'],
+    error: `This is no act of ${sender}.`,
+  })
+  return defineCall({
+    subject: `auth.v1.audit.append.${sender}`,
+    callers: [sender],
+    request: z.strictObject({ entries: z.array(own).max(50) }),
+    reply: z.strictObject({ written: z.int() }),
+  })
+}

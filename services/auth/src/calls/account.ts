@@ -48,7 +48,9 @@ export function accountCalls(deps: AuthDeps): CallHandler[] {
       body: toPublicPage(await recordRequests.list(caller.scope, query), toPublicRequest),
     })),
 
-    handler(appendAudit, async ({ entries }) => ({ written: await audits.append(entries) })),
+    ...Object.values(appendAudit).map((call) =>
+      handler(call, async ({ entries }) => ({ written: await audits.append(entries) })),
+    ),
     handler(endpoints.listAudit.call, async ({ caller, query }) => ({
       status: 200,
       body: toPublicPage(await readAudit(caller.scope, query), toPublicAudit),

@@ -357,10 +357,23 @@ t.test('an accepted invitation is recorded', async (t) => {
 })
 
 t.test('entries of other services are taken once', async (t) => {
-  const entry = sampleAuditEntry(operatorId)
-  t.strictSame(await call(appendAudit, { entries: [entry] }), { written: 1 })
-  t.strictSame(await call(appendAudit, { entries: [entry, sampleAuditEntry(operatorId)] }), { written: 1 })
+  const append = appendAudit['wallet-bridge']
+  const sample = () => ({ ...sampleAuditEntry(operatorId), act: 'wallet.put' })
+  const entry = sample()
+  t.strictSame(await call(append, { entries: [entry] }), { written: 1 })
+  t.strictSame(await call(append, { entries: [entry, sample()] }), { written: 1 })
   t.equal((await listAs(caller, { act: entry.act })).data.length, 2)
+})
+
+t.test('a service tells of its own acts alone', async (t) => {
+  const sample = (act: string) => ({ ...sampleAuditEntry(operatorId), act })
+  const before = (await entries()).length
+  for (const act of ['wallet.put', 'movement.resolve', 'game.change', 'sign-in.done', 'user.remove']) {
+    const batch = [sample('endpoint.pause'), sample(act)]
+    await t.rejects(call(appendAudit.webhooks, { entries: batch }), { code: 'VALIDATION_ERROR' }, act)
+  }
+  t.equal((await entries()).length, before, 'nothing of such a batch is written')
+  t.strictSame(await call(appendAudit.webhooks, { entries: [sample('endpoint.pause')] }), { written: 1 })
 })
 
 t.test('operations read their own records, those of an earlier release too', async (t) => {

@@ -30,7 +30,7 @@ import { sealedPlaces } from './storage/sealed-places.ts'
 
 const pollEveryMs = 1000
 /** The purposes of auth's MACs: cursors, and the hashes of secrets and tokens below. */
-const macPurposes = ['cursor', 'keyed-hash/api-secret', 'keyed-hash/token']
+export const macPurposes: readonly string[] = ['cursor', 'keyed-hash/api-secret', 'keyed-hash/token']
 
 /** Every call that auth answers. An answer waits until the audit entries of its call have moved. */
 export function authCalls(deps: AuthDeps): CallHandler[] {

@@ -30,8 +30,12 @@ export const accountSchema = z.strictObject({
 })
 export type Account = z.infer<typeof accountSchema>
 
-/** A step that a person has to take: a password of one's own, a second factor that the account demands. */
+/**
+ * A step that a person has to take before other routes open: a password of one's own, a second factor that
+ * the account demands. Source: docs/contract.md, section 12.
+ */
 export const lackingStep = z.enum(['password', 'totp'])
+export type LackingStep = z.infer<typeof lackingStep>
 
 export const actorSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('credential'), api_key: z.string(), scopes: z.array(z.string()) }),

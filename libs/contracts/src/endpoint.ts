@@ -1,15 +1,11 @@
-import type { ErrorCode } from '@pitboss/errors/catalogue'
 import { z } from 'zod'
 import { tokenOfCaller } from './call-token.ts'
 import { defineCall } from './call.ts'
-import { callerSchema, type lackingStep, type Role } from './caller.ts'
+import { callerSchema, type Role } from './caller.ts'
 import type { scopeName } from './objects/account.ts'
 import { accountMode } from './primitives.ts'
 
-/**
- * A public HTTP route that one service answers: its public description, and the call that carries it. Source:
- * ours.
- */
+/** A public HTTP route that one service answers: its tokens, its shapes and the call that carries it. */
 
 type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -23,9 +19,6 @@ export type Access = {
   readonly dashboard?: readonly Role[]
 }
 
-/** A step that a person has to take before other routes open. Source: docs/contract.md, section 12. */
-export type LackingStep = z.infer<typeof lackingStep>
-
 type EndpointDefinition<
   Params extends z.ZodType,
   Query extends z.ZodType,
@@ -37,42 +30,17 @@ type EndpointDefinition<
   readonly access: Access
   /** Subject of its call, `<service>.v1.<noun>.<verb>`. */
   readonly subject: string
-  readonly summary: string
-  /** What a person may still have to do before the route opens. Default: nothing. */
-  readonly mayLack?: readonly LackingStep[]
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
-  /** A request body for the API description, where the schema alone does not tell a good one. */
-  readonly example?: unknown
   readonly reply: Reply
-  /** The body of the answer where the gateway adds to the service's reply. */
-  readonly answer?: z.ZodType
-  /** Statuses of success; the first is the usual one. Default 200. */
-  readonly statuses?: readonly number[]
-  /** Errors beyond those that follow from access, parameters and limits. */
-  readonly errors?: readonly ErrorCode[]
-  /** The error for an id that cannot be; default NOT_FOUND. */
-  readonly notFound?: ErrorCode
-  /**
-   * True when the route names one object by id, which is looked up in both environments unless the query
-   * names one.
-   */
-  readonly byId?: boolean
-  /** True when the route takes an Idempotency-Key. */
-  readonly idempotent?: boolean
   /** Milliseconds that the service has to answer; default 5000. */
   readonly budgetMs?: number
   /** As of a call. */
   readonly neverShed?: boolean
-  /** True when the answer has no body (204). */
-  readonly empty?: boolean
 }
 
 const nothing = z.strictObject({})
-
-/** The reply of an endpoint whose answer has no body. */
-export const noContent = { reply: z.null(), statuses: [204], empty: true } as const
 
 /**
  * Defines a public endpoint. The request on the wire is `{ caller, params, query, body }` with parsed values,
@@ -95,7 +63,6 @@ export function defineEndpoint<
   return {
     ...definition,
     query,
-    statuses: definition.statuses ?? [200],
     call: defineCall({
       subject: definition.subject,
       request,
@@ -119,14 +86,12 @@ export function forDashboard<
 >(
   endpoint: EndpointDefinition<Params, z.ZodObject<Shape>, Body, Reply> & { query: z.ZodObject<Shape> },
   roles: readonly Role[],
-  { byId = false }: { byId?: boolean } = {},
 ) {
   return defineEndpoint({
     ...endpoint,
     subject: `${endpoint.subject}-for-dashboard`,
     route: endpoint.route.replace('/v1/', '/v1/dashboard/') as typeof endpoint.route,
     access: { dashboard: roles },
-    byId,
     query: z.strictObject({ environment: accountMode.optional(), ...endpoint.query.shape }),
   })
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { auditRecordSchema } from '../audit.ts'
-import { defineEndpoint, builders, everybody, ownerAndAdmin, noContent } from '../endpoint.ts'
+import { defineEndpoint, builders, everybody, ownerAndAdmin } from '../endpoint.ts'
 import {
   brandSchema,
   businessPatchSchema,
@@ -21,14 +21,12 @@ const brandParam = z.strictObject({ brand_id: z.string().max(64) })
 const oneCredential = {
   params: z.strictObject({ api_key: z.string().max(64) }),
   query: z.strictObject({ environment: accountMode.optional() }),
-  byId: true,
-} as const
+}
 
 export const listCredentials = defineEndpoint({
   route: 'GET /v1/dashboard/credentials',
   access: { dashboard: builders },
   subject: 'auth.v1.credential.list',
-  summary: 'Key pairs',
   query: z.strictObject({ environment: accountMode.optional(), ...pageQuery }),
   reply: pageOf(credentialSchema),
 })
@@ -36,24 +34,13 @@ export const createCredential = defineEndpoint({
   route: 'POST /v1/dashboard/credentials',
   access: { dashboard: builders },
   subject: 'auth.v1.credential.create',
-  summary: 'Create a key pair; the secret is shown once',
   body: credentialCreateSchema,
-  example: {
-    name: 'Lobby server',
-    environment: 'TEST',
-    scopes: ['sessions:write', 'events:read'],
-    ip_allowlist: [],
-  },
   reply: credentialSchema,
-  statuses: [201],
-  errors: ['FORBIDDEN', 'CONFLICT'],
-  idempotent: true,
 })
 export const getCredential = defineEndpoint({
   route: 'GET /v1/dashboard/credentials/{api_key}',
   access: { dashboard: builders },
   subject: 'auth.v1.credential.show',
-  summary: 'One key pair',
   ...oneCredential,
   reply: credentialSchema,
 })
@@ -61,26 +48,21 @@ export const patchCredential = defineEndpoint({
   route: 'PATCH /v1/dashboard/credentials/{api_key}',
   access: { dashboard: builders },
   subject: 'auth.v1.credential.change',
-  summary: 'Change name, scopes or allowlist',
   ...oneCredential,
   body: credentialPatchSchema,
   reply: credentialSchema,
-  errors: ['FORBIDDEN', 'CONFLICT'],
 })
 export const rotateCredential = defineEndpoint({
   route: 'POST /v1/dashboard/credentials/{api_key}/rotate',
   access: { dashboard: builders },
   subject: 'auth.v1.credential.rotate',
-  summary: 'New secret; the old one stops at once',
   ...oneCredential,
   reply: credentialSchema,
-  errors: ['CONFLICT'],
 })
 export const revokeCredential = defineEndpoint({
   route: 'POST /v1/dashboard/credentials/{api_key}/revoke',
   access: { dashboard: builders },
   subject: 'auth.v1.credential.revoke',
-  summary: 'End the key pair and its tokens',
   ...oneCredential,
   reply: credentialSchema,
 })
@@ -88,33 +70,28 @@ export const deleteCredential = defineEndpoint({
   route: 'DELETE /v1/dashboard/credentials/{api_key}',
   access: { dashboard: builders },
   subject: 'auth.v1.credential.delete',
-  summary: 'Remove the key pair and its record',
   ...oneCredential,
-  ...noContent,
+  reply: z.null(),
 })
 
 export const getBusiness = defineEndpoint({
   route: 'GET /v1/business',
   access: { 'operator-api': 'unrestricted', dashboard: everybody },
   subject: 'auth.v1.business.show',
-  summary: 'Settings of the account',
   reply: businessSchema,
 })
 export const patchBusiness = defineEndpoint({
   route: 'PATCH /v1/business',
   access: { 'operator-api': 'unrestricted', dashboard: ownerAndAdmin },
   subject: 'auth.v1.business.change',
-  summary: 'Change name, currencies or time zone',
   body: businessPatchSchema,
   reply: businessSchema,
-  errors: ['CONFLICT'],
 })
 
 export const listBrands = defineEndpoint({
   route: 'GET /v1/dashboard/brands',
   access: { dashboard: everybody },
   subject: 'auth.v1.brand.list',
-  summary: 'Brands',
   query: z.strictObject(pageQuery),
   reply: pageOf(brandSchema),
 })
@@ -122,28 +99,21 @@ export const createBrand = defineEndpoint({
   route: 'POST /v1/dashboard/brands',
   access: { dashboard: ownerAndAdmin },
   subject: 'auth.v1.brand.create',
-  summary: 'Create a brand',
   body: z.strictObject({ name: z.string().min(1).max(128) }),
   reply: brandSchema,
-  statuses: [201],
-  errors: ['CONFLICT'],
-  idempotent: true,
 })
 export const deleteBrand = defineEndpoint({
   route: 'DELETE /v1/dashboard/brands/{brand_id}',
   access: { dashboard: ownerAndAdmin },
   subject: 'auth.v1.brand.delete',
-  summary: 'Remove a brand',
   params: brandParam,
-  ...noContent,
-  notFound: 'BRAND_NOT_FOUND',
+  reply: z.null(),
 })
 
 export const listRequestLogs = defineEndpoint({
   route: 'GET /v1/dashboard/request-logs',
   access: { dashboard: builders },
   subject: 'auth.v1.request-log.list',
-  summary: 'Requests of the last 30 days, newest first',
   query: z.strictObject({
     environment: accountMode.optional(),
     api_key: z.string().max(64).optional(),
@@ -163,7 +133,6 @@ export const listAudit = defineEndpoint({
   route: 'GET /v1/dashboard/audit',
   access: { dashboard: ownerAndAdmin },
   subject: 'auth.v1.audit.list',
-  summary: 'Who changed what, newest first',
   query: z.strictObject({
     /** Id or name of the actor, or its kind. */
     actor: z.string().min(1).max(254).optional(),

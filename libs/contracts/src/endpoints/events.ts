@@ -15,7 +15,6 @@ export const listEvents = defineEndpoint({
   route: 'GET /v1/events',
   access: { 'operator-api': 'events:read' },
   subject: 'webhooks.v1.event.list',
-  summary: 'Events in the order in which they were recorded',
   query: z.strictObject(eventFilters),
   reply: eventsPage,
 })
@@ -23,12 +22,11 @@ export const getEvent = defineEndpoint({
   route: 'GET /v1/events/{event_id}',
   access: { 'operator-api': 'events:read' },
   subject: 'webhooks.v1.event.show',
-  summary: 'One event',
   params: eventParam,
   reply: eventEnvelopeSchema,
 })
 export const dashboardListEvents = forDashboard(listEvents, everybody)
-export const dashboardGetEvent = forDashboard(getEvent, everybody, { byId: true })
+export const dashboardGetEvent = forDashboard(getEvent, everybody)
 export const manifestSchema = z.strictObject({
   from: z.string(),
   to: z.string(),
@@ -43,15 +41,11 @@ export const manifestSchema = z.strictObject({
     }),
   ),
 })
-/** The answer of the manifest's route: the gateway adds a compact JWS by the current token key. */
-const signedManifestSchema = manifestSchema.extend({ signature: z.string() })
 export const getEventManifest = defineEndpoint({
   route: 'GET /v1/events/manifest',
   access: { 'operator-api': 'events:read' },
   subject: 'webhooks.v1.event.manifest',
-  summary: 'Count and hash of the events of each hour, signed',
   query: z.strictObject({ from: instant, to: instant }),
   reply: manifestSchema,
-  answer: signedManifestSchema,
   budgetMs: 30_000,
 })

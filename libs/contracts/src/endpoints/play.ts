@@ -4,15 +4,7 @@ import { gameSchema } from '../objects/game.ts'
 import { roundSchema, roundStatus } from '../objects/round.ts'
 import { sessionSchema } from '../objects/session.ts'
 import { amount, balance, clientSeed, currency, pageOf, pageQuery, transactionId } from '../primitives.ts'
-import {
-  closedSession,
-  gameStates,
-  liveSwitches,
-  oneRound,
-  roundsPage,
-  walletAnswers,
-  walletBudgetMs,
-} from './round-parts.ts'
+import { roundParam, roundsPage, walletBudgetMs } from './round-parts.ts'
 
 /**
  * The routes of a player's browser, answered by the rounds service; the session is the caller's. Source:
@@ -40,7 +32,6 @@ export const getPlayerSession = defineEndpoint({
   route: 'GET /v1/game/session',
   access: player,
   subject: 'rounds.v1.player.session',
-  summary: 'Session, balance, open round and the next commitment',
   reply: playerSessionSchema,
   budgetMs: walletBudgetMs,
 })
@@ -48,7 +39,6 @@ export const listPlayerRounds = defineEndpoint({
   route: 'GET /v1/game/rounds',
   access: player,
   subject: 'rounds.v1.player.rounds',
-  summary: "This player's rounds of this game",
   query: z.strictObject(pageQuery),
   reply: roundsPage,
 })
@@ -56,15 +46,13 @@ export const getPlayerRound = defineEndpoint({
   route: 'GET /v1/game/rounds/{round_id}',
   access: player,
   subject: 'rounds.v1.player.round',
-  summary: "One of this player's rounds",
-  ...oneRound,
+  params: roundParam,
   reply: roundSchema,
 })
 export const playRound = defineEndpoint({
   route: 'POST /v1/game/rounds',
   access: player,
   subject: 'rounds.v1.player.play',
-  summary: 'Play a round',
   body: z.strictObject({
     stake: amount,
     bet: z.record(z.string(), z.unknown()),
@@ -72,46 +60,27 @@ export const playRound = defineEndpoint({
     free_bet: z.boolean().optional(),
     transaction_id: transactionId.optional(),
   }),
-  example: {
-    stake: '10.00',
-    bet: { target: '50.00', direction: 'over' },
-    client_seed: 'lucky-7',
-  },
   reply: roundSchema,
-  statuses: [201],
   budgetMs: walletBudgetMs,
-  errors: [
-    ...liveSwitches,
-    ...gameStates,
-    ...closedSession,
-    ...walletAnswers,
-    'CURRENCY_NOT_SUPPORTED',
-    'ROUND_IN_PROGRESS',
-    'TRANSACTION_CONFLICT',
-  ],
 })
 export const revealTile = defineEndpoint({
   route: 'POST /v1/game/rounds/{round_id}/reveal',
   access: player,
   subject: 'rounds.v1.player.reveal',
-  summary: 'Open a tile',
-  ...oneRound,
+  params: roundParam,
   body: z.strictObject({ tile: z.int().min(0).max(24) }),
   reply: roundSchema,
   budgetMs: walletBudgetMs,
   neverShed: true,
-  errors: ['ROUND_IN_PROGRESS', 'ROUND_ALREADY_SETTLED'],
 })
 export const cashOut = defineEndpoint({
   route: 'POST /v1/game/rounds/{round_id}/cashout',
   access: player,
   subject: 'rounds.v1.player.cashout',
-  summary: 'Take the winnings',
-  ...oneRound,
+  params: roundParam,
   reply: roundSchema,
   budgetMs: walletBudgetMs,
   neverShed: true,
-  errors: ['ROUND_IN_PROGRESS', 'ROUND_ALREADY_SETTLED'],
 })
 export const fairnessBookEntry = z.strictObject({
   nonce: z.int(),
@@ -125,7 +94,6 @@ export const getFairnessBook = defineEndpoint({
   route: 'GET /v1/game/fairness',
   access: player,
   subject: 'rounds.v1.player.fairness',
-  summary: 'Commitment, reveal and end of every nonce',
   query: z.strictObject(pageQuery),
   reply: pageOf(fairnessBookEntry),
 })

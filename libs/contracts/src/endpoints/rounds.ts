@@ -4,15 +4,7 @@ import { freeBetCreateSchema, freeBetSchema } from '../objects/game.ts'
 import { movementSchema, transactionBodySchema } from '../objects/movement.ts'
 import { roundSchema, roundStatus } from '../objects/round.ts'
 import { currency, pageOf, pageQuery, playerId, windowQuery } from '../primitives.ts'
-import {
-  closedSession,
-  gameStates,
-  liveSwitches,
-  oneRound,
-  roundsPage,
-  walletAnswers,
-  walletBudgetMs,
-} from './round-parts.ts'
+import { roundParam, roundsPage, walletBudgetMs } from './round-parts.ts'
 
 /**
  * The public routes that the rounds service answers: rounds, operator-driven movements, free bets and reports
@@ -35,7 +27,6 @@ export const listRounds = defineEndpoint({
   route: 'GET /v1/rounds',
   access: { 'operator-api': 'history:read' },
   subject: 'rounds.v1.round.list',
-  summary: 'Rounds',
   query: z.strictObject(roundFilters),
   reply: roundsPage,
 })
@@ -43,58 +34,30 @@ export const getRound = defineEndpoint({
   route: 'GET /v1/rounds/{round_id}',
   access: { 'operator-api': 'history:read' },
   subject: 'rounds.v1.round.show',
-  summary: 'One round',
-  ...oneRound,
+  params: roundParam,
   reply: roundSchema,
 })
 export const voidRound = defineEndpoint({
   route: 'POST /v1/rounds/{round_id}/void',
   access: { 'operator-api': 'transactions:write' },
   subject: 'rounds.v1.round.void',
-  summary: 'Void a round whose stake was never taken for certain',
-  ...oneRound,
+  params: roundParam,
   reply: roundSchema,
-  statuses: [200, 202],
   budgetMs: walletBudgetMs,
   neverShed: true,
-  errors: ['ROUND_IN_PROGRESS', 'ROUND_ALREADY_SETTLED'],
 })
 export const dashboardListRounds = forDashboard(listRounds, everybody)
-export const dashboardGetRound = forDashboard(getRound, everybody, { byId: true })
+export const dashboardGetRound = forDashboard(getRound, everybody)
 
 // Operator-driven movements (reads are wallet-bridge's)
 export const placeTransaction = defineEndpoint({
   route: 'POST /v1/transactions',
   access: { 'operator-api': 'transactions:write' },
   subject: 'rounds.v1.transaction.place',
-  summary: 'Stake, win, refund or rollback of a round that the operator drives',
   body: transactionBodySchema,
-  example: {
-    type: 'BET',
-    transaction_id: 'bet-2026-11-20-0001',
-    session_id: 'ses_01jd3v8x5q7r2m4n6p8s0t1w3y',
-    amount: '10.00',
-    currency: 'EUR',
-  },
   reply: movementSchema,
-  statuses: [201, 200],
   budgetMs: walletBudgetMs,
   neverShed: true,
-  errors: [
-    ...liveSwitches,
-    ...gameStates,
-    ...closedSession,
-    ...walletAnswers,
-    'SESSION_NOT_FOUND',
-    'ROUND_NOT_FOUND',
-    'CURRENCY_NOT_SUPPORTED',
-    'TRANSACTION_NOT_FOUND',
-    'TRANSACTION_CONFLICT',
-    'TRANSACTION_ALREADY_REVERSED',
-    'ROUND_IN_PROGRESS',
-    'ROUND_ALREADY_SETTLED',
-    'CONFLICT',
-  ],
 })
 
 // Free bets
@@ -102,18 +65,13 @@ export const createFreeBet = defineEndpoint({
   route: 'POST /v1/free-bets',
   access: { 'operator-api': 'engagement:write' },
   subject: 'rounds.v1.free-bet.create',
-  summary: 'Grant free bets',
   body: freeBetCreateSchema,
   reply: freeBetSchema,
-  statuses: [201],
-  errors: [...gameStates, 'CURRENCY_NOT_SUPPORTED', 'BET_LIMIT_EXCEEDED', 'CONFLICT'],
-  idempotent: true,
 })
 export const listFreeBets = defineEndpoint({
   route: 'GET /v1/free-bets',
   access: { 'operator-api': 'engagement:read' },
   subject: 'rounds.v1.free-bet.list',
-  summary: 'Free-bet grants',
   query: z.strictObject({
     player_id: playerId.optional(),
     game: z.string().max(64).optional(),
@@ -127,7 +85,6 @@ export const getFreeBet = defineEndpoint({
   route: 'GET /v1/free-bets/{grant_id}',
   access: { 'operator-api': 'engagement:read' },
   subject: 'rounds.v1.free-bet.show',
-  summary: 'One grant',
   params: grantParam,
   reply: freeBetSchema,
 })
@@ -135,10 +92,8 @@ export const cancelFreeBet = defineEndpoint({
   route: 'POST /v1/free-bets/{grant_id}/cancel',
   access: { 'operator-api': 'engagement:write' },
   subject: 'rounds.v1.free-bet.cancel',
-  summary: 'Cancel a grant',
   params: grantParam,
   reply: freeBetSchema,
-  errors: ['CONFLICT'],
 })
 
 // Reports. The gateway writes them as CSV for `Accept: text/csv`.
@@ -170,7 +125,6 @@ export const getReport = defineEndpoint({
   route: 'GET /v1/reports/summary',
   access: { 'operator-api': 'reports:read' },
   subject: 'rounds.v1.report.summary',
-  summary: 'Stakes, payouts and gross gaming revenue',
   query: z.strictObject(reportQuery),
   reply: reportSchema,
 })

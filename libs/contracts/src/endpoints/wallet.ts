@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineEndpoint, forDashboard, builders, everybody } from '../endpoint.ts'
 import { movementAttemptSchema, movementSchema, movementStatus, movementType } from '../objects/movement.ts'
 import { walletCheckSchema, walletPutSchema, walletSchema } from '../objects/wallet.ts'
-import { instant, pageOf, pageQuery, playerId, accountMode, windowQuery } from '../primitives.ts'
+import { pageOf, pageQuery, playerId, accountMode, windowQuery } from '../primitives.ts'
 
 /**
  * The public routes that the wallet-bridge service answers. Source: docs/contract.md, sections 3, 5 and 11.
@@ -27,7 +27,6 @@ export const listTransactions = defineEndpoint({
   route: 'GET /v1/transactions',
   access: { 'operator-api': 'transactions:read' },
   subject: 'wallet.v1.transaction.list',
-  summary: 'Movements',
   query: z.strictObject(filters),
   reply: movementsPage,
 })
@@ -35,30 +34,25 @@ export const getTransaction = defineEndpoint({
   route: 'GET /v1/transactions/{transaction_id}',
   access: { 'operator-api': 'transactions:read' },
   subject: 'wallet.v1.transaction.show',
-  summary: 'One movement',
   params: transactionParam,
   reply: movementSchema,
-  notFound: 'TRANSACTION_NOT_FOUND',
 })
 export const getTransactionAttempts = defineEndpoint({
   route: 'GET /v1/transactions/{transaction_id}/attempts',
   access: { 'operator-api': 'transactions:read' },
   subject: 'wallet.v1.transaction.attempts',
-  summary: 'Every wallet call of a movement',
   params: transactionParam,
   query: z.strictObject(pageQuery),
   reply: attemptsPage,
-  notFound: 'TRANSACTION_NOT_FOUND',
 })
 export const dashboardListTransactions = forDashboard(listTransactions, everybody)
-export const dashboardGetTransaction = forDashboard(getTransaction, everybody, { byId: true })
-export const dashboardGetTransactionAttempts = forDashboard(getTransactionAttempts, everybody, { byId: true })
+export const dashboardGetTransaction = forDashboard(getTransaction, everybody)
+export const dashboardGetTransactionAttempts = forDashboard(getTransactionAttempts, everybody)
 
 export const getWallet = defineEndpoint({
   route: 'GET /v1/dashboard/wallets/{environment}',
   access: { dashboard: builders },
   subject: 'wallet.v1.wallet.show',
-  summary: 'The wallet of an environment',
   params: walletParam,
   reply: walletSchema,
 })
@@ -66,17 +60,14 @@ export const putWallet = defineEndpoint({
   route: 'PUT /v1/dashboard/wallets/{environment}',
   access: { dashboard: builders },
   subject: 'wallet.v1.wallet.put',
-  summary: 'Configure the wallet; the secret is shown once, on creation',
   params: walletParam,
   body: walletPutSchema,
   reply: walletSchema,
-  statuses: [200, 201],
 })
 export const rotateWalletSecret = defineEndpoint({
   route: 'POST /v1/dashboard/wallets/{environment}/rotate-secret',
   access: { dashboard: builders },
   subject: 'wallet.v1.wallet.rotate-secret',
-  summary: 'New signing secret at once',
   params: walletParam,
   reply: walletSchema,
 })
@@ -84,11 +75,7 @@ export const checkWallet = defineEndpoint({
   route: 'POST /v1/dashboard/wallets/{environment}/check',
   access: { dashboard: builders },
   subject: 'wallet.v1.wallet.check',
-  summary: 'Call the wallet and say what is wrong with it',
   params: walletParam,
   reply: walletCheckSchema,
   budgetMs: 60_000,
 })
-
-/** The ledger travels as JSON lines or CSV in the body; the gateway streams it in chunks. Source: ours. */
-export const reconciliationQuery = z.strictObject({ from: instant, to: instant })

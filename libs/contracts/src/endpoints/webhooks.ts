@@ -1,12 +1,5 @@
 import { z } from 'zod'
-import {
-  defineEndpoint,
-  forDashboard,
-  builders,
-  deliveryRetriers,
-  everybody,
-  noContent,
-} from '../endpoint.ts'
+import { defineEndpoint, forDashboard, builders, deliveryRetriers, everybody } from '../endpoint.ts'
 import {
   deliveryDetailSchema,
   deliverySchema,
@@ -31,35 +24,24 @@ const inEnvironment = z.strictObject({ environment: accountMode.optional() })
 const oneWebhook = {
   params: z.strictObject({ webhook_id: webhookId }),
   query: inEnvironment,
-  byId: true,
-} as const
+}
 const oneReplay = {
   ...oneWebhook,
   params: z.strictObject({ webhook_id: webhookId, replay_id: z.string().max(64) }),
-} as const
+}
 
 // Endpoints
 export const createWebhook = defineEndpoint({
   route: 'POST /v1/dashboard/webhooks',
   access: { dashboard: builders },
   subject: 'webhooks.v1.endpoint.create',
-  summary: 'Create a webhook endpoint; the secret is shown once',
   body: webhookCreateSchema,
-  example: {
-    url: 'https://casino.example.com/hooks/pitboss',
-    environment: 'TEST',
-    events: ['round.completed'],
-  },
   reply: webhookEndpointSchema,
-  statuses: [201],
-  errors: ['CONFLICT'],
-  idempotent: true,
 })
 export const listWebhooks = defineEndpoint({
   route: 'GET /v1/dashboard/webhooks',
   access: { dashboard: builders },
   subject: 'webhooks.v1.endpoint.list',
-  summary: 'Webhook endpoints',
   query: inEnvironment.extend(pageQuery),
   reply: pageOf(webhookEndpointSchema),
 })
@@ -67,7 +49,6 @@ export const getWebhook = defineEndpoint({
   route: 'GET /v1/dashboard/webhooks/{webhook_id}',
   access: { dashboard: builders },
   subject: 'webhooks.v1.endpoint.show',
-  summary: 'One endpoint',
   ...oneWebhook,
   reply: webhookEndpointSchema,
 })
@@ -75,7 +56,6 @@ export const patchWebhook = defineEndpoint({
   route: 'PATCH /v1/dashboard/webhooks/{webhook_id}',
   access: { dashboard: builders },
   subject: 'webhooks.v1.endpoint.change',
-  summary: 'Change url, events, description or max_in_flight',
   ...oneWebhook,
   body: webhookPatchSchema,
   reply: webhookEndpointSchema,
@@ -84,15 +64,13 @@ export const deleteWebhook = defineEndpoint({
   route: 'DELETE /v1/dashboard/webhooks/{webhook_id}',
   access: { dashboard: builders },
   subject: 'webhooks.v1.endpoint.delete',
-  summary: 'Remove an endpoint',
   ...oneWebhook,
-  ...noContent,
+  reply: z.null(),
 })
 export const rotateWebhookSecret = defineEndpoint({
   route: 'POST /v1/dashboard/webhooks/{webhook_id}/rotate-secret',
   access: { dashboard: builders },
   subject: 'webhooks.v1.endpoint.rotate-secret',
-  summary: 'New signing secret; the old one stays valid for a while',
   ...oneWebhook,
   body: z.strictObject({ overlap_s: z.int().min(0).max(604_800).default(86_400) }),
   reply: z.strictObject({
@@ -105,16 +83,13 @@ export const testWebhook = defineEndpoint({
   route: 'POST /v1/dashboard/webhooks/{webhook_id}/test',
   access: { dashboard: builders },
   subject: 'webhooks.v1.endpoint.test',
-  summary: 'Send a test delivery',
   ...oneWebhook,
   reply: z.strictObject({ delivery_id: z.string() }),
-  statuses: [202],
 })
 export const pauseWebhook = defineEndpoint({
   route: 'POST /v1/dashboard/webhooks/{webhook_id}/pause',
   access: { dashboard: builders },
   subject: 'webhooks.v1.endpoint.pause',
-  summary: 'Hold deliveries',
   ...oneWebhook,
   reply: webhookEndpointSchema,
 })
@@ -122,7 +97,6 @@ export const resumeWebhook = defineEndpoint({
   route: 'POST /v1/dashboard/webhooks/{webhook_id}/resume',
   access: { dashboard: builders },
   subject: 'webhooks.v1.endpoint.resume',
-  summary: 'Deliver again, or skip what was held',
   ...oneWebhook,
   body: z.strictObject({ held: z.enum(['deliver', 'skip']) }),
   reply: webhookEndpointSchema,
@@ -131,7 +105,6 @@ export const createReplay = defineEndpoint({
   route: 'POST /v1/dashboard/webhooks/{webhook_id}/replay',
   access: { dashboard: builders },
   subject: 'webhooks.v1.replay.create',
-  summary: 'Send events of a period again',
   ...oneWebhook,
   body: z.strictObject({
     from: instant,
@@ -141,16 +114,12 @@ export const createReplay = defineEndpoint({
     dry_run: z.boolean().default(false),
   }),
   reply: replayJobSchema,
-  statuses: [202, 200],
   budgetMs: 30_000,
-  errors: ['CONFLICT'],
-  idempotent: true,
 })
 export const listReplays = defineEndpoint({
   route: 'GET /v1/dashboard/webhooks/{webhook_id}/replays',
   access: { dashboard: builders },
   subject: 'webhooks.v1.replay.list',
-  summary: 'Replay jobs',
   ...oneWebhook,
   query: inEnvironment.extend(pageQuery),
   reply: pageOf(replayJobSchema),
@@ -159,7 +128,6 @@ export const getReplay = defineEndpoint({
   route: 'GET /v1/dashboard/webhooks/{webhook_id}/replays/{replay_id}',
   access: { dashboard: builders },
   subject: 'webhooks.v1.replay.show',
-  summary: 'One replay job',
   ...oneReplay,
   reply: replayJobSchema,
 })
@@ -167,10 +135,8 @@ export const cancelReplay = defineEndpoint({
   route: 'POST /v1/dashboard/webhooks/{webhook_id}/replays/{replay_id}/cancel',
   access: { dashboard: builders },
   subject: 'webhooks.v1.replay.cancel',
-  summary: 'Cancel what was not sent yet',
   ...oneReplay,
   reply: replayJobSchema,
-  errors: ['CONFLICT'],
 })
 
 // Deliveries
@@ -187,7 +153,6 @@ export const listDeliveries = defineEndpoint({
   route: 'GET /v1/webhook-deliveries',
   access: { 'operator-api': 'events:read' },
   subject: 'webhooks.v1.delivery.list',
-  summary: 'Deliveries',
   query: z.strictObject(deliveryFilters),
   reply: deliveriesPage,
 })
@@ -195,21 +160,16 @@ export const retryDelivery = defineEndpoint({
   route: 'POST /v1/webhook-deliveries/{delivery_id}/retry',
   access: { 'operator-api': 'unrestricted' },
   subject: 'webhooks.v1.delivery.retry',
-  summary: 'Send a delivery again',
   params: deliveryParam,
   reply: deliverySchema,
-  statuses: [202],
-  errors: ['CONFLICT'],
 })
 export const dashboardListDeliveries = forDashboard(listDeliveries, everybody)
 export const dashboardGetDelivery = defineEndpoint({
   route: 'GET /v1/dashboard/webhook-deliveries/{delivery_id}',
   access: { dashboard: everybody },
   subject: 'webhooks.v1.delivery.show-for-dashboard',
-  summary: 'One delivery with its attempts',
   params: deliveryParam,
   query: inEnvironment,
   reply: deliveryDetailSchema,
-  byId: true,
 })
-export const dashboardRetryDelivery = forDashboard(retryDelivery, deliveryRetriers, { byId: true })
+export const dashboardRetryDelivery = forDashboard(retryDelivery, deliveryRetriers)

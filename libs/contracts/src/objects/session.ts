@@ -27,9 +27,6 @@ export const sessionSchema = z.strictObject({
 })
 export type Session = z.infer<typeof sessionSchema>
 
-/** The answer of a session's creation: the gateway adds the address with the player's token. */
-export const launchedSessionSchema = sessionSchema.extend({ launch_url: z.string() })
-
 /** Body of `POST /v1/sessions`. */
 export const sessionCreateSchema = z.strictObject({
   player_id: playerId,

@@ -3,6 +3,7 @@ import { reportSchema } from '@pitboss/contracts/endpoints/rounds'
 import { manifestSchema } from '@pitboss/contracts/endpoints/events'
 import { sessionSchema } from '@pitboss/contracts/objects/session'
 import { manifestType } from '@pitboss/contracts/token-claims'
+import { z } from 'zod'
 import type { AnswerDeps, Handler } from '../http/inbound.ts'
 import type { ForwardCall } from '../routes/route-entry.ts'
 import { callerOf, callService } from './forward.ts'
@@ -27,6 +28,12 @@ const columns = [
   'refunds',
   'ggr',
 ] as const
+
+/** The answer of a session's creation: the gateway adds the address with the player's token. */
+export const launchedSessionSchema = sessionSchema.extend({ launch_url: z.string() })
+
+/** The answer of the manifest's route: the gateway adds a compact JWS by the current token key. */
+export const signedManifestSchema = manifestSchema.extend({ signature: z.string() })
 
 /**
  * `POST /v1/sessions`: the session of the rounds service with a launch url. The token is in the fragment, so

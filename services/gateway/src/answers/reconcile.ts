@@ -5,13 +5,15 @@ import { toErrorEnvelope, invalidField, ServiceError } from '@pitboss/errors/ser
 import { reconcileChunk, reconcileOurs } from '@pitboss/contracts/calls/wallet'
 import { diffLedger, type Finding } from '@pitboss/ledger/diff-ledger'
 import { type LedgerFormat, readLedger } from '@pitboss/ledger/ledger-lines'
-import type { reconciliationQuery } from '@pitboss/contracts/endpoints/wallet'
-import type { z } from 'zod'
+import { instant } from '@pitboss/contracts/primitives'
+import { z } from 'zod'
 import type { Answer, Inbound } from '../http/inbound.ts'
 import { requirePlainEncoding } from '../input/read-body.ts'
 import { singleHeader } from '../input/headers.ts'
 import { createFairPlaces } from '../limits/fair-places.ts'
 import { callerOf } from './forward.ts'
+
+export const reconciliationQuery = z.strictObject({ from: instant, to: instant })
 
 type ReconcileInbound = Inbound<unknown, z.infer<typeof reconciliationQuery>>
 

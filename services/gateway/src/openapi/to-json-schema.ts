@@ -17,6 +17,7 @@ import * as session from '@pitboss/contracts/objects/session'
 import * as user from '@pitboss/contracts/objects/user'
 import * as walletObjects from '@pitboss/contracts/objects/wallet'
 import { z } from 'zod'
+import { launchedSessionSchema, signedManifestSchema } from '../answers/completed-replies.ts'
 import { verifyReply } from '../answers/verify-round.ts'
 import type { JsonSchema } from './example-of.ts'
 
@@ -47,7 +48,7 @@ const components = {
   DeliveryDetail: webhook.deliveryDetailSchema,
   DeliveryPage: webhooks.listDeliveries.reply,
   Event: eventEnvelopeSchema,
-  EventManifest: events.getEventManifest.answer,
+  EventManifest: signedManifestSchema,
   EventPage: events.listEvents.reply,
   EventType: eventType,
   Fairness: fairnessSchema,
@@ -57,7 +58,7 @@ const components = {
   FreeBetPage: rounds.listFreeBets.reply,
   Game: game.gameSchema,
   GamePage: sessions.listGames.reply,
-  LaunchedSession: session.launchedSessionSchema,
+  LaunchedSession: launchedSessionSchema,
   LoginBody: user.loginBody,
   PlayRoundBody: play.playRound.body,
   PlayerSession: play.playerSessionSchema,

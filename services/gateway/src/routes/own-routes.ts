@@ -1,5 +1,4 @@
 import { listPublicKeys } from '@pitboss/contracts/calls/auth'
-import { reconciliationQuery } from '@pitboss/contracts/endpoints/wallet'
 import {
   acceptInvitationBody,
   acceptInvitationReply,
@@ -20,7 +19,7 @@ import { createEventTypes, eventTypesReply } from '../answers/event-types.ts'
 import { createMintToken } from '../answers/mint-token.ts'
 import { createDashboardPage, createPlayPage, createVerifyPage } from '../answers/pages.ts'
 import { createHealthz, createPublicKeys, createReadyz, healthReply } from '../answers/probes.ts'
-import { createReconcile } from '../answers/reconcile.ts'
+import { createReconcile, reconciliationQuery } from '../answers/reconcile.ts'
 import { createVerifyRound, verifyBody, verifyReply } from '../answers/verify-round.ts'
 import { callbackReply, createWalletCallback } from '../answers/wallet-callback.ts'
 import { own, type RouteEntry } from './route-entry.ts'

@@ -1,6 +1,6 @@
 import type { Call } from '@pitboss/contracts/call'
-import { type Caller, callerSchema } from '@pitboss/contracts/caller'
-import type { Access, defineEndpoint, LackingStep } from '@pitboss/contracts/endpoint'
+import { type Caller, callerSchema, type LackingStep } from '@pitboss/contracts/caller'
+import type { Access, defineEndpoint } from '@pitboss/contracts/endpoint'
 import type { ErrorCode } from '@pitboss/errors/catalogue'
 import { z } from 'zod'
 import { forward } from '../answers/forward.ts'
@@ -79,39 +79,44 @@ type AnyEndpoint = Omit<ReturnType<typeof defineEndpoint>, 'call'> & {
   }
 }
 
-type ForwardRules = {
+type ForwardRules = Partial<
+  Pick<RouteEntry, 'mayLack' | 'shed' | 'notFound' | 'errors' | 'byId' | 'idempotent' | 'example'>
+> & {
   limit?: 'exempt' | 'body'
-  shed?: ShedClass
+  /** Statuses of success; the first is the usual one. Default 200. After 204 comes no body. */
+  statuses?: readonly number[]
+  /** The body of the answer where the gateway adds to the service's reply. */
+  reply?: z.ZodType
   /** Sends the call and adds to the reply. Default: the reply as it is. */
   answer?: (deps: AnswerDeps, call: ForwardCall) => Handler
   alsoAnswers?: 'text/csv'
 }
 
 /** A route that a service answers. */
-export function forwarded(endpoint: AnyEndpoint, rules: ForwardRules = {}): RouteEntry {
+export function forwarded(endpoint: AnyEndpoint, summary: string, rules: ForwardRules = {}): RouteEntry {
   const { subject, service, budgetMs, callers, token, neverShed = false, reply } = endpoint.call
   const call = { subject, service, budgetMs, callers, token, neverShed, reply, request: forwardedSchema }
-  const answer = rules.answer ?? forward
+  const { answer = forward, statuses = [200] } = rules
   return {
     ...splitRoute(endpoint.route),
-    summary: endpoint.summary,
+    summary,
     access: endpoint.access,
-    mayLack: endpoint.mayLack ?? [],
+    mayLack: rules.mayLack ?? [],
     limit: rules.limit ?? 'counted',
     shed: rules.shed ?? 'read',
-    notFound: endpoint.notFound ?? 'NOT_FOUND',
-    errors: endpoint.errors ?? [],
-    byId: endpoint.byId ?? false,
-    idempotent: endpoint.idempotent ?? false,
+    notFound: rules.notFound ?? 'NOT_FOUND',
+    errors: rules.errors ?? [],
+    byId: rules.byId ?? false,
+    idempotent: rules.idempotent ?? false,
     anyQuery: false,
     shapes: {
       params: endpoint.params ?? null,
       query: endpoint.query,
       body: endpoint.body ?? null,
-      reply: endpoint.empty === true ? null : (endpoint.answer ?? endpoint.reply),
-      statuses: endpoint.statuses,
+      reply: statuses.includes(204) ? null : (rules.reply ?? endpoint.reply),
+      statuses,
     },
-    example: endpoint.example,
+    example: rules.example,
     bodyType: jsonType,
     alsoAnswers: rules.alsoAnswers ?? null,
     action: { kind: 'forward', call },

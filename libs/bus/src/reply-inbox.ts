@@ -1,19 +1,14 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { Msg, MsgHdrs, NatsConnection } from 'nats'
 import { type CallFailure, callFailure } from './call-failure.ts'
 import { inboxRoot } from './wire.ts'
 
-const tokenBytes = 16
+const prefixBytes = 16
 const noRespondersCode = 503
-
-/** 128 random bits as one token of a subject. */
-function randomToken(): string {
-  return randomBytes(tokenBytes).toString('base64url')
-}
 
 /** An inbox prefix that cannot be guessed: `_INBOX.<service>.<128 random bits>`. */
 export function newInboxPrefix(service: string): string {
-  return `${inboxRoot}${service}.${randomToken()}`
+  return `${inboxRoot}${service}.${randomBytes(prefixBytes).toString('base64url')}`
 }
 
 /** The reply subjects of one connection's requests. */
@@ -29,7 +24,7 @@ export type ReplyInbox = {
 type Waiting = { readonly subject: string; hear(message: Msg): void; fail(failure: CallFailure): void }
 
 /**
- * One subscription for the answers to all requests of a connection, and for each request a token of 128
+ * One subscription for the answers to all requests of a connection, and for each request a token of 122
  * random bits behind it, so that only who receives the request can answer it. The client's own tokens are
  * 8 characters of `Math.random()`, whose next values follow from a few.
  */
@@ -47,7 +42,7 @@ export function openReplyInbox(nc: NatsConnection, service: string): ReplyInbox 
 
   /** Returns how to stop waiting. */
   function ask(one: Waiting, data: Uint8Array, head?: MsgHdrs): () => void {
-    const token = randomToken()
+    const token = randomUUID()
     waiting.set(token, one)
     try {
       nc.publish(one.subject, data, {

@@ -2,7 +2,7 @@ import { type ErrorDetail, type ErrorResource, ServiceError } from '@pitboss/err
 import { isErrorCode } from '@pitboss/errors/catalogue'
 import { z } from 'zod'
 import { notStarted, shedByCallee } from './call-failure.ts'
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { type CallContext, callContextSchema } from '@pitboss/contracts/call'
 import { newId } from '@pitboss/runtime/new-id'
 import { type MsgHdrs, headers, type Msg } from 'nats'
@@ -104,8 +104,10 @@ const pattern = /^00-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/
  */
 export function childTraceparent(parent: string | undefined): string {
   const known = parent === undefined ? null : pattern.exec(parent)
-  const spanId = randomBytes(8).toString('hex')
-  if (known === null) return `00-${randomBytes(16).toString('hex')}-${spanId}-01`
+  // The two ends of a random uuid hold no version and no variant. Node draws many uuids at once.
+  const random = randomUUID()
+  const spanId = random.slice(0, 8) + random.slice(-8)
+  if (known === null) return `00-${randomUUID().replaceAll('-', '')}-${spanId}-01`
   return `00-${known[1]}-${spanId}-${known[2]}`
 }
 

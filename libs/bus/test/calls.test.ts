@@ -212,8 +212,12 @@ await t.test('calls', async (t) => {
     })
     const of = (root: RegExp) => seen.filter(({ subject }) => root.test(subject)).map(({ reply }) => reply)
     const replies = of(/^(rounds|\$SRV)\./)
-    t.ok(replies.every((reply) => /^_INBOX\.gateway\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{22}$/.test(reply)))
-    t.equal(new Set(replies.map((reply) => reply.split('.')[3])).size, 52, 'each has 128 bits of its own')
+    t.ok(replies.every((reply) => /^_INBOX\.gateway\.[A-Za-z0-9_-]{22}\.[0-9a-f-]{36}$/.test(reply)))
+    t.equal(
+      new Set(replies.map((reply) => reply.split('.')[3])).size,
+      52,
+      'each has 122 random bits of its own',
+    )
     const prefixes = new Set(of(/^\$JS\./).map((reply) => reply.split('.').slice(0, 3).join('.')))
     t.equal(prefixes.size, 1)
     t.match([...prefixes][0], /^_INBOX\.gateway\.[A-Za-z0-9_-]{22}$/)

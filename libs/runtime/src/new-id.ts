@@ -1,8 +1,9 @@
 import { v7 } from 'uuid'
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-const characters = 26
-const bitsPerCharacter = 5n
+const bitsPerCharacter = 5
+/** Of zeros before a uuid, which make its 128 bits 26 characters. */
+const paddingBits = 2
 
 /**
  * `<prefix>_` and 26 characters of lower-case Crockford base32: a UUIDv7, so ids made later sort later
@@ -11,11 +12,17 @@ const bitsPerCharacter = 5n
  */
 export function newId(prefix: string): string {
   if (!/^[a-z]{2,8}$/.test(prefix)) throw new RangeError(`bad id prefix: ${prefix}`)
-  let rest = BigInt(`0x${v7().replaceAll('-', '')}`)
   let text = ''
-  for (let position = 0; position < characters; position++) {
-    text = alphabet.charAt(Number(rest & 31n)) + text
-    rest >>= bitsPerCharacter
+  let held = 0
+  let heldBits = paddingBits
+  for (const byte of v7(undefined, new Uint8Array(16))) {
+    held = (held << 8) | byte
+    heldBits += 8
+    while (heldBits >= bitsPerCharacter) {
+      heldBits -= bitsPerCharacter
+      text += alphabet.charAt(held >> heldBits)
+      held &= (1 << heldBits) - 1
+    }
   }
   return `${prefix}_${text}`
 }

@@ -216,5 +216,10 @@ function takeFor(limiters: Limiters, { actor, operatorId }: Identity): Verdict {
 }
 
 /** Finds characters that a path cannot hold. Source: docs/contract.md, section 11. */
-const hasControlCharacter = (text: string): boolean =>
-  Array.from(text, (character) => character.charCodeAt(0)).some((code) => code < 0x20 || code === 0x7f)
+function hasControlCharacter(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code < 0x20 || code === 0x7f) return true
+  }
+  return false
+}

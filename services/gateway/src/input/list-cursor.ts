@@ -11,6 +11,7 @@ import { validatePart } from './validate.ts'
 
 type Part = ReturnType<typeof validatePart>
 
+const querySchema = z.record(z.string(), z.unknown())
 const filtersSchema = z.record(z.string(), z.string())
 const pageSchema = z.looseObject({ next_cursor: z.string() })
 /** Fields that each page may choose anew. */
@@ -46,7 +47,7 @@ export function withFilters(body: unknown, query: unknown): unknown {
 
 /** The filters of a query; null for none. */
 function filtersOf(query: unknown): Record<string, string> | null {
-  const fields = z.record(z.string(), z.unknown()).parse(query ?? {})
+  const fields = querySchema.parse(query ?? {})
   const filters = Object.entries(fields).filter(
     ([name, value]) => value !== undefined && !ofThePage.has(name),
   )

@@ -32,6 +32,7 @@ import {
 import { createGameAccess, createGames } from './actions/games.ts'
 import { createSessions } from './actions/sessions.ts'
 import { createFreeBets } from './actions/free-bets.ts'
+import { createEndAsTold } from './actions/end-as-told.ts'
 import { createHealOrphans } from './actions/heal-orphans.ts'
 import { createJoinMovement } from './actions/join-movement.ts'
 import { createLateMovementHandler, createRecoverRound, createSweepRounds } from './actions/recover-round.ts'
@@ -50,8 +51,8 @@ import { createGameHandlers } from './calls/games.ts'
 import { createPlayerHandlers } from './calls/player.ts'
 import { createReportHandlers } from './calls/reports.ts'
 import {
-  createOrphanHandlers,
   createRepublishHandlers,
+  createRestoreHandlers,
   createRewindHandlers,
   createRoundHandlers,
   createTransactionHandlers,
@@ -218,7 +219,9 @@ export async function startRounds({
     ...createRoundHandlers({ rounds: reads, voidRound: createVoidRound({ ...parts, reads }) }),
     ...createRewindHandlers({ rewinds, bus, audit }),
     ...createRepublishHandlers({ tellEndAgain: createTellEndAgain({ ...parts, outbox: roundOutbox }) }),
-    ...createOrphanHandlers({ orphans: createHealOrphans(parts) }),
+    ...createRestoreHandlers({
+      ...{ rounds: reads, orphans: createHealOrphans(parts), endAsTold: createEndAsTold(parts) },
+    }),
     ...createTransactionHandlers({ placeTransaction }),
     ...sealCalls(seals),
     ...createFreeBetHandlers({ freeBets: createFreeBets(parts), clock }),

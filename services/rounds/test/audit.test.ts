@@ -1,4 +1,9 @@
-import { movementsRewind, opsHealOrphan, opsSetGame } from '@pitboss/contracts/calls/rounds'
+import {
+  movementsRewind,
+  opsEndRoundAsTold,
+  opsHealOrphan,
+  opsSetGame,
+} from '@pitboss/contracts/calls/rounds'
 import { dashboardPatchGame, patchGame } from '@pitboss/contracts/endpoints/sessions'
 import { holdAudit } from '@pitboss/testing/hold-audit'
 import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
@@ -47,6 +52,17 @@ await holdAudit(t, {
     },
     'rounds.v1.ops.seal-rewrite': {
       why: 'it seals the same values anew; the command records it, once for all services and pages',
+    },
+    'rounds.v1.ops.round-end-as-told': {
+      ...{ act: 'round.heal', ...byOperations, operatorId },
+      run: async () => {
+        const { round_id: roundId } = await rig.play(await rig.openSession({ game: 'mines' }))
+        const { bombs } = await rig.board(roundId)
+        const outcome = { tiles_opened: bombs, bomb_positions: bombs, won: false }
+        const end = { status: 'SETTLED' as const, payout: '0.00', outcome, end_reason: 'loss' }
+        await rig.bus.call(opsEndRoundAsTold, { order, roundId, end })
+        return []
+      },
     },
     'rounds.v1.ops.game-set': {
       ...{ act: 'game.set', ...byOperations },

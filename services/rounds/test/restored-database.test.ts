@@ -1,9 +1,15 @@
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
-import { opsHealOrphan, opsOrphanedStakes } from '@pitboss/contracts/calls/rounds'
+import {
+  opsEndRoundAsTold,
+  opsHealOrphan,
+  opsOrphanedStakes,
+  opsUnendedRounds,
+} from '@pitboss/contracts/calls/rounds'
+import { eventDataSchemas } from '@pitboss/contracts/objects/event'
 import * as playEndpoints from '@pitboss/contracts/endpoints/play'
 import type { Document } from 'mongodb'
 import t from 'tap'
-import { act, cashOut, codeOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
+import { act, bombTile, cashOut, codeOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
 t.setTimeout(90_000)
 
@@ -94,6 +100,78 @@ t.test('a round that is played to its end again is paid once', async (t) => {
   t.match(again, { status: 'SETTLED', payout: paid.payout })
   const wins = rig.wallet.asked.filter(({ type }) => type === 'WIN').map(({ transactionId }) => transactionId)
   t.equal(wins.length, 1, 'the second time under an id that wallet-bridge knows')
+})
+
+t.test('a mines round that had ended is ended again as its event told it', async (t) => {
+  const rig = await startRig(t, { running: false })
+  const stop = await rig.start()
+  const sessions = await Promise.all([0, 1, 2].map(() => rig.openSession({ game: 'mines' })))
+  const rounds = await Promise.all(sessions.map((session) => rig.play(session)))
+  const [lost = '', won = '', open = ''] = rounds.map(({ round_id }) => round_id)
+  const [lostSitting, wonSitting] = sessions
+  if (lostSitting === undefined || wonSitting === undefined) return t.fail('there are three sessions')
+  const backup = await dump(rig)
+  await act(rig, lostSitting, lost, await bombTile(rig, lost))
+  await act(rig, wonSitting, won, await safeTile(rig, won))
+  const paid = await cashOut(rig, wonSitting, won)
+  const first = { lost: await rig.round(lost), won: await rig.round(won) }
+  await stop()
+  await restore(rig, backup)
+  await rig.start()
+  const { scope } = rig
+  const listed = await rig.bus.call(opsUnendedRounds, { scope, status: 'OPEN', after: null })
+  t.strictSame(listed.data.map(({ round_id }) => round_id).toSorted(), [lost, won, open].toSorted())
+
+  const told = (await rig.events()).filter(({ type }) => type === 'round.completed')
+  const endOf = (roundId: string) => {
+    const event = told.find(({ data }) => data.round_id === roundId)
+    const { status, payout, outcome, end_reason } = eventDataSchemas['round.completed'].parse(event?.data)
+    return { status, payout, outcome, end_reason }
+  }
+  const end = (roundId: string, as = endOf(roundId), dryRun = false) =>
+    rig.bus.call(opsEndRoundAsTold, { order: { ...order, dryRun }, roundId, end: as })
+  t.equal(
+    await codeOf(end(lost, { ...endOf(won), payout: '0.00' })),
+    'CONFLICT',
+    'the seed gives another end',
+  )
+  t.equal((await end(lost, endOf(lost), true)).status, 'OPEN', 'a dry run')
+  t.equal((await end(lost)).status, 'SETTLED')
+  t.equal((await end(won)).status, 'SETTLED')
+  t.equal((await end(won)).status, 'SETTLED', 'once more changes nothing')
+  const withoutTimes = ({ completed_at: _completed, ...rest }: typeof paid) => rest
+  t.strictSame(withoutTimes(await rig.round(lost)), withoutTimes(first.lost))
+  t.strictSame(withoutTimes(await rig.round(won)), withoutTimes(first.won))
+  t.equal(rig.wallet.asked.filter(({ type }) => type === 'WIN').length, 1, 'the win under its first id')
+  t.match(await cashOut(rig, wonSitting, won), { payout: paid.payout }, 'its last action has its answer')
+  t.equal(await codeOf(act(rig, lostSitting, lost, await safeTile(rig, lost))), 'ROUND_ALREADY_SETTLED')
+  t.equal((await rig.round(open)).status, 'OPEN', 'no event tells its end')
+})
+
+t.test('a round that was voided is voided again', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession({ game: 'mines' })
+  const { round_id: roundId } = await rig.play(session)
+  const end = { status: 'VOIDED', payout: '0.00', outcome: null, end_reason: 'abandoned' } as const
+  const again = () => rig.bus.call(opsEndRoundAsTold, { order, roundId, end })
+  t.equal(await codeOf(again()), 'CONFLICT', 'its stake has not gone back')
+  const [stake] = rig.wallet.asked
+  rig.wallet.end(rig.scope, stake?.transactionId ?? '', 'REFUNDED')
+  t.equal((await again()).status, 'VOIDED')
+  t.match(await rig.round(roundId), { status: 'VOIDED', payout: '0.00' })
+})
+
+t.test('a free round that was voided is voided again, and its free bet is back', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession({ game: 'mines' })
+  const body = { player_id: session.player_id, game: 'mines', currency: 'USD', stake: '1.00', count: 1 }
+  const asked = { caller: rig.caller(), params: {}, query: {}, body }
+  const { grant_id } = (await rig.bus.call(endpoints.createFreeBet.call, asked)).body
+  const { round_id: roundId } = await rig.play(session, { free_bet: true })
+  const end = { status: 'VOIDED', payout: '0.00', outcome: null, end_reason: 'abandoned' } as const
+  t.equal((await rig.bus.call(opsEndRoundAsTold, { order, roundId, end })).status, 'VOIDED')
+  const shown = { caller: rig.caller(), params: { grant_id }, query: {}, body: undefined }
+  t.equal((await rig.bus.call(endpoints.getFreeBet.call, shown)).body.remaining, 1)
 })
 
 /** Every document of the database. */

@@ -63,6 +63,8 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
         ...['movement', 'diff', join(stack.dataDir, 'nowhere.csv'), '--operator', demo.operator_id],
         ...['--from', '2026-11-20', '--to', '2026-11-21'],
       ],
+      ['round', 'reopened', '--operator', 'nobody'],
+      ['round', 'reopened', '--operator', demo.operator_id, '--heal'],
       ['operator', 'list', '--data-dir', join(stack.dataDir, 'nowhere')],
     ]
     await Promise.all(

@@ -108,5 +108,46 @@ export const opsHealOrphan = defineCall({
   reply: z.strictObject({ transaction_id: z.string(), refund: z.string().nullable() }),
   budgetMs: 20_000,
 })
+/**
+ * Rounds of an account that the game drives and that have not ended, newest first. `next` is the `after` of the
+ * following page; null after the last one.
+ */
+export const opsUnendedRounds = defineCall({
+  subject: 'rounds.v1.ops.rounds-unended',
+  callers: ['ops'],
+  request: z.strictObject({
+    scope: scopeSchema,
+    status: z.enum(['PENDING', 'OPEN']),
+    after: z.string().max(64).nullable(),
+  }),
+  reply: z.strictObject({
+    data: z.array(z.strictObject({ round_id: z.string(), player_id: z.string(), game: z.string() })),
+    next: z.string().nullable(),
+  }),
+  budgetMs: 10_000,
+})
+/** The part of `round.completed` that says how a round has ended. */
+export const toldEnd = z.object({
+  status: z.enum(['SETTLED', 'VOIDED']),
+  payout: z.string(),
+  outcome: z.record(z.string(), z.unknown()).nullable(),
+  end_reason: z.string().nullable(),
+})
+/**
+ * Ends a round as its `round.completed` has told it, after the database of rounds was set back. Repeating it
+ * changes nothing. The reply has the status from then on: PENDING for a round whose stake is still settled.
+ * ROUND_NOT_FOUND; CONFLICT when the operator drives the round, or its seed and bet give another end.
+ */
+export const opsEndRoundAsTold = defineCall({
+  subject: 'rounds.v1.ops.round-end-as-told',
+  callers: ['ops'],
+  request: z.strictObject({
+    order: opsOrder,
+    roundId: z.string().max(64),
+    end: toldEnd,
+  }),
+  reply: z.strictObject({ round_id: z.string(), status: z.string() }),
+  budgetMs: 20_000,
+})
 /** Rewinds of the consumer of movements' late results. */
 export const movementsRewind = defineRewindCalls('rounds')

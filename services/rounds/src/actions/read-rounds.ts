@@ -1,4 +1,4 @@
-import { type Caller, lookupScopes } from '@pitboss/contracts/caller'
+import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import type { listRounds } from '@pitboss/contracts/endpoints/rounds'
 import { roundId as roundIdSchema } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
@@ -12,6 +12,8 @@ import { readWindow } from './read-window.ts'
 
 type ListQuery = z.output<typeof listRounds.query>
 
+const unendedMax = 200
+
 export type ReadRounds = ReturnType<typeof createReadRounds>
 
 /**
@@ -20,7 +22,7 @@ export type ReadRounds = ReturnType<typeof createReadRounds>
  */
 export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cursors'>) {
   const { unfinished, countUnfinished } = rounds
-  return { find, findAnywhere, between, list, unfinished, countUnfinished }
+  return { find, findAnywhere, between, unended, list, unfinished, countUnfinished }
 
   /** @throws ServiceError ROUND_NOT_FOUND */
   async function find(caller: Caller, roundId: string): Promise<StoredRound> {
@@ -48,6 +50,17 @@ export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cu
     limit: number,
   ): Promise<RoundState[]> {
     return (await rounds.between(window, after, limit)).map(({ round }) => round)
+  }
+
+  /** Rounds of an account that the game drives and that have not ended, newest first, for operations. */
+  async function unended(
+    scope: Scope,
+    status: 'PENDING' | 'OPEN',
+    before: string | null,
+  ): Promise<{ found: RoundState[]; next: string | null }> {
+    const page = await rounds.list(scope, { status }, { before, max: unendedMax })
+    const next = page.length < unendedMax ? null : (page.at(-1)?.id ?? null)
+    return { found: page.filter(({ driver }) => driver === 'game'), next }
   }
 
   async function list(

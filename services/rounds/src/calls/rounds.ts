@@ -6,6 +6,7 @@ import { orderedBy } from '@pitboss/contracts/audit'
 import type { Caller } from '@pitboss/contracts/caller'
 import {
   countUnfinishedRounds,
+  opsEndRoundAsTold,
   opsHealOrphan,
   opsOrphanedStakes,
   opsRepublishRound,
@@ -13,6 +14,7 @@ import {
   opsRoundsBetween,
   opsRoundsStatus,
   opsShowRound,
+  opsUnendedRounds,
 } from '@pitboss/contracts/calls/rounds'
 import {
   dashboardGetRound,
@@ -26,6 +28,7 @@ import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { RewindStore } from '@pitboss/storage/rewind-store'
 import { answerPage } from '@pitboss/storage/read-page'
+import type { EndAsTold } from '../actions/end-as-told.ts'
 import type { HealOrphans } from '../actions/heal-orphans.ts'
 import type { PlaceTransaction } from '../actions/place-transaction.ts'
 import type { ReadRounds } from '../actions/read-rounds.ts'
@@ -133,9 +136,31 @@ export function createRepublishHandlers({ tellEndAgain }: { tellEndAgain: TellEn
   ]
 }
 
-/** Calls of operations about stakes without a round. Source: docs/runbook.md. */
-export function createOrphanHandlers({ orphans }: { orphans: HealOrphans }): CallHandler[] {
+/**
+ * Calls of operations after the database of rounds was restored: stakes without a round, and rounds that are
+ * open again. Source: docs/runbook.md.
+ */
+export function createRestoreHandlers({
+  orphans,
+  rounds,
+  endAsTold,
+}: {
+  orphans: HealOrphans
+  rounds: Pick<ReadRounds, 'unended'>
+  endAsTold: EndAsTold
+}): CallHandler[] {
   return [
+    handler(opsUnendedRounds, async ({ scope, status, after }) => {
+      const { found, next } = await rounds.unended(scope, status, after)
+      return {
+        data: found.map(({ id, playerId, game }) => ({ round_id: id, player_id: playerId, game })),
+        next,
+      }
+    }),
+    handler(opsEndRoundAsTold, async (told, { requestId }) => ({
+      round_id: told.roundId,
+      status: await endAsTold(told, requestId),
+    })),
     handler(opsOrphanedStakes, async ({ scope, transactionIds }) => ({
       data: (await orphans.list(scope, transactionIds)).map(
         ({ transaction_id, round_id, player_id, game, amount, currency, created_at }) => {

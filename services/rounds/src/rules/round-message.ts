@@ -22,6 +22,15 @@ export type RoundMessage =
   | { readonly type: 'cash-out' }
   /** The player has left the round: nothing was done in it after `since`. */
   | { readonly type: 'abandon'; readonly since: Date }
+  /**
+   * An event has told the end of this round, which a restored database does not know. `play` is null for a
+   * round that was voided.
+   */
+  | {
+      readonly type: 'end-as-told'
+      readonly play: { readonly actions: readonly number[]; readonly payout: bigint } | null
+      readonly endReason: string | null
+    }
   | { readonly type: 'win-paid'; readonly transactionId: string }
   | { readonly type: 'win-failed'; readonly transactionId: string }
   /** The operator's server asks for a movement of a round that it drives. */

@@ -40,6 +40,8 @@ function change(round: RoundState, message: RoundMessage, context: RoundContext)
       return act(round, message, context)
     case 'abandon':
       return abandon(round, message.since, context)
+    case 'end-as-told':
+      return endAsTold(round, message, context)
     case 'win-paid':
       return endWin(round, message.transactionId, 'PAID')
     case 'win-failed':
@@ -150,9 +152,7 @@ function abandon(round: RoundState, since: Date, context: RoundContext): Step {
   if (round.actions.length > 0) {
     return { ...applyPlay(round, context.play(round.actions, true), context), endReason: 'abandoned' }
   }
-  if (round.freeBet) {
-    return { ...round, status: 'VOIDED', payout: 0n, endReason: 'abandoned', grantReturn: 'OWED' }
-  }
+  if (round.freeBet) return giveGrantBack(round)
   const [stake] = round.stakes
   if (stake === undefined) return 'unchanged'
   const reversal = {
@@ -165,6 +165,39 @@ function abandon(round: RoundState, since: Date, context: RoundContext): Step {
   } as const
   const returning = withStake(round, { ...stake, state: 'RETURNING' })
   return { ...returning, reversals: [...round.reversals, reversal], endReason: 'abandoned' }
+}
+
+function giveGrantBack(round: RoundState): RoundState {
+  return { ...round, status: 'VOIDED', payout: 0n, endReason: 'abandoned', grantReturn: 'OWED' }
+}
+
+/**
+ * Ends a round as it had ended before its database was set back: its seed and bet give the same outcome, payout
+ * and win id, so wallet and wallet-bridge know the win if it was paid.
+ */
+function endAsTold(
+  round: RoundState,
+  { play, endReason }: Extract<RoundMessage, { type: 'end-as-told' }>,
+  context: RoundContext,
+): Step {
+  if (round.status === 'PENDING') return refuse('ROUND_IN_PROGRESS')
+  if (round.status !== 'OPEN') return 'unchanged'
+  const other = refuse('CONFLICT', { message: 'Seed and bet of the round give another end.' })
+  if (round.driver === 'operator' || isBeingReturned(round)) return other
+  // The stake of any other voided round has gone back: wallet-bridge tells that.
+  if (play === null) return round.freeBet && round.actions.length === 0 ? giveGrantBack(round) : other
+  const ended = applyPlay(round, context.play(play.actions, true), context)
+  if (ended.status === 'OPEN' || ended.payout !== play.payout) return other
+  const tile = ended.actions.at(-1)
+  const finalAction =
+    ended.endReason === 'cashout'
+      ? endReason === 'abandoned'
+        ? null
+        : ({ kind: 'cashout' } as const)
+      : tile === undefined
+        ? null
+        : ({ kind: 'reveal', tile } as const)
+  return { ...ended, endReason, finalAction, lastActionAt: context.now }
 }
 
 /** Whether the only stake of a round that we play is on its way back. */

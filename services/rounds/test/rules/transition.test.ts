@@ -120,6 +120,13 @@ const message: fc.Arbitrary<RoundMessage> = fc.oneof(
   ),
   fc.record({ type: fc.constant('reveal' as const), tile: fc.integer({ min: 0, max: 24 }) }),
   fc.record({
+    type: fc.constant('end-as-told' as const),
+    play: fc.option(
+      fc.record({ actions: fc.array(fc.integer({ min: 0, max: 24 }), { maxLength: 4 }), payout: minor }),
+    ),
+    endReason: fc.constantFrom('cashout', 'loss', 'abandoned'),
+  }),
+  fc.record({
     type: fc.constantFrom('win-paid' as const, 'win-failed' as const, 'withdraw' as const),
     transactionId: id,
   }),

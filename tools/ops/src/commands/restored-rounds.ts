@@ -1,0 +1,178 @@
+import type { Bus } from '@pitboss/bus/connect-bus'
+import {
+  opsEndRoundAsTold,
+  opsHealOrphan,
+  opsOrphanedStakes,
+  opsUnendedRounds,
+  toldEnd,
+} from '@pitboss/contracts/calls/rounds'
+import { opsReconcileOurs } from '@pitboss/contracts/calls/wallet'
+import { opsEventsOfRound } from '@pitboss/contracts/calls/webhooks'
+import { operatorIdOf } from '@pitboss/contracts/primitives'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { type Command, Option } from 'commander'
+import { z } from 'zod'
+import { UsageError } from '../failures.ts'
+import { onRun, type OpsRun, withChangeFlags } from '../ops-run.ts'
+import { textTable } from '../output.ts'
+import { readInstant } from '../read-flags.ts'
+
+type Orphan = {
+  readonly transaction_id: string
+  readonly round_id: string
+  readonly nonce: number | null
+  /** Whether an event says that the round has ended: then its stake was played. */
+  readonly ended: boolean
+  refund: string | null
+  /** The code with which this one was refused; the others are healed all the same. */
+  refused: string | null
+}
+
+type Reopened = {
+  readonly round_id: string
+  readonly player_id: string
+  readonly game: string
+  status: string
+  readonly end: z.infer<typeof toldEnd>
+  refused: string | null
+}
+
+const chunk = 100
+const eventSchema = z.object({
+  type: z.string(),
+  data: z
+    .object({ fairness: z.object({ nonce: z.int() }) })
+    .optional()
+    .catch(undefined),
+})
+const endEvent = z.object({ type: z.literal('round.completed'), data: toldEnd })
+
+/** `round orphans`: stakes without a round, after the database of rounds was restored. docs/runbook.md. */
+export function addOrphans(noun: Command): void {
+  const orphans = withAccount(
+    noun
+      .command('orphans')
+      .description('stakes that stand at the wallet without a round, after a database was restored'),
+  )
+    .requiredOption('--from <time>', 'of the stakes, inclusive', readInstant)
+    .requiredOption('--to <time>', 'of the stakes, inclusive', readInstant)
+    .option('--heal', 'give back the stakes of rounds that have not ended, and move nonces beyond all', false)
+  onRun(orphans, async ({ bus, order, show, confirm }, flags) => {
+    const scope = scopeOf(flags, order)
+    const orphans: Orphan[] = []
+    for await (const ids of stakesOf(bus, { scope, from: flags.from, to: flags.to })) {
+      const { data } = await bus.call(opsOrphanedStakes, { scope, transactionIds: ids })
+      for (const one of data)
+        orphans.push({ ...one, ...(await endOf(bus, one.round_id)), refund: null, refused: null })
+    }
+    if (flags.heal && orphans.length > 0) {
+      const open = orphans.filter(({ ended }) => !ended).length
+      await confirm(`Give back ${open} stakes and move ${orphans.length} nonce sequences?`)
+      for (const one of orphans) await orRefused(one, () => heal(one))
+    }
+    show(orphans, orphans.length === 0 ? 'every stake has its round' : textTable(orphans))
+
+    async function heal(one: Orphan): Promise<void> {
+      const { transaction_id: transactionId, nonce, ended } = one
+      const asked = { order, scope, transactionId, nonce, refund: !ended }
+      one.refund = (await bus.call(opsHealOrphan, asked)).refund
+    }
+  })
+}
+
+/** `round reopened`: rounds that are open again although an event tells their end. docs/runbook.md. */
+export function addReopened(noun: Command): void {
+  const reopened = withAccount(
+    noun
+      .command('reopened')
+      .description('rounds that are open although an event tells their end, after a database was restored'),
+  ).option('--heal', 'end them as their events say', false)
+  onRun(reopened, async ({ bus, order, show, confirm }, flags) => {
+    const scope = scopeOf(flags, order)
+    const found: Reopened[] = []
+    for await (const { status, ...round } of unendedOf(bus, scope)) {
+      const { data } = await bus.call(opsEventsOfRound, { roundId: round.round_id })
+      const [told] = data.flatMap(({ event }) => endEvent.safeParse(event).data ?? [])
+      if (told !== undefined) found.push({ ...round, status, end: told.data, refused: null })
+    }
+    if (flags.heal && found.length > 0) {
+      await confirm(`End ${found.length} rounds as their events say?`)
+      for (const one of found) await orRefused(one, () => heal(one))
+    }
+    const rows = found.map(({ end, ...rest }) => ({ ...rest, told: end.status, payout: end.payout }))
+    show(found, found.length === 0 ? 'no round is open that has ended' : textTable(rows))
+
+    async function heal(one: Reopened): Promise<void> {
+      const { round_id: roundId, end } = one
+      one.status = (await bus.call(opsEndRoundAsTold, { order, roundId, end })).status
+    }
+  })
+}
+
+function withAccount(command: Command): Command {
+  return withChangeFlags(command)
+    .requiredOption('--operator <operator>', 'op_… handle or uuid')
+    .addOption(
+      new Option('--environment <environment>').choices(['TEST', 'LIVE'] as const).default('LIVE' as const),
+    )
+}
+
+function scopeOf(
+  flags: { operator: string; environment: string; heal: boolean },
+  order: OpsRun['order'],
+): { operatorId: string; environment: 'SANDBOX' | 'LIVE' } {
+  const operatorId = operatorIdOf(flags.operator)
+  if (operatorId === null) throw new UsageError('--operator must be an op_… handle or a uuid')
+  if (flags.heal && order.reason === null)
+    throw new UsageError('--reason is needed: it goes into the audit log')
+  return { operatorId, environment: flags.environment === 'LIVE' ? 'LIVE' : 'SANDBOX' }
+}
+
+/** Notes a definite refusal at its row; whoever reads the list decides about it. */
+async function orRefused(row: { refused: string | null }, act: () => Promise<void>): Promise<void> {
+  try {
+    await act()
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'CONFLICT') throw error
+    row.refused = error.code
+  }
+}
+
+/** The ids of an account's stakes in a window, a chunk at a time. */
+async function* stakesOf(
+  bus: Bus,
+  window: { scope: ReturnType<typeof scopeOf>; from: string; to: string },
+): AsyncGenerator<string[]> {
+  let after: string | null = null
+  do {
+    const page: z.infer<(typeof opsReconcileOurs)['reply']> = await bus.call(opsReconcileOurs, {
+      ...window,
+      after,
+    })
+    const ids = page.rows.filter(({ type }) => type === 'BET').map(({ transaction_id }) => transaction_id)
+    for (let at = 0; at < ids.length; at += chunk) yield ids.slice(at, at + chunk)
+    after = page.next
+  } while (after !== null)
+}
+
+/** The rounds of an account that the game drives and that have not ended. */
+async function* unendedOf(bus: Bus, scope: ReturnType<typeof scopeOf>) {
+  for (const status of ['OPEN', 'PENDING'] as const) {
+    let after: string | null = null
+    do {
+      const page: z.infer<(typeof opsUnendedRounds)['reply']> = await bus.call(opsUnendedRounds, {
+        ...{ scope, status, after },
+      })
+      for (const round of page.data) yield { ...round, status }
+      after = page.next
+    } while (after !== null)
+  }
+}
+
+/** The nonce of a round by its events, and whether one of them says that it has ended. */
+async function endOf(bus: Bus, roundId: string): Promise<{ nonce: number | null; ended: boolean }> {
+  const { data } = await bus.call(opsEventsOfRound, { roundId })
+  const events = data.map(({ event }) => eventSchema.parse(event))
+  const nonce = events.flatMap((event) => event.data?.fairness.nonce ?? [])[0] ?? null
+  return { nonce, ended: events.some(({ type }) => type === 'round.completed') }
+}

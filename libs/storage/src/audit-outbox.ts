@@ -8,7 +8,7 @@ import type { Db, Document, UpdateFilter } from 'mongodb'
 import type { Logger } from 'pino'
 import type { IndexDeclaration } from './ensure-indexes.ts'
 
-const sweepEveryMs = 1000
+const sweepEveryMs = 5000
 const documentsPerPage = 100
 const entriesPerCall = 50
 const width = 8
@@ -72,7 +72,7 @@ export type AuditOutbox = {
   following<Args extends unknown[], Result>(
     run: (...args: Args) => Promise<Result>,
   ): (...args: Args) => Promise<Result>
-  /** Starts the sweeper, which looks every second. Returns the function that stops it. */
+  /** Starts the sweeper, which looks at once and every five seconds. Returns the function that stops it. */
   start(): () => Promise<void>
 }
 

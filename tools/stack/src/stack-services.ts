@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { NatsUser } from './nats/permissions.ts'
+import { readUserSeeds } from '@pitboss/engines/nats/nats-configuration'
 import { freePort } from '@pitboss/engines/processes/free-port'
 import { loadMasterKeys } from './state-file.ts'
 import { type ServiceName, type StackOptions, serviceNames, storedServices } from './stack-options.ts'
@@ -43,7 +44,6 @@ export async function serviceSpecs({
         httpUrl: `http://127.0.0.1:${probePort}`,
         environment: {
           NATS_URL: natsUrl,
-          ...(seeds[name] === undefined ? {} : { NATS_NKEY_SEED: seeds[name] }),
           PITBOSS_PROBE_HOST: '127.0.0.1',
           PITBOSS_PROBE_PORT: String(probePort),
           PITBOSS_BASE_URL: baseUrl,
@@ -52,7 +52,10 @@ export async function serviceSpecs({
             : { MONGODB_URL: mongodbUrl }),
           ...extrasOf(name, options.allowLoopback),
         },
-        ...(name === 'gateway' ? {} : { freshEnvironment: () => masterKeysOf(dataDir, name) }),
+        freshEnvironment: () => ({
+          ...natsSeedOf(dataDir, name, seeds),
+          ...(name === 'gateway' ? {} : masterKeysOf(dataDir, name)),
+        }),
       })
     }
   }
@@ -60,6 +63,17 @@ export async function serviceSpecs({
 }
 
 /** Read at each start of a process, so that keys can be exchanged while the others run. */
+function natsSeedOf(
+  dataDir: string,
+  name: ServiceName,
+  atStart: Readonly<Partial<Record<NatsUser, string>>>,
+): Record<string, string> {
+  // A broker of one's own has users of its own.
+  if (atStart[name] === undefined) return {}
+  return { NATS_NKEY_SEED: readUserSeeds(join(dataDir, 'nats', 'nats'))[name] ?? atStart[name] }
+}
+
+/** Read at each start of a process, as above. */
 function masterKeysOf(dataDir: string, name: ServiceName): Record<string, string> {
   return { PITBOSS_MASTER_KEYS: loadMasterKeys(dataDir, storedServices).get(name) ?? '' }
 }

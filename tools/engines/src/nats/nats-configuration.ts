@@ -112,27 +112,44 @@ export function withUserSeeds(
   dataDir: string,
   accounts: readonly NatsAccount[],
 ): { accounts: NatsAccount[]; seeds: Record<string, string> } {
-  const path = join(dataDir, 'nkeys.json')
-  const kept = readSeeds(path)
+  const kept = readUserSeeds(dataDir)
   const seeds: Record<string, string> = {}
   const keyed = accounts.map((account) => ({
     ...account,
     users: account.users.map((user) => {
       if (user.publicKey !== undefined || user.password !== undefined) return user
-      const seed = seeds[user.name] ?? kept[user.name] ?? text.decode(createUser().getSeed())
+      const seed = seeds[user.name] ?? kept[user.name] ?? newUserSeed()
       seeds[user.name] = seed
-      return { ...user, publicKey: fromSeed(new TextEncoder().encode(seed)).getPublicKey() }
+      return { ...user, publicKey: publicKeyOf(seed) }
     }),
   }))
   const all = { ...kept, ...seeds }
-  if (Object.keys(all).length > Object.keys(kept).length) {
-    writeFileSync(`${path}.new`, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 })
-    renameSync(`${path}.new`, path)
-  }
+  if (Object.keys(all).length > Object.keys(kept).length) writeUserSeeds(dataDir, all)
   return { accounts: keyed, seeds }
 }
 
-function readSeeds(path: string): Record<string, string> {
+/** A seed that nobody has yet. */
+export function newUserSeed(): string {
+  return text.decode(createUser().getSeed())
+}
+
+export function publicKeyOf(seed: string): string {
+  return fromSeed(new TextEncoder().encode(seed)).getPublicKey()
+}
+
+/** Replaces the seeds of a server's data folder, whole or not at all. */
+export function writeUserSeeds(dataDir: string, seeds: Readonly<Record<string, string>>): void {
+  const path = join(dataDir, 'nkeys.json')
+  writeFileSync(`${path}.new`, `${JSON.stringify(seeds, null, 2)}\n`, { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+}
+
+/**
+ * The seeds by user name that a server's data folder holds; none when it has no file of them.
+ * @throws EngineError when the file cannot be read as one
+ */
+export function readUserSeeds(dataDir: string): Record<string, string> {
+  const path = join(dataDir, 'nkeys.json')
   try {
     return seedsFile.parse(JSON.parse(readFileSync(path, 'utf8')))
   } catch (error) {

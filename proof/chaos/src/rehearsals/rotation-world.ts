@@ -1,0 +1,166 @@
+import { join } from 'node:path'
+import type { Cleanup } from '@pitboss/bench/harness/cleanup'
+import { type Product, startProduct } from '@pitboss/bench/harness/start-product'
+import { freePort } from '@pitboss/engines/processes/free-port'
+import type { DemoFile } from '@pitboss/stack/demo-file'
+import { createOperatorClient, type OperatorClient, send } from '@pitboss/testing/operator-client'
+import { waitFor } from '@pitboss/testing/wait-for'
+import { z } from 'zod'
+import { type ClientsAtWork, type Seat, startClients } from './clients-at-work.ts'
+import { orderOps } from './order-ops.ts'
+
+type KeyPair = DemoFile['test']
+
+/** A running product with clients at work on it, and what the steps of a rotation do to it. */
+export type RotationWorld = {
+  readonly folder: string
+  /** The time before which nothing of this rehearsal happened. */
+  readonly since: string
+  readonly clients: ClientsAtWork
+  product(): Product
+  demo(): DemoFile
+  operator(): OperatorClient
+  ops(...flags: string[]): Promise<unknown>
+  /** Stops the whole product and starts it again on the same folder and port. */
+  restart(): Promise<void>
+  changePassword(): Promise<void>
+  /** `POST /v1/dashboard/<path>` by the owner. @throws for another status */
+  asOwner(status: number, path: string, body?: object): Promise<Record<string, unknown>>
+  /** The status of a `PUT` to a part of the demo. */
+  put(url: string, body: object): Promise<number>
+  mint(keys: KeyPair): Promise<OperatorClient>
+  useKeyPair(keys: KeyPair): Promise<void>
+  /** Resolves when every event up to now has come to the receiver and was verified. */
+  allDelivered(): Promise<void>
+  /** The status that the token of the open round's player gets. */
+  tokenOfPlayer(): Promise<number>
+  /** @returns the status in which it ended */
+  endOpenRound(): Promise<string>
+}
+
+const replicas = 'gateway=2,auth=2,rounds=2,wallet-bridge=2,webhooks=2'
+const bet = { target: '50.00', direction: 'over' }
+const received = z.object({
+  data: z.array(z.looseObject({ event_id: z.string().nullable() })),
+  next_after: z.number().nullable(),
+})
+
+/** Starts two replicas of each service, a round that stays open, and four clients. */
+export async function openRotationWorld(folder: string, cleanup: Cleanup): Promise<RotationWorld> {
+  const since = new Date().toISOString()
+  const port = String(await freePort())
+  const start = () =>
+    startProduct({
+      dataDir: folder,
+      logPath: join(folder, `product-${Date.now()}.log`),
+      flags: ['--port', port, '--replicas', replicas],
+      environment: {},
+      cleanup,
+    })
+  let product = await start()
+  const demo = () => product.demo()
+  const dashboard = `${demo().base_url}/v1/dashboard`
+  let keys = demo().test
+  let operator = await createOperatorClient(demo())
+  let { email, password } = demo().dashboard
+
+  const signIn = async () => {
+    const signed = await send('POST', `${dashboard}/login`, { body: { email, password } })
+    if (signed.status !== 200) throw new Error(`the owner's sign-in answered ${signed.status}`)
+    return String(signed.body.access_token)
+  }
+  let person = await signIn()
+  const asOwner: RotationWorld['asOwner'] = async (status, path, body = {}) => {
+    const answer = await send('POST', `${dashboard}/${path}`, { token: person, body })
+    if (answer.status !== status)
+      throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+
+  const open = await operator.openSession({ player_id: 'miner', game: 'mines', currency: 'USD' })
+  const board = await open.call('POST', '/game/rounds', { stake: '1.00', bet: { mines: 3 } })
+  if (board.status !== 201) throw new Error(`the open round answered ${board.status}`)
+
+  async function player(name: string): Promise<Seat> {
+    const sit = () => operator.openSession({ player_id: name, game: 'dice', currency: 'USD' })
+    let session = await sit()
+    return {
+      name,
+      ask: (turn) =>
+        session.call('POST', '/game/rounds', { stake: '1.00', bet, transaction_id: `${name}-${turn}` }),
+      async renew() {
+        session = await sit()
+      },
+    }
+  }
+  const server: Seat = {
+    name: "the operator's server",
+    ask: () => operator.call('GET', '/games'),
+    async renew() {
+      operator = await createOperatorClient(demo(), keys)
+    },
+  }
+  const owner: Seat = {
+    name: 'a person at the dashboard',
+    ask: () => send('GET', `${dashboard}/me`, { token: person }),
+    async renew() {
+      person = await signIn()
+    },
+  }
+  const clients = startClients([await player('ann'), await player('ben'), server, owner])
+
+  return {
+    ...{ folder, since, clients, demo, asOwner },
+    product: () => product,
+    operator: () => operator,
+    ops: (...flags) => orderOps(folder, ...flags),
+    async restart() {
+      await product.stop()
+      product = await start()
+    },
+    async changePassword() {
+      const next = `${password} of another day`
+      await asOwner(200, 'me/password', { current_password: password, new_password: next })
+      password = next
+      person = await signIn()
+    },
+    put: async (url, body) => (await send('PUT', url, { body })).status,
+    mint: (pair) => createOperatorClient(demo(), pair),
+    async useKeyPair(pair) {
+      keys = pair
+      operator = await createOperatorClient(demo(), pair)
+    },
+    async allDelivered() {
+      const events = await operator.all(`/events?from=${encodeURIComponent(since)}`)
+      await waitFor(
+        async () => {
+          const there = await verifiedEvents(demo())
+          return events.every(({ id }) => there.has(String(id)))
+        },
+        { timeoutMs: 60_000, everyMs: 250, what: 'every event to be delivered' },
+      )
+    },
+    tokenOfPlayer: async () => (await open.call('GET', '/game/session')).status,
+    async endOpenRound() {
+      const round = `/game/rounds/${String(board.body.round_id)}`
+      const opened = await open.call('POST', `${round}/reveal`, { tile: 12 })
+      if (opened.status !== 200) throw new Error(`reveal answered ${JSON.stringify(opened.body)}`)
+      if (opened.body.status !== 'OPEN') return 'ended by a mine'
+      const paid = await open.call('POST', `${round}/cashout`)
+      if (paid.status !== 200) throw new Error(`cashout answered ${JSON.stringify(paid.body)}`)
+      return 'cashed out'
+    },
+  }
+}
+
+async function verifiedEvents({ receiver }: DemoFile): Promise<Set<string>> {
+  const ids = new Set<string>()
+  let after: number | null = 0
+  while (after !== null) {
+    const url = new URL(`/demo/received?verified=true&limit=1000&after=${after}`, receiver.url)
+    const page: z.infer<typeof received> = received.parse((await send('GET', url.href)).body)
+    for (const { event_id } of page.data) if (event_id !== null) ids.add(event_id)
+    after = page.next_after
+  }
+  return ids
+}

@@ -12,19 +12,13 @@ const heartbeatKey = 'heartbeat'
 const putTimeoutMs = 2000
 
 export type AccessBucket = {
-  /**
-   * Tells every gateway that what `key` names has changed. Resolves with the revision once stored.
-   * @throws within 2 s.
-   */
+  /** Tells every gateway that what `key` names has changed; answers with the revision. @throws within 2 s. */
   put(key: string, value: unknown): Promise<number>
   /** One beat; to be written every second. */
   heartbeat(): Promise<void>
 }
 
-/**
- * The writing side of the access bucket, for auth alone. Keys are `credential.<api_key>`, `user.<id>` and the
- * like.
- */
+/** The access bucket's writing side, for auth alone. Keys are like `credential.<api_key>`, `user.<id>`. */
 export async function createAccessBucket({ bus }: { bus: Bus }): Promise<AccessBucket> {
   const kv = await new Kvm(jetstream(bus.nc, { timeout: putTimeoutMs })).open(accessBucket)
   const put = async (key: string, value: unknown) => {
@@ -42,9 +36,7 @@ export async function createAccessBucket({ bus }: { bus: Bus }): Promise<AccessB
 const silenceMaxMs = 2500
 const checkEveryMs = 250
 const retryMs = 250
-/**
- * The same trouble is logged again after this long, then after twice as long each time, up to the greatest.
- */
+/** Time until the same trouble is logged again, doubled each time up to the greatest. */
 const tellAgainMs = 4000
 const tellAgainMaxMs = 60_000
 

@@ -3,10 +3,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 /** Cause of a SERVICE_UNAVAILABLE: nothing has been begun for this call, and the caller may know it. */
 export const notStarted = 'not-started'
 
-/**
- * Cause of the error that the caller then throws. It is another word, so that a callee which only passes it
- * on claims nothing for itself.
- */
+/** Cause of the caller's error: another word, so that a callee which passes it on claims nothing. */
 export const shedByCallee = 'shed'
 
 /** Reason why a call got no answer. Only after `timeout` may the callee have done something. */

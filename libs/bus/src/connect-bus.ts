@@ -34,9 +34,7 @@ export type Bus = {
   ): Promise<Reply>
   /** Asks outside the table of calls, as for `$SRV.PING.auth`. @throws ServiceError as `call` does. */
   request(subject: string, options: { timeoutMs: number }): Promise<Msg>
-  /**
-   * As `request`, for every answer within `listenMs`, at most `repliesMax`; none when there is no subscriber.
-   */
+  /** As `request`, for every answer within `listenMs`, at most `repliesMax`; none without a subscriber. */
   collect(subject: string, options: { listenMs: number; repliesMax: number }): Promise<Msg[]>
   /**
    * Publishes into JetStream under the event's id, or without one past the stream's memory of ids; resolves

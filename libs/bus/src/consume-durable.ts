@@ -77,10 +77,7 @@ export function consumeDurable({
     }
   }
 
-  /**
-   * One task moves messages into a bounded buffer, the other takes them from there: the client cannot tell
-   * how many wait in its iterator.
-   */
+  /** Two tasks and a bounded buffer, since the client cannot tell how many wait in its iterator. */
   async function work(messages: ConsumerMessages): Promise<void> {
     const buffer: JsMsg[] = []
     let ended = false

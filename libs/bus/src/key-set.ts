@@ -23,10 +23,7 @@ export type Jwks = readonly Record<string, unknown>[]
 type Keys = ReadonlyMap<string, CryptoKey>
 export type KeySet = ReturnType<typeof createKeySet>
 
-/**
- * The public keys of tokens. Keys older than `maxAgeMs` are loaded again beside the work; while that fails,
- * the known ones go on.
- */
+/** The public keys of tokens, loaded again beside the work past `maxAgeMs`; until then the old ones go on. */
 export function createKeySet({
   load,
   logger,

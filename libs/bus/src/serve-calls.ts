@@ -41,10 +41,7 @@ const stopTimeoutMs = 10_000
 /** Places of calls that are never shed, as a multiple of `concurrencyMax`. */
 const neverShedShare = 8
 
-/**
- * Binds `fn` to `call`: the request is parsed before, the reply after it (unknown fields of a plain object
- * are cut).
- */
+/** Binds `fn` to `call`: the request is parsed before, the reply after it, without its unknown fields. */
 export function handler<Request, Reply>(
   call: Call<Request, Reply>,
   fn: (request: Request, context: HandlerContext) => Promise<NoInfer<Reply>>,

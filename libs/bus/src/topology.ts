@@ -14,9 +14,7 @@ export type ConsumerDeclaration = {
   readonly config: Pick<ConsumerConfig, 'ack_policy'> & Partial<ConsumerConfig> & { durable_name: string }
 }
 
-/**
- * The log of all events: `events.v1.<sandbox|live>.<operatorId>.<type>`, where the type has dots of its own.
- */
+/** The log of all events, `events.v1.<sandbox|live>.<operatorId>.<type>`; a type has dots of its own. */
 export const eventsStream: StreamDeclaration = {
   name: 'EVENTS',
   description: 'Every event of every operator, for 30 days',
@@ -30,10 +28,7 @@ export const eventsStream: StreamDeclaration = {
   allow_direct: true,
 }
 
-/**
- * The bucket that carries revocations, switches and signing keys to the gateways; entries outlive every
- * token.
- */
+/** The bucket of revocations, switches and signing keys for the gateways; entries outlive every token. */
 export const accessBucket = 'access'
 /**
  * Subject root on which the bucket's server publishes each entry once it is stored, as `<accessNews>.<key>`

@@ -25,10 +25,7 @@ export const callHeaders = {
 } as const
 
 export const inboxRoot = '_INBOX.'
-/**
- * Prefix that the server puts in the place of another account's inbox. It refuses clients that name such a
- * subject.
- */
+/** Put by the server in the place of another account's inbox; it refuses clients that name such a subject. */
 export const answerRoot = '_R_.'
 
 /** Replies go to inboxes only: else a caller could make a service "reply" into an event subject. */
@@ -45,10 +42,7 @@ const wireErrorSchema = z.object({
   notStarted: z.boolean().optional(),
 })
 
-/**
- * The part of a service error that crosses the wire: everything public and, of the cause, whether anything
- * was begun at all.
- */
+/** The public parts of a service error and, of its cause, whether anything was begun at all. */
 export function encodeServiceError(error: ServiceError): Uint8Array {
   return encodeJson({
     code: error.code,

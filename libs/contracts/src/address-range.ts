@@ -43,9 +43,7 @@ export function isWithin(address: string, ranges: readonly (AddressRange | strin
   })
 }
 
-/**
- * An IPv4 or IPv6 address, mapped ones as the IPv4 address inside, without a zone; null for any other text.
- */
+/** An address, mapped IPv6 as the IPv4 inside, without a zone; null for any other text. */
 export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   if (text.includes(':')) {
     if (text.includes('%')) return parseAddress(text.split('%')[0] ?? '')

@@ -51,10 +51,7 @@ export const actorSchema = z.discriminatedUnion('kind', [
 ])
 export type Actor = z.infer<typeof actorSchema>
 
-/**
- * `eitherEnvironment` is true on dashboard routes that name one object by its id without saying the
- * environment: the id is looked up in both.
- */
+/** `eitherEnvironment`: an object named by id alone is looked up in both, on dashboard routes. */
 export const callerSchema = z.strictObject({
   scope: scopeSchema,
   eitherEnvironment: z.boolean(),

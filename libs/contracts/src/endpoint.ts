@@ -42,10 +42,7 @@ type EndpointDefinition<
 
 const nothing = z.strictObject({})
 
-/**
- * Defines a public endpoint. The request on the wire is `{ caller, params, query, body }` with parsed values,
- * the reply `{ status, body }`.
- */
+/** Defines a public endpoint, asked with `{ caller, params, query, body }`, answered `{ status, body }`. */
 export function defineEndpoint<
   Reply extends z.ZodType,
   Params extends z.ZodType = typeof nothing,
@@ -96,14 +93,9 @@ export function forDashboard<
   })
 }
 
-/**
- * Groups of dashboard users, for the endpoints they may use. Source: docs/contract.md, section 11, "Users".
- */
+/** Groups of dashboard users by what they may use. Source: docs/contract.md, section 11, "Users". */
 
-/**
- * Own account, games, brands, business, reports, and reads of sessions, rounds, transactions, events,
- * deliveries.
- */
+/** Own account, games, brands, business, reports; reads of sessions, money, events and deliveries. */
 export const everybody: readonly Role[] = ['OWNER', 'ADMIN', 'DEVELOPER', 'SUPPORT', 'VIEWER']
 export const ownerAlone: readonly Role[] = ['OWNER']
 export const ownerAndAdmin: readonly Role[] = ['OWNER', 'ADMIN']

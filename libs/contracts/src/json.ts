@@ -15,10 +15,7 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject | null {
   }
 }
 
-/**
- * Members at the top level of a JSON object's text, doubles included: an answer that says two things is
- * unreadable.
- */
+/** Members at the top level of a JSON object's text, doubles included, which nobody can read. */
 function countMembers(text: string): number {
   let depth = 0
   let members = 0
@@ -38,10 +35,7 @@ function endOfString(text: string, start: number): number {
   return at
 }
 
-/**
- * JSON with sorted object keys and without undefined fields: equal values give equal text.
- * @throws TypeError for a bigint
- */
+/** JSON with sorted keys and no undefined fields: equal values, equal text. @throws TypeError for a bigint */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, field: unknown) => {
     if (field === null || typeof field !== 'object' || Array.isArray(field)) return field
@@ -49,9 +43,7 @@ export function canonicalJson(value: unknown): string {
   })
 }
 
-/**
- * SHA-256 of a parsed body, in hex. The order of its fields does not count. @throws TypeError for a bigint
- */
+/** SHA-256 of a parsed body in hex, in any order of its fields. @throws TypeError for a bigint */
 export function hashBody(body: unknown): string {
   return createHash('sha256').update(canonicalJson(body)).digest('hex')
 }

@@ -29,10 +29,7 @@ export const transactionId = z
   .string()
   .regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 _ . : -')
 
-/**
- * The outer shape of an amount; the decimals that the currency allows are checked where the currency is
- * known.
- */
+/** The outer shape of an amount; its decimals are checked where the currency is known. */
 export const amount = z
   .string('must be a decimal string such as "10.00"')
   .regex(/^(0|[1-9][0-9]{0,14})(\.[0-9]{1,18})?$/, 'must be a decimal string such as "10.00"')
@@ -93,9 +90,7 @@ export const idempotencyKey = z
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.strictObject({ data: z.array(item), next_cursor: z.string().nullable() })
 
-/**
- * The environment that a setting of `environment` produces events in. Source: docs/contract.md, section 11.
- */
+/** The environment of the events that a setting produces. Source: docs/contract.md, section 11. */
 export function toEventEnvironment(environment: AccountMode): EventEnvironment {
   return environment === 'LIVE' ? 'LIVE' : 'SANDBOX'
 }
@@ -105,10 +100,7 @@ export function toAccountMode(environment: EventEnvironment): AccountMode {
   return environment === 'LIVE' ? 'LIVE' : 'TEST'
 }
 
-/**
- * Names an operator account for people: `op_` and its uuid without dashes. Source: docs/contract.md,
- * section 1.
- */
+/** An account's name for people: `op_` and its uuid without dashes. Source: docs/contract.md, section 1. */
 export function operatorHandleOf(operatorId: string): string {
   return `op_${operatorId.replaceAll('-', '')}`
 }

@@ -1,9 +1,6 @@
 import { z } from 'zod'
 
-/**
- * Access tokens: compact JWS, EdDSA (Ed25519), `kid` and `typ` in the header. Source: docs/contract.md,
- * section 3.
- */
+/** Access tokens: compact JWS, Ed25519, `kid` and `typ` in the header. docs/contract.md, section 3. */
 
 export const tokenIssuer = 'pitboss'
 
@@ -30,10 +27,7 @@ export const tokenHeaderSchema = z.strictObject({
   typ: z.string(),
 })
 
-/**
- * `sub` is the api key, the session id or the user id; `op` the operator's uuid; empty `scp` means
- * unrestricted.
- */
+/** `sub` is the api key, session id or user id; `op` the operator's uuid; empty `scp` is unrestricted. */
 export const tokenClaimsSchema = z.strictObject({
   iss: z.literal(tokenIssuer),
   aud: audience,

@@ -1,7 +1,4 @@
-/**
- * One row of the public error table. `status` is the HTTP status; `remedy` is what a developer should do
- * next.
- */
+/** One row of the public error table: HTTP status, and as `remedy` what a developer should do next. */
 type CatalogueRow = {
   readonly status: number
   readonly retryable: boolean

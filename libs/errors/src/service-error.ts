@@ -61,10 +61,7 @@ type ErrorEnvelope = {
   resource?: ErrorResource
 }
 
-/**
- * Renders any thrown value as the public envelope; unexpected ones become a bare INTERNAL_ERROR. Never
- * throws.
- */
+/** The public envelope of any thrown value; an unexpected one is a bare INTERNAL_ERROR. Never throws. */
 export function toErrorEnvelope(error: unknown, requestId: string): ErrorEnvelope {
   const known = error instanceof ServiceError ? error : new ServiceError('INTERNAL_ERROR')
   return {

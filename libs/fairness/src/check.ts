@@ -1,10 +1,7 @@
 const SHOWN_CHARACTERS_MAX = 200
 const SHOWN_ITEMS_MAX = 30
 
-/**
- * One line of a verification. `expected` and `actual` are texts for people, also when the value had another
- * type.
- */
+/** One line of a verification; `expected` and `actual` are texts for people, whatever the values are. */
 export type Check = {
   readonly name: string
   readonly ok: boolean

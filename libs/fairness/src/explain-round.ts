@@ -7,17 +7,11 @@ export type Explanation = {
   readonly seeds: Seeds
   /** SHA-256 of the server seed, computed here. */
   readonly serverSeedHash: string
-  /**
-   * Every draw of the round: HMAC messages, words, rejections, result. Empty for rounds without an outcome of
-   * ours.
-   */
+  /** Every draw: HMAC messages, words, rejections, result. Empty for a round without an outcome of ours. */
   readonly draws: readonly DrawStep[]
 }
 
-/**
- * The steps of a finished round's draw, for people who want to follow it by hand; null when it cannot be
- * drawn. Never throws.
- */
+/** The steps of a finished round's draw, to follow by hand; null when it cannot be drawn. Never throws. */
 export function explainRound(input: unknown, options: VerifyOptions = {}): Explanation | null {
   const read = readRound(input)
   if (!read.ok) return null

@@ -6,10 +6,7 @@ const WORDS_PER_BLOCK = 8
 const WORD_RANGE = 2 ** 32
 /** Keeps word × range inside the integers that a double holds exactly. */
 const RANGE_MAX = 2 ** 21
-/**
- * A fair word source rejects with a chance below 2^-11 per word; this many in a row means that the source is
- * broken.
- */
+/** A fair word source rejects with a chance below 2^-11 per word; after this many in a row it is broken. */
 const REJECTIONS_MAX = 64
 
 /** The public name of the algorithm, `fairness.algorithm` in rounds and events. */

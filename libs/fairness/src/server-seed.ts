@@ -3,10 +3,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 
 const SERVER_SEED_PATTERN = /^[0-9a-f]{64}$/
 
-/**
- * Commitment to a server seed: lower-case hex SHA-256 of its ASCII characters. Source: docs/contract.md,
- * section 4, fair-v1.
- */
+/** Commitment to a server seed: hex SHA-256 of its text. Source: docs/contract.md, section 4, fair-v1. */
 export function seedHash(serverSeed: string): string {
   return bytesToHex(sha256(utf8ToBytes(serverSeed)))
 }
@@ -18,10 +15,7 @@ export function isServerSeed(value: unknown): value is string {
 
 const SERVER_SEED_BYTES = 32
 
-/**
- * A fresh server seed, 64 lower-case hex characters from the platform's CSPRNG. One seed serves exactly one
- * nonce.
- */
+/** A fresh server seed for exactly one nonce: 64 hex characters from the platform's CSPRNG. */
 export function newServerSeed(): string {
   return bytesToHex(crypto.getRandomValues(new Uint8Array(SERVER_SEED_BYTES)))
 }

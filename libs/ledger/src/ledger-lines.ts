@@ -1,9 +1,7 @@
 import { invalidField } from '@pitboss/errors/service-error'
 import { z } from 'zod'
 
-/**
- * One line of an operator's ledger, or why it cannot be read. Lines count from 1, a CSV's heading included.
- */
+/** A line of an operator's ledger, or why it cannot be read; counted from 1, a CSV's heading included. */
 export type LedgerLine =
   | { readonly ok: true; readonly line: number; readonly row: LedgerRow }
   | { readonly ok: false; readonly line: number; readonly message: string }

@@ -7,10 +7,7 @@ const BALANCE_PATTERN = /^-?[0-9]{1,30}(\.[0-9]{1,30})?$/
 /** Reason why a value is no amount. */
 export type AmountErrorReason = 'NOT_A_STRING' | 'NOT_A_DECIMAL' | 'TOO_MANY_DECIMALS' | 'UNKNOWN_CURRENCY'
 
-/**
- * Thrown by `parseAmount` and `formatAmount`; `message` is a sentence fit for the `details` of a
- * VALIDATION_ERROR.
- */
+/** Thrown for what is no amount; `message` is fit for the `details` of a VALIDATION_ERROR. */
 export class AmountError extends Error {
   readonly reason: AmountErrorReason
 

@@ -3,10 +3,7 @@ const MULTIPLIER_DECIMALS = 4
 /** An exact fraction in lowest terms with a positive denominator. */
 export type Rational = { readonly n: bigint; readonly d: bigint }
 
-/**
- * The fraction n/d in lowest terms.
- * @throws RangeError when d is zero.
- */
+/** The fraction n/d in lowest terms. @throws RangeError when d is zero. */
 export function rational(n: bigint, d = 1n): Rational {
   if (d === 0n) throw new RangeError('a fraction needs a denominator other than zero')
   const divisor = greatestCommonDivisor(n, d) * (d < 0n ? -1n : 1n)
@@ -25,26 +22,17 @@ export function compareRational(a: Rational, b: Rational): -1 | 0 | 1 {
   return difference < 0n ? -1 : 1
 }
 
-/**
- * minor × r rounded down to whole minor units (towards minus infinity). Source: docs/contract.md, section 4,
- * payouts.
- */
+/** minor × r, rounded towards minus infinity. Source: docs/contract.md, section 4, payouts. */
 export function multiplyFloor(minor: bigint, r: Rational): bigint {
   return floorDivide(minor * r.n, r.d)
 }
 
-/**
- * A multiplier as shown to players: cut (not rounded) to 4 decimals, "1.9800". Source: docs/contract.md,
- * section 4.
- */
+/** A multiplier as shown, cut (not rounded) to 4 decimals: "1.9800". Source: docs/contract.md, section 4. */
 export function formatMultiplier(r: Rational): string {
   return formatDecimal(r, MULTIPLIER_DECIMALS)
 }
 
-/**
- * A fraction of at least zero as a decimal string cut to `decimals` (1 to 18) places; R = 99/100 with 4 is
- * "0.9900".
- */
+/** A fraction from zero on, cut to `decimals` (1 to 18) places; 99/100 with 4 is "0.9900". */
 export function formatDecimal(r: Rational, decimals: number): string {
   const scaled = floorDivide(r.n * 10n ** BigInt(decimals), r.d)
   const text = scaled.toString().padStart(decimals + 1, '0')

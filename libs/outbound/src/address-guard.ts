@@ -71,10 +71,7 @@ export function checkOutboundUrl(text: string, policy: OutboundPolicy): UrlVerdi
   return { ok: true, url }
 }
 
-/**
- * As `checkOutboundUrl`, then resolves the name: a name that does not resolve (yet) passes. Never rejects.
- * @param account whose url it is
- */
+/** As `checkOutboundUrl`, then resolves the name for `account`; an unknown name passes. Never rejects. */
 export async function checkOutboundUrlAndResolve(
   text: string,
   policy: OutboundPolicy,
@@ -132,10 +129,7 @@ function isLoopbackHost(host: string): boolean {
 /** Class of an address for calls that leave the process. */
 type AddressClass = 'public' | 'loopback' | 'refused'
 
-/**
- * Reachable from inside a cloud machine alone although the registries call it public (Azure's platform
- * address).
- */
+/** Reachable from inside a cloud machine alone, though registries call it public (Azure's platform). */
 const metadataAddresses = new Set(['168.63.129.16'])
 
 /**

@@ -92,10 +92,7 @@ export async function requestWithin(
   }
 }
 
-/**
- * Resolves a name, refuses it when any of its addresses is not allowed, and hands on the checked addresses
- * alone.
- */
+/** Hands on the addresses of a name; refuses it when any of them is not allowed. */
 function guardedLookup(
   policy: OutboundPolicy,
   resolve: (host: string) => Promise<readonly LookupAddress[]>,

@@ -51,9 +51,7 @@ export function createResolveName({
     return hosts.names.then((names) => names.get(name) ?? [])
   }
 
-  /**
-   * Waits for one of the account's places. @throws Error `EAI_AGAIN` when none comes in time or too many wait
-   */
+  /** Waits for a place of the account. @throws Error `EAI_AGAIN` when none comes in time or too many wait */
   async function takePlace(account: string, name: string): Promise<Line> {
     const line = lines.get(account) ?? { atWork: 0, waiting: [] }
     lines.set(account, line)

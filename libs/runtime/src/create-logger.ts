@@ -73,10 +73,7 @@ function pathsOf(field: string): string[] {
 
 const causesMax = 5
 
-/**
- * The parts of an error and its causes that a reader needs. Errors of drivers hold whole topologies, which no
- * log line can take.
- */
+/** The parts of an error and its causes that a reader needs: drivers' errors hold whole topologies. */
 function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return error
   const code =

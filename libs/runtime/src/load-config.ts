@@ -55,10 +55,7 @@ function describe(path: readonly PropertyKey[], message: string, given: Environm
   return { variable, problem: given[variable] === undefined ? 'is missing' : message }
 }
 
-/**
- * Pieces of configuration that services share; each service composes its own schema from them.
- * docs/contract.md, section 9.
- */
+/** Pieces of configuration, of which each service composes its schema. docs/contract.md, section 9. */
 
 const number = (schema: z.ZodNumber) =>
   z

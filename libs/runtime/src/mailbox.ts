@@ -1,9 +1,6 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 
-/**
- * Work that may wait for one key: bounds memory alone, since settlement is never shed. Each waits as long as
- * its caller does.
- */
+/** Work that may wait for one key, as long as its callers do: settlement is never shed, memory is bounded. */
 const waitingMax = 10_000
 
 export type Mailbox = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>

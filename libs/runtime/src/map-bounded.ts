@@ -1,7 +1,4 @@
-/**
- * Maps with at most `atOnce` calls under way, results in the order of the items. Rejects with the first
- * failure.
- */
+/** Maps with at most `atOnce` calls under way, results in order. Rejects with the first failure. */
 export async function mapBounded<Item, Result>(
   items: readonly Item[],
   atOnce: number,

@@ -13,10 +13,7 @@ export type ServiceHost = {
   readonly check: (name: string, check: ReadinessCheck) => void
   /** Aborted at SIGTERM or SIGINT; a start that waits must listen to it. */
   readonly stopping: AbortSignal
-  /**
-   * Ends the process with exit code 1 (the supervisor starts a fresh one): for what cannot be repaired from
-   * inside.
-   */
+  /** Ends the process with exit code 1, for what only a fresh process can repair. */
   readonly fail: (error: unknown) => void
 }
 

@@ -61,10 +61,7 @@ export function auditedUpdate<Doc extends WithAudit>(
 export type AuditOutbox = {
   /** Makes an entry; the write of the change must take it along. */
   entry(by: ActedBy, change: AuditedChange): AuditEntry
-  /**
-   * Stores the entry of an order that changes no document of this service; do it before the order is carried
-   * out. `audit_entries` has to be among the collections.
-   */
+  /** Stores the entry of an order that changes no document, in `audit_entries`, before it is carried out. */
   store(entry: AuditEntry): Promise<void>
   /** Moves what waits at this moment. Never rejects: what cannot be moved now stays for the sweeper. */
   move(): Promise<void>

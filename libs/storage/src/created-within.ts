@@ -52,10 +52,7 @@ function present(...bounds: readonly (string | null)[]): string[] {
   return bounds.filter((bound) => bound !== null).toSorted()
 }
 
-/**
- * Lower than every id with this prefix that is made at `ms` or later: the milliseconds, and nothing but zeros
- * behind them.
- */
+/** Lower than every id with this prefix that is made at `ms` or later: its time, then zeros. */
 function firstIdAt(prefix: string, ms: number): string {
   let rest = BigInt(Math.max(0, Math.floor(ms))) << 80n
   let text = ''

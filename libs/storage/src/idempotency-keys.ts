@@ -80,10 +80,7 @@ export async function claimIdempotencyKey({
   })
 }
 
-/**
- * Forgets that a key was claimed for `objectId`: for an object that is gone and must not be made a second
- * time under its id.
- */
+/** Forgets the key of an object that is gone and must not be made again under its id. */
 export async function forgetIdempotencyKeyOf(db: Db, objectId: string): Promise<void> {
   await db.collection<KeyDocument>('idempotency_keys').deleteMany({ objectId })
 }

@@ -8,10 +8,7 @@ export type Keyring = {
   readonly currentKid: string
   /** All key ids, the current one first. */
   readonly kids: readonly string[]
-  /**
-   * Key ids under which `purpose` can be checked, the current one first: all of `kids`, and dropped ones
-   * whose derived key the database kept.
-   */
+  /** Key ids that check `purpose`, the current first: `kids`, and dropped ones whose derived key was kept. */
   kidsOf(purpose: string): readonly string[]
   /** 32 bytes for one purpose (HKDF-SHA256). @throws RangeError for an unknown key id. */
   derive(purpose: string, kid: string): Buffer

@@ -7,10 +7,7 @@ export type OutboxEntry = {
   readonly subject: string
   /** The envelope as it will be delivered, byte for byte. */
   readonly body: string
-  /**
-   * Told once more, past the stream's memory of ids: that outlives the event when the stream or webhooks has
-   * lost it.
-   */
+  /** Told once more, past the stream's memory of ids, which outlives an event that was lost. */
   readonly again?: true
 }
 

@@ -27,10 +27,7 @@ export type Outbox = {
    * is read.
    */
   relay(documentId: string, waiting?: readonly OutboxEntry[]): Promise<void>
-  /**
-   * Puts an event into the outbox of its document once more, unless one of its type waits there, and
-   * publishes what waits.
-   */
+  /** Puts an event into its document's outbox once more, unless one of its type waits, and relays. */
   again(documentId: string, entry: OutboxEntry): Promise<void>
   /**
    * Starts the sweeper, which relays what waits for more than a second: every second, and without a pause
@@ -47,9 +44,7 @@ export const outboxIndex: IndexDeclaration = {
   partialFilterExpression: { outboxAt: { $gt: new Date(0) } },
 }
 
-/**
- * The fields of an update that append events; merge its `$push` and `$set` into the update that causes them.
- */
+/** The part of an update that appends events, to be merged into the update that causes them. */
 export function outboxUpdate(
   entries: readonly OutboxEntry[],
   now: Date,

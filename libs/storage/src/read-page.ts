@@ -52,10 +52,7 @@ function withinBytes<Item>(items: readonly Item[], bytesOf: (item: Item) => numb
   return taken
 }
 
-/**
- * The position in a cursor.
- * @throws ServiceError VALIDATION_ERROR for a cursor of another list
- */
+/** The position in a cursor. @throws ServiceError VALIDATION_ERROR for a cursor of another list */
 export function readPosition<Position>({
   cursors,
   binding,

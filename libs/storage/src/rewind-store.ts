@@ -101,10 +101,7 @@ export function createRewindStore({
       return viewOf(rewind)
     },
 
-    /**
-     * Rewinds under way, the latest first. Read at most once a second: `start` waits until no replica goes by
-     * an older list.
-     */
+    /** Rewinds under way, the latest first, read at most once a second, for which `start` waits. */
     open(): Promise<readonly OpenRewind[]> {
       const nowMs = performance.now()
       if (known !== null && nowMs - known.atMs < openKnownMs) return known.rewinds
@@ -120,10 +117,7 @@ export function createRewindStore({
       return read
     },
 
-    /**
-     * Counts messages that have ended into the rewinds that they belong to. Do it before they are
-     * acknowledged.
-     */
+    /** Counts ended messages into their rewinds. Do it before they are acknowledged. */
     async count(open: readonly OpenRewind[], messages: readonly HandledMessage[]): Promise<void> {
       for (const rewind of open) {
         const own = messages.filter(({ seq }) => isWithin(rewind, seq))

@@ -128,10 +128,7 @@ export function createRewriteSeals({
       }
     },
 
-    /**
-     * Logs, as an error, each key that this database was written under, that is missing now, and under which
-     * something is still sealed.
-     */
+    /** Logs, as an error, each missing key under which something is still sealed in this database. */
     async reportMissing(): Promise<void> {
       const written = await db.collection<{ _id: string }>('master_keys').find({}).limit(keyIdsMax).toArray()
       for (const { _id: kid } of written) {

@@ -5,22 +5,13 @@ const algorithm = 'aes-256-gcm'
 const ivBytes = 12
 const tagBytes = 16
 
-/**
- * Encrypts small secrets at rest. `aad` names owner and record, so that a value moved to another record does
- * not open.
- */
+/** Encrypts small secrets at rest; `aad` names owner and record, elsewhere the value does not open. */
 export type SecretBox = {
   /** `v1.<kid>.<base64url>`; another text each time. */
   seal(text: string, aad: string): string
-  /**
-   * @throws Error when the value was damaged, belongs to another `aad` or was sealed under a key that is
-   * gone.
-   */
+  /** @throws Error for a damaged value, another `aad`, or a key that is gone. */
   open(sealed: string, aad: string): string
-  /**
-   * The same value sealed under the current key; `sealed` itself when it is already.
-   * @throws Error as `open`
-   */
+  /** The value sealed under the current key; itself when it is already. @throws Error as `open` */
   reseal(sealed: string, aad: string): string
 }
 
@@ -63,9 +54,7 @@ export function createSecretBox(keyring: Keyring, purpose = 'secret-box'): Secre
   }
 }
 
-/**
- * Hashes high-entropy secrets (API secrets, invitation tokens) so that a dump of the database mints nothing.
- */
+/** Hashes high-entropy secrets, so that a dump of the database mints nothing. */
 export type KeyedHash = {
   /** `v1.<kid>.<base64url>` under the current key. Equal texts give equal hashes. */
   hash(text: string): string
@@ -73,10 +62,7 @@ export type KeyedHash = {
   isCurrent(hashed: string): boolean
   /** Compares in constant time; false for a hash that cannot be read or whose key is gone. Never throws. */
   verify(text: string, hashed: string): boolean
-  /**
-   * The hashes under every key, the current first: for a lookup by hash that survives a rotation of master
-   * keys.
-   */
+  /** The hashes under every key, the current first, for lookups that survive a rotation of master keys. */
   candidates(text: string): string[]
 }
 

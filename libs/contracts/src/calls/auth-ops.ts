@@ -64,9 +64,7 @@ export const opsSetOperator = defineCall({
   }),
   reply: operatorRecord,
 })
-/**
- * Takes a person's second factor away. `user` is an id or e-mail address, `operator` says of which account.
- */
+/** Takes a second factor away. `user` is an id or e-mail address, `operator` the account's. */
 export const opsResetFactor = defineCall({
   subject: 'auth.v1.ops.user-reset-factor',
   request: z.strictObject({

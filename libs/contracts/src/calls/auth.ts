@@ -19,10 +19,7 @@ import { eventEnvironment, operatorIdOf, sessionId, userId } from '../primitives
 
 const shortText = z.string().min(1).max(512)
 
-/**
- * Mints the token of a key pair. The gateway has checked shape, address limit and key limit before. Source:
- * docs/contract.md, sections 3 and 11.
- */
+/** Mints a key pair's token once the gateway has checked shape and limits. docs/contract.md, section 3. */
 export const mintToken = defineCall({
   subject: 'auth.v1.token.mint',
   token: { none: 'the key pair proves who asks' },
@@ -88,9 +85,7 @@ export const login = defineCall({
   token: { none: 'the password proves who asks' },
   request: loginBody.required({ totp: true }).extend({
     /** The device that signs in; at most 256 characters of its `User-Agent`. */
-    /**
-     * The cookie of a device that has signed in before; with `knownDeviceOnly` a stranger is RATE_LIMITED.
-     */
+    /** The cookie of a known device; with `knownDeviceOnly` a stranger is RATE_LIMITED. */
     device: z.string().max(512).optional(),
     knownDeviceOnly: z.boolean().optional(),
     client: z.strictObject({ address: z.string(), userAgent: z.string().max(256).nullable() }).optional(),
@@ -131,10 +126,7 @@ export const listPublicKeys = defineCall({
   neverShed: true,
 })
 
-/**
- * Signs a document (the events manifest of the token's account) as a compact JWS with the current token key;
- * it never signs a token.
- */
+/** Signs the events manifest of the token's account as a compact JWS by the current key, never a token. */
 export const signDocument = defineCall({
   subject: 'auth.v1.document.sign',
   token: tokenOfOperator(({ payload }: { payload: Record<string, unknown> }) => ({

@@ -9,9 +9,7 @@ import { defineRewindCalls } from './rewind.ts'
 
 /** Calls that auth, wallet-bridge and operations make to rounds. */
 
-/**
- * Currencies in which the account has active sessions, over both environments. auth asks before it drops one.
- */
+/** Currencies of the account's active sessions in both environments. auth asks before it drops one. */
 export const currenciesInUse = defineCall({
   subject: 'rounds.v1.session.currencies-in-use',
   callers: ['auth'],

@@ -2,9 +2,7 @@ import { z } from 'zod'
 import { defineCall } from '../call.ts'
 import { opsOrder } from './auth-ops.ts'
 
-/**
- * A page of a service's sealed values, counted, and written anew under the current master key. Source: ours.
- */
+/** A page of sealed values, counted and sealed anew under the current master key. Source: ours. */
 const sealPage = z.strictObject({
   /** Ids of the keys that the service has, the current one first. */
   keys: z.array(z.string()),

@@ -116,9 +116,7 @@ export const voidStake = defineCall({
   neverShed: true,
 })
 
-/**
- * Shows a movement with its outcome; `null` when there is none. Repeats, settlement and recovery use it.
- */
+/** A movement with its outcome, or null, for repeats, settlement and recovery. */
 export const showMovement = defineCall({
   subject: 'wallet.v1.movement.show',
   callers: ['rounds'],
@@ -156,9 +154,7 @@ export const playerBalance = defineCall({
   budgetMs: 6000,
 })
 
-/**
- * Tells whether a wallet is configured, so that a session or stake can be refused before anything is written.
- */
+/** Tells whether a wallet is configured, so that a session or stake is refused before any write. */
 export const walletStatus = defineCall({
   subject: 'wallet.v1.wallet.status',
   callers: ['rounds'],
@@ -166,9 +162,7 @@ export const walletStatus = defineCall({
   reply: z.strictObject({
     configured: z.boolean(),
     breakerOpen: z.boolean(),
-    /**
-     * Of the configured wallet: whether a lost round of ours is closed by a credit of zero. Default `none`.
-     */
+    /** Of the configured wallet: whether a credit of zero closes a lost round of ours. Default `none`. */
     settleLosses: settleLosses.optional(),
   }),
   budgetMs: 2000,
@@ -236,18 +230,13 @@ const ours = {
 /** A comparison may take that much longer than its token lives. */
 const ledgerS = 15 * 60
 
-/**
- * One chunk of an operator's own ledger against ours; the gateway sends chunks in ledger order and then
- * `last`.
- */
+/** A chunk of an operator's ledger against ours; chunks come in ledger order, then `last`. */
 export const reconcileChunk = defineCall({
   ...chunk,
   subject: 'wallet.v1.reconciliation.compare',
   token: tokenOfOperator(({ scope }: { scope: Scope }) => scope, ledgerS),
 })
-/**
- * Our movements of the window that moved money, in pages; the gateway finds those that the operator lacks.
- */
+/** Pages of our movements that moved money; the gateway finds those that the operator lacks. */
 export const reconcileOurs = defineCall({
   ...ours,
   subject: 'wallet.v1.reconciliation.ours',

@@ -12,10 +12,7 @@ import {
 } from '../objects/account.ts'
 import { pageOf, pageQuery, accountMode, windowQuery } from '../primitives.ts'
 
-/**
- * The public routes that the auth service answers for a signed-in caller: key pairs, account, brands and
- * request log here. Source: docs/contract.md, sections 3 and 11.
- */
+/** Routes of key pairs, account, brands and request log. Source: docs/contract.md, sections 3 and 11. */
 
 const brandParam = z.strictObject({ brand_id: z.string().max(64) })
 const oneCredential = {

@@ -3,9 +3,7 @@ import { defineEndpoint, forDashboard, everybody } from '../endpoint.ts'
 import { eventEnvelopeSchema, eventType } from '../objects/event.ts'
 import { instant, pageQuery, windowQuery } from '../primitives.ts'
 
-/**
- * The routes of the event log, answered by the webhooks service. Source: docs/contract.md, sections 7 and 11.
- */
+/** Routes of the event log, which webhooks answers. Source: docs/contract.md, sections 7 and 11. */
 
 const eventFilters = { type: eventType.optional(), ...windowQuery, ...pageQuery }
 /** `next_cursor` is never null here. */

@@ -6,10 +6,7 @@ import { sessionSchema } from '../objects/session.ts'
 import { amount, balance, clientSeed, currency, pageOf, pageQuery, transactionId } from '../primitives.ts'
 import { roundParam, roundsPage, walletBudgetMs } from './round-parts.ts'
 
-/**
- * The routes of a player's browser, answered by the rounds service; the session is the caller's. Source:
- * docs/contract.md, sections 4 and 11.
- */
+/** Routes of a player's browser, about the caller's session. Source: docs/contract.md, sections 4 and 11. */
 
 const player = { 'game-launcher': 'that session' } as const
 

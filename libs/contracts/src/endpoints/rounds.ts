@@ -6,10 +6,7 @@ import { roundSchema, roundStatus } from '../objects/round.ts'
 import { currency, pageOf, pageQuery, playerId, windowQuery } from '../primitives.ts'
 import { roundParam, roundsPage, walletBudgetMs } from './round-parts.ts'
 
-/**
- * The public routes that the rounds service answers: rounds, operator-driven movements, free bets and reports
- * here. Source: docs/contract.md, sections 4, 5 and 11.
- */
+/** Routes of rounds, operators' movements, free bets, reports. docs/contract.md, sections 4, 5 and 11. */
 
 const grantParam = z.strictObject({ grant_id: z.string().max(64) })
 

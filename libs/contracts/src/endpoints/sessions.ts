@@ -4,10 +4,7 @@ import { gamePatchSchema, gameSchema } from '../objects/game.ts'
 import { sessionCreateSchema, sessionSchema, sessionStatus } from '../objects/session.ts'
 import { pageOf, pageQuery, playerId, windowQuery } from '../primitives.ts'
 
-/**
- * The routes of games and sessions, answered by the rounds service. Source: docs/contract.md, sections 4 and
- * 11.
- */
+/** Routes of games and sessions, which rounds answers. Source: docs/contract.md, sections 4 and 11. */
 
 const slugParam = z.strictObject({ slug: z.string().max(64) })
 const sessionParam = z.strictObject({ session_id: z.string().max(64) })

@@ -4,9 +4,7 @@ import { movementAttemptSchema, movementSchema, movementStatus, movementType } f
 import { walletCheckSchema, walletPutSchema, walletSchema } from '../objects/wallet.ts'
 import { pageOf, pageQuery, playerId, accountMode, windowQuery } from '../primitives.ts'
 
-/**
- * The public routes that the wallet-bridge service answers. Source: docs/contract.md, sections 3, 5 and 11.
- */
+/** Routes that wallet-bridge answers. Source: docs/contract.md, sections 3, 5 and 11. */
 
 const transactionParam = z.strictObject({ transaction_id: z.string().max(128) })
 const walletParam = z.strictObject({ environment: accountMode })

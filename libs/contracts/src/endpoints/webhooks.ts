@@ -13,10 +13,7 @@ import {
 import { eventType } from '../objects/event.ts'
 import { instant, pageOf, pageQuery, accountMode, windowQuery } from '../primitives.ts'
 
-/**
- * The public routes that the webhooks service answers: endpoints, replays and deliveries here. Source:
- * docs/contract.md, sections 7 and 11.
- */
+/** Routes of webhook endpoints, replays and deliveries. Source: docs/contract.md, sections 7 and 11. */
 
 const deliveryParam = z.strictObject({ delivery_id: z.string().max(64) })
 const webhookId = z.string().max(64)

@@ -18,10 +18,7 @@ export const scopeName = z.enum([
   'events:read',
 ])
 
-/**
- * A key pair. Source: docs/contract.md, section 11. `api_secret` is present only in the answers of creation
- * and rotation.
- */
+/** A key pair; `api_secret` is there at creation and rotation alone. Source: docs/contract.md, section 11. */
 export const credentialSchema = z.strictObject({
   api_key: z.string(),
   api_secret: z.string().optional(),
@@ -52,10 +49,7 @@ export const credentialPatchSchema = z.strictObject({
   ip_allowlist: ipAllowlist.optional(),
 })
 
-/**
- * Settings of the account. Source: docs/contract.md, section 11. `operator_id` is the `op_` handle, as in the
- * token response.
- */
+/** Settings of the account; `operator_id` is the `op_` handle. Source: docs/contract.md, section 11. */
 export const businessSchema = z.strictObject({
   operator_id: z.string(),
   name: z.string(),

@@ -34,9 +34,7 @@ export const gamePatchSchema = z.strictObject({
     .optional(),
 })
 
-/**
- * A grant. Source: docs/contract.md, section 4, "Free bets"; the record's fields beyond the request are ours.
- */
+/** A grant. Source: docs/contract.md, section 4, "Free bets"; fields beyond the request are ours. */
 export const freeBetSchema = z.strictObject({
   grant_id: grantId,
   status: z.enum(['ACTIVE', 'EXHAUSTED', 'EXPIRED', 'CANCELLED']),

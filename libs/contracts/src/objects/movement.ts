@@ -48,10 +48,7 @@ export const movementAttemptSchema = z.strictObject({
   http_status: z.int().nullable(),
   wallet_code: z.string().nullable(),
   classification: attemptClassification,
-  /**
-   * Parts of the request beside the body, without the signature; null when the process died before it was
-   * recorded.
-   */
+  /** The request without body and signature; null when the process died before it was recorded. */
   request: z.strictObject({ url: z.string(), timestamp: z.string(), request_id: z.string() }).nullable(),
   error: z.string().nullable(),
   response_excerpt: z.string().nullable(),

@@ -2,10 +2,7 @@ import { z } from 'zod'
 import { roleSchema } from '../caller.ts'
 import { operatorHandle, userId } from '../primitives.ts'
 
-/**
- * A dashboard user. Source: docs/contract.md, section 11. `invite_url` is present once, in the answer of an
- * invitation.
- */
+/** A dashboard user; an invitation's answer has `invite_url`, once. Source: docs/contract.md, section 11. */
 export const userSchema = z.strictObject({
   user_id: userId,
   email: z.string(),

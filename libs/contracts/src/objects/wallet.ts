@@ -3,10 +3,7 @@ import { accountMode } from '../primitives.ts'
 
 export const settleLosses = z.enum(['none', 'zero_credit'])
 
-/**
- * A wallet. Source: docs/contract.md, sections 3 and 11. `secret` is present only in the answers of creation
- * and rotation.
- */
+/** A wallet; `secret` is there at creation and rotation alone. Source: docs/contract.md, sections 3, 11. */
 export const walletSchema = z.strictObject({
   environment: accountMode,
   url: z.string(),

@@ -2,10 +2,7 @@ import { z } from 'zod'
 import { accountMode, webhookId, deliveryId } from '../primitives.ts'
 import { eventType } from './event.ts'
 
-/**
- * A webhook endpoint. Source: docs/contract.md, sections 7 and 11. `secret` is present only in the answer of
- * creation.
- */
+/** A webhook endpoint; `secret` is present at creation alone. Source: docs/contract.md, sections 7 and 11. */
 export const webhookEndpointSchema = z.strictObject({
   webhook_id: webhookId,
   url: z.string(),

@@ -12,10 +12,7 @@ const WINNING_ROLLS_MAX = 9800
 
 type Direction = 'over' | 'under'
 
-/**
- * Over or under a target on 10,000 equally likely rolls; multiplier R·10000/W for W winning rolls. Source:
- * docs/contract.md, section 4.
- */
+/** 10,000 rolls over or under a target; W of them win R·10000/W. Source: docs/contract.md, section 4. */
 export const dice: Game = {
   slug: 'dice',
   name: 'Dice',
@@ -104,10 +101,7 @@ function readTarget(value: unknown): number | null {
   return index >= TARGET_INDEX_MIN && index <= TARGET_INDEX_MAX ? index : null
 }
 
-/**
- * The dice roll of these seeds: `index` 0 to 9999, `roll` as shown ("07.05"). Source: docs/contract.md,
- * section 4.
- */
+/** The roll: `index` 0 to 9999, `roll` as shown, like "07.05". Source: docs/contract.md, section 4. */
 export function drawDice(seeds: Seeds): { index: number; roll: string; steps: readonly DrawStep[] } {
   const source = createDrawSource(seeds)
   const index = source.draw(DICE_ROLLS)

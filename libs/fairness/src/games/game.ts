@@ -13,29 +13,20 @@ export type JsonObject = { readonly [key: string]: JsonValue }
 /** A fault of a bet; `path` is dotted and starts with "bet". */
 export type BetIssue = { readonly path: string; readonly message: string }
 
-/**
- * The rules of one game as pure functions. A further game is one file that makes this value and a line in
- * `registry.ts`.
- */
+/** The rules of one game as pure functions. A further game is one such file and a line in `registry.ts`. */
 export type Game = {
   /** Public name in paths and records, such as "dice". */
   readonly slug: string
   readonly name: string
   /** True when the player acts between the stake and the end (reveal, cash-out). */
   readonly stepwise: boolean
-  /**
-   * R, the share of stakes that goes back to players: the one place from which catalogue, draw and
-   * verification have it.
-   */
+  /** R, the share of stakes that goes back to players, for catalogue, draw and verification. */
   readonly rtp: Rational
   /** JSON Schema of the bet, `bet_schema` of the catalogue. */
   readonly betSchema: JsonObject
   /** Checks a bet from outside. Never throws. */
   parseBet(value: unknown): { ok: true; wager: Wager } | { ok: false; issues: BetIssue[] }
-  /**
-   * Reads bet and actions back from a finished round's outcome; null when it is no outcome of this game.
-   * Never throws.
-   */
+  /** Bet and actions of a finished round's outcome; null for what is none of this game. Never throws. */
   readOutcome(value: unknown): { bet: unknown; actions: readonly number[] } | null
 }
 
@@ -62,10 +53,7 @@ export type PlayInput = {
   readonly actions: readonly number[]
   /** The player wants to end it now; without effect before the first action and in one-shot games. */
   readonly cashOut: boolean
-  /**
-   * Whether a payout at this multiplier stays within `max_payout`; stepwise rounds end by themselves before
-   * the step that does not.
-   */
+  /** Whether a payout stays within `max_payout`; a stepwise round ends by itself before one that does not. */
   readonly payoutFits: (multiplier: Rational) => boolean
 }
 

@@ -7,10 +7,7 @@ import { fieldIssues, isIntegerWithin, readObject } from './read-fields.ts'
 export const MINES_TILES = 25
 const MINES_MAX = MINES_TILES - 1
 
-/**
- * A board of 25 tiles; every safe tile raises the multiplier, a bomb ends the round with nothing. Source:
- * docs/contract.md, section 4.
- */
+/** 25 tiles: safe ones raise the multiplier, a bomb ends the round. Source: docs/contract.md, section 4. */
 export const mines: Game = {
   slug: 'mines',
   name: 'Mines',

@@ -8,10 +8,7 @@ const ANGLES = 3600
 /** Sector counts that divide the 3,600 angles evenly. */
 export const SPIN_BOTTLE_SECTORS: readonly number[] = [2, 3, 4, 5, 6, 8, 9, 10, 12]
 
-/**
- * A bottle that stops at one of 3,600 angles; the picked sector pays R·sectors. Source: docs/contract.md,
- * section 4.
- */
+/** A bottle that stops at one of 3,600 angles; a win pays R·sectors. Source: docs/contract.md, section 4. */
 export const spinBottle: Game = {
   slug: 'spin-bottle',
   name: 'Spin the Bottle',
@@ -73,10 +70,7 @@ function createWager(pick: number, sectors: number): Wager {
   }
 }
 
-/**
- * The bottle's stop: `index` in tenths of a degree, `angle` as shown ("070.5"). Source: docs/contract.md,
- * section 4.
- */
+/** The stop: `index` in tenths of a degree, `angle` as in "070.5". Source: docs/contract.md, section 4. */
 export function drawAngle(seeds: Seeds): { index: number; angle: string; steps: readonly DrawStep[] } {
   const source = createDrawSource(seeds)
   const index = source.draw(ANGLES)

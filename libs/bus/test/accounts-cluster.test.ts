@@ -19,14 +19,13 @@ import { memoryLogger } from './fixtures/memory-logger.ts'
 const scope = { operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11', environment: 'LIVE' } as const
 const password = 'p'
 const long = { timeoutMs: 30_000 }
-const echo = defineCall({
+const echo = defineCall('auth.v1.keys.public', {
   token: { none: 'a test' },
-  subject: 'auth.v1.keys.public',
   request: z.strictObject({ text: z.string() }),
   reply: z.strictObject({ text: z.string() }),
   budgetMs: 5000,
 })
-const unserved = defineCall({ ...echo, subject: 'auth.v1.token.mint' })
+const unserved = defineCall('auth.v1.token.mint', echo)
 
 await t.test('accounts hold over a cluster whose servers each have another user', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'pitboss-accounts-'))

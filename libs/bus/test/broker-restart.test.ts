@@ -13,9 +13,8 @@ import { consumeDurable } from '../src/consume-durable.ts'
 import { handler, serveCalls } from '../src/serve-calls.ts'
 import { memoryLogger } from './fixtures/memory-logger.ts'
 
-const echo = defineCall({
+const echo = defineCall('rounds.v1.test.echo', {
   token: { none: 'a test' },
-  subject: 'rounds.v1.test.echo',
   request: z.strictObject({}),
   reply: z.strictObject({}),
   budgetMs: 5000,

@@ -20,20 +20,24 @@ const reply = z.null()
 const request = z.strictObject({ caller: callerSchema })
 /** One call for each audience, and two that name an account alone. */
 const calls = {
-  operator: defineCall({
-    ...{ subject: 'rounds.v1.test.operator', request, reply },
+  operator: defineCall('rounds.v1.test.operator', {
+    request,
+    reply,
     token: tokenOfCaller({ 'operator-api': 'games:read' }),
   }),
-  player: defineCall({
-    ...{ subject: 'rounds.v1.test.player', request, reply },
+  player: defineCall('rounds.v1.test.player', {
+    request,
+    reply,
     token: tokenOfCaller({ 'game-launcher': 'that session' }),
   }),
-  person: defineCall({
-    ...{ subject: 'rounds.v1.test.person', request, reply },
+  person: defineCall('rounds.v1.test.person', {
+    request,
+    reply,
     token: tokenOfCaller({ dashboard: ['OWNER'] }),
   }),
-  account: defineCall({
-    ...{ subject: 'rounds.v1.test.account', request: z.strictObject({ scope: scopeSchema }), reply },
+  account: defineCall('rounds.v1.test.account', {
+    request: z.strictObject({ scope: scopeSchema }),
+    reply,
     token: tokenOfOperator(({ scope }: { scope: Caller['scope'] }) => scope),
   }),
 }
@@ -236,7 +240,7 @@ t.test('only these calls of the gateway carry no token', async (t) => {
       'wallet.v1.callback.receive': "the wallet's signature proves who asks",
     },
   )
-  t.throws(() => defineCall({ subject: 'rounds.v1.test.silent', request, reply }), {
+  t.throws(() => defineCall('rounds.v1.test.silent', { request, reply }), {
     message: 'rounds.v1.test.silent says nothing about its token',
   })
 })

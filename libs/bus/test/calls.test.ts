@@ -14,37 +14,32 @@ import { type HandlerContext, handler, serveCalls } from '../src/serve-calls.ts'
 import { memoryLogger } from './fixtures/memory-logger.ts'
 
 const tokenless = { token: { none: 'a test' } }
-const echo = defineCall({
+const echo = defineCall('rounds.v1.test.echo', {
   ...tokenless,
-  subject: 'rounds.v1.test.echo',
   request: z.strictObject({ amount: z.string(), limit: z.int().default(50) }),
   reply: z.object({ amount: z.string(), limit: z.int() }),
   budgetMs: 5000,
 })
-const fail = defineCall({
+const fail = defineCall('rounds.v1.test.fail', {
   ...tokenless,
-  subject: 'rounds.v1.test.fail',
   request: z.strictObject({ how: z.enum(['known', 'thrown', 'bad-reply', 'too-large']) }),
   reply: z.object({ text: z.string() }),
   budgetMs: 5000,
 })
-const large = defineCall({
+const large = defineCall('rounds.v1.test.large', {
   ...tokenless,
-  subject: 'rounds.v1.test.large',
   request: z.strictObject({}),
   reply: z.strictObject({ text: z.string() }),
   budgetMs: 5000,
 })
-const slow = defineCall({
+const slow = defineCall('rounds.v1.test.slow', {
   ...tokenless,
-  subject: 'rounds.v1.test.slow',
   request: z.strictObject({}),
   reply: z.strictObject({}),
   budgetMs: 300,
 })
-const settle = defineCall({
+const settle = defineCall('rounds.v1.test.settle', {
   ...tokenless,
-  subject: 'rounds.v1.test.settle',
   request: z.strictObject({}),
   reply: z.strictObject({}),
   budgetMs: 5000,
@@ -55,11 +50,10 @@ const ofAccount = {
   request: z.strictObject({ scope: z.strictObject({ operatorId: z.string() }) }),
   reply: z.strictObject({}),
 }
-const hang = defineCall({ subject: 'rounds.v1.test.hang', ...ofAccount })
-const owe = defineCall({ subject: 'rounds.v1.test.owe', ...ofAccount, neverShed: true })
-const unserved = defineCall({
+const hang = defineCall('rounds.v1.test.hang', { ...ofAccount })
+const owe = defineCall('rounds.v1.test.owe', { ...ofAccount, neverShed: true })
+const unserved = defineCall('rounds.v1.test.unserved', {
   ...tokenless,
-  subject: 'rounds.v1.test.unserved',
   request: z.strictObject({}),
   reply: z.strictObject({}),
   budgetMs: 1000,
@@ -356,7 +350,7 @@ await t.test('calls', async (t) => {
   })
 
   await t.test('a handler of another service is refused at once', async (t) => {
-    const stray = defineCall({ ...echo, subject: 'auth.v1.test.echo' })
+    const stray = defineCall('auth.v1.test.echo', echo)
     await t.rejects(
       serveCalls({
         bus: server,

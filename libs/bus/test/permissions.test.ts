@@ -18,8 +18,7 @@ import { memoryLogger } from './fixtures/memory-logger.ts'
 
 const scope = { operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11', environment: 'LIVE' } as const
 const call = (subject: string) =>
-  defineCall({
-    subject,
+  defineCall(subject, {
     request: z.strictObject({}),
     reply: z.strictObject({ by: z.string() }),
     budgetMs: 2000,

@@ -40,29 +40,31 @@ const subjectPattern = /^(auth|rounds|wallet|webhooks)\.v1(\.[a-z][a-z0-9-]*)+$/
  * @throws RangeError for a subject other than `<service>.v1.<noun>.<verb>`, a budget outside 1 to 60,000 ms
  * (default 5000), or a call of the gateway that says nothing about its token.
  */
-export function defineCall<Request, Reply>({
-  budgetMs = 5000,
-  ...call
-}: {
-  subject: string
-  request: z.ZodType<Request>
-  reply: z.ZodType<Reply>
-  budgetMs?: number
-  callers?: readonly CallerName[]
-  token?: CallToken<NoInfer<Request>>
-  neverShed?: boolean
-}): Call<Request, Reply> {
-  const root = subjectPattern.exec(call.subject)?.[1]
-  if (root === undefined || !isSubjectRoot(root)) throw new RangeError(`bad call subject: ${call.subject}`)
+export function defineCall<Request, Reply>(
+  subject: string,
+  {
+    budgetMs = 5000,
+    ...call
+  }: {
+    request: z.ZodType<Request>
+    reply: z.ZodType<Reply>
+    budgetMs?: number
+    callers?: readonly CallerName[]
+    token?: CallToken<NoInfer<Request>>
+    neverShed?: boolean
+  },
+): Call<Request, Reply> {
+  const root = subjectPattern.exec(subject)?.[1]
+  if (root === undefined || !isSubjectRoot(root)) throw new RangeError(`bad call subject: ${subject}`)
   if (!Number.isInteger(budgetMs) || budgetMs < 1 || budgetMs > 60_000) {
-    throw new RangeError(`bad time budget of ${call.subject}: ${budgetMs} ms`)
+    throw new RangeError(`bad time budget of ${subject}: ${budgetMs} ms`)
   }
-  const callers = call.callers ?? (call.subject.includes('.v1.ops.') ? ['ops'] : ['gateway'])
+  const callers = call.callers ?? (subject.includes('.v1.ops.') ? ['ops'] : ['gateway'])
   if (callers.includes('gateway') && call.token === undefined) {
-    throw new RangeError(`${call.subject} says nothing about its token`)
+    throw new RangeError(`${subject} says nothing about its token`)
   }
   const token = call.token ?? { none: `asked by ${callers.join(' and ')} alone` }
-  return Object.freeze({ ...call, budgetMs, callers, token, service: serviceBySubjectRoot[root] })
+  return Object.freeze({ ...call, subject, budgetMs, callers, token, service: serviceBySubjectRoot[root] })
 }
 
 /**

@@ -7,7 +7,8 @@ import { accountMode } from './primitives.ts'
 
 /** A public HTTP route that one service answers: its tokens, its shapes and the call that carries it. */
 
-type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+/** HTTP method and path as in docs/contract.md, section 2, e.g. `GET /v1/rounds/{round_id}`. */
+type Route = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /v1/${string}`
 
 /** A scope; `unrestricted` is granted by no scope, only by a credential without scopes. */
 export type ScopeRule = z.infer<typeof scopeName> | 'unrestricted'
@@ -25,8 +26,6 @@ type EndpointDefinition<
   Body extends z.ZodType,
   Reply extends z.ZodType,
 > = {
-  /** HTTP method and path as in docs/contract.md, section 2, e.g. `GET /v1/rounds/{round_id}`. */
-  readonly route: `${HttpMethod} /v1/${string}`
   readonly access: Access
   /** Subject of its call, `<service>.v1.<noun>.<verb>`. */
   readonly subject: string
@@ -48,7 +47,7 @@ export function defineEndpoint<
   Params extends z.ZodType = typeof nothing,
   Query extends z.ZodType = typeof nothing,
   Body extends z.ZodType = z.ZodUndefined,
->(definition: EndpointDefinition<Params, Query, Body, Reply>) {
+>(route: Route, definition: EndpointDefinition<Params, Query, Body, Reply>) {
   const query = (definition.query ?? nothing) as Query
   const request = z.strictObject({
     caller: callerSchema,
@@ -59,9 +58,9 @@ export function defineEndpoint<
   const reply = z.strictObject({ status: z.int(), body: definition.reply })
   return {
     ...definition,
+    route,
     query,
-    call: defineCall({
-      subject: definition.subject,
+    call: defineCall(definition.subject, {
       request,
       reply,
       ...(definition.budgetMs === undefined ? {} : { budgetMs: definition.budgetMs }),
@@ -81,14 +80,16 @@ export function forDashboard<
   Shape extends z.core.$ZodLooseShape,
   Body extends z.ZodType,
 >(
-  endpoint: EndpointDefinition<Params, z.ZodObject<Shape>, Body, Reply> & { query: z.ZodObject<Shape> },
-  roles: readonly Role[],
+  endpoint: EndpointDefinition<Params, z.ZodObject<Shape>, Body, Reply> & {
+    route: Route
+    query: z.ZodObject<Shape>
+  },
+  access: Access,
 ) {
-  return defineEndpoint({
+  return defineEndpoint(endpoint.route.replace('/v1/', '/v1/dashboard/') as Route, {
     ...endpoint,
     subject: `${endpoint.subject}-for-dashboard`,
-    route: endpoint.route.replace('/v1/', '/v1/dashboard/') as typeof endpoint.route,
-    access: { dashboard: roles },
+    access,
     query: z.strictObject({ environment: accountMode.optional(), ...endpoint.query.shape }),
   })
 }
@@ -96,9 +97,9 @@ export function forDashboard<
 /** Groups of dashboard users by what they may use. Source: docs/contract.md, section 11, "Users". */
 
 /** Own account, games, brands, business, reports; reads of sessions, money, events and deliveries. */
-export const everybody: readonly Role[] = ['OWNER', 'ADMIN', 'DEVELOPER', 'SUPPORT', 'VIEWER']
-export const ownerAlone: readonly Role[] = ['OWNER']
-export const ownerAndAdmin: readonly Role[] = ['OWNER', 'ADMIN']
+export const everybody = { dashboard: ['OWNER', 'ADMIN', 'DEVELOPER', 'SUPPORT', 'VIEWER'] } satisfies Access
+export const ownerAlone = { dashboard: ['OWNER'] } satisfies Access
+export const ownerAndAdmin = { dashboard: ['OWNER', 'ADMIN'] } satisfies Access
 /** Credentials, wallets, webhook endpoints and the request log. */
-export const builders: readonly Role[] = ['OWNER', 'ADMIN', 'DEVELOPER']
-export const deliveryRetriers: readonly Role[] = ['OWNER', 'ADMIN', 'DEVELOPER', 'SUPPORT']
+export const builders = { dashboard: ['OWNER', 'ADMIN', 'DEVELOPER'] } satisfies Access
+export const deliveryRetriers = { dashboard: ['OWNER', 'ADMIN', 'DEVELOPER', 'SUPPORT'] } satisfies Access

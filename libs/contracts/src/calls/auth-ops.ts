@@ -24,8 +24,7 @@ const operatorRecord = z.strictObject({
   currencies: z.array(z.string()),
   created_at: z.string(),
 })
-export const opsCreateOperator = defineCall({
-  subject: 'auth.v1.ops.operator-create',
+export const opsCreateOperator = defineCall('auth.v1.ops.operator-create', {
   request: z.strictObject({
     order: opsOrder,
     name: z.string().min(1).max(128),
@@ -42,18 +41,15 @@ export const opsCreateOperator = defineCall({
   }),
   budgetMs: 8000,
 })
-export const opsListOperators = defineCall({
-  subject: 'auth.v1.ops.operator-list',
+export const opsListOperators = defineCall('auth.v1.ops.operator-list', {
   request: z.strictObject({ cursor: z.string().nullable(), limit: z.int().min(1).max(200) }),
   reply: pageOf(operatorRecord),
 })
-export const opsShowOperator = defineCall({
-  subject: 'auth.v1.ops.operator-show',
+export const opsShowOperator = defineCall('auth.v1.ops.operator-show', {
   request: z.strictObject({ operator: z.string().max(64) }),
   reply: operatorRecord,
 })
-export const opsSetOperator = defineCall({
-  subject: 'auth.v1.ops.operator-set',
+export const opsSetOperator = defineCall('auth.v1.ops.operator-set', {
   request: z.strictObject({
     order: opsOrder,
     operator: z.string().max(64),
@@ -65,8 +61,7 @@ export const opsSetOperator = defineCall({
   reply: operatorRecord,
 })
 /** Takes a second factor away. `user` is an id or e-mail address, `operator` the account's. */
-export const opsResetFactor = defineCall({
-  subject: 'auth.v1.ops.user-reset-factor',
+export const opsResetFactor = defineCall('auth.v1.ops.user-reset-factor', {
   request: z.strictObject({
     order: opsOrder,
     user: z.string().max(254),
@@ -76,13 +71,11 @@ export const opsResetFactor = defineCall({
   budgetMs: 5000,
 })
 const platformRecord = z.strictObject({ real_money: z.boolean() })
-export const opsShowPlatform = defineCall({
-  subject: 'auth.v1.ops.platform-show',
+export const opsShowPlatform = defineCall('auth.v1.ops.platform-show', {
   request: z.strictObject({}),
   reply: platformRecord,
 })
-export const opsSetPlatform = defineCall({
-  subject: 'auth.v1.ops.platform-set',
+export const opsSetPlatform = defineCall('auth.v1.ops.platform-set', {
   request: z.strictObject({ order: opsOrder, real_money: z.boolean() }),
   reply: platformRecord,
 })
@@ -92,26 +85,22 @@ const keyRecord = z.strictObject({
   created_at: z.string(),
   retires_at: z.string().nullable(),
 })
-export const opsListKeys = defineCall({
-  subject: 'auth.v1.ops.key-list',
+export const opsListKeys = defineCall('auth.v1.ops.key-list', {
   request: z.strictObject({}),
   reply: z.strictObject({ data: z.array(keyRecord) }),
 })
-export const opsRotateKeys = defineCall({
-  subject: 'auth.v1.ops.key-rotate',
+export const opsRotateKeys = defineCall('auth.v1.ops.key-rotate', {
   request: z.strictObject({ order: opsOrder }),
   reply: z.strictObject({ data: z.array(keyRecord) }),
 })
 /** Ends a signing key, current or not, and with it every token that it has signed. */
-export const opsRetireKey = defineCall({
-  subject: 'auth.v1.ops.key-retire',
+export const opsRetireKey = defineCall('auth.v1.ops.key-retire', {
   request: z.strictObject({ order: opsOrder, kid: z.string().min(1).max(64) }),
   reply: z.strictObject({ data: z.array(keyRecord) }),
 })
 
 /** State of auth's database server, which has the other services' databases too. */
-export const opsAuthStatus = defineCall({
-  subject: 'auth.v1.ops.status',
+export const opsAuthStatus = defineCall('auth.v1.ops.status', {
   request: z.strictObject({}),
   reply: z.strictObject({ mongodb: z.strictObject({ version: z.string(), ping_ms: z.number() }) }),
 })
@@ -127,13 +116,11 @@ const auditRecord = z.strictObject({
   details: z.record(z.string(), z.unknown()),
 })
 /** A record of what the command does to NATS itself; each service records what it is ordered to change. */
-export const opsAppendAudit = defineCall({
-  subject: 'auth.v1.ops.audit-append',
+export const opsAppendAudit = defineCall('auth.v1.ops.audit-append', {
   request: auditRecord.omit({ audit_id: true, at: true }),
   reply: z.strictObject({ audit_id: z.string() }),
 })
-export const opsListAudit = defineCall({
-  subject: 'auth.v1.ops.audit-list',
+export const opsListAudit = defineCall('auth.v1.ops.audit-list', {
   request: z.strictObject({ cursor: z.string().nullable(), limit: z.int().min(1).max(200) }),
   reply: pageOf(auditRecord),
 })

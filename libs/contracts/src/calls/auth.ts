@@ -20,8 +20,7 @@ import { eventEnvironment, operatorIdOf, sessionId, userId } from '../primitives
 const shortText = z.string().min(1).max(512)
 
 /** Mints a key pair's token once the gateway has checked shape and limits. docs/contract.md, section 3. */
-export const mintToken = defineCall({
-  subject: 'auth.v1.token.mint',
+export const mintToken = defineCall('auth.v1.token.mint', {
   token: { none: 'the key pair proves who asks' },
   request: tokenBody.extend({ clientAddress: z.string() }),
   reply: tokenSchema,
@@ -29,8 +28,7 @@ export const mintToken = defineCall({
 })
 
 /** Token for a player's browser; lives until `expiresAt`, which is the session's expiry plus 30 minutes. */
-export const mintLaunchToken = defineCall({
-  subject: 'auth.v1.launch-token.mint',
+export const mintLaunchToken = defineCall('auth.v1.launch-token.mint', {
   token: tokenOfOperator(({ scope }: { scope: Scope }) => scope),
   request: z.strictObject({ scope: scopeSchema, sessionId, expiresAt: z.string() }),
   reply: z.strictObject({ token: z.string() }),
@@ -41,8 +39,7 @@ export const mintLaunchToken = defineCall({
  * Resolves the subject of a token for the gateway. `active: false` means revoked, deleted or removed: the
  * token is INVALID_CREDENTIALS. `account` is null exactly when the operator does not exist.
  */
-export const resolvePrincipal = defineCall({
-  subject: 'auth.v1.principal.resolve',
+export const resolvePrincipal = defineCall('auth.v1.principal.resolve', {
   token: { none: 'the gateway judges by its answer' },
   request: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('credential'), operatorId: z.uuid(), apiKey: shortText }),
@@ -80,8 +77,7 @@ const signedIn = z.strictObject({
   device: z.string().optional(),
 })
 
-export const login = defineCall({
-  subject: 'auth.v1.dashboard.login',
+export const login = defineCall('auth.v1.dashboard.login', {
   token: { none: 'the password proves who asks' },
   request: loginBody.required({ totp: true }).extend({
     /** The device that signs in; at most 256 characters of its `User-Agent`. */
@@ -93,22 +89,19 @@ export const login = defineCall({
   reply: signedIn,
   budgetMs: 8000,
 })
-export const refreshLogin = defineCall({
-  subject: 'auth.v1.dashboard.refresh',
+export const refreshLogin = defineCall('auth.v1.dashboard.refresh', {
   token: { none: 'the cookie proves who asks' },
   request: z.strictObject({ refreshToken: z.string().max(512) }),
   reply: signedIn,
   budgetMs: 3000,
 })
-export const logout = defineCall({
-  subject: 'auth.v1.dashboard.logout',
+export const logout = defineCall('auth.v1.dashboard.logout', {
   token: { none: 'the cookie proves who asks' },
   request: z.strictObject({ refreshToken: z.string().max(512), clientAddress: z.string().optional() }),
   reply: z.null(),
   budgetMs: 3000,
 })
-export const acceptInvitation = defineCall({
-  subject: 'auth.v1.invitation.accept',
+export const acceptInvitation = defineCall('auth.v1.invitation.accept', {
   token: { none: 'the invitation proves who asks' },
   request: acceptInvitationBody.extend({ clientAddress: z.string().optional() }),
   reply: acceptInvitationReply,
@@ -116,8 +109,7 @@ export const acceptInvitation = defineCall({
 })
 
 /** Public halves of every key that verifies, as the JWKS route shows them. */
-export const listPublicKeys = defineCall({
-  subject: 'auth.v1.keys.public',
+export const listPublicKeys = defineCall('auth.v1.keys.public', {
   callers: ['gateway', 'rounds', 'wallet-bridge', 'webhooks'],
   token: { none: 'public; tokens are verified by its answer' },
   request: z.strictObject({}),
@@ -127,8 +119,7 @@ export const listPublicKeys = defineCall({
 })
 
 /** Signs the events manifest of the token's account as a compact JWS by the current key, never a token. */
-export const signDocument = defineCall({
-  subject: 'auth.v1.document.sign',
+export const signDocument = defineCall('auth.v1.document.sign', {
   token: tokenOfOperator(({ payload }: { payload: Record<string, unknown> }) => ({
     operatorId: operatorIdOf(String(payload.operator_id)),
     environment: payload.environment === 'LIVE' ? 'LIVE' : 'SANDBOX',
@@ -139,8 +130,7 @@ export const signDocument = defineCall({
 })
 
 /** Rows of the request log, in batches of at most 500. A row that is known already is not written twice. */
-export const appendRequestLog = defineCall({
-  subject: 'auth.v1.request-log.append',
+export const appendRequestLog = defineCall('auth.v1.request-log.append', {
   token: { none: 'rows of many senders' },
   request: z.strictObject({
     rows: z.array(requestLogSchema.extend({ operatorId: z.uuid(), environment: eventEnvironment })).max(500),
@@ -163,8 +153,7 @@ function appendAuditOf(sender: keyof typeof auditedActs) {
     path: ['act'],
     error: `This is no act of ${sender}.`,
   })
-  return defineCall({
-    subject: `auth.v1.audit.append.${sender}`,
+  return defineCall(`auth.v1.audit.append.${sender}`, {
     callers: [sender],
     request: z.strictObject({ entries: z.array(own).max(50) }),
     reply: z.strictObject({ written: z.int() }),

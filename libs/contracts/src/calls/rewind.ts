@@ -25,13 +25,11 @@ export type RewindView = z.infer<typeof rewindView>
  */
 export function defineRewindCalls(service: string) {
   return {
-    start: defineCall({
-      subject: `${service}.v1.ops.rewind-start`,
+    start: defineCall(`${service}.v1.ops.rewind-start`, {
       request: rewindStart,
       reply: rewindView,
     }),
-    show: defineCall({
-      subject: `${service}.v1.ops.rewind-show`,
+    show: defineCall(`${service}.v1.ops.rewind-show`, {
       request: rewindQuery,
       reply: rewindView,
     }),

@@ -10,29 +10,25 @@ import { defineRewindCalls } from './rewind.ts'
 /** Calls that auth, wallet-bridge and operations make to rounds. */
 
 /** Currencies of the account's active sessions in both environments. auth asks before it drops one. */
-export const currenciesInUse = defineCall({
-  subject: 'rounds.v1.session.currencies-in-use',
+export const currenciesInUse = defineCall('rounds.v1.session.currencies-in-use', {
   callers: ['auth'],
   request: z.strictObject({ operatorId: uuid }),
   reply: z.strictObject({ currencies: z.array(z.string()) }),
   budgetMs: 3000,
 })
 /** Number of rounds of an environment that have not ended. wallet-bridge asks before its wallet moves. */
-export const countUnfinishedRounds = defineCall({
-  subject: 'rounds.v1.round.count-unfinished',
+export const countUnfinishedRounds = defineCall('rounds.v1.round.count-unfinished', {
   callers: ['wallet-bridge'],
   request: z.strictObject({ scope: scopeSchema }),
   reply: z.strictObject({ count: z.int() }),
   budgetMs: 3000,
 })
-export const opsSetGame = defineCall({
-  subject: 'rounds.v1.ops.game-set',
+export const opsSetGame = defineCall('rounds.v1.ops.game-set', {
   request: z.strictObject({ order: opsOrder, slug: z.string().max(64), status: gameStatus }),
   reply: z.strictObject({ slug: z.string(), status: gameStatus }),
 })
 /** A round of any operator, with its internal state in words. */
-export const opsShowRound = defineCall({
-  subject: 'rounds.v1.ops.round-show',
+export const opsShowRound = defineCall('rounds.v1.ops.round-show', {
   request: z.strictObject({ roundId: z.string().max(64) }),
   reply: z.strictObject({
     operator_id: z.string(),
@@ -44,8 +40,7 @@ export const opsShowRound = defineCall({
  * Rounds of every operator that were created in a window, oldest first, for the audit of events. `event_id`
  * is that of `round.completed`; null for a round that has not ended, or that never started.
  */
-export const opsRoundsBetween = defineCall({
-  subject: 'rounds.v1.ops.rounds-between',
+export const opsRoundsBetween = defineCall('rounds.v1.ops.rounds-between', {
   request: z.strictObject({
     from: z.iso.datetime(),
     to: z.iso.datetime(),
@@ -61,14 +56,12 @@ export const opsRoundsBetween = defineCall({
   budgetMs: 10_000,
 })
 /** Tells the end of a round once more, under the id that its event has by its fact. */
-export const opsRepublishRound = defineCall({
-  subject: 'rounds.v1.ops.event-republish',
+export const opsRepublishRound = defineCall('rounds.v1.ops.event-republish', {
   callers: ['ops'],
   request: z.strictObject({ order: opsOrder, roundId: z.string().max(64) }),
   reply: z.strictObject({ event_id: z.string().nullable() }),
 })
-export const opsRoundsStatus = defineCall({
-  subject: 'rounds.v1.ops.status',
+export const opsRoundsStatus = defineCall('rounds.v1.ops.status', {
   request: z.strictObject({}),
   reply: z.strictObject({ unfinished: z.int(), oldest_unfinished_at: z.string().nullable() }),
 })
@@ -82,8 +75,7 @@ const orphan = z.strictObject({
   created_at: z.string(),
 })
 /** Of these stakes, those that stand at wallet-bridge and have no round: its database was restored. */
-export const opsOrphanedStakes = defineCall({
-  subject: 'rounds.v1.ops.orphans',
+export const opsOrphanedStakes = defineCall('rounds.v1.ops.orphans', {
   callers: ['ops'],
   request: z.strictObject({ scope: scopeSchema, transactionIds: z.array(transactionId).max(100) }),
   reply: z.strictObject({ data: z.array(orphan) }),
@@ -93,8 +85,7 @@ export const opsOrphanedStakes = defineCall({
  * Heals after a lost round: moves the player's nonce sequence beyond `nonce`, and gives the stake back when
  * `refund` says so. CONFLICT for a stake that has its round, that does not stand, or whose win was paid.
  */
-export const opsHealOrphan = defineCall({
-  subject: 'rounds.v1.ops.orphan-heal',
+export const opsHealOrphan = defineCall('rounds.v1.ops.orphan-heal', {
   callers: ['ops'],
   request: z.strictObject({
     order: opsOrder,
@@ -110,8 +101,7 @@ export const opsHealOrphan = defineCall({
  * Rounds of an account that the game drives and that have not ended, newest first. `next` is the `after` of the
  * following page; null after the last one.
  */
-export const opsUnendedRounds = defineCall({
-  subject: 'rounds.v1.ops.rounds-unended',
+export const opsUnendedRounds = defineCall('rounds.v1.ops.rounds-unended', {
   callers: ['ops'],
   request: z.strictObject({
     scope: scopeSchema,
@@ -136,8 +126,7 @@ export const toldEnd = z.object({
  * changes nothing. The reply has the status from then on: PENDING for a round whose stake is still settled.
  * ROUND_NOT_FOUND; CONFLICT when the operator drives the round, or its seed and bet give another end.
  */
-export const opsEndRoundAsTold = defineCall({
-  subject: 'rounds.v1.ops.round-end-as-told',
+export const opsEndRoundAsTold = defineCall('rounds.v1.ops.round-end-as-told', {
   callers: ['ops'],
   request: z.strictObject({
     order: opsOrder,

@@ -21,7 +21,7 @@ const sealPage = z.strictObject({
 })
 const request = z.strictObject({ order: opsOrder, after: z.string().max(512).nullable() })
 const budgetMs = 20_000
-const pageOf = (subject: string) => defineCall({ subject, request, reply: sealPage, budgetMs })
+const pageOf = (subject: string) => defineCall(subject, { request, reply: sealPage, budgetMs })
 
 /** By the service that is asked. */
 export const opsRewriteSeals = {

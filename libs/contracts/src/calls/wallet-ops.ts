@@ -15,8 +15,7 @@ const opsMovement = movementSchema.extend({
   next_attempt_at: z.string().nullable(),
   age_s: z.int(),
 })
-export const opsListMovements = defineCall({
-  subject: 'wallet.v1.ops.movement-list',
+export const opsListMovements = defineCall('wallet.v1.ops.movement-list', {
   request: z.strictObject({
     status: movementStatus.nullable(),
     olderThanS: z.int().nullable(),
@@ -25,13 +24,11 @@ export const opsListMovements = defineCall({
   reply: z.strictObject({ data: z.array(opsMovement) }),
   budgetMs: 10_000,
 })
-export const opsShowMovement = defineCall({
-  subject: 'wallet.v1.ops.movement-show',
+export const opsShowMovement = defineCall('wallet.v1.ops.movement-show', {
   request: z.strictObject({ reference: z.string().max(128) }),
   reply: z.strictObject({ movement: opsMovement, attempts: z.array(movementAttemptSchema) }),
 })
-export const opsResolveMovement = defineCall({
-  subject: 'wallet.v1.ops.movement-resolve',
+export const opsResolveMovement = defineCall('wallet.v1.ops.movement-resolve', {
   request: z.strictObject({
     order: opsOrder,
     reference: z.string().max(128),
@@ -39,16 +36,14 @@ export const opsResolveMovement = defineCall({
   }),
   reply: opsMovement,
 })
-export const opsMovementsOfRound = defineCall({
-  subject: 'wallet.v1.ops.movements-of-round',
+export const opsMovementsOfRound = defineCall('wallet.v1.ops.movements-of-round', {
   request: z.strictObject({ roundId: z.string().max(64) }),
   reply: z.strictObject({
     data: z.array(z.strictObject({ movement: opsMovement, attempts: z.array(movementAttemptSchema) })),
   }),
 })
 /** The events that tell the ends of a round's movements, for the audit of events. */
-export const opsMovementEvents = defineCall({
-  subject: 'wallet.v1.ops.events-of-round',
+export const opsMovementEvents = defineCall('wallet.v1.ops.events-of-round', {
   callers: ['ops'],
   request: z.strictObject({ roundId: z.string().max(64) }),
   reply: z.strictObject({
@@ -56,8 +51,7 @@ export const opsMovementEvents = defineCall({
   }),
 })
 /** Tells the ends of movements once more, each under the id that its event has by its fact. */
-export const opsRepublishMovements = defineCall({
-  subject: 'wallet.v1.ops.event-republish',
+export const opsRepublishMovements = defineCall('wallet.v1.ops.event-republish', {
   callers: ['ops'],
   request: z.strictObject({
     order: opsOrder,
@@ -68,8 +62,7 @@ export const opsRepublishMovements = defineCall({
   budgetMs: 10_000,
 })
 /** Figures for `ops status`: unresolved movements and alarms. */
-export const opsWalletStatus = defineCall({
-  subject: 'wallet.v1.ops.status',
+export const opsWalletStatus = defineCall('wallet.v1.ops.status', {
   request: z.strictObject({}),
   reply: z.strictObject({
     pending: z.int(),

@@ -83,8 +83,7 @@ const placed = z.strictObject({ movement: movementSchema, outcome: movementOutco
  * SERVICE_UNAVAILABLE when too many wait for the wallet (nothing is written then). A stake that met the
  * wallet's tombstone on its first try is `refused` with status ROLLED_BACK.
  */
-export const placeMovement = defineCall({
-  subject: 'wallet.v1.movement.place',
+export const placeMovement = defineCall('wallet.v1.movement.place', {
   callers: ['rounds'],
   request: z.strictObject({
     scope: scopeSchema,
@@ -103,8 +102,7 @@ export const placeMovement = defineCall({
  * acknowledged. A stake with a definite refusal stays as it is (`refused`), and so does a stake that is
  * SUCCESS; the reply shows it.
  */
-export const voidStake = defineCall({
-  subject: 'wallet.v1.movement.void-stake',
+export const voidStake = defineCall('wallet.v1.movement.void-stake', {
   callers: ['rounds'],
   request: z.strictObject({ scope: scopeSchema, stake: movementSpec, rollbackTransactionId: transactionId }),
   reply: z.strictObject({
@@ -117,8 +115,7 @@ export const voidStake = defineCall({
 })
 
 /** A movement with its outcome, or null, for repeats, settlement and recovery. */
-export const showMovement = defineCall({
-  subject: 'wallet.v1.movement.show',
+export const showMovement = defineCall('wallet.v1.movement.show', {
   callers: ['rounds'],
   request: z.strictObject({ scope: scopeSchema, transactionId }),
   reply: z
@@ -136,8 +133,7 @@ export const showMovement = defineCall({
 })
 
 /** All movements of a round, oldest first (at most 500). */
-export const roundMovements = defineCall({
-  subject: 'wallet.v1.movement.of-round',
+export const roundMovements = defineCall('wallet.v1.movement.of-round', {
   callers: ['ops', 'rounds'],
   request: z.strictObject({ scope: scopeSchema, roundId }),
   reply: z.strictObject({
@@ -146,8 +142,7 @@ export const roundMovements = defineCall({
 })
 
 /** The player's balance as the wallet tells it; null when the wallet does not answer properly. */
-export const playerBalance = defineCall({
-  subject: 'wallet.v1.balance.show',
+export const playerBalance = defineCall('wallet.v1.balance.show', {
   callers: ['rounds'],
   request: z.strictObject({ scope: scopeSchema, playerId, currency, sessionId, walletGameId: uuid }),
   reply: z.strictObject({ balance: z.strictObject({ amount: balance, currency }).nullable() }),
@@ -155,8 +150,7 @@ export const playerBalance = defineCall({
 })
 
 /** Tells whether a wallet is configured, so that a session or stake is refused before any write. */
-export const walletStatus = defineCall({
-  subject: 'wallet.v1.wallet.status',
+export const walletStatus = defineCall('wallet.v1.wallet.status', {
   callers: ['rounds'],
   request: z.strictObject({ scope: scopeSchema }),
   reply: z.strictObject({
@@ -172,8 +166,7 @@ export const walletStatus = defineCall({
  * A wallet's signed hint (docs/contract.md, section 11). `rawBody` is base64; the signature is checked first.
  * INVALID_SIGNATURE, VALIDATION_ERROR, TRANSACTION_NOT_FOUND.
  */
-export const walletCallback = defineCall({
-  subject: 'wallet.v1.callback.receive',
+export const walletCallback = defineCall('wallet.v1.callback.receive', {
   token: { none: "the wallet's signature proves who asks" },
   request: z.strictObject({
     operator: z.string().max(64),
@@ -231,17 +224,15 @@ const ours = {
 const ledgerS = 15 * 60
 
 /** A chunk of an operator's ledger against ours; chunks come in ledger order, then `last`. */
-export const reconcileChunk = defineCall({
+export const reconcileChunk = defineCall('wallet.v1.reconciliation.compare', {
   ...chunk,
-  subject: 'wallet.v1.reconciliation.compare',
   token: tokenOfOperator(({ scope }: { scope: Scope }) => scope, ledgerS),
 })
 /** Pages of our movements that moved money; the gateway finds those that the operator lacks. */
-export const reconcileOurs = defineCall({
+export const reconcileOurs = defineCall('wallet.v1.reconciliation.ours', {
   ...ours,
-  subject: 'wallet.v1.reconciliation.ours',
   token: tokenOfOperator(({ scope }: { scope: Scope }) => scope, ledgerS),
 })
 /** The same for operations, who have no token. */
-export const opsReconcileChunk = defineCall({ ...chunk, subject: 'wallet.v1.ops.reconciliation-compare' })
-export const opsReconcileOurs = defineCall({ ...ours, subject: 'wallet.v1.ops.reconciliation-ours' })
+export const opsReconcileChunk = defineCall('wallet.v1.ops.reconciliation-compare', { ...chunk })
+export const opsReconcileOurs = defineCall('wallet.v1.ops.reconciliation-ours', { ...ours })

@@ -14,8 +14,7 @@ import { defineRewindCalls } from './rewind.ts'
 /** Calls that operations make to webhooks. Source: docs/contract.md, section 10. */
 
 const opsDelivery = deliverySchema.extend({ operator_id: z.string() })
-export const opsListDeliveries = defineCall({
-  subject: 'webhooks.v1.ops.delivery-list',
+export const opsListDeliveries = defineCall('webhooks.v1.ops.delivery-list', {
   request: z.strictObject({
     webhookId: z.string().nullable(),
     status: deliveryStatus.nullable(),
@@ -25,18 +24,15 @@ export const opsListDeliveries = defineCall({
   reply: z.strictObject({ data: z.array(opsDelivery) }),
   budgetMs: 10_000,
 })
-export const opsShowDelivery = defineCall({
-  subject: 'webhooks.v1.ops.delivery-show',
+export const opsShowDelivery = defineCall('webhooks.v1.ops.delivery-show', {
   request: z.strictObject({ deliveryId: z.string().max(64) }),
   reply: deliveryDetailSchema.extend({ operator_id: z.string() }),
 })
-export const opsRetryDelivery = defineCall({
-  subject: 'webhooks.v1.ops.delivery-retry',
+export const opsRetryDelivery = defineCall('webhooks.v1.ops.delivery-retry', {
   request: z.strictObject({ order: opsOrder, deliveryId: z.string().max(64) }),
   reply: opsDelivery,
 })
-export const opsReplayEndpoint = defineCall({
-  subject: 'webhooks.v1.ops.endpoint-replay',
+export const opsReplayEndpoint = defineCall('webhooks.v1.ops.endpoint-replay', {
   request: z.strictObject({
     order: opsOrder,
     webhookId: z.string().max(64),
@@ -47,8 +43,7 @@ export const opsReplayEndpoint = defineCall({
   reply: replayJobSchema,
   budgetMs: 30_000,
 })
-export const opsShowReplay = defineCall({
-  subject: 'webhooks.v1.ops.replay-show',
+export const opsShowReplay = defineCall('webhooks.v1.ops.replay-show', {
   request: z.strictObject({ replayId: z.string().max(64) }),
   reply: replayJobSchema,
 })
@@ -62,18 +57,15 @@ const parked = z.strictObject({
   error: z.string(),
   payload: z.string(),
 })
-export const opsListParked = defineCall({
-  subject: 'webhooks.v1.ops.parked-list',
+export const opsListParked = defineCall('webhooks.v1.ops.parked-list', {
   request: z.strictObject({ limit: z.int().min(1).max(1000) }),
   reply: z.strictObject({ data: z.array(parked) }),
 })
-export const opsShowParked = defineCall({
-  subject: 'webhooks.v1.ops.parked-show',
+export const opsShowParked = defineCall('webhooks.v1.ops.parked-show', {
   request: z.strictObject({ parkedId: z.string().max(64) }),
   reply: parked,
 })
-export const opsRetryParked = defineCall({
-  subject: 'webhooks.v1.ops.parked-retry',
+export const opsRetryParked = defineCall('webhooks.v1.ops.parked-retry', {
   request: z.strictObject({ order: opsOrder, parkedId: z.string().max(64) }),
   reply: z.strictObject({ parked_id: z.string(), handled: z.boolean(), error: z.string().nullable() }),
   budgetMs: 15_000,
@@ -82,8 +74,7 @@ export const opsRetryParked = defineCall({
 /** Rewinds of the fan-out consumer. */
 export const fanoutRewind = defineRewindCalls('webhooks')
 
-export const opsWebhooksStatus = defineCall({
-  subject: 'webhooks.v1.ops.status',
+export const opsWebhooksStatus = defineCall('webhooks.v1.ops.status', {
   request: z.strictObject({}),
   reply: z.strictObject({
     pending: z.int(),
@@ -94,8 +85,7 @@ export const opsWebhooksStatus = defineCall({
   }),
 })
 /** Of these events, the ids of those that are not recorded, under whatever id. For the audit of events. */
-export const opsMissingEvents = defineCall({
-  subject: 'webhooks.v1.ops.events-missing',
+export const opsMissingEvents = defineCall('webhooks.v1.ops.events-missing', {
   callers: ['ops'],
   request: z.strictObject({
     events: z.array(z.strictObject({ event_id: eventId, round_id: z.string().max(64) })).max(1000),
@@ -104,8 +94,7 @@ export const opsMissingEvents = defineCall({
   budgetMs: 10_000,
 })
 /** Events that mention a round, for the dossier. */
-export const opsEventsOfRound = defineCall({
-  subject: 'webhooks.v1.ops.events-of-round',
+export const opsEventsOfRound = defineCall('webhooks.v1.ops.events-of-round', {
   request: z.strictObject({ roundId: z.string().max(64) }),
   reply: z.strictObject({
     data: z.array(

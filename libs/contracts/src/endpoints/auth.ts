@@ -20,96 +20,83 @@ const oneCredential = {
   query: z.strictObject({ environment: accountMode.optional() }),
 }
 
-export const listCredentials = defineEndpoint({
-  route: 'GET /v1/dashboard/credentials',
-  access: { dashboard: builders },
+export const listCredentials = defineEndpoint('GET /v1/dashboard/credentials', {
+  access: builders,
   subject: 'auth.v1.credential.list',
   query: z.strictObject({ environment: accountMode.optional(), ...pageQuery }),
   reply: pageOf(credentialSchema),
 })
-export const createCredential = defineEndpoint({
-  route: 'POST /v1/dashboard/credentials',
-  access: { dashboard: builders },
+export const createCredential = defineEndpoint('POST /v1/dashboard/credentials', {
+  access: builders,
   subject: 'auth.v1.credential.create',
   body: credentialCreateSchema,
   reply: credentialSchema,
 })
-export const getCredential = defineEndpoint({
-  route: 'GET /v1/dashboard/credentials/{api_key}',
-  access: { dashboard: builders },
+export const getCredential = defineEndpoint('GET /v1/dashboard/credentials/{api_key}', {
+  access: builders,
   subject: 'auth.v1.credential.show',
   ...oneCredential,
   reply: credentialSchema,
 })
-export const patchCredential = defineEndpoint({
-  route: 'PATCH /v1/dashboard/credentials/{api_key}',
-  access: { dashboard: builders },
+export const patchCredential = defineEndpoint('PATCH /v1/dashboard/credentials/{api_key}', {
+  access: builders,
   subject: 'auth.v1.credential.change',
   ...oneCredential,
   body: credentialPatchSchema,
   reply: credentialSchema,
 })
-export const rotateCredential = defineEndpoint({
-  route: 'POST /v1/dashboard/credentials/{api_key}/rotate',
-  access: { dashboard: builders },
+export const rotateCredential = defineEndpoint('POST /v1/dashboard/credentials/{api_key}/rotate', {
+  access: builders,
   subject: 'auth.v1.credential.rotate',
   ...oneCredential,
   reply: credentialSchema,
 })
-export const revokeCredential = defineEndpoint({
-  route: 'POST /v1/dashboard/credentials/{api_key}/revoke',
-  access: { dashboard: builders },
+export const revokeCredential = defineEndpoint('POST /v1/dashboard/credentials/{api_key}/revoke', {
+  access: builders,
   subject: 'auth.v1.credential.revoke',
   ...oneCredential,
   reply: credentialSchema,
 })
-export const deleteCredential = defineEndpoint({
-  route: 'DELETE /v1/dashboard/credentials/{api_key}',
-  access: { dashboard: builders },
+export const deleteCredential = defineEndpoint('DELETE /v1/dashboard/credentials/{api_key}', {
+  access: builders,
   subject: 'auth.v1.credential.delete',
   ...oneCredential,
   reply: z.null(),
 })
 
-export const getBusiness = defineEndpoint({
-  route: 'GET /v1/business',
-  access: { 'operator-api': 'unrestricted', dashboard: everybody },
+export const getBusiness = defineEndpoint('GET /v1/business', {
+  access: { 'operator-api': 'unrestricted', ...everybody },
   subject: 'auth.v1.business.show',
   reply: businessSchema,
 })
-export const patchBusiness = defineEndpoint({
-  route: 'PATCH /v1/business',
-  access: { 'operator-api': 'unrestricted', dashboard: ownerAndAdmin },
+export const patchBusiness = defineEndpoint('PATCH /v1/business', {
+  access: { 'operator-api': 'unrestricted', ...ownerAndAdmin },
   subject: 'auth.v1.business.change',
   body: businessPatchSchema,
   reply: businessSchema,
 })
 
-export const listBrands = defineEndpoint({
-  route: 'GET /v1/dashboard/brands',
-  access: { dashboard: everybody },
+export const listBrands = defineEndpoint('GET /v1/dashboard/brands', {
+  access: everybody,
   subject: 'auth.v1.brand.list',
   query: z.strictObject(pageQuery),
   reply: pageOf(brandSchema),
 })
-export const createBrand = defineEndpoint({
-  route: 'POST /v1/dashboard/brands',
-  access: { dashboard: ownerAndAdmin },
+export const createBrand = defineEndpoint('POST /v1/dashboard/brands', {
+  access: ownerAndAdmin,
   subject: 'auth.v1.brand.create',
   body: z.strictObject({ name: z.string().min(1).max(128) }),
   reply: brandSchema,
 })
-export const deleteBrand = defineEndpoint({
-  route: 'DELETE /v1/dashboard/brands/{brand_id}',
-  access: { dashboard: ownerAndAdmin },
+export const deleteBrand = defineEndpoint('DELETE /v1/dashboard/brands/{brand_id}', {
+  access: ownerAndAdmin,
   subject: 'auth.v1.brand.delete',
   params: brandParam,
   reply: z.null(),
 })
 
-export const listRequestLogs = defineEndpoint({
-  route: 'GET /v1/dashboard/request-logs',
-  access: { dashboard: builders },
+export const listRequestLogs = defineEndpoint('GET /v1/dashboard/request-logs', {
+  access: builders,
   subject: 'auth.v1.request-log.list',
   query: z.strictObject({
     environment: accountMode.optional(),
@@ -126,9 +113,8 @@ export const listRequestLogs = defineEndpoint({
   reply: pageOf(requestLogSchema),
 })
 
-export const listAudit = defineEndpoint({
-  route: 'GET /v1/dashboard/audit',
-  access: { dashboard: ownerAndAdmin },
+export const listAudit = defineEndpoint('GET /v1/dashboard/audit', {
+  access: ownerAndAdmin,
   subject: 'auth.v1.audit.list',
   query: z.strictObject({
     /** Id or name of the actor, or its kind. */

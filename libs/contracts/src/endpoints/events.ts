@@ -9,15 +9,13 @@ const eventFilters = { type: eventType.optional(), ...windowQuery, ...pageQuery 
 /** `next_cursor` is never null here. */
 const eventsPage = z.strictObject({ data: z.array(eventEnvelopeSchema), next_cursor: z.string() })
 const eventParam = z.strictObject({ event_id: z.string().max(64) })
-export const listEvents = defineEndpoint({
-  route: 'GET /v1/events',
+export const listEvents = defineEndpoint('GET /v1/events', {
   access: { 'operator-api': 'events:read' },
   subject: 'webhooks.v1.event.list',
   query: z.strictObject(eventFilters),
   reply: eventsPage,
 })
-export const getEvent = defineEndpoint({
-  route: 'GET /v1/events/{event_id}',
+export const getEvent = defineEndpoint('GET /v1/events/{event_id}', {
   access: { 'operator-api': 'events:read' },
   subject: 'webhooks.v1.event.show',
   params: eventParam,
@@ -39,8 +37,7 @@ export const manifestSchema = z.strictObject({
     }),
   ),
 })
-export const getEventManifest = defineEndpoint({
-  route: 'GET /v1/events/manifest',
+export const getEventManifest = defineEndpoint('GET /v1/events/manifest', {
   access: { 'operator-api': 'events:read' },
   subject: 'webhooks.v1.event.manifest',
   query: z.strictObject({ from: instant, to: instant }),

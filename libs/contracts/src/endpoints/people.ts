@@ -8,65 +8,56 @@ import { pageOf, pageQuery } from '../primitives.ts'
 
 const userParam = z.strictObject({ user_id: z.string().max(64) })
 
-export const getMe = defineEndpoint({
-  route: 'GET /v1/dashboard/me',
-  access: { dashboard: everybody },
+export const getMe = defineEndpoint('GET /v1/dashboard/me', {
+  access: everybody,
   subject: 'auth.v1.me.show',
   reply: userSchema,
 })
-export const changePassword = defineEndpoint({
-  route: 'POST /v1/dashboard/me/password',
-  access: { dashboard: everybody },
+export const changePassword = defineEndpoint('POST /v1/dashboard/me/password', {
+  access: everybody,
   subject: 'auth.v1.me.change-password',
   body: z.strictObject({ current_password: z.string().min(1).max(128), new_password: password }),
   reply: userSchema,
 })
-export const enrolTotp = defineEndpoint({
-  route: 'POST /v1/dashboard/me/totp',
-  access: { dashboard: everybody },
+export const enrolTotp = defineEndpoint('POST /v1/dashboard/me/totp', {
+  access: everybody,
   subject: 'auth.v1.me.enrol-totp',
   body: z.strictObject({ password: z.string().min(1).max(128) }),
   reply: z.strictObject({ secret: z.string(), otpauth_url: z.string() }),
 })
-export const confirmTotp = defineEndpoint({
-  route: 'POST /v1/dashboard/me/totp/confirm',
-  access: { dashboard: everybody },
+export const confirmTotp = defineEndpoint('POST /v1/dashboard/me/totp/confirm', {
+  access: everybody,
   subject: 'auth.v1.me.confirm-totp',
   body: z.strictObject({ code: z.string().min(1).max(32) }),
   reply: z.strictObject({ recovery_codes: z.array(z.string()) }),
 })
-export const removeTotp = defineEndpoint({
-  route: 'DELETE /v1/dashboard/me/totp',
-  access: { dashboard: everybody },
+export const removeTotp = defineEndpoint('DELETE /v1/dashboard/me/totp', {
+  access: everybody,
   subject: 'auth.v1.me.remove-totp',
   body: z.strictObject({ password: z.string().min(1).max(128) }),
   reply: z.null(),
 })
 
-export const listOwnSessions = defineEndpoint({
-  route: 'GET /v1/dashboard/me/sessions',
-  access: { dashboard: everybody },
+export const listOwnSessions = defineEndpoint('GET /v1/dashboard/me/sessions', {
+  access: everybody,
   subject: 'auth.v1.me.list-sessions',
   reply: pageOf(userSessionSchema),
 })
-export const endOwnSession = defineEndpoint({
-  route: 'DELETE /v1/dashboard/me/sessions/{session_id}',
-  access: { dashboard: everybody },
+export const endOwnSession = defineEndpoint('DELETE /v1/dashboard/me/sessions/{session_id}', {
+  access: everybody,
   subject: 'auth.v1.me.end-session',
   params: z.strictObject({ session_id: z.string().max(64) }),
   reply: z.null(),
 })
 
-export const listUsers = defineEndpoint({
-  route: 'GET /v1/dashboard/users',
-  access: { dashboard: ownerAndAdmin },
+export const listUsers = defineEndpoint('GET /v1/dashboard/users', {
+  access: ownerAndAdmin,
   subject: 'auth.v1.user.list',
   query: z.strictObject(pageQuery),
   reply: pageOf(userSchema),
 })
-export const inviteUser = defineEndpoint({
-  route: 'POST /v1/dashboard/users',
-  access: { dashboard: ownerAlone },
+export const inviteUser = defineEndpoint('POST /v1/dashboard/users', {
+  access: ownerAlone,
   subject: 'auth.v1.user.create',
   body: z.strictObject({
     email,
@@ -78,17 +69,15 @@ export const inviteUser = defineEndpoint({
   }),
   reply: userSchema,
 })
-export const patchUser = defineEndpoint({
-  route: 'PATCH /v1/dashboard/users/{user_id}',
-  access: { dashboard: ownerAlone },
+export const patchUser = defineEndpoint('PATCH /v1/dashboard/users/{user_id}', {
+  access: ownerAlone,
   subject: 'auth.v1.user.change',
   params: userParam,
   body: z.strictObject({ role: roleSchema }),
   reply: userSchema,
 })
-export const removeUser = defineEndpoint({
-  route: 'DELETE /v1/dashboard/users/{user_id}',
-  access: { dashboard: ownerAlone },
+export const removeUser = defineEndpoint('DELETE /v1/dashboard/users/{user_id}', {
+  access: ownerAlone,
   subject: 'auth.v1.user.remove',
   params: userParam,
   reply: z.null(),

@@ -25,29 +25,25 @@ export const playerSessionSchema = z.strictObject({
     }),
   ),
 })
-export const getPlayerSession = defineEndpoint({
-  route: 'GET /v1/game/session',
+export const getPlayerSession = defineEndpoint('GET /v1/game/session', {
   access: player,
   subject: 'rounds.v1.player.session',
   reply: playerSessionSchema,
   budgetMs: walletBudgetMs,
 })
-export const listPlayerRounds = defineEndpoint({
-  route: 'GET /v1/game/rounds',
+export const listPlayerRounds = defineEndpoint('GET /v1/game/rounds', {
   access: player,
   subject: 'rounds.v1.player.rounds',
   query: z.strictObject(pageQuery),
   reply: roundsPage,
 })
-export const getPlayerRound = defineEndpoint({
-  route: 'GET /v1/game/rounds/{round_id}',
+export const getPlayerRound = defineEndpoint('GET /v1/game/rounds/{round_id}', {
   access: player,
   subject: 'rounds.v1.player.round',
   params: roundParam,
   reply: roundSchema,
 })
-export const playRound = defineEndpoint({
-  route: 'POST /v1/game/rounds',
+export const playRound = defineEndpoint('POST /v1/game/rounds', {
   access: player,
   subject: 'rounds.v1.player.play',
   body: z.strictObject({
@@ -60,8 +56,7 @@ export const playRound = defineEndpoint({
   reply: roundSchema,
   budgetMs: walletBudgetMs,
 })
-export const revealTile = defineEndpoint({
-  route: 'POST /v1/game/rounds/{round_id}/reveal',
+export const revealTile = defineEndpoint('POST /v1/game/rounds/{round_id}/reveal', {
   access: player,
   subject: 'rounds.v1.player.reveal',
   params: roundParam,
@@ -70,8 +65,7 @@ export const revealTile = defineEndpoint({
   budgetMs: walletBudgetMs,
   neverShed: true,
 })
-export const cashOut = defineEndpoint({
-  route: 'POST /v1/game/rounds/{round_id}/cashout',
+export const cashOut = defineEndpoint('POST /v1/game/rounds/{round_id}/cashout', {
   access: player,
   subject: 'rounds.v1.player.cashout',
   params: roundParam,
@@ -87,8 +81,7 @@ export const fairnessBookEntry = z.strictObject({
   round_id: z.string().nullable(),
   status: roundStatus.nullable(),
 })
-export const getFairnessBook = defineEndpoint({
-  route: 'GET /v1/game/fairness',
+export const getFairnessBook = defineEndpoint('GET /v1/game/fairness', {
   access: player,
   subject: 'rounds.v1.player.fairness',
   query: z.strictObject(pageQuery),

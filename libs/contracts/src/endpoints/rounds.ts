@@ -20,22 +20,19 @@ const roundFilters = {
   ...windowQuery,
   ...pageQuery,
 }
-export const listRounds = defineEndpoint({
-  route: 'GET /v1/rounds',
+export const listRounds = defineEndpoint('GET /v1/rounds', {
   access: { 'operator-api': 'history:read' },
   subject: 'rounds.v1.round.list',
   query: z.strictObject(roundFilters),
   reply: roundsPage,
 })
-export const getRound = defineEndpoint({
-  route: 'GET /v1/rounds/{round_id}',
+export const getRound = defineEndpoint('GET /v1/rounds/{round_id}', {
   access: { 'operator-api': 'history:read' },
   subject: 'rounds.v1.round.show',
   params: roundParam,
   reply: roundSchema,
 })
-export const voidRound = defineEndpoint({
-  route: 'POST /v1/rounds/{round_id}/void',
+export const voidRound = defineEndpoint('POST /v1/rounds/{round_id}/void', {
   access: { 'operator-api': 'transactions:write' },
   subject: 'rounds.v1.round.void',
   params: roundParam,
@@ -47,8 +44,7 @@ export const dashboardListRounds = forDashboard(listRounds, everybody)
 export const dashboardGetRound = forDashboard(getRound, everybody)
 
 // Operator-driven movements (reads are wallet-bridge's)
-export const placeTransaction = defineEndpoint({
-  route: 'POST /v1/transactions',
+export const placeTransaction = defineEndpoint('POST /v1/transactions', {
   access: { 'operator-api': 'transactions:write' },
   subject: 'rounds.v1.transaction.place',
   body: transactionBodySchema,
@@ -58,15 +54,13 @@ export const placeTransaction = defineEndpoint({
 })
 
 // Free bets
-export const createFreeBet = defineEndpoint({
-  route: 'POST /v1/free-bets',
+export const createFreeBet = defineEndpoint('POST /v1/free-bets', {
   access: { 'operator-api': 'engagement:write' },
   subject: 'rounds.v1.free-bet.create',
   body: freeBetCreateSchema,
   reply: freeBetSchema,
 })
-export const listFreeBets = defineEndpoint({
-  route: 'GET /v1/free-bets',
+export const listFreeBets = defineEndpoint('GET /v1/free-bets', {
   access: { 'operator-api': 'engagement:read' },
   subject: 'rounds.v1.free-bet.list',
   query: z.strictObject({
@@ -78,15 +72,13 @@ export const listFreeBets = defineEndpoint({
   }),
   reply: pageOf(freeBetSchema),
 })
-export const getFreeBet = defineEndpoint({
-  route: 'GET /v1/free-bets/{grant_id}',
+export const getFreeBet = defineEndpoint('GET /v1/free-bets/{grant_id}', {
   access: { 'operator-api': 'engagement:read' },
   subject: 'rounds.v1.free-bet.show',
   params: grantParam,
   reply: freeBetSchema,
 })
-export const cancelFreeBet = defineEndpoint({
-  route: 'POST /v1/free-bets/{grant_id}/cancel',
+export const cancelFreeBet = defineEndpoint('POST /v1/free-bets/{grant_id}/cancel', {
   access: { 'operator-api': 'engagement:write' },
   subject: 'rounds.v1.free-bet.cancel',
   params: grantParam,
@@ -118,8 +110,7 @@ const reportQuery = {
     .refine((text) => new Set(text.split(',')).size === text.split(',').length, 'names one of them twice')
     .optional(),
 }
-export const getReport = defineEndpoint({
-  route: 'GET /v1/reports/summary',
+export const getReport = defineEndpoint('GET /v1/reports/summary', {
   access: { 'operator-api': 'reports:read' },
   subject: 'rounds.v1.report.summary',
   query: z.strictObject(reportQuery),

@@ -11,22 +11,19 @@ const sessionParam = z.strictObject({ session_id: z.string().max(64) })
 
 // Catalogue
 const gamesPage = pageOf(gameSchema)
-export const listGames = defineEndpoint({
-  route: 'GET /v1/games',
+export const listGames = defineEndpoint('GET /v1/games', {
   access: { 'operator-api': 'games:read' },
   subject: 'rounds.v1.game.list',
   query: z.strictObject(pageQuery),
   reply: gamesPage,
 })
-export const getGame = defineEndpoint({
-  route: 'GET /v1/games/{slug}',
+export const getGame = defineEndpoint('GET /v1/games/{slug}', {
   access: { 'operator-api': 'games:read' },
   subject: 'rounds.v1.game.show',
   params: slugParam,
   reply: gameSchema,
 })
-export const patchGame = defineEndpoint({
-  route: 'PATCH /v1/games/{slug}',
+export const patchGame = defineEndpoint('PATCH /v1/games/{slug}', {
   access: { 'operator-api': 'games:write' },
   subject: 'rounds.v1.game.change',
   params: slugParam,
@@ -44,29 +41,25 @@ const sessionFilters = {
   ...windowQuery,
   ...pageQuery,
 }
-export const createSession = defineEndpoint({
-  route: 'POST /v1/sessions',
+export const createSession = defineEndpoint('POST /v1/sessions', {
   access: { 'operator-api': 'sessions:write' },
   subject: 'rounds.v1.session.create',
   body: sessionCreateSchema,
   reply: sessionSchema,
 })
-export const listSessions = defineEndpoint({
-  route: 'GET /v1/sessions',
+export const listSessions = defineEndpoint('GET /v1/sessions', {
   access: { 'operator-api': 'sessions:read' },
   subject: 'rounds.v1.session.list',
   query: z.strictObject(sessionFilters),
   reply: sessionsPage,
 })
-export const getSession = defineEndpoint({
-  route: 'GET /v1/sessions/{session_id}',
+export const getSession = defineEndpoint('GET /v1/sessions/{session_id}', {
   access: { 'operator-api': 'sessions:read' },
   subject: 'rounds.v1.session.show',
   params: sessionParam,
   reply: sessionSchema,
 })
-export const closeSession = defineEndpoint({
-  route: 'POST /v1/sessions/{session_id}/close',
+export const closeSession = defineEndpoint('POST /v1/sessions/{session_id}/close', {
   access: { 'operator-api': 'sessions:write' },
   subject: 'rounds.v1.session.close',
   params: sessionParam,

@@ -21,22 +21,19 @@ const filters = {
 const movementsPage = pageOf(movementSchema)
 const attemptsPage = pageOf(movementAttemptSchema)
 
-export const listTransactions = defineEndpoint({
-  route: 'GET /v1/transactions',
+export const listTransactions = defineEndpoint('GET /v1/transactions', {
   access: { 'operator-api': 'transactions:read' },
   subject: 'wallet.v1.transaction.list',
   query: z.strictObject(filters),
   reply: movementsPage,
 })
-export const getTransaction = defineEndpoint({
-  route: 'GET /v1/transactions/{transaction_id}',
+export const getTransaction = defineEndpoint('GET /v1/transactions/{transaction_id}', {
   access: { 'operator-api': 'transactions:read' },
   subject: 'wallet.v1.transaction.show',
   params: transactionParam,
   reply: movementSchema,
 })
-export const getTransactionAttempts = defineEndpoint({
-  route: 'GET /v1/transactions/{transaction_id}/attempts',
+export const getTransactionAttempts = defineEndpoint('GET /v1/transactions/{transaction_id}/attempts', {
   access: { 'operator-api': 'transactions:read' },
   subject: 'wallet.v1.transaction.attempts',
   params: transactionParam,
@@ -47,31 +44,27 @@ export const dashboardListTransactions = forDashboard(listTransactions, everybod
 export const dashboardGetTransaction = forDashboard(getTransaction, everybody)
 export const dashboardGetTransactionAttempts = forDashboard(getTransactionAttempts, everybody)
 
-export const getWallet = defineEndpoint({
-  route: 'GET /v1/dashboard/wallets/{environment}',
-  access: { dashboard: builders },
+export const getWallet = defineEndpoint('GET /v1/dashboard/wallets/{environment}', {
+  access: builders,
   subject: 'wallet.v1.wallet.show',
   params: walletParam,
   reply: walletSchema,
 })
-export const putWallet = defineEndpoint({
-  route: 'PUT /v1/dashboard/wallets/{environment}',
-  access: { dashboard: builders },
+export const putWallet = defineEndpoint('PUT /v1/dashboard/wallets/{environment}', {
+  access: builders,
   subject: 'wallet.v1.wallet.put',
   params: walletParam,
   body: walletPutSchema,
   reply: walletSchema,
 })
-export const rotateWalletSecret = defineEndpoint({
-  route: 'POST /v1/dashboard/wallets/{environment}/rotate-secret',
-  access: { dashboard: builders },
+export const rotateWalletSecret = defineEndpoint('POST /v1/dashboard/wallets/{environment}/rotate-secret', {
+  access: builders,
   subject: 'wallet.v1.wallet.rotate-secret',
   params: walletParam,
   reply: walletSchema,
 })
-export const checkWallet = defineEndpoint({
-  route: 'POST /v1/dashboard/wallets/{environment}/check',
-  access: { dashboard: builders },
+export const checkWallet = defineEndpoint('POST /v1/dashboard/wallets/{environment}/check', {
+  access: builders,
   subject: 'wallet.v1.wallet.check',
   params: walletParam,
   reply: walletCheckSchema,

@@ -28,45 +28,39 @@ const oneReplay = {
 }
 
 // Endpoints
-export const createWebhook = defineEndpoint({
-  route: 'POST /v1/dashboard/webhooks',
-  access: { dashboard: builders },
+export const createWebhook = defineEndpoint('POST /v1/dashboard/webhooks', {
+  access: builders,
   subject: 'webhooks.v1.endpoint.create',
   body: webhookCreateSchema,
   reply: webhookEndpointSchema,
 })
-export const listWebhooks = defineEndpoint({
-  route: 'GET /v1/dashboard/webhooks',
-  access: { dashboard: builders },
+export const listWebhooks = defineEndpoint('GET /v1/dashboard/webhooks', {
+  access: builders,
   subject: 'webhooks.v1.endpoint.list',
   query: inEnvironment.extend(pageQuery),
   reply: pageOf(webhookEndpointSchema),
 })
-export const getWebhook = defineEndpoint({
-  route: 'GET /v1/dashboard/webhooks/{webhook_id}',
-  access: { dashboard: builders },
+export const getWebhook = defineEndpoint('GET /v1/dashboard/webhooks/{webhook_id}', {
+  access: builders,
   subject: 'webhooks.v1.endpoint.show',
   ...oneWebhook,
   reply: webhookEndpointSchema,
 })
-export const patchWebhook = defineEndpoint({
-  route: 'PATCH /v1/dashboard/webhooks/{webhook_id}',
-  access: { dashboard: builders },
+export const patchWebhook = defineEndpoint('PATCH /v1/dashboard/webhooks/{webhook_id}', {
+  access: builders,
   subject: 'webhooks.v1.endpoint.change',
   ...oneWebhook,
   body: webhookPatchSchema,
   reply: webhookEndpointSchema,
 })
-export const deleteWebhook = defineEndpoint({
-  route: 'DELETE /v1/dashboard/webhooks/{webhook_id}',
-  access: { dashboard: builders },
+export const deleteWebhook = defineEndpoint('DELETE /v1/dashboard/webhooks/{webhook_id}', {
+  access: builders,
   subject: 'webhooks.v1.endpoint.delete',
   ...oneWebhook,
   reply: z.null(),
 })
-export const rotateWebhookSecret = defineEndpoint({
-  route: 'POST /v1/dashboard/webhooks/{webhook_id}/rotate-secret',
-  access: { dashboard: builders },
+export const rotateWebhookSecret = defineEndpoint('POST /v1/dashboard/webhooks/{webhook_id}/rotate-secret', {
+  access: builders,
   subject: 'webhooks.v1.endpoint.rotate-secret',
   ...oneWebhook,
   body: z.strictObject({ overlap_s: z.int().min(0).max(604_800).default(86_400) }),
@@ -76,31 +70,27 @@ export const rotateWebhookSecret = defineEndpoint({
     previous_valid_until: z.string().nullable(),
   }),
 })
-export const testWebhook = defineEndpoint({
-  route: 'POST /v1/dashboard/webhooks/{webhook_id}/test',
-  access: { dashboard: builders },
+export const testWebhook = defineEndpoint('POST /v1/dashboard/webhooks/{webhook_id}/test', {
+  access: builders,
   subject: 'webhooks.v1.endpoint.test',
   ...oneWebhook,
   reply: z.strictObject({ delivery_id: z.string() }),
 })
-export const pauseWebhook = defineEndpoint({
-  route: 'POST /v1/dashboard/webhooks/{webhook_id}/pause',
-  access: { dashboard: builders },
+export const pauseWebhook = defineEndpoint('POST /v1/dashboard/webhooks/{webhook_id}/pause', {
+  access: builders,
   subject: 'webhooks.v1.endpoint.pause',
   ...oneWebhook,
   reply: webhookEndpointSchema,
 })
-export const resumeWebhook = defineEndpoint({
-  route: 'POST /v1/dashboard/webhooks/{webhook_id}/resume',
-  access: { dashboard: builders },
+export const resumeWebhook = defineEndpoint('POST /v1/dashboard/webhooks/{webhook_id}/resume', {
+  access: builders,
   subject: 'webhooks.v1.endpoint.resume',
   ...oneWebhook,
   body: z.strictObject({ held: z.enum(['deliver', 'skip']) }),
   reply: webhookEndpointSchema,
 })
-export const createReplay = defineEndpoint({
-  route: 'POST /v1/dashboard/webhooks/{webhook_id}/replay',
-  access: { dashboard: builders },
+export const createReplay = defineEndpoint('POST /v1/dashboard/webhooks/{webhook_id}/replay', {
+  access: builders,
   subject: 'webhooks.v1.replay.create',
   ...oneWebhook,
   body: z.strictObject({
@@ -113,28 +103,28 @@ export const createReplay = defineEndpoint({
   reply: replayJobSchema,
   budgetMs: 30_000,
 })
-export const listReplays = defineEndpoint({
-  route: 'GET /v1/dashboard/webhooks/{webhook_id}/replays',
-  access: { dashboard: builders },
+export const listReplays = defineEndpoint('GET /v1/dashboard/webhooks/{webhook_id}/replays', {
+  access: builders,
   subject: 'webhooks.v1.replay.list',
   ...oneWebhook,
   query: inEnvironment.extend(pageQuery),
   reply: pageOf(replayJobSchema),
 })
-export const getReplay = defineEndpoint({
-  route: 'GET /v1/dashboard/webhooks/{webhook_id}/replays/{replay_id}',
-  access: { dashboard: builders },
+export const getReplay = defineEndpoint('GET /v1/dashboard/webhooks/{webhook_id}/replays/{replay_id}', {
+  access: builders,
   subject: 'webhooks.v1.replay.show',
   ...oneReplay,
   reply: replayJobSchema,
 })
-export const cancelReplay = defineEndpoint({
-  route: 'POST /v1/dashboard/webhooks/{webhook_id}/replays/{replay_id}/cancel',
-  access: { dashboard: builders },
-  subject: 'webhooks.v1.replay.cancel',
-  ...oneReplay,
-  reply: replayJobSchema,
-})
+export const cancelReplay = defineEndpoint(
+  'POST /v1/dashboard/webhooks/{webhook_id}/replays/{replay_id}/cancel',
+  {
+    access: builders,
+    subject: 'webhooks.v1.replay.cancel',
+    ...oneReplay,
+    reply: replayJobSchema,
+  },
+)
 
 // Deliveries
 const deliveriesPage = pageOf(deliverySchema)
@@ -146,24 +136,21 @@ const deliveryFilters = {
   ...windowQuery,
   ...pageQuery,
 }
-export const listDeliveries = defineEndpoint({
-  route: 'GET /v1/webhook-deliveries',
+export const listDeliveries = defineEndpoint('GET /v1/webhook-deliveries', {
   access: { 'operator-api': 'events:read' },
   subject: 'webhooks.v1.delivery.list',
   query: z.strictObject(deliveryFilters),
   reply: deliveriesPage,
 })
-export const retryDelivery = defineEndpoint({
-  route: 'POST /v1/webhook-deliveries/{delivery_id}/retry',
+export const retryDelivery = defineEndpoint('POST /v1/webhook-deliveries/{delivery_id}/retry', {
   access: { 'operator-api': 'unrestricted' },
   subject: 'webhooks.v1.delivery.retry',
   params: deliveryParam,
   reply: deliverySchema,
 })
 export const dashboardListDeliveries = forDashboard(listDeliveries, everybody)
-export const dashboardGetDelivery = defineEndpoint({
-  route: 'GET /v1/dashboard/webhook-deliveries/{delivery_id}',
-  access: { dashboard: everybody },
+export const dashboardGetDelivery = defineEndpoint('GET /v1/dashboard/webhook-deliveries/{delivery_id}', {
+  access: everybody,
   subject: 'webhooks.v1.delivery.show-for-dashboard',
   params: deliveryParam,
   query: inEnvironment,

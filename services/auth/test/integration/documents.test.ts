@@ -8,7 +8,7 @@ import { authOnDatabase } from '../fixtures/auth-deps.ts'
 
 const { subject, reply, budgetMs } = signDocument
 const token = { none: 'a test' }
-const anything = defineCall({ subject, reply, budgetMs, token, request: z.looseObject({}) })
+const anything = defineCall(subject, { reply, budgetMs, token, request: z.looseObject({}) })
 
 t.test('the call that signs documents signs no tokens', async (t) => {
   const { call } = await authOnDatabase(t)

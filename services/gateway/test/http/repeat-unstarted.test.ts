@@ -11,8 +11,7 @@ import { repeatUnstarted } from '../../src/http/repeat-unstarted.ts'
 const logger = createLogger({ service: 'test', level: 'silent' })
 const nothing = z.strictObject({})
 const stake = (budgetMs: number) =>
-  defineCall({
-    subject: 'rounds.v1.test.stake',
+  defineCall('rounds.v1.test.stake', {
     request: nothing,
     reply: nothing,
     budgetMs,

@@ -7,6 +7,7 @@ import { type Meeting, meetings, startElectionProxy } from '../src/network/start
 
 const engines = await withEngines(t)
 const { hostname: host, port, searchParams } = new URL(engines.mongodbUrl)
+searchParams.set('retryWrites', 'true')
 
 async function world(t: { teardown(fn: () => Promise<void>): void }) {
   const proxy = await startElectionProxy({ host, port: Number(port) })

@@ -55,7 +55,9 @@ export async function startServiceLinks(): Promise<ServiceLinks> {
     speaker.socket = socket
     say(socket, {
       natsUrl: through(natsUrl, nats),
-      ...(mongodbUrl === undefined || database === null ? {} : { mongodbUrl: through(mongodbUrl, database) }),
+      ...(mongodbUrl === undefined || database === null
+        ? {}
+        : { mongodbUrl: withRetries(through(mongodbUrl, database), probePort % 2 === 0) }),
       clockOffsetMs: link.clockOffsetMs(),
     })
   }
@@ -121,5 +123,12 @@ function through(url: string, { port }: FaultProxy): string {
   const changed = new URL(url)
   changed.hostname = '127.0.0.1'
   changed.port = String(port)
+  return changed.href
+}
+
+/** Half of the replicas let the driver repeat a write, as a cluster's address does; the embedded one's does not. */
+function withRetries(url: string, retries: boolean): string {
+  const changed = new URL(url)
+  changed.searchParams.set('retryWrites', String(retries))
   return changed.href
 }

@@ -193,6 +193,8 @@ function postgresConfiguration(socketFolder: string): string {
     'documentdb.alternate_index_handler_name': "'extended_rum'",
     'documentdb.useFileBasedPersistedCursors': 'on',
     'documentdb_core.enableCollation': 'on',
+    // 30 collections with several kinds of commands each do not fit in the usual 100: plans are made again
+    'documentdb.queryPlanCacheSizeLimit': '1000',
     // an idle cursor dies after a minute otherwise
     'documentdb.defaultCursorExpiryTimeLimitSeconds': '600',
     enable_bitmapscan: 'off',

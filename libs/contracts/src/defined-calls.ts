@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Call, CallerName } from './call.ts'
 import * as auth from './calls/auth.ts'
 import * as authOps from './calls/auth-ops.ts'
+import * as dashboard from './calls/dashboard.ts'
 import * as rounds from './calls/rounds.ts'
 import * as seals from './calls/seals.ts'
 import * as wallet from './calls/wallet.ts'
@@ -16,7 +17,7 @@ import * as sessionRoutes from './endpoints/sessions.ts'
 import * as walletRoutes from './endpoints/wallet.ts'
 import * as webhookRoutes from './endpoints/webhooks.ts'
 
-const callModules = [auth, authOps, rounds, seals, wallet, walletOps, webhooks]
+const callModules = [auth, authOps, dashboard, rounds, seals, wallet, walletOps, webhooks]
 const routeModules = [
   authRoutes,
   eventRoutes,

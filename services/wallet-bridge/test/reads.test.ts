@@ -12,6 +12,7 @@ import {
   opsShowMovement,
   opsWalletStatus,
 } from '@pitboss/contracts/calls/wallet-ops'
+import { roundTransactions, walletHealth } from '@pitboss/contracts/calls/dashboard'
 import { reconcileChunk, reconcileOurs, roundMovements } from '@pitboss/contracts/calls/wallet'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Movement } from '@pitboss/contracts/objects/movement'
@@ -196,6 +197,39 @@ await t.test('a person ends an owed movement, and its original with it', async (
     ['BET', 'REFUND', 'REFUND'],
   )
   t.equal((await suite.bus.call(roundMovements, { scope, roundId: bet.roundId })).data.length, 3)
+})
+
+await t.test('a dossier has the movements of its round with their calls, and no other account', async (t) => {
+  await wallet.clearFaults()
+  const bet = specOf({ playerId: 'dora' })
+  await client.place(bet)
+  const ask = (as: Scope) => suite.bus.call(roundTransactions, { caller: callerOf(as), roundId: bet.roundId })
+  const { data, complete } = await ask(scope)
+  t.ok(complete)
+  t.match(data, [
+    {
+      movement: { transaction_id: bet.transactionId, status: 'SUCCESS' },
+      attempts: [{ attempt: 1, operation: 'debit', classification: 'SUCCESS' }],
+      ...{ next_attempt_at: null, call_began_at: null, rollback_owed: false },
+    },
+  ])
+  t.strictSame((await ask(newScope())).data, [])
+  const health = (as: Scope) => suite.bus.call(walletHealth, { caller: callerOf(as) })
+  t.match(await health(newScope()), { configured: false, unresolved: 0, oldest_unresolved: null })
+  const win = { ...specOf({ playerId: 'dora' }), type: 'WIN', roundId: bet.roundId } as const
+  await wallet.setFaults([{ operation: 'credit', player_id: 'dora', kind: 'http_error' }])
+  await client.place(win)
+  const owed = await waitFor(async () => {
+    const last = (await ask(scope)).data.at(-1)
+    return last?.movement.type === 'WIN' && last.call_began_at === null ? last : null
+  })
+  t.match(owed, { movement: { status: 'PENDING' }, attempts: [{ classification: 'UNKNOWN' }] })
+  t.equal(owed?.next_attempt_at, owed?.attempts.at(-1)?.next_attempt_at, 'the plan of the last call')
+  const standing = await health(scope)
+  t.match(standing, { configured: true, breaker_open: false })
+  t.ok(standing.unresolved > 0)
+  t.type(standing.oldest_unresolved?.created_at, 'string')
+  await wallet.clearFaults()
 })
 
 await t.test("an operator's ledger is compared with ours", async (t) => {

@@ -28,6 +28,7 @@ import { createLeaseEndpoints } from './actions/lease-endpoints.ts'
 import { createMakeAttempt } from './actions/make-attempt.ts'
 import { createRecordEvents, type RecordEvents } from './actions/record-events.ts'
 import { createRecordSuccesses, createRecoverOrphans, createSettleAttempt } from './actions/settle-attempt.ts'
+import { compositionHandlers } from './calls/composed.ts'
 import { deliveryHandlers, eventHandlers } from './calls/events.ts'
 import { endpointHandlers, replayHandlers } from './calls/endpoints.ts'
 import { opsHandlers } from './calls/ops.ts'
@@ -165,6 +166,7 @@ export async function startWebhooks({
     ...endpointHandlers(callDeps),
     ...deliveryHandlers(callDeps),
     ...replayHandlers(callDeps),
+    ...compositionHandlers(callDeps),
     ...opsHandlers(callDeps),
     ...sealCalls(seals),
   ]

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { deliveryHealth, roundEvents } from '@pitboss/contracts/calls/dashboard'
 import {
   dashboardGetEvent,
   getEvent,
@@ -6,8 +7,10 @@ import {
   listEvents,
 } from '@pitboss/contracts/endpoints/events'
 import type { EventType } from '@pitboss/contracts/objects/event'
+import { newId } from '@pitboss/runtime/new-id'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
+import { startReceiver, status } from './fixtures/receiver.ts'
 import { type Rig, startRig, testCaller } from './fixtures/rig.ts'
 
 t.setTimeout(120_000)
@@ -192,4 +195,39 @@ t.test('pollers miss and repeat no event while many write and a replica stops', 
     Array.from({ length: total }, (_, index) => index + 1),
     'the recording order has no gap',
   )
+})
+
+t.test('a dossier has the events of its round with their deliveries, and no other account', async (t) => {
+  const rig = await startRig(t)
+  const receiver = await startReceiver(t, status(500))
+  const { webhook_id } = await rig.createEndpoint(receiver.url)
+  const roundId = newId('rnd')
+  const data = { player_id: 'ann', round_id: roundId, amount: '10.00' }
+  const { id } = await rig.publish({ type: 'round.completed', data })
+  await rig.publish({ data: { ...data, round_id: newId('rnd') } })
+  const ask = (caller = rig.caller()) => rig.call({ call: roundEvents }, { caller, roundId })
+  const found = await waitFor(
+    async () => {
+      const { data: events, complete } = await ask()
+      const [first] = events
+      return complete && first?.deliveries[0]?.attempt_count === 1 ? first : null
+    },
+    { timeoutMs: 20_000 },
+  )
+  t.equal(found.event.id, id)
+  t.match(found.deliveries, [
+    {
+      webhook_id,
+      status: 'PENDING',
+      attempts: [{ attempt: 1, http_status: 500 }],
+      wait: { words: /attempt 2/ },
+    },
+  ])
+  t.equal(found.deliveries[0]?.wait?.at, found.deliveries[0]?.next_attempt_at)
+  const other = testCaller({ ...rig.scope, environment: 'LIVE' })
+  t.strictSame((await ask(other)).data, [])
+  const health = (caller = rig.caller()) => rig.call({ call: deliveryHealth }, { caller })
+  t.match(await health(), { held: 0, failed: 0, endpoints: 1, paused: [], failing: [webhook_id] })
+  t.match(await health(), { pending: 2, ever_delivered: false, oldest_pending_at: /Z$/ })
+  t.match(await health(other), { pending: 0, endpoints: 0, failing: [], oldest_pending_at: null })
 })

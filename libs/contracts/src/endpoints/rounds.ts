@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineEndpoint, forDashboard, everybody } from '../endpoint.ts'
 import { freeBetCreateSchema, freeBetSchema } from '../objects/game.ts'
 import { movementSchema, transactionBodySchema } from '../objects/movement.ts'
+import { reportSchema } from '../objects/report.ts'
 import { roundSchema, roundStatus } from '../objects/round.ts'
 import { currency, pageOf, pageQuery, playerId, windowQuery } from '../primitives.ts'
 import { roundParam, roundsPage, walletBudgetMs } from './round-parts.ts'
@@ -86,19 +87,6 @@ export const cancelFreeBet = defineEndpoint('POST /v1/free-bets/{grant_id}/cance
 })
 
 // Reports. The gateway writes them as CSV for `Accept: text/csv`.
-const reportRow = z.strictObject({
-  day: z.string().optional(),
-  game: z.string().optional(),
-  brand: z.string().nullable().optional(),
-  currency,
-  rounds: z.int(),
-  players: z.int(),
-  stakes: z.string(),
-  payouts: z.string(),
-  refunds: z.string(),
-  ggr: z.string(),
-})
-export const reportSchema = z.strictObject({ data: z.array(reportRow) })
 const reportQuery = {
   ...windowQuery,
   group_by: z

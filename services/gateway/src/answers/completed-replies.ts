@@ -1,5 +1,5 @@
 import { mintLaunchToken, signDocument } from '@pitboss/contracts/calls/auth'
-import { reportSchema } from '@pitboss/contracts/endpoints/rounds'
+import { reportSchema } from '@pitboss/contracts/objects/report'
 import { manifestSchema } from '@pitboss/contracts/endpoints/events'
 import { sessionSchema } from '@pitboss/contracts/objects/session'
 import { manifestType } from '@pitboss/contracts/token-claims'

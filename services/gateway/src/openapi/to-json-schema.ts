@@ -12,6 +12,7 @@ import * as webhook from '@pitboss/contracts/objects/webhook'
 import { eventEnvelopeSchema, eventType } from '@pitboss/contracts/objects/event'
 import * as game from '@pitboss/contracts/objects/game'
 import * as movement from '@pitboss/contracts/objects/movement'
+import { reportSchema } from '@pitboss/contracts/objects/report'
 import { fairnessSchema, roundSchema } from '@pitboss/contracts/objects/round'
 import * as session from '@pitboss/contracts/objects/session'
 import * as user from '@pitboss/contracts/objects/user'
@@ -64,7 +65,7 @@ const components = {
   PlayerSession: play.playerSessionSchema,
   Replay: webhook.replayJobSchema,
   ReplayPage: webhooks.listReplays.reply,
-  Report: rounds.reportSchema,
+  Report: reportSchema,
   RequestLog: account.requestLogSchema,
   RequestLogPage: auth.listRequestLogs.reply,
   Round: roundSchema,

@@ -1,4 +1,8 @@
 import { listPublicKeys } from '@pitboss/contracts/calls/auth'
+import { everybody } from '@pitboss/contracts/endpoint'
+import { roundParam } from '@pitboss/contracts/endpoints/round-parts'
+import { dossierSchema } from '@pitboss/contracts/objects/dossier'
+import { overviewSchema } from '@pitboss/contracts/objects/overview'
 import {
   acceptInvitationBody,
   acceptInvitationReply,
@@ -7,6 +11,7 @@ import {
   tokenBody,
   tokenSchema,
 } from '@pitboss/contracts/objects/user'
+import { accountMode } from '@pitboss/contracts/primitives'
 import { z } from 'zod'
 import { createDocs, createOpenApi } from '../answers/api-description.ts'
 import {
@@ -15,14 +20,19 @@ import {
   createLogout,
   createRefresh,
 } from '../answers/dashboard-session.ts'
+import { createDossier } from '../answers/dossier.ts'
 import { createEventTypes, eventTypesReply } from '../answers/event-types.ts'
 import { createMintToken } from '../answers/mint-token.ts'
+import { createOverview } from '../answers/overview.ts'
 import { createDashboardPage, createPlayPage, createVerifyPage } from '../answers/pages.ts'
 import { createHealthz, createPublicKeys, createReadyz, healthReply } from '../answers/probes.ts'
 import { createReconcile, reconciliationQuery } from '../answers/reconcile.ts'
+import { createSearch, searchQuery, searchReply } from '../answers/search.ts'
 import { createVerifyRound, verifyBody, verifyReply } from '../answers/verify-round.ts'
 import { callbackReply, createWalletCallback } from '../answers/wallet-callback.ts'
 import { own, type RouteEntry } from './route-entry.ts'
+
+const inEnvironment = z.strictObject({ environment: accountMode.optional() })
 
 const page = (route: `GET /${string}`, summary: string, answer: RouteEntry['answer']) =>
   own(route, { summary, answer, query: 'any' })
@@ -70,6 +80,31 @@ export const ownRoutes: readonly RouteEntry[] = [
     reply: acceptInvitationReply,
     errors: ['INVALID_CREDENTIALS'],
     limit: 'address',
+  }),
+
+  own('GET /v1/dashboard/overview', {
+    summary: 'The last 24 hours, and how wallet and deliveries stand',
+    answer: createOverview,
+    access: everybody,
+    query: inEnvironment,
+    reply: overviewSchema,
+  }),
+  own('GET /v1/dashboard/search', {
+    summary: 'What has an id, of ours or of the operator',
+    answer: createSearch,
+    access: everybody,
+    query: searchQuery,
+    reply: searchReply,
+  }),
+  own('GET /v1/dashboard/rounds/{round_id}/dossier', {
+    summary: 'A round with its wallet calls, events, deliveries and proof',
+    answer: createDossier,
+    access: everybody,
+    params: roundParam,
+    notFound: 'ROUND_NOT_FOUND',
+    query: inEnvironment,
+    byId: true,
+    reply: dossierSchema,
   }),
 
   own('GET /v1/public/jwks.json', {

@@ -131,7 +131,10 @@ type OwnRoute<Body, Query> = {
   limit?: 'mintAddress' | 'loginAddress' | 'address' | 'callback'
   shed?: ShedClass
   errors?: readonly ErrorCode[]
+  params?: z.ZodType
   query?: z.ZodType<Query> | 'any'
+  notFound?: ErrorCode
+  byId?: boolean
   body?: z.ZodType<Body> | 'bytes' | 'raw'
   bodyType?: string
   example?: unknown
@@ -152,13 +155,13 @@ export function own<Body = unknown, Query = unknown>(
     mayLack: [],
     limit: rules.limit ?? (rules.access === undefined ? 'exempt' : 'counted'),
     shed: rules.shed ?? 'read',
-    notFound: 'NOT_FOUND',
+    notFound: rules.notFound ?? 'NOT_FOUND',
     errors: rules.errors ?? [],
-    byId: false,
+    byId: rules.byId ?? false,
     idempotent: false,
     anyQuery: query === 'any',
     shapes: {
-      params: null,
+      params: rules.params ?? null,
       query: typeof query === 'string' ? z.strictObject({}) : query,
       body: rules.body ?? null,
       reply: rules.reply ?? null,

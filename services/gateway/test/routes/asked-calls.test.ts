@@ -17,6 +17,10 @@ const own = [
   'wallet.v1.callback.receive',
   'wallet.v1.reconciliation.compare',
   'wallet.v1.reconciliation.ours',
+  'wallet.v1.transaction.of-round',
+  'wallet.v1.wallet.health',
+  'webhooks.v1.delivery.health',
+  'webhooks.v1.event.of-round',
 ]
 
 t.test('the gateway may ask what its routes need and its own calls, and nothing else', async (t) => {

@@ -75,6 +75,8 @@ await t.test('every role may do what the contract says and nothing else', async 
     rounds: () => false,
     transactions: () => false,
     events: () => false,
+    overview: () => false,
+    search: () => false,
   }
   const entries = guarded.filter(({ access }) => access?.dashboard !== undefined)
   for (const [index, role] of roleSchema.options.entries()) {

@@ -1,6 +1,7 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { playerBalance } from '@pitboss/contracts/calls/wallet'
+import { countedMax } from '@pitboss/contracts/objects/overview'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { checkOutboundUrlAndResolve, type OutboundSettings } from '@pitboss/outbound/address-guard'
@@ -111,6 +112,16 @@ export function createOperatorWallets({
         breakerOpen: breakers.isOpen(walletKeyOf(scope)),
         settleLosses: wallet?.settleLosses,
       }
+    },
+    /** How the scope's wallet stands; the count stops at `countedMax`. */
+    async health(scope: Scope) {
+      const [wallet, unresolved, oldest] = await Promise.all([
+        wallets.find(scope),
+        pending.unresolved(scope, countedMax),
+        pending.oldestOf(scope),
+      ])
+      const isBreakerOpen = breakers.isOpen(walletKeyOf(scope))
+      return { isConfigured: wallet !== null, isBreakerOpen, unresolved, oldest }
     },
     /** Asks the wallet for a player's balance, for at most 5 s. Null without a usable answer. */
     async balance(request: z.infer<typeof playerBalance.request>, requestId: string) {

@@ -58,6 +58,8 @@ export function createReadTransactions({
 
   return {
     find,
+    /** The movements of a round, oldest first. */
+    ofRound: (scope: Scope, roundId: string, limit: number) => movements.ofRound(scope, roundId, limit),
     /**
      * Newest first. @throws ServiceError VALIDATION_ERROR for a bad cursor or a window that ends before it
      * begins

@@ -1,5 +1,6 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
+import { roundTransactions, walletHealth } from '@pitboss/contracts/calls/dashboard'
 import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import {
   playerBalance,
@@ -22,6 +23,7 @@ import {
   putWallet,
   rotateWalletSecret,
 } from '@pitboss/contracts/endpoints/wallet'
+import { dossierMax } from '@pitboss/contracts/objects/dossier'
 import { type AccountMode, toEventEnvironment } from '@pitboss/contracts/primitives'
 import { answerPage } from '@pitboss/storage/read-page'
 import type { OperatorWallets } from '../actions/operator-wallets.ts'
@@ -29,7 +31,7 @@ import type { CheckWallet } from '../actions/check-wallet.ts'
 import type { ReadTransactions } from '../actions/read-movements.ts'
 import type { ReconcileLedger } from '../actions/reconcile-ledger.ts'
 import type { TakeCallback } from '../actions/take-callback.ts'
-import { toAttemptRecord, toMovementRecord } from '../records/render-movement.ts'
+import { toAttemptRecord, toMovementFacts, toMovementRecord } from '../records/render-movement.ts'
 import { toWalletRecord } from '../records/render-wallet.ts'
 
 type GatewayParts = {
@@ -50,6 +52,7 @@ export function gatewayCalls(parts: GatewayParts): CallHandler[] {
   return [
     ...walletCalls(parts),
     ...transactionCalls(parts.transactions),
+    ...compositionCalls(parts),
     handler(walletCallback, async (request, { requestId }) => {
       await takeCallback(request, requestId)
       return null
@@ -125,6 +128,29 @@ function transactionCalls(read: ReadTransactions): CallHandler[] {
     handler(dashboardGetTransactionAttempts.call, ({ caller, params, query }) =>
       attempts(scopesOf(caller, query.environment), params.transaction_id, query),
     ),
+  ]
+}
+
+/** What the gateway composes answers for people from. Source: docs/contract.md, section 3. */
+function compositionCalls({ wallets, transactions }: GatewayParts): CallHandler[] {
+  return [
+    handler(roundTransactions, async ({ caller, roundId }) => {
+      const max = dossierMax.movements
+      const found = await transactions.ofRound(caller.scope, roundId, max + 1)
+      return { data: found.slice(0, max).map(toMovementFacts), complete: found.length <= max }
+    }),
+    handler(walletHealth, async ({ caller }) => {
+      const { isConfigured, isBreakerOpen, unresolved, oldest } = await wallets.health(caller.scope)
+      return {
+        configured: isConfigured,
+        breaker_open: isBreakerOpen,
+        unresolved,
+        oldest_unresolved:
+          oldest === null
+            ? null
+            : { transaction_id: oldest.transactionId, created_at: oldest.createdAt.toISOString() },
+      }
+    }),
   ]
 }
 

@@ -1,5 +1,6 @@
 import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
 import type { MovementEventData } from '@pitboss/contracts/objects/event'
+import type { MovementFacts as DossierMovement } from '@pitboss/contracts/objects/dossier'
 import type { Movement, MovementAttempt } from '@pitboss/contracts/objects/movement'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import { eventIdOf } from '@pitboss/storage/event-id'
@@ -8,6 +9,10 @@ import { eventOfEnd } from '../rules/event-of-end.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import { type MovementEventType, type MovementState, outcomeOf } from '../rules/movement.ts'
 import type { AttemptRecord, MovementDocument, MovementFacts } from '../storage/movements.ts'
+
+/** Bounds of a movement in a dossier: the last wallet calls, and the characters of each answer. */
+const factsAttemptsMax = 12
+const factsExcerptCharacters = 256
 
 /** The public record of a movement. Source: docs/contract.md, section 5. */
 export function toMovementRecord(document: MovementDocument): Movement {
@@ -39,6 +44,24 @@ export function toMovementAnswer(document: MovementDocument): {
   outcome: MovementOutcome
 } {
   return { movement: toMovementRecord(document), outcome: outcomeOf(document) }
+}
+
+/** A movement in a round's dossier, with its wallet calls. */
+export function toMovementFacts(document: MovementDocument): DossierMovement {
+  const { call, status, dueAt, type, reversal } = document
+  const isPending = status === 'PENDING'
+  const rollbackOwed = isPending && type === 'BET' && reversal !== null
+  const next = isPending && call === null && !rollbackOwed ? dueAt : null
+  return {
+    movement: toMovementRecord(document),
+    attempts: document.attempts.slice(-factsAttemptsMax).map((attempt) => ({
+      ...toAttemptRecord(attempt),
+      response_excerpt: attempt.responseExcerpt?.slice(0, factsExcerptCharacters) ?? null,
+    })),
+    next_attempt_at: next?.toISOString() ?? null,
+    call_began_at: isPending ? (call?.startedAt.toISOString() ?? null) : null,
+    rollback_owed: rollbackOwed,
+  }
 }
 
 /** A movement for the operations command, with its age at `now`. */

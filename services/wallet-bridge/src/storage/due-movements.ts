@@ -68,8 +68,10 @@ export type PendingFigures = {
 export type PendingMovements = {
   /** Each figure counts up to 100,000. */
   figures(now: Date): Promise<PendingFigures>
-  /** Movements of a wallet that are not resolved, their reversals included; up to 100,000. */
-  unresolved(scope: Scope): Promise<number>
+  /** Movements of a wallet that are not resolved, their reversals included; up to `max`, 100,000 unless told. */
+  unresolved(scope: Scope, max?: number): Promise<number>
+  /** The pending movement of a wallet that was made first. */
+  oldestOf(scope: Scope): Promise<Pick<MovementDocument, 'transactionId' | 'createdAt'> | null>
   /**
    * Makes every credit and rollback due whose next try is later than its age allows, and everything that
    * waits longer than any age allows. Such waits come from an earlier build, which counted tries, and from
@@ -116,16 +118,24 @@ export function createPendingMovements(
       const over24h = over1h === 0 ? 0 : await count(now, 24 * 60 * minuteMs)
       return { all, over5m, over1h, over24h, oldest }
     },
-    async unresolved(scope) {
+    async unresolved(scope, max = countMax) {
       const walletKey = walletKeyOf(scope)
       const pending = { walletKey, status: 'PENDING' } as const
       const reversed = { walletKey, dueAt: { $gt: epoch }, status: { $ne: 'PENDING' } } as const
       const counts = await Promise.all([
-        collection.countDocuments(pending, { limit: countMax, hint: 'rare_status' }),
-        collection.countDocuments(reversed, { limit: countMax, hint: 'due' }),
+        collection.countDocuments(pending, { limit: max, hint: 'rare_status' }),
+        collection.countDocuments(reversed, { limit: max, hint: 'due' }),
       ])
-      return counts[0] + counts[1]
+      return Math.min(counts[0] + counts[1], max)
     },
+    oldestOf: (scope) =>
+      collection
+        .find({ walletKey: walletKeyOf(scope), status: 'PENDING' })
+        .project<Pick<MovementDocument, 'transactionId' | 'createdAt'>>({ transactionId: 1, createdAt: 1 })
+        .sort({ reference: 1 })
+        .hint('rare_status')
+        .limit(1)
+        .next(),
     async endLongWaits(now) {
       const beyondAll = { dueAt: { $gt: furthestWait(now, scaleMs) } }
       const ended = await makeDue(collection, longWaits(now, scaleMs), 'pending', now)

@@ -111,6 +111,7 @@ await holdIsolation(t, {
     }),
     createPendingMovements: table(pending, {
       unresolved: scoped((scope) => pending.unresolved(scope)),
+      oldestOf: scoped((scope) => pending.oldestOf(scope)),
       endLongWaits: internal(
         'only watch-pending.ts calls it; it takes a time, names no movement and returns a count',
       ),

@@ -1,23 +1,28 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { listDeliveries } from '@pitboss/contracts/endpoints/webhooks'
+import { countedMax } from '@pitboss/contracts/objects/overview'
 import { deliveryId } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import { attemptsEnded } from '../records/webhook-records.ts'
 import { inFlightMaxOf } from '../rules/endpoint-health.ts'
-import { waitingFor } from '../rules/choose-due.ts'
+import { type Wait, waitOf } from '../rules/choose-due.ts'
 import type { DeliveryFilter, DeliveryStore } from '../storage/delivery-store.ts'
-import type { DeliveryDocument } from '../storage/collections.ts'
+import type { DeliveryDocument, EndpointDocument } from '../storage/collections.ts'
 import { windowStart } from './read-events.ts'
 import type { Deps } from './deps.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+const waitsAtOnce = 8
 
 export type DeliveryQuery = z.output<typeof listDeliveries.query>
 
 /** Reads deliveries. Source: docs/contract.md, sections 7, 10 and 11. */
 export function createReadDeliveries({ endpoints, deliveries, cursors, clock }: Deps) {
-  /** Says in plain words why a delivery is not sent yet; null when it has ended. */
-  async function explainWaiting(delivery: DeliveryDocument): Promise<string | null> {
+  /** Says why a delivery is not sent yet; null when it has ended. */
+  async function waitFor(delivery: DeliveryDocument): Promise<Wait | null> {
     if (delivery.status !== 'PENDING' && delivery.status !== 'HELD') return null
     const now = clock.now()
     const endpoint = await endpoints.known(delivery, delivery.webhookId)
@@ -29,7 +34,7 @@ export function createReadDeliveries({ endpoints, deliveries, cursors, clock }: 
       deliveries.inFlight(delivery.webhookId),
       isOpen ? deliveries.oldestDue(delivery.webhookId, now) : null,
     ])
-    return waitingFor({
+    return waitOf({
       delivery: {
         status: delivery.status,
         lane: delivery.lane,
@@ -48,10 +53,33 @@ export function createReadDeliveries({ endpoints, deliveries, cursors, clock }: 
 
   const explained = async (delivery: DeliveryDocument) => ({
     delivery,
-    waitingFor: await explainWaiting(delivery),
+    waitingFor: (await waitFor(delivery))?.words ?? null,
   })
 
   return {
+    /** The deliveries of these events, oldest first, at most `limit`, each with why it waits. */
+    async ofEvents(scope: Scope, eventIds: readonly string[], limit: number) {
+      const found = await deliveries.ofEvents(scope, eventIds, limit)
+      return mapBounded(found, waitsAtOnce, async (delivery) => ({ delivery, wait: await waitFor(delivery) }))
+    },
+
+    /** How the deliveries of a scope stand; counts stop at `countedMax`. */
+    async health(scope: Scope) {
+      const since = new Date(clock.now().getTime() - dayMs)
+      const [counts, found] = await Promise.all([
+        deliveries.health(scope, since, countedMax),
+        endpoints.list(scope, null, countedMax),
+      ])
+      const where = (isSo: (endpoint: EndpointDocument) => boolean) =>
+        found.filter(isSo).map(({ _id }) => _id)
+      return {
+        ...counts,
+        endpoints: found.length,
+        paused: where(({ health }) => health.status === 'PAUSED'),
+        failing: where(({ health }) => health.status === 'ACTIVE' && health.streak.attempts > 0),
+      }
+    },
+
     /**
      * One page of the deliveries of a scope, newest first. A `to` without `from` is a window of seven days.
      */

@@ -113,6 +113,13 @@ export function createReadEvents({ events, deliveries, cursors, clock }: Deps) {
       return absent.flatMap(({ id }) => (told.has(id) ? [] : [id]))
     },
 
+    /** The events of a round in recording order, as many as one message holds, at most `limit`. */
+    async ofRoundIn(scope: Scope, roundId: string, limit: number) {
+      const found = await events.ofRoundIn(scope, roundId, limit + 1)
+      const shown = fitting(found.slice(0, limit))
+      return { bodies: shown.map(({ body }) => body), complete: shown.length === found.length }
+    },
+
     /** The events of a round with at most 200 deliveries each, of every account: for operations. */
     async ofRound(roundId: string) {
       const found = await events.ofRound(roundId)

@@ -1,7 +1,9 @@
 import { operatorHandleOf, toAccountMode } from '@pitboss/contracts/primitives'
 import type { Delivery, replayJobSchema, WebhookEndpoint } from '@pitboss/contracts/objects/webhook'
 import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
+import type { DeliveryFacts } from '@pitboss/contracts/objects/dossier'
 import type { z } from 'zod'
+import type { Wait } from '../rules/choose-due.ts'
 import { inFlightMaxOf } from '../rules/endpoint-health.ts'
 import type {
   AttemptRecord,
@@ -17,6 +19,8 @@ import type {
  * A page of 200 deliveries must fit into one message. The record of a single delivery has the whole excerpt.
  */
 const listExcerptCharacters = 256
+/** Attempts of a delivery in a dossier. */
+const factsAttemptsMax = 20
 
 /** A replay as counted just now; a preview has no id and is not stored. */
 type CountedReplay = Omit<ReplayDocument, '_id' | 'status' | 'doneSeq' | 'selected'> & {
@@ -75,6 +79,23 @@ export function presentDeliveryDetail(delivery: DeliveryDocument, waitingFor: st
     ...presentDelivery(delivery),
     attempts: delivery.attempts.map(presentAttempt),
     waiting_for: waitingFor,
+  }
+}
+
+/** A delivery in a round's dossier. */
+export function presentDeliveryFacts(delivery: DeliveryDocument, wait: Wait | null): DeliveryFacts {
+  return {
+    ...presentDelivery(delivery),
+    attempts: delivery.attempts
+      .slice(-factsAttemptsMax)
+      .map(({ attempt, sentAt, durationMs, httpStatus, error }) => ({
+        attempt,
+        sent_at: sentAt.toISOString(),
+        duration_ms: durationMs,
+        http_status: httpStatus,
+        error,
+      })),
+    wait: wait === null ? null : { words: wait.words, at: instantText(wait.at) },
   }
 }
 

@@ -131,11 +131,14 @@ type Waiting = {
   readonly lastError: string | null
 }
 
+/** Why a delivery is not sent yet, in plain words; `at`: the time still to come that they name. */
+export type Wait = { readonly words: string; readonly at: Date | null }
+
 /**
- * Says in plain words why a delivery is not sent yet; null when it has ended.
+ * Says why a delivery is not sent yet; null when it has ended.
  * @param probing the event that the breaker lets through next
  */
-export function waitingFor({
+export function waitOf({
   delivery,
   health,
   inFlight,
@@ -149,25 +152,30 @@ export function waitingFor({
   replayInFlight: number
   probing: string | null
   now: Date
-}): string | null {
+}): Wait | null {
   const { pace, breaker, pauseReason } = health
-  if (delivery.status === 'HELD') return pauseTexts[pauseReason ?? 'MANUAL']
+  if (delivery.status === 'HELD') return waits(pauseTexts[pauseReason ?? 'MANUAL'])
   if (delivery.status !== 'PENDING') return null
   const next = delivery.attemptsMade + 1
   if (delivery.underWaySince !== null)
-    return `attempt ${next} is under way since ${clockTime(delivery.underWaySince)}`
+    return waits(`attempt ${next} is under way since ${clockTime(delivery.underWaySince)}`)
   if (breaker.probeAt !== null && delivery.lane !== 'manual') {
-    return `breaker open until ${clockTime(breaker.probeAt)}${probing === null ? '' : `, probing with ${probing}`}`
+    const probe = probing === null ? '' : `, probing with ${probing}`
+    return waits(`breaker open until ${clockTime(breaker.probeAt)}${probe}`, breaker.probeAt)
   }
   if (delivery.dueAt !== null && delivery.dueAt > now) {
     const after = delivery.lastError === null ? '' : `, after ${delivery.lastError}`
-    return `attempt ${next} is due at ${clockTime(delivery.dueAt)}${after}`
+    return waits(`attempt ${next} is due at ${clockTime(delivery.dueAt)}${after}`, delivery.dueAt)
   }
-  if (inFlight >= pace.inFlight) return `${inFlight} of ${pace.inFlight} in flight`
+  if (inFlight >= pace.inFlight) return waits(`${inFlight} of ${pace.inFlight} in flight`)
   if (delivery.lane === 'replay' && replayInFlight >= replaySlots(pace.inFlight)) {
-    return `${replayInFlight} of ${replaySlots(pace.inFlight)} of the replay lane in flight`
+    return waits(`${replayInFlight} of ${replaySlots(pace.inFlight)} of the replay lane in flight`)
   }
-  return 'due now, next in line for a free worker'
+  return waits('due now, next in line for a free worker')
+}
+
+function waits(words: string, at: Date | null = null): Wait {
+  return { words, at }
 }
 
 /** The UTC time of day: `12:04:30`. */

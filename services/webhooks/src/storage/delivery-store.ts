@@ -49,6 +49,44 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
     ): Promise<WithId<DeliveryDocument>[]> =>
       newestFirst({ ...listFilter(filter), operatorId, environment }, limit),
 
+    /** The deliveries of these events, oldest first. */
+    ofEvents: (
+      { operatorId, environment }: Scope,
+      eventIds: readonly string[],
+      limit: number,
+    ): Promise<WithId<DeliveryDocument>[]> =>
+      deliveries
+        .find({ eventId: { $in: [...eventIds] }, operatorId, environment })
+        .sort({ order: 1 })
+        .hint('event')
+        .limit(limit)
+        .toArray(),
+
+    /** Counts that stop at `max`, with the oldest pending delivery; `failed` of those created at `since`. */
+    async health({ operatorId, environment }: Scope, since: Date, max: number) {
+      const of = (status: DeliveryDocument['status'], more: Filter<DeliveryDocument> = {}) => ({
+        ...{ status, operatorId, environment },
+        ...more,
+      })
+      const count = (filter: Filter<DeliveryDocument>) =>
+        deliveries.countDocuments(filter, { limit: max, hint: 'list_status' })
+      const first = (status: DeliveryDocument['status']) =>
+        deliveries.findOne(of(status), {
+          sort: { order: 1 },
+          hint: 'list_status',
+          projection: { createdAt: 1 },
+        })
+      const [pending, held, failed, oldest, delivered] = await Promise.all([
+        count(of('PENDING')),
+        count(of('HELD')),
+        count(of('FAILED', { order: { $gte: orderOf(since, '') } })),
+        first('PENDING'),
+        first('DELIVERED'),
+      ])
+      const oldestPendingAt = oldest?.createdAt ?? null
+      return { pending, held, failed, oldestPendingAt, hasDelivered: delivered !== null }
+    },
+
     /** For operations: `list`, of every account. */
     listAnywhere: (filter: DeliveryFilter, limit: number): Promise<WithId<DeliveryDocument>[]> =>
       newestFirst(listFilter(filter), limit),

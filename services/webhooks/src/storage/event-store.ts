@@ -195,6 +195,15 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
       return events.find({ roundId: { $in: [...roundIds] } }, { projection: { body: 1 } }).toArray()
     },
 
+    /** Events of a round in recording order. */
+    ofRoundIn: (scope: Scope, roundId: string, limit: number) =>
+      events
+        .find({ roundId, ...scopeFields(scope) }, { projection: { body: 1 } })
+        .sort({ seq: 1 })
+        .hint('round')
+        .limit(limit)
+        .toArray(),
+
     /** Events of a round in recording order, at most 200. For operations. */
     async ofRound(roundId: string): Promise<Pick<EventDocument, '_id' | 'body' | 'seq'>[]> {
       const found = await events

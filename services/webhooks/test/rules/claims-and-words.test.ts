@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
-import { planClaims, replaySlots, waitingFor } from '../../src/rules/choose-due.ts'
+import { planClaims, replaySlots, waitOf } from '../../src/rules/choose-due.ts'
 import { deliveryIdOf } from '../../src/storage/delivery-queue.ts'
 import { freshHealth } from '../../src/rules/endpoint-health.ts'
 import { signatureHint } from '../../src/rules/signature-hint.ts'
@@ -117,8 +117,8 @@ t.test('the reason of a waiting delivery, in plain words', (t) => {
     attemptsMade: 2,
     lastError: 'HTTP 500',
   } as const
-  const words = (changes: Partial<Parameters<typeof waitingFor>[0]>) =>
-    waitingFor({
+  const words = (changes: Partial<Parameters<typeof waitOf>[0]>) =>
+    waitOf({
       delivery,
       health: freshHealth,
       inFlight: 0,
@@ -126,7 +126,7 @@ t.test('the reason of a waiting delivery, in plain words', (t) => {
       probing: null,
       now,
       ...changes,
-    })
+    })?.words ?? null
   const open = { ...freshHealth, breaker: { probeAt: later, intervalMs: 30_000 } }
   t.equal(words({ health: open, probing: 'evt_1' }), 'breaker open until 12:04:30, probing with evt_1')
   t.equal(

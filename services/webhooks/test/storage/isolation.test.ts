@@ -22,7 +22,7 @@ import { createEventStore } from '../../src/storage/event-store.ts'
 import { createParkedStore } from '../../src/storage/parked-store.ts'
 import { createReplayStore } from '../../src/storage/replay-store.ts'
 
-type Ids = { webhookId: string; endedId: string; waitingId: string; eventId: string; replayId: string }
+type Ids = Record<'webhookId' | 'endedId' | 'waitingId' | 'eventId' | 'roundId' | 'replayId', string>
 
 const owner: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
 const now = new Date('2026-11-20T09:10:00.000Z')
@@ -125,6 +125,8 @@ const stores = {
     find: scoped((scope, { endedId }) => deliveries.find(scope, endedId)),
     read: by('read-deliveries', operations),
     list: scoped((scope, { webhookId }) => deliveries.list(scope, { webhookId }, 10)),
+    ofEvents: scoped((scope, { eventId }) => deliveries.ofEvents(scope, [eventId], 10)),
+    health: scoped((scope) => deliveries.health(scope, hour.from, 10)),
     listAnywhere: by('read-deliveries, read-events', operations),
     statusCounts: by('read-status', operations),
   }),
@@ -169,6 +171,7 @@ const stores = {
     headers: scoped((scope) => events.headers(scope, { ...all, types: ['round.started'] }, 0, 10)),
     find: scoped((scope, { eventId }) => events.find(scope, eventId)),
     bodies: by('storage/body-cache', 'as its method `of`: events of the deliveries of one endpoint'),
+    ofRoundIn: scoped((scope, { roundId }) => events.ofRoundIn(scope, roundId, 10)),
     ofRound: by('read-events', operations),
   }),
   createParkedStore: table(createParkedStore(collections), {
@@ -220,7 +223,8 @@ t.test('the named callers of the methods without a scope call them', (t) => {
 
 function newIds(): Ids {
   const [endedId, waitingId] = [newId('dlv'), newId('dlv')]
-  return { webhookId: newId('whk'), endedId, waitingId, eventId: newId('evt'), replayId: newId('rpl') }
+  const [eventId, roundId] = [newId('evt'), newId('rnd')]
+  return { webhookId: newId('whk'), endedId, waitingId, eventId, roundId, replayId: newId('rpl') }
 }
 
 /**
@@ -228,7 +232,7 @@ function newIds(): Ids {
  * under way.
  */
 async function makeThings(): Promise<void> {
-  const { webhookId, endedId, waitingId, eventId, replayId } = ids
+  const { webhookId, endedId, waitingId, eventId, roundId, replayId } = ids
   await endpoints.insert({
     ...{ _id: webhookId, ...owner, version: 1, url: 'https://hooks.example/', description: null, events: [] },
     ...{ secrets: [], health: freshHealth, heldRule: null, createdAt: now, deletedAt: null, dueAt: never },
@@ -237,7 +241,7 @@ async function makeThings(): Promise<void> {
   const event = {
     type: 'round.started',
     ...{ _id: eventId, createdAt: now, recordedAt: now, body: '{"the":"owners"}' },
-    ...{ roundId: newId('rnd'), targets: [webhookId] },
+    ...{ roundId, targets: [webhookId] },
   } as const
   await events.record([{ scope: owner, fresh: [event] }])
   const delivery = { ...owner, webhookId, eventId, eventType: 'round.started', lane: 'fresh' } as const

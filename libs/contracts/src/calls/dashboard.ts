@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { callerSchema } from '../caller.ts'
+import { defineCall } from '../call.ts'
+import { tokenOfCaller } from '../call-token.ts'
+import { deliveryFactsSchema, movementFactsSchema } from '../objects/dossier.ts'
+import { eventEnvelopeSchema } from '../objects/event.ts'
+import { deliveryHealthSchema, walletHealthSchema } from '../objects/overview.ts'
+import { roundId } from '../primitives.ts'
+
+/**
+ * Calls from which the gateway composes answers for people, each about the scope of its caller. Source:
+ * docs/contract.md, section 3.
+ */
+
+const token = tokenOfCaller({ dashboard: true })
+const ofCaller = z.strictObject({ caller: callerSchema })
+const ofRound = ofCaller.extend({ roundId })
+
+/** The movements of a round, oldest first, at most 50. */
+export const roundTransactions = defineCall('wallet.v1.transaction.of-round', {
+  token,
+  request: ofRound,
+  reply: z.strictObject({ data: z.array(movementFactsSchema), complete: z.boolean() }),
+})
+/** The events of a round in recording order, at most 100, with at most 100 deliveries of theirs. */
+export const roundEvents = defineCall('webhooks.v1.event.of-round', {
+  token,
+  request: ofRound,
+  reply: z.strictObject({
+    data: z.array(z.strictObject({ event: eventEnvelopeSchema, deliveries: z.array(deliveryFactsSchema) })),
+    complete: z.boolean(),
+  }),
+})
+export const walletHealth = defineCall('wallet.v1.wallet.health', {
+  token,
+  request: ofCaller,
+  reply: walletHealthSchema,
+})
+export const deliveryHealth = defineCall('webhooks.v1.delivery.health', {
+  token,
+  request: ofCaller,
+  reply: deliveryHealthSchema,
+})

@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { currency } from '../primitives.ts'
+
+const reportRow = z.strictObject({
+  day: z.string().optional(),
+  game: z.string().optional(),
+  brand: z.string().nullable().optional(),
+  currency,
+  rounds: z.int(),
+  players: z.int(),
+  stakes: z.string(),
+  payouts: z.string(),
+  refunds: z.string(),
+  ggr: z.string(),
+})
+
+/** Sums of money that moved, by what was asked for. Source: docs/contract.md, section 11, "Access". */
+export const reportSchema = z.strictObject({ data: z.array(reportRow) })

@@ -1,0 +1,36 @@
+import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { deliveryHealth, roundEvents } from '@pitboss/contracts/calls/dashboard'
+import { dossierMax } from '@pitboss/contracts/objects/dossier'
+import type { CallDeps } from '../actions/deps.ts'
+import { createReadDeliveries } from '../actions/read-deliveries.ts'
+import { createReadEvents } from '../actions/read-events.ts'
+import { instantText, presentDeliveryFacts, presentEvent } from '../records/webhook-records.ts'
+
+/** What the gateway composes answers for people from. Source: docs/contract.md, section 3. */
+export function compositionHandlers(deps: CallDeps): CallHandler[] {
+  const readEvents = createReadEvents(deps)
+  const readDeliveries = createReadDeliveries(deps)
+  return [
+    handler(roundEvents, async ({ caller, roundId }) => {
+      const { events, deliveries } = dossierMax
+      const { bodies, complete } = await readEvents.ofRoundIn(caller.scope, roundId, events)
+      const shown = bodies.map(presentEvent)
+      const ids = shown.map(({ id }) => id)
+      const sent = await readDeliveries.ofEvents(caller.scope, ids, deliveries + 1)
+      const facts = sent
+        .slice(0, deliveries)
+        .map(({ delivery, wait }) => presentDeliveryFacts(delivery, wait))
+      return {
+        data: shown.map((event) => ({
+          event,
+          deliveries: facts.filter(({ event_id }) => event_id === event.id),
+        })),
+        complete: complete && sent.length <= deliveries,
+      }
+    }),
+    handler(deliveryHealth, async ({ caller }) => {
+      const { oldestPendingAt, hasDelivered, ...health } = await readDeliveries.health(caller.scope)
+      return { ...health, oldest_pending_at: instantText(oldestPendingAt), ever_delivered: hasDelivered }
+    }),
+  ]
+}

@@ -1,52 +1,63 @@
-import { newId } from '@pitboss/runtime/new-id'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createCursorCodec } from '@pitboss/storage/cursor'
 import { connectStorage } from '@pitboss/storage/connect-storage'
-import { waitFor } from '@pitboss/testing/wait-for'
+import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import type { Keyring } from '@pitboss/storage/keyring'
+import { openKeyring } from '@pitboss/storage/open-keyring'
+import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
+import { createSecretBox, kidOf } from '@pitboss/storage/stored-secrets'
+import { restoreDocuments } from '@pitboss/testing/restore-documents'
+import { withEngines } from '@pitboss/testing/with-engines'
+import pino from 'pino'
 import t from 'tap'
-import { documentOf, initialState } from '../src/records/new-movement.ts'
-import { createMovements } from '../src/storage/movements.ts'
-import {
-  clientOf,
-  configureWallet,
-  newScope,
-  silentLogger,
-  specOf,
-  startBridge,
-  startSuite,
-} from './fixtures/bridge.ts'
-import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
+import { z } from 'zod'
+import { createReadTransactions } from '../src/actions/read-movements.ts'
+import { createMovementLists } from '../src/storage/movement-lists.ts'
+import { createMovements, movementIndexes } from '../src/storage/movements.ts'
+import { sealedPlaces } from '../src/storage/sealed-places.ts'
+import { createWallets } from '../src/storage/wallet-document.ts'
 
-const min = 60_000
-const h = 60 * min
-
-t.test('the first replica of this build pays a credit that an earlier build delayed for hours', async (t) => {
-  const suite = await startSuite(t)
-  const wallet = await startSandboxWallet(t, 'not yet known')
-  const scope = newScope()
-  const before = await startBridge(suite.environment())
-  await wallet.setSecret(await configureWallet(suite.bus, scope, wallet.url))
-  await before.stop()
-
-  const storage = await connectStorage({
-    url: suite.engines.mongodbUrl,
-    database: `${suite.engines.databasePrefix}_wallet_bridge`,
-    logger: silentLogger,
+/** Documents that build 05ff98f wrote, under the one master key that it gave to all services. */
+const recorded = z
+  .object({
+    ...{ master_keys: z.string(), secret: z.string(), cursor: z.object({ text: z.string() }) },
+    documents: z.record(z.string(), z.array(z.looseObject({ _id: z.string() }))),
   })
-  t.teardown(() => storage.close())
-  const { collection } = createMovements(storage.db)
-  const createdAt = new Date(Date.now() - 10 * min)
-  const spec = specOf({ type: 'WIN', freeBet: true })
-  const state = {
-    ...initialState('WIN', createdAt),
-    ...{ tries: 103, unknownTries: 103, ladderStep: 103, hinted: false },
-    dueAt: new Date(Date.now() + 6 * h),
+  .parse(JSON.parse(readFileSync(new URL('./fixtures/documents-of-05ff98f.json', import.meta.url), 'utf8')))
+const own = `wallet-bridge-1:${randomBytes(32).toString('base64')}`
+const scope = { operatorId: 'aebe0d12-0a6b-467c-a7dc-80bcaa30126f', environment: 'SANDBOX' } as const
+const logger = pino({ level: 'silent' })
+
+t.test('a wallet of an earlier build goes on, and its key can leave', async (t) => {
+  const { mongodbUrl, databasePrefix } = await withEngines(t)
+  const { db, close } = await connectStorage({
+    url: mongodbUrl,
+    database: `${databasePrefix}_wallet_bridge`,
+    logger,
+  })
+  t.teardown(close)
+  await ensureIndexes(db, movementIndexes)
+  await restoreDocuments(db, recorded.documents)
+  await openKeyring(db, recorded.master_keys)
+  const walletOf = (keyring: Keyring) => createWallets(db, createSecretBox(keyring)).open(scope)
+  const listFrom = (keyring: Keyring) => {
+    const movements = createMovements(db)
+    const cursors = createCursorCodec({ keyring })
+    const reads = createReadTransactions({ movements, lists: createMovementLists(movements), cursors })
+    return reads.list(scope, { limit: 10, cursor: recorded.cursor.text, player_id: 'alice' })
   }
-  await collection.insertOne(documentOf({ scope, spec, reference: newId('txn'), state }))
 
-  const bridge = await startBridge(suite.environment())
-  t.teardown(() => bridge.stop())
-  const client = clientOf(suite.bus, scope)
-  await waitFor(async () => (await client.show(spec.transactionId))?.movement.status === 'SUCCESS', {
-    what: 'the win is credited',
-  })
-  t.equal((await wallet.ledger({ transaction_id: spec.transactionId })).length, 1)
+  const both = await openKeyring(db, `${own},${recorded.master_keys}`)
+  t.match(await walletOf(both), { secret: recorded.secret, timeoutMs: 3000, formerOrigins: [] })
+  t.strictSame(await listFrom(both), { items: [], nextCursor: null }, 'a cursor')
+
+  const seals = createRewriteSeals({ db, keyring: both, places: sealedPlaces, logger })
+  t.match(await seals.page({ after: null, isDry: false }), { rewritten: 1, damaged: 0, next: null })
+  const [stored] = await db.collection('wallets').find({}).toArray()
+  t.equal(kidOf(String(stored?.sealedSecret)), 'wallet-bridge-1')
+
+  const alone = await openKeyring(db, own)
+  t.match(await walletOf(alone), { secret: recorded.secret }, 'without the former key')
+  t.strictSame(await listFrom(alone), { items: [], nextCursor: null }, 'a cursor')
 })

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { listPublicKeys, login, mintToken, refreshLogin } from '@pitboss/contracts/calls/auth'
+import { listCredentials } from '@pitboss/contracts/endpoints/auth'
+import { restoreDocuments } from '@pitboss/testing/restore-documents'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import type { Db } from 'mongodb'
@@ -19,27 +21,17 @@ const recorded = z
     ...{ master_keys: z.string(), api_key: z.string(), api_secret: z.string(), email: z.string() },
     ...{ password: z.string(), refresh_token: z.string(), totp_secret: z.string(), signing_kid: z.string() },
     recovery_codes: z.tuple([z.string(), z.string()]),
+    cursor: z.string(),
     documents: z.record(z.string(), rows),
   })
   .parse(JSON.parse(readFileSync(new URL('../fixtures/documents-of-05ff98f.json', import.meta.url), 'utf8')))
 const own = `auth-1:${randomBytes(32).toString('base64')}`
 const { api_key, api_secret, email, password, master_keys: former } = recorded
+const operatorId = 'aebe0d12-0a6b-467c-a7dc-80bcaa30126f'
+const ownerId = 'usr_01m831fr000000000000000000'
 const client = { address: '192.0.2.7', userAgent: null }
 
-async function restore(db: Db): Promise<void> {
-  for (const [collection, documents] of Object.entries(recorded.documents)) {
-    const withDates = documents.map((row) =>
-      Object.fromEntries(
-        Object.entries(row).map(([name, value]) => [
-          name,
-          name.endsWith('At') && typeof value === 'string' ? new Date(value) : value,
-        ]),
-      ),
-    )
-    await db.collection(collection).deleteMany({})
-    await db.collection(collection).insertMany(withDates)
-  }
-}
+const restore = (db: Db) => restoreDocuments(db, recorded.documents)
 
 t.test('documents of an earlier build go on, and their key can leave', async (t) => {
   const before = await authOnDatabase(t)
@@ -63,6 +55,17 @@ t.test('documents of an earlier build go on, and their key can leave', async (t)
   t.ok(await signIn(both, code), 'a password and a code of the app')
   t.ok(await signIn(both, recorded.recovery_codes[0]), 'a recovery code')
 
+  const listFrom = async (auth: typeof both) => {
+    const caller = auth.callerAs(operatorId, ownerId)
+    const query = { environment: 'TEST', limit: 10, cursor: recorded.cursor } as const
+    return (await auth.call(listCredentials.call, { caller, params: {}, query, body: undefined })).body.data
+  }
+  t.strictSame(
+    (await listFrom(both)).map((key) => key.api_key),
+    [api_key],
+    'a cursor',
+  )
+
   await restore(db)
   const keyring = await openKeyring(db, `${own},${former}`, macPurposes)
   const logger = pino({ level: 'silent' })
@@ -74,6 +77,7 @@ t.test('documents of an earlier build go on, and their key can leave', async (t)
   const alone = await runOn(own)
   t.strictSame(await signing(alone), [recorded.signing_kid], 'without the former key')
   t.ok(await mint(alone), 'an API secret that was not used meanwhile')
+  t.equal((await listFrom(alone)).length, 1, 'a cursor')
   t.ok(await signIn(alone, recorded.recovery_codes[1]), 'a recovery code')
   const renewed = await alone.call(refreshLogin, { refreshToken: recorded.refresh_token })
   t.ok(renewed.refreshToken)

@@ -10,7 +10,7 @@ import type { Deps } from './deps.ts'
 /** An endpoint as a caller names it: its id, and the scopes in which it may be. */
 export type EndpointTarget = { readonly scopes: readonly Scope[]; readonly webhookId: string }
 
-export function createReadEndpoints({ endpoints, cursors }: Deps) {
+export function createReadEndpoints({ endpoints, cursors }: Pick<Deps, 'endpoints' | 'cursors'>) {
   return {
     /** @throws ServiceError NOT_FOUND as `findEndpoint` does */
     find: (target: EndpointTarget): Promise<EndpointDocument> => findEndpoint(endpoints, target),

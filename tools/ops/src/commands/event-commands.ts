@@ -27,7 +27,7 @@ export function eventCommands(program: Command): void {
     run.show(
       { from, to, rounds, missing_of, missing: missing.map(withoutId) },
       tableOf(
-        `${rounds} rounds looked at, ${missing.length} events missing (rounds ${missing_of.rounds}, wallet-bridge ${missing_of['wallet-bridge']})`,
+        `${rounds} rounds created ${from} to ${to} looked at, ${missing.length} events missing (rounds ${missing_of.rounds}, wallet-bridge ${missing_of['wallet-bridge']})`,
         missing.map(withoutId),
       ),
     )
@@ -49,7 +49,7 @@ export function eventCommands(program: Command): void {
     run.show(
       { from, to, rounds, events: missing, recorded },
       tableOf(
-        `${rounds} rounds looked at, ${missing.length} events were missing, ${recorded} of them are recorded now`,
+        `${rounds} rounds created ${from} to ${to} looked at, ${missing.length} events were missing, ${recorded} of them are recorded now`,
         missing,
       ),
     )

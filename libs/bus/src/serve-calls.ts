@@ -2,6 +2,7 @@ import type { Call, CallContext } from '@pitboss/contracts/call'
 import { errorCatalogue } from '@pitboss/errors/catalogue'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { clockDifferenceMaxMs } from '@pitboss/runtime/clock'
+import { within } from '@pitboss/runtime/within'
 import { headers, type Msg, type Subscription } from 'nats'
 import type { Logger } from 'pino'
 import { z } from 'zod'
@@ -241,13 +242,4 @@ function parseRequest<Request, Reply>(call: Call<Request, Reply>, data: Uint8Arr
 
 async function drain(subscription: Subscription): Promise<void> {
   if (!subscription.isClosed()) await subscription.drain()
-}
-
-async function within(work: Promise<unknown>, timeoutMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const timedOut = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs)
-  })
-  await Promise.race([work, timedOut])
-  clearTimeout(timer)
 }

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { explainRound } from '../src/explain-round.ts'
 import { verifyRound } from '../src/verify-round.ts'
 
 const SERVER_SEED = '18e93f4a7b5b58d2569765766d1b6c3296bbd8430d6f20249044d72f14720159'
@@ -188,16 +187,4 @@ await t.test('odd input is never valid and never throws', async (t) => {
       return true
     }),
   )
-})
-
-await t.test('the steps of the draw can be followed', async (t) => {
-  const explained = explainRound(mines)
-  t.equal(explained?.serverSeedHash, fairness.server_seed_hash)
-  t.same(
-    explained?.draws.map(({ range }) => range),
-    [25, 24, 23],
-  )
-  t.same(explained?.draws[0]?.messages, ['bb62964774:1:0'])
-  t.same(explainRound(voided)?.draws, [])
-  t.equal(explainRound({}), null)
 })

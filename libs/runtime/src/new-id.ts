@@ -12,10 +12,15 @@ const paddingBits = 2
  */
 export function newId(prefix: string): string {
   if (!/^[a-z]{2,8}$/.test(prefix)) throw new RangeError(`bad id prefix: ${prefix}`)
+  return idOf(prefix, v7(undefined, new Uint8Array(16)))
+}
+
+/** The id of these 16 bytes. */
+export function idOf(prefix: string, bytes: Uint8Array): string {
   let text = ''
   let held = 0
   let heldBits = paddingBits
-  for (const byte of v7(undefined, new Uint8Array(16))) {
+  for (const byte of bytes) {
     held = (held << 8) | byte
     heldBits += 8
     while (heldBits >= bitsPerCharacter) {

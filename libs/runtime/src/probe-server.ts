@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Registry } from 'prom-client'
+import { within } from './within.ts'
 
 type ProbeServer = { readonly port: number; close(): Promise<void> }
 
@@ -96,15 +97,9 @@ export function createReadiness(): Readiness {
 }
 
 async function passes(check: ReadinessCheck): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const timedOut = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, checkTimeoutMs, false)
-  })
   try {
-    return await Promise.race([check(), timedOut])
+    return (await within(Promise.resolve(check()), checkTimeoutMs)) ?? false
   } catch {
     return false
-  } finally {
-    clearTimeout(timer)
   }
 }

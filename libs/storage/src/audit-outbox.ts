@@ -4,6 +4,7 @@ import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { startPoll } from '@pitboss/runtime/poll'
+import { within } from '@pitboss/runtime/within'
 import type { Db, Document, UpdateFilter } from 'mongodb'
 import type { Logger } from 'pino'
 import type { IndexDeclaration } from './ensure-indexes.ts'
@@ -199,13 +200,4 @@ export function createAuditOutbox({
       return () => sweeper.stop()
     },
   }
-}
-
-async function within(work: Promise<void>, timeoutMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const timedOut = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs)
-  })
-  await Promise.race([work, timedOut])
-  clearTimeout(timer)
 }

@@ -1,5 +1,5 @@
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-const characters = 26
+import { idOf } from '@pitboss/runtime/new-id'
+
 /** An id is made within this much of its object's creation time, on whichever replica. */
 const slackMs = 60_000
 
@@ -35,16 +35,19 @@ export function createdWithin({
   const highest = to === undefined ? null : firstIdAt(prefix, to.getTime() + slackMs + 1)
   const [above] = present(lowest, after).toReversed()
   const [below] = present(highest, before)
-  return {
-    ids:
-      above === undefined && below === undefined
-        ? null
-        : { ...(above === undefined ? {} : { $gt: above }), ...(below === undefined ? {} : { $lt: below }) },
-    createdAt:
-      from === undefined && to === undefined
-        ? null
-        : { ...(from === undefined ? {} : { $gte: from }), ...(to === undefined ? {} : { $lte: to }) },
+  const ids = {
+    ...(above === undefined ? {} : { $gt: above }),
+    ...(below === undefined ? {} : { $lt: below }),
   }
+  const createdAt = {
+    ...(from === undefined ? {} : { $gte: from }),
+    ...(to === undefined ? {} : { $lte: to }),
+  }
+  return { ids: orNull(ids), createdAt: orNull(createdAt) }
+}
+
+function orNull<Bounds extends object>(bounds: Bounds): Bounds | null {
+  return Object.keys(bounds).length === 0 ? null : bounds
 }
 
 /** The two bounds that are set, the lower one first. */
@@ -54,11 +57,7 @@ function present(...bounds: readonly (string | null)[]): string[] {
 
 /** Lower than every id with this prefix that is made at `ms` or later: its time, then zeros. */
 function firstIdAt(prefix: string, ms: number): string {
-  let rest = BigInt(Math.max(0, Math.floor(ms))) << 80n
-  let text = ''
-  for (let position = 0; position < characters; position++) {
-    text = alphabet.charAt(Number(rest & 31n)) + text
-    rest >>= 5n
-  }
-  return `${prefix}_${text}`
+  const bytes = Buffer.alloc(16)
+  bytes.writeUIntBE(Math.max(0, Math.floor(ms)), 0, 6)
+  return idOf(prefix, bytes)
 }

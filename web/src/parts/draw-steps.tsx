@@ -1,4 +1,4 @@
-import type { Explanation } from '@pitboss/fairness/explain-round'
+import type { Explanation } from './explain-round.ts'
 import type { DrawStep } from '@pitboss/fairness/fair-v1'
 import { CopyButton } from './copy-button.tsx'
 

@@ -1,4 +1,4 @@
-import { explainRound } from '@pitboss/fairness/explain-round'
+import { explainRound } from '../parts/explain-round.ts'
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Round } from '../api/records.ts'

@@ -1,5 +1,5 @@
 import icon from '../parts/verify-icon.svg'
-import { explainRound } from '@pitboss/fairness/explain-round'
+import { explainRound } from '../parts/explain-round.ts'
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import { useMemo, useState } from 'preact/hooks'
 import { CheckList } from '../parts/check-list.tsx'

@@ -1,7 +1,7 @@
-import type { DrawStep, Seeds } from './fair-v1.ts'
-import { checkCommitment, readRound } from './read-round.ts'
-import { seedHash } from './server-seed.ts'
-import { replayRound, roundKind, type VerifyOptions } from './verify-round.ts'
+import type { DrawStep, Seeds } from '@pitboss/fairness/fair-v1'
+import { checkCommitment, readRound } from '@pitboss/fairness/read-round'
+import { seedHash } from '@pitboss/fairness/server-seed'
+import { replayRound, roundKind, type VerifyOptions } from '@pitboss/fairness/verify-round'
 
 export type Explanation = {
   readonly seeds: Seeds

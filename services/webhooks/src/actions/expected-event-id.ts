@@ -1,5 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { eventIdOf } from './event-id.ts'
+import { eventIdOf } from '@pitboss/storage/event-id'
 
 /**
  * The id that an event has by its fact, from what its envelope says. Events of earlier releases had random

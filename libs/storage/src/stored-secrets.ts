@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes, createHmac, timingSafeEqual } from 'node:crypto'
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { Keyring } from './keyring.ts'
 
 const algorithm = 'aes-256-gcm'
@@ -51,38 +51,5 @@ export function createSecretBox(keyring: Keyring, purpose = 'secret-box'): Secre
     decipher.setAuthTag(bytes.subarray(-tagBytes))
     const text = decipher.update(bytes.subarray(ivBytes, -tagBytes))
     return Buffer.concat([text, decipher.final()]).toString('utf8')
-  }
-}
-
-/** Hashes high-entropy secrets, so that a dump of the database mints nothing. */
-export type KeyedHash = {
-  /** `v1.<kid>.<base64url>` under the current key. Equal texts give equal hashes. */
-  hash(text: string): string
-  /** Whether a hash was made under the current key. */
-  isCurrent(hashed: string): boolean
-  /** Compares in constant time; false for a hash that cannot be read or whose key is gone. Never throws. */
-  verify(text: string, hashed: string): boolean
-  /** The hashes under every key, the current first, for lookups that survive a rotation of master keys. */
-  candidates(text: string): string[]
-}
-
-/** HMAC-SHA256 under a key derived for `purpose`. */
-export function createKeyedHash(keyring: Keyring, purpose: string): KeyedHash {
-  const keyPurpose = `keyed-hash/${purpose}`
-  const hashUnder = (kid: string, text: string) => {
-    const mac = createHmac('sha256', keyring.derive(keyPurpose, kid)).update(text).digest('base64url')
-    return `v1.${kid}.${mac}`
-  }
-  return {
-    hash: (text) => hashUnder(keyring.currentKid, text),
-    isCurrent: (hashed) => kidOf(hashed) === keyring.currentKid,
-    candidates: (text) => keyring.kidsOf(keyPurpose).map((kid) => hashUnder(kid, text)),
-    verify(text, hashed) {
-      const kid = kidOf(hashed)
-      if (!keyring.kidsOf(keyPurpose).includes(kid)) return false
-      const expected = Buffer.from(hashUnder(kid, text))
-      const given = Buffer.from(hashed)
-      return expected.length === given.length && timingSafeEqual(expected, given)
-    },
   }
 }

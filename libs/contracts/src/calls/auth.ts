@@ -80,10 +80,10 @@ const signedIn = z.strictObject({
 export const login = defineCall('auth.v1.dashboard.login', {
   token: { none: 'the password proves who asks' },
   request: loginBody.required({ totp: true }).extend({
-    /** The device that signs in; at most 256 characters of its `User-Agent`. */
     /** The cookie of a known device; with `knownDeviceOnly` a stranger is RATE_LIMITED. */
     device: z.string().max(512).optional(),
     knownDeviceOnly: z.boolean().optional(),
+    /** The device that signs in; at most 256 characters of its `User-Agent`. */
     client: z.strictObject({ address: z.string(), userAgent: z.string().max(256).nullable() }).optional(),
   }),
   reply: signedIn,

@@ -1,7 +1,14 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { brotliCompress } from 'node:zlib'
 import { build, type InlineConfig } from 'vite'
 
 const web = fileURLToPath(new URL('./', import.meta.url))
+
+const compress = promisify(brotliCompress)
+const compressFromBytes = 1024
 
 type Part = { name: string; base: string; pages: string[]; view?: 'preact' | 'react' }
 
@@ -15,7 +22,19 @@ const parts: readonly Part[] = [
   { name: 'dashboard', base: '/dashboard/', pages: ['index'], view: 'react' },
 ]
 
-for (const part of parts) await build(configOf(part))
+for (const part of parts) {
+  await build(configOf(part))
+  await compressFiles(`${web}dist/${part.name}`)
+}
+
+/** Puts the brotli form beside each file that the gateway compresses; it serves that to who takes it. */
+async function compressFiles(folder: string): Promise<void> {
+  const names = await readdir(folder, { recursive: true })
+  for (const name of names.filter((one) => /\.(html|js|css|svg)$/.test(one))) {
+    const data = await readFile(join(folder, name))
+    if (data.length >= compressFromBytes) await writeFile(join(folder, `${name}.br`), await compress(data))
+  }
+}
 
 /**
  * Scripts and styles in files of their own, nothing inline: the pages are served under a strict content

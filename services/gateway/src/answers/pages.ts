@@ -51,8 +51,8 @@ type PageRequest = Pick<Inbound, 'params' | 'raw'>
 type Encoded = { readonly data: Buffer; readonly etag: string }
 type StaticFile = Encoded & {
   readonly type: string
-  /** The file with gzip; null where that gains nothing. */
-  readonly gzipped: Encoded | null
+  /** The file in other encodings, the shortest first; empty where that gains nothing. */
+  readonly encoded: readonly (Encoded & { readonly encoding: 'br' | 'gzip' })[]
 }
 
 export type StaticFiles = {
@@ -130,9 +130,7 @@ export function createStaticFiles(folder: string): StaticFiles {
         type,
         data,
         etag: `"${hash}"`,
-        gzipped: shrinks
-          ? { data: await compress(data, { level: constants.Z_BEST_COMPRESSION }), etag: `"${hash}-gzip"` }
-          : null,
+        encoded: shrinks ? [...(await brotliOf(file, hash)), await gzipOf(data, hash)] : [],
       }
       if (kept.size < filesMax) kept.set(path, found)
       return found
@@ -140,8 +138,19 @@ export function createStaticFiles(folder: string): StaticFiles {
   }
 }
 
+/** The brotli form that the build of the pages has put beside a file; making one takes long. */
+async function brotliOf(file: string, hash: string): Promise<StaticFile['encoded']> {
+  const data = await readFile(`${file}.br`).catch(() => null)
+  return data === null ? [] : [{ encoding: 'br', data, etag: `"${hash}-br"` }]
+}
+
+async function gzipOf(data: Buffer, hash: string): Promise<StaticFile['encoded'][number]> {
+  const level = constants.Z_BEST_COMPRESSION
+  return { encoding: 'gzip', data: await compress(data, { level }), etag: `"${hash}-gzip"` }
+}
+
 /**
- * Answers with a file, compressed for clients that take gzip. Caches keep a name with a content hash for a
+ * Answers with a file, in the shortest encoding that the client takes. Caches keep a name with a content hash for a
  * year and ask again for any other. `frameAncestors` names the sites that may show the page in a frame.
  */
 export async function fileAnswer(
@@ -152,21 +161,21 @@ export async function fileAnswer(
   const file = files === null ? null : await files.read(path)
   if (file === null) throw new ServiceError('NOT_FOUND')
   const hashed = /[-.][A-Za-z0-9_-]{8,}\.[a-z0-9]+$/.test(path) && !path.endsWith('.html')
-  const takesGzip = new Negotiator({ headers: asked }).encoding(['gzip']) === 'gzip'
-  const gzipped = takesGzip ? file.gzipped : null
-  const { data, etag } = gzipped ?? file
+  const takes = new Negotiator({ headers: asked })
+  const encoded = file.encoded.find(({ encoding }) => takes.encoding([encoding]) === encoding)
+  const { data, etag } = encoded ?? file
   const headers = {
     'cache-control': hashed ? `public, max-age=${yearS}, immutable` : 'no-cache',
     'content-security-policy': `${pagePolicy}; frame-ancestors ${frameAncestors}`,
     // An operator may open a game in a window of its own, and look when that closes.
     ...(frameAncestors === '*' ? {} : ownWindow),
     etag,
-    ...(file.gzipped === null ? {} : { vary: 'accept-encoding' }),
+    ...(file.encoded.length === 0 ? {} : { vary: 'accept-encoding' }),
   }
   if (asked['if-none-match'] === etag) return { status: 304, headers }
   return {
     status: 200,
-    headers: gzipped === null ? headers : { ...headers, 'content-encoding': 'gzip' },
+    headers: encoded === undefined ? headers : { ...headers, 'content-encoding': encoded.encoding },
     content: { type: file.type, data },
   }
 }

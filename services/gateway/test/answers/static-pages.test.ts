@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { brotliCompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
 import {
   createDashboardPage,
@@ -66,6 +66,24 @@ await t.test(
     t.strictSame([short.headers?.['content-encoding'], short.headers?.vary], [undefined, undefined])
   },
 )
+
+await t.test('the brotli form that the build made goes out to those who take it', async (t) => {
+  const asset = 'assets/best-Bx3kQ9aZ.js'
+  const made = brotliCompressSync(script)
+  writeFileSync(join(folder, 'play', asset), script)
+  writeFileSync(join(folder, 'play', `${asset}.br`), made)
+  const answerTo = (accepted: string) => playPage(inbound(asset, { 'accept-encoding': accepted }))
+  for (const accepted of ['br', 'gzip, deflate, br, zstd', 'gzip;q=0.5, br']) {
+    t.match(await answerTo(accepted), {
+      headers: { 'content-encoding': 'br', vary: 'accept-encoding', etag: /-br"$/ },
+      content: { type: 'text/javascript; charset=utf-8', data: made },
+    })
+  }
+  for (const accepted of ['gzip', 'gzip, br;q=0', 'br;q=0, *'])
+    t.match((await answerTo(accepted)).headers, { 'content-encoding': 'gzip' }, accepted)
+  t.notHas((await answerTo('identity')).headers, { 'content-encoding': String })
+  await t.rejects(playPage(inbound(`${asset}.br`)), { code: 'NOT_FOUND' }, 'it has no address of its own')
+})
 
 await t.test('nothing else is served, and nothing when the pages were not built', async (t) => {
   const paths = [

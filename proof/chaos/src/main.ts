@@ -22,7 +22,7 @@ const usage = `Usage: npm run --silent chaos -- [--seconds S] [--seed N] [--repl
   --no-faults       load alone
   --full-disk       the broker's disk is full for some seconds now and then (Linux, as root)
   --lose-stream     the broker's disk is taken back to a copy of some seconds ago now and then
-  --bugs L          shows that the checker can fail: the product errs in one known way after the other, each for up to 60 s
+  --bugs L          shows that the checker can fail: the product errs in one known way after the other, each for up to 120 s
   --keep FOLDER     keeps the product's log and data there
 
 Runs the product with all its processes, plays and settles against a wallet with faults, kills and pauses processes, then lets it heal

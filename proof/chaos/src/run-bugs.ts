@@ -18,7 +18,7 @@ export type Catch = {
 }
 
 /** Each bug has this long, in as many storms as it takes. */
-const withinMs = 60_000
+const withinMs = 120_000
 const stormS = 10
 const options: Omit<ChaosOptions, 'seed' | 'environment'> = {
   seconds: stormS,

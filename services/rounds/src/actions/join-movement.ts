@@ -25,7 +25,7 @@ export type JoinMovement = (
  * Waits with a repeated request until the first try of the movement has ended: "a caller's retry joins the
  * same record" (docs/contract.md, section 5). Repeats of one movement wait together, for as long as the first
  * of them may. Shortly before its deadline, and at once beyond the places of the account, the answer is the
- * movement as it stands.
+ * movement as it stands: as those who wait saw it last, else as one look for all who come together finds it.
  * @throws ServiceError WALLET_TIMEOUT for an intent whose movement does not come, SERVICE_UNAVAILABLE for an
  * intent that was taken back, TRANSACTION_CONFLICT when the id is that of another round's movement
  */
@@ -47,16 +47,26 @@ export function createJoinMovement({
   }
 
   const polls = new Map<string, Promise<Shown>>()
+  const looks = new Map<string, Promise<Shown>>()
+  /** What the polls that run saw last. */
+  const seen = new Map<string, Shown>()
 
-  return function joinMovement(round, transactionId, context) {
-    if (context.atOnce === true) return poll(round, transactionId, context)
+  return async function joinMovement(round, transactionId, context) {
     const key = `${round.id} ${transactionId}`
-    const begun = polls.get(key) ?? poll(round, transactionId, context).finally(() => polls.delete(key))
-    polls.set(key, begun)
-    return begun
+    if (context.atOnce === true) {
+      return seen.get(key) ?? together(looks, key, () => poll(round, transactionId, context))
+    }
+    return together(polls, key, () =>
+      poll(round, transactionId, context, (shown) => seen.set(key, shown)).finally(() => seen.delete(key)),
+    )
   }
 
-  async function poll(round: RoundState, transactionId: string, context: HandlerContext): Promise<Shown> {
+  async function poll(
+    round: RoundState,
+    transactionId: string,
+    context: HandlerContext,
+    note: (shown: Shown) => unknown = () => undefined,
+  ): Promise<Shown> {
     const scope: Scope = scopeOf(round)
     const startMs = clock.now().getTime()
     for (let pollMs = pollFirstMs; ; pollMs = Math.min(pollMs * 2, pollLastMs)) {
@@ -69,6 +79,7 @@ export function createJoinMovement({
       const nowMs = clock.now().getTime()
       const isLate = context.atOnce === true || nowMs + pollMs >= context.deadlineAtMs - reserveMs
       if (shown !== null && (shown.answered || isLate)) return shown
+      if (shown !== null) note(shown)
       if (shown === null) {
         if (isLate || nowMs - startMs >= intentMs) throw unknownOutcome(resourceOf(round, transactionId))
         if (!(await isIntended(round, transactionId))) throw takenBack()
@@ -76,6 +87,17 @@ export function createJoinMovement({
       await wait(pollMs)
     }
   }
+}
+
+/** The work under way for `key`, begun now if there is none. */
+function together<Result>(
+  under: Map<string, Promise<Result>>,
+  key: string,
+  begin: () => Promise<Result>,
+): Promise<Result> {
+  const begun = under.get(key) ?? begin().finally(() => under.delete(key))
+  under.set(key, begun)
+  return begun
 }
 
 function takenBack(): ServiceError {

@@ -31,7 +31,7 @@ const shown = {
 } as const
 
 /** A wallet-bridge whose movement ends after `pendingMs` of a time that only waiting makes pass. */
-function world(pendingMs: number) {
+function world(pendingMs: number, pass: () => Promise<void> = async () => undefined) {
   let nowMs = now.getTime()
   let asked = 0
   const joinMovement = createJoinMovement({
@@ -44,6 +44,7 @@ function world(pendingMs: number) {
     rounds: { find: async () => null },
     clock: { now: () => new Date(nowMs) },
     async wait(ms) {
+      await pass()
       nowMs += ms
     },
   })
@@ -69,4 +70,36 @@ await t.test('a repeat that is not to be waited for is answered as the movement 
   t.match(await joinMovement(round, 'mine', { ...context, atOnce: true }), { answered: false })
   t.match(await waiting, { answered: true })
   t.ok(asked() > 2)
+})
+
+await t.test('repeats that are not to be waited for ask nothing while others wait', async (t) => {
+  const { promise: held, resolve: goOn } = Promise.withResolvers<void>()
+  const { promise: waits, resolve: begun } = Promise.withResolvers<void>()
+  const { joinMovement, asked } = world(3000, () => {
+    begun()
+    return held
+  })
+  const waiting = joinMovement(round, 'mine', context)
+  await waits
+  t.equal(asked(), 1)
+  const atOnce = { ...context, atOnce: true }
+  const answers = await Promise.all(Array.from({ length: 2100 }, () => joinMovement(round, 'mine', atOnce)))
+  t.equal(asked(), 1, 'they get what the others saw last')
+  t.ok(answers.every(({ answered, movement }) => !answered && movement.status === 'PENDING'))
+  await joinMovement(round, 'another', atOnce)
+  t.equal(asked(), 2, 'that of another movement asks')
+  goOn()
+  t.match(await waiting, { answered: true })
+  const before = asked()
+  t.match(await joinMovement(round, 'mine', atOnce), { answered: true }, 'and afterwards it is asked anew')
+  t.equal(asked(), before + 1)
+})
+
+await t.test('repeats that come together while nobody waits ask once', async (t) => {
+  const { joinMovement, asked } = world(3000)
+  const atOnce = { ...context, atOnce: true }
+  await Promise.all(Array.from({ length: 2100 }, () => joinMovement(round, 'mine', atOnce)))
+  t.equal(asked(), 1)
+  await joinMovement(round, 'mine', atOnce)
+  t.equal(asked(), 2, 'who comes later asks anew')
 })

@@ -169,10 +169,7 @@ export async function acknowledgedSequence(bus: Bus, stream: string, consumer: s
   return isIdle ? Number.MAX_SAFE_INTEGER : info.ack_floor.stream_seq
 }
 
-/**
- * Where the stream of events stands: the sequence of its newest event, the one up to which webhooks has
- * recorded all, and the connection under which both were read.
- */
+/** The newest event's sequence, the one up to which webhooks has recorded all, and the connection. */
 export async function eventsPosition(
   bus: Bus,
 ): Promise<{ last: number; recorded: number; connection: number }> {
@@ -186,11 +183,7 @@ export async function eventsPosition(
 
 const retryMs = 250
 
-/**
- * Waits until the named durable consumers, and so their streams, exist; the ops user makes them. Logs once
- * while it waits.
- * @throws when `signal` aborts.
- */
+/** Waits for durable consumers, which operations makes; logs once. @throws when `signal` aborts. */
 export async function waitForTopology({
   bus,
   consumers,

@@ -2,32 +2,27 @@ import { type Msg, type NatsConnection, nanos, nuid } from 'nats'
 import type { Logger } from 'pino'
 import { encodeJson, isAnswerable } from './wire.ts'
 
-export type EndpointStats = {
+/** The counts of one endpoint since the start of its process. */
+export class EndpointStats {
   readonly subject: string
   readonly queueGroup: string
-  requests: number
-  errors: number
-  lastError: string
-  busyMs: number
-  /** Counts one answered call; `errorCode` is null when it went well. */
-  record(durationMs: number, errorCode: string | null): void
-}
+  requests = 0
+  errors = 0
+  lastError = ''
+  busyMs = 0
 
-export function newEndpointStats(subject: string, queueGroup: string): EndpointStats {
-  return {
-    subject,
-    queueGroup,
-    requests: 0,
-    errors: 0,
-    lastError: '',
-    busyMs: 0,
-    record(durationMs, errorCode) {
-      this.requests += 1
-      this.busyMs += durationMs
-      if (errorCode === null) return
-      this.errors += 1
-      this.lastError = errorCode
-    },
+  constructor(subject: string, queueGroup: string) {
+    this.subject = subject
+    this.queueGroup = queueGroup
+  }
+
+  /** Counts one answered call; `errorCode` is null when it went well. */
+  record(durationMs: number, errorCode: string | null): void {
+    this.requests += 1
+    this.busyMs += durationMs
+    if (errorCode === null) return
+    this.errors += 1
+    this.lastError = errorCode
   }
 }
 

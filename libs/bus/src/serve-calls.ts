@@ -19,7 +19,7 @@ import {
 import type { Bus } from './connect-bus.ts'
 import type { CallTokens } from './call-tokens.ts'
 import { createPlaces } from './places.ts'
-import { type EndpointStats, answerMicroProtocol, newEndpointStats } from './micro-protocol.ts'
+import { answerMicroProtocol, EndpointStats } from './micro-protocol.ts'
 
 /** The context that a handler gets: the deadline is always known. Hand it on with the calls it makes. */
 export type HandlerContext = CallContext & { readonly deadlineAtMs: number }
@@ -102,7 +102,7 @@ export async function serveCalls({
     if (callHandler.needsToken && tokens === undefined) {
       throw new Error(`nobody would judge the tokens of ${callHandler.subject}`)
     }
-    const stats = newEndpointStats(callHandler.subject, service)
+    const stats = new EndpointStats(callHandler.subject, service)
     const subscription = bus.nc.subscribe(callHandler.subject, { queue: service })
     endpoints.push(stats)
     subscriptions.push(subscription)

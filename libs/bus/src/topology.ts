@@ -30,10 +30,7 @@ export const eventsStream: StreamDeclaration = {
 
 /** The bucket of revocations, switches and signing keys for the gateways; entries outlive every token. */
 export const accessBucket = 'access'
-/**
- * Subject root on which the bucket's server publishes each entry once it is stored, as `<accessNews>.<key>`
- * with its revision in the header `Nats-Sequence`.
- */
+/** Root of the subjects where the bucket's server publishes entries, revision in `Nats-Sequence`. */
 export const accessNews = 'access.news'
 export const accessStream: StreamDeclaration = {
   name: `KV_${accessBucket}`,

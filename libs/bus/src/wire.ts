@@ -137,10 +137,7 @@ const packedFromBytes = 256 * 1024
 const unpackedBytesMax = 64 * 1024 * 1024
 const encodingHeader = 'Content-Encoding'
 
-/**
- * Answers a call, large replies (a report of a year) compressed: JSON rows shrink to less than a tenth.
- * @throws Error when even so NATS does not take it.
- */
+/** Answers a call, large replies compressed. @throws Error when even so NATS does not take it. */
 export async function respond(message: Msg, reply: Uint8Array): Promise<void> {
   if (reply.length < packedFromBytes) {
     message.respond(reply)

@@ -4,10 +4,7 @@ import { z } from 'zod'
 /** An address with the length of its prefix; a single address has its full length. */
 export type AddressRange = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/**
- * Reads an address or CIDR range, v4 or v6; a v4 address mapped into v6 is the v4 one. Null for anything
- * else, octal, hex or short spellings included.
- */
+/** An address or CIDR range, mapped IPv4 as IPv4; null for all else, octal, hex and short spellings too. */
 export function parseRange(text: string): AddressRange | null {
   const [address, bits, ...rest] = text.split('/')
   const parsed = parseAddress(address ?? '')

@@ -2,10 +2,7 @@ import type { Actor, Caller, Scope } from './caller.ts'
 import { toEventEnvironment } from './primitives.ts'
 import type { Audience, TokenClaims } from './token-claims.ts'
 
-/**
- * The access token that a call of the gateway carries, and the caller in its request that the token has to
- * bear out. Source: docs/decisions/2026-11-23-services-check-tokens.md.
- */
+/** A call's access token and the caller it bears out: docs/decisions/2026-11-23-services-check-tokens.md. */
 
 /** The account, environment and sender that a request names. */
 type NamedCaller = {

@@ -15,10 +15,7 @@ type ServiceErrorOptions = {
   readonly cause?: unknown
 }
 
-/**
- * An expected failure with a public code. Anything else that is thrown becomes INTERNAL_ERROR at the edge.
- * The message is public; the cause is logged and never sent.
- */
+/** An expected failure with a public code and message; the cause is logged and never sent. */
 export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly details: readonly ErrorDetail[] | undefined

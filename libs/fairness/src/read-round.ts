@@ -7,10 +7,7 @@ const CLIENT_SEED_PATTERN = /^[A-Za-z0-9_-]{0,64}$/
 
 export type Fields = ReadonlyMap<string, unknown>
 
-/**
- * The fields of a round from a round record, the data of a `round.completed` event, or its whole envelope.
- * Never throws; a failed check says what the input is not.
- */
+/** The fields of a round, of `round.completed` data or of its envelope; else a failed check. Never throws. */
 export function readRound(input: unknown): { ok: true; round: Fields } | { ok: false; check: Check } {
   const fields = readObject(input)
   const wanted = 'a round, or a round.completed event'

@@ -45,10 +45,7 @@ export function parseAmount(value: unknown, currency: string): bigint {
   return BigInt(whole + decimals.padEnd(digits, '0'))
 }
 
-/**
- * Whether a sum still has at most 15 digits before the point, so that it is an amount like any other.
- * @throws AmountError with UNKNOWN_CURRENCY.
- */
+/** Whether a sum has at most 15 digits before the point. @throws AmountError with UNKNOWN_CURRENCY. */
 export function isAmount(minor: bigint, currency: string): boolean {
   return minor >= 0n && minor < 10n ** BigInt(wholeDigitsMax + digitsOf(currency))
 }

@@ -69,7 +69,7 @@ export async function connectStorage({
     const sentAtMs = clock.now().getTime()
     const hello = await db.command({ hello: 1 })
     const before = agrees()
-    aheadMs = clockDifferenceMs({ sentAtMs, receivedAtMs: clock.now().getTime(), hello })
+    aheadMs = clockDifferenceMs(sentAtMs, clock.now().getTime(), hello)
     if (agrees() !== before) logger[before ? 'error' : 'info']({ clock_ahead_ms: aheadMs }, 'clock.compared')
   }
   const agrees = () => Math.abs(aheadMs) <= clockDifferenceMaxMs
@@ -135,15 +135,7 @@ export async function connectServiceStorage({
 }
 
 /** The least difference that one exchange allows: the server's time lies between question and answer. */
-function clockDifferenceMs({
-  sentAtMs,
-  receivedAtMs,
-  hello,
-}: {
-  sentAtMs: number
-  receivedAtMs: number
-  hello: Document
-}): number {
+function clockDifferenceMs(sentAtMs: number, receivedAtMs: number, hello: Document): number {
   const serverAtMs: number = hello.localTime instanceof Date ? hello.localTime.getTime() : sentAtMs
   return Math.max(0, sentAtMs - serverAtMs) + Math.min(0, receivedAtMs - serverAtMs)
 }

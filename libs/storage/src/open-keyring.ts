@@ -11,10 +11,7 @@ type KeyDocument = {
   _id: string
   /** A hash of something derived from the key, so that it opens nothing. */
   proof: string
-  /**
-   * Keys that were derived from it for checking MACs, by purpose, sealed under the key that was current
-   * later: hashes and cursors outlive the master key.
-   */
+  /** Keys derived from it for checking MACs, by purpose, sealed under a later current key. */
   kept?: Record<string, string>
 }
 

@@ -14,10 +14,7 @@ export type OutboxEntry = {
 /** Fields of a document with an outbox. `outboxAt` is null exactly when nothing waits. */
 export type WithOutbox = { outbox: OutboxEntry[]; outboxAt: Date | null }
 
-/**
- * Renders an event's envelope. This happens once, in the write that caused the event; the bytes never change
- * after. Source: docs/contract.md, section 7.
- */
+/** Renders an event's envelope once, in the write that caused it. Source: docs/contract.md, section 7. */
 export function outboxEntry({
   id,
   type,

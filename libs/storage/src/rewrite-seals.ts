@@ -43,10 +43,7 @@ const triesMax = 5
 const searchMaxMs = 10_000
 const keyIdsMax = 1000
 
-/**
- * Counts what a service has sealed, and seals it anew under the current master key, a page at a time. Running
- * it again does nothing twice. Source: ours.
- */
+/** Counts sealed values and seals them under the current master key, a page at a time. Source: ours. */
 export function createRewriteSeals({
   db,
   keyring,

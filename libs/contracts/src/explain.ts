@@ -17,7 +17,7 @@ export function explain(about: Explained, now: Date): Sentence[] {
     case 'movement':
       return explainMovement(about.facts, now)
     case 'delivery':
-      return explainDelivery(about.facts)
+      return explainDelivery(about.facts, now)
     case 'round':
       return explainRound(about.round, about.movements, now)
   }
@@ -80,10 +80,10 @@ function nextCall(facts: MovementFacts, now: Date): Sentence[] {
   if (next === null)
     return [sentence('No call is planned at the moment; it waits for a change of its round.')]
   const number = (attempts.at(-1)?.attempt ?? 0) + 1
-  return [sentence(`Call ${number} to ${does[movement.type]} is due ${when(next, now)}.`, next)]
+  return [sentence(`Call ${number} to ${does[movement.type]} is due ${when(next, now)}.`, toCome(next, now))]
 }
 
-function explainDelivery({ wait, ...delivery }: DeliveryFacts): Sentence[] {
+function explainDelivery({ wait, ...delivery }: DeliveryFacts, now: Date): Sentence[] {
   const { status, attempts, last_attempt: last, webhook_id: id } = delivery
   const endpoint = { type: 'endpoint', id } as const
   const count = `${delivery.attempt_count} ${delivery.attempt_count === 1 ? 'attempt' : 'attempts'}`
@@ -106,7 +106,7 @@ function explainDelivery({ wait, ...delivery }: DeliveryFacts): Sentence[] {
       const why = wait === null ? 'Its endpoint is gone' : capital(wait.words)
       return [
         ...(attempts.length === 0 && status === 'PENDING' ? [] : [sentence(result)]),
-        sentence(`${why}.`, wait?.at ?? null, endpoint),
+        sentence(`${why}.`, toCome(wait?.at ?? null, now), endpoint),
         ...(status === 'HELD' ? [sentence('It goes out when the endpoint is resumed with "deliver".')] : []),
       ]
     }
@@ -147,6 +147,10 @@ function explainRound(round: Round, movements: readonly MovementFacts[], now: Da
 
 function sentence(text: string, at: string | null = null, about: Sentence['about'] = null): Sentence {
   return { text, at, about }
+}
+
+function toCome(at: string | null, now: Date): string | null {
+  return at !== null && Date.parse(at) > now.getTime() ? at : null
 }
 
 /** A time to come as a clock time and a distance; a time that has come is now. */

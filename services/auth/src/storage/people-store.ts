@@ -5,6 +5,7 @@ import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { Db } from 'mongodb'
 import { type AccessSubject, accessChangesIn, unpublishedChange } from './access-change.ts'
 import { type AccountScope, type PageQuery, readPage } from './page.ts'
+import { secondFactorsIn } from './second-factors.ts'
 
 export type UserDocument = AccessSubject &
   WithAudit & {
@@ -62,13 +63,14 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
     { operatorId }: AccountScope,
     userId: string,
     fields: Partial<UserDocument>,
-    audit: AuditEntry | null,
+    audit: AuditEntry,
   ): Promise<void> => {
     await users.updateOne({ _id: userId, operatorId }, auditedUpdate({ $set: fields }, audit))
   }
 
   return {
     ...accessChangesIn(db, 'users'),
+    ...secondFactorsIn(users),
 
     /** @throws the database's duplicate-key error for a known id or e-mail address. */
     insert: async (user: UserDocument): Promise<void> => {
@@ -145,24 +147,6 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
       await users.updateOne({ _id: userId, operatorId, passwordHash: old }, { $set: { passwordHash } })
     },
 
-    /** Counts a try of a code. False when another try was counted since `counted`. */
-    async takeCodeTry(
-      { operatorId }: AccountScope,
-      userId: string,
-      counted: number,
-      nextAt: Date,
-    ): Promise<boolean> {
-      const seen = counted === 0 ? { codeTries: null } : { 'codeTries.count': counted }
-      const { modifiedCount } = await users.updateOne(
-        { _id: userId, operatorId, ...seen },
-        { $set: { codeTries: { count: counted + 1, nextAt } } },
-      )
-      return modifiedCount === 1
-    },
-
-    forgetCodeTries: (account: AccountScope, userId: string) =>
-      set(account, userId, { codeTries: null }, null),
-
     /** Ends a session; the change is unpublished afterwards. False when there is no such session. */
     async endSession(
       { operatorId }: AccountScope,
@@ -216,59 +200,6 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
      */
     remove: (account: AccountScope, userId: string, audit: AuditEntry) =>
       set(account, userId, unpublishedChange({ status: 'REMOVED', sessions: [] }), audit),
-
-    /** Starts a second factor unless one is in use. */
-    enrolTotp: async (
-      { operatorId }: AccountScope,
-      userId: string,
-      sealedSecret: string,
-      audit: AuditEntry,
-    ): Promise<void> => {
-      await users.updateOne(
-        { _id: userId, operatorId, 'totp.confirmed': { $ne: true } },
-        auditedUpdate({ $set: { totp: { sealedSecret, confirmed: false, lastStep: 0 } } }, audit),
-      )
-    },
-
-    /** Ends every session; the change is unpublished afterwards. */
-    removeTotp: (account: AccountScope, userId: string, audit: AuditEntry) =>
-      set(account, userId, unpublishedChange({ totp: null, recoveryHashes: [], sessions: [] }), audit),
-
-    /**
-     * Uses up a step of the second factor. The step that confirms it brings the recovery codes and ends every
-     * session; the change is unpublished afterwards.
-     * @returns false when this step or a later one was used
-     */
-    async takeTotpStep(
-      { operatorId }: AccountScope,
-      userId: string,
-      { sealedSecret, step }: { sealedSecret: string; step: number },
-      confirmation: { recoveryHashes: string[]; audit: AuditEntry } | null,
-    ): Promise<boolean> {
-      const { recoveryHashes = [], audit = null } = confirmation ?? {}
-      const confirming = confirmation === null ? {} : unpublishedChange({ recoveryHashes, sessions: [] })
-      const { matchedCount } = await users.updateOne(
-        { _id: userId, operatorId, 'totp.lastStep': { $lt: step }, 'totp.sealedSecret': sealedSecret },
-        auditedUpdate<UserDocument>(
-          { $set: { 'totp.lastStep': step, 'totp.confirmed': true, ...confirming } },
-          audit,
-        ),
-      )
-      return matchedCount === 1
-    },
-
-    /** Uses up a recovery code. False when the person has none of these hashes. */
-    async takeRecoveryCode(
-      { operatorId }: AccountScope,
-      userId: string,
-      hashes: readonly string[],
-    ): Promise<boolean> {
-      const { modifiedCount } = await users.updateOne(
-        { _id: userId, operatorId, recoveryHashes: { $in: [...hashes] } },
-        { $pull: { recoveryHashes: { $in: [...hashes] } } },
-      )
-      return modifiedCount === 1
-    },
 
     /** At most 100 people, of any account, who have this e-mail address. */
     withEmail: (email: string) =>

@@ -180,7 +180,7 @@ await holdIsolation(t, {
       page: scoped((scope, { apiKey }) => requestLogs.page(scope, { api_key: apiKey }, page)),
     }),
   },
-  others: ['accessChangesIn', 'readPage', 'unpublishedChange'],
+  others: ['accessChangesIn', 'readPage', 'secondFactorsIn', 'unpublishedChange'],
 })
 
 function newIds(): Ids {

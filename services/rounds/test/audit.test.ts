@@ -3,6 +3,7 @@ import {
   opsEndRoundAsTold,
   opsHealOrphan,
   opsSetGame,
+  opsSkipNonces,
 } from '@pitboss/contracts/calls/rounds'
 import { dashboardPatchGame, patchGame } from '@pitboss/contracts/endpoints/sessions'
 import { holdAudit } from '@pitboss/testing/hold-audit'
@@ -75,6 +76,14 @@ await holdAudit(t, {
       ...{ act: 'consumer.rewind', ...byOperations },
       run: async () => {
         await rig.bus.call(movementsRewind.start, { order, fromSeq: 1, toSeq: 2 })
+        return []
+      },
+    },
+    'rounds.v1.ops.nonces-skip': {
+      ...{ act: 'round.heal', ...byOperations, operatorId },
+      run: async () => {
+        const lost = { round_id: 'rnd_lost', player_id: 'p', game: 'dice', currency: 'USD', nonce: 7 }
+        await rig.bus.call(opsSkipNonces, { order, scope: rig.scope, rounds: [lost] })
         return []
       },
     },

@@ -3,6 +3,7 @@ import {
   opsEndRoundAsTold,
   opsHealOrphan,
   opsOrphanedStakes,
+  opsSkipNonces,
   opsUnendedRounds,
 } from '@pitboss/contracts/calls/rounds'
 import { eventDataSchemas } from '@pitboss/contracts/objects/event'
@@ -69,6 +70,23 @@ t.test('what a restored database lacks is found and healed', async (t) => {
     ...{ caller: rig.caller(), params: {}, query: { limit: 10 }, body: undefined },
   })
   t.equal(rounds.body.data.length, 2)
+})
+
+t.test('a nonce of a lost round that events know is not given out again', async (t) => {
+  const rig = await startRig(t)
+  const { scope } = rig
+  const session = await rig.openSession()
+  const round = await rig.play(session)
+  await rig.storage.db.collection('rounds').deleteMany({})
+  const { round_id, player_id, game, currency, fairness } = round
+  const started = { round_id, player_id, game, currency, nonce: fairness.nonce }
+  const skip = (dryRun = false) =>
+    rig.bus.call(opsSkipNonces, { order: { ...order, dryRun }, scope, rounds: [started] })
+  t.strictSame((await skip(true)).data, [started], 'a dry run')
+  t.strictSame((await skip()).data, [started])
+  t.strictSame((await skip()).data, [], 'once more changes nothing')
+  t.equal((await rig.play(session)).fairness.nonce, 2)
+  t.strictSame((await skip()).data, [])
 })
 
 t.test('a stake whose win was paid is not given back', async (t) => {

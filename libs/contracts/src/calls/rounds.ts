@@ -97,6 +97,24 @@ export const opsHealOrphan = defineCall('rounds.v1.ops.orphan-heal', {
   reply: z.strictObject({ transaction_id: z.string(), refund: z.string().nullable() }),
   budgetMs: 20_000,
 })
+/** A round that began, as its `round.started` tells it. */
+export const startedRound = z.strictObject({
+  round_id: z.string().max(64),
+  player_id: z.string().max(256),
+  game: z.string().max(64),
+  currency: z.string().max(16),
+  nonce: z.int().min(1),
+})
+/**
+ * Moves nonce sequences beyond the nonces of rounds that events know and the database lacks. The reply has those
+ * rounds; a dry run only lists them.
+ */
+export const opsSkipNonces = defineCall('rounds.v1.ops.nonces-skip', {
+  callers: ['ops'],
+  request: z.strictObject({ order: opsOrder, scope: scopeSchema, rounds: z.array(startedRound).max(500) }),
+  reply: z.strictObject({ data: z.array(startedRound) }),
+  budgetMs: 20_000,
+})
 /**
  * Rounds of an account that the game drives and that have not ended, newest first. `next` is the `after` of the
  * following page; null after the last one.

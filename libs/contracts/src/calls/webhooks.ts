@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineCall } from '../call.ts'
+import { scopeSchema } from '../caller.ts'
 import {
   deliveryDetailSchema,
   deliverySchema,
@@ -9,6 +10,7 @@ import {
 } from '../objects/webhook.ts'
 import { eventId } from '../primitives.ts'
 import { opsOrder } from './auth-ops.ts'
+import { startedRound } from './rounds.ts'
 import { defineRewindCalls } from './rewind.ts'
 
 /** Calls that operations make to webhooks. Source: docs/contract.md, section 10. */
@@ -91,6 +93,19 @@ export const opsMissingEvents = defineCall('webhooks.v1.ops.events-missing', {
     events: z.array(z.strictObject({ event_id: eventId, round_id: z.string().max(64) })).max(1000),
   }),
   reply: z.strictObject({ data: z.array(z.string()) }),
+  budgetMs: 10_000,
+})
+/** Rounds of an account that began in a window, by their recorded `round.started`, in recording order. */
+export const opsRoundsStarted = defineCall('webhooks.v1.ops.rounds-started', {
+  callers: ['ops'],
+  request: z.strictObject({
+    scope: scopeSchema,
+    from: z.iso.datetime(),
+    to: z.iso.datetime(),
+    /** `next` of the page before. */
+    after: z.int().min(0).nullable(),
+  }),
+  reply: z.strictObject({ data: z.array(startedRound), next: z.int().nullable() }),
   budgetMs: 10_000,
 })
 /** Events that mention a round, for the dossier. */

@@ -1,9 +1,11 @@
 import { orderedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
+import type { startedRound } from '@pitboss/contracts/calls/rounds'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
+import type { z } from 'zod'
 import { newRound } from '../rules/new-round.ts'
 import { sequenceKey } from '../storage/round-document.ts'
 import type { Parts } from './parts.ts'
@@ -16,6 +18,8 @@ type Heal = {
   readonly refund: boolean
   readonly order: { readonly by: string; readonly reason: string | null; readonly dryRun: boolean }
 }
+
+type Started = z.output<typeof startedRound>
 
 export type HealOrphans = ReturnType<typeof createHealOrphans>
 
@@ -36,7 +40,7 @@ export function createHealOrphans({
 }: Pick<Parts, 'rounds' | 'wallet' | 'clock' | 'newId' | 'newUuid'> & {
   readonly audit: Pick<AuditOutbox, 'entry' | 'store'>
 }) {
-  return { list, heal }
+  return { list, heal, skipNonces }
 
   /** Of these stakes, those that stand and have no round. */
   async function list(scope: Scope, transactionIds: readonly string[]): Promise<Movement[]> {
@@ -88,9 +92,38 @@ export function createHealOrphans({
     if (stake.status !== 'SUCCESS' && stake.status !== 'REFUNDED') throw conflict('The stake does not stand.')
   }
 
-  async function skipTo(scope: Scope, stake: Movement, nonce: number): Promise<void> {
+  /**
+   * Moves sequences beyond nonces that events know, also those of rounds whose stake does not stand, or that had
+   * none; repeating it changes nothing more.
+   * @returns the rounds whose nonce was still to be given out
+   */
+  async function skipNonces(
+    { scope, started, order }: { scope: Scope; started: readonly Started[]; order: Heal['order'] },
+    requestId: string,
+  ): Promise<Started[]> {
+    const lost: Started[] = []
+    for (const one of started) {
+      if (await rounds.nonceIsFree(sequenceKey(scope, one.game, one.player_id), one.nonce)) lost.push(one)
+    }
+    const [first] = lost
+    if (order.dryRun || first === undefined) return lost
+    const entry = audit.entry(orderedBy(order, scope.operatorId, requestId), {
+      act: 'round.heal',
+      object: { type: 'round', id: first.round_id },
+      before: null,
+      after: { rounds: lost },
+    })
+    await audit.store(entry)
+    for (const one of lost) await skipTo(scope, one, one.nonce)
+    return lost
+  }
+
+  async function skipTo(
+    scope: Scope,
+    { player_id: playerId, game, currency }: Pick<Started, 'player_id' | 'game' | 'currency'>,
+    nonce: number,
+  ): Promise<void> {
     const now = clock.now()
-    const { player_id: playerId, game, currency } = stake
     const round = newRound({
       session: { _id: '', ...scope, playerId, game, brandId: null, currency, expiresAt: now },
       driver: 'game',

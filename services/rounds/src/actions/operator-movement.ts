@@ -82,7 +82,10 @@ export function createOperatorMovements({
 
   /** @throws ServiceError ROUND_NOT_FOUND; VALIDATION_ERROR for a round that the service plays */
   async function findDriven({ scope }: Caller, roundId: string): Promise<StoredRound> {
-    const stored = await rounds.find(scope, roundId)
+    const seen = await rounds.find(scope, roundId)
+    // A primary that has been replaced does not know what came since, and this answer is definite.
+    if (seen === null) await rounds.confirmPrimary()
+    const stored = seen ?? (await rounds.find(scope, roundId))
     if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
     if (stored.round.driver !== 'operator') {
       throw invalidField('round_id', 'is a round that the service plays')

@@ -89,7 +89,10 @@ export function createSettleMovement({
    * the movement; the others have ended without it.
    */
   async function findReferenced({ scope }: Caller, transactionId: string): Promise<StoredRound> {
-    const found = await rounds.listByTransaction(scope, transactionId)
+    const seen = await rounds.listByTransaction(scope, transactionId)
+    // A primary that has been replaced does not know what came since, and this answer is definite.
+    if (seen.length === 0) await rounds.confirmPrimary()
+    const found = seen.length === 0 ? await rounds.listByTransaction(scope, transactionId) : seen
     const stored = found.find(({ round }) => !endedWithout(round)) ?? found[0]
     if (stored === undefined) throw new ServiceError('TRANSACTION_NOT_FOUND')
     return stored

@@ -14,6 +14,7 @@ import {
   opsRoundsBetween,
   opsRoundsStatus,
   opsShowRound,
+  opsSkipNonces,
   opsUnendedRounds,
 } from '@pitboss/contracts/calls/rounds'
 import {
@@ -157,6 +158,9 @@ export function createRestoreHandlers({
         next,
       }
     }),
+    handler(opsSkipNonces, async ({ order, scope, rounds: started }, { requestId }) => ({
+      data: await orphans.skipNonces({ scope, started, order }, requestId),
+    })),
     handler(opsEndRoundAsTold, async (told, { requestId }) => ({
       round_id: told.roundId,
       status: await endAsTold(told, requestId),

@@ -17,6 +17,11 @@ export function createLostRounds({ rounds }: { rounds: Collection<RoundDocument>
       return transactionIds.filter((id) => !known.has(id))
     },
 
+    /** Whether no round of a sequence, and no place of one that is lost, has this nonce. */
+    async nonceIsFree(sequence: string, nonce: number): Promise<boolean> {
+      return (await rounds.findOne({ chain: sequence, nonce }, { projection: { _id: 1 } })) === null
+    },
+
     /**
      * Moves a nonce sequence beyond a nonce whose round is lost: it holds the place of a round that is over,
      * and no list and no search shows it.

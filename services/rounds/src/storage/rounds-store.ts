@@ -153,6 +153,15 @@ export function createRoundsStore({ db }: { db: Db }) {
       return documents.map(decodeRound).sort((a, b) => (a.round.id < b.round.id ? -1 : 1))
     },
 
+    /**
+     * Returns once the primary has been confirmed by its majority: a write that changes nothing. What is read
+     * afterwards is not from a primary that had been replaced before.
+     * @throws MongoError when there is none
+     */
+    async confirmPrimary(): Promise<void> {
+      await rounds.updateOne({ _id: 'none' }, { $set: { version: 0 } })
+    },
+
     /** The round with the highest nonce of its sequence, which alone can be unfinished. */
     findLast: (sequence: string) => findOne(playedIn(sequence), { sort: { nonce: -1 } }),
 

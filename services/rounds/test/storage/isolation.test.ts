@@ -159,6 +159,8 @@ await holdIsolation(t, {
       findUnfinished: scoped((scope, ids) => rounds.findUnfinished(sequenceIn(scope, ids))),
       listByTransaction: scoped((scope, ids) => rounds.listByTransaction(scope, ids.transactionId)),
       withoutRound: internal('heal-orphans.ts for calls of operations, which the gateway does not make'),
+      confirmPrimary: internal('settle-movement.ts; it reads and changes nothing'),
+      nonceIsFree: internal('heal-orphans.ts for the call `opsSkipNonces` of operations'),
       skipTo: internal('heal-orphans.ts for the call `opsHealOrphan` of operations'),
       findLast: scoped((scope, ids) => rounds.findLast(sequenceIn(scope, ids))),
       last: scoped((scope, ids) => rounds.last(sequenceIn(scope, ids))),

@@ -13,6 +13,7 @@ const dayMs = 24 * 60 * 60 * 1000
 const defaultWindowMs = 7 * dayMs
 const manifestWindowMs = 31 * dayMs
 const manifestPage = 2000
+const startedPage = 200
 const pageCharactersMax = 300_000
 const deliveriesOfEventMax = 200
 
@@ -60,6 +61,18 @@ export function createReadEvents({ events, deliveries, cursors, clock }: Deps) {
         bodies: page.map(({ body }) => body),
         nextCursor: cursors.encode(binding, { seq, from: from.getTime() }),
       }
+    },
+
+    /** A page of the `round.started` of a window, for operations. `next` is null after the last one. */
+    async started(
+      scope: Scope,
+      { from, to }: { from: Date; to: Date },
+      after: number | null,
+    ): Promise<{ bodies: string[]; next: number | null }> {
+      const seq = after ?? (await events.seqBefore(scope, from))
+      const page = await events.page(scope, { types: ['round.started'], from, to }, seq, startedPage)
+      const next = page.length < startedPage ? null : (page.at(-1)?.seq ?? null)
+      return { bodies: page.map(({ body }) => body), next }
     },
 
     /** @returns the event's text. @throws ServiceError NOT_FOUND for an unknown, foreign or malformed id */

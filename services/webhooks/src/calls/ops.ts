@@ -8,11 +8,13 @@ import {
   opsReplayEndpoint,
   opsRetryDelivery,
   opsRetryParked,
+  opsRoundsStarted,
   opsShowDelivery,
   opsShowParked,
   opsShowReplay,
   opsWebhooksStatus,
 } from '@pitboss/contracts/calls/webhooks'
+import { eventDataSchemas } from '@pitboss/contracts/objects/event'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import { parseJsonObject } from '@pitboss/contracts/json'
 import type { CallDeps } from '../actions/deps.ts'
@@ -30,6 +32,9 @@ import {
   presentParked,
   presentReplay,
 } from '../records/webhook-records.ts'
+import { z } from 'zod'
+
+const startedEvent = z.object({ data: eventDataSchemas['round.started'] })
 
 /** Calls of operations, about every operator's data. Source: docs/contract.md, section 10. */
 export function opsHandlers(deps: CallDeps): CallHandler[] {
@@ -79,6 +84,15 @@ export function opsHandlers(deps: CallDeps): CallHandler[] {
         events.map(({ event_id, round_id }) => ({ id: event_id, roundId: round_id })),
       ),
     })),
+    handler(opsRoundsStarted, async ({ scope, from, to, after }) => {
+      const window = { from: new Date(from), to: new Date(to) }
+      const { bodies, next } = await readEvents.started(scope, window, after)
+      const data = bodies.map((body) => {
+        const { round_id, player_id, game, currency, fairness } = startedEvent.parse(JSON.parse(body)).data
+        return { round_id, player_id, game, currency, nonce: fairness.nonce }
+      })
+      return { data, next }
+    }),
     handler(opsEventsOfRound, async ({ roundId }) => {
       const found = await readEvents.ofRound(roundId)
       return {

@@ -3,11 +3,12 @@ import {
   opsEndRoundAsTold,
   opsHealOrphan,
   opsOrphanedStakes,
+  opsSkipNonces,
   opsUnendedRounds,
   toldEnd,
 } from '@pitboss/contracts/calls/rounds'
 import { opsReconcileOurs } from '@pitboss/contracts/calls/wallet'
-import { opsEventsOfRound } from '@pitboss/contracts/calls/webhooks'
+import { opsEventsOfRound, opsRoundsStarted } from '@pitboss/contracts/calls/webhooks'
 import { operatorIdOf } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { type Command, Option } from 'commander'
@@ -18,7 +19,8 @@ import { textTable } from '../output.ts'
 import { readInstant } from '../read-flags.ts'
 
 type Orphan = {
-  readonly transaction_id: string
+  /** Null for a lost round of which events know the nonce and whose stake does not stand, or that had none. */
+  readonly transaction_id: string | null
   readonly round_id: string
   readonly nonce: number | null
   /** Whether an event says that the round has ended: then its stake was played. */
@@ -59,21 +61,34 @@ export function addOrphans(noun: Command): void {
     .option('--heal', 'give back the stakes of rounds that have not ended, and move nonces beyond all', false)
   onRun(orphans, async ({ bus, order, show, confirm }, flags) => {
     const scope = scopeOf(flags, order)
+    const window = { scope, from: flags.from, to: flags.to }
     const orphans: Orphan[] = []
-    for await (const ids of stakesOf(bus, { scope, from: flags.from, to: flags.to })) {
+    for await (const ids of stakesOf(bus, window)) {
       const { data } = await bus.call(opsOrphanedStakes, { scope, transactionIds: ids })
       for (const one of data)
         orphans.push({ ...one, ...(await endOf(bus, one.round_id)), refund: null, refused: null })
     }
+    const listed = new Set(orphans.map(({ round_id }) => round_id))
+    const looking = { ...order, dryRun: true }
+    for await (const started of startedIn(bus, window)) {
+      const { data } = await bus.call(opsSkipNonces, { order: looking, scope, rounds: started })
+      for (const { round_id, nonce } of data.filter((one) => !listed.has(one.round_id)))
+        orphans.push({
+          ...{ transaction_id: null, round_id, nonce, ended: false, refund: null, refused: null },
+        })
+    }
     if (flags.heal && orphans.length > 0) {
-      const open = orphans.filter(({ ended }) => !ended).length
+      const open = orphans.filter(({ ended, transaction_id: id }) => !ended && id !== null).length
       await confirm(`Give back ${open} stakes and move ${orphans.length} nonce sequences?`)
       for (const one of orphans) await orRefused(one, () => heal(one))
+      for await (const started of startedIn(bus, window))
+        await bus.call(opsSkipNonces, { order, scope, rounds: started })
     }
     show(orphans, orphans.length === 0 ? 'every stake has its round' : textTable(orphans))
 
     async function heal(one: Orphan): Promise<void> {
       const { transaction_id: transactionId, nonce, ended } = one
+      if (transactionId === null) return
       const asked = { order, scope, transactionId, nonce, refund: !ended }
       one.refund = (await bus.call(opsHealOrphan, asked)).refund
     }
@@ -151,6 +166,18 @@ async function* stakesOf(
     })
     const ids = page.rows.filter(({ type }) => type === 'BET').map(({ transaction_id }) => transaction_id)
     for (let at = 0; at < ids.length; at += chunk) yield ids.slice(at, at + chunk)
+    after = page.next
+  } while (after !== null)
+}
+
+/** The rounds of which events tell that they began in a window, a page at a time. */
+async function* startedIn(bus: Bus, window: { scope: ReturnType<typeof scopeOf>; from: string; to: string }) {
+  let after: number | null = null
+  do {
+    const page: z.infer<(typeof opsRoundsStarted)['reply']> = await bus.call(opsRoundsStarted, {
+      ...{ ...window, after },
+    })
+    if (page.data.length > 0) yield page.data
     after = page.next
   } while (after !== null)
 }

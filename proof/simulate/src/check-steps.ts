@@ -39,6 +39,9 @@ const roundSteps: Readonly<Record<RoundState['status'], readonly string[]>> = {
   FAILED: ['FAILED'],
 }
 
+/** Longer than any undisturbed step. */
+const promptMs = 50
+
 const eventData = z.object({
   type: z.string(),
   data: z.looseObject({ transaction_id: z.string().optional(), round_id: z.string() }),
@@ -63,7 +66,9 @@ export function createStepChecks(
   asked: ReadonlySet<string>,
 ): StepChecks {
   const told = new Set<string>()
-  const inFlight = new Map<string, Set<{ isHolderAlive: () => boolean }>>()
+  const inFlight = new Map<string, Set<{ isHolderAlive: () => boolean; isLate: boolean }>>()
+  /** When the last call of a round was claimed. */
+  const claimedAtMs = new Map<string, number>()
 
   const holds = (name: string, is: boolean, what: () => string) => {
     if (!is) throw new BrokenInvariant(name, what())
@@ -102,6 +107,8 @@ export function createStepChecks(
         holds('a movement takes legal steps', movementSteps[before.status].includes(status), show)
         holds('the bytes of a movement never change', before.body === after.body, show)
       }
+      if (after.call !== null && after.call !== before?.call)
+        claimedAtMs.set(after.walletRoundId, world().timeline.nowMs())
       holdsToLadder(after, show)
       if (before?.status === status) return
       const moves = after.operation !== null
@@ -142,6 +149,8 @@ export function createStepChecks(
       const movement = movementOf(id)
       const show = () => `${operation} ${id}, here ${movement?.type} ${movement?.status}`
       const known = movement !== undefined && movement.operation === operation
+      // A call that was sent before the movements were set back may arrive after it.
+      if (movement === undefined && world().faults.restore === 'movements') return
       holds('the wallet moves nothing that is not a movement here', known, show)
       if (operation === 'rollback') {
         const original = movementOf(referenceTransactionId ?? '')
@@ -157,9 +166,11 @@ export function createStepChecks(
       const stakes = [...world().movements.table.values()].filter(
         (one) => one.roundId === movement.roundId && one.type === 'BET',
       )
-      const taken = stakes.some(
-        ({ status, transactionId }) => status === 'SUCCESS' && standsAtWallet(transactionId),
-      )
+      // The stake itself may be lost with movements that were set back.
+      const lost = stakes.length === 0 && world().faults.restore === 'movements'
+      const taken =
+        lost ||
+        stakes.some(({ status, transactionId }) => status === 'SUCCESS' && standsAtWallet(transactionId))
       const pending = movement.roundClosed && stakes.some(({ status }) => status === 'PENDING')
       holds('no credit while its stake is pending', taken && !pending, show)
     },
@@ -179,9 +190,13 @@ export function createStepChecks(
     callSent(roundId, isHolderAlive) {
       const own = inFlight.get(roundId) ?? new Set()
       inFlight.set(roundId, own)
-      const others = [...own].filter((call) => call.isHolderAlive())
+      // Clocks that differ use up what a lease is longer than its call: then a call must follow its claim at once.
+      const { timeline, faults } = world()
+      const lateMs = timeline.nowMs() - (claimedAtMs.get(roundId) ?? 0)
+      const isLate = faults.clockOffMs > 0 && lateMs > promptMs
+      const others = [...own].filter((call) => call.isHolderAlive() && !call.isLate)
       holds('one wallet call in flight per round', others.length === 0, () => roundId)
-      const call = { isHolderAlive }
+      const call = { isHolderAlive, isLate }
       own.add(call)
       return () => own.delete(call)
     },

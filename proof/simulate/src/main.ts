@@ -1,16 +1,19 @@
 import { parseArgs } from 'node:util'
 import { isBug } from '@pitboss/bugs/bugs'
 import { exitAfterOutput } from '@pitboss/bench/harness/exit-after-output'
+import { keepResult } from '@pitboss/bench/harness/keep-result'
 import { simulate } from './simulate.ts'
 
 const seedsShown = 10
-const usage = `Usage: npm run --silent simulate -- [--seeds N] [--from SEED] [--seed SEED] [--bug NAME] [--all]
+const usage = `Usage: npm run --silent simulate -- [--seeds N] [--from SEED] [--seed SEED] [--bug NAME] [--all] [--result FILE]
 
   --seeds N     how many runs (default 1000)
   --from SEED   the first seed (default 1)
   --seed SEED   this one alone, with its whole trace
   --all         goes on after a violation, and ends with the seeds of each kind
   --bug NAME    with a deliberate bug, see npm run chaos -- --help; the exit code is 0 when it is found
+
+  --result FILE writes the result there, with the commit it belongs to
 
 Runs the real rules and flow of rounds and wallet-bridge on virtual time with seeded faults: safety in every step, then liveness.
 `
@@ -23,6 +26,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     all: { type: 'boolean', default: false },
     bug: { type: 'string' },
+    result: { type: 'string' },
   },
 })
 if (values.help) {
@@ -68,4 +72,12 @@ const seconds = (performance.now() - startedAtMs) / 1000
 process.stdout.write(
   `${steps} steps, ${rounds} rounds, ${movements} movements in ${seconds.toFixed(1)} s (${((count / seconds) * 60).toFixed(0)} seeds a minute)\n`,
 )
+if (values.result !== undefined) {
+  const broken = [...kinds].map(([promise, { first: violation, seeds }]) => ({ promise, violation, seeds }))
+  const verdict = broken.length === 0 ? 'held' : 'broken'
+  const counts = { steps, rounds, movements, took_s: Math.round(seconds) }
+  keepResult(values.result, {
+    ...{ run: 'simulate', from: first, seeds: count, bug: bug ?? null, verdict, ...counts, broken },
+  })
+}
 exitAfterOutput((kinds.size === 0) === (bug === undefined) ? 0 : 1)

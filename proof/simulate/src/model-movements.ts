@@ -13,6 +13,8 @@ export type ModelMovements = {
   readonly reads: LaggingReads<MovementDocument>
   storeOf(machine: Machine): MovementStore
   dueOf(machine: Machine): DueMovements
+  /** Sets the table back to these rows. */
+  restore(backup: MovementTable): void
   /** Removes published events from a movement's outbox. */
   takeOut(id: string, eventIds: readonly string[]): void
   /** The next instant at which a movement is due; infinity when none is. */
@@ -134,6 +136,11 @@ export function createModelMovements({
           return waiting.length
         }),
     }),
+    restore(backup) {
+      reads.clear()
+      table.clear()
+      for (const [id, row] of backup) table.set(id, row)
+    },
     takeOut(id, eventIds) {
       const present = table.get(id)
       if (present === undefined) return

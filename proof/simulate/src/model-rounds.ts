@@ -177,6 +177,8 @@ export function createModelRounds({
             const known = new Set(rows().flatMap(({ round }) => idsOf(round)))
             return ids.filter((id) => !known.has(id))
           }),
+        confirmPrimary: () => writing(machine, 'confirm primary', () => undefined),
+        nonceIsFree: notSimulated,
         skipTo: (sequence, nonce, round) =>
           writing(machine, 'skip nonce', () => {
             const isTaken = rows().some(

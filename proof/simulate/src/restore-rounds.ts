@@ -88,7 +88,9 @@ export function checkRestored({ rounds, movements, wallet: { ledger }, stream }:
     holds('a game round is paid once', !isGame || standing('WIN').length <= 1, show)
     holds('a game round takes one stake', !isGame || standing('BET').length <= 1, show)
     for (const { transactionId, status } of standing('BET')) {
-      const isOver = status === 'REFUNDED' || ended.has(roundId) || standing('WIN').length > 0
+      // A win of nothing may have been paid without a call.
+      const isPaid = own.some((one) => one.type === 'WIN' && one.status === 'SUCCESS')
+      const isOver = status === 'REFUNDED' || ended.has(roundId) || isPaid
       holds('a stake has its round, or went back', known.has(transactionId) || isOver, show)
     }
     for (const { operation, status, transactionId } of own.filter(({ type }) => type === 'WIN')) {

@@ -15,7 +15,9 @@ const asksMax = 8
 export async function askAsStranger({ bus: model, timeline, rounds, movements }: World): Promise<void> {
   const bus = model.busOf({ after: (ms, then) => timeline.after(ms, then), now: () => timeline.now() })
   const caller = { ...operator, scope }
-  for (const roundId of [...rounds.table.keys()].slice(-asksMax)) {
+  // The places of lost rounds have no id that could be asked for.
+  const ids = [...rounds.table.keys()].filter((id) => id.startsWith('rnd_'))
+  for (const roundId of ids.slice(-asksMax)) {
     const request = { caller, params: { round_id: roundId }, query: {}, body: undefined }
     await mustBeHidden(roundId, bus.call(getRound.call, request))
   }

@@ -1,0 +1,41 @@
+import { BrokenInvariant } from './check-steps.ts'
+import type { World } from './world.ts'
+
+/**
+ * The promises that outlast movements which were set back, while the operator's wallet and rounds keep what they
+ * know. Recovery may leave a movement unknown for good, and a round that waits for it; it never takes a stake or
+ * pays a win or a refund of a round a second time, for what is asked again is asked under its first id.
+ * @throws BrokenInvariant
+ */
+export function checkMovementsRestored({ rounds, wallet: { ledger } }: World): void {
+  const standing = Map.groupBy(
+    ledger.entries.filter(
+      ({ transactionId, tombstone }) => !tombstone && !ledger.rollbackOf.has(transactionId),
+    ),
+    ({ roundId }) => roundId,
+  )
+  for (const { round } of rounds.table.values()) {
+    const own = standing.get(round.walletRoundId) ?? []
+    const show = () => `${round.id}: ${own.map((one) => `${one.operation} ${one.transactionId}`).join(', ')}`
+    const holds = (name: string, is: boolean) => {
+      if (!is) throw new BrokenInvariant(`after a restore of movements: ${name}`, show())
+    }
+    const debits = own.filter(({ operation }) => operation === 'debit')
+    const credits = own.filter(({ operation }) => operation === 'credit')
+    const known = new Set(
+      [...round.stakes, ...round.wins, ...round.reversals].map(({ transactionId }) => transactionId),
+    )
+    if (round.driver === 'game') {
+      holds('a round that we play takes one stake', debits.length <= 1)
+      holds('a round that we play is paid once', credits.length <= 1)
+    }
+    holds(
+      'the wallet moves for a round what the round knows',
+      credits.every(({ transactionId }) => known.has(transactionId)),
+    )
+  }
+  const ids = ledger.entries.filter(({ tombstone }) => !tombstone).map(({ transactionId }) => transactionId)
+  const twice = ids.find((id, at) => ids.indexOf(id) !== at)
+  if (twice !== undefined)
+    throw new BrokenInvariant('after a restore of movements: an id is applied once', twice)
+}

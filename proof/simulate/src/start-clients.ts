@@ -1,0 +1,110 @@
+import type { Answers } from '@pitboss/chaos/answers'
+import { parseAmount } from '@pitboss/money/amount'
+import { scopeKey } from '@pitboss/rounds/storage/round-document'
+import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
+import type { ClientDeps } from './clients/client.ts'
+import { driveRounds, endOpenRounds } from './clients/operator-server.ts'
+import { freeBetStake, playGame } from './clients/player.ts'
+import type { Habits } from './habits.ts'
+import { scope, type World } from './world.ts'
+
+/** Creates the players and the operator's server of a run. */
+export function createClients({
+  world,
+  habits,
+  answers,
+  asked,
+  sessions,
+  endsAtMs,
+  stormMs,
+  sessionMs,
+}: {
+  world: World
+  habits: Habits
+  answers: Answers
+  asked: Set<string>
+  sessions: Map<string, SessionDocument>
+  endsAtMs: number
+  /** Free bets may end within so many ms. */
+  stormMs: number
+  sessionMs: number
+}) {
+  const { timeline, random } = world
+  const { tabs } = habits
+  let ending = false
+
+  return {
+    start(): Promise<void>[] {
+      const players = (['dice', 'mines', 'mines', 'dice'] as const).flatMap((game, index) => {
+        const session = sit(`player-${index}`, game)
+        const freeBets = index < 2 ? habits.freeBets : 0
+        if (freeBets > 0) grantFreeBets(session)
+        return tabs.map((tab) =>
+          playGame(clientDeps(`${session.playerId}${tab}`), { session, tab, freeBets }),
+        )
+      })
+      const drivers = [1, 2].flatMap((index) => {
+        const session = sit(`driver-${index}`, 'dice')
+        return tabs.map((worker) =>
+          driveRounds(clientDeps(`${session.playerId}${worker}`), {
+            session,
+            worker,
+            impatience: habits.impatience,
+          }),
+        )
+      })
+      return [...players, ...drivers]
+    },
+
+    /** The operator's server ends the rounds that it left open, again and again until none is left. */
+    endWhatIsOpen(): void {
+      if (ending) return
+      ending = true
+      endOpenRounds(clientDeps('ending')).then(
+        () => timeline.after(1000, () => void (ending = false)),
+        world.onError,
+      )
+    },
+  }
+
+  function clientDeps(name: string): ClientDeps {
+    const { patienceMs, doubled } = habits
+    return { world, random: random.fork(name), answers, asked, endsAtMs, patienceMs, doubled }
+  }
+
+  /** Few in each, so that some are used up, and one expires, in the middle. */
+  function grantFreeBets({ playerId, game }: SessionDocument): void {
+    const stake = String(parseAmount(freeBetStake, 'USD'))
+    for (const count of [1, 2, 3]) {
+      const untilMs = count === 2 ? random.fork(`grants/${playerId}`).between(1, stormMs) : sessionMs
+      const endsAt = new Date(timeline.nowMs() + untilMs)
+      world.grants.give({ _id: world.newId('frb'), playerId, game, stake, count, endsAt })
+    }
+  }
+
+  function sit(playerId: string, game: string): SessionDocument {
+    const now = timeline.now()
+    const session: SessionDocument = {
+      _id: world.newId('ses'),
+      version: 1,
+      scope: scopeKey(scope),
+      ...scope,
+      playerId,
+      game,
+      currency: 'USD',
+      brandId: null,
+      language: null,
+      country: null,
+      returnUrl: null,
+      metadata: [],
+      limits: null,
+      createdAt: now,
+      expiresAt: new Date(now.getTime() + sessionMs),
+      closedAt: null,
+      outbox: [],
+      outboxAt: null,
+    }
+    sessions.set(session._id, session)
+    return session
+  }
+}

@@ -1,3 +1,4 @@
+import { operatorIdOf } from '@pitboss/contracts/primitives'
 import type { DemoFile } from '@pitboss/stack/demo-file'
 import { checkAnswers } from './check/check-answers.ts'
 import { checkCalls } from './check/check-calls.ts'
@@ -7,6 +8,7 @@ import { checkLadder } from './check/check-ladder.ts'
 import { checkMoney } from './check/check-money.ts'
 import { checkRefusals } from './check/check-refusals.ts'
 import { checkReport } from './check/check-report.ts'
+import { checkRestored, nothingLost, type Restored } from './check/restored.ts'
 import { checkRounds } from './check/check-rounds.ts'
 import { checkSchedule } from './check/check-schedule.ts'
 import { checkTotals } from './check/check-totals.ts'
@@ -38,6 +40,7 @@ export async function compareSources(
     stubborn,
     poller,
     since,
+    restored,
     timeScale,
     clockSlackMs,
     verdict,
@@ -47,6 +50,7 @@ export async function compareSources(
     /** Of this tenancy; null for one without. */
     poller: Poller | null
     since: string
+    restored: Restored | null
     timeScale: number
     clockSlackMs: number
     verdict: Verdict
@@ -59,11 +63,15 @@ export async function compareSources(
     .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
     .map((call, index) => ({ ...call, seq: index }))
   const receiverUrl = receiver === null ? null : demo.receiver.url
-  const read = () => readSources({ operator, walletUrl, receiverUrl, calls, since, clockSlackMs })
+  const scope = `${operatorIdOf(tenancy.operatorId)}/${tenancy.environment === 'LIVE' ? 'LIVE' : 'SANDBOX'}`
+  const lost = restored === null ? null : (restored.parts.get(scope) ?? nothingLost())
+  const given = { operator, walletUrl, receiverUrl, calls, since, restored: lost, clockSlackMs }
+  const read = () => readSources(given)
   const sources = await read()
   checkMoney(sources, startOf, verdict)
   checkCalls(sources, walletTimeoutMs, verdict)
   checkRounds(sources, verdict)
+  checkRestored(sources, verdict)
   checkTotals(sources, verdict)
   checkReport(sources, verdict)
   checkGrants(sources, verdict)

@@ -2,17 +2,19 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Bug, bugs as allBugs, foundByChaos, isBug } from '@pitboss/bugs/bugs'
-import { renderReport } from './render-report.ts'
+import { isBroken, renderReport, summaryOf } from './render-report.ts'
 import { fullLoad, healWithinMs, runChaos } from './run-chaos.ts'
 import { allCaught, renderCatches, runBugs } from './run-bugs.ts'
 import { createCleanup } from '@pitboss/bench/harness/cleanup'
 import { exitAfterOutput } from '@pitboss/bench/harness/exit-after-output'
 import { temporaryFolder } from '@pitboss/bench/harness/temporary-folder'
+import { keepResult } from '@pitboss/bench/harness/keep-result'
 import { writeResult } from '@pitboss/bench/harness/write-result'
 
 const widest = Math.max(...Object.keys(allBugs).map((name) => name.length))
 const usage = `Usage: npm run --silent chaos -- [--seconds S] [--seed N] [--replicas LIST] [--time-scale N] [--no-faults]
-                                    [--full-disk] [--lose-stream] [--keep FOLDER]
+                                    [--full-disk] [--lose-stream] [--restore-database] [--keep FOLDER]
+                                    [--result FILE]
        npm run --silent chaos -- --bugs all|NAME,... [--seed N] [--keep FOLDER]
 
   --seconds S       how long faults rain (default 60)
@@ -22,6 +24,9 @@ const usage = `Usage: npm run --silent chaos -- [--seconds S] [--seed N] [--repl
   --no-faults       load alone
   --full-disk       the broker's disk is full for some seconds now and then (Linux, as root)
   --lose-stream     the broker's disk is taken back to a copy of some seconds ago now and then
+  --restore-database  the database of rounds is set back by some seconds, once, and healed as the runbook says; a run of
+                    300 s or more does so by draw, one in four
+  --result FILE     writes the result there, with the commit it belongs to
   --bugs L          shows that the checker can fail: the product errs in one known way after the other, each for up to 120 s
   --keep FOLDER     keeps the product's log and data there
 
@@ -49,9 +54,12 @@ try {
 exitAfterOutput(broken ? 1 : 0)
 
 async function storm(folder: string): Promise<boolean> {
-  const { seconds, seed, replicas, timeScale, faults, broker } = options
+  const { seconds, seed, replicas, timeScale, faults, broker, restoreDatabase } = options
   const report = await runChaos(
-    { seconds, seed, replicas, timeScale, faults, broker, load: fullLoad, healWithinMs, environment: {} },
+    {
+      ...{ seconds, seed, replicas, timeScale, faults, broker, healWithinMs },
+      ...{ restore: restoreDatabase, load: fullLoad, environment: {} },
+    },
     folder,
     cleanup,
     say,
@@ -59,7 +67,9 @@ async function storm(folder: string): Promise<boolean> {
   writeFileSync(join(folder, 'diary.txt'), `${report.diary.join('\n')}\n`)
   process.stdout.write(renderReport(report))
   say(`written to ${writeResult('chaos', report)}`)
-  return report.invariants.some(({ violations }) => violations.length > 0)
+  if (options.result !== undefined)
+    keepResult(options.result, summaryOf(report, { replicas, time_scale: timeScale }))
+  return isBroken(report)
 }
 
 async function errOnPurpose(folder: string): Promise<boolean> {
@@ -81,6 +91,8 @@ function readOptions() {
         'time-scale': { type: 'string', default: '120' },
         'full-disk': { type: 'boolean', default: false },
         'lose-stream': { type: 'boolean', default: false },
+        'restore-database': { type: 'boolean', default: false },
+        result: { type: 'string' },
         'no-faults': { type: 'boolean', default: false },
         bugs: { type: 'string' },
         keep: { type: 'string' },
@@ -97,8 +109,10 @@ function readOptions() {
       timeScale: whole('time-scale', values['time-scale'], 1, 100_000),
       faults: !values['no-faults'],
       broker: { fullDisk: values['full-disk'], lostStream: values['lose-stream'] },
+      restoreDatabase: values['restore-database'],
       bugs: bugsNamed(values.bugs ?? ''),
       ...(values.keep === undefined ? {} : { keep: values.keep }),
+      ...(values.result === undefined ? {} : { result: values.result }),
     }
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`)

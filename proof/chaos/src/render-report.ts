@@ -1,6 +1,7 @@
 import type { ChaosReport } from './run-chaos.ts'
 
 const violationsShown = 20
+const violationsKept = 5
 
 /** Report for a terminal: work, checks, violations. */
 export function renderReport({
@@ -53,4 +54,23 @@ ${checked.join('\n')}
 
 ${broken === 0 ? 'Every invariant held.' : `${broken} invariants were broken. Again: npm run chaos -- --seconds ${seconds} --seed ${seed}`}
 `
+}
+
+/** Whether an invariant was broken. */
+export function isBroken({ invariants }: Pick<ChaosReport, 'invariants'>): boolean {
+  return invariants.some(({ violations }) => violations.length > 0)
+}
+
+/** The result without each fault's time, short enough to be kept. */
+export function summaryOf(report: ChaosReport, settings: object): object {
+  const { diary: _diary, tookMs, invariants, seed, seconds, ...rest } = report
+  return {
+    ...{ run: 'chaos', seed, seconds, ...settings },
+    verdict: isBroken(report) ? 'broken' : 'held',
+    ...{ took_ms: tookMs, ...rest },
+    invariants: invariants.map(({ name, checked, violations }) => ({
+      ...{ name, looks: checked, broken: violations.length },
+      ...(violations.length === 0 ? {} : { first: violations.slice(0, violationsKept) }),
+    })),
+  }
 }

@@ -1,4 +1,5 @@
 import type { Told } from './answers.ts'
+import { isExcused } from './check/restored.ts'
 import type { Sources } from './check/sources.ts'
 import type { Verdict } from './check/verdict.ts'
 import type { OperatorClient } from './operator-client.ts'
@@ -12,13 +13,13 @@ const askedMax = 300
  */
 export async function repeatRequests(
   told: readonly Told[],
-  { movements }: Sources,
+  { movements, restored }: Sources,
   operator: OperatorClient,
   verdict: Verdict,
 ): Promise<void> {
   const byId = new Map(movements.map((movement) => [movement.transaction_id, movement]))
   const seen = new Set<string>()
-  for (const { what, id, asked, token } of told) {
+  for (const { what, id, asked, token } of told.filter((entry) => !isExcused(entry, restored))) {
     const movement = byId.get(id ?? '')
     if (movement === undefined || seen.has(movement.transaction_id) || seen.size >= askedMax) continue
     if (what !== 'movement' && what !== 'stake') continue

@@ -13,14 +13,16 @@ import type { ClientDeps } from './clients/client.ts'
 import { pollEvents } from './clients/poll-events.ts'
 import { type Compared, compareSources } from './compare-sources.ts'
 import { clockOffMs } from './faults/clock-faults.ts'
+import { type Restored } from './check/restored.ts'
 import { disturb, type Stress } from './faults/disturb.ts'
 import { createFaultCounts } from './faults/fault-counts.ts'
+import { copyDatabase, planRestore, restoreDatabase } from './faults/restored-database.ts'
 import { mountSmallDisk } from './faults/small-disk.ts'
 import { startStubbornReceiver, stubbornnesses } from './faults/stubborn-receiver.ts'
 import { heal, type Healing } from './heal.ts'
 import { startServiceLinks } from './network/service-links.ts'
 import { openTenancies, type Tenancy } from './open-tenancies.ts'
-import { createRandom } from './random.ts'
+import { createRandom, type Random } from './random.ts'
 import { type ChaosLoad, startClients } from './start-clients.ts'
 
 export type ChaosOptions = {
@@ -34,6 +36,8 @@ export type ChaosOptions = {
   stress?: Stress
   /** Faults of the broker that a run has only when it is told to. */
   broker?: { fullDisk: boolean; lostStream: boolean }
+  /** Whether the database of rounds is set back once; a long run does so by draw. */
+  restore?: boolean
   /** Time that everything has to heal and end. */
   healWithinMs: number
   /** Settings that the product's processes get beyond the usual. */
@@ -73,6 +77,7 @@ export async function runChaos(
     load: size,
     stress = {},
     broker = { fullDisk: false, lostStream: false },
+    restore = false,
     healWithinMs: healMs,
     environment,
   }: ChaosOptions,
@@ -121,7 +126,6 @@ export async function runChaos(
   const diary: string[] = []
   const note = (text: string) => diary.push(`${new Date().toISOString()} ${text}`)
   const load = new AbortController()
-  const torments = new AbortController()
   const counts = createFaultCounts()
   const depsOf =
     ({ name, operator, answers }: Tenancy) =>
@@ -135,13 +139,29 @@ export async function runChaos(
   const clients = [...tenancies.flatMap((tenancy) => startClients(tenancy, size, depsOf(tenancy))), polling]
   await delay(warmUpMs)
   say(`${clients.length} clients at work; ${withFaults ? `faults for ${seconds} s` : 'no faults'}`)
-  const given = { product, tenancies, links, stress, random, counts, stopping: torments.signal, note, disk }
-  const tormenting = withFaults
-    ? disturb({ ...given, withClocks, lostStream: broker.lostStream })
-    : Promise.resolve(null)
-  await delay(seconds * 1000)
-  torments.abort()
-  const tormented = await tormenting
+  const faultsOf = { product, tenancies, links, stress, counts, note, disk, withClocks }
+  const backs: number[] = []
+  /** Faults of so many ms; afterwards nothing is disturbed. */
+  const torment = async (own: Random, ms: number) => {
+    const over = new AbortController()
+    const given = { ...faultsOf, random: own, stopping: over.signal, lostStream: broker.lostStream }
+    const tormenting = withFaults ? disturb(given) : Promise.resolve(null)
+    await delay(Math.max(0, ms))
+    over.abort()
+    backs.push(...((await tormenting)?.backMs ?? []))
+  }
+  const plan = planRestore(seconds, random.fork('restore'), restore || stress.restore === true)
+  let restored: Restored | null = null
+  const untilMs = Date.now() + seconds * 1000
+  if (plan !== null) {
+    await torment(random, plan.copyAfterMs)
+    const copy = await copyDatabase({ product, note })
+    await torment(random.fork('before the restore'), plan.ageMs)
+    restored = await restoreDatabase(copy, { product, note, tenancies, unsent: watch.unsent })
+    counts.add('database of rounds restored')
+    say('the database of rounds was set back and healed')
+  }
+  await torment(plan === null ? random : random.fork('after the restore'), untilMs - Date.now())
   // What is asked while everything heals is asked for real, too.
   await delay(warmUpMs)
   load.abort()
@@ -168,7 +188,7 @@ export async function runChaos(
   if (withFaults) checkHappened(happened, seconds, verdict)
   const answers = tenancies.flatMap((tenancy) => tenancy.answers.all())
 
-  const backMs = (tormented?.backMs ?? []).toSorted((a, b) => a - b)
+  const backMs = backs.toSorted((a, b) => a - b)
   return {
     seed,
     seconds,
@@ -193,7 +213,7 @@ export async function runChaos(
       ...verdict,
       check: (name, holds, broken) => verdict.check(name, holds, () => `${tenancy.name}: ${broken()}`),
     }
-    const rest = { demo, stubborn, since, timeScale, clockSlackMs, verdict: own }
+    const rest = { demo, stubborn, since, restored, timeScale, clockSlackMs, verdict: own }
     try {
       return await compareSources(tenancy, { ...rest, poller: tenancy.name === 'test' ? poller : null })
     } catch (error) {

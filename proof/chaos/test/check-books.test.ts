@@ -65,7 +65,8 @@ await t.test('a report that differs from the movements of its day is found', (t)
       ...{ stakes: '100', payouts: '150', ggr: '-50' },
       ...more,
     }
-    return brokenBy((verdict) => checkReport({ report: [row], rounds: [round({})], movements }, verdict))
+    const given = { report: [row], rounds: [round({})], movements, restored: null }
+    return brokenBy((verdict) => checkReport(given, verdict))
   }
   const stakes = 'reports: stakes less refunds of a day are what its bets took'
   t.strictSame(reported({}, movement({}), win), [])

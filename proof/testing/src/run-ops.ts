@@ -5,12 +5,19 @@ import { z } from 'zod'
 
 const main = fileURLToPath(new URL('../../../tools/ops/src/main.ts', import.meta.url))
 const run = promisify(execFile)
+const outputMax = 1 << 26
 const object = z.record(z.string(), z.unknown())
 
 /** `npm run ops -- … --json` against the stack of a data folder. @throws when it is refused. */
 export async function runOps(dataDir: string, ...flags: string[]): Promise<Record<string, unknown>> {
+  return object.parse(await readOps(dataDir, ...flags))
+}
+
+/** As `runOps`, for verbs whose value is no object. */
+export async function readOps(dataDir: string, ...flags: string[]): Promise<unknown> {
   const { stdout } = await run(process.execPath, [main, ...flags, '--json'], {
     env: { ...process.env, PITBOSS_DATA_DIR: dataDir },
+    maxBuffer: outputMax,
   })
-  return object.parse(JSON.parse(stdout))
+  return JSON.parse(stdout)
 }

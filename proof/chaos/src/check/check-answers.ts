@@ -2,6 +2,7 @@ import type { Told } from '../answers.ts'
 import { codeOf, isTransient } from '../send.ts'
 import { ofTheRequest } from './check-refusals.ts'
 import { groupBy } from './group.ts'
+import { isExcused } from './restored.ts'
 import type { Movement, Round } from './rows.ts'
 import type { Sources } from './sources.ts'
 import type { Verdict } from './verdict.ts'
@@ -24,10 +25,15 @@ const refusals = [
 ]
 
 /** Compares the clients' answers with the final reads. */
-export function checkAnswers(told: readonly Told[], { movements, rounds }: Sources, verdict: Verdict): void {
+export function checkAnswers(
+  told: readonly Told[],
+  { movements, rounds, restored }: Sources,
+  verdict: Verdict,
+): void {
+  const judged = told.filter((entry) => !isExcused(entry, restored))
   const byId = new Map(movements.map((movement) => [movement.transaction_id, movement]))
   const roundsById = new Map(rounds.map((round) => [round.round_id, round]))
-  for (const entry of told) {
+  for (const entry of judged) {
     const internal = codeOf(entry.answer) === 'INTERNAL_ERROR'
     verdict.check(
       names.internal,
@@ -47,7 +53,7 @@ export function checkAnswers(told: readonly Told[], { movements, rounds }: Sourc
     if (type !== 'ROLLBACK' || byId.get(reference ?? '')?.type !== 'WIN') continue
     verdict.check(names.unasked, asked.has(id), () => `${id} rolled ${reference} back and nobody asked`)
   }
-  const repeated = told.filter(({ what, id }) => (what === 'movement' || what === 'stake') && id !== null)
+  const repeated = judged.filter(({ what, id }) => (what === 'movement' || what === 'stake') && id !== null)
   for (const [id, entries] of groupBy(repeated, (entry) => entry.id))
     checkRepeats(id, entries, byId.get(id), verdict)
 }

@@ -68,13 +68,14 @@ function checkMovement(movement: Movement, byId: Map<string, LedgerEntry[]>, ver
   }
 }
 
-function checkVoided({ rounds, movements }: Sources, verdict: Verdict): void {
+function checkVoided({ rounds, movements, restored }: Sources, verdict: Verdict): void {
   const stakes = groupBy(
     movements.filter(({ type }) => type === 'BET'),
     (movement) => movement.round_id,
   )
   for (const { round_id, status } of rounds) {
     if (status !== 'VOIDED' && status !== 'FAILED') continue
+    if (restored?.changed.has(round_id) === true) continue
     const kept = (stakes.get(round_id) ?? []).filter((stake) => stake.status === 'SUCCESS')
     verdict.check(names.kept, kept.length === 0, () => `${round_id} ${status}: ${kept.map(show).join(', ')}`)
   }
@@ -141,7 +142,7 @@ function startOf(balance: string, currency: string): string {
 }
 
 function checkCredits(
-  { movements, rounds, clockSlackMs }: Sources,
+  { movements, rounds, restored, clockSlackMs }: Sources,
   calls: LedgerEntry[],
   verdict: Verdict,
 ): void {
@@ -174,7 +175,7 @@ function checkCredits(
         )
       }
     }
-    if (round.status !== 'SETTLED') continue
+    if (round.status !== 'SETTLED' || restored?.changed.has(round.round_id) === true) continue
     const own = ofRound.get(round.round_id) ?? []
     verdict.check(
       names.owed,

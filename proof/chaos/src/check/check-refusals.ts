@@ -1,6 +1,7 @@
 import type { Told } from '../answers.ts'
 import { codeOf } from '../send.ts'
 import { groupBy } from './group.ts'
+import { isExcused } from './restored.ts'
 import type { Movement } from './rows.ts'
 import type { Sources } from './sources.ts'
 import type { Verdict } from './verdict.ts'
@@ -47,7 +48,12 @@ type Facts = {
 
 /** Refusals that say "no, and never" against what became of their ids. docs/contract.md, section 12. */
 export function checkRefusals(told: readonly Told[], sources: Sources, verdict: Verdict): void {
-  const own = told.filter(({ what, id }) => (what === 'movement' || what === 'stake') && id !== null)
+  const own = told.filter(
+    (entry) =>
+      (entry.what === 'movement' || entry.what === 'stake') &&
+      entry.id !== null &&
+      !isExcused(entry, sources.restored),
+  )
   const facts = factsOf(own, sources)
   for (const { at, id, asked, answer } of own) {
     const { type, reference_transaction_id: reference } = asked

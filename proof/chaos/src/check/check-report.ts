@@ -15,7 +15,7 @@ const names = {
  * section 11.
  */
 export function checkReport(
-  { report, rounds, movements }: Pick<Sources, 'report' | 'rounds' | 'movements'>,
+  { report, rounds, movements, restored }: Pick<Sources, 'report' | 'rounds' | 'movements' | 'restored'>,
   verdict: Verdict,
 ): void {
   if (report === null) return
@@ -29,13 +29,15 @@ export function checkReport(
     const standing = own
       .flatMap(({ round_id }) => byRound.get(round_id) ?? [])
       .filter(({ status }) => status === 'SUCCESS')
-    const sumOf = (type: string) =>
+    const sumOf = (type: 'BET' | 'WIN') =>
       standing.reduce(
         (sum, movement) => (movement.type === type ? sum + parseAmount(movement.amount, currency) : sum),
         0n,
       )
     const row = rows.get(key)
     rows.delete(key)
+    // Reports went back with the rounds, and do not know what operators did in these since.
+    if (own.some(({ round_id }) => restored?.changed.has(round_id) === true)) continue
     const minor = (text = '0') =>
       text.startsWith('-') ? -parseAmount(text.slice(1), currency) : parseAmount(text, currency)
     const held = minor(row?.stakes) - minor(row?.refunds)

@@ -17,7 +17,10 @@ const names = {
  * Stake and payout of every ended round against its movements and its event. docs/contract.md, sections 4, 5
  * and 12.
  */
-export function checkTotals({ rounds, movements, events, clockSlackMs }: Sources, verdict: Verdict): void {
+export function checkTotals(
+  { rounds, movements, events, restored, clockSlackMs }: Sources,
+  verdict: Verdict,
+): void {
   const byRound = groupBy(movements, ({ round_id }) => round_id)
   const completed = new Map(
     events.flatMap(({ type, data }) =>
@@ -25,7 +28,7 @@ export function checkTotals({ rounds, movements, events, clockSlackMs }: Sources
     ),
   )
   for (const round of rounds) {
-    if (round.completed_at === null) continue
+    if (round.completed_at === null || restored?.changed.has(round.round_id) === true) continue
     const own = byRound.get(round.round_id) ?? []
     const bets = own.filter(({ type, status }) => type === 'BET' && status === 'SUCCESS')
     const wins = own.filter(({ type, status }) => type === 'WIN' && status === 'SUCCESS')

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { OperatorClient } from '../operator-client.ts'
 import { untilStatus } from '../operator-client.ts'
 import { send } from '../send.ts'
+import type { RestoredPart } from './restored.ts'
 import * as rows from './rows.ts'
 
 const players = z.object({
@@ -31,6 +32,8 @@ export type Sources = {
   balances: Map<string, Record<string, string>>
   /** The summary by day and currency; null in a simulation, which has none. */
   report: rows.ReportRow[] | null
+  /** What a restore of the database of rounds has lost; null without one. */
+  restored: RestoredPart | null
   /** The most by which two clocks of the run may have differed. */
   clockSlackMs: number
 }
@@ -41,6 +44,7 @@ export async function readSources({
   receiverUrl,
   calls,
   since,
+  restored,
   clockSlackMs,
 }: {
   operator: OperatorClient
@@ -50,6 +54,7 @@ export async function readSources({
   receiverUrl: string | null
   calls: readonly rows.WalletCall[]
   since: string
+  restored: RestoredPart | null
   clockSlackMs: number
 }): Promise<Sources> {
   const window = `from=${encodeURIComponent(since)}`
@@ -74,6 +79,7 @@ export async function readSources({
       players.parse(wallet.body).data.map(({ player_id, balances }) => [player_id, balances]),
     ),
     report: report.parse(summary.body).data,
+    restored,
     clockSlackMs,
   }
 }
@@ -135,6 +141,7 @@ export function parseSources(
     received: [],
     balances: new Map(given.balances),
     report: null,
+    restored: null,
     clockSlackMs: given.clockSlackMs,
   }
 }

@@ -12,7 +12,7 @@ import { disturbDisk, type SmallDisk } from './small-disk.ts'
 import { disturbWallet } from './wallet-faults.ts'
 
 /** Place where the faults are to be thickest; none in particular unless told. */
-export type Stress = { moods?: readonly string[]; favourite?: string }
+export type Stress = { moods?: readonly string[]; favourite?: string; restore?: boolean }
 
 /** Probability that a wallet call travels twice. */
 const doubledCalls = 0.05

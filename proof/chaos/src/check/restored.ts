@@ -1,0 +1,82 @@
+import type { Told } from '../answers.ts'
+import { groupBy } from './group.ts'
+import type { Sources } from './sources.ts'
+import type { Verdict } from './verdict.ts'
+
+const names = {
+  stake: 'restore: a stake whose round is lost went back, unless the round had ended or paid',
+  win: 'restore: a round that we play is paid once',
+  nonce: 'restore: a nonce whose outcome was told is given to no other round',
+} as const
+
+/** The database of rounds was set back to a copy. */
+export type Restored = {
+  readonly takenAtMs: number
+  readonly backAtMs: number
+  /** By `<operatorId>/<environment>`, as rounds writes it. */
+  readonly parts: ReadonlyMap<string, RestoredPart>
+}
+
+/** What one account's environment lost by it. */
+export type RestoredPart = {
+  /** Rounds that began since the copy. */
+  readonly lost: Map<string, { readonly sequence: string; readonly nonce: number }>
+  /** Rounds of operators' servers that went on since: what happened in them is lost. */
+  readonly changed: Set<string>
+  /** Ids of both: answers about them were true before. */
+  readonly transactionIds: Set<string>
+}
+
+export function nothingLost(): RestoredPart {
+  return { lost: new Map(), changed: new Set(), transactionIds: new Set() }
+}
+
+/** Whether an answer may have become untrue by the restore. Its money is checked all the same. */
+export function isExcused({ id, asked, answer }: Told, restored: RestoredPart | null): boolean {
+  if (restored === null) return false
+  const { lost, changed, transactionIds } = restored
+  const { resource } = answer.body
+  const inner = typeof resource === 'object' && resource !== null ? Object.values(resource) : []
+  const named = [id, asked.reference_transaction_id, asked.round_id, answer.body.round_id, ...inner]
+  return named.some(
+    (one) => typeof one === 'string' && (lost.has(one) || changed.has(one) || transactionIds.has(one)),
+  )
+}
+
+/** The promises that outlast a database of rounds that was set back and healed. docs/runbook.md. */
+export function checkRestored({ restored, rounds, movements, events }: Sources, verdict: Verdict): void {
+  if (restored === null) return
+  const byRound = groupBy(movements, ({ round_id }) => round_id)
+  const ofRounds = events.filter(({ type }) => type.startsWith('round.'))
+  const told = new Set(ofRounds.map(({ data }) => String(data.round_id)))
+  const ended = new Set(
+    ofRounds.flatMap(({ type, data }) => (type === 'round.completed' ? [String(data.round_id)] : [])),
+  )
+  const show = (roundId: string) =>
+    `${roundId}: ${(byRound.get(roundId) ?? []).map(({ type, transaction_id, status }) => `${type} ${transaction_id} ${status}`).join('; ')}`
+  for (const roundId of restored.lost.keys()) {
+    const own = byRound.get(roundId) ?? []
+    const stands = own.some(({ type, status }) => type === 'BET' && status === 'SUCCESS')
+    const paid = own.some(({ type, status }) => type === 'WIN' && status === 'SUCCESS')
+    verdict.check(names.stake, !stands || ended.has(roundId) || paid, () => show(roundId))
+  }
+  const operators = new Set(
+    rounds.filter(({ driver }) => driver === 'operator').map(({ round_id }) => round_id),
+  )
+  for (const [roundId, own] of byRound) {
+    if (operators.has(roundId) || restored.lost.has(roundId)) continue
+    const wins = own.filter(({ type, status }) => type === 'WIN' && status === 'SUCCESS')
+    verdict.check(names.win, wins.length <= 1, () => show(roundId))
+  }
+  const given = new Map(
+    rounds.map(({ player_id, game, fairness, round_id }) => [
+      `${player_id}/${game}/${fairness.nonce}`,
+      round_id,
+    ]),
+  )
+  for (const [roundId, { sequence, nonce }] of restored.lost) {
+    if (!told.has(roundId)) continue
+    const other = given.get(`${sequence}/${nonce}`)
+    verdict.check(names.nonce, other === undefined, () => `nonce ${nonce} of ${roundId} and of ${other}`)
+  }
+}

@@ -1,0 +1,259 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Product } from '@pitboss/bench/harness/start-product'
+import { readOps } from '@pitboss/testing/run-ops'
+import { BSON, type Db, type Document, MongoClient } from 'mongodb'
+import { z } from 'zod'
+import { nothingLost, type Restored, type RestoredPart } from '../check/restored.ts'
+import type { Random } from '../random.ts'
+import type { Tenancy } from '../open-tenancies.ts'
+import { clockOffMs } from './clock-faults.ts'
+import { findServices } from './find-processes.ts'
+
+const database = 'pitboss_rounds'
+const readyWithinMs = 90_000
+const everyMs = 250
+/** Commands that a process had sent when it was stopped have ended by then. */
+const quietMs = 700
+const drainWithinMs = 15_000
+const stakesEndWithinMs = 30_000
+const healTries = 20
+/** The players of open rounds have so long from the restore on, however short the run's times are. */
+const openForMs = 60_000
+const chunk = 500
+const drawnFromS = 300
+const drawnShare = 0.25
+const ageMsOf = { least: 3000, most: 25_000 }
+
+/** The collections of the database of rounds at one instant: each document's bytes by its id. */
+export type Copy = { readonly takenAtMs: number; readonly collections: ReadonlyMap<string, Documents> }
+type Documents = ReadonlyMap<string, Uint8Array>
+
+const reopened = z.array(z.looseObject({ status: z.string(), refused: z.string().nullable() }))
+const stored = z.looseObject({
+  _id: z.string(),
+  scope: z.string(),
+  driver: z.string(),
+  playerId: z.string(),
+  game: z.string(),
+  nonce: z.coerce.number(),
+  transactionIds: z.array(z.string()),
+  clientTransactionId: z.string().nullable(),
+  refusals: z.array(z.looseObject({ transactionId: z.string().optional() })).nullish(),
+})
+
+type Parts = { product: Product; note: (text: string) => void }
+
+/**
+ * When the copy is taken and how old it is when it comes back; null for a run without a restore. A run that is
+ * asked for one has it, and of the long ones one in four. It leaves the last two fifths of the run to other faults.
+ */
+export function planRestore(
+  seconds: number,
+  random: Random,
+  isAsked: boolean,
+): { copyAfterMs: number; ageMs: number } | null {
+  if (!isAsked && (seconds < drawnFromS || !random.chance(drawnShare))) return null
+  const copyAfterMs = seconds * random.between(200, 350)
+  const ageMs = Math.min(random.between(ageMsOf.least, ageMsOf.most), Math.max(ageMsOf.least, seconds * 150))
+  return { copyAfterMs, ageMs }
+}
+
+/** Copies the database of rounds as it is at one instant: its processes stand still meanwhile. */
+export async function copyDatabase({ product, note }: Parts): Promise<Copy> {
+  await untilReady(product, () => true)
+  const stopped = signalAll(product, 'rounds', 'SIGSTOP')
+  try {
+    await delay(quietMs)
+    const takenAtMs = Date.now()
+    const collections = await withDatabase(product, readAll)
+    note('the database of rounds is copied')
+    return { takenAtMs, collections }
+  } finally {
+    for (const pid of stopped) process.kill(pid, 'SIGCONT')
+  }
+}
+
+/**
+ * Sets the database of rounds back to the copy and heals it by the commands of docs/runbook.md, "The database of
+ * rounds was restored": play is off, the processes of rounds are gone, and what their outboxes held has been sent.
+ */
+export async function restoreDatabase(
+  copy: Copy,
+  {
+    product,
+    note,
+    tenancies,
+    unsent,
+  }: Parts & {
+    tenancies: readonly Tenancy[]
+    /** Documents whose events the stream does not have yet. */
+    unsent: () => Promise<string[]>
+  },
+): Promise<Restored> {
+  await untilReady(product, () => true)
+  const gateways = signalAll(product, 'gateway', 'SIGSTOP')
+  try {
+    await until(drainWithinMs, 'the outboxes are empty', async () => (await unsent()).length === 0)
+    const stopped = signalAll(product, 'rounds', 'SIGSTOP')
+    await delay(quietMs)
+    const parts = await withDatabase(product, (db) => setBack(db, copy))
+    note('the database of rounds is set back')
+    for (const pid of stopped) process.kill(pid, 'SIGKILL')
+    await untilReady(product, ({ name, pid }) => name !== 'gateway' && !stopped.includes(pid))
+    await healRounds(copy, { product, tenancies })
+    note('the database of rounds is healed')
+    return { takenAtMs: copy.takenAtMs, backAtMs: Date.now(), parts }
+  } finally {
+    for (const pid of gateways) process.kill(pid, 'SIGCONT')
+  }
+}
+
+async function healRounds(
+  { takenAtMs }: Copy,
+  { product, tenancies }: { product: Product; tenancies: readonly Tenancy[] },
+): Promise<void> {
+  const { dataDir } = product
+  const from = new Date(takenAtMs - clockOffMs).toISOString()
+  const why = ['--yes', '--reason', 'database restored']
+  for (const consumer of ['webhooks-fanout', 'rounds-movements'])
+    await readOps(dataDir, 'consumer', 'rewind', consumer, '--from-time', from, ...why)
+  const accountOf = ({ operatorId, environment }: Tenancy) => [
+    ...['--operator', operatorId, '--environment', environment],
+  ]
+  for (const tenancy of tenancies) {
+    const verb = ['round', 'reopened', ...accountOf(tenancy), '--heal', ...why]
+    for (let tries = 1; ; tries++) {
+      const rows = reopened.parse(await readOps(dataDir, ...verb))
+      const left = rows.filter(({ status }) => status === 'PENDING' || status === 'OPEN')
+      if (left.length === 0) break
+      if (tries === healTries) throw new Error(`rounds stay open again: ${JSON.stringify(left)}`)
+      await delay(everyMs)
+    }
+  }
+  await withDatabase(product, (db, client) =>
+    until(stakesEndWithinMs, 'no stake is pending', async () => {
+      const movements = client.db('pitboss_wallet_bridge').collection('movements')
+      return (await movements.countDocuments({ type: 'BET', status: 'PENDING' })) === 0
+    }),
+  )
+  for (const tenancy of tenancies) {
+    const to = new Date(Date.now() + clockOffMs).toISOString()
+    const window = ['--from', from, '--to', to]
+    await readOps(dataDir, 'round', 'orphans', ...accountOf(tenancy), ...window, '--heal', ...why)
+  }
+}
+
+/** @returns what the copy does not know, by account and environment */
+async function setBack(db: Db, { collections }: Copy): Promise<ReadonlyMap<string, RestoredPart>> {
+  const now = await readAll(db)
+  const parts = new Map<string, RestoredPart>()
+  for (const [name, present] of now) {
+    const kept = collections.get(name) ?? new Map<string, Uint8Array>()
+    const ids = new Set([...present.keys(), ...kept.keys()])
+    const changed = [...ids].filter((id) => !isSame(present.get(id), kept.get(id)))
+    if (name === 'rounds') {
+      for (const id of changed) noteChange(parts, { present: present.get(id), kept: kept.get(id) })
+    }
+    for (let at = 0; at < changed.length; at += chunk) {
+      const some = changed.slice(at, at + chunk)
+      const gone = some.flatMap((id) => present.get(id) ?? []).map((bytes) => decode(bytes)._id)
+      const back = some.flatMap((id) => kept.get(id) ?? []).map(decode)
+      if (gone.length > 0) await db.collection(name).deleteMany({ _id: { $in: gone } })
+      if (back.length > 0) await db.collection(name).insertMany(back)
+    }
+  }
+  const until = new Date(Date.now() + openForMs)
+  await db
+    .collection('rounds')
+    .updateMany(
+      { status: { $in: ['PENDING', 'OPEN'] }, driver: 'game' },
+      { $set: { lastActionAt: until, sittingEndsAt: new Date(until.getTime() + openForMs) } },
+    )
+  return parts
+}
+
+function noteChange(
+  parts: Map<string, RestoredPart>,
+  { present, kept }: { present: Uint8Array | undefined; kept: Uint8Array | undefined },
+): void {
+  const bytes = present ?? kept
+  if (bytes === undefined) return
+  const { data: round } = stored.safeParse(BSON.deserialize(bytes))
+  // The place of a nonce whose round is gone is no round.
+  if (round === undefined) return
+  const { _id: id, scope, driver, playerId, game, nonce } = round
+  const part = parts.get(scope) ?? nothingLost()
+  parts.set(scope, part)
+  if (kept === undefined) part.lost.set(id, { sequence: `${playerId}/${game}`, nonce })
+  else if (driver === 'operator') part.changed.add(id)
+  // A round that we play is played to the same end again: nothing of it is lost.
+  if (kept !== undefined && driver === 'game') return
+  const refused = (round.refusals ?? []).flatMap(({ transactionId }) => transactionId ?? [])
+  for (const one of [...round.transactionIds, ...refused, round.clientTransactionId ?? []].flat())
+    part.transactionIds.add(one)
+}
+
+async function readAll(db: Db): Promise<Map<string, Documents>> {
+  const found = new Map<string, Documents>()
+  for (const { name } of await db.listCollections().toArray()) {
+    const documents = await db.collection(name).find({}, { promoteValues: false }).toArray()
+    found.set(name, new Map(documents.map((one) => [JSON.stringify(one._id), BSON.serialize(one)] as const)))
+  }
+  return found
+}
+
+/** Every number stays of the type that it has. */
+function decode(bytes: Uint8Array): Document {
+  return BSON.deserialize(bytes, { promoteValues: false })
+}
+
+function isSame(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+  return one !== undefined && other !== undefined && Buffer.compare(one, other) === 0
+}
+
+async function withDatabase<Result>(
+  product: Product,
+  work: (db: Db, client: MongoClient) => Promise<Result>,
+): Promise<Result> {
+  const client = new MongoClient(product.demo().engines.mongodb.url)
+  try {
+    return await work(client.db(database), client)
+  } finally {
+    await client.close()
+  }
+}
+
+function signalAll(product: Product, service: string, signal: NodeJS.Signals): number[] {
+  const pids = findServices(product)
+    .filter(({ name }) => name === service)
+    .map(({ pid }) => pid)
+  for (const pid of pids) process.kill(pid, signal)
+  return pids
+}
+
+/** Waits until each process of the product that has probes, and is asked for, runs and is ready. */
+async function untilReady(
+  product: Product,
+  isAsked: (one: { name: string; pid: number }) => boolean,
+): Promise<void> {
+  await until(readyWithinMs, 'every process is ready', async () => {
+    for (const { name, pid, http_url: url } of product.demo().processes) {
+      if (name === 'gateway' && pid !== null && !isAsked({ name, pid })) continue
+      if (pid === null || (name === 'rounds' && !isAsked({ name, pid }))) return false
+      if (url === undefined) continue
+      const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => null)
+      if (answer?.ok !== true && services.includes(name)) return false
+    }
+    return true
+  })
+}
+
+const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks']
+
+async function until(withinMs: number, what: string, isTrue: () => Promise<boolean>): Promise<void> {
+  const fromMs = performance.now()
+  while (!(await isTrue())) {
+    if (performance.now() - fromMs > withinMs) throw new Error(`not within ${withinMs} ms: ${what}`)
+    await delay(everyMs)
+  }
+}

@@ -1,0 +1,100 @@
+import t from 'tap'
+import { checkRestored, isExcused, type RestoredPart } from '../src/check/restored.ts'
+import type { Event, Movement, Round } from '../src/check/rows.ts'
+import { parseSources } from '../src/check/sources.ts'
+import { createVerdict } from '../src/check/verdict.ts'
+import { planRestore } from '../src/faults/restored-database.ts'
+import { createRandom } from '../src/random.ts'
+
+const at = '2026-01-01T12:00:00.000Z'
+const lost: RestoredPart = {
+  lost: new Map([['rnd_lost', { sequence: 'p/dice', nonce: 3 }]]),
+  changed: new Set(['rnd_changed']),
+  transactionIds: new Set(['bet-lost']),
+}
+
+function movement(more: Partial<Movement>): Movement {
+  return {
+    ...{ transaction_id: 'bet-lost', reference: 'txn_1', type: 'BET', status: 'SUCCESS', amount: '100' },
+    ...{ currency: 'JPY', player_id: 'p', round_id: 'rnd_lost', free_bet: false, wallet_code: null },
+    ...{ reference_transaction_id: null, created_at: at, updated_at: at },
+    ...more,
+  }
+}
+
+function round(more: Partial<Round>): Round {
+  return {
+    ...{ round_id: 'rnd_1', player_id: 'p', game: 'dice', status: 'SETTLED', stake: '100', payout: '150' },
+    ...{ currency: 'JPY', free_bet: false, driver: 'game', wallet_round_id: 'w', end_reason: null },
+    ...{ fairness: { nonce: 3, server_seed: null }, created_at: at, completed_at: at },
+    ...more,
+  }
+}
+
+function event(type: string, roundId: string): Event {
+  return { id: `evt_${type}`, type, created_at: at, environment: 'SANDBOX', data: { round_id: roundId } }
+}
+
+function brokenBy(given: { movements?: Movement[]; rounds?: Round[]; events?: Event[] }): string[] {
+  const verdict = createVerdict()
+  const parsed = parseSources({
+    ...{ movements: [], rounds: [], ledger: [], balances: [], grants: [], events: [] },
+    ...{ accepted: new Map(), clockSlackMs: 0 },
+    ...given,
+  })
+  checkRestored({ ...parsed, restored: lost }, verdict)
+  return verdict.invariants().flatMap(({ name, violations }) => (violations.length === 0 ? [] : [name]))
+}
+
+await t.test('a stake without its round must have gone back', (t) => {
+  const name = 'restore: a stake whose round is lost went back, unless the round had ended or paid'
+  t.strictSame(brokenBy({ movements: [movement({})] }), [name])
+  t.strictSame(brokenBy({ movements: [movement({ status: 'REFUNDED' })] }), [])
+  t.strictSame(brokenBy({ movements: [movement({})], events: [event('round.completed', 'rnd_lost')] }), [])
+  const win = movement({ type: 'WIN', transaction_id: 'win-1' })
+  t.strictSame(brokenBy({ movements: [movement({}), win] }), [])
+  t.end()
+})
+
+await t.test('a round is paid once', (t) => {
+  const wins = ['win-1', 'win-2'].map((id) =>
+    movement({ type: 'WIN', transaction_id: id, round_id: 'rnd_1' }),
+  )
+  const name = 'restore: a round that we play is paid once'
+  t.strictSame(brokenBy({ movements: wins, rounds: [round({})] }), [name])
+  t.strictSame(brokenBy({ movements: wins, rounds: [round({ driver: 'operator' })] }), [])
+  t.strictSame(brokenBy({ movements: wins.slice(1), rounds: [round({})] }), [])
+  t.end()
+})
+
+await t.test('a nonce that was told is not given out again', (t) => {
+  const name = 'restore: a nonce whose outcome was told is given to no other round'
+  const events = [event('round.started', 'rnd_lost')]
+  t.strictSame(brokenBy({ rounds: [round({})], events }), [name])
+  t.strictSame(brokenBy({ rounds: [round({})] }), [])
+  t.strictSame(brokenBy({ rounds: [round({ game: 'mines' })], events }), [])
+  t.end()
+})
+
+await t.test('answers about what was lost are excused, and no others', (t) => {
+  const told = (id: string, body: Record<string, unknown> = {}) => ({
+    ...{ at, sentAtMs: 0, answeredAtMs: 0, what: 'movement' as const, id, asked: {}, token: '' },
+    answer: { status: 200, body },
+  })
+  t.equal(isExcused(told('bet-lost'), lost), true)
+  t.equal(isExcused(told('bet-2', { round_id: 'rnd_changed' }), lost), true)
+  t.equal(isExcused(told('bet-2', { resource: { round_id: 'rnd_lost' } }), lost), true)
+  t.equal(isExcused(told('bet-2', { round_id: 'rnd_1' }), lost), false)
+  t.equal(isExcused(told('bet-lost'), null), false)
+  t.end()
+})
+
+await t.test('a run has one restore at most, long before its end', (t) => {
+  const seeds = Array.from({ length: 400 }, (_, seed) => createRandom(seed))
+  const drawn = seeds.flatMap((random) => planRestore(450, random, false) ?? [])
+  t.ok(drawn.length > 50 && drawn.length < 150, `${drawn.length} of 400`)
+  t.ok(drawn.every(({ copyAfterMs, ageMs }) => copyAfterMs + ageMs <= 450_000 - 90_000))
+  t.equal(seeds.flatMap((random) => planRestore(60, random, false) ?? []).length, 0)
+  t.equal(seeds.flatMap((random) => planRestore(60, random, true) ?? []).length, 400)
+  t.end()
+})

@@ -30,8 +30,8 @@ export type ClientsAtWork = {
   playOn(): Promise<void>
   /** Whether a client whose token is refused gets another one, as it has to. */
   mayRenew(isSo: boolean): void
-  /** The code that a client may get in this step and cannot repeat; null for none. */
-  mayRefuse(code: string | null): void
+  /** The codes that a client may get in this step; it goes on with its next turn. */
+  mayRefuse(...codes: string[]): void
   /** What was seen since the last look. */
   look(): Seen
   end(): Promise<void>
@@ -42,14 +42,14 @@ export function startClients(seats: readonly Seat[]): ClientsAtWork {
   let seen = nothing()
   let isOver = false
   let renews = false
-  let expected: string | null = null
+  let expected: string[] = []
+  /** Turns of each client that were served. */
   const turns = new Map<string, number>()
 
   async function work(seat: Seat): Promise<void> {
     for (let turn = 1; !isOver; turn++) {
       const what = `turn ${turn} of ${seat.name}`
       await waitFor(() => tryTurn(seat, turn), { timeoutMs: givesUpAfterMs, everyMs: betweenMs, what })
-      turns.set(seat.name, turn)
       await delay(betweenMs)
     }
   }
@@ -60,6 +60,7 @@ export function startClients(seats: readonly Seat[]): ClientsAtWork {
     const code = status === 0 ? 'no answer' : String(body.code)
     if (status > 0 && status < 300) {
       seen.served += 1
+      turns.set(seat.name, (turns.get(seat.name) ?? 0) + 1)
       return true
     }
     if (status === 0 || body.retryable === true) {
@@ -71,7 +72,7 @@ export function startClients(seats: readonly Seat[]): ClientsAtWork {
       seen.renewed += 1
       return isOver
     }
-    if (code === expected) add(seen.expected, code)
+    if (expected.includes(code)) add(seen.expected, code)
     else seen.lost.push({ client: seat.name, turn, status, ...body })
     return true
   }
@@ -90,8 +91,8 @@ export function startClients(seats: readonly Seat[]): ClientsAtWork {
     mayRenew(isSo) {
       renews = isSo
     },
-    mayRefuse(code) {
-      expected = code
+    mayRefuse(...codes) {
+      expected = codes
     },
     look() {
       const found = seen

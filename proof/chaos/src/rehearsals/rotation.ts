@@ -118,8 +118,9 @@ export const rotation: readonly Step[] = [
   {
     name: 'the secrets of both wallets, without overlap',
     async run(world) {
-      // Until the wallet has the new one it refuses stakes, and nothing moves.
-      world.clients.mayRefuse('WALLET_REJECTED')
+      // Until the wallet has the new one it refuses stakes, and nothing moves. A round whose win it refused
+      // is not over before the next attempt, which pays it.
+      world.clients.mayRefuse('WALLET_REJECTED', 'ROUND_IN_PROGRESS')
       for (const [environment, url] of [
         ['TEST', world.demo().wallet.url],
         ['LIVE', world.demo().live_wallet.url],
@@ -129,9 +130,9 @@ export const rotation: readonly Step[] = [
         expect(put < 300, `the wallet answered ${put}`)
       }
       await world.clients.playOn()
-      world.clients.mayRefuse(null)
+      world.clients.mayRefuse()
       await world.clients.playOn()
-      return 'the contract has no overlap: WALLET_REJECTED is expected until the wallet has the new secret'
+      return 'the contract has no overlap: until the wallet has the new secret WALLET_REJECTED is expected, and ROUND_IN_PROGRESS while a win is owed that it refused'
     },
   },
   {

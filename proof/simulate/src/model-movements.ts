@@ -86,6 +86,7 @@ export function createModelMovements({
           put(document)
           return 'inserted'
         }),
+      confirmPrimary: () => writing(machine, 'confirm primary', () => undefined),
       find: (scope, id) =>
         machine.io('find movement', () => seen(machine).get(movementIdOf(scope, id)) ?? null),
       findById: (id) => machine.io('find movement', () => seen(machine).get(id) ?? null),

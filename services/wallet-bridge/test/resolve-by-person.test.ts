@@ -39,6 +39,7 @@ function owedRefund() {
   const of = (id: string) => [...documents.values()].find((document) => isOf(document, id)) ?? original
   const movements: MovementStore = {
     insert: async () => 'taken',
+    confirmPrimary: async () => undefined,
     find: async (_scope, id) => of(id),
     findById: async (id) => documents.get(id) ?? null,
     findCalling: async () => null,

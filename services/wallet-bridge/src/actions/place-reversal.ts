@@ -69,8 +69,12 @@ export function createPlaceReversal(deps: PlaceDeps): PlaceReversal {
     stake: MovementSpec | undefined,
     message: MovementMessage,
   ): Promise<Stored> {
-    const present =
-      referenceTransactionId === null ? null : await movements.find(scope, referenceTransactionId)
+    const find = async () =>
+      referenceTransactionId === null ? null : movements.find(scope, referenceTransactionId)
+    const seen = await find()
+    // A primary that has been replaced does not know what came since, and this answer is definite.
+    if (seen === null) await movements.confirmPrimary()
+    const present = seen ?? (await find())
     if (present !== null) return { document: present, created: false }
     const isOwn = stake?.transactionId === referenceTransactionId && stake?.type === 'BET'
     if (type !== 'ROLLBACK' || stake === undefined || !isOwn) throw new ServiceError('TRANSACTION_NOT_FOUND')

@@ -102,6 +102,11 @@ export type StakeStanding = Pick<MovementState, 'status' | 'reversal'>
 export type MovementStore = {
   insert(document: MovementDocument): Promise<InsertResult>
   find(scope: Scope, transactionId: string): Promise<MovementDocument | null>
+  /**
+   * Returns once the primary has been confirmed by its majority, by a write that changes nothing: what is read
+   * afterwards is not from a primary that had been replaced before.
+   */
+  confirmPrimary(): Promise<void>
   findById(id: string): Promise<MovementDocument | null>
   /** The movement of the round whose call is in flight, if any. */
   findCalling(callingRound: string): Promise<MovementDocument | null>
@@ -139,6 +144,9 @@ export function createMovements(db: Db): Movements {
       return (await findById(document._id)) === null ? 'round-busy' : 'taken'
     },
     find: (scope, transactionId) => findById(movementIdOf(scope, transactionId)),
+    async confirmPrimary() {
+      await collection.updateOne({ _id: 'none' }, { $set: { version: 0 } })
+    },
     findCalling: (callingRound) => collection.findOne({ callingRound }),
     ofRound: (scope, roundId, limit) =>
       collection

@@ -96,6 +96,7 @@ await holdIsolation(t, {
       ),
       insert: scoped((scope, ids) => movements.insert(stakeIn(scope, ids))),
       find: scoped((scope, { transactionId }) => movements.find(scope, transactionId)),
+      confirmPrimary: internal('place-reversal.ts; it reads and changes nothing'),
       findById: scoped((scope, { transactionId }) => movements.findById(movementIdOf(scope, transactionId))),
       findCalling: scoped((scope, { roundId }) =>
         movements.findCalling(callingRoundOf({ walletKey: walletKeyOf(scope), roundId })),

@@ -45,6 +45,10 @@ const received = z.object({
   next_after: z.number().nullable(),
 })
 
+/** Again until it succeeds: right after a start on a busy machine a request may have to be repeated. */
+const patiently = <Result extends object | string>(what: string, fn: () => Promise<Result>) =>
+  waitFor(fn, { timeoutMs: 60_000, everyMs: 100, what })
+
 /** Starts two replicas of each service, a round that stays open, and four clients. */
 export async function openRotationWorld(folder: string, cleanup: Cleanup): Promise<RotationWorld> {
   const since = new Date().toISOString()
@@ -61,7 +65,7 @@ export async function openRotationWorld(folder: string, cleanup: Cleanup): Promi
   const demo = () => product.demo()
   const dashboard = `${demo().base_url}/v1/dashboard`
   let keys = demo().test
-  let operator = await createOperatorClient(demo())
+  let operator = await patiently('a token', () => createOperatorClient(demo()))
   let { email, password } = demo().dashboard
 
   const signIn = async () => {
@@ -69,21 +73,30 @@ export async function openRotationWorld(folder: string, cleanup: Cleanup): Promi
     if (signed.status !== 200) throw new Error(`the owner's sign-in answered ${signed.status}`)
     return String(signed.body.access_token)
   }
-  let person = await signIn()
+  let person = await patiently('a sign-in', signIn)
   const asOwner: RotationWorld['asOwner'] = async (status, path, body = {}) => {
-    const answer = await send('POST', `${dashboard}/${path}`, { token: person, body })
+    const answer = await patiently(path, async () => {
+      const found = await send('POST', `${dashboard}/${path}`, { token: person, body })
+      if (found.status === 0 || found.body.retryable === true) throw new Error(JSON.stringify(found.body))
+      return found
+    })
     if (answer.status !== status)
       throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
     return answer.body
   }
 
-  const open = await operator.openSession({ player_id: 'miner', game: 'mines', currency: 'USD' })
-  const board = await open.call('POST', '/game/rounds', { stake: '1.00', bet: { mines: 3 } })
-  if (board.status !== 201) throw new Error(`the open round answered ${board.status}`)
+  const openMines = () => operator.openSession({ player_id: 'miner', game: 'mines', currency: 'USD' })
+  const open = await patiently('a session', openMines)
+  const board = await patiently('the open round', async () => {
+    const opening = { stake: '1.00', bet: { mines: 3 }, transaction_id: 'the-open-round' }
+    const answer = await open.call('POST', '/game/rounds', opening)
+    if (answer.status !== 201) throw new Error(`it answered ${JSON.stringify(answer.body)}`)
+    return answer
+  })
 
   async function player(name: string): Promise<Seat> {
     const sit = () => operator.openSession({ player_id: name, game: 'dice', currency: 'USD' })
-    let session = await sit()
+    let session = await patiently('a session', sit)
     return {
       name,
       ask: (turn) =>
@@ -122,13 +135,13 @@ export async function openRotationWorld(folder: string, cleanup: Cleanup): Promi
       const next = `${password} of another day`
       await asOwner(200, 'me/password', { current_password: password, new_password: next })
       password = next
-      person = await signIn()
+      person = await patiently('a sign-in', signIn)
     },
     put: async (url, body) => (await send('PUT', url, { body })).status,
-    mint: (pair) => createOperatorClient(demo(), pair),
+    mint: (pair) => patiently('a token', () => createOperatorClient(demo(), pair)),
     async useKeyPair(pair) {
       keys = pair
-      operator = await createOperatorClient(demo(), pair)
+      operator = await patiently('a token', () => createOperatorClient(demo(), pair))
     },
     async allDelivered() {
       const events = await operator.all(`/events?from=${encodeURIComponent(since)}`)

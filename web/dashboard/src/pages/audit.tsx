@@ -1,12 +1,9 @@
 import { auditRecordSchema } from '@pitboss/contracts/audit'
 import { pageOf } from '@pitboss/contracts/primitives'
-import { ClosedPage } from '../parts/closed-page.tsx'
 import { Empty } from '../parts/empty.tsx'
-import { type Filter, ListView } from '../parts/list-view.tsx'
+import { ListPage } from '../parts/list-page.tsx'
+import type { Filter } from '../parts/list-view.tsx'
 import { Moment } from '../parts/moment.tsx'
-import { Page } from '../parts/page.tsx'
-import { useDashboard } from '../session/dashboard-context.ts'
-import { whyNot } from '../session/may.ts'
 
 const auditPage = pageOf(auditRecordSchema)
 const filters: readonly Filter[] = [
@@ -39,54 +36,51 @@ function Changes({ of: changes }: { of: readonly string[] }) {
 
 /** Who changed what in the account. */
 export default function Audit() {
-  const { user } = useDashboard()
-  const closed = whyNot(user.role, 'GET /v1/dashboard/audit')
-  if (closed !== null) return <ClosedPage title="Audit" why={closed} />
   return (
-    <Page title="Audit" about="Who changed what, in both environments. No secret is in here.">
-      <ListView
-        label="Audit"
-        path="dashboard/audit"
-        schema={auditPage}
-        filters={filters}
-        anyTime="Any time"
-        byEnvironment={false}
-        keyOf={({ audit_id }) => audit_id}
-        columns={[
-          { title: 'When', cell: ({ at }) => <Moment at={at} /> },
-          { title: 'Who', cell: ({ actor }) => actor.name },
-          { title: 'Act', cell: ({ act }) => <code>{act}</code> },
-          {
-            title: 'Object',
-            cell: ({ object }) => (
-              <div>
-                {object.type} <code>{object.id}</code>
-              </div>
-            ),
-          },
-          {
-            title: 'Change',
-            cell: ({ before, after }) =>
-              before !== null && after !== null ? (
+    <ListPage
+      title="Audit"
+      about="Who changed what, in both environments. No secret is in here."
+      needs="GET /v1/dashboard/audit"
+      path="dashboard/audit"
+      schema={auditPage}
+      filters={filters}
+      anyTime="Any time"
+      byEnvironment={false}
+      keyOf={({ audit_id }) => audit_id}
+      columns={[
+        { title: 'When', cell: ({ at }) => <Moment at={at} /> },
+        { title: 'Who', cell: ({ actor }) => actor.name },
+        { title: 'Act', cell: ({ act }) => <code>{act}</code> },
+        {
+          title: 'Object',
+          cell: ({ object }) => (
+            <div>
+              {object.type} <code>{object.id}</code>
+            </div>
+          ),
+        },
+        {
+          title: 'Change',
+          cell: ({ before, after }) =>
+            before !== null && after !== null ? (
+              <Changes of={changesOf(before, after)} />
+            ) : (
+              <details>
+                <summary>{before === null ? 'All that was made' : 'All that has ended'}</summary>
                 <Changes of={changesOf(before, after)} />
-              ) : (
-                <details>
-                  <summary>{before === null ? 'All that was made' : 'All that has ended'}</summary>
-                  <Changes of={changesOf(before, after)} />
-                </details>
-              ),
-          },
-          {
-            title: 'From',
-            cell: ({ client_address }) => <span className="nowrap">{client_address ?? '–'}</span>,
-          },
-        ]}
-        empty={
-          <Empty title="Nothing was changed yet">
-            <p>Each change of a key, an endpoint, a wallet, a person or a setting leaves a record here.</p>
-          </Empty>
-        }
-      />
-    </Page>
+              </details>
+            ),
+        },
+        {
+          title: 'From',
+          cell: ({ client_address }) => <span className="nowrap">{client_address ?? '–'}</span>,
+        },
+      ]}
+      empty={
+        <Empty title="Nothing was changed yet">
+          <p>Each change of a key, an endpoint, a wallet, a person or a setting leaves a record here.</p>
+        </Empty>
+      }
+    />
   )
 }

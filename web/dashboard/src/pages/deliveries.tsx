@@ -1,13 +1,24 @@
-import { Page } from '../parts/page.tsx'
-import { DeliveryList } from './delivery-list.tsx'
+import { eventType } from '@pitboss/contracts/objects/event'
+import { deliveryStatus } from '@pitboss/contracts/objects/webhook'
+import { ListPage } from '../parts/list-page.tsx'
+import type { Filter } from '../parts/list-view.tsx'
+import { deliveryList } from './delivery-list.tsx'
+
+const filters: readonly Filter[] = [
+  { name: 'status', label: 'Status', options: deliveryStatus.options },
+  { name: 'event_type', label: 'Event', options: [...eventType.options, 'webhook.test'] },
+  { name: 'event_id', label: 'Event id' },
+  { name: 'webhook_id', label: 'Endpoint id' },
+]
 
 export default function Deliveries() {
   return (
-    <Page
+    <ListPage
       title="Deliveries"
       about="What was sent to your endpoints. RETRYING failed and goes out again by itself; HELD waits for a paused endpoint."
-    >
-      <DeliveryList />
-    </Page>
+      {...deliveryList}
+      filters={filters}
+      anyTime="Any time"
+    />
   )
 }

@@ -1,18 +1,10 @@
-import { eventType } from '@pitboss/contracts/objects/event'
-import { type Delivery, deliverySchema, deliveryStatus } from '@pitboss/contracts/objects/webhook'
+import { type Delivery, deliverySchema } from '@pitboss/contracts/objects/webhook'
 import { pageOf } from '@pitboss/contracts/primitives'
 import { Badge } from '../parts/badge.tsx'
+import { Due } from '../parts/due.tsx'
 import { Empty } from '../parts/empty.tsx'
-import { type Filter, ListView } from '../parts/list-view.tsx'
+import type { ListOf } from '../parts/list-view.tsx'
 import { Moment } from '../parts/moment.tsx'
-
-const deliveriesPage = pageOf(deliverySchema)
-const filters: readonly Filter[] = [
-  { name: 'status', label: 'Status', options: deliveryStatus.options },
-  { name: 'event_type', label: 'Event', options: [...eventType.options, 'webhook.test'] },
-  { name: 'event_id', label: 'Event id' },
-  { name: 'webhook_id', label: 'Endpoint id' },
-]
 
 /** PENDING after a failed attempt is RETRYING to a person. */
 export function statusOf({ status, attempt_count }: Pick<Delivery, 'status' | 'attempt_count'>): string {
@@ -27,35 +19,27 @@ function resultOf({ last_attempt }: Delivery): string {
     : String(last_attempt.http_status)
 }
 
-/** Deliveries, newest first; those of one endpoint have no filters of their own. */
-export function DeliveryList({ webhookId }: { webhookId?: string }) {
-  return (
-    <ListView
-      label="Deliveries"
-      path="dashboard/webhook-deliveries"
-      schema={deliveriesPage}
-      everyMs={10_000}
-      {...(webhookId === undefined
-        ? { filters, anyTime: 'Any time' }
-        : { query: { webhook_id: webhookId, limit: '20' } })}
-      keyOf={({ delivery_id }) => delivery_id}
-      hrefOf={({ delivery_id }) => `/deliveries/${delivery_id}`}
-      columns={[
-        { title: 'Event', cell: ({ event_type }) => event_type },
-        { title: 'Status', cell: (delivery) => <Badge status={statusOf(delivery)} /> },
-        { title: 'Last result', cell: resultOf },
-        { title: 'Attempts', number: true, cell: ({ attempt_count }) => attempt_count },
-        { title: 'Next attempt', cell: ({ next_attempt_at }) => <Moment at={next_attempt_at} /> },
-        { title: 'Created', cell: ({ created_at }) => <Moment at={created_at} /> },
-      ]}
-      empty={
-        <Empty title="No delivery yet">
-          <p>
-            Each event makes one delivery for each endpoint that wants it. Play a round in TEST, or press
-            "Send test" on an endpoint.
-          </p>
-        </Empty>
-      }
-    />
-  )
+/** Deliveries, newest first. */
+export const deliveryList: ListOf<Delivery> = {
+  path: 'dashboard/webhook-deliveries',
+  schema: pageOf(deliverySchema),
+  everyMs: 10_000,
+  keyOf: ({ delivery_id }) => delivery_id,
+  hrefOf: ({ delivery_id }) => `/deliveries/${delivery_id}`,
+  columns: [
+    { title: 'Event', cell: ({ event_type }) => event_type },
+    { title: 'Status', cell: (delivery) => <Badge status={statusOf(delivery)} /> },
+    { title: 'Last result', cell: resultOf },
+    { title: 'Attempts', number: true, cell: ({ attempt_count }) => attempt_count },
+    { title: 'Next attempt', cell: ({ next_attempt_at }) => <Due at={next_attempt_at} /> },
+    { title: 'Created', cell: ({ created_at }) => <Moment at={created_at} /> },
+  ],
+  empty: (
+    <Empty title="No delivery yet">
+      <p>
+        Each event makes one delivery for each endpoint that wants it. Play a round in TEST, or press "Send
+        test" on an endpoint.
+      </p>
+    </Empty>
+  ),
 }

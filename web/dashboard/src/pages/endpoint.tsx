@@ -13,7 +13,8 @@ import { Page } from '../parts/page.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { whyNot } from '../session/may.ts'
-import { DeliveryList } from './delivery-list.tsx'
+import { ListView } from '../parts/list-view.tsx'
+import { deliveryList } from './delivery-list.tsx'
 import { EndpointAct, type EndpointActName } from './endpoint-act.tsx'
 import { ReplayList } from './replay-list.tsx'
 import { SendTest } from './send-test.tsx'
@@ -93,7 +94,7 @@ function OneEndpoint({ of: endpoint }: { of: z.output<typeof webhookEndpointSche
       <h2>
         Deliveries <Link href={`/deliveries?webhook_id=${webhook_id}`}>with filters</Link>
       </h2>
-      <DeliveryList webhookId={webhook_id} />
+      <ListView label="Deliveries" {...deliveryList} query={{ webhook_id, limit: '20' }} />
       {act !== null && <EndpointAct name={act} of={endpoint} onClose={() => setAct(null)} />}
     </>
   )

@@ -1,13 +1,10 @@
 import { requestLogSchema } from '@pitboss/contracts/objects/account'
 import { pageOf } from '@pitboss/contracts/primitives'
 import { Badge } from '../parts/badge.tsx'
-import { ClosedPage } from '../parts/closed-page.tsx'
 import { Empty } from '../parts/empty.tsx'
-import { type Filter, ListView } from '../parts/list-view.tsx'
+import { ListPage } from '../parts/list-page.tsx'
+import type { Filter } from '../parts/list-view.tsx'
 import { Moment } from '../parts/moment.tsx'
-import { Page } from '../parts/page.tsx'
-import { useDashboard } from '../session/dashboard-context.ts'
-import { whyNot } from '../session/may.ts'
 
 const requestsPage = pageOf(requestLogSchema)
 const filters: readonly Filter[] = [
@@ -19,48 +16,45 @@ const filters: readonly Filter[] = [
 
 /** The requests of the account's keys. */
 export default function Requests() {
-  const { user } = useDashboard()
-  const closed = whyNot(user.role, 'GET /v1/dashboard/request-logs')
-  if (closed !== null) return <ClosedPage title="Requests" why={closed} />
   return (
-    <Page title="Requests" about="What your servers asked in the last 30 days. Bodies are never kept.">
-      <ListView
-        label="Requests"
-        path="dashboard/request-logs"
-        schema={requestsPage}
-        filters={filters}
-        anyTime="Last 30 days"
-        keyOf={({ request_id, at }) => `${request_id} ${at}`}
-        columns={[
-          { title: 'When', cell: ({ at }) => <Moment at={at} /> },
-          {
-            title: 'Request',
-            cell: ({ method, path }) => (
-              <code>
-                {method} {path}
-              </code>
-            ),
-          },
-          { title: 'Status', number: true, cell: ({ status }) => status },
-          {
-            title: 'Code',
-            cell: ({ code }) => (code === null ? <span className="quiet">–</span> : <Badge status={code} />),
-          },
-          { title: 'Took', number: true, cell: ({ latency_ms }) => `${latency_ms} ms` },
-          {
-            title: 'Key',
-            cell: ({ api_key }) =>
-              api_key === null ? <span className="quiet">–</span> : <code>{api_key}</code>,
-          },
-          { title: 'From', cell: ({ client_address }) => <span className="nowrap">{client_address}</span> },
-          { title: 'Request id', cell: ({ request_id }) => <code>{request_id}</code> },
-        ]}
-        empty={
-          <Empty title="No request yet">
-            <p>Create a key, ask for a token, and each request of your server appears here within seconds.</p>
-          </Empty>
-        }
-      />
-    </Page>
+    <ListPage
+      title="Requests"
+      about="What your servers asked in the last 30 days. Bodies are never kept."
+      needs="GET /v1/dashboard/request-logs"
+      path="dashboard/request-logs"
+      schema={requestsPage}
+      filters={filters}
+      anyTime="Last 30 days"
+      keyOf={({ request_id, at }) => `${request_id} ${at}`}
+      columns={[
+        { title: 'When', cell: ({ at }) => <Moment at={at} /> },
+        {
+          title: 'Request',
+          cell: ({ method, path }) => (
+            <code>
+              {method} {path}
+            </code>
+          ),
+        },
+        { title: 'Status', number: true, cell: ({ status }) => status },
+        {
+          title: 'Code',
+          cell: ({ code }) => (code === null ? <span className="quiet">–</span> : <Badge status={code} />),
+        },
+        { title: 'Took', number: true, cell: ({ latency_ms }) => `${latency_ms} ms` },
+        {
+          title: 'Key',
+          cell: ({ api_key }) =>
+            api_key === null ? <span className="quiet">–</span> : <code>{api_key}</code>,
+        },
+        { title: 'From', cell: ({ client_address }) => <span className="nowrap">{client_address}</span> },
+        { title: 'Request id', cell: ({ request_id }) => <code>{request_id}</code> },
+      ]}
+      empty={
+        <Empty title="No request yet">
+          <p>Create a key, ask for a token, and each request of your server appears here within seconds.</p>
+        </Empty>
+      }
+    />
   )
 }

@@ -8,7 +8,8 @@ import { Moment } from '../parts/moment.tsx'
 import { Page } from '../parts/page.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
-import { RoundList } from './round-list.tsx'
+import { ListView } from '../parts/list-view.tsx'
+import { roundList } from './round-list.tsx'
 
 /** One session with its rounds. */
 export default function Session() {
@@ -50,7 +51,7 @@ export default function Session() {
         )}
       </Panel>
       <h2>Rounds</h2>
-      <RoundList sessionId={id} />
+      <ListView label="Rounds" {...roundList} query={{ session_id: id }} />
     </Page>
   )
 }

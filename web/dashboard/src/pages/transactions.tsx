@@ -1,13 +1,24 @@
-import { Page } from '../parts/page.tsx'
-import { TransactionList } from './transaction-list.tsx'
+import { movementStatus, movementType } from '@pitboss/contracts/objects/movement'
+import { ListPage } from '../parts/list-page.tsx'
+import type { Filter } from '../parts/list-view.tsx'
+import { transactionList } from './transaction-list.tsx'
+
+const filters: readonly Filter[] = [
+  { name: 'player_id', label: 'Player' },
+  { name: 'type', label: 'Type', options: movementType.options },
+  { name: 'status', label: 'Status', options: movementStatus.options },
+  { name: 'round_id', label: 'Round id' },
+]
 
 export default function Transactions() {
   return (
-    <Page
+    <ListPage
       title="Transactions"
+      label="Movements"
       about="Movements between a player's balance and us. PENDING: the wallet gave no clear answer, and we go on asking."
-    >
-      <TransactionList />
-    </Page>
+      {...transactionList}
+      filters={filters}
+      anyTime="Any time"
+    />
   )
 }

@@ -4,6 +4,7 @@ const tones: Readonly<Record<string, string>> = {
   SUCCESS: 'good',
   SETTLED: 'good',
   DONE: 'good',
+  VERIFIED: 'good',
   PENDING: 'waiting',
   RETRYING: 'waiting',
   RUNNING: 'waiting',
@@ -14,6 +15,7 @@ const tones: Readonly<Record<string, string>> = {
   INVITED: 'waiting',
   UNKNOWN: 'waiting',
   FAILED: 'problem',
+  'DOES NOT VERIFY': 'problem',
   REFUSED: 'problem',
   REVOKED: 'problem',
 }

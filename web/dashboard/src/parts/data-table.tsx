@@ -35,7 +35,12 @@ export function DataTable<Row>({ label, rows, columns, keyOf, hrefOf }: DataTabl
       </thead>
       <tbody role="rowgroup">
         {rows.map((row) => (
-          <tr key={keyOf(row)} role="row" data-link={hrefOf !== undefined}>
+          <tr
+            key={keyOf(row)}
+            role="row"
+            data-link={hrefOf !== undefined}
+            data-id={hrefOf === undefined ? undefined : keyOf(row)}
+          >
             {columns.map(({ title, cell, number = false }, at) => (
               <td key={title} role="cell" data-label={title} data-number={number}>
                 {at === 0 && hrefOf !== undefined ? <Link href={hrefOf(row)}>{cell(row)}</Link> : cell(row)}

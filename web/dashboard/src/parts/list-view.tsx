@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef } from 'react'
 import * as z from 'zod'
 import { Link } from 'wouter'
 import type { QueryValues } from '../api/create-api.ts'
@@ -8,6 +8,7 @@ import { useDashboard } from '../session/dashboard-context.ts'
 import { type Column, DataTable } from './data-table.tsx'
 import { Empty } from './empty.tsx'
 import { Field } from './field.tsx'
+import { ListTools } from './list-tools.tsx'
 import { Panel } from './panel.tsx'
 import { RangeField, windowOf } from './range-field.tsx'
 import { textOf } from './text-of.ts'
@@ -19,7 +20,7 @@ export type Filter = {
   readonly options?: readonly string[]
 }
 
-type ListViewProps<Row> = {
+export type ListViewProps<Row> = {
   readonly label: string
   /** Below `/v1/`. */
   readonly path: string
@@ -41,6 +42,12 @@ type ListViewProps<Row> = {
   readonly endless?: boolean
 }
 
+/** What a list is, wherever it stands. */
+export type ListOf<Row> = Pick<
+  ListViewProps<Row>,
+  'path' | 'schema' | 'columns' | 'keyOf' | 'hrefOf' | 'everyMs' | 'empty'
+>
+
 const perPage = 50
 const none: readonly Filter[] = []
 
@@ -58,20 +65,19 @@ export function ListView<Row>(props: ListViewProps<Row>) {
   const { cursor, range, from, to, ...chosen } = filters as Readonly<Record<string, string>>
   const window = { ...(range && { range }), ...(from && { from }), ...(to && { to }) }
   const fixed = { ...(byEnvironment ? { environment } : {}), ...query }
-  const read = useRead(
-    schema,
-    path,
-    // A cursor carries the filters of its list, the window of the first page among them.
-    () => (cursor === undefined ? { ...fixed, ...chosen, ...windowOf(window) } : { cursor }),
-    { everyMs: cursor === undefined ? everyMs : false },
-    [fixed, filters],
-  )
+  // A cursor carries the filters of its list, the window of the first page among them.
+  const ask = () => (cursor === undefined ? { ...fixed, ...chosen, ...windowOf(window) } : { cursor })
+  const read = useRead(schema, path, ask, { everyMs: cursor === undefined ? everyMs : false }, [
+    fixed,
+    filters,
+  ])
   const cleared = Object.fromEntries(
     [...defined.map(({ name }) => name), 'range', 'from', 'to'].map((name) => [name, null]),
   )
+  const around = useRef<HTMLElement>(null)
   const filtered = Object.keys(chosen).length > 0 || Object.keys(window).length > 0
   return (
-    <section aria-label={label}>
+    <section aria-label={label} ref={around}>
       {(defined.length > 0 || anyTime !== undefined) && (
         <div className="filters" role="search" aria-label={`Filters of ${label}`}>
           {defined.map((filter) => (
@@ -105,12 +111,15 @@ export function ListView<Row>(props: ListViewProps<Row>) {
                 {...(hrefOf === undefined ? {} : { hrefOf })}
               />
             )}
-            <nav className="pager" aria-label={`Pages of ${label}`}>
-              {cursor !== undefined && <Link href={addressWith({})}>First page</Link>}
-              {next_cursor !== null && (!endless || data.length >= perPage) && (
-                <Link href={addressWith({ cursor: next_cursor })}>Next page</Link>
-              )}
-            </nav>
+            <div className="list-foot">
+              <nav className="pager" aria-label={`Pages of ${label}`}>
+                {cursor !== undefined && <Link href={addressWith({})}>First page</Link>}
+                {next_cursor !== null && (!endless || data.length >= perPage) && (
+                  <Link href={addressWith({ cursor: next_cursor })}>Next page</Link>
+                )}
+              </nav>
+              {data.length > 0 && <ListTools label={label} path={path} query={ask()} around={around} />}
+            </div>
           </>
         )}
       </Panel>

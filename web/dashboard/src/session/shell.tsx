@@ -4,41 +4,10 @@ import { Link, useLocation } from 'wouter'
 import type * as z from 'zod'
 import icon from '../parts/dashboard-icon.svg'
 import { type Environment, useDashboard } from './dashboard-context.ts'
-import { type Act, whyNot } from './may.ts'
+import { whyNot } from './may.ts'
+import { type Place, places } from './places.ts'
+import { PaletteButton } from '../palette/palette-button.tsx'
 import { SignOutButton } from './sign-out-button.tsx'
-
-type Place = { readonly title: string; readonly href: string; readonly needs?: Act }
-const places: readonly { readonly group: string; readonly places: readonly Place[] }[] = [
-  { group: 'Overview', places: [{ title: 'Home', href: '/' }] },
-  {
-    group: 'Developers',
-    places: [
-      { title: 'Keys', href: '/keys', needs: 'GET /v1/dashboard/credentials' },
-      { title: 'Endpoints', href: '/endpoints', needs: 'GET /v1/dashboard/webhooks' },
-      { title: 'Deliveries', href: '/deliveries' },
-      { title: 'Events', href: '/events' },
-      { title: 'Wallet', href: '/wallet', needs: 'GET /v1/dashboard/wallets/{environment}' },
-      { title: 'Requests', href: '/requests', needs: 'GET /v1/dashboard/request-logs' },
-    ],
-  },
-  {
-    group: 'Play',
-    places: [
-      { title: 'Sessions', href: '/sessions' },
-      { title: 'Rounds', href: '/rounds' },
-      { title: 'Transactions', href: '/transactions' },
-    ],
-  },
-  {
-    group: 'Account',
-    places: [
-      { title: 'People', href: '/people', needs: 'GET /v1/dashboard/users' },
-      { title: 'Audit', href: '/audit', needs: 'GET /v1/dashboard/audit' },
-      { title: 'Business', href: '/business' },
-      { title: 'My account', href: '/account' },
-    ],
-  },
-]
 
 const environments: readonly { name: Environment; says: string }[] = [
   { name: 'TEST', says: 'play money' },
@@ -66,6 +35,7 @@ export function Shell({ business, children }: ShellProps) {
             <small>Pitboss</small>
           </span>
         </p>
+        <PaletteButton />
         <EnvironmentSwitch />
         <button
           type="button"

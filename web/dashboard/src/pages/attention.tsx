@@ -1,0 +1,121 @@
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { countedMax } from '@pitboss/contracts/objects/overview'
+import { Moment } from '../parts/moment.tsx'
+import { useDashboard } from '../session/dashboard-context.ts'
+import { whyNot } from '../session/may.ts'
+import type { Overview } from './home.tsx'
+
+type Matter = {
+  readonly tone: 'problem' | 'waiting'
+  readonly text: ReactNode
+  /** The one press that helps. */
+  readonly href: string
+  readonly act: string
+}
+
+/** What needs attention, the gravest first. */
+export function Attention({ of: { wallet, deliveries, play } }: { of: Overview }) {
+  const { user } = useDashboard()
+  const seesEndpoints = whyNot(user.role, 'GET /v1/dashboard/webhooks') === null
+  const endpoint = (id: string) => (seesEndpoints ? `/endpoints/${id}` : `/deliveries?webhook_id=${id}`)
+  const unheard = [
+    ...(play === null ? ['reports'] : []),
+    ...(wallet === null ? ['wallet'] : []),
+    ...(deliveries === null ? ['deliveries'] : []),
+  ]
+  const matters: Matter[] = [
+    ...(wallet?.breaker_open === true
+      ? [
+          {
+            tone: 'problem',
+            text: 'The wallet has stopped answering. New stakes are held back until it answers again.',
+            href: '/wallet',
+            act: 'Check the wallet',
+          } as const,
+        ]
+      : []),
+    ...(wallet === null || wallet.oldest_unresolved === null
+      ? []
+      : [
+          {
+            tone: 'waiting',
+            text: (
+              <>
+                {counted(wallet.unresolved, 'movement has', 'movements have')} no clear answer from the wallet
+                yet, the oldest since <Moment at={wallet.oldest_unresolved.created_at} />.
+              </>
+            ),
+            href: '/transactions?status=PENDING',
+            act: 'See what they wait for',
+          } as const,
+        ]),
+    ...(deliveries?.paused ?? []).map((id) => ({
+      tone: 'problem' as const,
+      text: (
+        <>
+          The endpoint <code>{id}</code> is paused; its deliveries are held.
+        </>
+      ),
+      href: endpoint(id),
+      act: seesEndpoints ? 'Look and resume' : 'See its deliveries',
+    })),
+    ...(deliveries?.failing ?? []).map((id) => ({
+      tone: 'waiting' as const,
+      text: (
+        <>
+          The endpoint <code>{id}</code> refuses deliveries; they are repeated for a day.
+        </>
+      ),
+      href: endpoint(id),
+      act: 'See why',
+    })),
+    ...(deliveries === null || deliveries.failed === 0
+      ? []
+      : [
+          {
+            tone: 'problem',
+            text: `${counted(deliveries.failed, 'delivery of the last 24 hours has', 'deliveries of the last 24 hours have')} failed for good.`,
+            href: '/deliveries?status=FAILED',
+            act: 'See and retry',
+          } as const,
+        ]),
+    ...(unheard.length === 0
+      ? []
+      : [
+          {
+            tone: 'waiting',
+            text: `No answer just now about: ${unheard.join(', ')}. It is asked again in 30 seconds.`,
+            href: '/',
+            act: 'Reload',
+          } as const,
+        ]),
+  ]
+  return (
+    <section aria-label="Needs attention">
+      <h2>Needs attention</h2>
+      {matters.length === 0 ? (
+        <p className="about">
+          Nothing: the wallet answers, no endpoint is paused or failing, no delivery has failed today.
+        </p>
+      ) : (
+        <ul className="matters">
+          {matters.map(({ tone, text, href, act }, at) => (
+            <li key={`${href} ${at}`} className="notice" data-tone={tone}>
+              <span>{text}</span>
+              <Link className="button quiet-button small" href={href}>
+                {act}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+/** Counts of an overview stop at a bound. */
+function counted(count: number, one: string, many: string): string {
+  const number = count >= countedMax ? `${countedMax} or more` : String(count)
+  return `${number} ${count === 1 ? one : many}`
+}

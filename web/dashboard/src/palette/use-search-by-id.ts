@@ -1,0 +1,36 @@
+import { searchReply, type Found } from './search-reply.ts'
+import { ApiError } from '../api/api-error.ts'
+import { useRead } from '../hooks/use-read.ts'
+
+const charactersMin = 3
+
+const rooms: Readonly<Record<Found['type'], (id: string) => string>> = {
+  session: (id) => `/sessions/${id}`,
+  round: (id) => `/rounds/${id}`,
+  transaction: (id) => `/transactions/${encodeURIComponent(id)}`,
+  event: (id) => `/events/${id}`,
+  delivery: (id) => `/deliveries/${id}`,
+  endpoint: (id) => `/endpoints/${id}`,
+  key: (id) => `/keys/${id}`,
+  player: (id) => `/sessions?player_id=${encodeURIComponent(id)}`,
+}
+
+/** What has this id, with its address in its own environment. */
+export function useSearchById(id: string) {
+  const enabled = id.length >= charactersMin
+  const { data, error, isFetching } = useRead(searchReply, 'dashboard/search', { id }, { enabled })
+  if (error !== null && !(error instanceof ApiError)) throw error
+  const found = enabled && data !== undefined ? data.data : []
+  return {
+    busy: enabled && isFetching,
+    error,
+    hits: found.map(({ type, id: of, environment }) => {
+      const mode = environment === 'LIVE' ? 'LIVE' : 'TEST'
+      return {
+        title: of,
+        note: `${type}, ${mode}`,
+        href: `~/dashboard/${mode.toLowerCase()}${rooms[type](of)}`,
+      }
+    }),
+  }
+}

@@ -1,0 +1,27 @@
+import type { Sentence } from '@pitboss/contracts/objects/dossier'
+import { Link } from 'wouter'
+
+const places = {
+  transaction: '/transactions',
+  delivery: '/deliveries',
+  endpoint: '/endpoints',
+  event: '/events',
+} as const
+
+/** Why something waits, in sentences; what they are about is one press away. */
+export function Sentences({ of: sentences }: { of: readonly Sentence[] }) {
+  return (
+    <ul className="sentences">
+      {sentences.map(({ text, about }) => (
+        <li key={text}>
+          {text}{' '}
+          {about !== null && (
+            <Link href={`${places[about.type]}/${encodeURIComponent(about.id)}`}>
+              Show<span className="unseen"> the {about.type}</span>
+            </Link>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}

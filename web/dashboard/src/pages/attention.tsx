@@ -1,10 +1,15 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { countedMax } from '@pitboss/contracts/objects/overview'
+import { webhookEndpointSchema } from '@pitboss/contracts/objects/webhook'
+import { useRead } from '../hooks/use-read.ts'
 import { Moment } from '../parts/moment.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { whyNot } from '../session/may.ts'
 import type { Overview } from './home.tsx'
+
+/** Endpoints that are named, of each kind. */
+const namedMax = 5
 
 type Matter = {
   readonly tone: 'problem' | 'waiting'
@@ -43,28 +48,28 @@ export function Attention({ of: { wallet, deliveries, play } }: { of: Overview }
             text: (
               <>
                 {counted(wallet.unresolved, 'movement has', 'movements have')} no clear answer from the wallet
-                yet, the oldest since <Moment at={wallet.oldest_unresolved.created_at} />.
+                yet; the oldest began <Moment at={wallet.oldest_unresolved.created_at} />.
               </>
             ),
             href: '/transactions?status=PENDING',
             act: 'See what they wait for',
           } as const,
         ]),
-    ...(deliveries?.paused ?? []).map((id) => ({
+    ...(deliveries?.paused ?? []).slice(0, namedMax).map((id) => ({
       tone: 'problem' as const,
       text: (
         <>
-          The endpoint <code>{id}</code> is paused; its deliveries are held.
+          The endpoint <EndpointName id={id} /> is paused; its deliveries are held.
         </>
       ),
       href: endpoint(id),
       act: seesEndpoints ? 'Look and resume' : 'See its deliveries',
     })),
-    ...(deliveries?.failing ?? []).map((id) => ({
+    ...(deliveries?.failing ?? []).slice(0, namedMax).map((id) => ({
       tone: 'waiting' as const,
       text: (
         <>
-          The endpoint <code>{id}</code> refuses deliveries; they are repeated for a day.
+          The endpoint <EndpointName id={id} /> fails; its deliveries are repeated for a day.
         </>
       ),
       href: endpoint(id),
@@ -111,6 +116,18 @@ export function Attention({ of: { wallet, deliveries, play } }: { of: Overview }
         </ul>
       )}
     </section>
+  )
+}
+
+/** An endpoint by its description or address where the role may read it, else by its id. */
+function EndpointName({ id }: { id: string }) {
+  const { user, environment } = useDashboard()
+  const enabled = whyNot(user.role, 'GET /v1/dashboard/webhooks') === null
+  const read = useRead(webhookEndpointSchema, `dashboard/webhooks/${id}`, { environment }, { enabled })
+  return read.data === undefined ? (
+    <code>{id}</code>
+  ) : (
+    <strong>{read.data.description ?? read.data.url}</strong>
   )
 }
 

@@ -10,12 +10,15 @@ const places = {
 
 /** Why something waits, in sentences; what they are about is one press away. */
 export function Sentences({ of: sentences }: { of: readonly Sentence[] }) {
+  // One link to each thing is enough.
+  const first = (at: number) =>
+    sentences.findIndex(({ about }) => about?.id === sentences[at]?.about?.id) === at
   return (
     <ul className="sentences">
-      {sentences.map(({ text, about }) => (
+      {sentences.map(({ text, about }, at) => (
         <li key={text}>
           {text}{' '}
-          {about !== null && (
+          {about !== null && first(at) && (
             <Link href={`${places[about.type]}/${encodeURIComponent(about.id)}`}>
               Show<span className="unseen"> the {about.type}</span>
             </Link>

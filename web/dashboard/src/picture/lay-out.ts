@@ -1,7 +1,15 @@
 import type { Step } from './steps-of-round.ts'
 
 /** Pixels of the drawing. A pause that would be longer than `pauseMax` is cut and says how long it was. */
-export const scale = { left: 120, lane: 190, top: 54, rowMin: 30, pauseMax: 110, msPerPx: 10 } as const
+export const scale = {
+  left: 96,
+  margin: 40,
+  lane: 176,
+  top: 54,
+  rowMin: 30,
+  pauseMax: 110,
+  msPerPx: 10,
+} as const
 
 export type Row = Step & {
   readonly x1: number
@@ -37,7 +45,7 @@ export function layOut(steps: readonly Step[]): { rows: Row[]; width: number; he
 
 /** The middle of a lane. */
 export function laneX(lane: number): number {
-  return scale.left + scale.lane / 2 + lane * scale.lane
+  return scale.left + scale.margin + lane * scale.lane
 }
 
 /** The UTC time of day to the millisecond. */

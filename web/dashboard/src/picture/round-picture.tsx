@@ -4,7 +4,7 @@ import { durationText, laneX, layOut, type Row, scale } from './lay-out.ts'
 import { lanes, stepsOfRound } from './steps-of-round.ts'
 
 const stepsMax = 80
-const textMax = 30
+const textMax = 27
 
 /** The money picture of a round: who told whom what, time running down. */
 export function RoundPicture({ of: dossier }: { of: Dossier }) {

@@ -46,8 +46,10 @@ function stepsOfMovement({ movement, attempts }: Dossier['movements'][number]): 
     if (classification === 'REFUSED') return [asked, step(answered, [wallet, pitboss], code, 'problem')]
     const before = unclear.filter((one) => one.attempt < attempt.attempt).map((one) => one.attempt)
     const settles = before.length === 0 ? '' : `, settles call ${before.join(', ')}`
-    const undoes = movement.type === 'ROLLBACK' ? ', the bet does not stand' : ''
-    return [asked, step(answered, [wallet, pitboss], `${code}${settles}${undoes}`, 'good')]
+    const isLast = attempt === attempts.at(-1) && before.length === 0
+    const balance = isLast && movement.balance_after !== null ? `, balance ${movement.balance_after}` : ''
+    const undoes = movement.type === 'ROLLBACK' ? ', ends the bet' : ''
+    return [asked, step(answered, [wallet, pitboss], `${code}${settles}${undoes || balance}`, 'good')]
   })
 }
 

@@ -36,7 +36,7 @@ export function createJoinMovement({
   wait = delay,
 }: Pick<Parts, 'clock'> & {
   wallet: Pick<Parts['wallet'], 'show'>
-  rounds: Pick<Parts['rounds'], 'find'>
+  rounds: Pick<Parts['rounds'], 'find' | 'confirmPrimary'>
   /** A simulation waits in a time of its own. */
   wait?: (ms: number) => Promise<unknown>
 }): JoinMovement {
@@ -72,6 +72,8 @@ export function createJoinMovement({
     for (let pollMs = pollFirstMs; ; pollMs = Math.min(pollMs * 2, pollLastMs)) {
       const shown = await wallet.show(scope, transactionId, context)
       if (shown !== null && shown.movement.round_id !== round.id) {
+        // A primary that has been replaced may still show an intent that was taken back since.
+        await rounds.confirmPrimary()
         throw (await isIntended(round, transactionId))
           ? new ServiceError('TRANSACTION_CONFLICT')
           : takenBack()

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createJoinMovement } from '../../src/actions/join-movement.ts'
 import { newRound } from '../../src/rules/new-round.ts'
+import { movementsOf } from '../../src/rules/round.ts'
 
 const now = new Date(1_700_000_000_000)
 const round = newRound({
@@ -41,7 +42,7 @@ function world(pendingMs: number, pass: () => Promise<void> = async () => undefi
         return { ...shown, answered: nowMs - now.getTime() >= pendingMs }
       },
     },
-    rounds: { find: async () => null },
+    rounds: { find: async () => null, confirmPrimary: async () => undefined },
     clock: { now: () => new Date(nowMs) },
     async wait(ms) {
       await pass()
@@ -102,4 +103,27 @@ await t.test('repeats that come together while nobody waits ask once', async (t)
   t.equal(asked(), 1)
   await joinMovement(round, 'mine', atOnce)
   t.equal(asked(), 2, 'who comes later asks anew')
+})
+
+await t.test('an intent that only a replaced primary still shows is no conflict', async (t) => {
+  const [stake] = movementsOf(round)
+  if (stake === undefined) throw new Error('the round has a stake')
+  const { transactionId } = stake
+  let isConfirmed = false
+  const join = (isTakenBack: boolean) =>
+    createJoinMovement({
+      wallet: { show: async () => ({ ...shown, movement: { ...shown.movement, round_id: 'another' } }) },
+      rounds: {
+        find: async () =>
+          isConfirmed && isTakenBack
+            ? null
+            : { round, version: 1, dueAt: null, checks: 0, claims: 0, outbox: [] },
+        async confirmPrimary() {
+          isConfirmed = true
+        },
+      },
+      clock: { now: () => now },
+    })(round, transactionId, context)
+  await t.rejects(join(true), { code: 'SERVICE_UNAVAILABLE' }, 'its id is free again')
+  await t.rejects(join(false), { code: 'TRANSACTION_CONFLICT' })
 })

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useDeferredValue, useId, useState } from 'react'
+import { type KeyboardEvent, useDeferredValue, useId, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { ErrorNotice } from '../parts/error-notice.tsx'
 import { Modal } from '../parts/modal.tsx'
@@ -15,6 +15,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const [, navigate] = useLocation()
   const [typed, setTyped] = useState('')
   const [chosen, setChosen] = useState(0)
+  const input = useRef<HTMLInputElement>(null)
   const id = useId()
   const text = useDeferredValue(typed.trim())
   const search = useSearchById(text)
@@ -43,10 +44,11 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     }
   }
   return (
-    <Modal title="Search" onClose={onClose}>
+    <Modal title="Search" onClose={onClose} focus={input}>
       <div className="field">
         <label htmlFor={`${id}-input`}>Any id, or a page</label>
         <input
+          ref={input}
           id={`${id}-input`}
           type="search"
           role="combobox"

@@ -1,0 +1,145 @@
+import { roleSchema } from '@pitboss/contracts/caller'
+import { send } from '@pitboss/testing/operator-client'
+import { waitFor } from '@pitboss/testing/wait-for'
+import t from 'tap'
+import { z } from 'zod'
+import { startCasino } from './fixtures/start-casino.ts'
+
+type Role = z.infer<typeof roleSchema>
+type Row = {
+  readonly page: string
+  /** The roles to which the page opens. */
+  readonly opens: readonly Role[]
+  /** A button of the page, and the roles that may press it. */
+  readonly act?: { readonly name: string; readonly may: readonly Role[] }
+  /** The request behind it, as a forged page would send it. */
+  readonly forged: { readonly method: string; readonly path: string; readonly body?: unknown }
+}
+
+t.setTimeout(600_000)
+const casino = await startCasino(t)
+const api = `${casino.baseUrl}/v1`
+const everybody = roleSchema.options
+const builders: readonly Role[] = ['OWNER', 'ADMIN', 'DEVELOPER']
+const ownerAndAdmin: readonly Role[] = ['OWNER', 'ADMIN']
+const retriers: readonly Role[] = ['OWNER', 'ADMIN', 'DEVELOPER', 'SUPPORT']
+const password = 'a sentence is easy to keep'
+
+const ownerToken = await tokenOf(casino.owner)
+const people = new Map<Role, { email: string; password: string }>([['OWNER', casino.owner]])
+for (const role of everybody) {
+  if (role === 'OWNER') continue
+  const person = { email: `${role.toLowerCase()}@casino.example`, password }
+  const body = { ...person, name: role, role }
+  const made = await send('POST', `${api}/dashboard/users`, { token: ownerToken, body })
+  t.equal(made.status, 201, `${role} is there`)
+  people.set(role, person)
+}
+await casino.seat('dice')
+const deliveryId = await waitFor(
+  async () => {
+    const { body } = await send('GET', `${api}/dashboard/webhook-deliveries?limit=1`, { token: ownerToken })
+    return z.object({ data: z.array(z.object({ delivery_id: z.string() })) }).parse(body).data[0]?.delivery_id
+  },
+  { what: 'the session has made a delivery', timeoutMs: 20_000 },
+)
+
+const key = { name: 'Forged', environment: 'TEST', scopes: ['games:read'], ip_allowlist: [] }
+const rows: readonly Row[] = [
+  { page: '', opens: everybody, forged: { method: 'GET', path: 'dashboard/overview' } },
+  {
+    page: '/keys',
+    opens: builders,
+    act: { name: 'Create key', may: builders },
+    forged: { method: 'POST', path: 'dashboard/credentials', body: key },
+  },
+  {
+    page: '/endpoints',
+    opens: builders,
+    act: { name: 'Create endpoint', may: builders },
+    forged: {
+      method: 'POST',
+      path: 'dashboard/webhooks',
+      body: { url: 'https://casino.example/hooks', environment: 'TEST' },
+    },
+  },
+  {
+    page: '/wallet',
+    opens: builders,
+    act: { name: 'Check the wallet', may: builders },
+    forged: { method: 'POST', path: 'dashboard/wallets/TEST/rotate-secret' },
+  },
+  { page: '/requests', opens: builders, forged: { method: 'GET', path: 'dashboard/request-logs' } },
+  {
+    page: `/deliveries/${deliveryId}`,
+    opens: everybody,
+    act: { name: 'Retry now', may: retriers },
+    forged: { method: 'POST', path: `dashboard/webhook-deliveries/${deliveryId}/retry` },
+  },
+  {
+    page: '/people',
+    opens: ownerAndAdmin,
+    act: { name: 'Invite', may: ['OWNER'] },
+    forged: {
+      method: 'POST',
+      path: 'dashboard/users',
+      body: { email: 'forged@casino.example', name: 'Forged', role: 'OWNER' },
+    },
+  },
+  { page: '/audit', opens: ownerAndAdmin, forged: { method: 'GET', path: 'dashboard/audit' } },
+  {
+    page: '/business',
+    opens: everybody,
+    act: { name: 'Change settings', may: ownerAndAdmin },
+    forged: { method: 'PATCH', path: 'business', body: { name: 'Forged' } },
+  },
+  {
+    page: '/business',
+    opens: everybody,
+    act: { name: 'Create brand', may: ownerAndAdmin },
+    forged: { method: 'POST', path: 'dashboard/brands', body: { name: 'Forged' } },
+  },
+  { page: '/rounds', opens: everybody, forged: { method: 'GET', path: 'dashboard/rounds' } },
+]
+
+for (const role of everybody)
+  t.test(`${role} sees what the API opens, and no more by a forged request`, async (t) => {
+    const person = people.get(role)
+    if (person === undefined) throw new Error(`there is no ${role}`)
+    const { page, complaints, close } = await casino.window()
+    await page.goto(`${casino.baseUrl}/dashboard`)
+    await page.getByLabel('Email').fill(person.email)
+    await page.getByLabel('Password').fill(person.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
+    const token = await tokenOf(person)
+    for (const { page: place, opens, act, forged } of rows) {
+      const name = `${role} ${place === '' ? '/' : place}${act === undefined ? '' : `, ${act.name}`}`
+      await page.goto(`${casino.baseUrl}/dashboard/test${place}`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      const isClosed = page.getByRole('heading', { name: 'Not for your role' })
+      const button = page.getByRole('main').getByRole('button', { name: act?.name ?? '', exact: true })
+      if (!opens.includes(role)) {
+        await isClosed.waitFor()
+        t.equal(await button.count(), 0, `${name}: closed, without a button`)
+      } else {
+        t.equal(await isClosed.count(), 0, `${name}: open`)
+        if (act !== undefined) {
+          await button.waitFor()
+          t.equal(await button.isEnabled(), act.may.includes(role), `${name}: the button tells the truth`)
+        }
+      }
+      if ((act?.may ?? opens).includes(role)) continue
+      const { method, path, body } = forged
+      const answer = await send(method, `${api}/${path}`, { token, ...(body === undefined ? {} : { body }) })
+      t.match(answer, { status: 403, body: { code: 'FORBIDDEN' } }, `${name}: forged, refused`)
+    }
+    t.strictSame(complaints, [])
+    await close()
+  })
+
+async function tokenOf(person: { email: string; password: string }): Promise<string> {
+  const { status, body } = await send('POST', `${api}/dashboard/login`, { body: person })
+  if (status !== 200) throw new Error(`sign-in answered ${status}: ${JSON.stringify(body)}`)
+  return String(body.access_token)
+}

@@ -50,7 +50,7 @@ export default function Audit() {
       columns={[
         { title: 'When', cell: ({ at }) => <Moment at={at} /> },
         { title: 'Who', cell: ({ actor }) => actor.name },
-        { title: 'Act', cell: ({ act }) => <code>{act}</code> },
+        { title: 'Act', cell: ({ act }) => <code className="nowrap">{act}</code> },
         {
           title: 'Object',
           cell: ({ object }) => (

@@ -21,7 +21,7 @@ export default function Events() {
       path="dashboard/events"
       schema={eventsPage}
       filters={filters}
-      anyTime="Last 7 days (default)"
+      anyTime="Default: 7 days"
       endless
       keyOf={({ id }) => id}
       hrefOf={({ id }) => `/events/${id}`}

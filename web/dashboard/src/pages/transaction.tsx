@@ -1,4 +1,5 @@
-import { movementAttemptSchema, movementSchema } from '@pitboss/contracts/objects/movement'
+import { dossierSchema } from '@pitboss/contracts/objects/dossier'
+import { type Movement, movementAttemptSchema, movementSchema } from '@pitboss/contracts/objects/movement'
 import { pageOf } from '@pitboss/contracts/primitives'
 import { Link, useParams } from 'wouter'
 import { useRead } from '../hooks/use-read.ts'
@@ -9,6 +10,7 @@ import { Facts } from '../parts/facts.tsx'
 import { Moment } from '../parts/moment.tsx'
 import { Page } from '../parts/page.tsx'
 import { Panel } from '../parts/panel.tsx'
+import { Sentences } from '../parts/sentences.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 
 const attemptsPage = pageOf(movementAttemptSchema)
@@ -30,34 +32,37 @@ export default function Transaction() {
     >
       <Panel read={read}>
         {(movement) => (
-          <section className="card" aria-label="Transaction">
-            <Facts
-              facts={{
-                Status: <Badge status={movement.status} />,
-                Player: movement.player_id,
-                'Balance after': movement.balance_after,
-                'Wallet said': movement.wallet_code,
-                Round: <Link href={`/rounds/${movement.round_id}`}>{movement.round_id}</Link>,
-                Session: <Link href={`/sessions/${movement.session_id}`}>{movement.session_id}</Link>,
-                'Transaction id': (
-                  <>
-                    <code>{movement.transaction_id}</code>{' '}
-                    <CopyButton text={movement.transaction_id} what="id" />
-                  </>
-                ),
-                Reference: <code>{movement.reference}</code>,
-                'Id at the wallet': movement.wallet_transaction_id,
-                Reverses:
-                  movement.reference_transaction_id === null ? undefined : (
-                    <Link href={`/transactions/${encodeURIComponent(movement.reference_transaction_id)}`}>
-                      {movement.reference_transaction_id}
-                    </Link>
+          <>
+            <HowItStands of={movement} />
+            <section className="card" aria-label="Transaction">
+              <Facts
+                facts={{
+                  Status: <Badge status={movement.status} />,
+                  Player: movement.player_id,
+                  'Balance after': movement.balance_after,
+                  'Wallet said': movement.wallet_code,
+                  Round: <Link href={`/rounds/${movement.round_id}`}>{movement.round_id}</Link>,
+                  Session: <Link href={`/sessions/${movement.session_id}`}>{movement.session_id}</Link>,
+                  'Transaction id': (
+                    <>
+                      <code>{movement.transaction_id}</code>{' '}
+                      <CopyButton text={movement.transaction_id} what="id" />
+                    </>
                   ),
-                Created: <Moment at={movement.created_at} />,
-                Changed: <Moment at={movement.updated_at} />,
-              }}
-            />
-          </section>
+                  Reference: <code>{movement.reference}</code>,
+                  'Id at the wallet': movement.wallet_transaction_id,
+                  Reverses:
+                    movement.reference_transaction_id === null ? undefined : (
+                      <Link href={`/transactions/${encodeURIComponent(movement.reference_transaction_id)}`}>
+                        {movement.reference_transaction_id}
+                      </Link>
+                    ),
+                  Created: <Moment at={movement.created_at} />,
+                  Changed: <Moment at={movement.updated_at} />,
+                }}
+              />
+            </section>
+          </>
         )}
       </Panel>
       <h2>Calls to the wallet</h2>
@@ -97,5 +102,19 @@ export default function Transaction() {
         }
       </Panel>
     </Page>
+  )
+}
+
+/** What became of the movement, and what is next; from the dossier of its round. */
+function HowItStands({ of: { round_id, transaction_id } }: { of: Movement }) {
+  const { environment } = useDashboard()
+  const path = `dashboard/rounds/${round_id}/dossier`
+  const read = useRead(dossierSchema, path, { environment }, { everyMs: 10_000 })
+  const found = read.data?.movements.find(({ movement }) => movement.transaction_id === transaction_id)
+  if (found === undefined) return null
+  return (
+    <section className="card" aria-label="How it stands">
+      <Sentences of={found.waiting_for} />
+    </section>
   )
 }

@@ -4,7 +4,7 @@ import type { Step } from './steps-of-round.ts'
 export const scale = {
   left: 96,
   margin: 40,
-  lane: 176,
+  lane: 188,
   top: 54,
   rowMin: 30,
   pauseMax: 110,

@@ -4,7 +4,7 @@ import { durationText, laneX, layOut, type Row, scale } from './lay-out.ts'
 import { lanes, stepsOfRound } from './steps-of-round.ts'
 
 const stepsMax = 80
-const textMax = 27
+const textMax = 29
 
 /** The money picture of a round: who told whom what, time running down. */
 export function RoundPicture({ of: dossier }: { of: Dossier }) {
@@ -14,8 +14,8 @@ export function RoundPicture({ of: dossier }: { of: Dossier }) {
     <section className="card picture-card" aria-label="Money picture">
       <h2>Money picture</h2>
       <p className="about">
-        Time runs down, 10 ms to a pixel where rows do not need more; a cut says how long it was. A dashed
-        arrow has an outcome that nobody knows; the arrow that settled it says so.
+        Time runs down: 100 ms are 10 pixels, a row takes 30 at least, and a longer pause is cut and told. A
+        dashed arrow has an unknown outcome; the arrow that settled it says so.
       </p>
       <div className="picture" tabIndex={0} role="region" aria-label="Drawing, scrolls sideways">
         <svg

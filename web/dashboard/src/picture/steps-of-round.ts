@@ -26,8 +26,11 @@ export function stepsOfRound(dossier: Dossier): Step[] {
     ...dossier.events.flatMap(stepsOfEvent),
   ]
   if (completed_at !== null) {
-    const end = round.status === 'SETTLED' ? `gets ${payout} ${currency}` : round.status
-    steps.push(step(completed_at, [pitboss, player], end, round.status === 'SETTLED' ? 'good' : 'problem'))
+    const isPaid = payout !== null && /[1-9]/.test(payout)
+    const end = isPaid ? `gets ${payout} ${currency}` : 'gets nothing'
+    const isSettled = round.status === 'SETTLED'
+    const tone = !isSettled ? 'problem' : isPaid ? 'good' : 'plain'
+    steps.push(step(completed_at, [pitboss, player], isSettled ? end : round.status, tone))
   }
   return steps.toSorted((a, b) => a.atMs - b.atMs)
 }

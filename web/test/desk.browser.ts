@@ -69,6 +69,35 @@ await t.test('the picture of a round tells an unknown outcome and what settled i
   await close()
 })
 
+await t.test('the first view is at most 150 KB of script on the wire, in brotli', async (t) => {
+  const { page, complaints, close } = await casino.window()
+  const encodings: (string | undefined)[] = []
+  page.on('response', (response) => {
+    if (/index-.*\.js$|shared-.*\.js$/.test(response.url()))
+      encodings.push(response.headers()['content-encoding'])
+  })
+  await openAt(page, '', 'Home')
+  await page.waitForLoadState('networkidle')
+  t.ok(encodings.length > 0)
+  t.ok(
+    encodings.every((encoding) => encoding === 'br'),
+    encodings.join(),
+  )
+  const sizes = z
+    .array(z.number())
+    .parse(
+      await page.evaluate(
+        "performance.getEntriesByType('resource').filter((one) => one.name.endsWith('.js')).map((one) => one.encodedBodySize)",
+      ),
+    )
+  t.ok(
+    sizes.reduce((sum, size) => sum + size, 0) <= 150_000,
+    `${sizes.reduce((sum, size) => sum + size, 0)} bytes`,
+  )
+  t.strictSame(complaints, [])
+  await close()
+})
+
 await t.test('the home page says what needs attention, with the press that helps', async (t) => {
   await casino.walletFaults([{ operation: 'credit', player_id: 'waiting', kind: 'http_error' }])
   await play('waiting')

@@ -22,8 +22,8 @@ type Matter = {
 /** What needs attention, the gravest first. */
 export function Attention({ of: { wallet, deliveries, play } }: { of: Overview }) {
   const { user } = useDashboard()
-  const seesEndpoints = whyNot(user.role, 'GET /v1/dashboard/webhooks') === null
-  const endpoint = (id: string) => (seesEndpoints ? `/endpoints/${id}` : `/deliveries?webhook_id=${id}`)
+  const isBuilder = whyNot(user.role, 'GET /v1/dashboard/webhooks') === null
+  const endpoint = (id: string) => (isBuilder ? `/endpoints/${id}` : `/deliveries?webhook_id=${id}`)
   const unheard = [
     ...(play === null ? ['reports'] : []),
     ...(wallet === null ? ['wallet'] : []),
@@ -35,8 +35,8 @@ export function Attention({ of: { wallet, deliveries, play } }: { of: Overview }
           {
             tone: 'problem',
             text: 'The wallet has stopped answering. New stakes are held back until it answers again.',
-            href: '/wallet',
-            act: 'Check the wallet',
+            href: isBuilder ? '/wallet' : '/transactions?status=PENDING',
+            act: isBuilder ? 'Check the wallet' : 'See what waits for it',
           } as const,
         ]
       : []),
@@ -63,7 +63,7 @@ export function Attention({ of: { wallet, deliveries, play } }: { of: Overview }
         </>
       ),
       href: endpoint(id),
-      act: seesEndpoints ? 'Look and resume' : 'See its deliveries',
+      act: isBuilder ? 'Look and resume' : 'See its deliveries',
     })),
     ...(deliveries?.failing ?? []).slice(0, namedMax).map((id) => ({
       tone: 'waiting' as const,

@@ -124,12 +124,15 @@ function OwnSessions() {
               {
                 title: 'Browser',
                 cell: ({ user_agent, current }) => (
-                  <>
+                  <div>
                     {user_agent ?? 'unknown'} {current && <Badge status="THIS ONE" />}
-                  </>
+                  </div>
                 ),
               },
-              { title: 'Address', cell: ({ client_address }) => client_address ?? 'unknown' },
+              {
+                title: 'Address',
+                cell: ({ client_address }) => <span className="nowrap">{client_address ?? 'unknown'}</span>,
+              },
               { title: 'Signed in', cell: ({ created_at }) => <Moment at={created_at} /> },
               { title: 'Last used', cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
               { title: 'Ends', cell: ({ expires_at }) => <Moment at={expires_at} /> },

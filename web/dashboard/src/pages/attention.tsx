@@ -105,7 +105,7 @@ export function Attention({ of: { wallet, deliveries, play } }: { of: Overview }
         </p>
       ) : (
         <ul className="matters">
-          {matters.map(({ tone, text, href, act }, at) => (
+          {gravestFirst(matters).map(({ tone, text, href, act }, at) => (
             <li key={`${href} ${at}`} className="notice" data-tone={tone}>
               <span>{text}</span>
               <Link className="button quiet-button small" href={href}>
@@ -117,6 +117,11 @@ export function Attention({ of: { wallet, deliveries, play } }: { of: Overview }
       )}
     </section>
   )
+}
+
+function gravestFirst(matters: readonly Matter[]): Matter[] {
+  const isGrave = ({ tone }: Matter) => tone === 'problem'
+  return [...matters.filter(isGrave), ...matters.filter((matter) => !isGrave(matter))]
 }
 
 /** An endpoint by its description or address where the role may read it, else by its id. */

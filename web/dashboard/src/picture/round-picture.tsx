@@ -60,7 +60,7 @@ export function RoundPicture({ of: dossier }: { of: Dossier }) {
           The drawing ends after {stepsMax} of {steps.length} steps; the list has all.
         </p>
       )}
-      <details>
+      <details open={window.matchMedia('(max-width: 700px)').matches}>
         <summary>As a list</summary>
         <DataTable
           label="Steps"

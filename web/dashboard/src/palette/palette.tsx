@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useDeferredValue, useId, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { ErrorNotice } from '../parts/error-notice.tsx'
 import { Modal } from '../parts/modal.tsx'
@@ -15,9 +15,11 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const [, navigate] = useLocation()
   const [typed, setTyped] = useState('')
   const [chosen, setChosen] = useState(0)
+  /** Enter was pressed before the answer came. */
+  const [eager, setEager] = useState(false)
   const input = useRef<HTMLInputElement>(null)
   const id = useId()
-  const text = useDeferredValue(typed.trim())
+  const text = typed.trim()
   const search = useSearchById(text)
   const pages: Hit[] = places
     .flatMap(({ places }) => places)
@@ -31,6 +33,12 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     onClose()
     navigate(hit.href)
   }
+  useEffect(() => {
+    if (eager && !search.busy) {
+      setEager(false)
+      go(hits[0])
+    }
+  })
   function onKey(event: KeyboardEvent) {
     const moves: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 }
     const move = moves[event.key]
@@ -40,7 +48,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     }
     if (event.key === 'Enter') {
       event.preventDefault()
-      go(hits[at])
+      if (search.busy && chosen === 0) setEager(true)
+      else go(hits[at])
     }
   }
   return (
@@ -62,6 +71,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           value={typed}
           onChange={(event) => {
             setTyped(event.target.value)
+            setEager(false)
             setChosen(0)
           }}
           onKeyDown={onKey}

@@ -1,8 +1,11 @@
 import { searchReply, type Found } from './search-reply.ts'
 import { ApiError } from '../api/api-error.ts'
 import { useRead } from '../hooks/use-read.ts'
+import { useSettled } from '../hooks/use-settled.ts'
 
 const charactersMin = 3
+/** While somebody types, nothing is asked. */
+const pauseMs = 200
 
 const rooms: Readonly<Record<Found['type'], (id: string) => string>> = {
   session: (id) => `/sessions/${id}`,
@@ -17,12 +20,20 @@ const rooms: Readonly<Record<Found['type'], (id: string) => string>> = {
 
 /** What has this id, with its address in its own environment. */
 export function useSearchById(id: string) {
-  const enabled = id.length >= charactersMin
-  const { data, error, isFetching } = useRead(searchReply, 'dashboard/search', { id }, { enabled })
+  const settled = useSettled(id, pauseMs)
+  const isLong = id.length >= charactersMin
+  const enabled = isLong && settled === id
+  const { data, error, isFetching, isPlaceholderData } = useRead(
+    searchReply,
+    'dashboard/search',
+    { id },
+    { enabled },
+  )
   if (error !== null && !(error instanceof ApiError)) throw error
-  const found = enabled && data !== undefined ? data.data : []
+  // What was found for the text before is no answer to this one.
+  const found = enabled && data !== undefined && !isPlaceholderData ? data.data : []
   return {
-    busy: enabled && isFetching,
+    busy: isLong && (!enabled || isFetching),
     error,
     hits: found.map(({ type, id: of, environment }) => {
       const mode = environment === 'LIVE' ? 'LIVE' : 'TEST'

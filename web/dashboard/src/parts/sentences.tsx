@@ -16,7 +16,7 @@ export function Sentences({ of: sentences }: { of: readonly Sentence[] }) {
   return (
     <ul className="sentences">
       {sentences.map(({ text, about }, at) => (
-        <li key={text}>
+        <li key={`${at} ${text}`}>
           {text}{' '}
           {about !== null && first(at) && (
             <Link href={`${places[about.type]}/${encodeURIComponent(about.id)}`}>

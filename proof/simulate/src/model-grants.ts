@@ -12,14 +12,21 @@ export type ModelGrants = {
 
 /**
  * The collection of free-bet grants, with the promises of storage/grants-store.ts: a use is one atomic
- * step, counted once per round, and so is its return. Whether a round that took none just now had taken one
- * before is a second look, as there.
+ * step, counted once per round, and so is its return; a round that was refused one never gets one. Whether a
+ * round that took none just now had taken one before is a look of its own, as there.
  */
 export function createModelGrants({ now }: { now: () => Date }): ModelGrants {
   const table = new Map<string, GrantDocument>()
 
   const isUsable = ({ remaining, cancelledAt, endsAt }: GrantDocument, at: Date) =>
     remaining > 0 && cancelledAt === null && endsAt > at
+
+  /** The grant, while the round has neither taken a free bet of it nor been refused one. */
+  const undecided = (grantId: string, roundId: string) => {
+    const grant = table.get(grantId)
+    const isDecided = grant?.uses.includes(roundId) === true || grant?.closedTo?.includes(roundId) === true
+    return isDecided ? undefined : grant
+  }
 
   return {
     table,
@@ -39,13 +46,17 @@ export function createModelGrants({ now }: { now: () => Date }): ModelGrants {
         ),
       async use(_scope, grantId, roundId, at) {
         const used = await machine.io('use grant', () => {
-          const grant = table.get(grantId)
-          if (grant === undefined || !isUsable(grant, at) || grant.uses.includes(roundId)) return false
+          const grant = undecided(grantId, roundId)
+          if (grant === undefined || !isUsable(grant, at)) return false
           const { remaining, uses } = grant
           table.set(grantId, { ...grant, remaining: remaining - 1, uses: [...uses, roundId] })
           return true
         })
         if (used) return true
+        await machine.io('close grant', () => {
+          const grant = undecided(grantId, roundId)
+          if (grant !== undefined) table.set(grantId, closedTo(grant, roundId))
+        })
         return machine.io('find use', () => table.get(grantId)?.uses.includes(roundId) === true)
       },
       giveBack: (_scope, grantId, roundId) =>
@@ -53,7 +64,7 @@ export function createModelGrants({ now }: { now: () => Date }): ModelGrants {
           const grant = table.get(grantId)
           if (grant === undefined || !grant.uses.includes(roundId)) return
           const uses = grant.uses.filter((use) => use !== roundId)
-          table.set(grantId, { ...grant, remaining: grant.remaining + 1, uses })
+          table.set(grantId, closedTo({ ...grant, remaining: grant.remaining + 1, uses }, roundId))
         }),
     }),
     give(grant) {
@@ -70,4 +81,8 @@ export function createModelGrants({ now }: { now: () => Date }): ModelGrants {
       })
     },
   }
+}
+
+function closedTo(grant: GrantDocument, roundId: string): GrantDocument {
+  return { ...grant, closedTo: [...(grant.closedTo ?? []), roundId] }
 }

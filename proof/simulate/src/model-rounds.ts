@@ -210,10 +210,12 @@ export function createModelRounds({
         }),
       find: (sequence, transactionId) =>
         machine.io('find refusal', () => refused.get(refusedKey(sequence, transactionId)) ?? null),
-      remove: (sequence, { transactionId, requestHash }) =>
+      remove: (sequence, { transactionId, requestHash, toldAt }) =>
         machine.io('remove refusal', () => {
           const key = refusedKey(sequence, transactionId)
-          if (refused.get(key)?.requestHash === requestHash) refused.delete(key)
+          const kept = refused.get(key)
+          const isSame = kept?.requestHash === requestHash && kept.toldAt.getTime() === toldAt.getTime()
+          if (isSame) refused.delete(key)
         }),
     }),
     commitmentsOf: (machine) => ({

@@ -69,9 +69,9 @@ export function createRefusalsStore({ db }: { db: Db }) {
       return { transactionId, requestHash, code, message, details, toldAt }
     },
 
-    /** Makes room for another request with this id. */
-    async remove(sequence: string, { transactionId, requestHash }: Refusal): Promise<void> {
-      await refusals.deleteOne({ ...of(sequence, transactionId), requestHash })
+    /** Makes room for another request with this id; a refusal of a later time stays. */
+    async remove(sequence: string, { transactionId, requestHash, toldAt }: Refusal): Promise<void> {
+      await refusals.deleteOne({ ...of(sequence, transactionId), requestHash, toldAt })
     },
   }
 }

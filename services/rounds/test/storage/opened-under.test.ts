@@ -89,6 +89,7 @@ t.test('rounds', async (t) => {
     t.equal((await rounds.listByTransaction(scope, 'refused')).length, 0)
     t.equal(await rounds.find(scope, 'refused'), null)
     await refusals.remove(sequence, { ...refusal, requestHash: 'b' })
+    await refusals.remove(sequence, { ...refusal, toldAt: new Date(now.getTime() - 1) })
     t.equal(await insert(roundOf('refused', 2, 'refused')), null, 'another refusal was removed')
     await refusals.remove(sequence, refusal)
     t.ok(await insert(roundOf('refused', 2, 'refused')))

@@ -39,9 +39,6 @@ const roundSteps: Readonly<Record<RoundState['status'], readonly string[]>> = {
   FAILED: ['FAILED'],
 }
 
-/** Longer than any undisturbed step. */
-const promptMs = 50
-
 const eventData = z.object({
   type: z.string(),
   data: z.looseObject({ transaction_id: z.string().optional(), round_id: z.string() }),
@@ -66,9 +63,7 @@ export function createStepChecks(
   asked: ReadonlySet<string>,
 ): StepChecks {
   const told = new Set<string>()
-  const inFlight = new Map<string, Set<{ isHolderAlive: () => boolean; isLate: boolean }>>()
-  /** When the last call of a round was claimed. */
-  const claimedAtMs = new Map<string, number>()
+  const inFlight = new Map<string, Set<{ isHolderAlive: () => boolean }>>()
 
   const holds = (name: string, is: boolean, what: () => string) => {
     if (!is) throw new BrokenInvariant(name, what())
@@ -107,8 +102,6 @@ export function createStepChecks(
         holds('a movement takes legal steps', movementSteps[before.status].includes(status), show)
         holds('the bytes of a movement never change', before.body === after.body, show)
       }
-      if (after.call !== null && after.call !== before?.call)
-        claimedAtMs.set(after.walletRoundId, world().timeline.nowMs())
       holdsToLadder(after, show)
       if (before?.status === status) return
       const moves = after.operation !== null
@@ -190,13 +183,9 @@ export function createStepChecks(
     callSent(roundId, isHolderAlive) {
       const own = inFlight.get(roundId) ?? new Set()
       inFlight.set(roundId, own)
-      // Clocks that differ use up what a lease is longer than its call: then a call must follow its claim at once.
-      const { timeline, faults } = world()
-      const lateMs = timeline.nowMs() - (claimedAtMs.get(roundId) ?? 0)
-      const isLate = faults.clockOffMs > 0 && lateMs > promptMs
-      const others = [...own].filter((call) => call.isHolderAlive() && !call.isLate)
+      const others = [...own].filter((call) => call.isHolderAlive())
       holds('one wallet call in flight per round', others.length === 0, () => roundId)
-      const call = { isHolderAlive, isLate }
+      const call = { isHolderAlive }
       own.add(call)
       return () => own.delete(call)
     },

@@ -54,7 +54,7 @@ const refusals = [
 ]
 const lateMsMax = 40_000
 /** About as long as a call is held before others give it up. */
-const leaseMs = { least: 4000, most: 5000 }
+const leaseMs = { least: 6000, most: 7000 }
 
 /**
  * The sandbox wallet's own rules and ledger behind a network that loses, doubles, delays and garbles.

@@ -13,11 +13,10 @@ import type { AttemptRecord, MovementDocument } from '../storage/movements.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
 
-/**
- * Milliseconds beyond the wallet's timeout after which another process may give up a call as lost: both
- * clocks may differ from the database's.
- */
-const leaseGraceMs = 2 * clockDifferenceMaxMs
+/** Milliseconds between the clocks of two processes: each may differ from the database's. */
+const clocksApartMs = 2 * clockDifferenceMaxMs
+/** Time from its claim in which a call has to be sent; a later one waits for the end of its lease. */
+const sendWithinMs = 2000
 const excerptBytesMax = 4096
 
 export type CallMetrics = {
@@ -36,7 +35,12 @@ export function beginCall(
   at: Date,
   newId: (prefix: string) => string,
 ): Extract<MovementMessage, { kind: 'call-begun' }> {
-  return { kind: 'call-begun', at, token: newId('call'), leaseMs: wallet.timeoutMs + leaseGraceMs }
+  return {
+    kind: 'call-begun',
+    at,
+    token: newId('call'),
+    leaseMs: sendWithinMs + wallet.timeoutMs + clocksApartMs,
+  }
 }
 
 /**
@@ -72,8 +76,8 @@ export function createRunCall({
       document.type === 'BET' ? document.createdAt : null,
       now,
     )
-    // A process that was held up must not send a call that others may have given up as lost.
-    if (now.getTime() + timeoutMs > call.until.getTime()) return document
+    // A process that was held up must not send a call that others may give up as lost before its time-out.
+    if (now.getTime() + timeoutMs + clocksApartMs > call.until.getTime()) return document
     await failpoint(`wallet.${operation}-before-call`)
     const url = addressFor(document.walletUrl, wallet)
     const { body } = document

@@ -22,8 +22,21 @@ export function isCallTimeout(error: unknown): boolean {
 const lostDatabase =
   /^Mongo(Network|NetworkTimeout|ServerSelection|PoolCleared|PoolClosed|NotConnected|TopologyClosed|WaitQueueTimeout)/
 const lostSocket = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'])
-/** A majority that has not taken a write in time. Its driver's name for this differs with the command. */
-const writeConcernTimeout = 64
+/**
+ * Codes of a replica set that elects another primary, shuts down, or has no majority for a write in time. The
+ * driver's name for them differs with the command. Source: MongoDB's error_codes.yml.
+ */
+const electionCodes = new Set<unknown>([
+  64, // WriteConcernTimeout
+  91, // ShutdownInProgress
+  189, // PrimarySteppedDown
+  10_058, // NotPrimary, of an old server
+  10_107, // NotWritablePrimary
+  11_600, // InterruptedAtShutdown
+  11_602, // InterruptedDueToReplStateChange
+  13_435, // NotPrimaryNoSecondaryOk
+  13_436, // NotPrimaryOrSecondary
+])
 const transientLabels = ['RetryableWriteError', 'TransientTransactionError', 'ResetPool']
 const causesMax = 5
 
@@ -37,8 +50,7 @@ export function isOutage(error: unknown): boolean {
   for (let depth = 0; depth < causesMax && current instanceof Error; depth++) {
     if (lostDatabase.test(current.name)) return true
     if ('code' in current && typeof current.code === 'string' && lostSocket.has(current.code)) return true
-    if (current.name.startsWith('Mongo') && 'code' in current && current.code === writeConcernTimeout)
-      return true
+    if (current.name.startsWith('Mongo') && 'code' in current && electionCodes.has(current.code)) return true
     if ('errorLabelSet' in current && current.errorLabelSet instanceof Set) {
       const labels = current.errorLabelSet
       if (transientLabels.some((label) => labels.has(label))) return true

@@ -22,6 +22,13 @@ const cases: [what: string, error: unknown, outage: boolean][] = [
     }),
     true,
   ],
+  [
+    'a primary that stepped down after the write',
+    new MongoWriteConcernError({ ok: 1, writeConcernError: { code: 189, errmsg: 'stepped down' } }),
+    true,
+  ],
+  ['no primary', new MongoServerError({ message: 'not primary', code: 10_107 }), true],
+  ['a command that an election ended', new MongoServerError({ message: 'interrupted', code: 11_602 }), true],
   ['a duplicate key', new MongoServerError({ message: 'E11000', code: 11_000 }), false],
   ['a mistake of ours', new TypeError('undefined is not a function'), false],
   ['something that is no error', 'ECONNRESET', false],

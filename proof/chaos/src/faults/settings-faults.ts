@@ -73,10 +73,12 @@ export async function disturbSettings({
         '--reason',
         'chaos',
       )
-    if (!(await succeeds(() => set('yes'), 1))) return
-    done(tenancy, 'suspended')
     const ms = random.between(suspendedMs.least, suspendedMs.most)
-    await rest(ms, stopping)
+    // A command without an answer may have done it.
+    if (await succeeds(() => set('yes'), 1)) {
+      done(tenancy, 'suspended')
+      await rest(ms, stopping)
+    }
     if (!(await succeeds(() => set('no'), opsTries))) throw new Error(`${tenancy.name} stays suspended`)
   }
 

@@ -166,17 +166,26 @@ t.test('a mines round that had ended is ended again as its event told it', async
   t.equal((await rig.round(open)).status, 'OPEN', 'no event tells its end')
 })
 
-t.test('a round that was voided is voided again', async (t) => {
+t.test('a round that was abandoned is abandoned again, by the refund that it had', async (t) => {
   const rig = await startRig(t)
-  const session = await rig.openSession({ game: 'mines' })
-  const { round_id: roundId } = await rig.play(session)
+  const { round_id: roundId } = await rig.play(await rig.openSession({ game: 'mines' }))
   const end = { status: 'VOIDED', payout: '0.00', outcome: null, end_reason: 'abandoned' } as const
+  t.equal((await rig.bus.call(opsEndRoundAsTold, { order, roundId, end })).status, 'VOIDED')
+  t.match(await rig.round(roundId), { status: 'VOIDED', payout: '0.00', end_reason: 'abandoned' })
+  const refunds = rig.wallet.asked.filter(({ type }) => type === 'REFUND')
+  t.equal(refunds.length, 1, 'wallet-bridge knows its id when it was paid before')
+})
+
+t.test('a round whose stake went back for another reason is voided again', async (t) => {
+  const rig = await startRig(t)
+  const { round_id: roundId } = await rig.play(await rig.openSession({ game: 'mines' }))
+  const end = { status: 'VOIDED', payout: '0.00', outcome: null, end_reason: 'returned' } as const
   const again = () => rig.bus.call(opsEndRoundAsTold, { order, roundId, end })
   t.equal(await codeOf(again()), 'CONFLICT', 'its stake has not gone back')
   const [stake] = rig.wallet.asked
   rig.wallet.end(rig.scope, stake?.transactionId ?? '', 'REFUNDED')
   t.equal((await again()).status, 'VOIDED')
-  t.match(await rig.round(roundId), { status: 'VOIDED', payout: '0.00' })
+  t.match(await rig.round(roundId), { status: 'VOIDED', payout: '0.00', end_reason: 'returned' })
 })
 
 t.test('a free round that was voided is voided again, and its free bet is back', async (t) => {

@@ -48,7 +48,9 @@ export function createEndAsTold({
         after: end,
       }),
     )
-    const current = await actor.review(stored)
+    // What the wallet says of the stake of an abandoned round would end it for another reason.
+    const isAbandoned = play === null && end.end_reason === 'abandoned' && round.status === 'OPEN'
+    const current = isAbandoned ? stored : await actor.review(stored)
     if (current.round.status === 'PENDING') return 'PENDING'
     const ended = await actor.send(current, { type: 'end-as-told', play, endReason: end.end_reason })
     return (await settleRound(ended, { recover: false })).round.status

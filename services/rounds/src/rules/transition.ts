@@ -152,7 +152,11 @@ function abandon(round: RoundState, since: Date, context: RoundContext): Step {
   if (round.actions.length > 0) {
     return { ...applyPlay(round, context.play(round.actions, true), context), endReason: 'abandoned' }
   }
-  if (round.freeBet) return giveGrantBack(round)
+  return round.freeBet ? giveGrantBack(round) : giveStakeBack(round, context)
+}
+
+/** Owes an abandoned round's only stake to its player. */
+function giveStakeBack(round: RoundState, context: RoundContext): Step {
   const [stake] = round.stakes
   if (stake === undefined) return 'unchanged'
   const reversal = {
@@ -184,8 +188,12 @@ function endAsTold(
   if (round.status !== 'OPEN') return 'unchanged'
   const other = refuse('CONFLICT', { message: 'Seed and bet of the round give another end.' })
   if (round.driver === 'operator' || isBeingReturned(round)) return other
-  // The stake of any other voided round has gone back: wallet-bridge tells that.
-  if (play === null) return round.freeBet && round.actions.length === 0 ? giveGrantBack(round) : other
+  if (play === null) {
+    // The refund has the id of the one that was paid, and moves nothing then. Of a stake that went back for
+    // another reason wallet-bridge tells.
+    if (round.actions.length > 0 || endReason !== 'abandoned') return other
+    return round.freeBet ? giveGrantBack(round) : giveStakeBack(round, context)
+  }
   const ended = applyPlay(round, context.play(play.actions, true), context)
   if (ended.status === 'OPEN' || ended.payout !== play.payout) return other
   const tile = ended.actions.at(-1)

@@ -7,7 +7,7 @@ const page = z.object({
   data: z.array(z.record(z.string(), z.unknown())),
   next_cursor: z.string().nullable(),
 })
-const triesMax = 100
+const triesMax = 600
 const everyMs = 200
 
 export type OperatorClient = {

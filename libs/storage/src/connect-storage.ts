@@ -4,6 +4,7 @@ import { isLoopbackMongodb } from '@pitboss/runtime/production-rules'
 import type { ServiceHost } from '@pitboss/runtime/run-service'
 import { type Db, type Document, MongoClient } from 'mongodb'
 import type { Logger } from 'pino'
+import { endClosedWrites } from './end-closed-writes.ts'
 import { assertOwnDatabaseAlone, databaseOf } from './foreign-databases.ts'
 
 const serverSelectionTimeoutMs = 3000
@@ -48,6 +49,7 @@ export async function connectStorage({
   logger: Logger
   clock?: Clock
 }): Promise<Storage> {
+  endClosedWrites()
   const client = new MongoClient(url, {
     writeConcern: { w: 'majority', journal: true, wtimeoutMS: writeConcernTimeoutMs },
     readConcern: { level: 'majority' },

@@ -84,6 +84,8 @@ export async function recordCalls({
       agent: false,
     }
     const ask = () => {
+      // The caller has gone before its request was read whole: the wallet never gets it.
+      if (isKept) return
       const body = Buffer.concat(chunks)
       const id = call.operation === 'debit' ? (ids.exec(body.toString())?.[1] ?? null) : null
       const known = id === null ? undefined : refused.get(id)

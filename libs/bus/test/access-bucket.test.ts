@@ -3,7 +3,7 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import { withEngines } from '@pitboss/testing/with-engines'
 import t from 'tap'
 import { createAccessBucket, watchAccessBucket } from '../src/access-bucket.ts'
-import { applyTopology } from '@pitboss/ops/apply-topology'
+import { applyTopology } from '../src/apply-topology.ts'
 import { connectBus } from '../src/connect-bus.ts'
 import { memoryLogger } from './fixtures/memory-logger.ts'
 

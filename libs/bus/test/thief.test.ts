@@ -14,7 +14,7 @@ import {
 } from 'nats'
 import t from 'tap'
 import { natsAccounts } from '@pitboss/stack/nats/accounts'
-import { applyTopology } from '@pitboss/ops/apply-topology'
+import { applyTopology } from '../src/apply-topology.ts'
 import { type NatsUser, natsUsers } from '@pitboss/stack/nats/permissions'
 import { eventSubject } from '../src/topology.ts'
 

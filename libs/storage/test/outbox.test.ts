@@ -1,5 +1,5 @@
 import { jetstreamManager } from '@nats-io/jetstream'
-import { applyTopology } from '@pitboss/ops/apply-topology'
+import { applyTopology } from '@pitboss/bus/apply-topology'
 import { connectBus } from '@pitboss/bus/connect-bus'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'

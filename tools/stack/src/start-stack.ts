@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { natsAccounts } from './nats/accounts.ts'
-import { applyTopology } from '@pitboss/ops/apply-topology'
+import { applyTopology } from '@pitboss/bus/apply-topology'
 import { type Bus, connectBus } from '@pitboss/bus/connect-bus'
 import { checkEngineSettings } from '@pitboss/engines/engine-settings'
 import { reasonOf } from '@pitboss/engines/engine-error'

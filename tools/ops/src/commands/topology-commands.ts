@@ -1,5 +1,5 @@
 import { JetStreamApiError } from '@nats-io/jetstream'
-import { applyTopology } from '../apply-topology.ts'
+import { applyTopology } from '@pitboss/bus/apply-topology'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { type Command, Option } from 'commander'
 import { onRun, withChangeFlags } from '../ops-run.ts'

@@ -1,6 +1,6 @@
 import { type JetStreamManager, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream'
-import type { Bus } from '@pitboss/bus/connect-bus'
-import { type ConsumerDeclaration, type StreamDeclaration, topology } from '@pitboss/bus/topology'
+import type { NatsConnection } from 'nats'
+import { type ConsumerDeclaration, type StreamDeclaration, topology } from './topology.ts'
 
 const streamNotFound = [10_059]
 /** In a dry run the stream of a consumer may not be there yet either. */
@@ -23,7 +23,7 @@ export type TopologyChange = {
  * @throws Error naming the stream or consumer and the fields that differ.
  */
 export async function applyTopology(
-  nc: Bus['nc'],
+  nc: NatsConnection,
   { replicas, dryRun = false, streams = topology.streams, consumers = topology.consumers }: ApplyOptions,
 ): Promise<TopologyChange[]> {
   const manager = await jetstreamManager(nc)

@@ -3,6 +3,7 @@ import type { Caller } from '@pitboss/contracts/caller'
 import type { Movement, TransactionBody } from '@pitboss/contracts/objects/movement'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import type { Placed } from '../clients/wallet.ts'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
 import { isWithin, type Limits, narrow, readAmount } from '../rules/limits.ts'
@@ -82,10 +83,10 @@ export function createOperatorMovements({
 
   /** @throws ServiceError ROUND_NOT_FOUND; VALIDATION_ERROR for a round that the service plays */
   async function findDriven({ scope }: Caller, roundId: string): Promise<StoredRound> {
-    const seen = await rounds.find(scope, roundId)
-    // A primary that has been replaced does not know what came since, and this answer is definite.
-    if (seen === null) await rounds.confirmPrimary()
-    const stored = seen ?? (await rounds.find(scope, roundId))
+    const stored = await readConfirmed(() => rounds.find(scope, roundId), {
+      confirm: () => rounds.confirmPrimary(),
+      isEmpty: (found) => found === null,
+    })
     if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
     if (stored.round.driver !== 'operator') {
       throw invalidField('round_id', 'is a round that the service plays')

@@ -3,6 +3,7 @@ import type { Caller } from '@pitboss/contracts/caller'
 import type { TransactionBody } from '@pitboss/contracts/objects/movement'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import { readAmount } from '../rules/limits.ts'
 import {
   assertDone,
@@ -89,10 +90,10 @@ export function createSettleMovement({
    * the movement; the others have ended without it.
    */
   async function findReferenced({ scope }: Caller, transactionId: string): Promise<StoredRound> {
-    const seen = await rounds.listByTransaction(scope, transactionId)
-    // A primary that has been replaced does not know what came since, and this answer is definite.
-    if (seen.length === 0) await rounds.confirmPrimary()
-    const found = seen.length === 0 ? await rounds.listByTransaction(scope, transactionId) : seen
+    const found = await readConfirmed(() => rounds.listByTransaction(scope, transactionId), {
+      confirm: () => rounds.confirmPrimary(),
+      isEmpty: (rows) => rows.length === 0,
+    })
     const stored = found.find(({ round }) => !endedWithout(round)) ?? found[0]
     if (stored === undefined) throw new ServiceError('TRANSACTION_NOT_FOUND')
     return stored

@@ -4,6 +4,7 @@ import { fencedUpdate } from '@pitboss/storage/change-fenced'
 import { createdWithin } from '@pitboss/storage/created-within'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import { outboxIndex } from '@pitboss/storage/outbox'
+import { confirmPrimary } from '@pitboss/storage/confirm-primary'
 import type { Collection, Db, Filter, FindOneOptions } from 'mongodb'
 import { type Refusal, refusalsMax } from '../rules/refusal.ts'
 import { isUnfinished, type RoundState } from '../rules/round.ts'
@@ -153,14 +154,7 @@ export function createRoundsStore({ db }: { db: Db }) {
       return documents.map(decodeRound).sort((a, b) => (a.round.id < b.round.id ? -1 : 1))
     },
 
-    /**
-     * Returns once the primary has been confirmed by its majority: a write that changes nothing. What is read
-     * afterwards is not from a primary that had been replaced before.
-     * @throws MongoError when there is none
-     */
-    async confirmPrimary(): Promise<void> {
-      await rounds.updateOne({ _id: 'none' }, { $set: { version: 0 } })
-    },
+    confirmPrimary: () => confirmPrimary(rounds),
 
     /** The round with the highest nonce of its sequence, which alone can be unfinished. */
     findLast: (sequence: string) => findOne(playedIn(sequence), { sort: { nonce: -1 } }),

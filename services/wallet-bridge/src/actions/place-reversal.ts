@@ -2,6 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import { documentOf, initialState, normaliseAmount } from '../records/new-movement.ts'
 import { advanceMovement } from '../rules/advance-movement.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
@@ -69,12 +70,13 @@ export function createPlaceReversal(deps: PlaceDeps): PlaceReversal {
     stake: MovementSpec | undefined,
     message: MovementMessage,
   ): Promise<Stored> {
-    const find = async () =>
-      referenceTransactionId === null ? null : movements.find(scope, referenceTransactionId)
-    const seen = await find()
-    // A primary that has been replaced does not know what came since, and this answer is definite.
-    if (seen === null) await movements.confirmPrimary()
-    const present = seen ?? (await find())
+    const present =
+      referenceTransactionId === null
+        ? null
+        : await readConfirmed(() => movements.find(scope, referenceTransactionId), {
+            confirm: () => movements.confirmPrimary(),
+            isEmpty: (found) => found === null,
+          })
     if (present !== null) return { document: present, created: false }
     const isOwn = stake?.transactionId === referenceTransactionId && stake?.type === 'BET'
     if (type !== 'ROLLBACK' || stake === undefined || !isOwn) throw new ServiceError('TRANSACTION_NOT_FOUND')

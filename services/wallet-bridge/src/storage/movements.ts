@@ -7,6 +7,7 @@ import { insertedFirst, isDuplicateKey } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { outboxIndex } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
+import { confirmPrimary } from '@pitboss/storage/confirm-primary'
 import type { Collection, Db, Document, UpdateFilter } from 'mongodb'
 import { callingRoundOf, movementIdOf, scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
 import type { MovementState, WalletOperation } from '../rules/movement.ts'
@@ -102,10 +103,7 @@ export type StakeStanding = Pick<MovementState, 'status' | 'reversal'>
 export type MovementStore = {
   insert(document: MovementDocument): Promise<InsertResult>
   find(scope: Scope, transactionId: string): Promise<MovementDocument | null>
-  /**
-   * Returns once the primary has been confirmed by its majority, by a write that changes nothing: what is read
-   * afterwards is not from a primary that had been replaced before.
-   */
+  /** As `confirmPrimary` of libs/storage. */
   confirmPrimary(): Promise<void>
   findById(id: string): Promise<MovementDocument | null>
   /** The movement of the round whose call is in flight, if any. */
@@ -144,9 +142,7 @@ export function createMovements(db: Db): Movements {
       return (await findById(document._id)) === null ? 'round-busy' : 'taken'
     },
     find: (scope, transactionId) => findById(movementIdOf(scope, transactionId)),
-    async confirmPrimary() {
-      await collection.updateOne({ _id: 'none' }, { $set: { version: 0 } })
-    },
+    confirmPrimary: () => confirmPrimary(collection),
     findCalling: (callingRound) => collection.findOne({ callingRound }),
     ofRound: (scope, roundId, limit) =>
       collection

@@ -176,8 +176,8 @@ function giveGrantBack(round: RoundState): RoundState {
 }
 
 /**
- * Ends a round as it had ended before its database was set back: its seed and bet give the same outcome, payout
- * and win id, so wallet and wallet-bridge know the win if it was paid.
+ * Ends a round as it had ended before its database was set back: its seed and bet give the same outcome,
+ * payout and win id, so wallet and wallet-bridge know the win if it was paid.
  */
 function endAsTold(
   round: RoundState,
@@ -196,16 +196,15 @@ function endAsTold(
   }
   const ended = applyPlay(round, context.play(play.actions, true), context)
   if (ended.status === 'OPEN' || ended.payout !== play.payout) return other
-  const tile = ended.actions.at(-1)
-  const finalAction =
-    ended.endReason === 'cashout'
-      ? endReason === 'abandoned'
-        ? null
-        : ({ kind: 'cashout' } as const)
-      : tile === undefined
-        ? null
-        : ({ kind: 'reveal', tile } as const)
+  const finalAction = finalActionOf(ended, endReason)
   return { ...ended, endReason, finalAction, lastActionAt: context.now }
+}
+
+/** The action that ended the round; null when the clock did, or a game of one shot. */
+function finalActionOf(ended: RoundState, endReason: string | null): RoundState['finalAction'] {
+  if (ended.endReason === 'cashout') return endReason === 'abandoned' ? null : { kind: 'cashout' }
+  const tile = ended.actions.at(-1)
+  return tile === undefined ? null : { kind: 'reveal', tile }
 }
 
 /** Whether the only stake of a round that we play is on its way back. */

@@ -6,34 +6,11 @@ import { checkRefusals } from '../src/check/check-refusals.ts'
 import { checkReport } from '../src/check/check-report.ts'
 import type { LedgerEntry, Movement, ReportRow, Round } from '../src/check/rows.ts'
 import { parseSources } from '../src/check/sources.ts'
-import { createVerdict, type Verdict } from '../src/check/verdict.ts'
+import { createVerdict } from '../src/check/verdict.ts'
 import { inCurrency } from '../src/in-currency.ts'
+import { brokenBy, noRows, sampledAt, sampleMovement, sampleRound } from './fixtures/sample-rows.ts'
 
-const at = '2026-01-01T12:00:00.000Z'
-
-function brokenBy(check: (verdict: Verdict) => void): string[] {
-  const verdict = createVerdict()
-  check(verdict)
-  return verdict.invariants().flatMap(({ name, violations }) => (violations.length === 0 ? [] : [name]))
-}
-
-function movement(more: Partial<Movement>): Movement {
-  return {
-    ...{ transaction_id: 'bet-1', reference: 'txn_1', type: 'BET', status: 'SUCCESS', amount: '100' },
-    ...{ currency: 'JPY', player_id: 'p', round_id: 'rnd_1', free_bet: false, wallet_code: null },
-    ...{ reference_transaction_id: null, created_at: at, updated_at: at },
-    ...more,
-  }
-}
-
-function round(more: Partial<Round>): Round {
-  return {
-    ...{ round_id: 'rnd_1', player_id: 'p', game: 'dice', status: 'SETTLED', stake: '100', payout: '150' },
-    ...{ currency: 'JPY', free_bet: false, driver: 'game', wallet_round_id: 'w', end_reason: null },
-    ...{ fairness: { nonce: 1, server_seed: null }, created_at: at, completed_at: at },
-    ...more,
-  }
-}
+const at = sampledAt
 
 function entry(more: Partial<LedgerEntry>): LedgerEntry {
   return {
@@ -50,35 +27,31 @@ function sources(given: {
   ledger?: LedgerEntry[]
   balances?: [string, Record<string, string>][]
 }) {
-  return parseSources({
-    ...{ movements: [], rounds: [], ledger: [], balances: [], grants: [], events: [] },
-    ...{ accepted: new Map(), clockSlackMs: 0 },
-    ...given,
-  })
+  return parseSources({ ...noRows, ...given })
 }
 
 await t.test('a report that differs from the movements of its day is found', (t) => {
-  const win = movement({ transaction_id: 'win-1', type: 'WIN', amount: '150' })
+  const win = sampleMovement({ transaction_id: 'win-1', type: 'WIN', amount: '150' })
   const reported = (more: Partial<ReportRow>, ...movements: Movement[]) => {
     const row = {
       ...{ day: '2026-01-01', currency: 'JPY', rounds: 1, refunds: '0' },
       ...{ stakes: '100', payouts: '150', ggr: '-50' },
       ...more,
     }
-    const given = { report: [row], rounds: [round({})], movements, restored: null }
+    const given = { report: [row], rounds: [sampleRound({})], movements, restored: null }
     return brokenBy((verdict) => checkReport(given, verdict))
   }
   const stakes = 'reports: stakes less refunds of a day are what its bets took'
-  t.strictSame(reported({}, movement({}), win), [])
-  t.strictSame(reported({ stakes: '200', ggr: '50' }, movement({}), win), [stakes])
-  t.strictSame(reported({ stakes: '200', refunds: '100' }, movement({}), win), [])
-  t.strictSame(reported({ payouts: '149', ggr: '-49' }, movement({}), win), [
+  t.strictSame(reported({}, sampleMovement({}), win), [])
+  t.strictSame(reported({ stakes: '200', ggr: '50' }, sampleMovement({}), win), [stakes])
+  t.strictSame(reported({ stakes: '200', refunds: '100' }, sampleMovement({}), win), [])
+  t.strictSame(reported({ payouts: '149', ggr: '-49' }, sampleMovement({}), win), [
     'reports: payouts of a day are what its wins paid',
   ])
-  t.strictSame(reported({ ggr: '-49' }, movement({}), win), [
+  t.strictSame(reported({ ggr: '-49' }, sampleMovement({}), win), [
     'reports: ggr is stakes less refunds and payouts',
   ])
-  t.strictSame(reported({ day: '2026-01-02' }, movement({}), win), [
+  t.strictSame(reported({ day: '2026-01-02' }, sampleMovement({}), win), [
     stakes,
     'reports: payouts of a day are what its wins paid',
     'reports: every row has rounds behind it',
@@ -89,7 +62,7 @@ await t.test('a report that differs from the movements of its day is found', (t)
 await t.test('balances are compared in the decimals of their currency', (t) => {
   const money = (currency: string, amount: string, balance: string) => {
     const given = sources({
-      movements: [movement({ currency, amount })],
+      movements: [sampleMovement({ currency, amount })],
       ledger: [entry({ currency, amount, effect: `-${amount}` })],
       balances: [['p', { [currency]: balance }]],
     })
@@ -108,7 +81,7 @@ await t.test('balances are compared in the decimals of their currency', (t) => {
 
 await t.test("an entry of another account's movement with the same id is found", (t) => {
   const given = sources({
-    movements: [movement({})],
+    movements: [sampleMovement({})],
     ledger: [entry({ reference: 'txn_2' })],
     balances: [['p', { JPY: '900' }]],
   })
@@ -120,7 +93,7 @@ await t.test("an entry of another account's movement with the same id is found",
 })
 
 await t.test('an entry of the ledger whose call nobody saw is found', (t) => {
-  const given = { ...sources({ movements: [movement({})], ledger: [entry({})] }) }
+  const given = { ...sources({ movements: [sampleMovement({})], ledger: [entry({})] }) }
   const call = { seq: 1, at, operation: 'debit', transaction_id: 'bet-1', duration_ms: 5, body: '{}' }
   const calls = (...seen: (typeof call)[]) =>
     brokenBy((verdict) => checkCalls({ ...given, calls: seen }, 1000, verdict))

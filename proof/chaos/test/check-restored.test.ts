@@ -2,48 +2,34 @@ import t from 'tap'
 import { checkRestored, isExcused, type RestoredPart } from '../src/check/restored.ts'
 import type { Event, Movement, Round } from '../src/check/rows.ts'
 import { parseSources } from '../src/check/sources.ts'
-import { createVerdict } from '../src/check/verdict.ts'
 import { planRestore } from '../src/faults/restored-database.ts'
 import { createRandom } from '../src/random.ts'
+import {
+  brokenBy as brokenRules,
+  noRows,
+  sampledAt,
+  sampleMovement,
+  sampleRound,
+} from './fixtures/sample-rows.ts'
 
-const at = '2026-01-01T12:00:00.000Z'
+const at = sampledAt
 const lost: RestoredPart = {
   lost: new Map([['rnd_lost', { sequence: 'p/dice', nonce: 3 }]]),
   changed: new Set(['rnd_changed']),
   transactionIds: new Set(['bet-lost']),
 }
 
-function movement(more: Partial<Movement>): Movement {
-  return {
-    ...{ transaction_id: 'bet-lost', reference: 'txn_1', type: 'BET', status: 'SUCCESS', amount: '100' },
-    ...{ currency: 'JPY', player_id: 'p', round_id: 'rnd_lost', free_bet: false, wallet_code: null },
-    ...{ reference_transaction_id: null, created_at: at, updated_at: at },
-    ...more,
-  }
-}
-
-function round(more: Partial<Round>): Round {
-  return {
-    ...{ round_id: 'rnd_1', player_id: 'p', game: 'dice', status: 'SETTLED', stake: '100', payout: '150' },
-    ...{ currency: 'JPY', free_bet: false, driver: 'game', wallet_round_id: 'w', end_reason: null },
-    ...{ fairness: { nonce: 3, server_seed: null }, created_at: at, completed_at: at },
-    ...more,
-  }
-}
+const movement = (more: Partial<Movement>) =>
+  sampleMovement({ transaction_id: 'bet-lost', round_id: 'rnd_lost', ...more })
+const round = (more: Partial<Round>) => sampleRound({ fairness: { nonce: 3, server_seed: null }, ...more })
 
 function event(type: string, roundId: string): Event {
   return { id: `evt_${type}`, type, created_at: at, environment: 'SANDBOX', data: { round_id: roundId } }
 }
 
 function brokenBy(given: { movements?: Movement[]; rounds?: Round[]; events?: Event[] }): string[] {
-  const verdict = createVerdict()
-  const parsed = parseSources({
-    ...{ movements: [], rounds: [], ledger: [], balances: [], grants: [], events: [] },
-    ...{ accepted: new Map(), clockSlackMs: 0 },
-    ...given,
-  })
-  checkRestored({ ...parsed, restored: lost }, verdict)
-  return verdict.invariants().flatMap(({ name, violations }) => (violations.length === 0 ? [] : [name]))
+  const sources = { ...parseSources({ ...noRows, ...given }), restored: lost }
+  return brokenRules((verdict) => checkRestored(sources, verdict))
 }
 
 await t.test('a stake without its round must have gone back', (t) => {

@@ -7,7 +7,7 @@ import { checkSchedule } from '../src/check/check-schedule.ts'
 import { longestWaitMs } from '../src/check/ladder.ts'
 import type { Movement, Round } from '../src/check/rows.ts'
 import { parseSources } from '../src/check/sources.ts'
-import { createVerdict, type Verdict } from '../src/check/verdict.ts'
+import { brokenBy, noRows, sampleMovement, sampleRound } from './fixtures/sample-rows.ts'
 
 const startMs = Date.UTC(2026, 0, 1)
 const s = 1000
@@ -15,62 +15,14 @@ const min = 60 * s
 const h = 60 * min
 const at = (ms: number) => new Date(startMs + ms).toISOString()
 
-/** The names of the promises that a check finds broken. */
-function brokenBy(check: (verdict: Verdict) => void): string[] {
-  const verdict = createVerdict()
-  check(verdict)
-  return verdict.invariants().flatMap(({ name, violations }) => (violations.length === 0 ? [] : [name]))
-}
-
-const none = {
-  movements: [],
-  rounds: [],
-  grants: [],
-  events: [],
-  ledger: [],
-  balances: [],
-  accepted: new Map(),
-  clockSlackMs: 0,
-}
-
-function movement(more: Partial<Movement>): Movement {
-  return {
-    transaction_id: 'bet-1',
-    reference: 'txn_1',
-    type: 'BET',
-    status: 'SUCCESS',
-    amount: '1.00',
-    currency: 'USD',
-    player_id: 'p',
-    round_id: 'rnd_1',
-    free_bet: false,
-    reference_transaction_id: null,
-    wallet_code: null,
-    created_at: at(0),
-    updated_at: at(0),
+const inDollars = { currency: 'USD', created_at: at(0) } as const
+const movement = (more: Partial<Movement>) =>
+  sampleMovement({ ...inDollars, amount: '1.00', updated_at: at(0), ...more })
+const round = (more: Partial<Round>) =>
+  sampleRound({
+    ...{ ...inDollars, stake: '1.00', payout: '0.00', free_bet: true, completed_at: at(1) },
     ...more,
-  }
-}
-
-function round(more: Partial<Round>): Round {
-  return {
-    round_id: 'rnd_1',
-    player_id: 'p',
-    game: 'dice',
-    status: 'SETTLED',
-    stake: '1.00',
-    payout: '0.00',
-    currency: 'USD',
-    free_bet: true,
-    driver: 'game',
-    wallet_round_id: 'w',
-    fairness: { nonce: 1, server_seed: null },
-    created_at: at(0),
-    completed_at: at(1),
-    end_reason: null,
-    ...more,
-  }
-}
+  })
 
 await t.test('the longest wait by age is the ladder of the contract, divided by the time scale', (t) => {
   const ages: [ageMs: number, waitMs: number][] = [
@@ -208,7 +160,7 @@ await t.test('a refusal that does not stay true is found, one that another reque
       ['bet-1', { roundId: 'rnd_1', atMs: startMs + acceptedMs }],
       ['rbk-1', { roundId: 'rnd_1', atMs: startMs + acceptedMs }],
     ])
-    const sources = parseSources({ ...none, movements, ledger: [debit], accepted })
+    const sources = parseSources({ ...noRows, movements, ledger: [debit], accepted })
     return brokenBy((verdict) => checkRefusals(entries, sources, verdict))
   }
   const nothing = 'refusals: what was refused for good never has an effect'
@@ -238,7 +190,7 @@ await t.test('a refusal that does not stay true is found, one that another reque
 await t.test('a free bet that is used and not played, or played twice, is found', (t) => {
   const grants = (remaining: number, ...rounds: Round[]) => {
     const grant = { grant_id: 'frb_1', player_id: 'p', game: 'dice', count: 3, remaining }
-    return brokenBy((verdict) => checkGrants(parseSources({ ...none, grants: [grant], rounds }), verdict))
+    return brokenBy((verdict) => checkGrants(parseSources({ ...noRows, grants: [grant], rounds }), verdict))
   }
   const uses = 'free bets: as many are used as free rounds stand'
   t.strictSame(grants(2, round({})), [])

@@ -2,10 +2,10 @@ import { BrokenInvariant } from './check-steps.ts'
 import type { World } from './world.ts'
 
 /**
- * The promises that outlast movements which were set back, while the operator's wallet and rounds keep what they
- * know. Recovery may leave a movement unknown for good, a round that waits for it, or a win that its round has taken
- * back since; it never takes a stake or
- * pays a win or a refund of a round a second time, for what is asked again is asked under its first id.
+ * The promises that outlast movements which were set back, while the operator's wallet and rounds keep what
+ * they know. Recovery may leave a movement unknown for good, a round that waits for it, or a win that its
+ * round has taken back since; it never takes a stake or pays a win or a refund of a round a second time, for
+ * what is asked again is asked under its first id.
  * @throws BrokenInvariant
  */
 export function checkMovementsRestored({ rounds, wallet: { ledger } }: World): void {

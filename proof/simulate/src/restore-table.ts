@@ -18,8 +18,8 @@ export function createOperations({ timeline, random, faults, trace }: World): Ma
 }
 
 /**
- * Takes the processes of a table away, sets it back, and starts them again; rounds are healed before that as the
- * runbook says. The operator's wallet keeps what it was told.
+ * Takes the processes of a table away, sets it back, and starts them again; rounds are healed before that as
+ * the runbook says. The operator's wallet keeps what it was told.
  */
 export function restoreTable(
   table: 'rounds' | 'movements',

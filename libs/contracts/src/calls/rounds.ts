@@ -106,8 +106,8 @@ export const startedRound = z.strictObject({
   nonce: z.int().min(1),
 })
 /**
- * Moves nonce sequences beyond the nonces of rounds that events know and the database lacks. The reply has those
- * rounds; a dry run only lists them.
+ * Moves nonce sequences beyond the nonces of rounds that events know and the database lacks. The reply has
+ * those rounds; a dry run only lists them.
  */
 export const opsSkipNonces = defineCall('rounds.v1.ops.nonces-skip', {
   callers: ['ops'],
@@ -116,8 +116,8 @@ export const opsSkipNonces = defineCall('rounds.v1.ops.nonces-skip', {
   budgetMs: 20_000,
 })
 /**
- * Rounds of an account that the game drives and that have not ended, newest first. `next` is the `after` of the
- * following page; null after the last one.
+ * Rounds of an account that the game drives and that have not ended, newest first. `next` is the `after` of
+ * the following page; null after the last one.
  */
 export const opsUnendedRounds = defineCall('rounds.v1.ops.rounds-unended', {
   callers: ['ops'],

@@ -44,8 +44,9 @@ const stored = z.looseObject({
 type Parts = { product: Product; note: (text: string) => void }
 
 /**
- * When the copy is taken and how old it is when it comes back; null for a run without a restore. A run that is
- * asked for one has it, and of the long ones one in four. It leaves the last two fifths of the run to other faults.
+ * When the copy is taken and how old it is when it comes back; null for a run without a restore. A run that
+ * is asked for one has it, and of the long ones one in four. It leaves the last two fifths of the run to
+ * other faults.
  */
 export function planRestore(
   seconds: number,
@@ -74,8 +75,9 @@ export async function copyDatabase({ product, note }: Parts): Promise<Copy> {
 }
 
 /**
- * Sets the database of rounds back to the copy and heals it by the commands of docs/runbook.md, "The database of
- * rounds was restored": play is off, the processes of rounds are gone, and what their outboxes held has been sent.
+ * Sets the database of rounds back to the copy and heals it by the commands of docs/runbook.md, "The database
+ * of rounds was restored": play is off, the processes of rounds are gone, and what their outboxes held has
+ * been sent.
  */
 export async function restoreDatabase(
   copy: Copy,

@@ -126,7 +126,10 @@ function through(url: string, { port }: FaultProxy): string {
   return changed.href
 }
 
-/** Half of the replicas let the driver repeat a write, as a cluster's address does; the embedded one's does not. */
+/**
+ * Half of the replicas let the driver repeat a write, as a cluster's address does; the embedded one's does
+ * not.
+ */
 function withRetries(url: string, retries: boolean): string {
   const changed = new URL(url)
   changed.searchParams.set('retryWrites', String(retries))

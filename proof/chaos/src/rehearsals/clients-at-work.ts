@@ -37,7 +37,9 @@ export type ClientsAtWork = {
   end(): Promise<void>
 }
 
-/** Puts clients to work. Each repeats what may be repeated until it is served, as the contract tells it to. */
+/**
+ * Puts clients to work. Each repeats what may be repeated until it is served, as the contract tells it to.
+ */
 export function startClients(seats: readonly Seat[]): ClientsAtWork {
   let seen = nothing()
   let isOver = false

@@ -150,8 +150,8 @@ async function gzipOf(data: Buffer, hash: string): Promise<StaticFile['encoded']
 }
 
 /**
- * Answers with a file, in the shortest encoding that the client takes. Caches keep a name with a content hash for a
- * year and ask again for any other. `frameAncestors` names the sites that may show the page in a frame.
+ * Answers with a file, in the shortest encoding that the client takes. Caches keep a name with a content hash
+ * for a year and ask again for any other. `frameAncestors` names the sites that may show the page in a frame.
  */
 export async function fileAnswer(
   files: StaticFiles | null,

@@ -25,7 +25,10 @@ const walletAnswers: readonly ErrorCode[] = [
 const closedSession: readonly ErrorCode[] = ['SESSION_EXPIRED', 'SESSION_CLOSED']
 const gameStates: readonly ErrorCode[] = ['GAME_NOT_FOUND', 'GAME_NOT_ENABLED', 'GAME_UNAVAILABLE']
 
-/** Sessions, rounds, games, movements, free bets and reports. Source: docs/contract.md, sections 3 to 5 and 11. */
+/**
+ * Sessions, rounds, games, movements, free bets and reports. Source: docs/contract.md, sections 3 to 5 and
+ * 11.
+ */
 export const playRoutes: readonly RouteEntry[] = [
   forwarded(sessions.createSession, 'Open a session for a player and a game', {
     ...stake,

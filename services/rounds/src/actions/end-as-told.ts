@@ -11,8 +11,8 @@ type Told = z.output<typeof opsEndRoundAsTold.request>
 export type EndAsTold = ReturnType<typeof createEndAsTold>
 
 /**
- * Creates the work of operations on rounds that had ended and are open again, because the database of rounds was
- * restored to an earlier moment: their players know what the seed gives. Source: docs/runbook.md.
+ * Creates the work of operations on rounds that had ended and are open again, because the database of rounds
+ * was restored to an earlier moment: their players know what the seed gives. Source: docs/runbook.md.
  */
 export function createEndAsTold({
   rounds,

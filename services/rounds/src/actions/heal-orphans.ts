@@ -93,8 +93,8 @@ export function createHealOrphans({
   }
 
   /**
-   * Moves sequences beyond nonces that events know, also those of rounds whose stake does not stand, or that had
-   * none; repeating it changes nothing more.
+   * Moves sequences beyond nonces that events know, also those of rounds whose stake does not stand, or that
+   * had none; repeating it changes nothing more.
    * @returns the rounds whose nonce was still to be given out
    */
   async function skipNonces(

@@ -19,7 +19,9 @@ import { textTable } from '../output.ts'
 import { readInstant } from '../read-flags.ts'
 
 type Orphan = {
-  /** Null for a lost round of which events know the nonce and whose stake does not stand, or that had none. */
+  /**
+   * Null for a lost round of which events know the nonce and whose stake does not stand, or that had none.
+   */
   readonly transaction_id: string | null
   readonly round_id: string
   readonly nonce: number | null

@@ -91,11 +91,13 @@ t.test('a nonce of a lost round that events know is not given out again', async 
 
 t.test('a stake whose win was paid is not given back', async (t) => {
   const rig = await startRig(t)
-  const round = await rig.play(await rig.openSession())
+  const session = await rig.openSession({ game: 'mines' })
+  const { round_id: roundId } = await rig.play(session)
+  await act(rig, session, roundId, await safeTile(rig, roundId))
+  t.equal((await cashOut(rig, session, roundId)).status, 'SETTLED')
   await rig.storage.db.collection('rounds').deleteMany({})
-  const [stake] = rig.wallet.asked
-  if (stake === undefined || round.payout === '0.00') return t.fail('the round was not won')
-  const heal = { order, scope: rig.scope, transactionId: stake.transactionId, nonce: null, refund: true }
+  const transactionId = rig.wallet.asked[0]?.transactionId ?? ''
+  const heal = { order, scope: rig.scope, transactionId, nonce: null, refund: true }
   t.equal(await codeOf(rig.bus.call(opsHealOrphan, heal)), 'CONFLICT')
 })
 
@@ -174,6 +176,23 @@ t.test('a round that was abandoned is abandoned again, by the refund that it had
   t.match(await rig.round(roundId), { status: 'VOIDED', payout: '0.00', end_reason: 'abandoned' })
   const refunds = rig.wallet.asked.filter(({ type }) => type === 'REFUND')
   t.equal(refunds.length, 1, 'wallet-bridge knows its id when it was paid before')
+})
+
+t.test('a round set back to before its stake is abandoned again, as its event told it', async (t) => {
+  const rig = await startRig(t)
+  rig.wallet.next({ kind: 'pending', code: 'WALLET_TIMEOUT' })
+  const refused = await codeOf(rig.play(await rig.openSession({ game: 'mines' })))
+  t.equal(refused, 'WALLET_TIMEOUT')
+  const [stake] = rig.wallet.asked
+  const roundId = stake?.roundId ?? ''
+  t.match(await rig.round(roundId), { status: 'PENDING', end_reason: null })
+  const end = { status: 'VOIDED', payout: '0.00', outcome: null, end_reason: 'abandoned' } as const
+  const again = () => rig.bus.call(opsEndRoundAsTold, { order, roundId, end })
+  t.equal((await again()).status, 'PENDING', 'wallet-bridge is still settling it')
+  t.match(await rig.round(roundId), { status: 'PENDING', end_reason: null })
+  rig.wallet.end(rig.scope, stake?.transactionId ?? '', 'REFUNDED')
+  t.equal((await again()).status, 'VOIDED')
+  t.match(await rig.round(roundId), { status: 'VOIDED', payout: '0.00', end_reason: 'abandoned' })
 })
 
 t.test('a round whose stake went back for another reason is voided again', async (t) => {

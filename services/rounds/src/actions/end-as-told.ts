@@ -4,6 +4,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { parseAmount } from '@pitboss/money/amount'
 import type { z } from 'zod'
 import { isUnfinished, type RoundState } from '../rules/round.ts'
+import type { StoredRound } from '../storage/round-document.ts'
 import type { Parts } from './parts.ts'
 
 type Told = z.output<typeof opsEndRoundAsTold.request>
@@ -48,12 +49,17 @@ export function createEndAsTold({
         after: end,
       }),
     )
-    // What the wallet says of the stake of an abandoned round would end it for another reason.
-    const isAbandoned = play === null && end.end_reason === 'abandoned' && round.status === 'OPEN'
-    const current = isAbandoned ? stored : await actor.review(stored)
+    const known = play === null ? await learnReason(stored, end.end_reason) : stored
+    // An open round that was abandoned gives its stake back itself: a review would end it as returned.
+    const isAbandoned = play === null && end.end_reason === 'abandoned' && known.round.status === 'OPEN'
+    const current = isAbandoned ? known : await actor.review(known)
     if (current.round.status === 'PENDING') return 'PENDING'
     const ended = await actor.send(current, { type: 'end-as-told', play, endReason: end.end_reason })
     return (await settleRound(ended, { recover: false })).round.status
+  }
+
+  async function learnReason(stored: StoredRound, endReason: string | null): Promise<StoredRound> {
+    return endReason === null ? stored : actor.send(stored, { type: 'learn-end-reason', endReason })
   }
 
   function playOf({ game, currency }: RoundState, { outcome, payout }: Told['end']) {

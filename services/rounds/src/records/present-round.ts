@@ -41,7 +41,7 @@ export function presentRound(round: RoundState): Round {
     environment: round.environment,
     created_at: round.createdAt.toISOString(),
     completed_at: round.completedAt?.toISOString() ?? null,
-    end_reason: round.completedAt === null && round.status === 'OPEN' ? null : round.endReason,
+    end_reason: round.status === 'PENDING' || round.status === 'OPEN' ? null : round.endReason,
   }
 }
 

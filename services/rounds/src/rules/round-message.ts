@@ -31,6 +31,8 @@ export type RoundMessage =
       readonly play: { readonly actions: readonly number[]; readonly payout: bigint } | null
       readonly endReason: string | null
     }
+  /** An event has told why this round was voided; the wallet has still to say what became of its stake. */
+  | { readonly type: 'learn-end-reason'; readonly endReason: string }
   | { readonly type: 'win-paid'; readonly transactionId: string }
   | { readonly type: 'win-failed'; readonly transactionId: string }
   /** The operator's server asks for a movement of a round that it drives. */

@@ -42,6 +42,8 @@ function change(round: RoundState, message: RoundMessage, context: RoundContext)
       return abandon(round, message.since, context)
     case 'end-as-told':
       return endAsTold(round, message, context)
+    case 'learn-end-reason':
+      return learnEndReason(round, message.endReason)
     case 'win-paid':
       return endWin(round, message.transactionId, 'PAID')
     case 'win-failed':
@@ -198,6 +200,12 @@ function endAsTold(
   if (ended.status === 'OPEN' || ended.payout !== play.payout) return other
   const finalAction = finalActionOf(ended, endReason)
   return { ...ended, endReason, finalAction, lastActionAt: context.now }
+}
+
+/** Keeps the reason for which a round whose stake is unknown was voided before its database was set back. */
+function learnEndReason(round: RoundState, endReason: string): Step {
+  if (round.status !== 'PENDING' || round.endReason === endReason) return 'unchanged'
+  return { ...round, endReason }
 }
 
 /** The action that ended the round; null when the clock did, or a game of one shot. */

@@ -127,6 +127,10 @@ const message: fc.Arbitrary<RoundMessage> = fc.oneof(
     endReason: fc.constantFrom('cashout', 'loss', 'abandoned'),
   }),
   fc.record({
+    type: fc.constant('learn-end-reason' as const),
+    endReason: fc.constantFrom('abandoned', 'returned'),
+  }),
+  fc.record({
     type: fc.constantFrom('win-paid' as const, 'win-failed' as const, 'withdraw' as const),
     transactionId: id,
   }),

@@ -4,6 +4,7 @@ import { checkAnswers } from './check/check-answers.ts'
 import { checkCalls } from './check/check-calls.ts'
 import { checkEvents } from './check/check-events.ts'
 import { checkGrants } from './check/check-grants.ts'
+import type { Absences } from './check/absences.ts'
 import { checkLadder } from './check/check-ladder.ts'
 import { checkMoney } from './check/check-money.ts'
 import { checkRefusals } from './check/check-refusals.ts'
@@ -43,6 +44,7 @@ export async function compareSources(
     restored,
     timeScale,
     clockSlackMs,
+    absences,
     verdict,
   }: {
     demo: DemoFile
@@ -53,6 +55,8 @@ export async function compareSources(
     restored: Restored | null
     timeScale: number
     clockSlackMs: number
+    /** Of the replicas of wallet-bridge. */
+    absences: Absences
     verdict: Verdict
   },
 ): Promise<Compared> {
@@ -79,7 +83,7 @@ export async function compareSources(
   checkAnswers(answers.all(), sources, verdict)
   checkRefusals(answers.all(), sources, verdict)
   const tried = await readTries(sources.movements, operator, triesRead)
-  checkLadder(tried, { timeScale, clockSlackMs }, verdict)
+  checkLadder(tried, { timeScale, clockSlackMs, absences }, verdict)
   if (receiver !== null) {
     const odd = sources.deliveries.filter(
       ({ status, event_id, webhook_id }) =>

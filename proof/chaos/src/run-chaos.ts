@@ -5,6 +5,7 @@ import { createHttpClient } from '@pitboss/bench/harness/http-client'
 import { addWebhook } from '@pitboss/bench/harness/operator'
 import { raisedLimits } from '@pitboss/bench/harness/raised-limits'
 import { startProduct } from '@pitboss/bench/harness/start-product'
+import type { Absence } from './check/absences.ts'
 import { checkHappened, type Happened } from './check/check-happened.ts'
 import type { Sources } from './check/sources.ts'
 import { createVerdict, type Invariant, type Verdict } from './check/verdict.ts'
@@ -141,6 +142,7 @@ export async function runChaos(
   say(`${clients.length} clients at work; ${withFaults ? `faults for ${seconds} s` : 'no faults'}`)
   const faultsOf = { product, tenancies, links, stress, counts, note, disk, withClocks }
   const backs: number[] = []
+  const absences: Absence[] = []
   /** Faults of so many ms; afterwards nothing is disturbed. */
   const torment = async (own: Random, ms: number) => {
     const over = new AbortController()
@@ -148,7 +150,9 @@ export async function runChaos(
     const tormenting = withFaults ? disturb(given) : Promise.resolve(null)
     await delay(Math.max(0, ms))
     over.abort()
-    backs.push(...((await tormenting)?.backMs ?? []))
+    const torment = await tormenting
+    backs.push(...(torment?.backMs ?? []))
+    absences.push(...(torment?.absences ?? []))
   }
   const plan = planRestore(seconds, random.fork('restore'), restore || stress.restore === true)
   let restored: Restored | null = null
@@ -213,7 +217,10 @@ export async function runChaos(
       ...verdict,
       check: (name, holds, broken) => verdict.check(name, holds, () => `${tenancy.name}: ${broken()}`),
     }
-    const rest = { demo, stubborn, since, restored, timeScale, clockSlackMs, verdict: own }
+    const { length: replicas } = demo.processes.filter(({ name }) => name === 'wallet-bridge')
+    const times = absences.filter(({ service }) => service === 'wallet-bridge')
+    const given = { demo, stubborn, since, restored, timeScale, clockSlackMs }
+    const rest = { ...given, absences: { replicas, times }, verdict: own }
     try {
       return await compareSources(tenancy, { ...rest, poller: tenancy.name === 'test' ? poller : null })
     } catch (error) {

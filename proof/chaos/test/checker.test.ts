@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { Told } from '../src/answers.ts'
 import { checkGrants } from '../src/check/check-grants.ts'
+import type { Absence } from '../src/check/absences.ts'
 import { checkLadder } from '../src/check/check-ladder.ts'
 import { checkRefusals } from '../src/check/check-refusals.ts'
 import { checkSchedule } from '../src/check/check-schedule.ts'
@@ -56,25 +57,33 @@ await t.test('the longest wait by age is the ladder of the contract, divided by 
 
 await t.test('a try further away than the scaled ladder has it is found, whatever the pause before', (t) => {
   const timeScale = 600
-  const tried = (sentMs: number, waitMs: number) => {
+  const tried = (sentMs: number, waitMs: number, latencyMs: number | null = 10, times: Absence[] = []) => {
     const attempt = {
-      ...{ attempt: 5, sent_at: at(sentMs), latency_ms: 10 },
+      ...{ attempt: 5, sent_at: at(sentMs), latency_ms: latencyMs },
       ...{ classification: 'UNKNOWN', request: null },
     }
     const attempts = [{ ...attempt, next_attempt_at: at(sentMs + 10 + waitMs) }]
     return brokenBy((verdict) =>
       checkLadder(
         [{ movement: movement({ type: 'WIN' }), attempts }],
-        { timeScale, clockSlackMs: 0 },
+        { timeScale, clockSlackMs: 0, absences: { replicas: 2, times } },
         verdict,
       ),
     )
   }
-  t.strictSame(tried(10 * s, (6 * h) / timeScale), [
-    'ladder: the next try is never further away than the age says',
-  ])
+  const tooFar = ['ladder: the next try is never further away than the age says']
+  t.strictSame(tried(10 * s, (6 * h) / timeScale), tooFar)
   t.strictSame(tried(10 * s, h / timeScale), [])
   t.strictSame(tried((25 * h) / timeScale, (6 * h) / timeScale), [])
+  const away = (replica: number, fromMs: number, untilMs: number): Absence => {
+    const [from, until] = [Date.parse(at(fromMs)), Date.parse(at(untilMs))]
+    return { service: 'wallet-bridge', replica, fromMs: from, untilMs: until }
+  }
+  const both = [away(1, 11 * s, 55 * s), away(2, 5 * s, 20 * s), away(2, 20 * s, 40 * s)]
+  t.strictSame(tried(10 * s, 40 * s, null, both), [], 'nobody stood who could find the lost try')
+  t.strictSame(tried(10 * s, 40 * s, 10, both), tooFar, 'an answered try has its next one at once')
+  t.strictSame(tried(10 * s, 40 * s, null, [away(1, 11 * s, 55 * s), away(2, 45 * s, 50 * s)]), tooFar)
+  t.strictSame(tried(10 * s, 60 * s, null, both), tooFar)
   t.end()
 })
 

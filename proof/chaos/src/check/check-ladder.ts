@@ -1,3 +1,4 @@
+import { type Absences, nobodyStoodMs } from './absences.ts'
 import { longestWaitMs } from './ladder.ts'
 import type { Attempt, Movement } from './rows.ts'
 import type { Verdict } from './verdict.ts'
@@ -9,17 +10,22 @@ const name = 'ladder: the next try is never further away than the age says'
  */
 const slackMs = 13_000
 
-/** The tries of credits and rollbacks against the retry schedule of docs/contract.md, section 5. */
+/**
+ * The tries of credits and rollbacks against the retry schedule of docs/contract.md, section 5. A try whose
+ * answer nobody stored is found by a replica that stands: the time in which none did is added.
+ */
 export function checkLadder(
   tried: readonly { movement: Movement; attempts: readonly Attempt[] }[],
-  { timeScale, clockSlackMs }: { timeScale: number; clockSlackMs: number },
+  { timeScale, clockSlackMs, absences }: { timeScale: number; clockSlackMs: number; absences: Absences },
   verdict: Verdict,
 ): void {
   for (const { movement, attempts } of tried) {
     if (movement.type === 'BET') continue
     for (const { attempt, sent_at: sentAt, latency_ms: latencyMs, next_attempt_at: nextAt } of attempts) {
       if (nextAt === null) continue
-      const endMs = Date.parse(sentAt) + (latencyMs ?? 0) + slackMs + clockSlackMs
+      const sentMs = Date.parse(sentAt)
+      const awayMs = latencyMs === null ? nobodyStoodMs(absences, sentMs, Date.parse(nextAt)) : 0
+      const endMs = sentMs + (latencyMs ?? 0) + awayMs + slackMs + clockSlackMs
       const ageMs = endMs - Date.parse(movement.created_at)
       const waitMs = Date.parse(nextAt) - endMs
       const mostMs = longestWaitMs(ageMs, (ms) => ms / timeScale)

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Product } from '@pitboss/bench/harness/start-product'
+import type { Absence } from '../check/absences.ts'
 import { type Disturber, disturbRepeatedly, rest } from './disturber.ts'
 import { findEngines, findServices, type Target } from './find-processes.ts'
 
@@ -27,6 +28,7 @@ const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks']
 export type Torment = {
   /** Milliseconds from a kill to the same replica's next process answering, while the engines were up. */
   backMs: number[]
+  absences: Absence[]
 }
 
 /** Kills and pauses processes until the run ends; a paused one goes on then at the latest. */
@@ -45,27 +47,33 @@ export async function disturbProcesses({
    */
   favourite?: string | undefined
 }): Promise<Torment> {
-  const torment: Torment = { backMs: [] }
+  const torment: Torment = { backMs: [], absences: [] }
   const underWay: Promise<void>[] = []
   let engineHurtAtMs = 0
   let away = 0
   /** Services of which one replica alone stands still. */
   const lone = new Set<string>()
 
+  /** Notes that the replica is absent until `over`. */
+  const absent = async ({ name, replica }: Target, over: Promise<void>) => {
+    const fromMs = Date.now()
+    await over
+    torment.absences.push({ service: name, replica, fromMs, untilMs: Date.now() })
+  }
   const kill = (target: Target, isService: boolean) => {
     if (!signal(target.pid, 'SIGKILL')) return
     note(`SIGKILL ${labelOf(target)} (${target.pid})`)
     counts.add(`kill ${target.name}`)
     if (!isService) return
     away++
-    underWay.push(timeReturn(target).finally(() => away--))
+    underWay.push(absent(target, timeReturn(target)).finally(() => away--))
   }
   const pause = (target: Target, ms: number) => {
     if (!signal(target.pid, 'SIGSTOP')) return
     note(`SIGSTOP ${labelOf(target)} (${target.pid}) for ${ms} ms`)
     counts.add(`pause ${target.name}${ms > loneFromMs ? ` for ${ms / 1000} s` : ''}`)
     const over = rest(ms, stopping)
-    underWay.push(over.then(() => void signal(target.pid, 'SIGCONT')))
+    underWay.push(absent(target, over).then(() => void signal(target.pid, 'SIGCONT')))
     if (ms <= loneFromMs || random.chance(0.5)) return
     lone.add(target.name)
     underWay.push(over.then(() => void lone.delete(target.name)))

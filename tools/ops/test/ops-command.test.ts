@@ -82,6 +82,8 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
       ['operator', 'show', unknownOperator],
       ['consumer', 'show', 'nobody'],
       ['round', 'show', 'rnd_00000000000000000000000000'],
+      ['round', 'why', 'rnd_00000000000000000000000000'],
+      ['movement', 'why', 'txn_00000000000000000000000000'],
     ]
     await Promise.all(
       refused.map(async (flags) => {
@@ -233,6 +235,13 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
       one('delivery', 'why', String(deliveries[0]?.delivery_id)),
     ])
     t.match(movement, { movement: {}, attempts: Array })
+    const over = { text: /^(Settled|Over)/, at: null }
+    t.match(await one('movement', 'why', String(movements[0]?.reference)), { waiting_for: [over] })
+    const { round_id: roundId } = z.looseObject({ round: record }).parse(dossier).round
+    t.match(await one('round', 'why', String(roundId)), {
+      round: { round_id: roundId },
+      waiting_for: [over],
+    })
     t.match(delivery, { attempts: Array })
     t.match(dossier, { operator_id: demo.operator_id, round: { stake: '1.00' }, movements: Array })
     const { transaction_id } = z

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineCall } from '../call.ts'
+import { movementFactsSchema } from '../objects/dossier.ts'
 import { eventType } from '../objects/event.ts'
 import { movementAttemptSchema, movementSchema, movementStatus } from '../objects/movement.ts'
 import { eventId } from '../primitives.ts'
@@ -41,6 +42,15 @@ export const opsMovementsOfRound = defineCall('wallet.v1.ops.movements-of-round'
   reply: z.strictObject({
     data: z.array(z.strictObject({ movement: opsMovement, attempts: z.array(movementAttemptSchema) })),
   }),
+})
+/** How a movement, or each of a round's, stands, with the facts by which `explain` says why. */
+export const opsMovementFacts = defineCall('wallet.v1.ops.movement-facts', {
+  callers: ['ops'],
+  request: z.union([
+    z.strictObject({ reference: z.string().max(128) }),
+    z.strictObject({ roundId: z.string().max(64) }),
+  ]),
+  reply: z.strictObject({ data: z.array(movementFactsSchema) }),
 })
 /** The events that tell the ends of a round's movements, for the audit of events. */
 export const opsMovementEvents = defineCall('wallet.v1.ops.events-of-round', {

@@ -2,6 +2,7 @@ import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import {
   opsListMovements,
   opsMovementEvents,
+  opsMovementFacts,
   opsMovementsOfRound,
   opsRepublishMovements,
   opsResolveMovement,
@@ -11,7 +12,7 @@ import {
 import type { Clock } from '@pitboss/runtime/clock'
 import type { OperateMovements } from '../actions/operate-movements.ts'
 import type { TellEndsAgain } from '../actions/tell-ends-again.ts'
-import { toAttemptRecord, toOperationsRecord } from '../records/render-movement.ts'
+import { toAttemptRecord, toMovementFacts, toOperationsRecord } from '../records/render-movement.ts'
 
 /** The calls of the operations command. Source: docs/contract.md, section 10. */
 export function operationsCalls({
@@ -48,6 +49,13 @@ export function operationsCalls({
           attempts: document.attempts.map(toAttemptRecord),
         })),
       }
+    }),
+    handler(opsMovementFacts, async (about) => {
+      const found =
+        'roundId' in about
+          ? await operateMovements.ofRound(about.roundId)
+          : [await operateMovements.find(about.reference)]
+      return { data: found.map(toMovementFacts) }
     }),
     handler(opsMovementEvents, async ({ roundId }) => ({
       data: (await tellEndsAgain.list(roundId)).map(({ document, type, entry }) => ({

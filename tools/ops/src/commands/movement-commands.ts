@@ -1,7 +1,13 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { opsShowOperator } from '@pitboss/contracts/calls/auth-ops'
-import { opsListMovements, opsResolveMovement, opsShowMovement } from '@pitboss/contracts/calls/wallet-ops'
+import {
+  opsListMovements,
+  opsMovementFacts,
+  opsResolveMovement,
+  opsShowMovement,
+} from '@pitboss/contracts/calls/wallet-ops'
+import { explain } from '@pitboss/contracts/explain'
 import { movementStatus } from '@pitboss/contracts/objects/movement'
 import { operatorIdOf } from '@pitboss/contracts/primitives'
 import { opsReconcileChunk, opsReconcileOurs } from '@pitboss/contracts/calls/wallet'
@@ -13,8 +19,9 @@ import { onRun, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { fieldTable, type Progress, textTable } from '../output.ts'
 import { readCount, readDuration, readInstant } from '../read-flags.ts'
 import { UsageError } from '../failures.ts'
+import { whyText } from '../why-text.ts'
 
-/** `movement list|show|resolve`, docs/contract.md, section 10; `movement diff` is ours. */
+/** `movement list|show|resolve`, docs/contract.md, section 10; `movement why` and `movement diff` are ours. */
 export function movementCommands(program: Command): void {
   const noun = program.command('movement').description('money on its way')
   const list = withCommonFlags(noun.command('list'))
@@ -45,6 +52,21 @@ export function movementCommands(program: Command): void {
   onRun(show, async ({ bus, show }, reference: string) => {
     const record = await bus.call(opsShowMovement, { reference })
     show(record, `${fieldTable(record.movement)}\n\n${textTable(record.attempts)}`)
+  })
+  const why = withCommonFlags(
+    noun.command('why <reference>').description('how it stands, and why it is not over yet'),
+  )
+  onRun(why, async ({ bus, show }, reference: string) => {
+    const { data } = await bus.call(opsMovementFacts, { reference })
+    const now = new Date()
+    const told = data.map((facts) => ({
+      movement: facts.movement,
+      waiting_for: explain({ kind: 'movement', facts }, now),
+    }))
+    const text = told.map(({ movement: { type, transaction_id: id, status }, waiting_for: sentences }) =>
+      whyText(`${type} ${id}  ${status}`, sentences),
+    )
+    show(told[0], text.join('\n'))
   })
   const resolve = withChangeFlags(
     noun.command('resolve <reference>').description("end an owed movement by a person's word"),

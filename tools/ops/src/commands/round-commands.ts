@@ -1,17 +1,19 @@
-import { opsMovementsOfRound } from '@pitboss/contracts/calls/wallet-ops'
+import { opsMovementFacts, opsMovementsOfRound } from '@pitboss/contracts/calls/wallet-ops'
 import { opsShowRound } from '@pitboss/contracts/calls/rounds'
 import { opsEventsOfRound } from '@pitboss/contracts/calls/webhooks'
+import { explain } from '@pitboss/contracts/explain'
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import type { Command } from 'commander'
 import { onRun, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
+import { whyText } from '../why-text.ts'
 import { addOrphans, addReopened } from './restored-rounds.ts'
 
 type Moment = { at: string; what: string }
 
 /**
- * `round show`: the dossier of a round in one time line, docs/contract.md, section 10; `round orphans` and
- * `round reopened` are ours.
+ * `round show`: the dossier of a round in one time line, docs/contract.md, section 10; `round why`,
+ * `round orphans` and `round reopened` are ours.
  */
 export function roundCommands(program: Command): void {
   const noun = program.command('round').description('rounds of every operator')
@@ -69,6 +71,17 @@ export function roundCommands(program: Command): void {
       dossier,
       `${round.round_id}  ${round.game}  ${round.status}  stake ${round.stake} ${round.currency}  payout ${round.payout ?? '-'}  ${verdict}\n\n${textTable(timeline)}`,
     )
+  })
+  const why = withCommonFlags(
+    noun.command('why <id>').description('how it stands, and why it is not over yet'),
+  )
+  onRun(why, async ({ bus, show }, roundId: string) => {
+    const [{ round }, movements] = await Promise.all([
+      bus.call(opsShowRound, { roundId }),
+      bus.call(opsMovementFacts, { roundId }),
+    ])
+    const sentences = explain({ kind: 'round', round, movements: movements.data }, new Date())
+    show({ round, waiting_for: sentences }, whyText(`${round.round_id}  ${round.status}`, sentences))
   })
   addOrphans(noun)
   addReopened(noun)

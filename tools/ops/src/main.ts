@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { auditCommands, keyCommands, platformCommands } from './commands/platform-commands.ts'
 import { consumerCommands, parkedCommands } from './commands/consumer-commands.ts'
 import { deliveryCommands } from './commands/delivery-commands.ts'
+import { doctorCommand } from './commands/doctor-command.ts'
 import { eventCommands } from './commands/event-commands.ts'
 import { movementCommands } from './commands/movement-commands.ts'
 import { operatorCommands, userCommands } from './commands/operator-commands.ts'
@@ -28,6 +29,7 @@ for (const add of [
   roundCommands,
   auditCommands,
   statusCommand,
+  doctorCommand,
   topologyCommands,
 ]) {
   add(program)

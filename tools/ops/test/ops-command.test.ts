@@ -230,6 +230,10 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
       operator_id: demo.operator_id,
     })
     t.strictSame([owed, parked], [[], []])
+    const { code, stdout } = await run('doctor', '--json')
+    const doctor = z.object({ findings: z.array(z.object({ check: z.string(), level: z.string() })) })
+    const bad = doctor.parse(JSON.parse(stdout)).findings.filter(({ level }) => level === 'bad')
+    t.strictSame([code, bad], [0, []], 'one machine of one replica each is warned of, and nothing is bad')
     const [movement, delivery] = await Promise.all([
       one('movement', 'show', String(movements[0]?.reference)),
       one('delivery', 'why', String(deliveries[0]?.delivery_id)),

@@ -40,6 +40,12 @@ const stresses: Partial<Record<Bug, NonNullable<ChaosOptions['stress']>>> = {
   'wallet-bridge.two-resolvers': { moods: ['slow'] },
 }
 
+/** Invariants that a slow machine breaks, too, when healing takes too long: alone they convict no bug. */
+const lateSigns: ReadonlySet<string> = new Set([
+  'life: everything heals and ends',
+  'schedule: an event that is always refused holds up no other',
+])
+
 /**
  * Runs short storms over a product that errs in one known way each, until the checker says so or the bug's
  * time is over. The first run is of the product without a bug: a checker that always complains catches
@@ -76,7 +82,8 @@ export async function runBugs({
       const broken = report.invariants
         .filter(({ violations }) => violations.length > 0)
         .map(({ name, violations: [first = '', ...more] }) => ({ name, violations: 1 + more.length, first }))
-      if (broken.length > 0) return { bug, afterMs: spentMs, storms, broken }
+      const says = bug === null ? broken : broken.filter(({ name }) => !lateSigns.has(name))
+      if (says.length > 0) return { bug, afterMs: spentMs, storms, broken }
     } while (bug !== null && spentMs + stormS * 1000 < withinMs)
     return { bug, afterMs: null, storms, broken: [] }
   }

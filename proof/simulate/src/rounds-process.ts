@@ -92,6 +92,7 @@ export function startRounds(
   const playRound = createPlayRound({
     ...{ rounds, commitments, grants, wallet, actor, settleRound, access, players: { player } },
     ...{ intents, placeStake, joinMovement, noteConflict, clock, ...ids },
+    holdPace: () => null,
   })
   const find = async (_scope: object, id: string) => sessions.get(id) ?? null
   const placeTransaction = createPlaceTransaction({

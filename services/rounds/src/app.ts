@@ -23,6 +23,7 @@ import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
+import { createAnswerRealityCheck } from './actions/answer-reality-check.ts'
 import {
   createActOnRound,
   createPlayerAccess,
@@ -34,6 +35,7 @@ import { createSessions } from './actions/sessions.ts'
 import { createFreeBets } from './actions/free-bets.ts'
 import { createEndAsTold } from './actions/end-as-told.ts'
 import { createHealOrphans } from './actions/heal-orphans.ts'
+import { createHoldPace } from './actions/hold-pace.ts'
 import { createJoinMovement } from './actions/join-movement.ts'
 import { createLateMovementHandler, createRecoverRound, createSweepRounds } from './actions/recover-round.ts'
 import { createOpenIntent } from './actions/open-intent.ts'
@@ -74,11 +76,13 @@ import {
 import { createGamesStore, gameIndexes } from './storage/games-store.ts'
 import { createGrantsStore, grantIndexes, type GrantsStore } from './storage/grants-store.ts'
 import { createKeysStore } from './storage/keys-store.ts'
+import { createPacesStore, paceIndexes } from './storage/paces-store.ts'
 import { createRefusalsStore, type RefusalsStore } from './storage/refusals-store.ts'
 import { createReportsStore, reportIndexes, type ReportsStore } from './storage/reports-store.ts'
 import { createRoundsStore, roundIndexes, type RoundsStore } from './storage/rounds-store.ts'
 import { sealedPlaces } from './storage/sealed-places.ts'
 import { createSessionsStore, sessionIndexes } from './storage/sessions-store.ts'
+import { createSpendsStore } from './storage/spends-store.ts'
 import { startReportProjector } from './workers/report-projector.ts'
 import { startSweeper } from './workers/sweeper.ts'
 
@@ -138,6 +142,7 @@ export async function startRounds({
       commitments: commitmentIndexes,
       sessions: sessionIndexes,
       grants: grantIndexes,
+      paces: paceIndexes,
       ...gameIndexes,
       ...auditEntriesIndexes,
       ...reportIndexes,
@@ -192,6 +197,7 @@ export async function startRounds({
     ...acting,
     ...{ settleRound, voidStake },
     intents: createOpenIntent(acting),
+    holdPace: createHoldPace({ paces: createPacesStore({ db }), clock, clockAheadMs }),
     placeStake: createPlaceStake(acting),
     joinMovement: createJoinMovement(acting),
     noteConflict: createConflictNote(registry, logger),
@@ -213,9 +219,10 @@ export async function startRounds({
   const handleLateMovement = createLateMovementHandler({ ...parts, recover })
   const consumer = consumeMovements({ bus, handleLateMovement, rewinds, logger })
 
+  const sessionActions = createSessions({ ...parts, outbox: sessionOutbox })
   const handlers = [
     ...createGameHandlers({ games }),
-    ...createSessionHandlers({ sessions: createSessions({ ...parts, outbox: sessionOutbox }), clock }),
+    ...createSessionHandlers({ sessions: sessionActions, clock }),
     ...createRoundHandlers({ rounds: reads, voidRound: createVoidRound({ ...parts, reads }) }),
     ...createRewindHandlers({ rewinds, bus, audit }),
     ...createRepublishHandlers({ tellEndAgain: createTellEndAgain({ ...parts, outbox: roundOutbox }) }),
@@ -227,7 +234,9 @@ export async function startRounds({
     ...createFreeBetHandlers({ freeBets: createFreeBets(parts), clock }),
     ...createReportHandlers({ readReport: createReadReport(parts) }),
     ...createPlayerHandlers({
-      showPlayer: createShowPlayer({ ...parts, games }),
+      showPlayer: createShowPlayer({ ...parts, games, spends: createSpendsStore({ db }) }),
+      realityCheck: createAnswerRealityCheck({ ...parts, close: sessionActions.close }),
+      clock,
       rounds: createReadPlayerRounds(parts),
       playRound: createPlayRound(parts),
       actOnRound: createActOnRound(parts),

@@ -10,6 +10,14 @@ import { roundParam, roundsPage, walletBudgetMs } from './round-parts.ts'
 
 const player = { 'game-launcher': 'that session' } as const
 
+/** The figures of a session that its jurisdiction wants in the player's view. */
+const protectionSchema = z.strictObject({
+  start_gap_s: z.int().nullable(),
+  elapsed_s: z.int(),
+  net_spend: z.strictObject({ amount: balance, currency }),
+  reality_check: z.strictObject({ every_s: z.int(), due_in_s: z.int() }).nullable(),
+})
+
 export const playerSessionSchema = z.strictObject({
   session: sessionSchema,
   game: gameSchema,
@@ -24,12 +32,21 @@ export const playerSessionSchema = z.strictObject({
       expires_at: z.string().nullable(),
     }),
   ),
+  /** Absent where the session's jurisdiction asks for nothing in view. */
+  protection: protectionSchema.optional(),
 })
+export type PlayerSession = z.infer<typeof playerSessionSchema>
 export const getPlayerSession = defineEndpoint('GET /v1/game/session', {
   access: player,
   subject: 'rounds.v1.player.session',
   reply: playerSessionSchema,
   budgetMs: walletBudgetMs,
+})
+export const answerRealityCheck = defineEndpoint('POST /v1/game/session/reality-check', {
+  access: player,
+  subject: 'rounds.v1.player.reality-check',
+  body: z.strictObject({ choice: z.enum(['continue', 'stop']) }),
+  reply: sessionSchema,
 })
 export const listPlayerRounds = defineEndpoint('GET /v1/game/rounds', {
   access: player,

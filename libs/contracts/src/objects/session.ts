@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { jurisdictionName } from '../jurisdictions.ts'
 import { amount, brandId, currency, gameSlug, eventEnvironment, playerId, sessionId } from '../primitives.ts'
 
 export const sessionStatus = z.enum(['ACTIVE', 'EXPIRED', 'CLOSED'])
@@ -21,6 +22,10 @@ export const sessionSchema = z.strictObject({
   return_url: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),
   limits: z.strictObject({ min_stake: amount.nullable(), max_stake: amount.nullable() }).nullable(),
+  /** Absent for `NONE`. */
+  jurisdiction: jurisdictionName.exclude(['NONE']).optional(),
+  /** Seconds from one reality check to the next; absent where there is none. */
+  reality_check_s: z.int().optional(),
   created_at: z.string(),
   expires_at: z.string(),
   closed_at: z.string().nullable(),
@@ -49,4 +54,6 @@ export const sessionCreateSchema = z.strictObject({
   metadata: metadata.optional(),
   expires_in_s: z.int().min(60).max(86_400).default(3600),
   limits: z.strictObject({ min_stake: amount.optional(), max_stake: amount.optional() }).optional(),
+  jurisdiction: jurisdictionName.optional(),
+  reality_check_s: z.int().min(60).max(86_400).optional(),
 })

@@ -50,6 +50,11 @@ export const playRoutes: readonly RouteEntry[] = [
   forwarded(sessions.getSession, 'One session', { notFound: 'SESSION_NOT_FOUND' }),
   forwarded(sessions.closeSession, 'End the sitting', { ...stake, notFound: 'SESSION_NOT_FOUND' }),
   forwarded(play.getPlayerSession, 'Session, balance, open round and the next commitment'),
+  forwarded(play.answerRealityCheck, 'Go on or stop after a reality check', {
+    ...stake,
+    example: { choice: 'continue' },
+    errors: [...closedSession, 'CONFLICT'],
+  }),
   forwarded(sessions.dashboardListSessions, 'Sessions'),
   forwarded(sessions.dashboardGetSession, 'One session', { ...byId, notFound: 'SESSION_NOT_FOUND' }),
 
@@ -75,6 +80,7 @@ export const playRoutes: readonly RouteEntry[] = [
       'CURRENCY_NOT_SUPPORTED',
       'ROUND_IN_PROGRESS',
       'TRANSACTION_CONFLICT',
+      'CONFLICT',
     ],
   }),
   forwarded(play.revealTile, 'Open a tile', {

@@ -7,6 +7,7 @@ import { isUnfinished, type RoundState } from '../rules/round.ts'
 import { newRound, type WantedRound } from '../rules/new-round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { LastNonce, RoundsStore } from '../storage/rounds-store.ts'
+import type { Pace } from './hold-pace.ts'
 import type { Parts } from './parts.ts'
 import type { RoundActor } from './round-actor.ts'
 
@@ -29,6 +30,8 @@ export type Plan = {
   readonly last: LastNonce
   /** Makes the round with this nonce, or refuses it; called anew when the nonce was taken. */
   readonly make: (nonce: number) => Promise<RoundState>
+  /** Holds the player's game starts apart; null where none are. */
+  readonly pace?: Pace | null
 }
 
 /**
@@ -60,7 +63,8 @@ export function createOpenIntent({
   /**
    * Stores the intent of the request.
    * @param plan makes the checks that need no look at the player's other rounds
-   * @throws ServiceError the refusals of `plan` and `make`; ROUND_IN_PROGRESS while another round of the
+   * @throws ServiceError the refusals of `plan` and `make`; RATE_LIMITED too early after the player's last
+   * game start; ROUND_IN_PROGRESS while another round of the
    * nonce sequence is not over; SERVICE_UNAVAILABLE when others were first each time: nothing is stored then
    */
   async function openIntent(
@@ -105,25 +109,47 @@ export function createOpenIntent({
     await refusals.remove(sequence, earlier)
   }
 
+  /**
+   * Refuses a request that comes too early after the player's last game start.
+   * @returns the round of an equal request that was first; null when it does not come too early
+   * @throws ServiceError RATE_LIMITED, and nothing is kept of the request
+   */
+  async function holdBack(request: IntentRequest, pace: Pace | null): Promise<Opened | null> {
+    const early = (await pace?.early()) ?? null
+    if (early === null) return null
+    const sibling = await findSibling(rounds, request)
+    if (sibling === null) throw early
+    return { kind: 'repeat', stored: sibling }
+  }
+
   async function open(
     request: IntentRequest,
     plan: () => Promise<Plan>,
     context: HandlerContext,
   ): Promise<Opened> {
     const { sequence } = request
-    const { last, make } = await plan()
+    const { last, make, pace = null } = await plan()
     for (let tries = 0; tries < triesMax; tries++) {
       const { nonce, unfinished } = tries === 0 ? last : await rounds.last(sequence)
       if (unfinished) {
         const other = await rounds.findUnfinished(sequence)
         if (other !== null && request.isOwn(other.round)) return { kind: 'repeat', stored: other }
         if (other !== null && isUnfinished((await actor.catchUp(other, context)).round)) {
+          const repeat = await holdBack(request, pace)
+          if (repeat !== null) return repeat
           throw new ServiceError('ROUND_IN_PROGRESS')
         }
         // The other round is over, or was taken back and has left its nonce.
         continue
       }
-      const opened = await actor.open(await make(nonce + 1))
+      const round = await make(nonce + 1)
+      if (pace !== null && !(await pace.start(round.createdAt))) {
+        const repeat = await holdBack(request, pace)
+        if (repeat !== null) return repeat
+        // The time has come meanwhile.
+        continue
+      }
+      const opened = await actor.open(round)
       if (opened !== null) {
         await failpoint('rounds.intent-stored')
         return { kind: 'opened', stored: opened }

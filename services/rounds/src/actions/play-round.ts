@@ -1,6 +1,7 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller } from '@pitboss/contracts/caller'
 import { hashBody } from '@pitboss/contracts/json'
+import { profileOf } from '@pitboss/contracts/jurisdictions'
 import type { playRound as endpoint } from '@pitboss/contracts/endpoints/play'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Wager } from '@pitboss/fairness/games/game'
@@ -8,8 +9,8 @@ import { multiplyFloor } from '@pitboss/money/rational'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { z } from 'zod'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
-import { isWithin, type Limits, narrow, readAmount } from '../rules/limits.ts'
-import { assertMayPlay } from '../rules/live-rules.ts'
+import { capOf, isWithin, type Limits, narrow, readAmount } from '../rules/limits.ts'
+import { assertMayPlay, assertNoRealityCheck } from '../rules/live-rules.ts'
 import { assertCertain, resourceOf } from '../rules/movement.ts'
 import { receivedAt } from '../rules/refusal.ts'
 import type { RoundState } from '../rules/round.ts'
@@ -44,7 +45,8 @@ export function createPlayRound(
     Parts,
     'rounds' | 'commitments' | 'grants' | 'wallet' | 'access' | 'actor' | 'intents' | 'placeStake'
   > &
-    Pick<Parts, 'joinMovement' | 'noteConflict' | 'settleRound' | 'clock' | 'newId' | 'newUuid'> & {
+    Pick<Parts, 'joinMovement' | 'noteConflict' | 'settleRound' | 'clock' | 'newId' | 'newUuid'> &
+    Pick<Parts, 'holdPace'> & {
       players: Pick<PlayerAccess, 'player'>
     },
 ) {
@@ -101,7 +103,9 @@ export function createPlayRound(
   async function planRound(caller: Caller, play: Play, context: HandlerContext): Promise<Plan> {
     const { player, entry, wager, stake, requestHash, body } = play
     const { session, sequence } = player
-    assertMayPlay(caller, session, clock.now())
+    const now = clock.now()
+    assertMayPlay(caller, session, now)
+    assertNoRealityCheck(session, now)
     const [game, last] = await Promise.all([
       access.offered(caller.scope.operatorId, session.game),
       rounds.last(sequence),
@@ -121,11 +125,18 @@ export function createPlayRound(
     } as const
     const { scope } = caller
     const grant = async () => (body.free_bet === true ? chooseGrant(scope, session, stake) : null)
-    return { last, make: (nonce) => makeRound({ scope, sequence, nonce }, wanted, context, grant) }
+    const startedBy = `${session.game}/${body.transaction_id ?? deps.newUuid()}`
+    return {
+      last,
+      make: (nonce) => makeRound({ scope, sequence, nonce }, wanted, context, grant),
+      pace: deps.holdPace(scope, session, startedBy),
+    }
   }
 
   function assertStake({ player, entry, wager, stake, body }: Play, limits: Limits): void {
-    const narrowed = narrow(limits, stakeRangeOf(player.session))
+    const { session } = player
+    const capped = narrow(limits, capOf(profileOf(session), session.currency))
+    const narrowed = narrow(capped, stakeRangeOf(session))
     // A free bet's stake was held against the limits when it was granted.
     if (body.free_bet !== true && !isWithin(narrowed, stake)) throw new ServiceError('BET_LIMIT_EXCEEDED')
     if (multiplyFloor(stake, wager.leastWinMultiplier(entry.rtp)) > limits.maxPayout) {

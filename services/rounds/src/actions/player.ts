@@ -1,5 +1,6 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller, Scope } from '@pitboss/contracts/caller'
+import { profileOf } from '@pitboss/contracts/jurisdictions'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
@@ -10,6 +11,7 @@ import type { RoundMessage } from '../rules/round-message.ts'
 import { isUnfinished, openMovementIds, type RoundState } from '../rules/round.ts'
 import { sequenceKey, type StoredRound } from '../storage/round-document.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
+import type { SpendsStore } from '../storage/spends-store.ts'
 import type { Games } from './games.ts'
 import type { Parts } from './parts.ts'
 
@@ -54,19 +56,21 @@ export type ShowPlayer = ReturnType<typeof createShowPlayer>
 const freeBetsShownMax = 50
 
 /**
- * Shows a player the session, the game, the balance, the open round, the commitment of the next round and the
- * free bets. Source: docs/contract.md, section 11, "Play".
+ * Shows a player the session, the game, the balance, the open round, the commitment of the next round, the
+ * free bets and, where the jurisdiction wants it in view, what the session has cost. Source: docs/contract.md, section 11, "Play".
  * @throws ServiceError SESSION_NOT_FOUND
  */
 export function createShowPlayer({
   rounds,
   commitments,
   grants,
+  spends,
   wallet,
   players,
   games,
   clock,
 }: Pick<Parts, 'rounds' | 'commitments' | 'grants' | 'wallet' | 'clock'> & {
+  spends: Pick<SpendsStore, 'of'>
   players: Pick<PlayerAccess, 'player'>
   games: Pick<Games, 'find'>
 }) {
@@ -75,7 +79,7 @@ export function createShowPlayer({
     const { playerId, currency } = session
     const now = clock.now()
     const game = await games.find(caller.account.operator_id, session.game)
-    const [balance, last, openGrants] = await Promise.all([
+    const [balance, last, openGrants, spend] = await Promise.all([
       wallet.balance(
         scope,
         { playerId, currency, sessionId: session._id, walletGameId: game.entry.gameId },
@@ -84,6 +88,7 @@ export function createShowPlayer({
       // One read for both: the commitment after a round is never shown without that round.
       rounds.findLast(sequence),
       grants.open(scope, { playerId, game: session.game, currency }, now),
+      profileOf(session).showsSpend ? spends.of(scope, session._id) : null,
     ])
     const next = await commitments.ensure(sequence, (last?.round.nonce ?? 0) + 1, now)
     return {
@@ -94,6 +99,7 @@ export function createShowPlayer({
       openRound: last !== null && isUnfinished(last.round) ? last.round : null,
       next,
       freeBets: openGrants.slice(0, freeBetsShownMax),
+      spend,
     }
   }
 }

@@ -1,5 +1,6 @@
 import { type Caller, lookupScopes } from '@pitboss/contracts/caller'
 import type { createSession, listSessions } from '@pitboss/contracts/endpoints/sessions'
+import { profileOf } from '@pitboss/contracts/jurisdictions'
 import { sessionId as sessionIdSchema } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
@@ -41,8 +42,8 @@ export function createSessions({
 
   /**
    * Opens a session, or answers the session that was opened under the same idempotency key. Checks in order:
-   * decimals, game, currency, brand, limits, real-money rules. Source: docs/contract.md, sections 1, 3, 4 and
-   * 12.
+   * decimals, game, currency, brand, limits, reality check, real-money rules. Source: docs/contract.md, sections
+   * 1, 3, 4 and 12.
    */
   async function open(caller: Caller, body: SessionBody): Promise<SessionDocument> {
     const { scope, account } = caller
@@ -60,6 +61,7 @@ export function createSessions({
       throw new ServiceError('BRAND_NOT_FOUND')
     }
     const limits = readLimits(body, game)
+    const protection = protectionOf(body)
     assertRealMoney(scope.environment, account)
 
     const session = {
@@ -76,6 +78,7 @@ export function createSessions({
       returnUrl: body.return_url ?? null,
       metadata: Object.entries(body.metadata ?? {}).map(([key, value]) => ({ key, value })),
       limits,
+      ...protection,
       createdAt,
       expiresAt: new Date(createdAt.getTime() + body.expires_in_s * 1000),
       closedAt: null,
@@ -129,6 +132,20 @@ export function createSessions({
         sessions.list(scope, { playerId, status, ...readWindow(filters) }, { before, max, now }),
       positionOf: ({ _id }) => _id,
     })
+  }
+}
+
+/** @throws ServiceError VALIDATION_ERROR at `reality_check_s` without a jurisdiction that asks for checks */
+function protectionOf(body: SessionBody): Pick<SessionDocument, 'jurisdiction' | 'realityCheckS'> {
+  const { jurisdiction = 'NONE' } = body
+  const { realityCheckS } = profileOf({ jurisdiction })
+  if (realityCheckS === null && body.reality_check_s !== undefined) {
+    throw invalidField('reality_check_s', 'needs a jurisdiction with reality checks')
+  }
+  if (jurisdiction === 'NONE') return {}
+  return {
+    jurisdiction,
+    ...(realityCheckS === null ? {} : { realityCheckS: body.reality_check_s ?? realityCheckS }),
   }
 }
 

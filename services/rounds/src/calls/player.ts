@@ -1,6 +1,7 @@
 import { type CallHandler, handler, type HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller } from '@pitboss/contracts/caller'
 import {
+  answerRealityCheck,
   cashOut,
   getFairnessBook,
   getPlayerRound,
@@ -9,12 +10,15 @@ import {
   playRound as playRoundEndpoint,
   revealTile,
 } from '@pitboss/contracts/endpoints/play'
+import type { Clock } from '@pitboss/runtime/clock'
 import { answerPage } from '@pitboss/storage/read-page'
+import type { AnswerRealityCheck } from '../actions/answer-reality-check.ts'
 import type { ActOnRound, ReadPlayerRounds, ShowPlayer } from '../actions/player.ts'
 import type { PlayRound } from '../actions/play-round.ts'
 import { presentUsableFreeBet } from '../records/present-free-bet.ts'
 import { presentGame } from '../records/present-game.ts'
 import { presentFairness, presentRound } from '../records/present-round.ts'
+import { presentProtection } from '../records/present-protection.ts'
 import { presentSession } from '../records/present-session.ts'
 
 type PlayerDeps = {
@@ -22,6 +26,8 @@ type PlayerDeps = {
   rounds: ReadPlayerRounds
   playRound: PlayRound
   actOnRound: ActOnRound
+  realityCheck: AnswerRealityCheck
+  clock: Clock
 }
 
 /** Calls of a player's browser, under `/v1/game`. Source: docs/contract.md, sections 4 and 11. */
@@ -30,9 +36,14 @@ export function createPlayerHandlers({
   rounds,
   playRound,
   actOnRound,
+  realityCheck,
+  clock,
 }: PlayerDeps): CallHandler[] {
   async function show(caller: Caller, context: HandlerContext) {
-    const { now, session, game, balance, openRound, next, freeBets } = await showPlayer(caller, context)
+    const { now, session, game, balance, openRound, next, freeBets, spend } = await showPlayer(
+      caller,
+      context,
+    )
     return {
       session: presentSession(session, now),
       game: presentGame(game, caller.account.currencies),
@@ -40,6 +51,7 @@ export function createPlayerHandlers({
       open_round: openRound === null ? null : presentRound(openRound),
       next_round: { server_seed_hash: next.serverSeedHash, nonce: next.nonce },
       free_bets: freeBets.map(presentUsableFreeBet),
+      ...(spend === null ? {} : { protection: presentProtection(session, spend, now) }),
     }
   }
 
@@ -48,6 +60,10 @@ export function createPlayerHandlers({
       status: 200,
       body: await show(caller, context),
     })),
+    handler(answerRealityCheck.call, async ({ caller, body: { choice } }) => {
+      const now = clock.now()
+      return { status: 200, body: presentSession(await realityCheck(caller, choice, now), now) }
+    }),
     handler(listPlayerRounds.call, async ({ caller, query }) =>
       answerPage(await rounds.list(caller, query), presentRound),
     ),

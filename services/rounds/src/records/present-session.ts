@@ -6,7 +6,7 @@ import type { SessionDocument } from '../storage/sessions-store.ts'
 
 /** The public record of a session at `now`. Source: docs/contract.md, section 4. */
 export function presentSession(session: SessionDocument, now: Date): Session {
-  const { currency, limits } = session
+  const { currency, limits, jurisdiction, realityCheckS } = session
   const amountOf = (minor: string | null) => (minor === null ? null : formatAmount(BigInt(minor), currency))
   return {
     session_id: session._id,
@@ -22,6 +22,8 @@ export function presentSession(session: SessionDocument, now: Date): Session {
     metadata: Object.fromEntries(session.metadata.map(({ key, value }) => [key, value])),
     limits:
       limits === null ? null : { min_stake: amountOf(limits.minStake), max_stake: amountOf(limits.maxStake) },
+    ...(jurisdiction === undefined ? {} : { jurisdiction }),
+    ...(realityCheckS === undefined ? {} : { reality_check_s: realityCheckS }),
     created_at: session.createdAt.toISOString(),
     expires_at: session.expiresAt.toISOString(),
     closed_at: session.closedAt?.toISOString() ?? null,

@@ -58,6 +58,32 @@ export function sessionStatusAt(session: SessionTimes, now: Date): 'ACTIVE' | 'E
   return now >= session.expiresAt ? 'EXPIRED' : 'ACTIVE'
 }
 
+/**
+ * The time of the session's next reality check; null for a session without one.
+ * Source: docs/contract.md, section 4, "Jurisdictions".
+ */
+export function realityCheckAt({
+  realityCheckS,
+  realityCheckedAt,
+  createdAt,
+}: {
+  readonly realityCheckS?: number
+  readonly realityCheckedAt?: Date
+  readonly createdAt: Date
+}): Date | null {
+  if (realityCheckS === undefined) return null
+  return new Date((realityCheckedAt ?? createdAt).getTime() + realityCheckS * 1000)
+}
+
+/** @throws ServiceError CONFLICT while a reality check is due */
+export function assertNoRealityCheck(session: Parameters<typeof realityCheckAt>[0], now: Date): void {
+  const dueAt = realityCheckAt(session)
+  if (dueAt === null || now < dueAt) return
+  throw new ServiceError('CONFLICT', {
+    message: 'A reality check is due: the player goes on or stops before the next game.',
+  })
+}
+
 /** @throws ServiceError SESSION_CLOSED, SESSION_EXPIRED */
 function assertSessionOpen(session: SessionTimes, now: Date): void {
   const status = sessionStatusAt(session, now)

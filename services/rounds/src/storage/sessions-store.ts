@@ -1,4 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import type { Jurisdiction } from '@pitboss/contracts/jurisdictions'
 import { createOnce } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
@@ -29,6 +30,12 @@ export type SessionDocument = {
   metadata: { key: string; value: string }[]
   /** Minor units as text. */
   limits: { minStake: string | null; maxStake: string | null } | null
+  /** Absent for `NONE`, and in documents of earlier releases. */
+  jurisdiction?: Exclude<Jurisdiction, 'NONE'>
+  /** Seconds from one reality check to the next; absent where there is none. */
+  realityCheckS?: number
+  /** The last reality check that the player answered by going on; absent before the first. */
+  realityCheckedAt?: Date
   createdAt: Date
   expiresAt: Date
   closedAt: Date | null
@@ -82,6 +89,14 @@ export function createSessionsStore({ db }: { db: Db }) {
       )
       return closed ?? sessions.findOne({ _id: sessionId, scope: scopeKey(scope) })
     },
+
+    /** Keeps that the player went on after a reality check. Null for an unknown or closed session. */
+    keepRealityCheck: (scope: Scope, sessionId: string, now: Date) =>
+      sessions.findOneAndUpdate(
+        { _id: sessionId, scope: scopeKey(scope), closedAt: null },
+        { $max: { realityCheckedAt: now }, $inc: { version: 1 } },
+        { returnDocument: 'after' },
+      ),
 
     /** Newest first, by id. */
     async list(

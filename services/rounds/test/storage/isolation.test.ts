@@ -17,12 +17,14 @@ import { commitmentIndexes, createCommitmentsStore } from '../../src/storage/com
 import { createGamesStore } from '../../src/storage/games-store.ts'
 import { createGrantsStore, grantIndexes } from '../../src/storage/grants-store.ts'
 import { createKeysStore } from '../../src/storage/keys-store.ts'
+import { createPacesStore, paceIndexes } from '../../src/storage/paces-store.ts'
 import { createRefusalsStore } from '../../src/storage/refusals-store.ts'
 import { createReportPlayers } from '../../src/storage/report-players.ts'
 import { createReportsStore, reportIndexes } from '../../src/storage/reports-store.ts'
 import { sequenceKey, scopeKey } from '../../src/storage/round-document.ts'
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
 import { createSessionsStore, sessionIndexes } from '../../src/storage/sessions-store.ts'
+import { createSpendsStore } from '../../src/storage/spends-store.ts'
 
 const entryOf = () => sampleAuditEntry()
 
@@ -45,6 +47,7 @@ await ensureIndexes(db, {
   commitments: commitmentIndexes,
   sessions: sessionIndexes,
   grants: grantIndexes,
+  paces: paceIndexes,
   ...reportIndexes,
 })
 const refusal = {
@@ -56,7 +59,8 @@ const refusal = {
 } as const
 const creation = { list: 'free-bets', body: {}, now }
 const stores = storesOf(db)
-const { commitments, games, grants, keys, players, refusals, reports, rounds, sessions } = stores
+const { commitments, games, grants, keys, paces, players, refusals, reports, rounds, sessions, spends } =
+  stores
 const ids = await makeThings()
 
 type Ids = typeof ids
@@ -114,6 +118,12 @@ await holdIsolation(t, {
       find: scoped((scope, { keyOfOwner }) => keys.find({ scope, idempotencyKey: keyOfOwner }, creation)),
       claim: scoped((scope, { keyOfOwner }) =>
         keys.claim({ scope, idempotencyKey: keyOfOwner }, creation, () => 'frb_fresh'),
+      ),
+    }),
+    createPacesStore: table(paces, {
+      last: scoped((scope, { playerId }) => paces.last(scope, playerId)),
+      start: scoped((scope, { playerId }) =>
+        paces.start(scope, playerId, { startedAt: later, startedBy: 'dice/another' }, dayStart),
       ),
     }),
     createRefusalsStore: table(refusals, {
@@ -181,11 +191,15 @@ await holdIsolation(t, {
         'the call `opsRoundsStatus` of operations and metrics.ts: a count over all accounts',
       ),
     }),
+    createSpendsStore: table(spends, {
+      of: scoped((scope, { sessionId }) => spends.of(scope, sessionId)),
+    }),
     createSessionsStore: table(sessions, {
       collection: internal(relayed),
       insert: internal('sessions.ts; scope of the caller, id ours or claimed under a key of that scope'),
       find: scoped((scope, { sessionId }) => sessions.find(scope, sessionId)),
       close: scoped((scope, { sessionId }) => sessions.close(scope, sessionId, later)),
+      keepRealityCheck: scoped((scope, { sessionId }) => sessions.keepRealityCheck(scope, sessionId, now)),
       list: scoped((scope, { playerId }) => sessions.list(scope, { playerId }, { ...page, now })),
       currenciesInUse: accountWide(({ operatorId }) => sessions.currenciesInUse(operatorId, now)),
     }),
@@ -215,11 +229,13 @@ function storesOf(db: Db) {
     games: createGamesStore({ db }),
     grants: createGrantsStore({ db }),
     keys: createKeysStore({ db }),
+    paces: createPacesStore({ db }),
     players: createReportPlayers({ db }),
     refusals: createRefusalsStore({ db }),
     reports: createReportsStore({ db }),
     rounds: createRoundsStore({ db }),
     sessions: createSessionsStore({ db }),
+    spends: createSpendsStore({ db }),
   }
 }
 
@@ -228,7 +244,7 @@ function storesOf(db: Db) {
  * uses.
  */
 async function makeThings() {
-  const { commitments, games, grants, keys, refusals, reports, rounds, sessions } = stores
+  const { commitments, games, grants, keys, paces, refusals, reports, rounds, sessions } = stores
   const keyOfOwner = 'key-of-the-owner'
   const playerId = 'player-of-the-owner'
   const scope = scopeKey(owner)
@@ -284,6 +300,7 @@ async function makeThings() {
     ...{ remaining: 2, uses: [], createdAt: now, endsAt: dayEnd, expiresAt: null, cancelledAt: null },
   })
   await grants.use(owner, grantId, open.id, now)
+  await paces.start(owner, playerId, { startedAt: now, startedBy: 'dice/first' }, dayStart)
   await games.change(owner.operatorId, game, { enabled: false, limits: [] }, now, entryOf)
   const refusedId = newId('bet')
   await refusals.insert(sequence, { ...refusal, transactionId: refusedId })

@@ -1,0 +1,43 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type { Db, Decimal128 } from 'mongodb'
+import { boundedRead, readMaxMs } from './bounded-read.ts'
+import { type RoundDocument, scopeKey } from './round-document.ts'
+
+/** Stakes that were taken and payouts that were won, in minor units. */
+export type Spend = { readonly stakes: bigint; readonly payouts: bigint }
+
+export type SpendsStore = ReturnType<typeof createSpendsStore>
+
+/** Creates the sums over the rounds of one session. Its gap between game starts bounds their number. */
+export function createSpendsStore({ db }: { db: Db }) {
+  const rounds = db.collection<RoundDocument>('rounds')
+
+  return {
+    /**
+     * Stakes and payouts of the session's rounds that the service drives. A free bet has no stake; a round
+     * that was voided or refused, or whose stake is not certain yet, has neither.
+     */
+    async of(scope: Scope, sessionId: string): Promise<Spend> {
+      const filter = { scope: scopeKey(scope), sessionId, driver: 'game' }
+      const [sum] = await boundedRead(() =>
+        rounds
+          .aggregate<{ stakes: Decimal128 | number; payouts: Decimal128 | number }>(
+            [
+              { $match: { ...filter, status: { $in: ['OPEN', 'SETTLING', 'SETTLED'] } } },
+              {
+                $group: {
+                  _id: null,
+                  stakes: { $sum: { $cond: ['$freeBet', 0, { $toDecimal: '$stake' }] } },
+                  payouts: { $sum: { $toDecimal: { $ifNull: ['$payout', '0'] } } },
+                },
+              },
+            ],
+            { maxTimeMS: readMaxMs },
+          )
+          .toArray(),
+      )
+      const { stakes = 0, payouts = 0 } = sum ?? {}
+      return { stakes: BigInt(stakes.toString()), payouts: BigInt(payouts.toString()) }
+    },
+  }
+}

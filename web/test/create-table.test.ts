@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import t from 'tap'
 import { ApiError } from '../src/api/api-error.ts'
 import type { GameApi, PlayRequest } from '../src/api/game-api.ts'
@@ -57,6 +58,7 @@ function tableWith(t: { teardown(fn: () => void): void }, answers: Partial<GameA
     round: refuse,
     reveal: refuse,
     cashOut: refuse,
+    answerCheck: refuse,
     ...answers,
   }
   const table = createTable({ api, slug: 'dice', revealMs: () => 0 })
@@ -169,3 +171,114 @@ t.test(
     t.equal(foreign.state().locked, 'other-game')
   },
 )
+
+/** Time passes when the test says so. */
+function holdTime(t: { teardown(fn: () => void): void }) {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.now() })
+  t.teardown(() => mock.timers.reset())
+  return (ms: number) => mock.timers.tick(ms)
+}
+
+t.test('a bet that comes too early is held back as long as the service says', async (t) => {
+  const pass = holdTime(t)
+  let bets = 0
+  const table = tableWith(t, {
+    play() {
+      bets += 1
+      return bets === 1
+        ? Promise.reject(new ApiError('RATE_LIMITED', 'too early', { retryAfterS: 4 }))
+        : Promise.resolve(round(1))
+    },
+  })
+  await table.open()
+  await table.place(bet)
+  t.equal(table.state().heldUntilMs, Date.now() + 4000)
+  pass(3999)
+  await table.place(bet)
+  t.equal(bets, 1, 'no bet is sent meanwhile')
+  pass(1)
+  t.equal(table.state().heldUntilMs, null)
+  table.subscribe(() => {
+    if (table.state().activity === 'showing') queueMicrotask(() => pass(1))
+  })
+  await table.place(bet)
+  t.equal(bets, 2)
+})
+
+t.test('one press places one bet, and the next waits until the result was shown', async (t) => {
+  const pass = holdTime(t)
+  const shown = Promise.withResolvers<void>()
+  let bets = 0
+  const api: GameApi = {
+    sitting: () => Promise.resolve(sitting(bets + 1)),
+    rounds: () => Promise.resolve({ data: [], next_cursor: null }),
+    play() {
+      bets += 1
+      return Promise.resolve(round(bets))
+    },
+    ...{ round: unasked, reveal: unasked, cashOut: unasked, answerCheck: unasked },
+  }
+  const table = createTable({ api, slug: 'dice', revealMs: () => 1500 })
+  t.teardown(() => table.leave())
+  await table.open()
+  table.subscribe(() => {
+    if (table.state().activity === 'showing') shown.resolve()
+  })
+  const placing = table.place(bet)
+  await shown.promise
+  await table.place(bet)
+  pass(1499)
+  await table.place(bet)
+  t.equal(bets, 1, 'nothing shortens the result')
+  pass(1)
+  await placing
+  t.equal(bets, 1, 'no bet follows by itself')
+  pass(60_000)
+  t.equal(bets, 1)
+})
+
+t.test('a reality check interrupts play until the player goes on or stops', async (t) => {
+  const pass = holdTime(t)
+  const choices: string[] = []
+  let dueInS = 60
+  const seated = () => ({
+    ...sitting(1, {
+      protection: {
+        elapsed_s: 1740,
+        net_spend: { amount: '3.00', currency: 'USD' },
+        reality_check: { due_in_s: dueInS },
+      },
+    }),
+    ...(choices.at(-1) === 'stop' ? { session: { ...sitting(1).session, status: 'CLOSED' as const } } : {}),
+  })
+  let bets = 0
+  const table = tableWith(t, {
+    sitting: () => Promise.resolve(seated()),
+    play() {
+      bets += 1
+      return Promise.resolve(round(1))
+    },
+    answerCheck(choice) {
+      choices.push(choice)
+      return Promise.resolve()
+    },
+  })
+  await table.open()
+  await table.answerCheck('continue')
+  t.strictSame(choices, [], 'nothing to answer yet')
+  pass(60_000)
+  t.equal(table.state().checking, true)
+  await table.place(bet)
+  t.equal(bets, 0)
+  await table.answerCheck('continue')
+  t.equal(table.state().checking, false)
+  dueInS = 0
+  await table.refresh()
+  t.equal(table.state().checking, true, 'a table that is opened while it is due asks at once')
+  await table.answerCheck('stop')
+  t.equal(table.state().ended, 'CLOSED')
+  t.equal(table.state().checking, false)
+  t.strictSame(choices, ['continue', 'stop'])
+})
+
+const unasked = () => Promise.reject(new ApiError('NOT_FOUND', 'not told'))

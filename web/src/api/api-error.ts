@@ -58,6 +58,7 @@ const texts: Readonly<Record<string, string>> = {
   FORBIDDEN: 'This casino cannot offer this game at the moment.',
   ROUND_IN_PROGRESS: 'Another round of yours is not over yet; here it is.',
   ROUND_ALREADY_SETTLED: 'This round is over already; here is how it ended.',
+  CONFLICT: 'A reality check is due before the next game. Nothing was taken.',
   RATE_LIMITED: 'That was too quick. Wait a moment, then go on.',
   SERVICE_UNAVAILABLE: 'The game is very busy right now. Try again in a moment.',
   NO_ANSWER: 'The connection was lost. Check it, then try again.',

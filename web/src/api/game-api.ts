@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini'
 import { ApiError } from './api-error.ts'
 import {
+  checkedSessionSchema,
   errorSchema,
   type Round,
   roundSchema,
@@ -21,6 +22,9 @@ export type PlayRequest = {
   readonly transaction_id: string
 }
 
+/** The player's answer to a reality check. */
+export type CheckChoice = 'continue' | 'stop'
+
 export type GameApi = {
   sitting(): Promise<Sitting>
   play(request: PlayRequest): Promise<Round>
@@ -28,6 +32,7 @@ export type GameApi = {
   rounds(cursor: string | null): Promise<{ data: Round[]; next_cursor: string | null }>
   reveal(roundId: string, tile: number): Promise<Round>
   cashOut(roundId: string): Promise<Round>
+  answerCheck(choice: CheckChoice): Promise<unknown>
 }
 
 /** The player's side of the service, for one launch token. Every method throws ApiError. */
@@ -73,6 +78,7 @@ export function createGameApi(token: string): GameApi {
       ),
     reveal: (roundId, tile) => ask(roundSchema, 'POST', `${pathOf(roundId)}/reveal`, { tile }),
     cashOut: (roundId) => ask(roundSchema, 'POST', `${pathOf(roundId)}/cashout`),
+    answerCheck: (choice) => ask(checkedSessionSchema, 'POST', 'session/reality-check', { choice }),
   }
 }
 

@@ -75,9 +75,18 @@ export const sittingSchema = z.object({
       expires_at: z.nullable(z.string()),
     }),
   ),
+  protection: z.optional(
+    z.object({
+      elapsed_s: z.int(),
+      net_spend: z.object({ amount: z.string(), currency: z.string() }),
+      reality_check: z.nullable(z.object({ due_in_s: z.int() })),
+    }),
+  ),
 })
 /** `GET /v1/game/session`: who plays what, with what, under which next commitment. */
 export type Sitting = z.infer<typeof sittingSchema>
+
+export const checkedSessionSchema = z.looseObject({ session_id: z.string() })
 
 export const errorSchema = z.object({
   code: z.string(),

@@ -1,11 +1,11 @@
 import { type ApiError, asApiError, errorText, isTokenError } from '../api/api-error.ts'
-import type { GameApi, PlayRequest } from '../api/game-api.ts'
+import type { CheckChoice, GameApi, PlayRequest } from '../api/game-api.ts'
 import type { Round, Sitting } from '../api/records.ts'
 import { createPatience, delay } from './create-patience.ts'
+import { createTableTimers } from './create-table-timers.ts'
 import { emptyTable, isOver, takesActions, takesBets, type TableState } from './table-state.ts'
 
 const historyKeptMax = 200
-const timerMsMax = 2 ** 31 - 1
 
 const walletCodes = new Set(['WALLET_TIMEOUT', 'WALLET_UNAVAILABLE'])
 
@@ -18,6 +18,7 @@ export type Table = {
   place(bet: Bet): Promise<void>
   reveal(tile: number): Promise<void>
   cashOut(): Promise<void>
+  answerCheck(choice: CheckChoice): Promise<void>
   moreHistory(): Promise<void>
   refresh(): Promise<void>
   leave(): void
@@ -41,7 +42,7 @@ export function createTable({
   const listeners = new Set<() => void>()
   const left = new AbortController()
   const patience = createPatience({ left: left.signal, onWaiting: (waiting) => set({ waiting }) })
-  let expiryTimer: ReturnType<typeof setTimeout> | undefined
+  const timers = createTableTimers(set)
 
   function set(change: Partial<TableState>): void {
     state = { ...state, ...change }
@@ -86,17 +87,16 @@ export function createTable({
       set({ phase: 'locked', locked: 'other-game' })
       return
     }
-    const { status, expires_at } = sitting.session
+    const { status } = sitting.session
     const open = sitting.open_round
     set({
       sitting,
+      seatedAtMs: Date.now(),
+      checking: status === 'ACTIVE' && sitting.protection?.reality_check?.due_in_s === 0,
       ended: status === 'ACTIVE' ? null : status,
       ...(open !== null && isNews(open, state.round) ? { round: open } : {}),
     })
-    clearTimeout(expiryTimer)
-    if (status !== 'ACTIVE') return
-    const leftMs = Math.max(0, Date.parse(expires_at) - Date.now())
-    expiryTimer = setTimeout(() => set({ ended: 'EXPIRED' }), Math.min(leftMs, timerMsMax))
+    timers.seat(sitting)
   }
 
   async function refresh(): Promise<void> {
@@ -147,6 +147,15 @@ export function createTable({
     if (api === null || round === null || !takesActions(state)) return
     set({ activity: 'cashing-out', notice: null })
     await act(api, () => api.cashOut(round.round_id), round)
+  }
+
+  /** Goes on or stops after a reality check; stopping ends the session. */
+  async function answerCheck(choice: CheckChoice): Promise<void> {
+    if (api === null || !state.checking) return
+    await api
+      .answerCheck(choice)
+      .then(() => seat(api))
+      .catch(tell)
   }
 
   async function act(from: GameApi, action: () => Promise<Round>, before: Round): Promise<void> {
@@ -210,6 +219,7 @@ export function createTable({
       set({ activity: 'idle', tile: null, waiting: null })
       if (failed.code === 'SESSION_EXPIRED') set({ ended: 'EXPIRED' })
       else if (failed.code === 'SESSION_CLOSED') set({ ended: 'CLOSED' })
+      else if (failed.code === 'RATE_LIMITED' && failed.retryAfterS !== null) timers.hold(failed.retryAfterS)
       else set({ notice: { tone: 'problem', text: errorText(failed) } })
       await resume(before)
     }
@@ -274,11 +284,12 @@ export function createTable({
     place,
     reveal,
     cashOut,
+    answerCheck,
     moreHistory,
     refresh,
     leave() {
       left.abort()
-      clearTimeout(expiryTimer)
+      timers.stop()
       listeners.clear()
     },
   }

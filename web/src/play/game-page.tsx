@@ -7,10 +7,13 @@ import type { GameDefinition } from './game-definition.ts'
 import { GameHeader, ReturnLink } from './game-header.tsx'
 import { History } from './history.tsx'
 import { prefersStill } from './motion.ts'
+import { RealityCheck } from './reality-check.tsx'
 import { RoundDialog } from './round-dialog.tsx'
+import { SessionFigures } from './session-figures.tsx'
 import { firstStake, stakeRange } from './stake.ts'
 import { StatusLine } from './status-line.tsx'
 import type { LockReason, TableState } from './table-state.ts'
+import { useSecondsUntil } from './use-seconds-until.ts'
 
 type Props = { readonly definition: GameDefinition; readonly table: Table }
 
@@ -37,6 +40,7 @@ function OpenTable({ definition, table, state, sitting }: Props & { state: Table
     <>
       <GameHeader {...parts} />
       <main>
+        <SessionFigures state={state} sitting={sitting} />
         <SessionEnd state={state} sitting={sitting} />
         <div class="table" ref={board}>
           <StatusLine {...parts} />
@@ -47,6 +51,7 @@ function OpenTable({ definition, table, state, sitting }: Props & { state: Table
           <History {...parts} />
         </div>
       </main>
+      {state.checking ? <RealityCheck {...parts} /> : null}
       {shown === null ? null : (
         <RoundDialog
           definition={definition}
@@ -144,7 +149,7 @@ const warnBelowS = 300
 
 /** Says that the session is about to end, or has ended. */
 function SessionEnd({ state, sitting }: { state: TableState; sitting: Sitting }) {
-  const leftS = useSecondsUntil(sitting.session.expires_at, state.ended === null)
+  const leftS = useSecondsUntil(Date.parse(sitting.session.expires_at), state.ended === null)
   const { return_url } = sitting.session
   if (state.ended !== null) {
     const open = state.round?.status === 'OPEN'
@@ -169,16 +174,4 @@ function SessionEnd({ state, sitting }: { state: TableState; sitting: Sitting })
       This session ends in {minutes}:{String(leftS % 60).padStart(2, '0')}
     </p>
   )
-}
-
-function useSecondsUntil(instant: string, running: boolean): number {
-  const secondsLeft = () => Math.max(0, Math.ceil((Date.parse(instant) - Date.now()) / 1000))
-  const [leftS, setLeftS] = useState(secondsLeft)
-  useEffect(() => {
-    setLeftS(secondsLeft())
-    if (!running) return undefined
-    const timer = setInterval(() => setLeftS(secondsLeft()), 1000)
-    return () => clearInterval(timer)
-  }, [instant, running])
-  return leftS
 }

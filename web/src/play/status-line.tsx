@@ -2,6 +2,7 @@ import type { Round } from '../api/records.ts'
 import type { GameDefinition, TableParts } from './game-definition.ts'
 import { moneyText, multiplierText } from './money-text.ts'
 import type { TableState, Waiting } from './table-state.ts'
+import { useSecondsUntil } from './use-seconds-until.ts'
 
 const waitingTexts: Readonly<Record<Waiting, string>> = {
   confirming:
@@ -13,12 +14,14 @@ const waitingTexts: Readonly<Record<Waiting, string>> = {
 /** One line that says what happens now or how the round ended; read out by screen readers. */
 export function StatusLine({ definition, state, onVerify }: TableParts) {
   const { tone, text, round } = lineOf(definition, state)
+  const held = isHeld(state)
   return (
     <div class="status-line" data-tone={tone}>
       <p role="status" aria-live="polite" data-testid="status">
         {tone === 'waiting' ? <span class="spinner" aria-hidden="true" /> : null}
         {text}
       </p>
+      {held ? <Countdown untilMs={state.heldUntilMs ?? 0} /> : null}
       {round === null ? null : (
         <button type="button" class="link" onClick={() => onVerify(round)} data-testid="verify-last">
           Verify this round
@@ -28,13 +31,32 @@ export function StatusLine({ definition, state, onVerify }: TableParts) {
   )
 }
 
+const heldText = 'That was too quick. Nothing was taken; the next game can start soon.'
+
+/** The service has refused a bet that came too early. */
+function isHeld({ heldUntilMs, activity, waiting }: TableState): boolean {
+  return heldUntilMs !== null && activity === 'idle' && waiting === null
+}
+
+/** Counts down beside the line, which is read out once. */
+function Countdown({ untilMs }: { untilMs: number }) {
+  const leftS = useSecondsUntil(untilMs, true)
+  return (
+    <span role="timer" data-testid="held">
+      {leftS} s
+    </span>
+  )
+}
+
 type Line = {
   tone: 'quiet' | 'waiting' | 'problem' | 'info' | 'won' | 'lost'
   text: string
   round: Round | null
 }
 
-function lineOf(definition: GameDefinition, { round, activity, waiting, notice, ended }: TableState): Line {
+function lineOf(definition: GameDefinition, state: TableState): Line {
+  const { round, activity, waiting, notice, ended } = state
+  if (isHeld(state)) return { tone: 'info', text: heldText, round: null }
   if (waiting !== null) return { tone: 'waiting', text: waitingTexts[waiting], round: null }
   if (notice !== null && activity === 'idle') {
     return { tone: notice.tone, text: notice.text, round: null }

@@ -12,8 +12,14 @@ export type TableState = {
   readonly phase: 'loading' | 'failed' | 'locked' | 'open'
   readonly locked: LockReason | null
   readonly sitting: Sitting | null
+  /** The time at which `sitting` was read; milliseconds, as of `Date.now`. */
+  readonly seatedAtMs: number
   /** The session takes no new round; an open one can be finished. */
   readonly ended: 'EXPIRED' | 'CLOSED' | null
+  /** The player goes on or stops before the next round. */
+  readonly checking: boolean
+  /** The time before which the service takes no new round; null when it takes one. */
+  readonly heldUntilMs: number | null
   /** The round under way, or the last one. */
   readonly round: Round | null
   readonly activity: Activity
@@ -32,7 +38,10 @@ export const emptyTable: TableState = {
   phase: 'loading',
   locked: null,
   sitting: null,
+  seatedAtMs: 0,
   ended: null,
+  checking: false,
+  heldUntilMs: null,
   round: null,
   activity: 'idle',
   tile: null,
@@ -56,6 +65,8 @@ export function takesBets(state: TableState): boolean {
   return (
     state.phase === 'open' &&
     state.ended === null &&
+    !state.checking &&
+    state.heldUntilMs === null &&
     offered &&
     free &&
     state.activity === 'idle' &&

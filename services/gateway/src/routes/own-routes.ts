@@ -14,6 +14,7 @@ import {
 import { accountMode } from '@pitboss/contracts/primitives'
 import { z } from 'zod'
 import { createDocs, createOpenApi } from '../answers/api-description.ts'
+import { complianceReply, createCompliance } from '../answers/compliance.ts'
 import {
   createAcceptInvitation,
   createLogin,
@@ -117,6 +118,12 @@ export const ownRoutes: readonly RouteEntry[] = [
     summary: 'Event types with their schemas',
     answer: createEventTypes,
     reply: eventTypesReply,
+    limit: 'address',
+  }),
+  own('GET /v1/public/compliance', {
+    summary: 'Rules of jurisdictions, each clause with its tests',
+    answer: createCompliance,
+    reply: complianceReply,
     limit: 'address',
   }),
   own('POST /v1/public/verify', {

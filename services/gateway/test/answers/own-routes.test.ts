@@ -135,6 +135,27 @@ await t.test('event types come with a schema that their example fits', async (t)
   }
 })
 
+await t.test('the rules of each jurisdiction are public, and promise nothing else', async (t) => {
+  const { status, json, text } = await ask(`${url}/v1/public/compliance`)
+  t.equal(status, 200)
+  const { data } = Object(json)
+  t.strictSame(
+    data.map(({ jurisdiction }: { jurisdiction: string }) => jurisdiction),
+    ['UK', 'MT', 'ON', 'SE'],
+  )
+  const [uk, , , se] = data
+  t.match(uk, { start_gap_s: 5, reality_check_s: 1800, spend_in_view: true })
+  t.match(uk.clauses[0], {
+    clause: 'RTS 14G',
+    enforced_at: [String],
+    tests: [{ file: String, name: String }],
+  })
+  t.strictSame(se, {
+    ...{ jurisdiction: 'SE', start_gap_s: null, reality_check_s: null, spend_in_view: false, clauses: [] },
+  })
+  t.notMatch(text, /\bcompliant\b/i)
+})
+
 await t.test('public keys are shown as auth knows them', async (t) => {
   t.match(await ask(`${url}/v1/public/jwks.json`), {
     status: 200,

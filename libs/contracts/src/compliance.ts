@@ -1,0 +1,105 @@
+import { greenRuns } from './green-runs.ts'
+import type { Jurisdiction } from './jurisdictions.ts'
+
+/** A test: its file, and its name in that file. */
+export type ClauseTest = { readonly file: string; readonly name: string }
+
+/** One clause of a regulator: what it asks for, where that is enforced, and the tests that show it. */
+export type Clause = {
+  readonly jurisdiction: Exclude<Jurisdiction, 'NONE'>
+  readonly clause: string
+  /** What it asks for, in our words. */
+  readonly asks: string
+  readonly source: string
+  /** How we meet it. */
+  readonly means: string
+  /** Files of this repository. */
+  readonly enforcedAt: readonly string[]
+  readonly tests: readonly ClauseTest[]
+}
+
+const commission = 'https://www.gamblingcommission.gov.uk'
+const changesOf2025 = 'https://harrishagan.com/category/responsible-gambling'
+
+const rounds = 'services/rounds/test/jurisdictions.test.ts'
+const table = 'web/test/create-table.test.ts'
+
+/** Every clause that is enforced and tested. A clause without an enforcing place or a test has no row. */
+export const clauses: readonly Clause[] = [
+  {
+    jurisdiction: 'UK',
+    clause: 'RTS 14G',
+    asks: 'At least five seconds pass from one start of a game to the next.',
+    source: changesOf2025,
+    means:
+      'The service refuses an earlier stake, on every replica, in all games and sessions of the player. The page counts down.',
+    enforcedAt: ['services/rounds/src/actions/hold-pace.ts', 'services/rounds/src/storage/paces-store.ts'],
+    tests: [
+      { file: rounds, name: 'a stake that comes too early moves nothing, and its id is as good as new' },
+      { file: rounds, name: 'a start holds back the player in every game and session with the rule' },
+      { file: rounds, name: 'of starts at once on two replicas one is accepted' },
+      { file: rounds, name: 'a start outlives the process that accepted it' },
+      { file: table, name: 'a bet that comes too early is held back as long as the service says' },
+    ],
+  },
+  {
+    jurisdiction: 'UK',
+    clause: 'RTS 8A',
+    asks: 'The customer commits to each game cycle individually.',
+    source: `${commission}/manual/remote-gambling-and-software-technical-standards/rts-8-autoplay-functionality`,
+    means: 'There is no auto-play: one press sends one stake, and none follows by itself.',
+    enforcedAt: ['web/src/play/create-table.ts'],
+    tests: [{ file: table, name: 'one press places one bet, and the next waits until the result was shown' }],
+  },
+  {
+    jurisdiction: 'UK',
+    clause: 'RTS 14E',
+    asks: 'The customer cannot shorten the time until the result is shown.',
+    source: changesOf2025,
+    means: 'There is no turbo and no stop: nothing on the page ends the showing of a result.',
+    enforcedAt: ['web/src/play/create-table.ts'],
+    tests: [{ file: table, name: 'one press places one bet, and the next waits until the result was shown' }],
+  },
+  {
+    jurisdiction: 'UK',
+    clause: 'RTS, changes of January 2025',
+    asks: 'Elapsed time and net spend of the session are in view.',
+    source: changesOf2025,
+    means:
+      'The service counts both from its own records. The page shows them from its first view on, after a reload, too.',
+    enforcedAt: ['services/rounds/src/records/present-protection.ts', 'web/src/play/session-figures.tsx'],
+    tests: [{ file: rounds, name: 'time and net spend of the session are in view' }],
+  },
+  {
+    jurisdiction: 'UK',
+    clause: 'RTS 13',
+    asks: 'A customer is reminded of the time spent.',
+    source: `${commission}/standards/remote-gambling-and-software-technical-standards`,
+    means:
+      'Every 30 minutes, or as the session says, the page asks whether to go on or to stop. The service takes no new stake before the answer.',
+    enforcedAt: ['services/rounds/src/rules/live-rules.ts', 'web/src/play/reality-check.tsx'],
+    tests: [
+      { file: rounds, name: 'a reality check holds new stakes until the player goes on or stops' },
+      { file: table, name: 'a reality check interrupts play until the player goes on or stops' },
+    ],
+  },
+  {
+    jurisdiction: 'ON',
+    clause: 'AGCO, A 1b',
+    asks: 'The player can recall the last ten rounds.',
+    source: 'https://www.agco.ca',
+    means: "The page lists the player's last rounds of the game, of every session, each with its proof.",
+    enforcedAt: ['services/rounds/src/actions/player.ts', 'web/src/play/history.tsx'],
+    tests: [{ file: rounds, name: 'the last rounds can be recalled from another session' }],
+  },
+]
+
+/** The name of a test among all tests. */
+export function keyOfTest({ file, name }: ClauseTest): string {
+  return `${file}: ${name}`
+}
+
+/** The time at which a test last passed, ISO 8601; null for one that has not been run. */
+export function greenRunOf(test: ClauseTest): string | null {
+  return greenRuns[keyOfTest(test)] ?? null
+}

@@ -1,0 +1,55 @@
+import { type Clause, clauses, type ClauseTest, greenRunOf } from '@pitboss/contracts/compliance'
+
+const head = `# Rules of jurisdictions
+
+Which clause of a regulator is enforced where, which test shows it, and when that test last passed. A clause in this table is
+**enforced and tested**. That is all it says: a regulator or a test house decides about compliance. \`npm run compliance\` runs
+the tests and writes this page; \`GET /v1/public/compliance\` has the same rows. The rules themselves are in
+[contract.md](contract.md#jurisdictions).
+
+A session is played under a jurisdiction when \`POST /v1/sessions\` names one. The rules bind rounds that the service drives.
+`
+
+const foot = `## Not here
+
+Clauses that we know of and that no row above enforces:
+
+| Jurisdiction | Clause | Today |
+| --- | --- | --- |
+| UK | RTS 12, financial limits of a player | \`limits.max_stake\` of a session caps a stake; limits across sessions are the operator's |
+| UK | live monitoring of return to player | \`GET /v1/reports/summary\` counts stakes and payouts; there is no alarm |
+| UK | greatest stake | no cap of its own: no source names one for games without reels |
+| MT | game sheet within five days of a new game | written by hand |
+| SE | | no clause has a source yet; the session keeps the name |
+`
+
+/** The page docs/compliance.md: a table for each jurisdiction that has clauses. */
+export function renderCompliance(): string {
+  const names = [...new Set(clauses.map(({ jurisdiction }) => jurisdiction))]
+  return [head, ...names.map(tableOf), foot].join('\n')
+}
+
+function tableOf(name: Clause['jurisdiction']): string {
+  const rows = clauses.filter(({ jurisdiction }) => jurisdiction === name).map(rowOf)
+  const columns = ['Clause', 'Asks', 'How', 'Enforced at', 'Tests, and their last green run']
+  return [`## ${name}`, '', line(columns), line(columns.map(() => '---')), ...rows, ''].join('\n')
+}
+
+function rowOf({ clause, source, asks, means, enforcedAt, tests }: Clause): string {
+  const files = enforcedAt.map((file) => `[${file.split('/').at(-1)}](../${file})`)
+  return line([
+    `[${clause}](${source})`,
+    asks,
+    means,
+    files.join(', '),
+    tests.map((test) => testOf(test)).join('<br>'),
+  ])
+}
+
+function testOf(test: ClauseTest): string {
+  return `[${test.name}](../${test.file}) (${greenRunOf(test) ?? 'not run yet'})`
+}
+
+function line(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { jurisdictionName } from './jurisdictions.ts'
 import { brandId, currency, eventEnvironment, idempotencyKey, sessionId, userId, uuid } from './primitives.ts'
 
 /** The caller of a request; travels with every call that the gateway forwards. Source: ours. */
@@ -26,7 +27,15 @@ export const accountSchema = z.strictObject({
   platform_real_money: z.boolean(),
   currencies: z.array(currency),
   timezone: z.string(),
-  brands: z.array(z.strictObject({ brand_id: brandId, name: z.string() })),
+  brands: z.array(
+    z.strictObject({
+      brand_id: brandId,
+      name: z.string(),
+      default_jurisdiction: jurisdictionName.optional(),
+    }),
+  ),
+  /** Of sessions that name none, and whose brand has none. */
+  default_jurisdiction: jurisdictionName.optional(),
 })
 export type Account = z.infer<typeof accountSchema>
 

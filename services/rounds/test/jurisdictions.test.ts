@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import type { Account } from '@pitboss/contracts/caller'
 import * as playEndpoints from '@pitboss/contracts/endpoints/play'
 import * as roundsEndpoints from '@pitboss/contracts/endpoints/rounds'
 import * as sessionsEndpoints from '@pitboss/contracts/endpoints/sessions'
@@ -12,6 +13,7 @@ import t from 'tap'
 import {
   act,
   bombTile,
+  brandId,
   cashOut,
   codeOf,
   errorOf,
@@ -70,6 +72,26 @@ t.test('a session has the jurisdiction that it was opened under', async (t) => {
   t.same(await rig.openSession(body, { idempotencyKey: 'key' }), first)
   const other = { ...body, jurisdiction: 'NONE' }
   t.equal(await codeOf(rig.openSession(other, { idempotencyKey: 'key' })), 'CONFLICT')
+})
+
+t.test('a session that names none takes the default of its brand, else of the account', async (t) => {
+  const rig = await startRig(t)
+  const [brand = { brand_id: '', name: '' }] = rig.caller().account.brands
+  const under = (account: Partial<Account>) => ({ account: { ...rig.caller().account, ...account } })
+  const opened = async (body: Record<string, unknown>, account: Partial<Account>) =>
+    (await rig.openSession(body, under(account))).jurisdiction
+  const uk = { default_jurisdiction: 'UK' } as const
+  const ofBrand = (default_jurisdiction: 'NONE' | 'ON') => ({
+    ...uk,
+    brands: [{ ...brand, default_jurisdiction }],
+  })
+  t.equal(await opened({}, uk), 'UK')
+  t.equal(await opened({ brand: brandId }, uk), 'UK', 'a brand without its own')
+  t.equal(await opened({ jurisdiction: 'SE' }, uk), 'SE')
+  t.equal(await opened({ jurisdiction: 'NONE' }, uk), undefined)
+  t.equal(await opened({ brand: brandId }, ofBrand('ON')), 'ON')
+  t.equal(await opened({ brand: brandId }, ofBrand('NONE')), undefined)
+  t.equal(await opened({}, ofBrand('ON')), 'UK', 'a session of no brand')
 })
 
 t.test('a stake that comes too early moves nothing, and its id is as good as new', async (t) => {

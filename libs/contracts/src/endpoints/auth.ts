@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { auditRecordSchema } from '../audit.ts'
 import { defineEndpoint, builders, everybody, ownerAndAdmin } from '../endpoint.ts'
 import {
+  brandCreateSchema,
   brandSchema,
   businessPatchSchema,
   businessSchema,
@@ -85,7 +86,7 @@ export const listBrands = defineEndpoint('GET /v1/dashboard/brands', {
 export const createBrand = defineEndpoint('POST /v1/dashboard/brands', {
   access: ownerAndAdmin,
   subject: 'auth.v1.brand.create',
-  body: z.strictObject({ name: z.string().min(1).max(128) }),
+  body: brandCreateSchema,
   reply: brandSchema,
 })
 export const deleteBrand = defineEndpoint('DELETE /v1/dashboard/brands/{brand_id}', {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { jurisdictionName } from '../jurisdictions.ts'
 import { accountMode, brandId, currency } from '../primitives.ts'
 import { liveStatusSchema, planSchema } from '../caller.ts'
 
@@ -59,6 +60,8 @@ export const businessSchema = z.strictObject({
   timezone: z.string(),
   /** Everybody needs a second factor. */
   require_totp: z.boolean(),
+  /** Absent for `NONE`. */
+  default_jurisdiction: jurisdictionName.exclude(['NONE']).optional(),
 })
 
 export const businessPatchSchema = z.strictObject({
@@ -66,9 +69,20 @@ export const businessPatchSchema = z.strictObject({
   currencies: z.array(currency).min(1).max(200).optional(),
   timezone: z.string().min(1).max(64).optional(),
   require_totp: z.boolean().optional(),
+  default_jurisdiction: jurisdictionName.optional(),
 })
 
-export const brandSchema = z.strictObject({ brand_id: brandId, name: z.string(), created_at: z.string() })
+export const brandSchema = z.strictObject({
+  brand_id: brandId,
+  name: z.string(),
+  /** Absent for a brand that takes the account's. */
+  default_jurisdiction: jurisdictionName.optional(),
+  created_at: z.string(),
+})
+export const brandCreateSchema = z.strictObject({
+  name: z.string().min(1).max(128),
+  default_jurisdiction: jurisdictionName.optional(),
+})
 
 /** A row of the request log. Source: docs/contract.md, section 3. */
 export const requestLogSchema = z.strictObject({

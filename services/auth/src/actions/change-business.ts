@@ -2,7 +2,7 @@ import type { ActedBy } from '@pitboss/contracts/audit'
 import type { CallContext } from '@pitboss/contracts/call'
 import { currenciesInUse } from '@pitboss/contracts/calls/rounds'
 import type { Caller, Scope } from '@pitboss/contracts/caller'
-import type { businessPatchSchema } from '@pitboss/contracts/objects/account'
+import type { brandCreateSchema, businessPatchSchema } from '@pitboss/contracts/objects/account'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
@@ -43,7 +43,8 @@ export function createChangeBusiness({ stores, bus, publishAccessChange, audit, 
 
     /** @throws ServiceError VALIDATION_ERROR; CONFLICT for a dropped currency that active sessions use */
     async change(scope: Scope, body: z.infer<typeof businessPatchSchema>, by: ActedBy, context: CallContext) {
-      const { name, currencies, timezone, require_totp: requireTotp } = body
+      const { name, currencies, timezone } = body
+      const { require_totp: requireTotp, default_jurisdiction: defaultJurisdiction } = body
       const operator = await find(scope)
       if (timezone !== undefined) requireTimezone(timezone)
       if (currencies !== undefined) {
@@ -56,6 +57,7 @@ export function createChangeBusiness({ stores, bus, publishAccessChange, audit, 
         ...(currencies === undefined ? {} : { currencies }),
         ...(timezone === undefined ? {} : { timezone }),
         ...(requireTotp === undefined ? {} : { requireTotp }),
+        ...(defaultJurisdiction === undefined ? {} : { defaultJurisdiction }),
       }
       const before = toPublicBusiness(operator)
       const after = toPublicBusiness({ ...operator, ...set })
@@ -70,14 +72,18 @@ export function createChangeBusiness({ stores, bus, publishAccessChange, audit, 
      * Creates a brand once for each Idempotency-Key.
      * @throws ServiceError CONFLICT for the 1001st brand or a name in use
      */
-    async createBrand(caller: Caller, { name }: { name: string }, by: ActedBy) {
+    async createBrand(caller: Caller, body: z.infer<typeof brandCreateSchema>, by: ActedBy) {
+      const { name, default_jurisdiction: defaultJurisdiction } = body
       const now = clock.now()
       const makeId = () => newId('brd')
-      const claim = await idempotency.claim(caller, { list: 'brands', body: { name }, newId: makeId, now })
+      const claim = await idempotency.claim(caller, { list: 'brands', body, newId: makeId, now })
       if ((await brands.count(caller.scope)) >= brandsMax)
         throw new ServiceError('CONFLICT', { message: `An account has at most ${brandsMax} brands.` })
       const { operatorId } = caller.scope
-      const brand = { _id: claim.objectId, operatorId, name, createdAt: now }
+      const brand = {
+        ...{ _id: claim.objectId, operatorId, name, createdAt: now },
+        ...(defaultJurisdiction === undefined ? {} : { defaultJurisdiction }),
+      }
       const object = { type: 'brand', id: brand._id }
       const change = { act: 'brand.create', object, before: null, after: toPublicBrand(brand) }
       const stored = await brands.insert({ ...brand, ...auditedInsert(audit.entry(by, change)) })

@@ -44,7 +44,8 @@ export function toAccount(
     platform_real_money: realMoney,
     currencies: operator.currencies,
     timezone: operator.timezone,
-    brands: brands.map((brand) => ({ brand_id: brand._id, name: brand.name })),
+    brands: brands.map((brand) => ({ brand_id: brand._id, name: brand.name, ...brandJurisdiction(brand) })),
+    ...accountJurisdiction(operator),
   }
 }
 
@@ -58,12 +59,22 @@ export function toPublicBusiness(operator: OperatorDocument) {
     currencies: operator.currencies,
     timezone: operator.timezone,
     require_totp: operator.requireTotp ?? false,
+    ...accountJurisdiction(operator),
   }
+}
+
+function accountJurisdiction({ defaultJurisdiction: of = 'NONE' }: OperatorDocument) {
+  return of === 'NONE' ? {} : { default_jurisdiction: of }
+}
+
+function brandJurisdiction({ defaultJurisdiction: of }: BrandDocument) {
+  return of === undefined ? {} : { default_jurisdiction: of }
 }
 
 /** The public record of a brand. Source: docs/contract.md, section 11. */
 export function toPublicBrand(brand: BrandDocument) {
-  return { brand_id: brand._id, name: brand.name, created_at: brand.createdAt.toISOString() }
+  const created_at = brand.createdAt.toISOString()
+  return { brand_id: brand._id, name: brand.name, ...brandJurisdiction(brand), created_at }
 }
 
 const text = (instant: Date | null) => instant?.toISOString() ?? null

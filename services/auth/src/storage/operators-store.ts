@@ -1,4 +1,5 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
+import type { Jurisdiction } from '@pitboss/contracts/jurisdictions'
 import { auditedUpdate, type WithAudit } from '@pitboss/storage/audit-outbox'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import { isDuplicateKey } from '@pitboss/storage/create-once'
@@ -18,6 +19,8 @@ export type OperatorDocument = AccessSubject &
     timezone: string
     /** Absent in an account of an earlier release, which demands none. */
     requireTotp?: boolean
+    /** Absent in an account that has never set one, which counts as `NONE`. */
+    defaultJurisdiction?: Jurisdiction
     /** Ids of the active owners. This list decides who is an owner; it never becomes empty. */
     owners: string[]
     createdAt: Date
@@ -92,6 +95,8 @@ export type BrandDocument = WithAudit & {
   _id: string
   operatorId: string
   name: string
+  /** Absent in a brand that takes the account's. */
+  defaultJurisdiction?: Jurisdiction
   createdAt: Date
 }
 

@@ -133,6 +133,37 @@ t.test('an account has one brand of a name', async (t) => {
   t.match(await create('Lucky'), { status: 201 }, 'the name is free again')
 })
 
+t.test('the default jurisdiction of account and brands goes along with every call', async (t) => {
+  const { bus, callerAs } = await startTestAuth(t)
+  const caller = await callerAs(nobody)
+  const patch = async (default_jurisdiction: 'UK' | 'NONE') =>
+    (await bus.call(endpoints.patchBusiness.call, { caller, ...none, body: { default_jurisdiction } })).body
+  const business = async () => (await bus.call(endpoints.getBusiness.call, { caller, ...none })).body
+  t.notOk('default_jurisdiction' in (await business()), 'its record is as it always was')
+  t.equal((await patch('UK')).default_jurisdiction, 'UK')
+  for (const [name, default_jurisdiction] of [
+    ['Plain', undefined],
+    ['Lucky', 'ON'],
+    ['Free', 'NONE'],
+  ] as const) {
+    const body = { name, ...(default_jurisdiction === undefined ? {} : { default_jurisdiction }) }
+    const made = (await bus.call(endpoints.createBrand.call, { caller, ...none, body })).body
+    t.equal(made.default_jurisdiction, default_jurisdiction)
+    t.equal('default_jurisdiction' in made, default_jurisdiction !== undefined)
+  }
+  const { account } = await callerAs(nobody)
+  t.match(account, {
+    default_jurisdiction: 'UK',
+    brands: [
+      { name: 'Plain' },
+      { name: 'Lucky', default_jurisdiction: 'ON' },
+      { default_jurisdiction: 'NONE' },
+    ],
+  })
+  t.notOk('default_jurisdiction' in (await patch('NONE')))
+  t.notOk('default_jurisdiction' in (await business()))
+})
+
 t.test('a DEVELOPER makes, widens and rotates scoped TEST keys alone', async (t) => {
   const { bus, callerAs } = await startTestAuth(t)
   const owner = await callerAs(newId('usr'))

@@ -1,4 +1,4 @@
-import { type Caller, lookupScopes } from '@pitboss/contracts/caller'
+import { type Account, type Caller, lookupScopes } from '@pitboss/contracts/caller'
 import type { createSession, listSessions } from '@pitboss/contracts/endpoints/sessions'
 import { profileOf } from '@pitboss/contracts/jurisdictions'
 import { sessionId as sessionIdSchema } from '@pitboss/contracts/primitives'
@@ -61,7 +61,7 @@ export function createSessions({
       throw new ServiceError('BRAND_NOT_FOUND')
     }
     const limits = readLimits(body, game)
-    const protection = protectionOf(body)
+    const protection = protectionOf(body, account)
     assertRealMoney(scope.environment, account)
 
     const session = {
@@ -136,8 +136,13 @@ export function createSessions({
 }
 
 /** @throws ServiceError VALIDATION_ERROR at `reality_check_s` without a jurisdiction that asks for checks */
-function protectionOf(body: SessionBody): Pick<SessionDocument, 'jurisdiction' | 'realityCheckS'> {
-  const { jurisdiction = 'NONE' } = body
+function protectionOf(
+  body: SessionBody,
+  account: Account,
+): Pick<SessionDocument, 'jurisdiction' | 'realityCheckS'> {
+  const brand = account.brands.find(({ brand_id }) => brand_id === body.brand)
+  const jurisdiction =
+    body.jurisdiction ?? brand?.default_jurisdiction ?? account.default_jurisdiction ?? 'NONE'
   const { realityCheckS } = profileOf({ jurisdiction })
   if (realityCheckS === null && body.reality_check_s !== undefined) {
     throw invalidField('reality_check_s', 'needs a jurisdiction with reality checks')

@@ -1,3 +1,4 @@
+import { jurisdictionName } from '@pitboss/contracts/jurisdictions'
 import { brandSchema, businessPatchSchema, businessSchema } from '@pitboss/contracts/objects/account'
 import { pageOf } from '@pitboss/contracts/primitives'
 import { useQueryClient } from '@tanstack/react-query'
@@ -57,6 +58,7 @@ export default function BusinessPage() {
                 'Real money': liveTexts[business.live_status],
                 Currencies: business.currencies.join(', '),
                 'Time zone': business.timezone,
+                'Jurisdiction of new sessions': business.default_jurisdiction,
                 'Second factor': business.require_totp ? 'demanded of everybody' : 'left to each person',
               }}
             />
@@ -89,6 +91,7 @@ function ChangeBusiness({ of: business, onClose }: { of: Business; onClose: () =
             .filter((code) => code !== ''),
           timezone: textOf(data, 'timezone'),
           require_totp: data.get('require_totp') === 'yes',
+          default_jurisdiction: textOf(data, 'default_jurisdiction'),
         })}
         send={act.run}
         {...act}
@@ -125,6 +128,17 @@ function ChangeBusiness({ of: business, onClose }: { of: Business; onClose: () =
                 maxLength={64}
                 autoComplete="off"
               />
+            </Field>
+            <Field
+              label="Jurisdiction of new sessions"
+              hint="Of sessions that name none. NONE adds no rule."
+              fault={faults.default_jurisdiction}
+            >
+              <select name="default_jurisdiction" defaultValue={business.default_jurisdiction ?? 'NONE'}>
+                {jurisdictionName.options.map((name) => (
+                  <option key={name}>{name}</option>
+                ))}
+              </select>
             </Field>
             <label className="choice">
               <input type="checkbox" name="require_totp" value="yes" defaultChecked={business.require_totp} />

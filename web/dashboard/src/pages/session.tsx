@@ -35,6 +35,7 @@ export default function Session() {
                 Ends: <Moment at={session.expires_at} />,
                 Closed: session.closed_at === null ? undefined : <Moment at={session.closed_at} />,
                 Brand: session.brand,
+                Jurisdiction: session.jurisdiction,
                 Country: session.country,
                 Language: session.language,
                 Id: (

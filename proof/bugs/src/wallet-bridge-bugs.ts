@@ -150,11 +150,21 @@ export function movementsWith(
     )
   }
   if (has('wallet-bridge.event-before-outcome')) {
-    return telling(({ events, state }, document) => {
+    const told = (facts: Document, state: MovementState) =>
+      toMovementEvent({ facts, state: { ...state, status: 'SUCCESS' }, type: 'transaction.bet' })
+    const later = telling(({ events, state }, document) => {
       const begins = state.call !== null && document.call === null && state.type === 'BET'
-      const told = { facts: document, state: { ...state, status: 'SUCCESS' } } as const
-      return begins ? [...events, toMovementEvent({ ...told, type: 'transaction.bet' })] : events
+      return begins ? [...events, told(document, state)] : events
     })
+    return {
+      ...later,
+      insert(document) {
+        const begins = document.call !== null && document.type === 'BET'
+        if (!begins) return movements.insert(document)
+        const outbox = [...document.outbox, told(document, document)]
+        return movements.insert({ ...document, outbox, outboxAt: document.createdAt })
+      },
+    }
   }
   return movements
 }

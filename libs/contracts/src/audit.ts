@@ -41,7 +41,15 @@ export type AuditEntry = z.infer<typeof auditEntrySchema>
  * rights of its NATS user; auth takes no act of another one, nor of its own, from it.
  */
 export const auditedActs = {
-  rounds: ['game.change', 'game.set', 'round.heal', 'consumer.rewind'],
+  rounds: [
+    'game.change',
+    'game.set',
+    'game-session.close',
+    'free-bet.create',
+    'free-bet.cancel',
+    'round.heal',
+    'consumer.rewind',
+  ],
   'wallet-bridge': ['wallet.put', 'wallet.rotate-secret', 'movement.resolve'],
   webhooks: [
     'endpoint.create',

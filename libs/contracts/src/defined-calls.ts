@@ -12,6 +12,7 @@ import * as authRoutes from './endpoints/auth.ts'
 import * as eventRoutes from './endpoints/events.ts'
 import * as peopleRoutes from './endpoints/people.ts'
 import * as playRoutes from './endpoints/play.ts'
+import * as playerRoutes from './endpoints/players.ts'
 import * as roundRoutes from './endpoints/rounds.ts'
 import * as sessionRoutes from './endpoints/sessions.ts'
 import * as walletRoutes from './endpoints/wallet.ts'
@@ -23,6 +24,7 @@ const routeModules = [
   eventRoutes,
   peopleRoutes,
   playRoutes,
+  playerRoutes,
   roundRoutes,
   sessionRoutes,
   walletRoutes,

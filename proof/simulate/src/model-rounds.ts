@@ -192,6 +192,8 @@ export function createModelRounds({
         between: notSimulated,
         list: notSimulated,
         listSequence: notSimulated,
+        listSums: notSimulated,
+        placesHeld: notSimulated,
         unfinished: notSimulated,
         countUnfinished: notSimulated,
       }

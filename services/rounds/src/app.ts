@@ -42,6 +42,7 @@ import { createOpenIntent } from './actions/open-intent.ts'
 import { createPlaceStake } from './actions/place-stake.ts'
 import { createPlaceTransaction, type PlaceTransaction } from './actions/place-transaction.ts'
 import { createPlayRound } from './actions/play-round.ts'
+import { createReadPlayers } from './actions/read-players.ts'
 import { createReadReport } from './actions/read-reports.ts'
 import { createReadRounds } from './actions/read-rounds.ts'
 import { createRoundActor } from './actions/round-actor.ts'
@@ -51,6 +52,7 @@ import { createVoidRound } from './actions/void-round.ts'
 import { createFreeBetHandlers } from './calls/free-bets.ts'
 import { createGameHandlers } from './calls/games.ts'
 import { createPlayerHandlers } from './calls/player.ts'
+import { createPlayerDeskHandlers } from './calls/players.ts'
 import { createReportHandlers } from './calls/reports.ts'
 import {
   createRepublishHandlers,
@@ -171,7 +173,7 @@ export async function startRounds({
   const sessionOutbox = createOutbox({ ...relaying, collection: sessions.collection })
   const audit = createAuditOutbox({
     db,
-    collections: ['game_settings', 'game_status', 'rewinds', 'audit_entries'],
+    collections: ['game_settings', 'game_status', 'sessions', 'grants', 'rewinds', 'audit_entries'],
     append: (entries) => bus.call(appendAudit.rounds, { entries: [...entries] }),
     ...{ clock, newId, logger },
   })
@@ -232,6 +234,7 @@ export async function startRounds({
     ...createTransactionHandlers({ placeTransaction }),
     ...sealCalls(seals),
     ...createFreeBetHandlers({ freeBets: createFreeBets(parts), clock }),
+    ...createPlayerDeskHandlers({ players: createReadPlayers(parts), clock }),
     ...createReportHandlers({ readReport: createReadReport(parts) }),
     ...createPlayerHandlers({
       showPlayer: createShowPlayer({ ...parts, games, spends: createSpendsStore({ db }) }),

@@ -5,7 +5,8 @@ import {
   opsSetGame,
   opsSkipNonces,
 } from '@pitboss/contracts/calls/rounds'
-import { dashboardPatchGame, patchGame } from '@pitboss/contracts/endpoints/sessions'
+import { dashboardCancelFreeBet, dashboardCreateFreeBet } from '@pitboss/contracts/endpoints/rounds'
+import { dashboardCloseSession, dashboardPatchGame, patchGame } from '@pitboss/contracts/endpoints/sessions'
 import { holdAudit } from '@pitboss/testing/hold-audit'
 import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
 import { pino } from 'pino'
@@ -27,7 +28,14 @@ const person = {
 } as const
 const key = { kind: 'credential', api_key: 'ck_test_1', scopes: [] as string[] } as const
 const limits = [{ currency: 'USD', min_stake: '1.00', max_stake: '2.00' }]
+const none = { query: {}, body: undefined }
 const at = { params: { slug: 'dice' }, query: {} }
+
+const grant = (idempotencyKey: string) =>
+  rig.bus.call(dashboardCreateFreeBet.call, {
+    ...{ params: {}, query: {}, caller: rig.caller({ actor: person, idempotencyKey }) },
+    body: { player_id: 'guest', game: 'spin-bottle', currency: 'USD', stake: '1.00', count: 3 },
+  })
 
 await holdAudit(t, {
   service: 'rounds',
@@ -45,6 +53,31 @@ await holdAudit(t, {
       run: async () => {
         const caller = rig.caller({ actor: person })
         await rig.bus.call(dashboardPatchGame.call, { ...at, caller, body: { enabled: false } })
+        return []
+      },
+    },
+    'rounds.v1.session.close-for-dashboard': {
+      ...{ act: 'game-session.close', actor: { kind: 'user', id: person.user_id }, operatorId },
+      run: async () => {
+        const { session_id } = await rig.openSession({ game: 'spin-bottle' })
+        const request = { ...none, params: { session_id }, caller: rig.caller({ actor: person }) }
+        for (const _again of [1, 2]) await rig.bus.call(dashboardCloseSession.call, request)
+        return []
+      },
+    },
+    'rounds.v1.free-bet.create-for-dashboard': {
+      ...{ act: 'free-bet.create', actor: { kind: 'user', id: person.user_id }, operatorId },
+      run: async () => {
+        for (const _again of [1, 2]) await grant('granted-once')
+        return []
+      },
+    },
+    'rounds.v1.free-bet.cancel-for-dashboard': {
+      ...{ act: 'free-bet.cancel', actor: { kind: 'user', id: person.user_id }, operatorId },
+      run: async () => {
+        const { grant_id } = (await grant('to-cancel')).body
+        const request = { ...none, params: { grant_id }, caller: rig.caller({ actor: person }) }
+        for (const _again of [1, 2]) await rig.bus.call(dashboardCancelFreeBet.call, request)
         return []
       },
     },
@@ -109,6 +142,17 @@ t.test('a change of limits tells what they were', async (t) => {
     before: { enabled: false, limits: [{ currency: 'USD', max_stake: '2.00' }] },
     after: { enabled: true },
   })
+})
+
+t.test('what people close, grant and cancel is told as it was and is', async (t) => {
+  const told = (act: string) => log.filter((entry) => entry.act === act).at(-1)
+  t.match(told('game-session.close'), {
+    object: { type: 'game-session', id: /^ses_/ },
+    before: { status: 'ACTIVE', closed_at: null },
+    after: { status: 'CLOSED', closed_at: /Z$/ },
+  })
+  t.match(told('free-bet.create'), { before: null, after: { player_id: 'guest', stake: '1.00', count: 3 } })
+  t.match(told('free-bet.cancel'), { before: { status: 'ACTIVE' }, after: { status: 'CANCELLED' } })
 })
 
 t.test('what an order has left is deleted when its record has moved', async (t) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { defineEndpoint, forDashboard, everybody } from '../endpoint.ts'
-import { freeBetCreateSchema, freeBetSchema } from '../objects/game.ts'
+import { defineEndpoint, forDashboard, everybody, ownerAndAdmin } from '../endpoint.ts'
+import { freeBetCreateSchema, freeBetSchema, freeBetStatus } from '../objects/game.ts'
 import { movementSchema, transactionBodySchema } from '../objects/movement.ts'
 import { reportSchema } from '../objects/report.ts'
 import { roundSchema, roundStatus } from '../objects/round.ts'
@@ -67,7 +67,7 @@ export const listFreeBets = defineEndpoint('GET /v1/free-bets', {
   query: z.strictObject({
     player_id: playerId.optional(),
     game: z.string().max(64).optional(),
-    status: z.enum(['ACTIVE', 'EXHAUSTED', 'EXPIRED', 'CANCELLED']).optional(),
+    status: freeBetStatus.optional(),
     ...windowQuery,
     ...pageQuery,
   }),
@@ -85,6 +85,11 @@ export const cancelFreeBet = defineEndpoint('POST /v1/free-bets/{grant_id}/cance
   params: grantParam,
   reply: freeBetSchema,
 })
+
+export const dashboardCreateFreeBet = forDashboard(createFreeBet, ownerAndAdmin)
+export const dashboardListFreeBets = forDashboard(listFreeBets, everybody)
+export const dashboardGetFreeBet = forDashboard(getFreeBet, everybody)
+export const dashboardCancelFreeBet = forDashboard(cancelFreeBet, ownerAndAdmin)
 
 // Reports. The gateway writes them as CSV for `Accept: text/csv`.
 const reportQuery = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineEndpoint, forDashboard, everybody, ownerAndAdmin } from '../endpoint.ts'
+import { defineEndpoint, forDashboard, everybody, ownerAndAdmin, sessionClosers } from '../endpoint.ts'
 import { gamePatchSchema, gameSchema } from '../objects/game.ts'
 import { sessionCreateSchema, sessionSchema, sessionStatus } from '../objects/session.ts'
 import { pageOf, pageQuery, playerId, windowQuery } from '../primitives.ts'
@@ -67,3 +67,4 @@ export const closeSession = defineEndpoint('POST /v1/sessions/{session_id}/close
 })
 export const dashboardListSessions = forDashboard(listSessions, everybody)
 export const dashboardGetSession = forDashboard(getSession, everybody)
+export const dashboardCloseSession = forDashboard(closeSession, sessionClosers)

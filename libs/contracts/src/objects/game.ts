@@ -34,10 +34,12 @@ export const gamePatchSchema = z.strictObject({
     .optional(),
 })
 
+export const freeBetStatus = z.enum(['ACTIVE', 'EXHAUSTED', 'EXPIRED', 'CANCELLED'])
+
 /** A grant. Source: docs/contract.md, section 4, "Free bets"; fields beyond the request are ours. */
 export const freeBetSchema = z.strictObject({
   grant_id: grantId,
-  status: z.enum(['ACTIVE', 'EXHAUSTED', 'EXPIRED', 'CANCELLED']),
+  status: freeBetStatus,
   player_id: playerId,
   game: z.string(),
   currency,

@@ -1,4 +1,5 @@
 import * as play from '@pitboss/contracts/endpoints/play'
+import * as players from '@pitboss/contracts/endpoints/players'
 import * as rounds from '@pitboss/contracts/endpoints/rounds'
 import * as sessions from '@pitboss/contracts/endpoints/sessions'
 import * as wallet from '@pitboss/contracts/endpoints/wallet'
@@ -24,6 +25,12 @@ const walletAnswers: readonly ErrorCode[] = [
 ]
 const closedSession: readonly ErrorCode[] = ['SESSION_EXPIRED', 'SESSION_CLOSED']
 const gameStates: readonly ErrorCode[] = ['GAME_NOT_FOUND', 'GAME_NOT_ENABLED', 'GAME_UNAVAILABLE']
+const grants = {
+  ...stake,
+  statuses: [201],
+  errors: [...gameStates, 'CURRENCY_NOT_SUPPORTED', 'BET_LIMIT_EXCEEDED', 'CONFLICT'],
+  idempotent: true,
+} as const
 
 /**
  * Sessions, rounds, games, movements, free bets and reports. Source: docs/contract.md, sections 3 to 5 and
@@ -57,6 +64,11 @@ export const playRoutes: readonly RouteEntry[] = [
   }),
   forwarded(sessions.dashboardListSessions, 'Sessions'),
   forwarded(sessions.dashboardGetSession, 'One session', { ...byId, notFound: 'SESSION_NOT_FOUND' }),
+  forwarded(sessions.dashboardCloseSession, 'End the sitting', {
+    ...stake,
+    ...byId,
+    notFound: 'SESSION_NOT_FOUND',
+  }),
 
   forwarded(rounds.listRounds, 'Rounds'),
   forwarded(rounds.getRound, 'One round', { notFound: 'ROUND_NOT_FOUND' }),
@@ -96,6 +108,11 @@ export const playRoutes: readonly RouteEntry[] = [
   forwarded(play.getFairnessBook, 'Commitment, reveal and end of every nonce'),
   forwarded(rounds.dashboardListRounds, 'Rounds'),
   forwarded(rounds.dashboardGetRound, 'One round', { ...byId, notFound: 'ROUND_NOT_FOUND' }),
+
+  forwarded(players.getPlayer, 'One player: games, sessions, free bets and the sums of 30 days'),
+  forwarded(players.listNonces, 'Each nonce of a player in a game, with commitment and round', {
+    errors: ['GAME_NOT_FOUND'],
+  }),
 
   forwarded(sessions.listGames, 'The catalogue'),
   forwarded(sessions.getGame, 'One game', { notFound: 'GAME_NOT_FOUND' }),
@@ -148,15 +165,14 @@ export const playRoutes: readonly RouteEntry[] = [
     notFound: 'TRANSACTION_NOT_FOUND',
   }),
 
-  forwarded(rounds.createFreeBet, 'Grant free bets', {
-    ...stake,
-    statuses: [201],
-    errors: [...gameStates, 'CURRENCY_NOT_SUPPORTED', 'BET_LIMIT_EXCEEDED', 'CONFLICT'],
-    idempotent: true,
-  }),
+  forwarded(rounds.createFreeBet, 'Grant free bets', grants),
   forwarded(rounds.listFreeBets, 'Free-bet grants'),
   forwarded(rounds.getFreeBet, 'One grant'),
   forwarded(rounds.cancelFreeBet, 'Cancel a grant', { ...stake, errors: ['CONFLICT'] }),
+  forwarded(rounds.dashboardCreateFreeBet, 'Grant free bets', grants),
+  forwarded(rounds.dashboardListFreeBets, 'Free-bet grants'),
+  forwarded(rounds.dashboardGetFreeBet, 'One grant', byId),
+  forwarded(rounds.dashboardCancelFreeBet, 'Cancel a grant', { ...stake, ...byId, errors: ['CONFLICT'] }),
 
   forwarded(rounds.getReport, 'Stakes, payouts and gross gaming revenue', report),
   forwarded(rounds.dashboardGetReport, 'Stakes, payouts and gross gaming revenue', report),

@@ -96,6 +96,18 @@ await t.test(
   },
 )
 
+await t.test('a book of nonces takes a range that is one', async (t) => {
+  const book = (query: string) => ask(`${dashboard}/players/a%2Fb%20c/fairness/dice${query}`, { token })
+  t.match(await book('?from_nonce=2&to_nonce=40'), { status: 200 })
+  t.match(world.forwarded.at(-1)?.request, {
+    params: { player_id: 'a/b c', game: 'dice' },
+    query: { from_nonce: '2', to_nonce: '40', limit: 50 },
+    caller: { scope: { environment: 'SANDBOX' } },
+  })
+  for (const query of ['?from_nonce=5&to_nonce=4', '?from_nonce=0', '?to_nonce=1.5', '?from_nonce=x'])
+    t.match(await book(query), { status: 422, code: 'VALIDATION_ERROR' }, query)
+})
+
 await t.test('a search finds ids of ours by their prefix and ids of the operator by asking', async (t) => {
   const found = async (id: string, as = token) => {
     const { json } = await ask(`${dashboard}/search?id=${encodeURIComponent(id)}`, { token: as })

@@ -1,11 +1,13 @@
-import type { Caller, Scope } from '@pitboss/contracts/caller'
+import type { ActedBy } from '@pitboss/contracts/audit'
+import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import type { createFreeBet, listFreeBets } from '@pitboss/contracts/endpoints/rounds'
 import { grantId as grantIdSchema } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { type Page, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
-import { grantStatusAt } from '../records/present-free-bet.ts'
+import { grantStatusAt, presentFreeBet } from '../records/present-free-bet.ts'
 import { assertCurrency, isWithin, judgeAmount, readAmount } from '../rules/limits.ts'
 import type { GrantDocument, GrantsStore } from '../storage/grants-store.ts'
 import { scopeKey, scopeOf, type StoredRound } from '../storage/round-document.ts'
@@ -24,16 +26,23 @@ export function createFreeBets({
   keys,
   grants,
   access,
+  audit,
   cursors,
   newId,
-}: Pick<Parts, 'keys' | 'access' | 'cursors' | 'newId'> & { grants: GrantsStore }) {
+}: Pick<Parts, 'keys' | 'access' | 'audit' | 'cursors' | 'newId'> & { grants: GrantsStore }) {
   return { grant, find, list, cancel }
 
   /**
    * Grants free bets to a player, or answers the grant that was made under the same idempotency key. Checks
    * in order: decimals, game, currency, amount, limits, expiry. Source: docs/contract.md, sections 1 and 4.
+   * @param by the person whose act is audited; null for an operator's server
    */
-  async function grant(caller: Caller, body: FreeBetBody, now: Date): Promise<GrantDocument> {
+  async function grant(
+    caller: Caller,
+    body: FreeBetBody,
+    now: Date,
+    by: ActedBy | null,
+  ): Promise<GrantDocument> {
     judgeAmount(body.stake, body.currency, 'stake')
     const { scope } = caller
     const creation = { list: 'free-bets', body, now }
@@ -42,7 +51,7 @@ export function createFreeBets({
     if (earlier !== null) return earlier
 
     const { stake, expiresAt } = await check(caller, body, now)
-    return grants.insert({
+    const made: GrantDocument = {
       _id: await keys.claim(caller, creation, () => newId('frb')),
       scope: scopeKey(scope),
       environment: scope.environment,
@@ -57,7 +66,12 @@ export function createFreeBets({
       endsAt: expiresAt ?? neverEnds,
       expiresAt,
       cancelledAt: null,
-    })
+    }
+    if (by === null) return grants.insert(made)
+    const object = { type: 'free-bet', id: made._id }
+    const after = presentFreeBet(made, now)
+    const entry = audit.entry(by, { act: 'free-bet.create', object, before: null, after })
+    return grants.insert({ ...made, ...auditedInsert(entry) })
   }
 
   async function check({ scope, account }: Caller, body: FreeBetBody, now: Date) {
@@ -71,10 +85,12 @@ export function createFreeBets({
   }
 
   /** @throws ServiceError NOT_FOUND */
-  async function find({ scope }: Caller, grantId: string): Promise<GrantDocument> {
-    const found = await grants.find(scope, grantId)
-    if (found === null) throw new ServiceError('NOT_FOUND')
-    return found
+  async function find(caller: Caller, grantId: string): Promise<GrantDocument> {
+    for (const scope of lookupScopes(caller)) {
+      const found = await grants.find(scope, grantId)
+      if (found !== null) return found
+    }
+    throw new ServiceError('NOT_FOUND')
   }
 
   async function list(
@@ -96,16 +112,36 @@ export function createFreeBets({
 
   /**
    * Cancels the rest of a grant; repeating it changes nothing.
+   * @param by as of `grant`
    * @throws ServiceError NOT_FOUND, CONFLICT
    */
-  async function cancel(caller: Caller, grantId: string, now: Date): Promise<GrantDocument> {
-    const cancelled = await grants.cancel(caller.scope, grantId, now)
+  async function cancel(
+    caller: Caller,
+    grantId: string,
+    now: Date,
+    by: ActedBy | null,
+  ): Promise<GrantDocument> {
+    const found = await find(caller, grantId)
+    const scope = { operatorId: caller.scope.operatorId, environment: found.environment }
+    const entry = by === null ? null : cancellingOf(found, now, by)
+    const cancelled = await grants.cancel(scope, grantId, now, entry)
     const shown = cancelled ?? (await find(caller, grantId))
     const status = grantStatusAt(shown, now)
     if (status === 'CANCELLED') return shown
     throw new ServiceError('CONFLICT', {
       message: `The grant is ${status.toLowerCase()}; nothing is left to cancel.`,
     })
+  }
+
+  /** What was left may change until the write, so the records leave it out. */
+  function cancellingOf(grant: GrantDocument, now: Date, by: ActedBy) {
+    const shown = (one: GrantDocument) => {
+      const { status, player_id, game, cancelled_at } = presentFreeBet(one, now)
+      return { status, player_id, game, cancelled_at }
+    }
+    const object = { type: 'free-bet', id: grant._id }
+    const after = shown({ ...grant, cancelledAt: now })
+    return audit.entry(by, { act: 'free-bet.cancel', object, before: shown(grant), after })
   }
 }
 

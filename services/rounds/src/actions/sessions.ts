@@ -1,3 +1,4 @@
+import type { ActedBy } from '@pitboss/contracts/audit'
 import { type Account, type Caller, lookupScopes } from '@pitboss/contracts/caller'
 import type { createSession, listSessions } from '@pitboss/contracts/endpoints/sessions'
 import { profileOf } from '@pitboss/contracts/jurisdictions'
@@ -9,7 +10,7 @@ import type { Outbox } from '@pitboss/storage/outbox'
 import { outboxEntry } from '@pitboss/storage/outbox-entry'
 import { type Page, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
-import { sessionCreatedData } from '../records/present-session.ts'
+import { presentSession, sessionCreatedData } from '../records/present-session.ts'
 import { abandonedAt } from '../rules/due-at.ts'
 import { assertCurrency, judgeAmount, narrow, readAmount } from '../rules/limits.ts'
 import { assertRealMoney } from '../rules/live-rules.ts'
@@ -30,12 +31,16 @@ export function createSessions({
   sessions,
   rounds,
   access,
+  audit,
   cursors,
   outbox,
   clock,
   newId,
   scaleMs,
-}: Pick<Parts, 'keys' | 'sessions' | 'rounds' | 'access' | 'cursors' | 'clock' | 'newId' | 'scaleMs'> & {
+}: Pick<
+  Parts,
+  'keys' | 'sessions' | 'rounds' | 'access' | 'audit' | 'cursors' | 'clock' | 'newId' | 'scaleMs'
+> & {
   outbox: Pick<Outbox, 'relay'>
 }) {
   return { open, close, find, list, currenciesInUse: sessions.currenciesInUse }
@@ -96,16 +101,35 @@ export function createSessions({
   /**
    * Closes a session; closing it again changes nothing. The round that it plays counts as abandoned a minute
    * later. Source: docs/contract.md, section 4.
+   * @param by the person whose act is audited; null for an operator's server
    * @throws ServiceError SESSION_NOT_FOUND
    */
-  async function close({ scope }: Caller, sessionId: string, now: Date): Promise<SessionDocument> {
-    const session = await sessions.close(scope, sessionId, now)
+  async function close(
+    caller: Caller,
+    sessionId: string,
+    now: Date,
+    by: ActedBy | null,
+  ): Promise<SessionDocument> {
+    const found = await find(caller, sessionId)
+    const scope = { operatorId: found.operatorId, environment: found.environment }
+    const entry = by === null ? null : closingOf(found, now, by)
+    const session = await sessions.close(scope, sessionId, now, entry)
     if (session === null) throw new ServiceError('SESSION_NOT_FOUND')
     const endedAt = session.closedAt ?? now
     // After a crash between the two writes, a repeat makes the second one.
     const left = abandonedAt({ lastActionAt: endedAt, sittingEndsAt: endedAt }, scaleMs)
     await rounds.endSession(sequenceKey(scope, session.game, session.playerId), sessionId, endedAt, left)
     return session
+  }
+
+  function closingOf(session: SessionDocument, now: Date, by: ActedBy) {
+    const shown = (one: SessionDocument) => {
+      const { status, player_id, game, closed_at } = presentSession(one, now)
+      return { status, player_id, game, closed_at }
+    }
+    const object = { type: 'game-session', id: session._id }
+    const after = shown({ ...session, closedAt: now })
+    return audit.entry(by, { act: 'game-session.close', object, before: shown(session), after })
   }
 
   /** @throws ServiceError SESSION_NOT_FOUND */

@@ -1,9 +1,11 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
 import { currenciesInUse } from '@pitboss/contracts/calls/rounds'
 import type { Caller } from '@pitboss/contracts/caller'
 import {
   closeSession,
   createSession,
+  dashboardCloseSession,
   dashboardGetSession,
   dashboardListSessions,
   getSession,
@@ -32,6 +34,11 @@ export function createSessionHandlers({
     return { status: 200, body: presentSession(session, clock.now()) }
   }
 
+  async function close(caller: Caller, sessionId: string, by: ActedBy | null) {
+    const now = clock.now()
+    return { status: 200, body: presentSession(await sessions.close(caller, sessionId, now, by), now) }
+  }
+
   return [
     handler(createSession.call, async ({ caller, body }) => ({
       status: 201,
@@ -43,10 +50,10 @@ export function createSessionHandlers({
     ),
     handler(getSession.call, ({ caller, params }) => show(caller, params.session_id)),
     handler(dashboardGetSession.call, ({ caller, params }) => show(caller, params.session_id)),
-    handler(closeSession.call, async ({ caller, params }) => {
-      const now = clock.now()
-      return { status: 200, body: presentSession(await sessions.close(caller, params.session_id, now), now) }
-    }),
+    handler(closeSession.call, ({ caller, params }) => close(caller, params.session_id, null)),
+    handler(dashboardCloseSession.call, ({ caller, params }, context) =>
+      close(caller, params.session_id, actedBy(caller, context)),
+    ),
     handler(currenciesInUse, async ({ operatorId }) => ({
       currencies: await sessions.currenciesInUse(operatorId, clock.now()),
     })),

@@ -24,6 +24,9 @@ type CommitmentDocument = {
   createdAt: Date
 }
 
+/** A commitment and when it was made, which is before its hash was shown. */
+export type DatedCommitment = Commitment & { readonly createdAt: Date }
+
 export const commitmentIndexes: readonly IndexDeclaration[] = [
   { key: { chain: 1, nonce: -1 }, name: 'chain_nonce', unique: true },
 ]
@@ -80,11 +83,11 @@ export function createCommitmentsStore({
       sealedSeed: secretBox.reseal(commitment.sealedSeed, idOf(sequence, commitment.nonce)),
     }),
 
-    /** Commitments below a nonce, newest first. */
+    /** Commitments below a nonce with the time of each, newest first. */
     async list(
       sequence: string,
       { below, max }: { below: number | null; max: number },
-    ): Promise<Commitment[]> {
+    ): Promise<DatedCommitment[]> {
       return boundedRead(() =>
         commitments
           .find({ chain: sequence, ...(below === null ? {} : { nonce: { $lt: below } }) })

@@ -1,4 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import type { AuditEntry } from '@pitboss/contracts/audit'
+import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
@@ -13,7 +15,7 @@ const openGrantsMax = 200
 const closedToMax = 100
 
 /** A number of free bets of one stake. `uses` names the rounds that took one: at most `count` of them. */
-export type GrantDocument = {
+export type GrantDocument = WithAudit & {
   _id: string
   scope: string
   environment: 'SANDBOX' | 'LIVE'
@@ -45,6 +47,7 @@ export type GrantFilters = {
 export const grantIndexes: readonly IndexDeclaration[] = [
   { key: { scope: 1, _id: -1 }, name: 'scope_id' },
   { key: { scope: 1, playerId: 1, game: 1, _id: 1 }, name: 'scope_player_game' },
+  auditOutboxIndex,
 ]
 
 export type GrantsStore = ReturnType<typeof createGrantsStore>
@@ -100,10 +103,10 @@ export function createGrantsStore({ db }: { db: Db }) {
     },
 
     /** Cancels the rest of a grant; null when nothing is left to cancel. */
-    cancel: (scope: Scope, grantId: string, now: Date) =>
+    cancel: (scope: Scope, grantId: string, now: Date, audit: AuditEntry | null = null) =>
       grants.findOneAndUpdate(
         { _id: grantId, scope: scopeKey(scope), ...usable(now) },
-        { $set: { cancelledAt: now } },
+        auditedUpdate<GrantDocument>({ $set: { cancelledAt: now } }, audit),
         { returnDocument: 'after' },
       ),
 

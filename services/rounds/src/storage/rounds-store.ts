@@ -11,6 +11,7 @@ import { isUnfinished, type RoundState } from '../rules/round.ts'
 import { boundedRead, readMaxMs } from './bounded-read.ts'
 import { createDueRounds, dueIndex } from './due-rounds.ts'
 import { createLostRounds } from './lost-rounds.ts'
+import { createPlayerRounds } from './player-rounds.ts'
 import { refusalIndex } from './refusals-store.ts'
 import {
   decodeRound,
@@ -87,6 +88,7 @@ export function createRoundsStore({ db }: { db: Db }) {
     collection: rounds,
     ...createDueRounds({ rounds }),
     ...createLostRounds({ rounds }),
+    ...createPlayerRounds({ rounds }),
 
     /** Inserts a new round. Null when its sequence has an unfinished round, this nonce or this id. */
     async insert(write: RoundWrite, now: Date): Promise<StoredRound | null> {
@@ -196,27 +198,6 @@ export function createRoundsStore({ db }: { db: Db }) {
           : rounds.find(filter)
       const sorted = (hint === null ? found : found.hint(hint)).sort({ _id: -1 }).limit(max)
       const documents = await boundedRead(() => sorted.maxTimeMS(readMaxMs).toArray())
-      return documents.map((document) => decodeRound(document).round)
-    },
-
-    /** The rounds of a nonce sequence, newest nonce first. */
-    async listSequence(
-      sequence: string,
-      { below, max }: { below: number | null; max: number },
-    ): Promise<RoundState[]> {
-      const documents = await boundedRead(() =>
-        rounds
-          // A place that `skipTo` holds has no scope.
-          .find({
-            scope: { $gt: '' },
-            chain: sequence,
-            nonce: { $gt: 0, ...(below === null ? {} : { $lt: below }) },
-          })
-          .sort({ nonce: -1 })
-          .limit(max)
-          .maxTimeMS(readMaxMs)
-          .toArray(),
-      )
       return documents.map((document) => decodeRound(document).round)
     },
 

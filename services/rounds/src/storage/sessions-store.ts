@@ -1,5 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Jurisdiction } from '@pitboss/contracts/jurisdictions'
+import type { AuditEntry } from '@pitboss/contracts/audit'
+import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
@@ -39,7 +41,8 @@ export type SessionDocument = {
   createdAt: Date
   expiresAt: Date
   closedAt: Date | null
-} & WithOutbox
+} & WithOutbox &
+  WithAudit
 
 export type SessionFilters = {
   playerId?: string | undefined
@@ -53,6 +56,7 @@ export const sessionIndexes: readonly IndexDeclaration[] = [
   { key: { scope: 1, playerId: 1, _id: -1 }, name: 'scope_player_id' },
   { key: { operatorId: 1, expiresAt: 1 }, name: 'operator_expires' },
   outboxIndex,
+  auditOutboxIndex,
 ]
 
 export type SessionsStore = ReturnType<typeof createSessionsStore>
@@ -80,11 +84,19 @@ export function createSessionsStore({ db }: { db: Db }) {
 
     find: (scope: Scope, sessionId: string) => sessions.findOne({ _id: sessionId, scope: scopeKey(scope) }),
 
-    /** Closes a session once; closing it again changes nothing. Null for an unknown one. */
-    async close(scope: Scope, sessionId: string, now: Date): Promise<SessionDocument | null> {
+    /**
+     * Closes a session once; closing it again changes nothing, and takes no audit entry. Null for an unknown
+     * one.
+     */
+    async close(
+      scope: Scope,
+      sessionId: string,
+      now: Date,
+      audit: AuditEntry | null = null,
+    ): Promise<SessionDocument | null> {
       const closed = await sessions.findOneAndUpdate(
         { _id: sessionId, scope: scopeKey(scope), closedAt: null },
-        { $set: { closedAt: now }, $inc: { version: 1 } },
+        auditedUpdate<SessionDocument>({ $set: { closedAt: now }, $inc: { version: 1 } }, audit),
         { returnDocument: 'after' },
       )
       return closed ?? sessions.findOne({ _id: sessionId, scope: scopeKey(scope) })

@@ -186,6 +186,10 @@ await holdIsolation(t, {
       listSequence: scoped((scope, ids) =>
         rounds.listSequence(sequenceIn(scope, ids), { below: null, max: 10 }),
       ),
+      placesHeld: scoped((scope, ids) => rounds.placesHeld(sequenceIn(scope, ids), { from: 1, to: 9 })),
+      listSums: scoped((scope, { playerId }) =>
+        rounds.listSums(scope, playerId, { from: dayStart, max: 10 }),
+      ),
       countUnfinished: scoped((scope) => rounds.countUnfinished(scope)),
       unfinished: internal(
         'the call `opsRoundsStatus` of operations and metrics.ts: a count over all accounts',
@@ -216,7 +220,14 @@ await holdIsolation(t, {
       'decodeRound',
       'stakeRangeOf',
     ],
-    ...['assertSeedsOpen', 'boundedRead', 'createDueRounds', 'createLostRounds', 'decodeMinor'],
+    ...[
+      'assertSeedsOpen',
+      'boundedRead',
+      'createDueRounds',
+      'createLostRounds',
+      'createPlayerRounds',
+      'decodeMinor',
+    ],
     ...['pendingFacts', 'groupByUnit', 'placeOf', 'withFacts'],
   ],
 })
@@ -283,6 +294,7 @@ async function makeThings() {
   const over = { ...(await begun(1)), status: 'SETTLED', started: true, completedAt: now } as const
   await rounds.insert({ round: over, dueAt: null, events: [], fact }, now)
   await reports.applyFacts()
+  await rounds.skipTo(sequence, 5, over)
   const open = await begun(2)
   await rounds.insert({ round: open, dueAt: later, events: [], fact: null }, now)
   const grantId = newId('grt')

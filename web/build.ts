@@ -12,8 +12,11 @@ const compressFromBytes = 1024
 
 type Part = { name: string; base: string; pages: string[]; view?: 'preact' | 'react' }
 
-/** One chunk for what is shared, so that it runs in the order of the imports: settings before schemas. */
-const shared = { name: 'shared', test: /node_modules|\/libs\/|no-eval/ }
+/**
+ * One chunk for what is shared, so that it runs in the order of the imports: settings before schemas. What
+ * computes rounds again has no schemas, and comes with the page that does it.
+ */
+const shared = { name: 'shared', test: /node_modules(?!\/@noble)|\/libs\/(?!fairness|money)|no-eval/ }
 
 /** Each part is served below its own path and is built into a folder of its own, `dist/<part>`. */
 const parts: readonly Part[] = [

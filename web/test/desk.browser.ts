@@ -142,7 +142,7 @@ await t.test('anything is found by its id with the keyboard alone', async (t) =>
   await page.keyboard.press('/')
   await input.fill('sought')
   await page.getByRole('option', { name: /sought player/ }).click()
-  await page.waitForURL('**/sessions?player_id=sought')
+  await page.waitForURL('**/player?player_id=sought')
   await page.keyboard.press('/')
   await input.fill('deliv')
   await page.getByRole('option', { name: 'Deliveries page' }).waitFor()

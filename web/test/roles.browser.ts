@@ -35,7 +35,7 @@ for (const role of everybody) {
   if (made.status !== 201) throw new Error(`a ${role} was not made: ${JSON.stringify(made.body)}`)
   people.set(role, person)
 }
-await casino.seat('dice')
+const { sessionId } = await casino.seat('dice')
 const deliveryId = await waitFor(
   async () => {
     const { body } = await send('GET', `${api}/dashboard/webhook-deliveries?limit=1`, { token: ownerToken })
@@ -99,6 +99,24 @@ const rows: readonly Row[] = [
     act: { name: 'Create brand', may: ownerAndAdmin },
     forged: { method: 'POST', path: 'dashboard/brands', body: { name: 'Forged' } },
   },
+  {
+    page: `/sessions/${sessionId}`,
+    opens: everybody,
+    act: { name: 'Close session', may: ['OWNER', 'ADMIN', 'SUPPORT'] },
+    forged: { method: 'POST', path: `dashboard/sessions/${sessionId}/close` },
+  },
+  {
+    page: '/free-bets',
+    opens: everybody,
+    act: { name: 'Grant free bets', may: ownerAndAdmin },
+    forged: {
+      method: 'POST',
+      path: 'dashboard/free-bets',
+      body: { player_id: 'forged', game: 'dice', currency: 'USD', stake: '1.00', count: 1 },
+    },
+  },
+  { page: '/fairness', opens: everybody, forged: { method: 'GET', path: 'dashboard/games' } },
+  { page: '/player', opens: everybody, forged: { method: 'GET', path: 'dashboard/sessions' } },
   { page: '/rounds', opens: everybody, forged: { method: 'GET', path: 'dashboard/rounds' } },
 ]
 

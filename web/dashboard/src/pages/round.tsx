@@ -67,7 +67,7 @@ function RoundFacts({ of: round }: { of: Dossier['round'] }) {
           Status: <Badge status={round.status} />,
           Game: round.game,
           Player: (
-            <Link href={`/rounds?player_id=${encodeURIComponent(round.player_id)}`}>{round.player_id}</Link>
+            <Link href={`/player?player_id=${encodeURIComponent(round.player_id)}`}>{round.player_id}</Link>
           ),
           Stake: `${round.stake} ${round.currency}${round.free_bet ? ' (free bet)' : ''}`,
           Payout: round.payout === null ? null : `${round.payout} ${round.currency}`,

@@ -15,7 +15,7 @@ const rooms: Readonly<Record<Found['type'], (id: string) => string>> = {
   delivery: (id) => `/deliveries/${id}`,
   endpoint: (id) => `/endpoints/${id}`,
   key: (id) => `/keys/${id}`,
-  player: (id) => `/sessions?player_id=${encodeURIComponent(id)}`,
+  player: (id) => `/player?player_id=${encodeURIComponent(id)}`,
 }
 
 /** What has this id, with its address in its own environment. */

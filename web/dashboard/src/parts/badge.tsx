@@ -5,6 +5,7 @@ const tones: Readonly<Record<string, string>> = {
   SETTLED: 'good',
   DONE: 'good',
   VERIFIED: 'good',
+  PLAYED: 'good',
   PENDING: 'waiting',
   RETRYING: 'waiting',
   RUNNING: 'waiting',
@@ -14,9 +15,12 @@ const tones: Readonly<Record<string, string>> = {
   PAUSED: 'waiting',
   INVITED: 'waiting',
   UNKNOWN: 'waiting',
+  SKIPPED: 'waiting',
   FAILED: 'problem',
   'DOES NOT VERIFY': 'problem',
   REFUSED: 'problem',
+  MISSING: 'problem',
+  MISMATCH: 'problem',
   REVOKED: 'problem',
 }
 

@@ -33,6 +33,8 @@ export type ListViewProps<Row> = {
   readonly anyTime?: string
   /** What is asked beside the filters. */
   readonly query?: QueryValues
+  /** Fields of the address that are the page's; they stay in it, and the list does not ask for them. */
+  readonly keeps?: readonly string[]
   /** The list names the environment of the address; default true. */
   readonly byEnvironment?: boolean
   readonly everyMs?: number | false
@@ -50,19 +52,22 @@ export type ListOf<Row> = Pick<
 
 const perPage = 50
 const none: readonly Filter[] = []
+const noNames: readonly string[] = []
 
 /** A list of the API with its filters and pages in the address. */
 export function ListView<Row>(props: ListViewProps<Row>) {
   const { label, path, schema, columns, keyOf, hrefOf, filters: defined = none, anyTime, empty } = props
-  const { query = {}, byEnvironment = true, everyMs = false, endless = false } = props
+  const { query = {}, keeps = noNames, byEnvironment = true, everyMs = false, endless = false } = props
   const { environment } = useDashboard()
   const fields = Object.fromEntries(defined.map(({ name, options }) => [name, fieldOf(options)]))
   const { filters, set, addressWith } = useFilters({
     ...(anyTime === undefined ? {} : windowFields),
     ...fields,
+    ...Object.fromEntries(keeps.map((name) => [name, fieldOf(undefined)])),
     cursor: windowFields.cursor,
   })
-  const { cursor, range, from, to, ...chosen } = filters as Readonly<Record<string, string>>
+  const { cursor, range, from, to, ...named } = filters as Readonly<Record<string, string>>
+  const chosen = Object.fromEntries(Object.entries(named).filter(([name]) => !keeps.includes(name)))
   const window = { ...(range && { range }), ...(from && { from }), ...(to && { to }) }
   const fixed = { ...(byEnvironment ? { environment } : {}), ...query }
   // A cursor carries the filters of its list, the window of the first page among them.

@@ -4,6 +4,7 @@ const everybody: readonly Role[] = ['OWNER', 'ADMIN', 'DEVELOPER', 'SUPPORT', 'V
 const retriers: readonly Role[] = ['OWNER', 'ADMIN', 'DEVELOPER', 'SUPPORT']
 const builders: readonly Role[] = ['OWNER', 'ADMIN', 'DEVELOPER']
 const ownerAndAdmin: readonly Role[] = ['OWNER', 'ADMIN']
+const sessionClosers: readonly Role[] = ['OWNER', 'ADMIN', 'SUPPORT']
 const ownerAlone: readonly Role[] = ['OWNER']
 
 /**
@@ -30,6 +31,9 @@ export const routeRoles = {
   'POST /v1/dashboard/brands': ownerAndAdmin,
   'DELETE /v1/dashboard/brands/{brand_id}': ownerAndAdmin,
   'PATCH /v1/dashboard/games/{slug}': ownerAndAdmin,
+  'POST /v1/dashboard/free-bets': ownerAndAdmin,
+  'POST /v1/dashboard/free-bets/{grant_id}/cancel': ownerAndAdmin,
+  'POST /v1/dashboard/sessions/{session_id}/close': sessionClosers,
 } as const satisfies Record<string, readonly Role[]>
 
 export type Act = keyof typeof routeRoles

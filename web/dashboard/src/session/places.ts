@@ -21,6 +21,9 @@ export const places: readonly { readonly group: string; readonly places: readonl
       { title: 'Sessions', href: '/sessions' },
       { title: 'Rounds', href: '/rounds' },
       { title: 'Transactions', href: '/transactions' },
+      { title: 'Player', href: '/player' },
+      { title: 'Fairness', href: '/fairness' },
+      { title: 'Free bets', href: '/free-bets' },
     ],
   },
   {

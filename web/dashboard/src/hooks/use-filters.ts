@@ -9,9 +9,10 @@ type Filters<Fields extends Shape> = { readonly [Name in keyof Fields]?: string 
  * does not take are left out. Setting begins the list anew: `cursor` goes unless it is set itself.
  */
 export function useFilters<Fields extends Shape>(fields: Fields) {
-  const search = useSearch()
+  // Tells of each change; its own text is decoded once already, so that "%25" would read as "%".
+  useSearch()
   const [location, navigate] = useLocation()
-  const given = new URLSearchParams(search)
+  const given = new URLSearchParams(window.location.search)
   const filters: Record<string, string> = {}
   for (const [name, schema] of Object.entries(fields)) {
     const parsed = schema.safeParse(given.get(name))

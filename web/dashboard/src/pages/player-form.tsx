@@ -28,7 +28,7 @@ export function PlayerForm({ playerId, game, onChoose }: PlayerFormProps) {
         onChoose(game === undefined ? chosen : { ...chosen, game: textOf(data, 'game') })
       }}
     >
-      <Field label="Player" hint="The player_id that your server sends.">
+      <Field label="Player">
         <input
           key={playerId}
           type="search"

@@ -55,7 +55,10 @@ export async function isolationChapter(t: Test, world: AccessWorld): Promise<voi
           if (token === undefined) continue
           const body = Object.values(requestBody?.content ?? {})[0]?.example
           const fill = (of: Record<string, string>) =>
-            template.replaceAll(/\{([a-z_]+)\}/g, (_all, each: string) => of[each] ?? fixed[each] ?? `no-${each}`)
+            template.replaceAll(
+              /\{([a-z_]+)\}/g,
+              (_all, each: string) => of[each] ?? fixed[each] ?? `no-${each}`,
+            )
           const ask = async (of: Record<string, string>) => {
             const options = body === undefined ? { token } : { token, body }
             const { status, text } = await send(method.toUpperCase(), fill(of), options)
@@ -145,7 +148,6 @@ async function readAll({ send, mint, signIn }: AccessWorld, ids: Record<string, 
     [`/v1/rounds/${ids.round_id}`, token],
     [`/v1/free-bets/${ids.grant_id}`, token],
     [`/v1/transactions/${ids.transaction_id}`, token],
-    [`/v1/dashboard/players/${ids.player_id}`, owner],
     [`/v1/dashboard/players/${ids.player_id}/fairness/mines`, owner],
     [`/v1/dashboard/webhooks/${ids.webhook_id}`, owner],
     [`/v1/dashboard/webhooks/${ids.webhook_id}/replays/${ids.replay_id}`, owner],

@@ -152,6 +152,8 @@ async function makeTwoOfEach(world: AccessWorld) {
     path: new Map([
       ['webhook_id', demo.receiver.webhook_id],
       ['transaction_id', await callTwice(world, live)],
+      ['player_id', encodeURIComponent(player)],
+      ['game', 'dice'],
     ]),
     onlyInTest: new Set(['/v1/dashboard/webhooks/{webhook_id}/replays']),
   }

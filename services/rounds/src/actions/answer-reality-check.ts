@@ -28,7 +28,7 @@ export function createAnswerRealityCheck({
     if (dueAt === null) {
       throw new ServiceError('CONFLICT', { message: 'This session has no reality checks.' })
     }
-    if (choice === 'stop') return close(caller, session._id, now)
+    if (choice === 'stop') return close(caller, session._id, now, null)
     const status = sessionStatusAt(session, now)
     if (status === 'EXPIRED') throw new ServiceError('SESSION_EXPIRED')
     if (status === 'CLOSED') throw new ServiceError('SESSION_CLOSED')

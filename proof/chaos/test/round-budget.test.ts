@@ -1,0 +1,155 @@
+import { connectStorage } from '@pitboss/storage/connect-storage'
+import { createOperatorClient } from '@pitboss/testing/operator-client'
+import { runStack } from '@pitboss/testing/run-stack'
+import { waitFor } from '@pitboss/testing/wait-for'
+import { withEngines } from '@pitboss/testing/with-engines'
+import { pino } from 'pino'
+import t from 'tap'
+import { type SeenCommand, watchCommands } from './fixtures/watch-commands.ts'
+import { watchMessages } from './fixtures/watch-messages.ts'
+
+/**
+ * What a round of dice may cost at one caller, in counts that no machine changes: commands that the player
+ * waits for, document versions by collection, events, requests between services. Who lowers a count lowers its
+ * budget, too; who raises one says why.
+ */
+const budgets = {
+  won: {
+    commands: 15,
+    requests: 4,
+    events: 4,
+    versions: { rounds: 7, movements: 6, commitments: 1, events: 4, deliveries: 12, endpoints: 6 },
+  },
+  lost: {
+    commands: 10,
+    requests: 3,
+    events: 3,
+    versions: { rounds: 5, movements: 3, commitments: 1, events: 3, deliveries: 9, endpoints: 4 },
+  },
+} as const
+
+type Kind = keyof typeof budgets
+type Cost = { commands: readonly string[]; requests: number; events: number; versions: Map<string, number> }
+
+/** Rounds of each kind; the median counts, since a poll may write in between. */
+const rounds = 5
+const targets: Readonly<Record<Kind, string>> = { won: '98.00', lost: '2.00' }
+const services = /^(auth|rounds|wallet|webhooks)\.v1\./
+
+const timeout = 240_000
+t.setTimeout(timeout)
+
+t.test('a round of dice stays within its budgets', { timeout }, async (t) => {
+  const engines = await withEngines(t)
+  const database = await watchCommands(engines.mongodbUrl)
+  t.teardown(() => database.close())
+  const broker = await watchMessages(engines.natsUrl)
+  t.teardown(() => broker.close())
+  const stack = await runStack(t, [], {
+    MONGODB_URL: database.url,
+    NATS_URL: broker.url,
+    PITBOSS_DATABASE_PREFIX: engines.databasePrefix,
+  })
+  const open = async (service: string) => {
+    const storage = await connectStorage({
+      url: engines.mongodbUrl,
+      database: `${engines.databasePrefix}_${service}`,
+      logger: pino({ level: 'silent' }),
+    })
+    t.teardown(() => storage.close())
+    return storage.db
+  }
+  const [ours, movements, webhooks] = [
+    await open('rounds'),
+    await open('wallet_bridge'),
+    await open('webhooks'),
+  ]
+  const operator = await createOperatorClient(stack.demo())
+  const player = await operator.openSession({ player_id: 'counted', game: 'dice', currency: 'USD' })
+
+  /** Resolves when so many events are recorded and nothing is left to publish, to deliver or to count. */
+  async function settled(events: number): Promise<void> {
+    const left = () =>
+      Promise.all([
+        ours.collection('rounds').countDocuments({ outboxAt: { $ne: null } }),
+        ours.collection('rounds').countDocuments({ factsAt: { $ne: null } }),
+        ours.collection('sessions').countDocuments({ outboxAt: { $ne: null } }),
+        movements.collection('movements').countDocuments({ outboxAt: { $ne: null } }),
+        webhooks.collection('deliveries').countDocuments({ status: { $ne: 'DELIVERED' } }),
+      ])
+    await waitFor(
+      async () =>
+        (await webhooks.collection('events').countDocuments()) === events &&
+        (await left()).every((count) => count === 0),
+      { what: `${events} events to be told, delivered and counted`, everyMs: 50 },
+    )
+  }
+
+  /** Plays one round and waits until nothing of it is left to do. */
+  async function play(target: string): Promise<{ kind: Kind; cost: Cost }> {
+    const firstCommand = database.seen.length
+    const firstMessage = broker.seen.length
+    const known = await webhooks.collection('events').countDocuments()
+    const bet = { target, direction: 'under' }
+    const { status, body } = await player.call('POST', '/game/rounds', { stake: '1.00', bet })
+    const answeredAt = performance.now()
+    if (status !== 201) throw new Error(`a round answered ${status}: ${JSON.stringify(body)}`)
+    const kind = body.payout === '0.00' ? 'lost' : 'won'
+    await settled(known + budgets[kind].events)
+    const stored = await ours.collection('rounds').findOne({})
+    const ids = [String(stored?.operatorId), String(body.round_id)]
+    const done = database.seen.slice(firstCommand)
+    const versions = new Map<string, number>()
+    for (const { collection, versions: made } of done)
+      versions.set(collection, (versions.get(collection) ?? 0) + made)
+    const sent = broker.seen.slice(firstMessage)
+    return {
+      kind,
+      cost: {
+        commands: done
+          .filter((command) => command.startedAt < answeredAt && isWaitedFor(command, ids))
+          .map(({ service, collection, name }) => `${service}.${collection} ${name}`),
+        requests: sent.filter(({ subject, sentAt }) => sentAt < answeredAt && services.test(subject)).length,
+        events: sent.filter(({ subject }) => subject.startsWith('events.v1.')).length,
+        versions,
+      },
+    }
+  }
+
+  await settled(1)
+  await play(targets.won)
+  const costs: Record<Kind, Cost[]> = { won: [], lost: [] }
+  for (const wanted of ['won', 'lost'] as const) {
+    while (costs[wanted].length < rounds) {
+      const { kind, cost } = await play(targets[wanted])
+      costs[kind].push(cost)
+    }
+  }
+  // Before the proxies go, which its last words pass.
+  await stack.stop()
+  for (const [kind, budget] of Object.entries(budgets)) {
+    const seen = costs[kind === 'won' ? 'won' : 'lost']
+    const commands = median(seen.map((cost) => cost.commands.length))
+    const example = seen.find((cost) => cost.commands.length === commands)?.commands
+    t.ok(commands <= budget.commands, `${kind}: ${commands} commands in the caller's way`, { example })
+    for (const figure of ['requests', 'events'] as const) {
+      const count = median(seen.map((cost) => cost[figure]))
+      t.ok(count <= budget[figure], `${kind}: ${count} ${figure}`)
+    }
+    for (const [collection, most] of Object.entries(budget.versions)) {
+      const count = median(seen.map((cost) => cost.versions.get(collection) ?? 0))
+      t.ok(count <= most, `${kind}: ${count} versions of ${collection}`)
+    }
+  }
+})
+
+/** Whether the player's answer waits for it: neither a poll, which names its index, nor work behind the answer. */
+function isWaitedFor({ service, collection, command, text }: SeenCommand, ids: readonly string[]): boolean {
+  const isOurs = service === 'rounds' || service === 'wallet_bridge'
+  const isBehind = command.hint !== undefined || collection.startsWith('report_')
+  return isOurs && !isBehind && ids.some((id) => text.includes(id))
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+}

@@ -48,10 +48,30 @@ export async function fencedUpdate<Doc extends Versioned>(
   version: number,
   update: UpdateFilter<Doc>,
 ): Promise<WithId<Doc> | null> {
-  // The driver's types cannot see that a generic Doc has `_id` and `version`.
-  const fence: Document = { _id: id, version }
-  const raised: Document = { ...update, $inc: { ...update.$inc, version: 1 } }
-  return collection.findOneAndUpdate(fence as Filter<Doc>, raised as UpdateFilter<Doc>, {
-    returnDocument: 'after',
-  })
+  return collection.findOneAndUpdate(fence<Doc>(id, version), raised(update), { returnDocument: 'after' })
+}
+
+/**
+ * As `fencedUpdate`, for a caller who knows the document after it, which does not travel back.
+ * @returns whether this write was the first
+ */
+export async function fencedWrite<Doc extends Versioned>(
+  collection: Collection<Doc>,
+  id: string,
+  version: number,
+  update: UpdateFilter<Doc>,
+): Promise<boolean> {
+  const { matchedCount } = await collection.updateOne(fence<Doc>(id, version), raised(update))
+  return matchedCount === 1
+}
+
+// The driver's types cannot see that a generic Doc has `_id` and `version`.
+function fence<Doc extends Versioned>(id: string, version: number): Filter<Doc> {
+  const fields: Document = { _id: id, version }
+  return fields as Filter<Doc>
+}
+
+function raised<Doc extends Versioned>(update: UpdateFilter<Doc>): UpdateFilter<Doc> {
+  const fields: Document = { ...update, $inc: { ...update.$inc, version: 1 } }
+  return fields as UpdateFilter<Doc>
 }

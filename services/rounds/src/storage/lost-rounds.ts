@@ -2,7 +2,8 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { isDuplicateKey } from '@pitboss/storage/create-once'
 import type { Collection } from 'mongodb'
 import type { RoundState } from '../rules/round.ts'
-import { newDocument, type RoundDocument, scopeKey } from './round-document.ts'
+import { type RoundDocument, scopeKey } from './round-document.ts'
+import { newDocument } from './write-round.ts'
 
 /** Creates the part of the store of rounds for the time after its database was restored. */
 export function createLostRounds({ rounds }: { rounds: Collection<RoundDocument> }) {

@@ -1,7 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { JsonObject } from '@pitboss/fairness/games/game'
 import { createdWithin } from '@pitboss/storage/created-within'
-import { outboxUpdate } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
 import type { Document } from 'mongodb'
 import type { Refusal } from '../rules/refusal.ts'
@@ -79,7 +78,12 @@ export type StoredRound = {
   readonly checks: number
   readonly claims: number
   readonly outbox: readonly OutboxEntry[]
+  /** The state as its document holds it, by which a write knows what changes; without it a write sends all. */
+  readonly fields?: RoundFields
 }
+
+/** The fields of the document that follow from the round's state. */
+export type RoundFields = Readonly<Record<string, unknown>>
 
 /** A changed round, and the entries of outbox and reports that are written together with it. */
 export type RoundWrite = {
@@ -122,7 +126,7 @@ export function sequenceKey(scope: Scope, game: string, playerId: string): strin
 }
 
 /** The fields of the document that follow from the round's state. */
-function encodeRound(round: RoundState) {
+export function encodeRound(round: RoundState) {
   const { id: _, ...rest } = round
   return {
     ...rest,
@@ -140,75 +144,27 @@ function encodeRound(round: RoundState) {
   }
 }
 
-/** The document of a new round. */
-export function newDocument(write: RoundWrite, now: Date): RoundDocument {
-  return {
-    ...encodeRound(write.round),
-    _id: write.round.id,
-    ...openedUnder(write.round),
-    version: 1,
-    dueAt: write.dueAt,
-    checks: 0,
-    claims: 0,
-    facts: factEntries(write.fact),
-    factsAt: write.fact === null ? null : now,
-    outbox: [...write.events],
-    outboxAt: write.events.length === 0 ? null : now,
-  }
-}
-
-/** The update that writes a change. */
-export function updateOf(write: RoundWrite, now: Date): Document {
-  const outbox = write.events.length === 0 ? null : outboxUpdate(write.events, now)
-  const facts = factEntries(write.fact)
-  const push = {
-    ...outbox?.$push,
-    ...(facts.length === 0 ? {} : { facts: { $each: facts } }),
-  }
-  return {
-    $set: {
-      ...encodeRound(write.round),
-      dueAt: write.dueAt,
-      checks: 0,
-      ...outbox?.$set,
-      ...(facts.length === 0 ? {} : { factsAt: now }),
-    },
-    ...(Object.keys(push).length === 0 ? {} : { $push: push }),
-  }
-}
-
-/**
- * The client's id, written with new documents alone: rounds of earlier releases, which can share an id, never
- * enter the index.
- */
-function openedUnder({ clientTransactionId }: RoundState): Pick<RoundDocument, 'openedUnder'> {
-  return clientTransactionId === null ? {} : { openedUnder: clientTransactionId }
-}
-
-function factEntries(fact: RoundWrite['fact']): FactEntry[] {
-  if (fact === null) return []
-  const { id, rounds, stakes, payouts, refunds } = fact
-  return [{ id, rounds, stakes: String(stakes), payouts: String(payouts), refunds: String(refunds) }]
-}
-
 export function decodeRound(document: RoundDocument): StoredRound {
   const {
     _id,
     version,
-    scope: _scope,
-    chain: _chain,
-    unfinished: _unfinished,
     openedUnder: _openedUnder,
     dueAt,
     checks,
     claims,
-    transactionIds: _transactionIds,
     facts: _facts,
     factsAt: _factsAt,
     outbox,
     outboxAt: _outboxAt,
-    ...rest
+    ...fields
   } = document
+  const {
+    scope: _scope,
+    chain: _chain,
+    unfinished: _unfinished,
+    transactionIds: _transactionIds,
+    ...rest
+  } = fields
   const round: RoundState = {
     ...rest,
     id: _id,
@@ -221,7 +177,7 @@ export function decodeRound(document: RoundDocument): StoredRound {
     outcome: parseObject(rest.outcome),
     refusals: rest.refusals ?? [],
   }
-  return { round, version, dueAt, checks, claims: claims ?? 0, outbox }
+  return { round, version, dueAt, checks, claims: claims ?? 0, outbox, fields }
 }
 
 /** A stake or win with its minor units as a number. */

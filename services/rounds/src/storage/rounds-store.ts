@@ -1,6 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import { fencedUpdate } from '@pitboss/storage/change-fenced'
+import { fencedUpdate, fencedWrite } from '@pitboss/storage/change-fenced'
 import { createdWithin } from '@pitboss/storage/created-within'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import { outboxIndex } from '@pitboss/storage/outbox'
@@ -15,14 +15,13 @@ import { createPlayerRounds } from './player-rounds.ts'
 import { refusalIndex } from './refusals-store.ts'
 import {
   decodeRound,
-  newDocument,
   pageFilter,
   type RoundDocument,
   type RoundWrite,
   scopeKey,
   type StoredRound,
-  updateOf,
 } from './round-document.ts'
+import { insertedRound, newDocument, updateOf, writtenRound } from './write-round.ts'
 
 const epoch = new Date(0)
 /** Bound of rounds that share an id, as requests of several players at one moment can. */
@@ -92,15 +91,16 @@ export function createRoundsStore({ db }: { db: Db }) {
 
     /** Inserts a new round. Null when its sequence has an unfinished round, this nonce or this id. */
     async insert(write: RoundWrite, now: Date): Promise<StoredRound | null> {
-      if (!(await insertedFirst(() => rounds.insertOne(newDocument(write, now))))) return null
-      const { round, dueAt, events } = write
-      return { round, version: 1, dueAt, checks: 0, claims: 0, outbox: events }
+      return (await insertedFirst(() => rounds.insertOne(newDocument(write, now))))
+        ? insertedRound(write)
+        : null
     },
 
     /** Writes a change; null when another write was first. */
     async update(stored: StoredRound, write: RoundWrite, now: Date): Promise<StoredRound | null> {
-      const document = await fencedUpdate(rounds, stored.round.id, stored.version, updateOf(write, now))
-      return document === null ? null : decodeRound(document)
+      const update = updateOf(stored, write, now)
+      const isFirst = await fencedWrite(rounds, stored.round.id, stored.version, update)
+      return isFirst ? writtenRound(stored, write) : null
     },
 
     /** As `update`, but also only if no worker has claimed the round since it was read. */
@@ -108,7 +108,7 @@ export function createRoundsStore({ db }: { db: Db }) {
       const { round, version, claims } = stored
       const { matchedCount } = await rounds.updateOne(
         { _id: round.id, version, ...claimedAt(claims) },
-        { ...updateOf(write, now), $inc: { version: 1 } },
+        { ...updateOf(stored, write, now), $inc: { version: 1 } },
       )
       return matchedCount === 1
     },

@@ -2,9 +2,10 @@ import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
-import { fencedUpdate, type Versioned } from '@pitboss/storage/change-fenced'
+import { fencedWrite, type Versioned } from '@pitboss/storage/change-fenced'
 import { insertedFirst, isDuplicateKey } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { fieldChanges } from '@pitboss/storage/field-changes'
 import { outboxIndex } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
 import { confirmPrimary } from '@pitboss/storage/confirm-primary'
@@ -156,35 +157,38 @@ export function createMovements(db: Db): Movements {
         .project<StakeStanding>({ _id: 0, status: 1, reversal: 1 })
         .toArray(),
     async write(document, { state, events, attempt, audit = null }) {
-      const set = changedFields(document, state)
+      const callingRound = state.call === null ? null : callingRoundOf(document)
+      const fields: MovementDocument = { ...document, ...state, version: document.version, callingRound }
+      const { $set, ...unset } = fieldChanges({ ...document }, { ...fields })
       const push: Document = {
         ...(events.length === 0 ? {} : { outbox: { $each: [...events] } }),
         ...(attempt === null ? {} : { attempts: { $each: [attempt], $slice: -attemptsKept } }),
       }
+      // A wait is shortened without a version: unless the step has set one, the stored one stays.
+      const dueAt = state.dueAt === document.dueAt ? {} : { dueAt: state.dueAt }
+      const outboxAt = events.length === 0 ? document.outboxAt : state.updatedAt
+      const set = { ...$set, ...dueAt, ...(events.length === 0 ? {} : { outboxAt }) }
       const update: Document = {
-        $set: events.length === 0 ? set : { ...set, outboxAt: state.updatedAt },
+        ...unset,
+        ...(Object.keys(set).length === 0 ? {} : { $set: set }),
         ...(Object.keys(push).length === 0 ? {} : { $push: push }),
       }
+      // The driver's types cannot see that the computed fields are those of the state.
+      const written = auditedUpdate<MovementDocument>(update as UpdateFilter<MovementDocument>, audit)
       try {
-        // The driver's types cannot see that the computed fields are those of the state.
-        const fields = update as UpdateFilter<MovementDocument>
-        const written = auditedUpdate<MovementDocument>(fields, audit)
-        return await fencedUpdate(collection, document._id, document.version, written)
+        if (!(await fencedWrite(collection, document._id, document.version, written))) return null
       } catch (error) {
         if (isDuplicateKey(error)) return 'round-busy'
         throw error
       }
+      const { version, attempts, outbox } = document
+      return {
+        ...fields,
+        version: version + 1,
+        attempts: attempt === null ? attempts : [...attempts, attempt].slice(-attemptsKept),
+        outbox: [...outbox, ...events],
+        outboxAt,
+      }
     },
-  }
-}
-
-/** The fields of the state that differ, and `callingRound`, which follows from `call`. */
-function changedFields(document: MovementDocument, state: MovementState): Document {
-  const before = new Map<string, unknown>(Object.entries(document))
-  const changed = Object.entries(state).filter(([field, value]) => before.get(field) !== value)
-  const callingRound = state.call === null ? null : callingRoundOf(document)
-  return {
-    ...Object.fromEntries(changed),
-    ...(callingRound === document.callingRound ? {} : { callingRound }),
   }
 }

@@ -1,7 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { insertedFirst } from '@pitboss/storage/create-once'
-import type { Db } from 'mongodb'
+import type { AnyBulkWriteOperation, Db } from 'mongodb'
 import {
   decodeCells,
   type Grain,
@@ -158,10 +158,12 @@ export function createReportsStore({ db }: { db: Db }) {
    * would be read first for ever.
    */
   async function removeApplied(
-    waiting: readonly Pick<RoundDocument, '_id'>[],
+    waiting: readonly Pick<RoundDocument, '_id' | 'facts'>[],
     facts: readonly PendingFact[],
   ): Promise<void> {
     if (waiting.length === 0) return
+    const { matchedCount } = await rounds.bulkWrite(waiting.map(clearUnchanged), { ordered: false })
+    if (matchedCount === waiting.length) return
     const ids = facts.map(({ id }) => id)
     const roundIds = waiting.map(({ _id }) => _id)
     await rounds.updateMany({ _id: { $in: roundIds } }, { $pull: { facts: { id: { $in: ids } } } })
@@ -228,4 +230,21 @@ export function createReportsStore({ db }: { db: Db }) {
       return { parts, players: named }
     },
   }
+}
+
+/**
+ * Empties a round of the facts that were read. Facts are only appended, so equal length and equal last fact
+ * show that none has come since.
+ */
+function clearUnchanged({
+  _id,
+  facts,
+}: Pick<RoundDocument, '_id' | 'facts'>): AnyBulkWriteOperation<RoundDocument> {
+  const last = facts.length - 1
+  const filter = {
+    _id,
+    facts: { $size: facts.length },
+    ...(last < 0 ? {} : { [`facts.${last}.id`]: facts[last]?.id }),
+  }
+  return { updateOne: { filter, update: { $set: { facts: [], factsAt: null } } } }
 }

@@ -1,4 +1,4 @@
-import { MongoServerError } from 'mongodb'
+import { MongoBulkWriteError, MongoServerError } from 'mongodb'
 
 /**
  * Inserts `document`, or finds the one that was there first.
@@ -40,4 +40,15 @@ const duplicateKey = 11_000
 /** Whether a write failed because a unique index has that value already. */
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === duplicateKey
+}
+
+/**
+ * Whether an unordered insert of many failed for nothing but values that unique indexes had already: then all
+ * others are stored, and a majority has them.
+ */
+export function isOnlyDuplicates(error: unknown): error is MongoBulkWriteError {
+  if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError() !== undefined)
+    return false
+  const errors = error.result.getWriteErrors()
+  return errors.length > 0 && errors.every(({ code }) => code === duplicateKey)
 }

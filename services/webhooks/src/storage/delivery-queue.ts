@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
+import { isOnlyDuplicates } from '@pitboss/storage/create-once'
 import type { Filter } from 'mongodb'
 import { type Lane, lanes } from '../rules/choose-due.ts'
 import {
@@ -40,6 +41,16 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       .limit(upcomingMax)
       .toArray()
 
+  /** Inserts those whose ids are not there yet. @returns how many */
+  async function insertAbsent(documents: readonly DeliveryDocument[]): Promise<number> {
+    try {
+      return (await deliveries.insertMany(documents, { ordered: false })).insertedCount
+    } catch (error) {
+      if (!isOnlyDuplicates(error)) throw error
+      return error.insertedCount
+    }
+  }
+
   return {
     /** Creates a delivery that a person asks for. */
     async createOne(delivery: NewDelivery, audit: AuditEntry): Promise<void> {
@@ -51,14 +62,8 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
      */
     async create(fresh: readonly NewDelivery[]): Promise<number> {
       let made = 0
-      for (let start = 0; start < fresh.length; start += batchMax) {
-        const operations = fresh.slice(start, start + batchMax).map((delivery) => {
-          const { _id, ...fields } = newDocument(delivery)
-          return { updateOne: { filter: { _id }, update: { $setOnInsert: fields }, upsert: true } }
-        })
-        const result = await deliveries.bulkWrite(operations, { ordered: false })
-        made += result.upsertedCount
-      }
+      for (let start = 0; start < fresh.length; start += batchMax)
+        made += await insertAbsent(fresh.slice(start, start + batchMax).map(newDocument))
       return made
     },
 

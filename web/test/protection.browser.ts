@@ -3,7 +3,7 @@ import { findBarriers } from './fixtures/find-barriers.ts'
 import { returnUrl, startCasino } from './fixtures/start-casino.ts'
 
 t.setTimeout(300_000)
-const casino = await startCasino(t)
+const casino = await startCasino(t, ['--replicas', 'gateway=2,rounds=2'])
 const uk = { jurisdiction: 'UK' }
 const checked = { ...uk, reality_check_s: 60 }
 
@@ -41,6 +41,23 @@ t.test('an early press is refused by the service and explained by the page', asy
   await close()
 })
 
+t.test('of presses at once through two gateways one is accepted', async (t) => {
+  const presses = Array.from({ length: 8 }, (_, press) => press)
+  const player = await casino.operator.openSession({
+    ...{ player_id: `many-${Date.now()}`, game: 'dice', currency: 'USD' },
+    ...uk,
+  })
+  const bet = { stake: '1.00', bet: { target: '50.00', direction: 'over' } }
+  const answers = await Promise.all(
+    presses.map((press) => player.call('POST', '/game/rounds', { ...bet, transaction_id: `press-${press}` })),
+  )
+  t.strictSame(answers.map(({ status }) => status).toSorted(), [201, ...presses.slice(1).map(() => 429)])
+  const accepted = answers.findIndex(({ status }) => status === 201)
+  const again = await player.call('POST', '/game/rounds', { ...bet, transaction_id: `press-${accepted}` })
+  t.equal(again.status, 201, 'its repeat is not too early')
+  t.equal(again.body.round_id, answers[accepted]?.body.round_id)
+})
+
 t.test('a reality check interrupts play, and the player goes on', async (t) => {
   const { page, complaints, close } = await casino.window()
   await page.clock.install()
@@ -66,7 +83,8 @@ t.test('who stops in the middle of mines finishes the open round and starts no o
   await page.clock.install()
   await page.goto((await casino.seat('mines', undefined, checked)).url)
   await page.getByTestId('play').click()
-  await page.getByTestId('cash-out').waitFor()
+  // The session is read again after the start; what it says then counts from the service's clock.
+  await page.getByTestId('net-spend').filter({ hasText: '1.00 USD' }).waitFor()
   await page.clock.fastForward('01:00')
   const check = page.getByTestId('reality-check')
   t.match(await check.textContent(), 'Your open round waits for you')

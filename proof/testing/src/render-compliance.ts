@@ -7,7 +7,12 @@ Which clause of a regulator is enforced where, which test shows it, and when tha
 the tests and writes this page; \`GET /v1/public/compliance\` has the same rows. The rules themselves are in
 [contract.md](contract.md#jurisdictions).
 
-A session is played under a jurisdiction when \`POST /v1/sessions\` names one. The rules bind rounds that the service drives.
+A session is played under a jurisdiction when \`POST /v1/sessions\` names one, or by the default of its brand or account. The rules bind
+rounds that the service drives. What a player sees of them in a session of the UK:
+
+![Time and net spend in view, and a press that came too early](images/play-too-quick.png)
+
+![A reality check](images/play-reality-check.png)
 `
 
 const foot = `## Not here
@@ -19,7 +24,7 @@ Clauses that we know of and that no row above enforces:
 | UK | RTS 12, financial limits of a player | \`limits.max_stake\` of a session caps a stake; limits across sessions are the operator's |
 | UK | live monitoring of return to player | \`GET /v1/reports/summary\` counts stakes and payouts; there is no alarm |
 | UK | greatest stake | no cap of its own: no source names one for games without reels |
-| MT | game sheet within five days of a new game | written by hand |
+| MT | game sheet within five days of a new game | \`npm run game-sheet -- <game>\` writes it: rules, exact returns, draw, limits, pictures; sending it is the operator's |
 | SE | | no clause has a source yet; the session keeps the name |
 `
 

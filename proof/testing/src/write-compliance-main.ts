@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { clauses, keyOfTest } from '@pitboss/contracts/compliance'
+import { clauses, greenRunOf, keyOfTest } from '@pitboss/contracts/compliance'
 
 /**
  * `npm run compliance`: runs the tests of every clause, keeps the time at which each passed, and writes
@@ -45,16 +45,18 @@ function passedIn(output: string): Set<string> {
 
 function writeRuns(): void {
   const [comment = ''] = /^\/\*\*[^]*?\*\/\n/.exec(readFileSync(runsFile, 'utf8')) ?? []
-  const before = greenRunsIn(readFileSync(runsFile, 'utf8'))
   const now = new Date().toISOString()
-  const runs = [...new Set(tests.map(keyOfTest))].sort().flatMap((key) => {
-    const at = passed.has(key) ? now : before.get(key)
-    return at === undefined ? [] : [`  ${JSON.stringify(key)}:\n    ${JSON.stringify(at)},\n`]
-  })
-  const body = runs.length === 0 ? '{}' : `{\n${runs.join('')}}`
+  const runs = new Map(tests.map((test) => [keyOfTest(test), greenRunOf(test)]))
+  for (const key of passed) if (runs.has(key)) runs.set(key, now)
+  const lines = [...runs]
+    .filter(([, at]) => at !== null)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, at]) => `  ${quoted(key)}:\n    ${quoted(at ?? '')},\n`)
+  const body = lines.length === 0 ? '{}' : `{\n${lines.join('')}}`
   writeFileSync(runsFile, `${comment}export const greenRuns: Readonly<Record<string, string>> = ${body}\n`)
 }
 
-function greenRunsIn(text: string): Map<string, string> {
-  return new Map([...text.matchAll(/"([^"]+)":\s+"([^"]+)"/g)].map(([, key = '', at = '']) => [key, at]))
+/** A string of the source, as the formatter writes it. */
+function quoted(text: string): string {
+  return text.includes("'") ? JSON.stringify(text) : `'${text}'`
 }

@@ -16,9 +16,42 @@ export function processorTimes({ processes }: DemoFile): ReadonlyMap<string, num
   return times
 }
 
+/**
+ * Nanoseconds that the living processes below `pid` have spent so far, without those below one of `without`.
+ * Linux only.
+ */
+export function processorTimeBelow(pid: number, without: readonly number[]): number {
+  const children = Map.groupBy(processes(), ({ parent }) => parent)
+  const below = (parent: number): number =>
+    (children.get(parent) ?? [])
+      .filter((child) => !without.includes(child.pid))
+      .reduce((sum, child) => sum + timeOf(child.pid) + below(child.pid), 0)
+  return below(pid)
+}
+
+function processes(): { pid: number; parent: number }[] {
+  return readdirSync('/proc').flatMap((name) => {
+    try {
+      // The name of the program, in brackets, may hold anything; state and parent follow it.
+      const fields = readFileSync(`/proc/${Number(name)}/stat`, 'utf8')
+        .split(') ')
+        .at(-1)
+        ?.split(' ')
+      return [{ pid: Number(name), parent: Number(fields?.[1]) }]
+    } catch {
+      return []
+    }
+  })
+}
+
+/** 0 for a process that has just ended. */
 function timeOf(pid: number): number {
-  const threads = readdirSync(`/proc/${pid}/task`)
-  return threads.reduce((sum, thread) => sum + timeOfThread(pid, thread), 0)
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`)
+    return threads.reduce((sum, thread) => sum + timeOfThread(pid, thread), 0)
+  } catch {
+    return 0
+  }
 }
 
 /** The first number of a thread's `schedstat`; 0 for a thread that has just ended. */

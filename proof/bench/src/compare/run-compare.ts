@@ -10,7 +10,7 @@ import { startProduct } from '../harness/start-product.ts'
 import { renderTable } from '../harness/table.ts'
 import { temporaryFolder } from '../harness/temporary-folder.ts'
 import { prepareBase } from './prepare-base.ts'
-import { processorTimes } from './processor-time.ts'
+import { processorTimeBelow, processorTimes } from './processor-time.ts'
 import { type WorkloadName, workloads } from './workloads.ts'
 
 const concurrency = 8
@@ -18,8 +18,16 @@ const concurrency = 8
 const settleMs = 2000
 const warmUpMs = 4000
 
-/** One turn of one build: its sample and the processor time of each service, in microseconds per request. */
-type Turn = { sample: Sample; perRequestUs: Readonly<Record<string, number>>; totalUs: number }
+/**
+ * One turn of one build: its sample and the processor time of each service, of all of them and of the engines,
+ * in microseconds per request.
+ */
+type Turn = {
+  sample: Sample
+  perRequestUs: Readonly<Record<string, number>>
+  totalUs: number
+  enginesUs: number
+}
 type Turns = { now: Turn; base: Turn }[]
 
 /**
@@ -36,6 +44,7 @@ export async function runCompare(
   const baseEntry = prepareBase(ref, join(folder, 'source'), cleanup)
   say('starting engines and both builds')
   const engines = await startEngines(join(folder, 'engines'), cleanup)
+  const runners: number[] = []
   const now = await startSide('now', engines.natsUrl.product)
   const base = await startSide('base', engines.natsUrl.floor, baseEntry)
   await now(warmUpMs)
@@ -65,18 +74,26 @@ export async function runCompare(
       ...(entry === undefined ? {} : { entry }),
       cleanup,
     })
+    runners.push(product.pid)
     const http = createHttpClient(product.demo().base_url, concurrency)
     cleanup.add(() => http.close())
     const work = await workloads[name](http, product.demo())
     return async (durationMs: number): Promise<Turn> => {
       const before = processorTimes(product.demo())
+      const enginesBefore = processorTimeBelow(process.pid, runners)
       const sample = await runLoad({ concurrency, durationMs, work })
       await delay(settleMs)
       const after = processorTimes(product.demo())
+      const enginesNs = processorTimeBelow(process.pid, runners) - enginesBefore
       const perRequestUs = Object.fromEntries(
         [...after].map(([service, ns]) => [service, (ns - (before.get(service) ?? 0)) / 1000 / sample.count]),
       )
-      return { sample, perRequestUs, totalUs: Object.values(perRequestUs).reduce((sum, us) => sum + us, 0) }
+      return {
+        sample,
+        perRequestUs,
+        totalUs: Object.values(perRequestUs).reduce((sum, us) => sum + us, 0),
+        enginesUs: enginesNs / 1000 / sample.count,
+      }
     }
   }
 }
@@ -95,6 +112,8 @@ function render(turns: Turns, ref: string): string {
       [
         row('all services', ({ totalUs }) => totalUs),
         ...services.map((service) => row(service, ({ perRequestUs }) => perRequestUs[service] ?? 0)),
+        row('engines', ({ enginesUs }) => enginesUs),
+        row('services and engines', ({ totalUs, enginesUs }) => totalUs + enginesUs),
         row('requests per second', ({ sample }) => sample.rate),
       ],
     ),

@@ -1,19 +1,34 @@
 import { simulate } from '@pitboss/simulate/simulate'
 import t from 'tap'
-import { foundBySimulation } from '../src/bugs.ts'
+import { type Bug, foundBySimulation } from '../src/bugs.ts'
 
 /** Each of these bugs shows within so many seeds, most of them within ten. */
 const seedsMax = 300
 /** A busy machine runs it many times slower than a free one, on which each takes a few seconds at most. */
 const testTimeoutMs = 300_000
 t.setTimeout(2 * testTimeoutMs)
+/**
+ * Seeds that showed these bugs on 23 November 2026, to begin with: a simulation that has changed since shows
+ * them at another, and the search goes round all of them.
+ */
+const beginsAt: Partial<Record<Bug, number>> = {
+  'rounds.silence-is-unwritten': 80,
+  'rounds.refusal-forgotten': 32,
+  'rounds.win-id-made-anew': 60,
+  'rounds.due-by-a-clock-ahead': 15,
+  'rounds.nonce-of-removed-lost': 11,
+  'rounds.free-bet-kept': 26,
+  'wallet-bridge.look-before-insert': 48,
+  'wallet-bridge.rollback-of-unknown-forgotten': 38,
+  'wallet-bridge.refusal-always-final': 21,
+}
 
 for (const bug of foundBySimulation) {
   await t.test(`the simulation finds ${bug}`, { timeout: testTimeoutMs }, async (t) => {
     let found: string | null = null
-    let seed = 0
-    while (found === null && seed < seedsMax) {
-      seed += 1
+    let seed = beginsAt[bug] ?? 1
+    for (let tries = 0; found === null && tries < seedsMax; tries++) {
+      if (tries > 0) seed = (seed % seedsMax) + 1
       found = (await simulate(seed, { mistake: { bug } })).violation
       // What the product itself does wrong is no proof that the bug is noticed.
       if (found !== null && (await simulate(seed)).violation !== null) found = null

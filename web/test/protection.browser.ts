@@ -1,3 +1,4 @@
+import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { findBarriers } from './fixtures/find-barriers.ts'
 import { returnUrl, startCasino } from './fixtures/start-casino.ts'
@@ -106,5 +107,33 @@ t.test('a session without a jurisdiction shows none of it', async (t) => {
   await page.goto((await casino.seat('dice')).url)
   await page.getByTestId('play').waitFor()
   t.equal(await page.getByTestId('net-spend').count(), 0)
+  await close()
+})
+
+t.test('an owner sets the default of the account, and new sessions take it', async (t) => {
+  const { page, complaints, close } = await casino.window()
+  await page.goto(`${casino.baseUrl}/dashboard/business`)
+  await page.getByLabel('Email').fill(casino.owner.email)
+  await page.getByLabel('Password').fill(casino.owner.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  const choose = async (name: string) => {
+    await page.getByRole('button', { name: 'Change settings' }).click()
+    await page.getByLabel('Jurisdiction of new sessions').selectOption(name)
+    t.strictSame(await findBarriers(page), [])
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  }
+  const opened = async () => {
+    const { session } = await casino.operator.openSession({ player_id: 'any', game: 'dice', currency: 'USD' })
+    return session.jurisdiction
+  }
+  await choose('UK')
+  await page.getByText('Jurisdiction of new sessions').waitFor()
+  await waitFor(async () => (await opened()) === 'UK', { what: 'every gateway knows the default' })
+  await choose('NONE')
+  await waitFor(async () => (await opened()) === undefined, {
+    what: 'every gateway knows that there is none',
+  })
+  t.strictSame(complaints, [])
   await close()
 })

@@ -102,6 +102,8 @@ export const ownerAlone = { dashboard: ['OWNER'] } satisfies Access
 export const ownerAndAdmin = { dashboard: ['OWNER', 'ADMIN'] } satisfies Access
 /** Credentials, wallets, webhook endpoints and the request log. */
 export const builders = { dashboard: ['OWNER', 'ADMIN', 'DEVELOPER'] } satisfies Access
+/** Saved views of lists: everybody who may change anything. */
+export const viewKeepers = { dashboard: ['OWNER', 'ADMIN', 'DEVELOPER', 'SUPPORT'] } satisfies Access
 /** Ends a player's session: who answers players, too. */
 export const sessionClosers = { dashboard: ['OWNER', 'ADMIN', 'SUPPORT'] } satisfies Access
 export const deliveryRetriers = { dashboard: ['OWNER', 'ADMIN', 'DEVELOPER', 'SUPPORT'] } satisfies Access

@@ -15,6 +15,7 @@ export const replayId = prefixedId('rpl')
 export const brandId = prefixedId('brd')
 export const grantId = prefixedId('frb')
 export const userId = prefixedId('usr')
+export const viewId = prefixedId('viw')
 export const uuid = z.uuid()
 
 /** `op_` and the 32 hex digits of the operator's uuid. */

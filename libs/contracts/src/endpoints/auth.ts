@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { auditRecordSchema } from '../audit.ts'
-import { defineEndpoint, builders, everybody, ownerAndAdmin } from '../endpoint.ts'
+import { defineEndpoint, builders, everybody, ownerAndAdmin, viewKeepers } from '../endpoint.ts'
 import {
   brandCreateSchema,
   brandSchema,
@@ -10,6 +10,9 @@ import {
   credentialPatchSchema,
   credentialSchema,
   requestLogSchema,
+  viewCreateSchema,
+  viewPage,
+  viewSchema,
 } from '../objects/account.ts'
 import { pageOf, pageQuery, accountMode, windowQuery } from '../primitives.ts'
 
@@ -93,6 +96,25 @@ export const deleteBrand = defineEndpoint('DELETE /v1/dashboard/brands/{brand_id
   access: ownerAndAdmin,
   subject: 'auth.v1.brand.delete',
   params: brandParam,
+  reply: z.null(),
+})
+
+export const listViews = defineEndpoint('GET /v1/dashboard/views', {
+  access: everybody,
+  subject: 'auth.v1.view.list',
+  query: z.strictObject({ page: viewPage.optional(), ...pageQuery }),
+  reply: pageOf(viewSchema),
+})
+export const createView = defineEndpoint('POST /v1/dashboard/views', {
+  access: viewKeepers,
+  subject: 'auth.v1.view.create',
+  body: viewCreateSchema,
+  reply: viewSchema,
+})
+export const deleteView = defineEndpoint('DELETE /v1/dashboard/views/{view_id}', {
+  access: viewKeepers,
+  subject: 'auth.v1.view.delete',
+  params: z.strictObject({ view_id: z.string().max(64) }),
   reply: z.null(),
 })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { jurisdictionName } from '../jurisdictions.ts'
-import { accountMode, brandId, currency } from '../primitives.ts'
+import { accountMode, brandId, currency, userId, viewId } from '../primitives.ts'
 import { liveStatusSchema, planSchema } from '../caller.ts'
 
 /** Every scope that exists. Source: docs/contract.md, section 2. */
@@ -83,6 +83,27 @@ export const brandCreateSchema = z.strictObject({
   name: z.string().min(1).max(128),
   default_jurisdiction: jurisdictionName.optional(),
 })
+
+/** A list of the dashboard: the path of its page, without environment. */
+export const viewPage = z
+  .string()
+  .max(64)
+  .regex(/^(\/[a-z][a-z-]{0,30}){1,3}$/, 'must be the path of a page such as "/rounds"')
+
+/** Body of `POST /v1/dashboard/views`; `query` is that of the page's address. */
+export const viewCreateSchema = z.strictObject({
+  name: z.string().min(1, 'is needed').max(64),
+  page: viewPage,
+  query: z.string().max(2048),
+})
+
+/** A saved view of the account: filters of a list, by name. Source: docs/contract.md, section 3. */
+export const viewSchema = viewCreateSchema.extend({
+  view_id: viewId,
+  made_by: z.strictObject({ user_id: userId, email: z.string() }),
+  created_at: z.string(),
+})
+export type View = z.infer<typeof viewSchema>
 
 /** A row of the request log. Source: docs/contract.md, section 3. */
 export const requestLogSchema = z.strictObject({

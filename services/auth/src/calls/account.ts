@@ -4,18 +4,26 @@ import { appendAudit, appendRequestLog } from '@pitboss/contracts/calls/auth'
 import * as endpoints from '@pitboss/contracts/endpoints/auth'
 import { createChangeBusiness } from '../actions/change-business.ts'
 import type { AuthDeps } from '../actions/deps.ts'
+import { createKeepViews } from '../actions/keep-views.ts'
 import { createReadAudit } from '../actions/read-audit.ts'
 import { createRecordRequests } from '../actions/record-requests.ts'
-import { toPublicBrand, toPublicBusiness, toPublicPage, toPublicRequest } from '../records/account-view.ts'
+import {
+  toPublicBrand,
+  toPublicBusiness,
+  toPublicPage,
+  toPublicRequest,
+  toPublicView,
+} from '../records/account-view.ts'
 import { toPublicAudit } from '../records/audit-view.ts'
 
 /**
- * Settings, brands, request log and audit log of the account. Source: docs/contract.md, sections 3, 11, 12.
+ * Settings, brands, saved views, request log and audit log of the account. Source: docs/contract.md, sections 3, 11, 12.
  */
 export function accountCalls(deps: AuthDeps): CallHandler[] {
-  const { audits, brands } = deps.stores
+  const { audits, brands, views } = deps.stores
   const readAudit = createReadAudit(deps)
   const changeBusiness = createChangeBusiness(deps)
+  const keepViews = createKeepViews(deps)
   const recordRequests = createRecordRequests(deps)
   return [
     handler(endpoints.getBusiness.call, async ({ caller }) => ({
@@ -39,6 +47,19 @@ export function accountCalls(deps: AuthDeps): CallHandler[] {
     })),
     handler(endpoints.deleteBrand.call, async ({ caller, params }, context) => {
       await changeBusiness.removeBrand(caller.scope, params.brand_id, actedBy(caller, context))
+      return { status: 204, body: null }
+    }),
+
+    handler(endpoints.listViews.call, async ({ caller, query }) => ({
+      status: 200,
+      body: toPublicPage(await views.page(caller.scope, query), toPublicView),
+    })),
+    handler(endpoints.createView.call, async ({ caller, body }, context) => ({
+      status: 201,
+      body: toPublicView(await keepViews.create(caller, body, actedBy(caller, context))),
+    })),
+    handler(endpoints.deleteView.call, async ({ caller, params }, context) => {
+      await keepViews.remove(caller, params.view_id, actedBy(caller, context))
       return { status: 204, body: null }
     }),
 

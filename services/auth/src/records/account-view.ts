@@ -1,10 +1,11 @@
 import type { Account } from '@pitboss/contracts/caller'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
-import type { credentialSchema } from '@pitboss/contracts/objects/account'
+import type { credentialSchema, View } from '@pitboss/contracts/objects/account'
 import type { z } from 'zod'
 import type { CredentialDocument } from '../storage/credentials-store.ts'
 import type { RequestLogDocument } from '../storage/logs-store.ts'
 import type { BrandDocument, OperatorDocument } from '../storage/operators-store.ts'
+import type { ViewDocument } from '../storage/views-store.ts'
 
 /** A page of a list. Source: docs/contract.md, section 1. */
 export function toPublicPage<Row, Item>(
@@ -69,6 +70,12 @@ function accountJurisdiction({ defaultJurisdiction: of = 'NONE' }: OperatorDocum
 
 function brandJurisdiction({ defaultJurisdiction: of }: BrandDocument) {
   return of === undefined ? {} : { default_jurisdiction: of }
+}
+
+/** The public record of a saved view. Source: docs/contract.md, section 3, "View". */
+export function toPublicView({ _id, page, name, query, madeBy, createdAt }: ViewDocument): View {
+  const made_by = { user_id: madeBy.userId, email: madeBy.email }
+  return { view_id: _id, name, page, query, made_by, created_at: createdAt.toISOString() }
 }
 
 /** The public record of a brand. Source: docs/contract.md, section 11. */

@@ -4,6 +4,8 @@ import { currencyDigits } from '@pitboss/money/currencies'
 
 /** The most brands that an account has. Source: ours. */
 export const brandsMax = 1000
+/** The most saved views that an account has. Source: docs/contract.md, section 3. */
+export const viewsMax = 200
 
 type Standing = Pick<Account, 'plan' | 'approved'>
 

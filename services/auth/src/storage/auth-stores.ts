@@ -11,6 +11,7 @@ import { createBrandsStore, createOperatorsStore, createPlatformStore } from './
 import { createPeopleStore } from './people-store.ts'
 import { createRefreshTokensStore } from './refresh-tokens-store.ts'
 import { createSigningKeysStore } from './signing-keys-store.ts'
+import { createViewsStore } from './views-store.ts'
 
 /** Every store of auth. A method that takes a scope or an account answers for that one alone. */
 export function authStores(from: { db: Db; cursors: CursorCodec }) {
@@ -25,6 +26,7 @@ export function authStores(from: { db: Db; cursors: CursorCodec }) {
     refreshTokens: createRefreshTokensStore(from),
     requestLogs: createRequestLogsStore(from),
     signingKeys: createSigningKeysStore(from),
+    views: createViewsStore(from),
   }
 }
 export type AuthStores = ReturnType<typeof authStores>
@@ -37,6 +39,7 @@ export const auditedCollections = [
   'credentials',
   'users',
   'signing_keys',
+  'views',
 ] as const
 
 const thirtyDaysS = 30 * 24 * 60 * 60
@@ -53,6 +56,11 @@ export const authIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> 
   brands: [
     { key: { operatorId: 1, _id: 1 }, name: 'by_operator' },
     { key: { operatorId: 1, name: 1 }, name: 'one_of_a_name', unique: true },
+    auditOutboxIndex,
+  ],
+  views: [
+    { key: { operatorId: 1, _id: 1 }, name: 'by_operator' },
+    { key: { operatorId: 1, page: 1, name: 1 }, name: 'one_of_a_name', unique: true },
     auditOutboxIndex,
   ],
   credentials: [

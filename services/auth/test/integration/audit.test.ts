@@ -63,6 +63,7 @@ const newKey = async () =>
   ).body
 const key = await newKey()
 const brand = { name: 'Lobby' }
+const view = { name: 'Refused', page: '/rounds', query: 'status=FAILED' }
 const totp = { secret: '' }
 const made = { operatorId: '' }
 const cookie = { refreshToken: '' }
@@ -129,6 +130,24 @@ await holdAudit(t, {
         const { body } = await call(endpoints.listBrands.call, { caller, ...none, query: { limit: 1 } })
         const brand_id = body.data[0]?.brand_id ?? ''
         await call(endpoints.deleteBrand.call, { caller, ...none, params: { brand_id } })
+        return []
+      },
+    },
+    'auth.v1.view.create': {
+      act: 'view.create',
+      ...byOwner,
+      run: async () => {
+        await call(endpoints.createView.call, { caller, ...none, body: view })
+        return []
+      },
+    },
+    'auth.v1.view.delete': {
+      act: 'view.delete',
+      ...byOwner,
+      run: async () => {
+        const { body } = await call(endpoints.listViews.call, { caller, ...none, query: { limit: 1 } })
+        const view_id = body.data[0]?.view_id ?? ''
+        await call(endpoints.deleteView.call, { caller, ...none, params: { view_id } })
         return []
       },
     },

@@ -12,7 +12,7 @@ import pino from 'pino'
 import t from 'tap'
 import { authIndexes, authStores } from '../../src/storage/auth-stores.ts'
 
-type Ids = { apiKey: string; brandId: string; userId: string; idempotencyKey: string }
+type Ids = { apiKey: string; brandId: string; viewId: string; userId: string; idempotencyKey: string }
 
 const owner: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
 const now = new Date()
@@ -37,7 +37,7 @@ const cursors = createCursorCodec({
   keyring: parseKeyring(`k1:${randomBytes(32).toString('base64')}`),
 })
 const stores = authStores({ db, cursors })
-const { audits, brands, credentials, idempotency, operators } = stores
+const { audits, brands, credentials, idempotency, operators, views } = stores
 const { people, platform, refreshTokens, requestLogs, signingKeys } = stores
 const ids = newIds()
 await makeThings()
@@ -63,6 +63,7 @@ await holdIsolation(t, {
   stores: {
     authStores: table(stores, {
       ...{ audits: internal('has its own table below'), brands: internal('has its own table below') },
+      views: internal('has its own table below'),
       ...{
         credentials: internal('has its own table below'),
         idempotency: internal('has its own table below'),
@@ -122,6 +123,13 @@ await holdIsolation(t, {
       count: accountWide((account) => brands.count(account)),
       find: accountWide((account, { brandId }) => brands.find(account, brandId)),
       remove: accountWide((account, { brandId }) => brands.remove(account, brandId, entry)),
+    }),
+    createViewsStore: table(views, {
+      insert: internal(scopedRecord),
+      page: accountWide((account) => views.page(account, page)),
+      count: accountWide((account) => views.count(account)),
+      find: accountWide((account, { viewId }) => views.find(account, viewId)),
+      remove: accountWide((account, { viewId }) => views.remove(account, viewId, entry)),
     }),
     createCredentialsStore: table(credentials, {
       insertOnce: internal(scopedRecord),
@@ -185,7 +193,13 @@ await holdIsolation(t, {
 
 function newIds(): Ids {
   const apiKey = `ck_test_${randomUUID()}`
-  return { apiKey, brandId: newId('brd'), userId: newId('usr'), idempotencyKey: randomUUID() }
+  return {
+    apiKey,
+    brandId: newId('brd'),
+    viewId: newId('viw'),
+    userId: newId('usr'),
+    idempotencyKey: randomUUID(),
+  }
 }
 
 /**
@@ -193,7 +207,7 @@ function newIds(): Ids {
  * second factor.
  */
 async function makeThings(): Promise<void> {
-  const { apiKey, brandId, userId, idempotencyKey } = ids
+  const { apiKey, brandId, viewId, userId, idempotencyKey } = ids
   const { operatorId } = owner
   await operators.insert({
     ...{ _id: operatorId, name: 'Casino', plan: 'paid', approved: true, suspended: false, livePlay: 'on' },
@@ -203,6 +217,10 @@ async function makeThings(): Promise<void> {
   await audits.append([sampleAuditEntry(operatorId)])
   await idempotency.claim({ scope: owner, idempotencyKey }, { ...claim, newId: () => brandId })
   await brands.insert({ _id: brandId, operatorId, name: 'The brand', createdAt: now })
+  await views.insert({
+    ...{ _id: viewId, operatorId, page: '/rounds', name: 'The view', query: '', createdAt: now },
+    madeBy: { userId, email: 'owner@casino.example' },
+  })
   await credentials.insertOnce(owner, {
     ...{ _id: apiKey, order: newId('crd'), operatorId, environment: 'TEST', name: 'Key', secretHash: 'hash' },
     ...{ scopes: [], ipAllowlist: [], status: 'ACTIVE', createdAt: now, rotatedAt: null, revokedAt: null },

@@ -3,6 +3,7 @@ import * as auth from '@pitboss/contracts/endpoints/auth'
 import * as people from '@pitboss/contracts/endpoints/people'
 import * as rounds from '@pitboss/contracts/endpoints/rounds'
 import * as play from '@pitboss/contracts/endpoints/play'
+import * as players from '@pitboss/contracts/endpoints/players'
 import * as sessions from '@pitboss/contracts/endpoints/sessions'
 import * as wallet from '@pitboss/contracts/endpoints/wallet'
 import * as webhooks from '@pitboss/contracts/endpoints/webhooks'
@@ -12,6 +13,7 @@ import * as webhook from '@pitboss/contracts/objects/webhook'
 import { eventEnvelopeSchema, eventType } from '@pitboss/contracts/objects/event'
 import * as game from '@pitboss/contracts/objects/game'
 import * as movement from '@pitboss/contracts/objects/movement'
+import * as player from '@pitboss/contracts/objects/player'
 import { reportSchema } from '@pitboss/contracts/objects/report'
 import { fairnessSchema, roundSchema } from '@pitboss/contracts/objects/round'
 import * as session from '@pitboss/contracts/objects/session'
@@ -40,6 +42,7 @@ const components = {
   CreateReplayBody: webhooks.createReplay.body,
   CreateSessionBody: session.sessionCreateSchema,
   CreateUserBody: people.inviteUser.body,
+  CreateViewBody: account.viewCreateSchema,
   CreateWebhookBody: webhook.webhookCreateSchema,
   Credential: account.credentialSchema,
   CredentialPage: auth.listCredentials.reply,
@@ -62,6 +65,9 @@ const components = {
   LaunchedSession: launchedSessionSchema,
   LoginBody: user.loginBody,
   PlayRoundBody: play.playRound.body,
+  Player: player.playerSchema,
+  PlayerNonce: player.nonceSchema,
+  PlayerNoncePage: players.listNonces.reply,
   PlayerSession: play.playerSessionSchema,
   Replay: webhook.replayJobSchema,
   ReplayPage: webhooks.listReplays.reply,
@@ -82,6 +88,8 @@ const components = {
   User: user.userSchema,
   UserPage: people.listUsers.reply,
   Verification: verifyReply,
+  View: account.viewSchema,
+  ViewPage: auth.listViews.reply,
   Wallet: walletObjects.walletSchema,
   WalletBody: walletObjects.walletPutSchema,
   WalletCheck: walletObjects.walletCheckSchema,

@@ -72,6 +72,14 @@ export const accountRoutes: readonly RouteEntry[] = [
   forwarded(auth.listBrands, 'Brands'),
   forwarded(auth.createBrand, 'Create a brand', { statuses: [201], errors: ['CONFLICT'], idempotent: true }),
   forwarded(auth.deleteBrand, 'Remove a brand', { notFound: 'BRAND_NOT_FOUND', statuses: [204] }),
+  forwarded(auth.listViews, 'Saved views of lists'),
+  forwarded(auth.createView, 'Save a view', {
+    example: { name: 'Refused today', page: '/rounds', query: 'status=FAILED&range=24h' },
+    statuses: [201],
+    errors: ['CONFLICT'],
+    idempotent: true,
+  }),
+  forwarded(auth.deleteView, 'Remove a view', { statuses: [204] }),
   forwarded(auth.listRequestLogs, 'Requests of the last 30 days, newest first'),
   forwarded(auth.listAudit, 'Who changed what, newest first'),
 ]

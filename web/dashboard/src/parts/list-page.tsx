@@ -4,6 +4,7 @@ import { type Act, whyNot } from '../session/may.ts'
 import { ClosedPage } from './closed-page.tsx'
 import { ListView, type ListViewProps } from './list-view.tsx'
 import { Page } from './page.tsx'
+import { SavedViews } from './saved-views.tsx'
 
 type ListPageProps<Row> = Omit<ListViewProps<Row>, 'label'> & {
   readonly title: string
@@ -24,6 +25,7 @@ export function ListPage<Row>({ title, about, needs, acts, children, ...list }: 
   if (closed !== null) return <ClosedPage title={title} why={closed} />
   return (
     <Page title={title} about={about} {...(acts === undefined ? {} : { acts })}>
+      {(list.filters !== undefined || list.anyTime !== undefined) && <SavedViews />}
       <ListView label={title} {...list} />
       {children}
     </Page>

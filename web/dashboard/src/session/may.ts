@@ -31,6 +31,7 @@ export const routeRoles = {
   'POST /v1/dashboard/brands': ownerAndAdmin,
   'DELETE /v1/dashboard/brands/{brand_id}': ownerAndAdmin,
   'PATCH /v1/dashboard/games/{slug}': ownerAndAdmin,
+  'POST /v1/dashboard/views': retriers,
   'POST /v1/dashboard/free-bets': ownerAndAdmin,
   'POST /v1/dashboard/free-bets/{grant_id}/cancel': ownerAndAdmin,
   'POST /v1/dashboard/sessions/{session_id}/close': sessionClosers,

@@ -108,6 +108,8 @@ async function makeOneOfEach(world: AccessWorld): Promise<Record<string, string>
   const to = '2026-01-02T00:00:00Z'
   const replay = await send('POST', `${endpoint}/replay`, { token: owner, body: { from, to } })
   const brand = await post('/v1/dashboard/brands', { name: `Brand ${randomUUID()}` })
+  const body = { name: 'Wins', page: '/rounds', query: 'status=SETTLED' }
+  const view = await post('/v1/dashboard/views', body)
   const user = await post('/v1/dashboard/users', {
     email: `${randomUUID()}@casino.example`,
     name: 'Ada',
@@ -125,6 +127,7 @@ async function makeOneOfEach(world: AccessWorld): Promise<Record<string, string>
     webhook_id: demo.receiver.webhook_id,
     replay_id: String(okay(202, replay).replay_id),
     brand_id: String(brand.brand_id),
+    view_id: String(view.view_id),
     user_id: String(user.user_id),
     api_key: key.api_key,
   }
@@ -153,6 +156,7 @@ async function readAll({ send, mint, signIn }: AccessWorld, ids: Record<string, 
     [`/v1/dashboard/webhooks/${ids.webhook_id}/replays/${ids.replay_id}`, owner],
     [`/v1/dashboard/credentials/${ids.api_key}`, owner],
     ['/v1/dashboard/brands', owner],
+    ['/v1/dashboard/views', owner],
     ['/v1/dashboard/users', owner],
   ]
   const answers: string[] = []

@@ -133,6 +133,8 @@ async function makeTwoOfEach(world: AccessWorld) {
     await post(201, '/v1/free-bets', grant, live)
     await world.createKey(owner, { environment: 'LIVE' })
     await post(201, '/v1/dashboard/brands', { name: `Brand ${randomUUID()}` })
+    const view = { name: `View ${one}`, page: '/rounds', query: 'status=SETTLED' }
+    await post(201, '/v1/dashboard/views', view)
     const person = { email: `${randomUUID()}@casino.example`, name: 'Ada', role: 'VIEWER' }
     await post(201, '/v1/dashboard/users', person)
     const replay = `/v1/dashboard/webhooks/${demo.receiver.webhook_id}/replay`

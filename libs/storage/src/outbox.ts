@@ -24,7 +24,7 @@ export type Outbox = {
    * outbox once webhooks has recorded it. Never rejects: what cannot be published now is logged and left to
    * the sweeper. Call it after the write, without holding up the answer.
    * @param waiting the document's whole outbox as that write left it, which saves reading it again; else it
-   * is read.
+   * is read. It may name events that have left since the document was read.
    */
   relay(documentId: string, waiting?: readonly OutboxEntry[]): Promise<void>
   /** Puts an event into its document's outbox once more, unless one of its type waits, and relays. */
@@ -97,7 +97,7 @@ export function createOutbox<Doc extends OutboxDocument>({
     waiting: readonly OutboxEntry[] | undefined,
   ): Promise<boolean> {
     try {
-      await sent.send(documentId, waiting ?? (await read(documentId)))
+      await sent.send(documentId, waiting === undefined ? await read(documentId) : sent.left(waiting))
       while (entry.again) {
         entry.again = false
         await sent.send(documentId, await read(documentId))

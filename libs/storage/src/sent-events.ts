@@ -1,3 +1,4 @@
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { AnyBulkWriteOperation, Collection } from 'mongodb'
 import type { OutboxEntry, WithOutbox } from './outbox-entry.ts'
 
@@ -29,6 +30,8 @@ type SentEvents = Map<string, number>
 /** Documents with sent events in the memory of one process; the events of the oldest leave first. */
 const documentsMax = 20_000
 const removedAtOnce = 200
+/** Removed events that one process remembers. */
+const goneMax = 20_000
 
 /**
  * Sends the events of documents and keeps them in their outboxes until webhooks has recorded them, so that
@@ -47,6 +50,7 @@ export function createSentEvents({
 }) {
   /** The sequence of each event that is sent and still in its outbox; the oldest document first. */
   let sent = new Map<string, SentEvents>()
+  const gone = new BoundedMap<string, true>(goneMax)
   let newest = 0
   let isBackwards = false
   let seen: EventsPosition | null = null
@@ -80,7 +84,10 @@ export function createSentEvents({
 
   function forget(documentId: string, ids: readonly string[]): void {
     const events = sent.get(documentId)
-    for (const id of ids) events?.delete(id)
+    for (const id of ids) {
+      events?.delete(id)
+      gone.set(id, true)
+    }
     if (events?.size === 0) sent.delete(documentId)
   }
 
@@ -94,6 +101,10 @@ export function createSentEvents({
     /** Whether all these events of the document are sent already. */
     hasAll: (documentId: string, ids: readonly string[]): boolean =>
       ids.every((id) => sent.get(documentId)?.has(id)),
+
+    /** Of what waited when the document was read, that which this process has not removed since. */
+    left: (waiting: readonly OutboxEntry[]): readonly OutboxEntry[] =>
+      waiting.filter(({ id }) => gone.get(id) === undefined),
 
     /** Sends what is not sent yet, oldest first, each after the acknowledgement of the one before. */
     async send(documentId: string, waiting: readonly OutboxEntry[]): Promise<void> {

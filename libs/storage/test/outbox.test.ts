@@ -100,6 +100,31 @@ await t.test('the outbox', async (t) => {
     },
   )
 
+  await t.test('an event that has left since its document was read is not sent again', async (t) => {
+    const sent: string[] = []
+    const counting: EventPublisher = {
+      connected: () => true,
+      publishEvent({ id }) {
+        sent.push(String(id))
+        return Promise.resolve({ seq: sent.length, duplicate: false })
+      },
+    }
+    const relay = createOutbox({ collection, bus: counting, clock, logger: silentLogger })
+    await insert('left', ['evt_20'])
+    await relay.relay('left', [entry('evt_20')])
+    await append('left', ['evt_21'])
+    await relay.relay('left', [entry('evt_20'), entry('evt_21')])
+    t.strictSame(sent, ['evt_20', 'evt_21'])
+    t.match(await collection.findOne({ _id: 'left' }), empty)
+
+    await append('left', ['evt_20'])
+    await relay.relay('left', [entry('evt_20')])
+    t.strictSame(sent, ['evt_20', 'evt_21'], 'a writer may be behind')
+    await relay.relay('left')
+    t.strictSame(sent, ['evt_20', 'evt_21', 'evt_20'], 'the outbox itself is not')
+    t.match(await collection.findOne({ _id: 'left' }), empty)
+  })
+
   await t.test(
     'what a write left need not be read again, and of many outboxes each loses what was sent and nothing else',
     async (t) => {

@@ -13,7 +13,7 @@ import { createStaticFiles } from './answers/pages.ts'
 import { createArrivalClock } from './http/arrival-clock.ts'
 import { createApp } from './http/create-app.ts'
 import type { AnswerDeps, Handler } from './http/inbound.ts'
-import { createReadinessProbe, type ReadinessProbe } from './answers/probes.ts'
+import { createOwnChecks, createReadinessProbe, type OwnChecks } from './answers/probes.ts'
 import { repeatUnstarted } from './http/repeat-unstarted.ts'
 import { createRequestLog } from './http/request-log.ts'
 import { createLimiters, limitsSubject } from './limits/limiters.ts'
@@ -27,7 +27,7 @@ const drainTimeoutMs = 9000
 
 export type Gateway = {
   readonly port: number
-  readonly missing: ReadinessProbe
+  readonly ownChecks: OwnChecks
   /**
    * Takes no more connections, finishes requests at work (at most 9 s), writes the request log. The bus stays
    * open.
@@ -121,7 +121,7 @@ export async function startGateway({
 
   return {
     port,
-    missing,
+    ownChecks: createOwnChecks({ bus, access }),
     stop() {
       stopping ??= stop()
       return stopping
@@ -142,9 +142,7 @@ export async function runGateway({
   // Serves no calls; `ops status` finds the gateway by it.
   const presence = await serveCalls({ bus, service: 'gateway', version: '0.1.0', logger, handlers: [] })
   const gateway = await startGateway({ config, bus, logger, registry })
-  for (const name of ['nats', 'revocation-bucket', 'auth', 'rounds', 'wallet-bridge', 'webhooks']) {
-    host.check(name, async () => !(await gateway.missing()).some((missing) => missing.name === name))
-  }
+  for (const [name, check] of Object.entries(gateway.ownChecks)) host.check(name, check)
   return {
     async stop() {
       await gateway.stop()

@@ -21,6 +21,8 @@ export type AccessState = {
   principalOf(claims: TokenClaims): Promise<Principal>
   /** Whether a heartbeat of the access bucket came in the last 5 s. */
   alive(): boolean
+  /** Whether a heartbeat came since the start, however long ago. */
+  heard(): boolean
   stop(): Promise<void>
 }
 
@@ -63,6 +65,7 @@ export function createAccessState({
       return principals.of(claims)
     },
     alive,
+    heard: () => Number.isFinite(watch.aliveWithinMs()),
     stop: () => watch.stop(),
   }
 }

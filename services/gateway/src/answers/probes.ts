@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { listPublicKeys } from '@pitboss/contracts/calls/auth'
 import { ServiceError } from '@pitboss/errors/service-error'
+import type { ReadinessCheck } from '@pitboss/runtime/probe-server'
 import { z } from 'zod'
 import type { AccessState } from '../access/access-state.ts'
 import type { AnswerDeps, Handler } from '../http/inbound.ts'
@@ -41,6 +42,21 @@ export function createReadinessProbe({ bus, access }: { bus: Bus; access: Access
     const nowMs = performance.now()
     if (last === null || nowMs - last.atMs > keptMs) last = { result: look(), atMs: nowMs }
     return last.result
+  }
+}
+
+export type OwnChecks = Readonly<Record<'nats' | 'revocation-bucket', ReadinessCheck>>
+
+/**
+ * The conditions under which this gateway itself can serve, for its probe port: NATS answers, and the access
+ * bucket has been heard since the start. A service that is down, or a bucket that falls silent later because
+ * auth is down, is the same at every gateway, and none must leave the load balancer for it. Source:
+ * docs/contract.md, section 9.
+ */
+export function createOwnChecks({ bus, access }: { bus: Bus; access: AccessState }): OwnChecks {
+  return {
+    nats: () => bus.connected() && brokerAnswers(bus),
+    'revocation-bucket': () => access.heard(),
   }
 }
 

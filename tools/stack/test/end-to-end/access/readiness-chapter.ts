@@ -12,6 +12,10 @@ const silenceMs = 15_000
 export async function readinessChapter(t: Test, world: AccessWorld): Promise<void> {
   const { send, mint, stack } = world
   const pidOf = (name: string) => stack.demo().processes.find((each) => each.name === name)?.pid ?? 0
+  const probePort = async () => {
+    const gateway = stack.demo().processes.find((each) => each.name === 'gateway')
+    return (await fetch(`${gateway?.http_url}/readyz`)).status
+  }
   const ready = async () => (await send('GET', '/readyz')).status === 200
 
   for (const service of services) {
@@ -30,6 +34,7 @@ export async function readinessChapter(t: Test, world: AccessWorld): Promise<voi
         t.match(body, { code: 'SERVICE_UNAVAILABLE', retryable: true, message: new RegExp(service) })
         t.match(body.details, [{ path: service, message: 'does not answer' }])
         t.equal((await send('GET', '/healthz')).status, 200, 'the gateway lives')
+        t.equal(await probePort(), 200, 'its probe port keeps it in the load balancer')
         if (service === 'auth') {
           const refused = await waitFor(
             async () => {
@@ -46,6 +51,7 @@ export async function readinessChapter(t: Test, world: AccessWorld): Promise<voi
             },
             { timeoutMs: silenceMs, what: '/readyz to name the silent bucket too' },
           )
+          t.equal(await probePort(), 200, 'a silent bucket is no reason to leave')
         }
       } finally {
         process.kill(pid, 'SIGCONT')

@@ -72,6 +72,7 @@ export function onRun(command: Command, work: (run: OpsRun, ...given: Given) => 
 export async function runOps(command: Command, work: (run: OpsRun) => Promise<void>): Promise<void> {
   const { json, dataDir, yes, dryRun, reason } = common.parse(command.opts())
   const { nats_url: url, nats_nkey_seed: nkeySeed } = findConnection(dataDir)
+  const order = { by: userName(), reason: reason ?? null, dryRun }
   const logger = pino({ level: 'error' }, pino.destination(2))
   const bus = await connectBus({ url, nkeySeed, service: 'ops', logger, patient: false }).catch(
     (cause: unknown) => {
@@ -82,7 +83,6 @@ export async function runOps(command: Command, work: (run: OpsRun) => Promise<vo
       })
     },
   )
-  const order = { by: userInfo().username, reason: reason ?? null, dryRun }
   try {
     await work({
       bus,
@@ -112,6 +112,15 @@ export async function runOps(command: Command, work: (run: OpsRun) => Promise<vo
     })
   } finally {
     await bus.close()
+  }
+}
+
+/** Name of who gives the order. A container may run under a number that has no name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid-${process.getuid?.() ?? 'unknown'}`
   }
 }
 

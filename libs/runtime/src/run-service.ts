@@ -19,7 +19,8 @@ export type ServiceHost = {
 
 export type RunningService = { stop(): Promise<void> }
 
-const stopTimeoutMs = 10_000
+/** Longest time from SIGTERM to the end of a process; whoever stops it waits longer. */
+export const stopTimeoutMs = 10_000
 
 /**
  * Runs a service as a process: probes on `probeHost` and `probePort` (0 = any free one) before `start`

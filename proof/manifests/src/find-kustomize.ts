@@ -1,0 +1,50 @@
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { cacheFolder, findProgram } from '@pitboss/engines/engine-settings'
+import { cachedFolder } from '@pitboss/engines/fetch/cached-folder'
+import { debianSuite, withPrivateApt } from '@pitboss/engines/fetch/private-apt'
+import { createProgress } from '@pitboss/engines/fetch/progress'
+import { runProgram } from '@pitboss/engines/fetch/run-program'
+
+const freeBytesMin = 100e6
+
+/** Program and first arguments of a command that renders a folder. */
+export type Renderer = { readonly program: string; readonly args: readonly string[] }
+
+/**
+ * Finds kustomize: `KUSTOMIZE_BIN`, the PATH, the kubectl of the PATH, else Debian's package, fetched once
+ * into the cache of the engines and never installed.
+ * @throws EngineError when there is none and none can be fetched
+ */
+export async function findKustomize(env: NodeJS.ProcessEnv = process.env): Promise<Renderer> {
+  const kustomize = findProgram(env, 'KUSTOMIZE_BIN', 'kustomize')
+  if (kustomize !== null) return { program: kustomize.path, args: ['build'] }
+  const kubectl = findProgram(env, 'KUBECTL_BIN', 'kubectl')
+  if (kubectl !== null) return { program: kubectl.path, args: ['kustomize'] }
+  return { program: await fetchKustomize(cacheFolder(env)), args: ['build'] }
+}
+
+/** Fetches Debian's kustomize. @returns the program. */
+async function fetchKustomize(cacheDir: string): Promise<string> {
+  const progress = createProgress()
+  const folder = await cachedFolder({
+    cacheDir,
+    name: `kustomize-${debianSuite}-${process.arch}-1`,
+    freeBytesMin,
+    progress,
+    make: async (aside) => {
+      const unpacked = join(aside, 'unpacked')
+      await withPrivateApt({ cacheDir, progress }, async (apt) => {
+        for (const { file } of await apt.download(['kustomize'])) {
+          await runProgram('dpkg-deb', ['-x', file, unpacked])
+          rmSync(file)
+        }
+      })
+      const program = join(unpacked, 'usr/bin/kustomize')
+      if (!existsSync(program)) throw new Error("Debian's package holds no kustomize where it used to")
+      renameSync(program, join(aside, 'kustomize'))
+      rmSync(unpacked, { recursive: true, force: true })
+    },
+  })
+  return join(folder, 'kustomize')
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { collectProduction, productionPackages } from '@pitboss/deploy/production-files'
+import { freePort } from '@pitboss/engines/processes/free-port'
+import { waitFor } from '@pitboss/testing/wait-for'
+import { withEngines } from '@pitboss/testing/with-engines'
+import t from 'tap'
+import { environmentOf } from '../src/environment-of.ts'
+import { renderOverlay } from '../src/render-folder.ts'
+import { serviceNames } from '../src/services.ts'
+import { type Workload, workloadsOf } from '../src/workloads.ts'
+import { sampleSecrets } from './fixtures/sample-secrets.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '')
+/** The user of our images; processes of tests become it where they may. */
+const user = process.getuid?.() === 0 ? { uid: 65_532, gid: 65_532 } : {}
+const readyWithinMs = 60_000
+
+const manifests = await renderOverlay('dev')
+const workloads = new Map(workloadsOf(manifests).map((workload) => [workload.name, workload]))
+const base = mkdtempSync(join(tmpdir(), 'pitboss-images-'))
+chmodSync(base, 0o755)
+const { natsUrl, mongodbUrl, databasePrefix } = await withEngines(t)
+const children: ChildProcess[] = []
+t.teardown(() => {
+  for (const child of children) child.kill('SIGKILL')
+  rmSync(base, { recursive: true, force: true })
+})
+
+/** Starts what a manifest's container starts, from the files of its image, with engines of the test's own. */
+function start(workload: Workload | undefined, folder: string, more: Record<string, string>): ChildProcess {
+  const container = workload?.pod.containers[0]
+  assert(container)
+  const app = join(base, workload?.name ?? '')
+  collectProduction(root, folder, app)
+  const { NATS_NKEY_SEED: _, ...environment } = environmentOf(container, manifests, sampleSecrets)
+  const [, ...words] = [...container.command, ...container.args].map((word) => word.replace('/app', app))
+  const child = spawn(process.execPath, words, {
+    cwd: app,
+    env: { ...environment, NATS_URL: natsUrl, ...more },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    ...user,
+  })
+  child.stdout?.resume()
+  children.push(child)
+  return child
+}
+
+await t.test('an image holds what its service needs, and nothing of tests and tools', async (t) => {
+  for (const name of serviceNames) {
+    const packages = productionPackages(root, `services/${name}`)
+    t.ok(packages.includes('libs/bus'), name)
+    t.strictSame(
+      packages.filter((path) => /^(proof|tools|web)|typescript|tap|mongodb-memory-server/.test(path)),
+      [],
+      name,
+    )
+    t.equal(packages.includes('node_modules/mongodb'), name !== 'gateway', `the driver in ${name}`)
+    t.equal(
+      packages.some((path) => path.includes('argon2')),
+      name === 'auth',
+      `the addon in ${name}`,
+    )
+  }
+})
+
+await t.test('the Job makes the streams from its image', async (t) => {
+  const job = workloads.get('topology')
+  const args = job?.pod.containers[0]?.args.map((word) => (word === '3' ? '1' : word)) ?? []
+  assert(job && job.pod.containers[0])
+  const alone = { ...job, pod: { ...job.pod, containers: [{ ...job.pod.containers[0], args }] } }
+  const [code] = await once(start(alone, 'tools/ops', {}), 'exit')
+  t.equal(code, 0)
+})
+
+await t.test('all five run from their images, as their user, and end when they are told', async (t) => {
+  const started: { name: string; child: ChildProcess; probes: string }[] = []
+  const port = String(await freePort())
+  for (const name of serviceNames) {
+    const probePort = String(await freePort())
+    const child = start(workloads.get(name), `services/${name}`, {
+      PITBOSS_PROBE_PORT: probePort,
+      PITBOSS_PROBE_HOST: '127.0.0.1',
+      ...(name === 'gateway'
+        ? { PORT: port, HOST: '127.0.0.1', PITBOSS_WEB_FOLDER: join(base, name, 'web/dist') }
+        : { MONGODB_URL: mongodbUrl, PITBOSS_DATABASE_PREFIX: databasePrefix }),
+    })
+    started.push({ name, child, probes: `http://127.0.0.1:${probePort}` })
+  }
+  for (const { name, child, probes } of started) {
+    await waitFor(
+      async () => {
+        assert.equal(child.exitCode, null)
+        return (await fetch(`${probes}/readyz`)).ok
+      },
+      { timeoutMs: readyWithinMs, what: `${name} to be ready` },
+    )
+    t.match(await (await fetch(`${probes}/metrics`)).text(), /process_cpu_seconds_total/, name)
+  }
+  const api = `http://127.0.0.1:${port}`
+  await waitFor(async () => (await fetch(`${api}/readyz`)).ok, { what: 'all services to answer the gateway' })
+  t.equal((await fetch(`${api}/v1/public/verify`)).status, 200, 'the pages are there')
+  t.equal((await fetch(`${api}/v1/public/jwks.json`)).status, 200, 'auth has made its key')
+  const ends = started.map(async ({ name, child }) => {
+    const ended = once(child, 'exit')
+    child.kill('SIGTERM')
+    const [code] = await ended
+    return [name, code]
+  })
+  t.strictSame(
+    Object.fromEntries(await Promise.all(ends)),
+    Object.fromEntries(serviceNames.map((name) => [name, 0])),
+  )
+})
+
+await t.test('a process of an image writes nothing and starts nothing', async (t) => {
+  const container = workloads.get('rounds')?.pod.containers[0]
+  const app = join(base, 'rounds')
+  const flags = container?.command.slice(1).map((word) => word.replace('/app', app)) ?? []
+  const attempt = async (code: string) => {
+    const child = spawn(process.execPath, [...flags, '-e', code], { cwd: app, env: {}, stdio: 'ignore' })
+    return (await once(child, 'exit'))[0]
+  }
+  t.equal(await attempt("require('fs').readFileSync('package.json')"), 0)
+  t.not(await attempt("require('fs').readFileSync('/etc/passwd')"), 0)
+  t.not(await attempt("require('fs').writeFileSync('x', '')"), 0)
+  t.not(await attempt("require('child_process').execFileSync('/bin/true')"), 0)
+  t.not(await attempt("process.dlopen({ exports: {} }, 'x.node')"), 0)
+})

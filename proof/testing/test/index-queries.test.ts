@@ -30,6 +30,11 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
       one_of_a_name: auth('operators-store.ts insert'),
       audit_outbox: audits,
     },
+    views: {
+      by_operator: auth('views-store.ts page'),
+      one_of_a_name: auth('views-store.ts insert'),
+      audit_outbox: audits,
+    },
     credentials: {
       by_account: auth('credentials-store.ts page'),
       access_pending: auth('access-change.ts unpublished'),

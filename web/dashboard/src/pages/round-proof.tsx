@@ -1,4 +1,5 @@
 import type { Dossier } from '@pitboss/contracts/objects/dossier'
+import { Link } from 'wouter'
 import { Badge } from '../parts/badge.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { Facts } from '../parts/facts.tsx'
@@ -28,7 +29,11 @@ export function RoundProof({ of: { round, verification } }: { of: Dossier }) {
                 ) : (
                   <Badge status={verification.valid ? 'VERIFIED' : 'DOES NOT VERIFY'} />
                 ),
-              Nonce: fairness.nonce,
+              Nonce: (
+                <>
+                  {fairness.nonce} · <Link href={bookAt(round)}>Book of nonces</Link>
+                </>
+              ),
               Commitment: <code>{fairness.server_seed_hash}</code>,
               'Player seed': fairness.client_seed === null ? null : <code>{fairness.client_seed}</code>,
               'Server seed':
@@ -62,4 +67,10 @@ export function RoundProof({ of: { round, verification } }: { of: Dossier }) {
       )}
     </>
   )
+}
+
+/** The place of a round in its player's book. */
+function bookAt({ player_id, game, fairness }: Dossier['round']): string {
+  const nonce = String(fairness.nonce)
+  return `/fairness?${new URLSearchParams({ player_id, game, from_nonce: nonce, to_nonce: nonce })}`
 }

@@ -30,8 +30,13 @@ export async function checkTypes(manifests: readonly Manifest[], folder: string)
   writeFileSync(file, `${lines.join('\n')}\n`)
   const child = spawn(process.execPath, [tsc, ...options, '--types', '', file], {
     cwd: folder,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    // What a test runner tells its own children is not for the compiler.
+    env: { PATH: process.env.PATH },
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const [output] = await Promise.all([text(child.stdout), once(child, 'close')])
-  return output.split('\n').filter((line) => line.includes('error TS'))
+  const [output, said] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  const errors = output.split('\n').filter((line) => line.includes('error TS'))
+  if (errors.length === 0 && child.exitCode !== 0)
+    throw new Error(`the compiler ended with ${child.exitCode}: ${output}${said}`)
+  return errors
 }

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { runProgram } from '@pitboss/engines/fetch/run-program'
 import { parseAllDocuments } from 'yaml'
 import { z } from 'zod'
-import { findKustomize } from './find-kustomize.ts'
+import { findKustomize } from './find-tool.ts'
 
 const manifestSchema = z.looseObject({
   apiVersion: z.string(),

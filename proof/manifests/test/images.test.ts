@@ -13,7 +13,9 @@ import t from 'tap'
 import { environmentOf } from '../src/environment-of.ts'
 import { renderOverlay } from '../src/render-folder.ts'
 import { serviceNames } from '../src/services.ts'
+import { whoSpeaksToWhom } from '../src/who-speaks-to-whom.ts'
 import { type Workload, workloadsOf } from '../src/workloads.ts'
+import { remotePorts } from './fixtures/remote-ports.ts'
 import { sampleSecrets } from './fixtures/sample-secrets.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '')
@@ -106,6 +108,22 @@ await t.test('all five run from their images, as their user, and end when they a
   await waitFor(async () => (await fetch(`${api}/readyz`)).ok, { what: 'all services to answer the gateway' })
   t.equal((await fetch(`${api}/v1/public/verify`)).status, 200, 'the pages are there')
   t.equal((await fetch(`${api}/v1/public/jwks.json`)).status, 200, 'auth has made its key')
+  if (process.platform === 'linux') {
+    // The table of who speaks to whom, compared with the sockets of real processes.
+    const engines = new Map([
+      [Number(new URL(natsUrl).port), 'nats'],
+      [Number(/:([0-9]+)\//.exec(mongodbUrl)?.[1]), 'mongodb'],
+    ])
+    for (const { name, child } of started) {
+      const seen = [...remotePorts(child.pid ?? 0)].map((at) => engines.get(at) ?? `port ${at}`)
+      const allowed = whoSpeaksToWhom.filter(({ from }) => from === name).map(({ to }) => to)
+      t.strictSame(
+        seen.toSorted(),
+        ['mongodb', 'nats'].filter((engine) => allowed.includes(engine)),
+        `${name} speaks to whom it may`,
+      )
+    }
+  }
   const ends = started.map(async ({ name, child }) => {
     const ended = once(child, 'exit')
     child.kill('SIGTERM')

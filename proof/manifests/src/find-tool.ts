@@ -6,7 +6,7 @@ import { debianSuite, withPrivateApt } from '@pitboss/engines/fetch/private-apt'
 import { createProgress } from '@pitboss/engines/fetch/progress'
 import { runProgram } from '@pitboss/engines/fetch/run-program'
 
-const freeBytesMin = 100e6
+const freeBytesMin = 200e6
 
 /** Program and first arguments of a command that renders a folder. */
 export type Renderer = { readonly program: string; readonly args: readonly string[] }
@@ -21,30 +21,36 @@ export async function findKustomize(env: NodeJS.ProcessEnv = process.env): Promi
   if (kustomize !== null) return { program: kustomize.path, args: ['build'] }
   const kubectl = findProgram(env, 'KUBECTL_BIN', 'kubectl')
   if (kubectl !== null) return { program: kubectl.path, args: ['kustomize'] }
-  return { program: await fetchKustomize(cacheFolder(env)), args: ['build'] }
+  return { program: await fetchProgram(env, 'kustomize'), args: ['build'] }
 }
 
-/** Fetches Debian's kustomize. @returns the program. */
-async function fetchKustomize(cacheDir: string): Promise<string> {
+/** Finds promtool in the same way: `PROMTOOL_BIN`, the PATH, Debian's package. */
+export async function findPromtool(env: NodeJS.ProcessEnv = process.env): Promise<string> {
+  return findProgram(env, 'PROMTOOL_BIN', 'promtool')?.path ?? fetchProgram(env, 'promtool')
+}
+
+/** The program of Debian's package of the same name. */
+async function fetchProgram(env: NodeJS.ProcessEnv, name: 'kustomize' | 'promtool'): Promise<string> {
+  const cacheDir = cacheFolder(env)
   const progress = createProgress()
   const folder = await cachedFolder({
     cacheDir,
-    name: `kustomize-${debianSuite}-${process.arch}-1`,
+    name: `${name}-${debianSuite}-${process.arch}-1`,
     freeBytesMin,
     progress,
     make: async (aside) => {
       const unpacked = join(aside, 'unpacked')
       await withPrivateApt({ cacheDir, progress }, async (apt) => {
-        for (const { file } of await apt.download(['kustomize'])) {
+        for (const { file } of await apt.download([name])) {
           await runProgram('dpkg-deb', ['-x', file, unpacked])
           rmSync(file)
         }
       })
-      const program = join(unpacked, 'usr/bin/kustomize')
-      if (!existsSync(program)) throw new Error("Debian's package holds no kustomize where it used to")
-      renameSync(program, join(aside, 'kustomize'))
+      const program = join(unpacked, 'usr/bin', name)
+      if (!existsSync(program)) throw new Error(`Debian's package holds no ${name} where it used to`)
+      renameSync(program, join(aside, name))
       rmSync(unpacked, { recursive: true, force: true })
     },
   })
-  return join(folder, 'kustomize')
+  return join(folder, name)
 }

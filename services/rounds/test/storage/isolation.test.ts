@@ -31,6 +31,8 @@ const entryOf = () => sampleAuditEntry()
 const owner: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
 const game = 'dice'
 const currency = 'USD'
+/** A game start of an hour ago is deleted by the database itself. */
+const atPresent = new Date()
 const [now, later] = [new Date('2026-11-20T09:10:00.000Z'), new Date('2026-11-20T10:10:00.000Z')]
 const [dayStart, dayEnd] = [new Date('2026-11-20T00:00:00.000Z'), new Date('2026-11-21T00:00:00.000Z')]
 
@@ -123,7 +125,7 @@ await holdIsolation(t, {
     createPacesStore: table(paces, {
       last: scoped((scope, { playerId }) => paces.last(scope, playerId)),
       start: scoped((scope, { playerId }) =>
-        paces.start(scope, playerId, { startedAt: later, startedBy: 'dice/another' }, dayStart),
+        paces.start(scope, playerId, { startedAt: atPresent, startedBy: 'dice/another' }, dayStart),
       ),
     }),
     createRefusalsStore: table(refusals, {
@@ -315,7 +317,7 @@ async function makeThings() {
     ...{ remaining: 2, uses: [], createdAt: now, endsAt: dayEnd, expiresAt: null, cancelledAt: null },
   })
   await grants.use(owner, grantId, open.id, now)
-  await paces.start(owner, playerId, { startedAt: now, startedBy: 'dice/first' }, dayStart)
+  await paces.start(owner, playerId, { startedAt: atPresent, startedBy: 'dice/first' }, dayStart)
   await games.change(owner.operatorId, game, { enabled: false, limits: [] }, now, entryOf)
   const refusedId = newId('bet')
   await refusals.insert(sequence, { ...refusal, transactionId: refusedId })

@@ -22,12 +22,20 @@ export const manifestsFolder = fileURLToPath(new URL('../../../deploy/k8s', impo
 /** The installations that the repository describes, each with what runs before its services. */
 export const overlays = ['dev', 'staging', 'production'] as const
 
+const rendered = new Map<string, Promise<Manifest[]>>()
+
 /**
- * Renders a folder below `deploy/k8s` with kustomize. No cluster is asked, whatever the machine's settings
- * name.
+ * Renders a folder below `deploy/k8s` with kustomize, once in a process. No cluster is asked, whatever the
+ * machine's settings name.
  * @throws EngineError with kustomize's own words
  */
-export async function renderFolder(folder: string): Promise<Manifest[]> {
+export function renderFolder(folder: string): Promise<readonly Manifest[]> {
+  const known = rendered.get(folder) ?? render(folder)
+  rendered.set(folder, known)
+  return known
+}
+
+async function render(folder: string): Promise<Manifest[]> {
   const { program, args } = await findKustomize()
   const text = await runProgram(program, [...args, `${manifestsFolder}/${folder}`], {
     env: { ...process.env, KUBECONFIG: '/dev/null' },

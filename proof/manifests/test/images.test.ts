@@ -4,12 +4,14 @@ import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { collectProduction, productionPackages } from '@pitboss/deploy/production-files'
 import { freePort } from '@pitboss/engines/processes/free-port'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { withEngines } from '@pitboss/testing/with-engines'
 import t from 'tap'
+import { z } from 'zod'
 import { environmentOf } from '../src/environment-of.ts'
 import { renderOverlay } from '../src/render-folder.ts'
 import { serviceNames } from '../src/services.ts'
@@ -48,9 +50,19 @@ function start(workload: Workload | undefined, folder: string, more: Record<stri
     stdio: ['ignore', 'pipe', 'inherit'],
     ...user,
   })
-  child.stdout?.resume()
   children.push(child)
   return child
+}
+
+/** Runs the container of the Job with other arguments. @returns its exit code and what it printed */
+async function runOps(args: string[]): Promise<{ code: number | null; printed: string }> {
+  const job = workloads.get('topology')
+  const container = job?.pod.containers[0]
+  assert(job && container)
+  const child = start({ ...job, pod: { ...job.pod, containers: [{ ...container, args }] } }, 'tools/ops', {})
+  assert(child.stdout)
+  const [printed] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  return { code: child.exitCode, printed }
 }
 
 await t.test('an image holds what its service needs, and nothing of tests and tools', async (t) => {
@@ -72,11 +84,8 @@ await t.test('an image holds what its service needs, and nothing of tests and to
 })
 
 await t.test('the Job makes the streams from its image', async (t) => {
-  const job = workloads.get('topology')
-  const args = job?.pod.containers[0]?.args.map((word) => (word === '3' ? '1' : word)) ?? []
-  assert(job && job.pod.containers[0])
-  const alone = { ...job, pod: { ...job.pod, containers: [{ ...job.pod.containers[0], args }] } }
-  const [code] = await once(start(alone, 'tools/ops', {}), 'exit')
+  const args = workloads.get('topology')?.pod.containers[0]?.args ?? []
+  const { code } = await runOps(args.map((word) => (word === '3' ? '1' : word)))
   t.equal(code, 0)
 })
 
@@ -92,6 +101,7 @@ await t.test('all five run from their images, as their user, and end when they a
         ? { PORT: port, HOST: '127.0.0.1', PITBOSS_WEB_FOLDER: join(base, name, 'web/dist') }
         : { MONGODB_URL: mongodbUrl, PITBOSS_DATABASE_PREFIX: databasePrefix }),
     })
+    child.stdout?.resume()
     started.push({ name, child, probes: `http://127.0.0.1:${probePort}` })
   }
   for (const { name, child, probes } of started) {
@@ -107,7 +117,29 @@ await t.test('all five run from their images, as their user, and end when they a
   const api = `http://127.0.0.1:${port}`
   await waitFor(async () => (await fetch(`${api}/readyz`)).ok, { what: 'all services to answer the gateway' })
   t.equal((await fetch(`${api}/v1/public/verify`)).status, 200, 'the pages are there')
+  t.equal((await fetch(`${api}/v1/public/docs`)).status, 200, 'the reference is there')
   t.equal((await fetch(`${api}/v1/public/jwks.json`)).status, 200, 'auth has made its key')
+  const email = 'owner@casino.example'
+  const order = [
+    'tools/ops/src/main.ts',
+    'operator',
+    'create',
+    '--name',
+    'Casino',
+    '--email',
+    email,
+    '--json',
+  ]
+  const { printed } = await runOps(order)
+  const { password } = z
+    .looseObject({ dashboard: z.looseObject({ password: z.string() }) })
+    .parse(JSON.parse(printed)).dashboard
+  const login = await fetch(`${api}/v1/dashboard/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  })
+  t.equal(login.status, 200, 'a password is compared, with the addon')
   if (process.platform === 'linux') {
     // The table of who speaks to whom, compared with the sockets of real processes.
     const engines = new Map([

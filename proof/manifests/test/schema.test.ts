@@ -4,7 +4,7 @@ import { checkTypes } from '../src/check-types.ts'
 import { type Manifest, overlays, renderFolder, renderOverlay } from '../src/render-folder.ts'
 import { breakManifest } from './fixtures/break-manifest.ts'
 
-const rendered = new Map<string, Manifest[]>()
+const rendered = new Map<string, readonly Manifest[]>()
 for (const overlay of overlays) rendered.set(overlay, await renderOverlay(overlay))
 rendered.set('policies', await renderFolder('policies'))
 rendered.set('with Ingress', await renderFolder('../../proof/manifests/test/fixtures/with-ingress'))

@@ -22,6 +22,9 @@ const places = [
   '/sessions',
   '/rounds',
   '/transactions',
+  '/player?player_id=player-of-the-lists',
+  '/fairness?player_id=player-of-the-lists&game=dice',
+  '/free-bets',
   '/people',
   '/audit',
   '/business',
@@ -260,7 +263,8 @@ for (const colorScheme of ['light', 'dark'] as const)
         t.strictSame(await findBarriers(page), [], place)
         const wider = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
         t.equal(wider, 0, `${place} does not scroll sideways`)
-        await casino.picture(page, `dashboard${place.replaceAll('/', '-')}-${colorScheme}-${width}`)
+        const name = `dashboard${(place.split('?')[0] ?? '').replaceAll('/', '-')}`
+        await casino.picture(page, `${name}-${colorScheme}-${width}`)
         const first = page.getByRole('main').getByRole('table').first().locator('tbody td a').first()
         if (!listed.has(place) || (await first.count()) === 0) continue
         await first.click()
@@ -268,7 +272,7 @@ for (const colorScheme of ['light', 'dark'] as const)
         await page.getByRole('heading', { level: 1 }).waitFor()
         await page.waitForLoadState('networkidle')
         t.strictSame(await findBarriers(page), [], `one of ${place}`)
-        await casino.picture(page, `dashboard${place.replaceAll('/', '-')}-one-${colorScheme}-${width}`)
+        await casino.picture(page, `${name}-one-${colorScheme}-${width}`)
       }
       t.strictSame(complaints, [])
       await close()

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { collectProduction, productionPackages } from '@pitboss/deploy/production-files'
@@ -21,8 +21,8 @@ import { remotePorts } from './fixtures/remote-ports.ts'
 import { sampleSecrets } from './fixtures/sample-secrets.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '')
-/** The user of our images; processes of tests become it where they may. */
-const user = process.getuid?.() === 0 ? { uid: 65_532, gid: 65_532 } : {}
+/** The user of our images; processes of tests become it where they may, and where it may run this Node. */
+const user = process.getuid?.() === 0 && isOpenToAll(process.execPath) ? { uid: 65_532, gid: 65_532 } : {}
 const readyWithinMs = 60_000
 
 const manifests = await renderOverlay('dev')
@@ -35,6 +35,13 @@ t.teardown(() => {
   for (const child of children) child.kill('SIGKILL')
   rmSync(base, { recursive: true, force: true })
 })
+
+/** Whether every user may pass through the folders of a file and run it. */
+function isOpenToAll(path: string): boolean {
+  const real = realpathSync(path)
+  const isOpen = (statSync(real).mode & 0o001) !== 0
+  return isOpen && (dirname(real) === real || isOpenToAll(dirname(real)))
+}
 
 /** Starts what a manifest's container starts, from the files of its image, with engines of the test's own. */
 function start(workload: Workload | undefined, folder: string, more: Record<string, string>): ChildProcess {

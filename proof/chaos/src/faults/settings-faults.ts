@@ -7,7 +7,7 @@ import { type Disturber, disturbRepeatedly, rest } from './disturber.ts'
 
 const restMs = { least: 1200, most: 4000 }
 const suspendedMs = { least: 500, most: 4000 }
-const opsTries = 20
+const opsTries = 60
 const opsRestMs = 300
 
 /**

@@ -149,7 +149,7 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
       list_webhook: webhooks('delivery-store.ts list'),
       event: webhooks('delivery-store.ts ofEvents'),
       lane_due: webhooks('delivery-queue.ts upcomingIn'),
-      oldest: webhooks('delivery-queue.ts oldestDue'),
+      oldest: webhooks('delivery-queue.ts probe'),
       due: webhooks('delivery-queue.ts upcoming'),
       held: webhooks('delivery-moves.ts hasHeld'),
       claimed: webhooks('delivery-claims.ts recoverOrphans'),

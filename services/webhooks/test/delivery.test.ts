@@ -272,6 +272,23 @@ t.test(
 const refusingOneType = (response: ServerResponse, { headers }: Received) =>
   response.writeHead(headers['x-svc-event-type'] === 'round.started' ? 500 : 200).end()
 
+t.test('events that an endpoint always refuses do not keep its breaker open for the others', async (t) => {
+  const rig = await startRig(t, { timeScale: 600 })
+  const receiver = await startReceiver(t, refusingOneType)
+  const { webhook_id } = await rig.createEndpoint(receiver.url)
+  await Promise.all(Array.from({ length: 12 }, () => rig.publish({ type: 'round.started' })))
+  await waitFor(async () => {
+    const endpoint = await rig.collections.endpoints.findOne({ _id: webhook_id })
+    return (endpoint?.health.breaker.probeAt ?? null) !== null
+  }, long)
+  const refusedBefore = receiver.received.length
+  const other = await rig.publish()
+  await waitFor(() => receiver.eventIds().includes(other.id), long)
+  const probes = receiver.eventIds().indexOf(other.id) - refusedBefore
+  // The attempts in flight when the breaker opened end after it.
+  t.ok(probes <= 16, `${probes} of the refused events went out before it`)
+})
+
 t.test(
   'an event that an endpoint always refuses keeps its schedule and holds up no other event',
   async (t) => {

@@ -1,4 +1,4 @@
-import { inFlightMaxOf } from '../rules/endpoint-health.ts'
+import { inFlightMaxOf, nextProbe } from '../rules/endpoint-health.ts'
 import { chooseDue, type Turns } from '../rules/choose-due.ts'
 import type { DueDelivery } from '../storage/collections.ts'
 import type { EndpointView } from './endpoint-view.ts'
@@ -54,7 +54,9 @@ export function createClaimDeliveries({ deliveries, bodies }: Deps) {
         now,
       })
       const chosen = choice.chosen.map((due) => ({ due, probe: false }))
-      const probe = choice.probe ? await deliveries.oldestDue(endpoint._id, now) : null
+      const probe = choice.probe
+        ? await deliveries.probe(endpoint._id, nextProbe(endpoint.health), now)
+        : null
       return {
         chosen: probe === null ? chosen : [{ due: probe, probe: true }, ...chosen],
         nextAt: choice.nextAt,

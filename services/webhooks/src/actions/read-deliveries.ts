@@ -7,7 +7,7 @@ import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import { attemptsEnded } from '../records/webhook-records.ts'
-import { inFlightMaxOf } from '../rules/endpoint-health.ts'
+import { inFlightMaxOf, nextProbe } from '../rules/endpoint-health.ts'
 import { type Wait, waitOf } from '../rules/choose-due.ts'
 import type { DeliveryFilter, DeliveryStore } from '../storage/delivery-store.ts'
 import type { DeliveryDocument, EndpointDocument } from '../storage/collections.ts'
@@ -32,7 +32,7 @@ export function createReadDeliveries({ endpoints, deliveries, cursors, clock }: 
     const paceNow = Math.min(health.pace.inFlight, inFlightMaxOf(endpoint))
     const [inFlight, probe] = await Promise.all([
       deliveries.inFlight(delivery.webhookId),
-      isOpen ? deliveries.oldestDue(delivery.webhookId, now) : null,
+      isOpen ? deliveries.probe(delivery.webhookId, nextProbe(health), now) : null,
     ])
     return waitOf({
       delivery: {

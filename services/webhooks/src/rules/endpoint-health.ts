@@ -9,6 +9,7 @@ const inFlightMaxDefault = 8
 const breakerFailures = 10
 const probeFirstMs = 30 * secondMs
 const probeLastMs = 5 * 60 * secondMs
+const probesPerRound = 3
 const failingAfterMs = 24 * hourMs
 const failingAttemptsMin = 10
 
@@ -30,6 +31,8 @@ export type EndpointHealth = {
     /** When the next probe is due; null while the breaker is closed. */
     readonly probeAt: Date | null
     readonly intervalMs: number
+    /** Probes that have failed since it opened. Earlier releases stored none. */
+    readonly probes?: number
     /** When a success last closed it; rises with each closing. Earlier releases stored none. */
     readonly closedAt?: Date | null
   }
@@ -84,6 +87,15 @@ export function afterAttempt(
   inFlightMax = inFlightMaxDefault,
 ): EndpointHealth {
   return result.ok ? afterSuccess(health, result.at, inFlightMax) : afterFailure(health, result, scaleMs)
+}
+
+/**
+ * The delivery with which an open breaker probes next: the oldest one, and every third time the one that has
+ * waited longest for its first attempt. An endpoint that refuses some events for ever would else be probed
+ * with them alone, and never get the others. Source: docs/contract.md, section 7.
+ */
+export function nextProbe({ breaker: { probes = 0 } }: EndpointHealth): 'oldest' | 'untried' {
+  return probes % probesPerRound === probesPerRound - 1 ? 'untried' : 'oldest'
 }
 
 /** Whether a success changes nothing but its time. */
@@ -190,13 +202,15 @@ function breakerAfterFailure({
   result: AttemptResult
   scaleMs: Scale
 }): EndpointHealth['breaker'] {
-  const probeIn = (intervalMs: number) => ({
+  const probeIn = (intervalMs: number, probes: number) => ({
     ...breaker,
     probeAt: new Date(result.at.getTime() + scaleMs(intervalMs)),
     intervalMs,
+    probes,
   })
-  if (breaker.probeAt === null) return streak.attempts >= breakerFailures ? probeIn(probeFirstMs) : breaker
-  return result.probe ? probeIn(Math.min(breaker.intervalMs * 2, probeLastMs)) : breaker
+  if (breaker.probeAt === null) return streak.attempts >= breakerFailures ? probeIn(probeFirstMs, 0) : breaker
+  if (!result.probe) return breaker
+  return probeIn(Math.min(breaker.intervalMs * 2, probeLastMs), (breaker.probes ?? 0) + 1)
 }
 
 function endedStreak({ streak }: EndpointHealth): EndpointHealth['streak'] {

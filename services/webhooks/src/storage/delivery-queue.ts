@@ -155,11 +155,21 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       return { waiting, open: waiting.length >= upcomingMax }
     },
 
-    /** The oldest due delivery by creation: the probe of the breaker. */
-    async oldestDue(webhookId: string, now: Date): Promise<DueDelivery | null> {
-      return deliveries.findOne(
-        { webhookId, status: 'PENDING', lane: { $ne: 'manual' }, dueAt: { $lte: now } },
-        { sort: { order: 1 }, hint: 'oldest', projection: withoutAttempts },
+    /**
+     * The due delivery with which the breaker probes: the oldest by creation, or the one that has waited
+     * longest for its first attempt, else for any.
+     */
+    async probe(webhookId: string, which: 'oldest' | 'untried', now: Date): Promise<DueDelivery | null> {
+      const due = { webhookId, status: 'PENDING', lane: { $ne: 'manual' }, dueAt: { $lte: now } } as const
+      const projection = withoutAttempts
+      if (which === 'oldest') {
+        return deliveries.findOne(due, { sort: { order: 1 }, hint: 'oldest', projection })
+      }
+      const sort = { dueAt: 1 } as const
+      const untried = { ...due, lane: 'fresh' } as const
+      return (
+        (await deliveries.findOne(untried, { sort, hint: 'lane_due', projection })) ??
+        deliveries.findOne(due, { sort, hint: 'due', projection })
       )
     },
 

@@ -5,6 +5,7 @@ import {
   backlogOwedFor,
   type EndpointHealth,
   freshHealth,
+  nextProbe,
   isFullyHealthy,
   paused,
   resumed,
@@ -36,7 +37,7 @@ const failures = (count: number, seconds = 0) => Array.from({ length: count }, (
 
 t.test('the breaker opens at the tenth failure in a row, no earlier', (t) => {
   t.equal(run(freshHealth, ...failures(9)).breaker.probeAt, null)
-  const opened = { probeAt: at(30), intervalMs: 30_000, closedAt: null }
+  const opened = { probeAt: at(30), intervalMs: 30_000, probes: 0, closedAt: null }
   t.strictSame(run(freshHealth, ...failures(10)).breaker, opened)
   const interrupted = run(freshHealth, ...failures(9), result(1, { ok: true }), ...failures(9))
   t.equal(interrupted.breaker.probeAt, null)
@@ -60,6 +61,19 @@ t.test(
     t.end()
   },
 )
+
+t.test('every third probe is with a delivery that was never tried', (t) => {
+  let health = run(freshHealth, ...failures(10))
+  const probes: string[] = []
+  for (let probe = 0; probe < 7; probe++) {
+    probes.push(nextProbe(health))
+    health = run(health, result(probe, { probe: true }))
+  }
+  t.strictSame(probes, ['oldest', 'oldest', 'untried', 'oldest', 'oldest', 'untried', 'oldest'])
+  const ofEarlier = { ...freshHealth, breaker: { probeAt: at(30), intervalMs: 30_000 } }
+  t.equal(nextProbe(ofEarlier), 'oldest')
+  t.end()
+})
 
 t.test('the first success closes the breaker, makes the backlog due once and begins the pace at one', (t) => {
   const open = run(freshHealth, ...failures(10))

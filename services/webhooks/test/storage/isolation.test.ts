@@ -68,7 +68,7 @@ const queueLines = {
   upcomingOf: by('lease-endpoints', leased),
   unsettledOf: by('lease-endpoints', leased),
   upcomingIn: by('endpoint-view', leased),
-  oldestDue: by(
+  probe: by(
     'claim-deliveries, read-deliveries',
     'the endpoint is under lease, or of a delivery that was found under the scope of the caller',
   ),

@@ -74,7 +74,14 @@ export function createCallTokens({
       if (found === 'missing' && mode === 'accept') return
       const { operatorIds, environment, actor } = rule.named(request)
       logger.warn(
-        { subject, request_id: requestId, reason: found, operator_id: operatorIds[0], environment, actor },
+        {
+          subject,
+          request_id: requestId,
+          reason: found,
+          operator_id: operatorIds[0],
+          environment,
+          actor: loggedActor(actor),
+        },
         'security.call-refused',
       )
       throw new ServiceError('INTERNAL_ERROR', { cause: new Error(`call refused by its token: ${found}`) })
@@ -91,4 +98,11 @@ export function createCallTokens({
       throw error
     }
   }
+}
+
+/** The caller as a log line names it: a person by ids, without the e-mail address. */
+function loggedActor(actor: Actor | null) {
+  if (actor?.kind !== 'user') return actor
+  const { email: _, ...logged } = actor
+  return logged
 }

@@ -151,6 +151,9 @@ t.test('a token has to bear out the caller in every part', async (t) => {
     operator_id: operatorId,
   })
   t.notMatch(JSON.stringify(told), operator, 'which repeats no token')
+  const ofPeople = told.filter(({ actor }) => (actor as Caller['actor'] | null)?.kind === 'user')
+  t.match(ofPeople[0], { actor: { user_id: person.user_id, email: undefined } })
+  t.notMatch(JSON.stringify(told), person.email, 'and names a person by id alone')
 })
 
 t.test('a token counts for 60 s after its expiry, and no longer', async (t) => {

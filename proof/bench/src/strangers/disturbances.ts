@@ -1,8 +1,8 @@
-import { connect, type Socket } from 'node:net'
 import type { Bus } from '@pitboss/bus/connect-bus'
+import type { Cleanup } from '../harness/cleanup.ts'
 import type { HttpClient } from '../harness/http-client.ts'
 import { sendOpenLoop } from '../harness/send-open-loop.ts'
-import type { Part } from '../harness/start-part.ts'
+import { type Part, startPart } from '../harness/start-part.ts'
 import type { WalletMood } from '../settlement/wallet-mood.ts'
 import { openTenant, type Tenant } from './open-tenant.ts'
 import type { Receiver } from './receiver.ts'
@@ -20,11 +20,11 @@ export type StrangerWorld = {
   readonly port: number
   readonly wallet: { readonly part: Part; readonly url: string }
   readonly receiver: Receiver
+  readonly cleanup: Cleanup
 }
 
 const socketCount = 3000
 const socketAddress = '127.0.0.2'
-const socketAgainMs = 1000
 const repeatCount = 2100
 const stakesPerSecond = 20
 const namedStakesPerSecond = 5
@@ -48,32 +48,13 @@ export function prepareDisturbance(name: DisturbanceName, world: StrangerWorld):
   return prepare(world)
 }
 
-async function sockets({ port }: StrangerWorld): Promise<Disturb> {
+async function sockets({ port, cleanup }: StrangerWorld): Promise<Disturb> {
+  const environment = { PORT: String(port), ADDRESS: socketAddress }
+  const { part } = await startPart('strangers/idle-sockets-main.ts', environment, cleanup)
   return async () => {
-    const open = new Set<Socket>()
-    let stopped = false
-    const begin = (index: number) => {
-      if (stopped) return
-      const path =
-        index % 2 === 0 ? '/v1/public/verify' : `/v1/public/wallet-callbacks/op_${'0'.repeat(32)}/TEST`
-      const socket = connect({ port, host: '127.0.0.1', localAddress: socketAddress })
-      open.add(socket)
-      socket.on('error', () => undefined)
-      socket.on('connect', () => {
-        socket.write(
-          `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n`,
-        )
-      })
-      socket.on('close', () => {
-        open.delete(socket)
-        setTimeout(() => begin(index), socketAgainMs).unref()
-      })
-      socket.resume()
-    }
-    for (let index = 0; index < socketCount; index++) begin(index)
+    await part.ask({ count: socketCount })
     return async () => {
-      stopped = true
-      for (const socket of open) socket.destroy()
+      await part.ask({ count: 0 })
     }
   }
 }

@@ -85,7 +85,7 @@ export async function runStrangers(
   const measure = (tally: Tally) => measureHealthy({ http, healthy, receiver, seconds }, tally)
   await measure(newTally())
 
-  const world = { bus, http: strangers, port: Number(new URL(demo.base_url).port), wallet, receiver }
+  const world = { bus, http: strangers, port: Number(new URL(demo.base_url).port), wallet, receiver, cleanup }
   const found: { name: DisturbanceName; alone: Tally; beside: Tally }[] = []
   for (const name of parts) {
     const disturb = await prepareDisturbance(name, world)

@@ -4,7 +4,8 @@ import { parseAllDocuments } from 'yaml'
 import { z } from 'zod'
 import { findKustomize } from './find-tool.ts'
 
-const manifestSchema = z.looseObject({
+/** The least that a document of a cluster has. */
+export const manifestSchema = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),
   metadata: z.looseObject({

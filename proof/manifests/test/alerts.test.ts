@@ -1,23 +1,13 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { knownMetrics } from '../src/known-metrics.ts'
 import { queryProblems, rulesOf } from '../src/query-problems.ts'
 import { renderOverlay } from '../src/render-folder.ts'
+import { readSlo } from '../src/telemetry/slo.ts'
 import { workloadsOf } from '../src/workloads.ts'
 import { breakManifest } from './fixtures/break-manifest.ts'
 
-const root = fileURLToPath(new URL('../../../', import.meta.url))
 const production = await renderOverlay('production')
 const known = knownMetrics()
-
-/** The anchor of a heading, as GitHub makes it. */
-const anchorOf = (heading: string) =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, '')
-    .trim()
-    .replaceAll(' ', '-')
 
 t.test('every rule asks for metrics and labels that the services have', async (t) => {
   t.ok(rulesOf(production).length >= 12)
@@ -42,17 +32,21 @@ t.test('a rule that nothing can answer is found', async (t) => {
   t.match(found('max(pitboss_movements_pending > 0'), [/^MovementUnresolved is no PromQL/])
 })
 
-t.test('every alert says whom it wakes, and which page helps', async (t) => {
+t.test('every alert says how much it matters and what it is about', async (t) => {
   for (const { alert, labels, annotations } of rulesOf(production)) {
     if (alert === undefined) continue
     t.match(labels.severity, /^(page|ticket)$/, alert)
+    t.match(labels.about, /^(money|security|door|deliveries|wallets|processes)$/, alert)
     t.ok(annotations.summary, alert)
-    const [file = '', anchor = ''] = (annotations.runbook ?? '').split('#')
-    const anchors = [...readFileSync(`${root}${file}`, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
-      anchorOf(heading ?? ''),
-    )
-    t.ok(anchors.includes(anchor), `${alert} leads to ${file}#${anchor}`)
   }
+})
+
+t.test('an objective burns its budget by the factors of the workbook', async (t) => {
+  const [page, ticket] = rulesOf(production).filter(({ labels }) => labels.slo === 'requests')
+  t.match(page?.expr, /bad_ratio_1h > 0\.0144 and pitboss:requests:bad_ratio_5m > 0\.0144/)
+  t.match(page?.expr, /bad_ratio_6h > 0\.006 and pitboss:requests:bad_ratio_30m > 0\.006/)
+  t.match(ticket?.expr, /bad_ratio_3d > 0\.001 and pitboss:requests:bad_ratio_6h > 0\.001/)
+  t.throws(() => readSlo('objectives: []'), 'a file that promises nothing is refused')
 })
 
 t.test('money wakes people by one movement, whatever the traffic', async (t) => {

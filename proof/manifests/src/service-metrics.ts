@@ -1,0 +1,65 @@
+import { createCallTokens } from '@pitboss/bus/call-tokens'
+import { createMetrics as createGatewayMetrics } from '@pitboss/gateway/metrics'
+import { createConflictNote, registerMetrics } from '@pitboss/rounds/metrics'
+import { createWalletMetrics } from '@pitboss/wallet-bridge/metrics'
+import { createMetrics as createWebhookMetrics } from '@pitboss/webhooks/metrics'
+import { createSlots } from '@pitboss/webhooks/workers/slots'
+import pino from 'pino'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import { z } from 'zod'
+
+const registered = z.array(
+  z.looseObject({
+    name: z.string(),
+    help: z.string(),
+    type: z.enum(['counter', 'gauge', 'histogram', 'summary']),
+    labelNames: z.array(z.string()),
+  }),
+)
+/** A metric as its service registers it. */
+export type ServiceMetric = z.infer<typeof registered>[number]
+
+const logger = pino({ level: 'silent' })
+
+function registerCallMetrics(registry: Registry): void {
+  createCallTokens({ loadKeys: async () => [], mode: 'require', logger, registry })
+}
+
+/** Each service with the code that registers its metrics, so that no list can grow old. */
+const registering: Readonly<Record<string, (registry: Registry) => void>> = {
+  gateway(registry) {
+    createGatewayMetrics(registry, () => 0)
+  },
+  auth: registerCallMetrics,
+  rounds(registry) {
+    registerCallMetrics(registry)
+    registerMetrics(registry, { unfinished: async () => ({ count: 0, oldestAt: null }) })
+    createConflictNote(registry, logger)
+  },
+  'wallet-bridge'(registry) {
+    registerCallMetrics(registry)
+    createWalletMetrics(registry)
+  },
+  webhooks(registry) {
+    registerCallMetrics(registry)
+    createWebhookMetrics(registry, createSlots({ totalMax: 1 }))
+  },
+}
+
+/** The metrics of each service, in the order in which its code registers them. */
+export function serviceMetrics(): ReadonlyMap<string, readonly ServiceMetric[]> {
+  return new Map(
+    Object.entries(registering).map(([service, register]) => {
+      const registry = new Registry()
+      register(registry)
+      return [service, registered.parse(registry.getMetricsAsArray())]
+    }),
+  )
+}
+
+/** The metrics of Node's process that every service has. */
+export function processMetrics(): readonly ServiceMetric[] {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  return registered.parse(registry.getMetricsAsArray())
+}

@@ -1,0 +1,140 @@
+import { type Board, here, percentiles } from './panel.ts'
+
+/** Deliveries, and the processes that do the work. */
+export const deliveryBoard: Board = {
+  name: 'delivery-and-engines',
+  title: 'Pitboss: delivery and engines',
+  rows: [
+    {
+      title: 'Deliveries',
+      panels: [
+        {
+          title: 'Attempts, by result',
+          says: 'Failures alone are a matter of receivers; nothing at all is a matter of webhooks.',
+          unit: 'ops',
+          queries: [
+            {
+              expr: `sum by (result) (rate(pitboss_webhook_attempts_total{${here}}[5m]))`,
+              legend: '{{result}}',
+            },
+          ],
+        },
+        {
+          title: 'Wait for the first attempt',
+          says: 'Of 100 deliveries 99 within 30 seconds is what is promised.',
+          unit: 's',
+          queries: percentiles('pitboss_webhook_first_attempt_wait_seconds'),
+          limit: 30,
+        },
+        {
+          title: 'Share of deliveries that wait for more than 30 seconds',
+          says: 'One in a hundred is what 30 days allow.',
+          unit: 'percentunit',
+          queries: [
+            { expr: `pitboss:first_attempts:bad_ratio_5m{${here}}`, legend: 'of 5 minutes' },
+            { expr: `pitboss:first_attempts:bad_ratio_1h{${here}}`, legend: 'of an hour' },
+            { expr: `pitboss:first_attempts:bad_ratio_3d{${here}}`, legend: 'of three days' },
+          ],
+          limit: 0.144,
+          alerts: ['FirstAttemptsLate', 'FirstAttemptsLateSlowly'],
+        },
+        {
+          title: 'Time of receivers to answer',
+          says: '15 s is silence.',
+          unit: 's',
+          queries: percentiles('pitboss_webhook_attempt_seconds'),
+        },
+        {
+          title: 'Attempts in flight',
+          says: 'A process has 1,024 at most; near it, receivers hang.',
+          unit: 'short',
+          queries: [
+            { expr: `sum by (pod) (pitboss_webhook_attempts_in_flight{${here}})`, legend: '{{pod}}' },
+          ],
+          limit: 1024,
+        },
+      ],
+    },
+    {
+      title: 'Processes',
+      panels: [
+        {
+          title: 'Processes, by service',
+          says: 'Each service has at least as many as its scaler says.',
+          unit: 'short',
+          queries: [
+            {
+              expr: `count by (service) (process_start_time_seconds{${here}, service=~".+"})`,
+              legend: '{{service}}',
+            },
+          ],
+        },
+        {
+          title: 'Pods that do not answer Prometheus',
+          says: 'One for a minute is a pod that is replaced.',
+          unit: 'short',
+          queries: [{ expr: `sum(1 - up{${here}, job=~".*/pitboss"})`, legend: 'pods' }],
+          limit: 1,
+          alerts: ['PodDoesNotAnswer'],
+        },
+        {
+          title: 'Lag of the event loop, p99',
+          says: 'Beyond 0.4 s the gateway sheds reads.',
+          unit: 's',
+          queries: [
+            {
+              expr: `max by (service) (nodejs_eventloop_lag_p99_seconds{${here}})`,
+              legend: '{{service}}',
+            },
+          ],
+          limit: 0.4,
+          alerts: ['EventLoopLate'],
+        },
+        {
+          title: 'Processor time',
+          says: 'Cores in use. Scalers follow it.',
+          unit: 'short',
+          queries: [
+            {
+              expr: `sum by (service) (rate(process_cpu_seconds_total{${here}}[5m]))`,
+              legend: '{{service}}',
+            },
+          ],
+        },
+        {
+          title: 'Memory of the largest process',
+          says: 'The limit is 512 MiB, 640 for the gateway.',
+          unit: 'bytes',
+          queries: [
+            { expr: `max by (service) (process_resident_memory_bytes{${here}})`, legend: '{{service}}' },
+          ],
+          limit: 536_870_912,
+        },
+        {
+          title: 'Time in garbage collection',
+          says: 'Seconds a second; above 0.1 the heap is too small.',
+          unit: 'short',
+          queries: [
+            {
+              expr: `max by (service) (sum by (service, pod) (rate(nodejs_gc_duration_seconds_sum{${here}}[5m])))`,
+              legend: '{{service}}',
+            },
+          ],
+          limit: 0.1,
+        },
+        {
+          title: 'Open files and sockets of the largest process',
+          says: 'It follows connections; one that only grows is a leak.',
+          unit: 'short',
+          queries: [{ expr: `max by (service) (process_open_fds{${here}})`, legend: '{{service}}' }],
+        },
+        {
+          title: 'Requests at work',
+          says: 'Beyond 1,000 a process sheds reads, beyond 2,000 stakes.',
+          unit: 'short',
+          queries: [{ expr: `sum by (pod) (pitboss_http_in_flight{${here}})`, legend: '{{pod}}' }],
+        },
+      ],
+    },
+  ],
+}

@@ -1,0 +1,17 @@
+/**
+ * The values of each label. All of them are bounded by the code: none is an id, an address or a name that a
+ * client chooses.
+ */
+export const labelMeanings: Readonly<Record<string, string>> = {
+  route:
+    'method and template of a row of the route table, such as `GET /v1/rounds/{id}`; `none` for an unknown path',
+  status: 'the HTTP status of the answer; its first digit is the class',
+  code: 'a code of the error catalogue; empty for a success',
+  reason:
+    'what is wrong with a token: `missing`, `invalid`, `expired`, or the claim that does not fit: `audience`, `account`, `subject`, `environment`',
+  operation: 'what a wallet is asked for: `debit`, `credit`, `rollback`',
+  judged:
+    'what its answer is taken for: `success`, `refused`, `rolled-back`, `unknown`. The last is asked again',
+  older_than: 'the least age: `0s`, `5m`, `1h`, `24h`. Each counts the older ones, too',
+  result: '`accepted` for 2xx in time, else `failed`',
+}

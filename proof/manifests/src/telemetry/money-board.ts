@@ -1,0 +1,145 @@
+import { type Board, here, percentiles } from './panel.ts'
+
+const requests = 'pitboss_http_request_seconds'
+
+/** Money first, then play: what operators and players notice. */
+export const moneyBoard: Board = {
+  name: 'money-and-play',
+  title: 'Pitboss: money and play',
+  rows: [
+    {
+      title: 'Money',
+      panels: [
+        {
+          title: 'Movements without a certain outcome, by least age',
+          says: 'Above 0 at 5 minutes somebody waits for money, and people are woken.',
+          unit: 'short',
+          queries: [
+            { expr: `max by (older_than) (pitboss_movements_pending{${here}})`, legend: '{{older_than}}' },
+          ],
+          limit: 1,
+          alerts: ['MovementUnresolved', 'MovementUnresolvedForADay', 'MovementsNotCounted'],
+        },
+        {
+          title: 'Age of the oldest of them',
+          says: 'It falls by itself when the wallet answers again.',
+          unit: 's',
+          queries: [{ expr: `max(pitboss_movements_oldest_pending_seconds{${here}})`, legend: 'oldest' }],
+          limit: 300,
+        },
+        {
+          title: 'Calls to wallets, by how the answer was judged',
+          says: 'Only unknown for minutes: seldom the fault of one operator.',
+          unit: 'ops',
+          queries: [
+            { expr: `sum by (judged) (rate(pitboss_wallet_calls_total{${here}}[5m]))`, legend: '{{judged}}' },
+          ],
+          alerts: ['WalletsDoNotAnswer'],
+        },
+        {
+          title: 'Time of wallets to answer',
+          says: 'A player waits for it at every stake.',
+          unit: 's',
+          queries: percentiles('pitboss_wallet_call_seconds'),
+        },
+      ],
+    },
+    {
+      title: 'Play',
+      panels: [
+        {
+          title: 'Requests, by class of answer',
+          says: '5xx that stay are ours, unless their code begins with WALLET_.',
+          unit: 'reqps',
+          queries: [
+            {
+              expr: `sum by (class) (label_replace(rate(${requests}_count{${here}}[5m]), "class", "\${1}xx", "status", "(.).*"))`,
+              legend: '{{class}}',
+            },
+          ],
+          alerts: ['NoGateway'],
+        },
+        {
+          title: 'Share of requests that fail by our fault',
+          says: 'One in a thousand is what 30 days allow.',
+          unit: 'percentunit',
+          queries: [
+            { expr: `pitboss:requests:bad_ratio_5m{${here}}`, legend: 'of 5 minutes' },
+            { expr: `pitboss:requests:bad_ratio_1h{${here}}`, legend: 'of an hour' },
+            { expr: `pitboss:requests:bad_ratio_3d{${here}}`, legend: 'of three days' },
+          ],
+          limit: 0.0144,
+          alerts: ['RequestsFail', 'RequestsFailSlowly'],
+        },
+        {
+          title: 'Refusals, by code',
+          says: 'RATE_LIMITED is one account or address; SERVICE_UNAVAILABLE is shedding, or an engine that is down.',
+          unit: 'reqps',
+          queries: [
+            {
+              expr: `topk(10, sum by (code) (rate(${requests}_count{${here}, code!=""}[5m]))) or vector(0)`,
+              legend: '{{code}}',
+            },
+          ],
+        },
+        {
+          title: 'Time to answer reads',
+          says: 'Of 100 reads 99 within a second is what is promised.',
+          unit: 's',
+          queries: percentiles(requests, `${here}, route=~"GET .*"`),
+          limit: 1,
+        },
+        {
+          title: 'Share of reads that take more than a second',
+          says: 'One in a hundred is what 30 days allow.',
+          unit: 'percentunit',
+          queries: [
+            { expr: `pitboss:reads:bad_ratio_5m{${here}}`, legend: 'of 5 minutes' },
+            { expr: `pitboss:reads:bad_ratio_1h{${here}}`, legend: 'of an hour' },
+            { expr: `pitboss:reads:bad_ratio_3d{${here}}`, legend: 'of three days' },
+          ],
+          limit: 0.144,
+          alerts: ['ReadsLate', 'ReadsLateSlowly'],
+        },
+        {
+          title: 'The ten slowest routes, p95',
+          says: 'Routes that move money last as long as the wallet takes.',
+          unit: 's',
+          queries: [
+            {
+              expr: `topk(10, histogram_quantile(0.95, sum by (route, le) (rate(${requests}_bucket{${here}}[5m]))))`,
+              legend: '{{route}}',
+            },
+          ],
+        },
+        {
+          title: 'Rounds that are not over',
+          says: 'Follows the number of players; one that only grows says that rounds do not end.',
+          unit: 'short',
+          queries: [{ expr: `max(pitboss_rounds_unfinished{${here}})`, legend: 'rounds' }],
+        },
+        {
+          title: 'Ids that belong to a round of the other driver',
+          says: "An operator's server sends ids that a player's round has, or the other way round.",
+          unit: 'short',
+          queries: [
+            { expr: `sum(increase(pitboss_rounds_id_conflicts_total{${here}}[1h]))`, legend: 'an hour' },
+          ],
+        },
+        {
+          title: 'Calls without a good token',
+          says: 'Always 0. One is a wrong order of an upgrade, a wrong clock, or somebody inside.',
+          unit: 'short',
+          queries: [
+            {
+              expr: `sum by (service, reason) (increase(pitboss_calls_without_good_token_total{${here}}[10m])) or vector(0)`,
+              legend: '{{service}} {{reason}}',
+            },
+          ],
+          limit: 1,
+          alerts: ['CallWithoutGoodToken'],
+        },
+      ],
+    },
+  ],
+}

@@ -8,7 +8,7 @@ import { chooseMongodb, documentDbDataName, mongodFolderName } from './mongodb/c
 import { runMongod } from './mongodb/run-mongod.ts'
 import { type EngineLogger, silentLogger } from './processes/engine-process.ts'
 
-type MongoEngine = {
+export type MongoEngine = {
   url: string
   kind: 'external' | 'mongod' | 'mongodb-memory-server' | 'documentdb'
   version: string

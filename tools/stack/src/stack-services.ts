@@ -15,16 +15,8 @@ export function projectFile(path: string): string {
   return fileURLToPath(new URL(path, root))
 }
 
-/** Settings of each replica of each service. */
-export async function serviceSpecs({
-  options,
-  port,
-  baseUrl,
-  mongodbUrl,
-  natsUrl,
-  seeds,
-  dataDir,
-}: {
+/** Settings that all replicas of a stack share. */
+export type ServiceGround = {
   options: StackOptions
   port: number
   baseUrl: string
@@ -32,34 +24,56 @@ export async function serviceSpecs({
   natsUrl: string
   seeds: Readonly<Partial<Record<NatsUser, string>>>
   dataDir: string
-}): Promise<ProcessSpec[]> {
+}
+
+/** Settings of each replica of each service. */
+export async function serviceSpecs(ground: ServiceGround): Promise<ProcessSpec[]> {
   const specs: ProcessSpec[] = []
   for (const name of serviceNames) {
-    for (let replica = 1; replica <= options.replicas[name]; replica++) {
-      const probePort = await freePort()
-      specs.push({
-        name,
-        replica,
-        entry: entryOf(name, options.entries),
-        httpUrl: `http://127.0.0.1:${probePort}`,
-        environment: {
-          NATS_URL: natsUrl,
-          PITBOSS_PROBE_HOST: '127.0.0.1',
-          PITBOSS_PROBE_PORT: String(probePort),
-          PITBOSS_BASE_URL: baseUrl,
-          ...(name === 'gateway'
-            ? { PORT: String(port), HOST: '127.0.0.1', PITBOSS_WEB_FOLDER: projectFile('web/dist') }
-            : { MONGODB_URL: mongodbUrl }),
-          ...extrasOf(name, options.allowLoopback),
-        },
-        freshEnvironment: () => ({
-          ...natsSeedOf(dataDir, name, seeds),
-          ...(name === 'gateway' ? {} : masterKeysOf(dataDir, name)),
-        }),
-      })
-    }
+    for (let replica = 1; replica <= ground.options.replicas[name]; replica++)
+      specs.push(await serviceSpec(name, replica, ground))
   }
   return specs
+}
+
+/** A replica of another build, whose files lie in `root`, or with settings of its own. */
+export type OtherReplica = {
+  readonly root?: string | undefined
+  readonly environment?: Readonly<Record<string, string>> | undefined
+}
+
+/** Settings of one replica. Each has a free port for its probes. */
+export async function serviceSpec(
+  name: ServiceName,
+  replica: number,
+  { options, port, baseUrl, mongodbUrl, natsUrl, seeds, dataDir }: ServiceGround,
+  { root: otherRoot, environment }: OtherReplica = {},
+): Promise<ProcessSpec> {
+  const probePort = await freePort()
+  const inBuild = (path: string) => (otherRoot === undefined ? projectFile(path) : join(otherRoot, path))
+  return {
+    name,
+    replica,
+    entry:
+      entryOf(name, otherRoot === undefined ? options.entries : null) ??
+      inBuild(`services/${name}/src/main.ts`),
+    httpUrl: `http://127.0.0.1:${probePort}`,
+    environment: {
+      NATS_URL: natsUrl,
+      PITBOSS_PROBE_HOST: '127.0.0.1',
+      PITBOSS_PROBE_PORT: String(probePort),
+      PITBOSS_BASE_URL: baseUrl,
+      ...(name === 'gateway'
+        ? { PORT: String(port), HOST: '127.0.0.1', PITBOSS_WEB_FOLDER: inBuild('web/dist') }
+        : { MONGODB_URL: mongodbUrl }),
+      ...extrasOf(name, options.allowLoopback),
+      ...environment,
+    },
+    freshEnvironment: () => ({
+      ...natsSeedOf(dataDir, name, seeds),
+      ...(name === 'gateway' ? {} : masterKeysOf(dataDir, name)),
+    }),
+  }
 }
 
 /** Read at each start of a process, so that keys can be exchanged while the others run. */
@@ -78,10 +92,10 @@ function masterKeysOf(dataDir: string, name: ServiceName): Record<string, string
   return { PITBOSS_MASTER_KEYS: loadMasterKeys(dataDir, storedServices).get(name) ?? '' }
 }
 
-/** The service's own entry file, or the one of a proof that starts it in another way. */
-function entryOf(name: ServiceName, entries: StackOptions['entries']): string {
+/** The entry file of a proof that starts the service in another way; null when there is none. */
+function entryOf(name: ServiceName, entries: StackOptions['entries']): string | null {
   const other = entries === null ? null : join(entries, `${name}-main.ts`)
-  return other !== null && existsSync(other) ? other : projectFile(`services/${name}/src/main.ts`)
+  return other !== null && existsSync(other) ? other : null
 }
 
 /**

@@ -1,39 +1,50 @@
-import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { natsAccounts } from './nats/accounts.ts'
 import { applyTopology } from '@pitboss/bus/apply-topology'
 import { type Bus, connectBus } from '@pitboss/bus/connect-bus'
 import { checkEngineSettings } from '@pitboss/engines/engine-settings'
-import { reasonOf } from '@pitboss/engines/engine-error'
-import { type ClaimResult, claimFile } from '@pitboss/engines/processes/claim-file'
 import { freePort, isFreePort } from '@pitboss/engines/processes/free-port'
-import { startMongodb } from '@pitboss/engines/start-mongodb'
-import { startNats } from '@pitboss/engines/start-nats'
+import { type MongoEngine, startMongodb } from '@pitboss/engines/start-mongodb'
+import { type NatsEngine, startNats } from '@pitboss/engines/start-nats'
 import { badConfigExitCode } from '@pitboss/runtime/load-config'
 import pino from 'pino'
 import { type DemoAccount, prepareDemoAccount } from './demo-account.ts'
 import { type DemoParts, prepareDemoParts } from './demo-parts.ts'
+import { claimDataFolder, dropState } from './claim-data-folder.ts'
 import { exchange } from './exchange.ts'
 import type { LogOutput } from './log-output.ts'
 import { writePrivateJson } from './state-file.ts'
 import { StackError } from './stack-error.ts'
-import type { StackOptions } from './stack-options.ts'
-import { serviceSpecs } from './stack-services.ts'
+import type { ServiceName, StackOptions } from './stack-options.ts'
+import { type OtherReplica, serviceSpec, serviceSpecs } from './stack-services.ts'
 import { type ProcessSpec, type SupervisedProcess, superviseProcess } from './supervised-process.ts'
 import { waitUntil } from './wait-until.ts'
 
 const demoWithinMs = 60_000
 const readyWithinMs = 60_000
 const drainMs = 10_000
+/** As `terminationGracePeriodSeconds` in deploy/k8s. */
+const replicaDrainMs = 30_000
 
 export type Stack = {
   baseUrl: string
   dataDir: string
   demo: DemoAccount | null
   engines: { mongodb: { url: string; kind: string }; nats: { url: string; kind: string } }
+  /** Starts one more replica of a service. @returns its number, once it is ready */
+  addReplica(name: ServiceName, other?: OtherReplica): Promise<number>
+  /** Drains a replica as a roll-out does: SIGTERM, and SIGKILL after 30 s. It is not started again. */
+  removeReplica(name: ServiceName, replica: number): Promise<void>
   stop(): Promise<void>
   /** Ends every process at once; engines recover at the next start. */
   killNow(): void
+}
+
+/** Engines that a proof has started in its own way; it also stops them. */
+export type GivenEngines = {
+  readonly mongodb?: Pick<MongoEngine, 'url' | 'kind' | 'version' | 'reason'> | undefined
+  /** With the replicas of its streams. */
+  readonly nats?: (Omit<NatsEngine, 'pid' | 'stop'> & { readonly replicas: number }) | undefined
 }
 
 type Ended = () => Promise<void>
@@ -47,6 +58,7 @@ export async function startStack(
   options: StackOptions,
   output: LogOutput,
   stopping: AbortSignal,
+  given: GivenEngines = {},
 ): Promise<Stack> {
   const { dataDir } = options
   const refused = new AbortController()
@@ -61,7 +73,7 @@ export async function startStack(
   }
   try {
     checkEngineSettings(process.env)
-    undo.push(claimDataDir(dataDir))
+    undo.push(claimDataFolder(dataDir))
     if (options.fresh) dropState(dataDir)
     const port = options.port === 0 ? await freePort() : options.port
     if (!(await isFreePort(port))) {
@@ -79,18 +91,25 @@ export async function startStack(
       },
       { write: (line) => output.line('engines', line) },
     )
-    const [mongodb, nats] = await Promise.all([
-      startMongodb({ dataDir: join(dataDir, 'mongodb'), withLogin: true, logger: engineLogger }),
-      startNats({
+    const ownMongodb = async () => {
+      const engine = await startMongodb({
+        dataDir: join(dataDir, 'mongodb'),
+        withLogin: true,
+        logger: engineLogger,
+      })
+      undo.push(() => engine.stop())
+      return engine
+    }
+    const ownNats = async () => {
+      const engine = await startNats({
         dataDir: join(dataDir, 'nats'),
         accounts: natsAccounts,
         logger: engineLogger,
-      }),
-    ])
-    undo.push(
-      () => mongodb.stop(),
-      () => nats.stop(),
-    )
+      })
+      undo.push(() => engine.stop())
+      return { ...engine, replicas: 1 }
+    }
+    const [mongodb, nats] = await Promise.all([given.mongodb ?? ownMongodb(), given.nats ?? ownNats()])
     for (const [name, engine] of Object.entries({ mongodb, nats })) {
       output.say(`${name}: ${engine.kind} ${engine.version}`, { why: engine.reason })
     }
@@ -103,22 +122,17 @@ export async function startStack(
       ...(nats.seeds.ops === undefined ? {} : { nkeySeed: nats.seeds.ops }),
     })
     undo.push(() => ops.close())
-    await applyTopology(ops.nc, { replicas: 1 })
+    await applyTopology(ops.nc, { replicas: nats.replicas })
     writePrivateJson(join(dataDir, 'connection.json'), {
       nats_url: nats.url,
       ...(nats.seeds.ops === undefined ? {} : { nats_nkey_seed: nats.seeds.ops }),
       ...(nats.monitorUrl === undefined ? {} : { nats_monitor_url: nats.monitorUrl }),
     })
 
-    const specs = await serviceSpecs({
-      options,
-      port,
-      baseUrl,
-      mongodbUrl: mongodb.url,
-      natsUrl: nats.url,
-      seeds: nats.seeds,
-      dataDir,
-    })
+    const urls = { mongodbUrl: mongodb.url, natsUrl: nats.url }
+    const ground = { options, port, baseUrl, ...urls, seeds: nats.seeds, dataDir }
+    const specs = await serviceSpecs(ground)
+    const numbersTaken = { ...options.replicas }
     const parts = options.demo ? await prepareDemoParts(dataDir) : null
     const engines = {
       mongodb: { url: mongodb.url, kind: mongodb.kind },
@@ -143,18 +157,27 @@ export async function startStack(
     if (parts !== null) demo = await makeDemo({ bus: ops, dataDir, parts, signal })
     for (const spec of specs.filter(({ name }) => name === 'gateway')) launch(spec)
     writeDemoFile()
-    await waitUntil({
-      what: `200 from ${baseUrl}/readyz`,
-      timeoutMs: readyWithinMs,
-      signal,
-      attempt: async () =>
-        (await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(2000) })).ok ? true : null,
-    })
+    await untilReady(baseUrl, signal)
     return {
       baseUrl,
       dataDir,
       demo,
       engines,
+      async addReplica(name, other) {
+        numbersTaken[name] += 1
+        const spec = await serviceSpec(name, numbersTaken[name], ground, other)
+        launch(spec)
+        writeDemoFile()
+        await untilReady(spec.httpUrl ?? baseUrl, signal)
+        return spec.replica
+      },
+      async removeReplica(name, replica) {
+        const at = processes.findIndex(({ spec }) => spec.name === name && spec.replica === replica)
+        const [found] = at === -1 ? [] : processes.splice(at, 1)
+        if (found === undefined) throw new StackError(`there is no replica ${replica} of ${name}`)
+        await found.stop(replicaDrainMs)
+        writeDemoFile()
+      },
       stop,
       killNow: () => {
         for (const each of processes) each.killNow()
@@ -166,41 +189,14 @@ export async function startStack(
   }
 }
 
-function claimDataDir(dataDir: string): Ended {
-  let result: ClaimResult
-  try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o755 })
-    result = claimFile(join(dataDir, 'stack.lock'))
-  } catch (cause) {
-    throw new StackError(
-      `PITBOSS_DATA_DIR or --data-dir names ${dataDir}, which cannot be used as the data folder: ${reasonOf(cause)}`,
-      { exitCode: badConfigExitCode, cause },
-    )
-  }
-  if ('heldBy' in result) {
-    throw new StackError(
-      `The data folder ${dataDir} is in use by another stack (process ${result.heldBy}). Stop that one, or choose another folder: npm start -- --data-dir <folder>`,
-    )
-  }
-  return async () => result.claim.release()
-}
-
-/** Everything but the lock that this process holds. */
-function dropState(dataDir: string): void {
-  for (const name of [
-    'mongodb',
-    'nats',
-    'wallet',
-    'live-wallet',
-    'receiver',
-    'connection.json',
-    'demo.json',
-    'demo-account.json',
-    'demo-ports.json',
-    'master-keys.json',
-  ]) {
-    rmSync(join(dataDir, name), { recursive: true, force: true })
-  }
+async function untilReady(url: string, signal: AbortSignal): Promise<void> {
+  await waitUntil({
+    what: `200 from ${url}/readyz`,
+    timeoutMs: readyWithinMs,
+    signal,
+    attempt: async () =>
+      (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) })).ok ? true : null,
+  })
 }
 
 async function makeDemo({

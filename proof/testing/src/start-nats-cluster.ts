@@ -14,21 +14,16 @@ export type NatsClusterEngine = {
   /** Addresses of all servers, separated by commas. */
   url: string
   servers: readonly RunningNats[]
-  /** Kills a server, which then stays away. @returns what starts it again on its data */
-  loseServer: (index: number) => Promise<() => Promise<void>>
-  /** Resolves when every server has every replica of its streams, up to date. */
-  untilHealthy: () => Promise<void>
   stop: () => Promise<void>
 }
 
 const serverCount = 3
 const electionTimeoutMs = 30_000
-const healthyTimeoutMs = 60_000
 
 /**
  * Runs three servers of one cluster on loopback and waits until they have elected a JetStream leader, so that
- * streams with three replicas can be made. Users must have passwords or public keys: seeds are made per data
- * folder, and each server has its own.
+ * streams with three replicas can be made. Users must have passwords: keys are made per data folder, and each
+ * server has its own.
  */
 export async function startNatsCluster(options: {
   dataDir: string
@@ -44,13 +39,20 @@ export async function startNatsCluster(options: {
   const { program } = choice
   const ports = await Promise.all(Array.from({ length: serverCount }, () => freePort()))
   const routes = ports.map((port) => `nats://127.0.0.1:${port}`)
-  const run = (index: number, samePorts: { port?: number; monitorPort?: number } = {}) => {
-    const serverName = `n${index + 1}`
-    const cluster = { name: 'pitboss', port: ports[index] ?? 0, routes }
-    const own = { dataDir: join(dataDir, serverName), serverName, cluster, ...samePorts }
-    return runNatsServer({ program, accounts, logger, ...own })
-  }
-  const results = await Promise.allSettled(ports.map((_, index) => run(index)))
+  const results = await Promise.allSettled(
+    ports.map((port, index) => {
+      const serverName = `n${index + 1}`
+      const cluster = { name: 'pitboss', port, routes }
+      return runNatsServer({
+        program,
+        dataDir: join(dataDir, serverName),
+        accounts,
+        serverName,
+        cluster,
+        logger,
+      })
+    }),
+  )
   const servers = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   const stop = async () => {
     await Promise.all(servers.map((server) => server.stop()))
@@ -59,28 +61,7 @@ export async function startNatsCluster(options: {
   const elected =
     failed === undefined &&
     (await waitUntil(() => isElected(servers), { timeoutMs: electionTimeoutMs, everyMs: 50 }))
-  if (elected) {
-    return {
-      ...{ url: servers.map(({ url }) => url).join(','), servers, stop },
-      async loseServer(index) {
-        const server = servers[index]
-        if (server === undefined) throw new EngineError(`there is no server ${index}`)
-        process.kill(server.pid(), 'SIGKILL')
-        // Asked right after the kill, it is not started again.
-        await server.stop()
-        const portOf = (url: string) => Number(new URL(url).port)
-        return async () => {
-          const samePorts = { port: portOf(server.url), monitorPort: portOf(server.monitorUrl) }
-          servers[index] = await run(index, samePorts)
-        }
-      },
-      async untilHealthy() {
-        const isHealthy = async () => ((await areHealthy(servers)) ? true : null)
-        if (await waitUntil(isHealthy, { timeoutMs: healthyTimeoutMs, everyMs: 100 })) return
-        throw new EngineError(`the NATS servers in ${dataDir} are not up to date; see their nats.log`)
-      },
-    }
-  }
+  if (elected) return { url: servers.map(({ url }) => url).join(','), servers, stop }
   await stop()
   throw (
     failed?.reason ??
@@ -105,18 +86,4 @@ async function isElected(servers: readonly RunningNats[]): Promise<true | null> 
     }),
   )
   return states.every(Boolean) ? true : null
-}
-
-/** Whether each server says that its streams and consumers are there and current. */
-async function areHealthy(servers: readonly RunningNats[]): Promise<boolean> {
-  const answers = await Promise.all(
-    servers.map(async ({ monitorUrl }) => {
-      try {
-        return (await fetch(`${monitorUrl}/healthz`, { signal: AbortSignal.timeout(1_000) })).ok
-      } catch {
-        return false
-      }
-    }),
-  )
-  return answers.every(Boolean)
 }

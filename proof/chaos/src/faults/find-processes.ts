@@ -16,7 +16,7 @@ export function findServices(product: Product): Target[] {
  * The engine processes that run now, from the records in the data folder: `<pid> <start> <signal> <name>`
  * each.
  */
-export function findEngines(product: Product): Target[] {
+export function findEngines(product: Pick<Product, 'dataDir'>): Target[] {
   return ['mongodb', 'nats'].flatMap((engine) => {
     const folder = join(product.dataDir, engine)
     return readdirSync(folder, { withFileTypes: true })

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Answer } from '@pitboss/testing/operator-client'
 import { waitFor } from '@pitboss/testing/wait-for'
+import type { Answer } from '../send.ts'
 
 const betweenMs = 100
-const givesUpAfterMs = 120_000
+const givesUpAfterMs = 240_000
 const turnsPerWait = 6
 
 /** A client that asks the same kind of thing turn after turn. */
@@ -18,6 +18,8 @@ export type Seat = {
 /** What clients saw: answers, repeats by reason, tokens got anew, and what was said to be refused. */
 export type Seen = {
   served: number
+  /** The turn that took longest from its first request until it was served. */
+  slowest: { client: string; ms: number } | null
   repeated: Map<string, number>
   renewed: number
   expected: Map<string, number>
@@ -26,8 +28,10 @@ export type Seen = {
 }
 
 export type ClientsAtWork = {
-  /** Resolves when every client has been served six times more. */
+  /** Resolves when every client has been served six times more, or work has ended. */
   playOn(): Promise<void>
+  /** Lets them work for so many ms. */
+  playFor(ms: number): Promise<void>
   /** Whether a client whose token is refused gets another one, as it has to. */
   mayRenew(isSo: boolean): void
   /** The codes that a client may get in this step; it goes on with its next turn. */
@@ -51,7 +55,10 @@ export function startClients(seats: readonly Seat[]): ClientsAtWork {
   async function work(seat: Seat): Promise<void> {
     for (let turn = 1; !isOver; turn++) {
       const what = `turn ${turn} of ${seat.name}`
+      const fromMs = performance.now()
       await waitFor(() => tryTurn(seat, turn), { timeoutMs: givesUpAfterMs, everyMs: betweenMs, what })
+      const ms = performance.now() - fromMs
+      if (!isOver && ms > (seen.slowest?.ms ?? 0)) seen.slowest = { client: seat.name, ms }
       await delay(betweenMs)
     }
   }
@@ -86,10 +93,14 @@ export function startClients(seats: readonly Seat[]): ClientsAtWork {
     async playOn() {
       const goals = new Map(seats.map(({ name }) => [name, (turns.get(name) ?? 0) + turnsPerWait]))
       await waitFor(
-        () => seen.lost.length > 0 || [...goals].every(([name, goal]) => (turns.get(name) ?? 0) >= goal),
+        () =>
+          isOver ||
+          seen.lost.length > 0 ||
+          [...goals].every(([name, goal]) => (turns.get(name) ?? 0) >= goal),
         { timeoutMs: givesUpAfterMs, what: 'every client to be served' },
       )
     },
+    playFor: (ms) => delay(ms),
     mayRenew(isSo) {
       renews = isSo
     },
@@ -109,7 +120,7 @@ export function startClients(seats: readonly Seat[]): ClientsAtWork {
 }
 
 function nothing(): Seen {
-  return { served: 0, repeated: new Map(), renewed: 0, expected: new Map(), lost: [] }
+  return { served: 0, slowest: null, repeated: new Map(), renewed: 0, expected: new Map(), lost: [] }
 }
 
 function add(counts: Map<string, number>, code: string): void {

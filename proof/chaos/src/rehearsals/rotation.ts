@@ -4,15 +4,10 @@ import { checkBooks } from '../../../../tools/stack/test/fixtures/check-books.ts
 import { exchangeUserKeys } from '@pitboss/engines/nats/exchange-user-keys'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { z } from 'zod'
-import type { RotationWorld } from './rotation-world.ts'
+import { openRotationWorld, type RotationWorld } from './rotation-world.ts'
+import type { Rehearsal } from './rehearsal.ts'
 import { readPrivateJson, writePrivateJson } from './private-json.ts'
 import { restartInTurn } from './restart-in-turn.ts'
-
-/** One exchange. What it returns is printed beside what clients saw. */
-export type Step = {
-  readonly name: string
-  run(world: RotationWorld): Promise<string>
-}
 
 const withMasterKeys = ['auth', 'rounds', 'wallet-bridge', 'webhooks']
 const all = [...withMasterKeys, 'gateway']
@@ -25,8 +20,19 @@ const seals = z.object({
 })
 const signingKeys = z.array(z.object({ kid: z.string() }))
 
+/** Every secret of a running product is exchanged while clients are at work. */
+export const rotation: Rehearsal = {
+  about: 'exchanges every secret',
+  success: 'every secret was exchanged, and no client lost a request',
+  async open(folder, cleanup) {
+    const world = await openRotationWorld(folder, cleanup)
+    const steps = exchanges.map(({ name, run }) => ({ name, run: () => run(world) }))
+    return { clients: world.clients, steps }
+  },
+}
+
 /** The exchange of every secret, in the order in which docs/runbook.md names them. */
-export const rotation: readonly Step[] = [
+const exchanges: readonly { readonly name: string; run(world: RotationWorld): Promise<string> }[] = [
   {
     name: 'the signing key of tokens',
     async run({ ops }) {
@@ -169,7 +175,7 @@ export const rotation: readonly Step[] = [
     name: 'the books',
     async run(world) {
       await world.clients.end()
-      const wrong = await checkBooks(world.demo(), world.operator(), world.since, 120_000)
+      const wrong = await checkBooks(world.demo(), world.operator(), world.since, { withinMs: 120_000 })
       expect(wrong.length === 0, wrong.join('\n'))
       return 'rounds, movements, the wallet, events and deliveries say the same'
     },

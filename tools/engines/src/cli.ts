@@ -12,7 +12,7 @@ import { chooseNats } from './nats/choose-nats.ts'
 import { natsProgramVersion } from './nats/nats-version.ts'
 
 /** Folders that we put into a cache folder; nothing else in it is ever touched. */
-const ours = /^(documentdb-|mongod-|nats-server-|apt$|apt\.lock)/
+const ours = /^(documentdb-|mongod-|nats-server-|(umoci|cosign|kustomize|promtool)-|apt(-trixie)?(\.lock)?$)/
 const cacheDir = cacheFolder(process.env)
 
 const program = new Command('npm run engines --')

@@ -39,6 +39,17 @@ export function debianMirror(sources: AptSource[]): AptSource | null {
   return sources.find(isArchive) ?? null
 }
 
+/** The source that is a mirror of Debian's security updates, by the same rules; null without one. */
+export function securityMirror(sources: AptSource[]): AptSource | null {
+  const isSecurity = ({ uri, suites, components, signedBy }: AptSource) =>
+    /^(https?|tor\+https?|file):/.test(uri) &&
+    /\/debian-security\/?(\d{8}T\d{6}Z\/?)?$/.test(uri) &&
+    suites.some((suite) => debianSuites.has(suite.replace(/-security$/, ''))) &&
+    components.includes('main') &&
+    (signedBy === null || archiveKeyring.test(signedBy))
+  return sources.find(isSecurity) ?? null
+}
+
 /** `deb [options] uri suite component…` */
 export function parseOneLine(text: string): AptSource[] {
   return text.split('\n').flatMap((line) => {

@@ -2,12 +2,14 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } f
 import { join } from 'node:path'
 import { EngineError } from '../engine-error.ts'
 import { waitForClaim } from '../processes/claim-file.ts'
-import { debianMirror, readAptSources } from './apt-sources.ts'
+import { type AptSource, debianMirror, readAptSources, securityMirror } from './apt-sources.ts'
 import type { Progress } from './progress.ts'
 import { runProgram } from './run-program.ts'
 
 /** The Debian suite that carries PostgreSQL 18 with DocumentDB 1.0 and NATS 2.15. */
 export const debianSuite = 'forky'
+/** Suites that we fetch from: programs for this machine, and the stable one, of which images are made. */
+type DebianSuite = typeof debianSuite | 'trixie'
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
 const listsAgeMsMax = 60 * 60_000
 const lockTimeoutMs = 10 * 60_000
@@ -29,31 +31,36 @@ export function aptObstacle(): string | null {
 }
 
 /**
- * Lends an apt of our own: its lists, cache and one source lie in `<cacheDir>/apt`, so nothing is installed,
- * no root is needed, and the machine's own apt is only read (its mirror and its proxy settings). One process
- * at a time.
+ * Lends an apt of our own: its lists, cache and sources lie in `<cacheDir>/apt`, so nothing is installed,
+ * no root is needed, and the machine's own apt is only read (its mirrors and its proxy settings). One process
+ * at a time. A stable suite comes with its security updates where the machine knows a mirror of them.
  */
 export async function withPrivateApt<T>(
-  { cacheDir, progress }: { cacheDir: string; progress: Progress },
+  { cacheDir, progress, suite = debianSuite }: { cacheDir: string; progress: Progress; suite?: DebianSuite },
   use: (apt: PrivateApt) => Promise<T>,
 ): Promise<T> {
   const obstacle = aptObstacle()
-  const mirror = debianMirror(readAptSources())
+  const known = readAptSources()
+  const mirror = debianMirror(known)
   if (obstacle !== null || mirror === null) throw new EngineError(obstacle ?? 'no mirror')
   mkdirSync(cacheDir, { recursive: true, mode: 0o755 })
-  const lock = join(cacheDir, 'apt.lock')
+  const folder = join(cacheDir, suite === debianSuite ? 'apt' : `apt-${suite}`)
+  const lock = `${folder}.lock`
   const claim = await waitForClaim(lock, lockTimeoutMs)
   if (claim === null) throw new EngineError(`another process holds ${lock} for too long; stop it`)
   try {
-    const apt = createApt(join(cacheDir, 'apt'), progress)
-    await apt.update(`deb [signed-by=${mirror.signedBy ?? keyring}] ${mirror.uri} ${debianSuite} main\n`)
+    const apt = createApt(folder, suite, progress)
+    const security = suite === debianSuite ? null : securityMirror(known)
+    const line = ({ signedBy, uri }: AptSource, name: string) =>
+      `deb [signed-by=${signedBy ?? keyring}] ${uri} ${name} main\n`
+    await apt.update(line(mirror, suite) + (security === null ? '' : line(security, `${suite}-security`)))
     return await use(apt)
   } finally {
     claim.release()
   }
 }
 
-function createApt(folder: string, progress: Progress) {
+function createApt(folder: string, suite: DebianSuite, progress: Progress) {
   const packages = join(folder, 'packages')
   const source = join(folder, 'sources.list')
   for (const path of ['lists/partial', 'cache/archives/partial', 'packages']) {
@@ -73,8 +80,8 @@ function createApt(folder: string, progress: Progress) {
     'APT::Sandbox::User=root',
     'APT::Get::List-Cleanup=false',
   )
-  const aptGet = (...args: string[]) =>
-    runProgram('apt-get', [...options, ...args], { cwd: packages, env: environment })
+  const aptGet = (args: string[], cwd = packages) =>
+    runProgram('apt-get', [...options, ...args], { cwd, env: environment })
   const aptCache = (...args: string[]) =>
     runProgram('apt-cache', [...options, ...args], { env: environment, allow: [100] })
 
@@ -85,8 +92,8 @@ function createApt(folder: string, progress: Progress) {
       if (ageMs < listsAgeMsMax) return
       writeFileSync(source, line)
       const bytes = () => sizeOf(join(folder, 'lists')) + sizeOf(join(folder, 'lists/partial'))
-      await watched(aptGet('--error-on=any', 'update'), () =>
-        progress.bytes(`reading the package list of Debian ${debianSuite},`, bytes(), null),
+      await watched(aptGet(['--error-on=any', 'update']), () =>
+        progress.bytes(`reading the package list of Debian ${suite},`, bytes(), null),
       )
       writeFileSync(stamp, '')
     },
@@ -97,7 +104,8 @@ function createApt(folder: string, progress: Progress) {
     },
     /** Fetches and verifies packages; those fetched before a break are not fetched again. */
     download: async (names: string[]): Promise<DebianPackage[]> => {
-      const uris = await aptGet('download', '--print-uris', ...names)
+      // Not where the files go: apt leaves out those that are there.
+      const uris = await aptGet(['download', '--print-uris', ...names], folder)
       const wanted = [...uris.matchAll(/^'[^']*' (\S+) (\d+)/gm)].map(([, file, size]) => ({
         file: String(file),
         size: Number(size),
@@ -105,7 +113,7 @@ function createApt(folder: string, progress: Progress) {
       const total = wanted.reduce((sum, { size }) => sum + size, 0)
       const bytes = () => wanted.reduce((sum, { file }) => sum + sizeOfFile(join(packages, file)), 0)
       const text = `downloading ${names.length} Debian package${names.length === 1 ? '' : 's'},`
-      await watched(aptGet('download', ...names), () => progress.bytes(text, bytes(), total))
+      await watched(aptGet(['download', ...names]), () => progress.bytes(text, bytes(), total))
       return wanted.map(({ file }) => ({ name: file.split('_')[0] ?? file, file: join(packages, file) }))
     },
     /** The packages of section `libs` on which these depend. */

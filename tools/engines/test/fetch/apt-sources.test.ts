@@ -5,6 +5,7 @@ import {
   parseDeb822,
   parseOneLine,
   readAptSources,
+  securityMirror,
 } from '../../src/fetch/apt-sources.ts'
 
 const deb822 = `
@@ -94,6 +95,17 @@ await t.test(
     t.equal(debianMirror([source('http://archive.example/ubuntu', 'noble')]), null)
   },
 )
+
+await t.test('a mirror of the security updates is one of Debian alone', (t) => {
+  const of = (line: string) => securityMirror(parseOneLine(line))?.uri ?? null
+  const official = 'http://mirror.example/debian-security'
+  t.equal(of(`deb ${official} bookworm-security main`), official)
+  t.equal(of('deb http://mirror.example/debian bookworm main'), null)
+  t.equal(of('deb https://vendor.example/debian-security stable-security contrib'), null)
+  t.equal(of(`deb [signed-by=/usr/share/keyrings/vendor.gpg] ${official} bookworm-security main`), null)
+  t.equal(of(`deb ${official} noble-security main`), null)
+  t.end()
+})
 
 await t.test('a machine without apt has no sources', async (t) => {
   t.strictSame(readAptSources(t.testdir({})), [])

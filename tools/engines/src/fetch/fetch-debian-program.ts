@@ -1,0 +1,39 @@
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { cacheFolder } from '../engine-settings.ts'
+import { cachedFolder } from './cached-folder.ts'
+import { debianSuite, withPrivateApt } from './private-apt.ts'
+import { createProgress } from './progress.ts'
+import { runProgram } from './run-program.ts'
+
+const freeBytesMin = 300e6
+
+/**
+ * The program of Debian's package of the same name, which needs no library of its suite: fetched once into
+ * the cache of the engines and never installed.
+ * @throws EngineError when it cannot be fetched
+ */
+export async function fetchDebianProgram(env: NodeJS.ProcessEnv, name: 'cosign' | 'umoci'): Promise<string> {
+  const cacheDir = cacheFolder(env)
+  const progress = createProgress()
+  const folder = await cachedFolder({
+    cacheDir,
+    name: `${name}-${debianSuite}-${process.arch}-1`,
+    freeBytesMin,
+    progress,
+    make: async (aside) => {
+      const unpacked = join(aside, 'unpacked')
+      await withPrivateApt({ cacheDir, progress }, async (apt) => {
+        for (const { file } of await apt.download([name])) {
+          await runProgram('dpkg-deb', ['-x', file, unpacked])
+          rmSync(file)
+        }
+      })
+      const program = join(unpacked, 'usr/bin', name)
+      if (!existsSync(program)) throw new Error(`Debian's package holds no ${name} where it used to`)
+      renameSync(program, join(aside, name))
+      rmSync(unpacked, { recursive: true, force: true })
+    },
+  })
+  return join(folder, name)
+}

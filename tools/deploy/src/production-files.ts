@@ -9,15 +9,17 @@ type Package = {
 }
 
 /**
- * Folders of the packages that the one at `start` needs in production, itself first, relative to `root`: its
- * dependencies and theirs, as Node finds them in what npm has installed. Development's are left out, also
- * those of the workspaces. @throws Error for one that is not installed
+ * Folders of the packages that the one at `start` needs in production, itself first, relative to `root`, each
+ * with those that it needs itself: its dependencies and theirs, as Node finds them in what npm has installed.
+ * Development's are left out, also those of the workspaces. @throws Error for one that is not installed
  */
-export function productionPackages(root: string, start: string): string[] {
-  const found = new Set<string>()
+export function productionTree(root: string, start: string): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>()
   const visit = (folder: string) => {
-    if (found.has(folder)) return
-    found.add(folder)
+    const name = relative(root, folder)
+    if (found.has(name)) return
+    const needs: string[] = []
+    found.set(name, needs)
     const own: Package = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
     const optional = new Set([
       ...Object.keys(own.optionalDependencies ?? {}),
@@ -26,14 +28,21 @@ export function productionPackages(root: string, start: string): string[] {
       ),
     ])
     const names = { ...own.peerDependencies, ...own.dependencies, ...own.optionalDependencies }
-    for (const name of Object.keys(names)) {
-      const dependency = locate(root, folder, name)
-      if (dependency !== null) visit(dependency)
-      else if (!optional.has(name)) throw new Error(`${relative(root, folder)} needs ${name}: run npm ci`)
+    for (const needed of Object.keys(names)) {
+      const dependency = locate(root, folder, needed)
+      if (dependency !== null) {
+        needs.push(relative(root, dependency))
+        visit(dependency)
+      } else if (!optional.has(needed)) throw new Error(`${name} needs ${needed}: run npm ci`)
     }
   }
   visit(join(root, start))
-  return [...found].map((folder) => relative(root, folder))
+  return found
+}
+
+/** The folders of `productionTree` alone. */
+export function productionPackages(root: string, start: string): string[] {
+  return [...productionTree(root, start).keys()]
 }
 
 /** Real folder of a package as Node would find it from `folder`; null when it is not installed. */

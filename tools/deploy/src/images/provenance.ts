@@ -36,6 +36,9 @@ export function provenance(
         })),
       ],
     },
-    runDetails: { builder: { id: builder }, metadata: { finishedOn: facts.created.toISOString() } },
+    runDetails: {
+      builder: { id: builder },
+      metadata: { finishedOn: facts.created.toISOString().replace('.000Z', 'Z') },
+    },
   }
 }

@@ -17,15 +17,18 @@ export function environmentProblems(manifests: readonly Manifest[], secrets: Sec
     if (schema === undefined) return []
     return pod.containers.flatMap((container) => {
       const environment = environmentOf(container, manifests, secrets)
-      const unknown = Object.keys(environment).filter(
-        (name) => !(name in schema.shape) && !ofNode.includes(name),
-      )
-      return [
-        ...unknown.map((name) => `${title}: ${name} is read by nobody`),
-        ...refusalsOf(schema, environment).map((problem) => `${title}: ${problem}`),
-      ]
+      return settingsProblems(schema, environment).map((problem) => `${title}: ${problem}`)
     })
   })
+}
+
+/** What the configuration of one process has against an environment, as sentences. */
+export function settingsProblems(
+  schema: (typeof configs)[string],
+  environment: Record<string, string>,
+): string[] {
+  const unknown = Object.keys(environment).filter((name) => !(name in schema.shape) && !ofNode.includes(name))
+  return [...unknown.map((name) => `${name} is read by nobody`), ...refusalsOf(schema, environment)]
 }
 
 function refusalsOf(

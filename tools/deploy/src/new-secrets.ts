@@ -6,7 +6,8 @@ const stored: readonly NatsUser[] = ['auth', 'rounds', 'wallet-bridge', 'webhook
 const keyBytes = 32
 const passwordBytes = 24
 
-type Manifest = {
+/** A Secret or a ConfigMap. */
+export type SecretsManifest = {
   readonly apiVersion: 'v1'
   readonly kind: 'Secret' | 'ConfigMap'
   readonly metadata: { readonly name: string; readonly namespace: string }
@@ -29,7 +30,7 @@ export function newSecrets({
   /** First part of the names of databases and users. */
   prefix: string
   random: (bytes: number) => Buffer
-}): Manifest[] {
+}): SecretsManifest[] {
   const named = (name: string) => ({ name, namespace })
   const seeds = new Map(natsUsers.map((user) => [user, newUserSeed()]))
   const logins = stored.map((service) => ({
@@ -47,21 +48,21 @@ export function newSecrets({
     ]),
   )
   const secrets = [...seeds].map(
-    ([user, seed]): Manifest => ({
+    ([user, seed]): SecretsManifest => ({
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: named(`${user}-secrets`),
       stringData: { NATS_NKEY_SEED: seed, ...ofDatabase.get(user) },
     }),
   )
-  const publicKeys: Manifest = {
+  const publicKeys: SecretsManifest = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: named('nats-users'),
     data: Object.fromEntries([...seeds].map(([user, seed]) => [publicKeyVariable(user), publicKeyOf(seed)])),
   }
   if (!mongodbUrl.includes('{password}')) return [...secrets, publicKeys]
-  const script: Manifest = {
+  const script: SecretsManifest = {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: named('mongodb-users'),

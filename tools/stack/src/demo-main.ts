@@ -5,7 +5,7 @@ import { createDemoLog } from './demo/demo-log.ts'
 import { runTour } from './demo/demo-tour.ts'
 import { readDemoFile } from './demo-file.ts'
 import { explainFailure } from './stack-error.ts'
-import { createLogOutput } from './log-output.ts'
+import { createLogOutput } from './logs/log-output.ts'
 import { readStackOptions } from './stack-options.ts'
 import { type Stack, startStack } from './start-stack.ts'
 
@@ -30,7 +30,7 @@ try {
     const options = readStackOptions(['--data-dir', dataDir, '--port', port], process.env, true)
     own = await startStack(
       options,
-      createLogOutput('pretty', () => undefined),
+      createLogOutput({ format: 'json', write: () => undefined }),
       new AbortController().signal,
     )
   }

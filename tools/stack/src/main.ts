@@ -1,11 +1,23 @@
+import { join } from 'node:path'
 import { explainFailure } from './stack-error.ts'
-import { createLogOutput } from './log-output.ts'
+import { createLogFile } from './logs/log-file.ts'
+import { createLogOutput } from './logs/log-output.ts'
 import { readStackOptions } from './stack-options.ts'
 import { type Stack, startStack } from './start-stack.ts'
 import colors from 'picocolors'
 
 const options = readStackOptions(process.argv.slice(2), process.env, process.stdout.isTTY === true)
-const output = createLogOutput(options.log, (line) => process.stdout.write(`${line}\n`))
+const write = (line: string) => process.stdout.write(`${line}\n`)
+const output = createLogOutput(
+  options.log === 'json'
+    ? { format: 'json', write }
+    : {
+        format: 'pretty',
+        write,
+        keep: createLogFile(join(options.dataDir, 'logs')),
+        nowMs: () => performance.now(),
+      },
+)
 const stopping = new AbortController()
 let stack: Stack | null = null
 
@@ -57,6 +69,9 @@ function stackTable({ baseUrl, dataDir, demo, engines }: Stack): string {
           ['Webhook receiver', new URL('/demo', demo.receiver.url).href],
           ['All of this', `${dataDir}/demo.json`],
         ] as [string, string][])),
+    ...(options.log === 'pretty'
+      ? [['Whole log (JSON)', `${dataDir}/logs/stack.jsonl`] as [string, string]]
+      : []),
     ['Engines', `MongoDB: ${engines.mongodb.kind}, NATS: ${engines.nats.kind}`],
   ]
   const lines = rows.map(([name, value]) => `  ${colors.dim(name.padEnd(17))} ${value}`)

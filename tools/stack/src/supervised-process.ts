@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { badConfigExitCode } from '@pitboss/runtime/load-config'
-import type { LogOutput } from './log-output.ts'
+import type { LogOutput } from './logs/log-output.ts'
 
 const firstDelayMs = 200
 const delayMaxMs = 10_000

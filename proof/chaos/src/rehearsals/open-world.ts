@@ -4,7 +4,7 @@ import type { Cleanup } from '@pitboss/bench/harness/cleanup'
 import { raisedLimits } from '@pitboss/bench/harness/raised-limits'
 import { freePort } from '@pitboss/engines/processes/free-port'
 import { type DemoFile, requireDemoFile } from '@pitboss/stack/demo-file'
-import { createLogOutput } from '@pitboss/stack/log-output'
+import { createLogOutput } from '@pitboss/stack/logs/log-output'
 import { readStackOptions, type ServiceName } from '@pitboss/stack/stack-options'
 import { type GivenEngines, type Stack, startStack } from '@pitboss/stack/start-stack'
 import { createOperatorClient } from '@pitboss/testing/operator-client'
@@ -58,7 +58,7 @@ export async function openWorld(
 ): Promise<World> {
   Object.assign(process.env, raisedLimits, { PITBOSS_LOG_LEVEL: 'warn' }, environment)
   const log = createWriteStream(join(folder, 'product.log'))
-  const output = createLogOutput('json', (line) => log.write(`${line}\n`))
+  const output = createLogOutput({ format: 'json', write: (line) => log.write(`${line}\n`) })
   const flags = [
     '--port',
     String(await freePort()),

@@ -5,6 +5,7 @@ import pc from 'picocolors'
 import { cacheFolder, checkEngineSettings, findProgram } from './engine-settings.ts'
 import { documentDbFolderName } from './documentdb/fetch-documentdb.ts'
 import { EngineError, reasonOf } from './engine-error.ts'
+import { debianPrograms } from './fetch/fetch-debian-program.ts'
 import { aptObstacle } from './fetch/private-apt.ts'
 import { createProgress } from './fetch/progress.ts'
 import { chooseMongodb } from './mongodb/choose-mongodb.ts'
@@ -12,7 +13,9 @@ import { chooseNats } from './nats/choose-nats.ts'
 import { natsProgramVersion } from './nats/nats-version.ts'
 
 /** Folders that we put into a cache folder; nothing else in it is ever touched. */
-const ours = /^(documentdb-|mongod-|nats-server-|(umoci|cosign|kustomize|promtool)-|apt(-trixie)?(\.lock)?$)/
+const ours = new RegExp(
+  `^(documentdb-|mongod-|nats-server-|(${debianPrograms.join('|')})-|apt(-trixie)?(\\.lock)?$)`,
+)
 const cacheDir = cacheFolder(process.env)
 
 const program = new Command('npm run engines --')

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from '@pitboss/engines/processes/free-port'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { z } from 'zod'
 import { findProgramOf } from '../find-tool.ts'
@@ -73,14 +73,4 @@ export async function runPrometheus(folder: string): Promise<Prometheus> {
       await ended
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('there is no free port')
-  return address.port
 }

@@ -1,4 +1,4 @@
-import { type Board, here, percentiles } from './panel.ts'
+import { type Board, badShares, here, percentiles } from './panel.ts'
 
 /** Deliveries, and the processes that do the work. */
 export const deliveryBoard: Board = {
@@ -30,11 +30,7 @@ export const deliveryBoard: Board = {
           title: 'Share of deliveries that wait for more than 30 seconds',
           says: 'One in a hundred is what 30 days allow.',
           unit: 'percentunit',
-          queries: [
-            { expr: `pitboss:first_attempts:bad_ratio_5m{${here}}`, legend: 'of 5 minutes' },
-            { expr: `pitboss:first_attempts:bad_ratio_1h{${here}}`, legend: 'of an hour' },
-            { expr: `pitboss:first_attempts:bad_ratio_3d{${here}}`, legend: 'of three days' },
-          ],
+          queries: badShares('first_attempts'),
           limit: 0.144,
           alerts: ['FirstAttemptsLate', 'FirstAttemptsLateSlowly'],
         },

@@ -1,4 +1,4 @@
-import { type Board, here, percentiles } from './panel.ts'
+import { type Board, badShares, here, percentiles } from './panel.ts'
 
 const requests = 'pitboss_http_request_seconds'
 
@@ -63,11 +63,7 @@ export const moneyBoard: Board = {
           title: 'Share of requests that fail by our fault',
           says: 'One in a thousand is what 30 days allow.',
           unit: 'percentunit',
-          queries: [
-            { expr: `pitboss:requests:bad_ratio_5m{${here}}`, legend: 'of 5 minutes' },
-            { expr: `pitboss:requests:bad_ratio_1h{${here}}`, legend: 'of an hour' },
-            { expr: `pitboss:requests:bad_ratio_3d{${here}}`, legend: 'of three days' },
-          ],
+          queries: badShares('requests'),
           limit: 0.0144,
           alerts: ['RequestsFail', 'RequestsFailSlowly'],
         },
@@ -93,11 +89,7 @@ export const moneyBoard: Board = {
           title: 'Share of reads that take more than a second',
           says: 'One in a hundred is what 30 days allow.',
           unit: 'percentunit',
-          queries: [
-            { expr: `pitboss:reads:bad_ratio_5m{${here}}`, legend: 'of 5 minutes' },
-            { expr: `pitboss:reads:bad_ratio_1h{${here}}`, legend: 'of an hour' },
-            { expr: `pitboss:reads:bad_ratio_3d{${here}}`, legend: 'of three days' },
-          ],
+          queries: badShares('reads'),
           limit: 0.144,
           alerts: ['ReadsLate', 'ReadsLateSlowly'],
         },

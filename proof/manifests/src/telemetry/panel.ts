@@ -29,3 +29,12 @@ export function percentiles(histogram: string, labels = here): Panel['queries'] 
     legend: `p${share * 100}`,
   }))
 }
+
+/** The recorded share of bad ones of an objective of `slo.yaml`: of five minutes, an hour and three days. */
+export function badShares(objective: string): Panel['queries'] {
+  const windows = { '5m': '5 minutes', '1h': 'an hour', '3d': 'three days' }
+  return Object.entries(windows).map(([window, words]) => ({
+    expr: `pitboss:${objective}:bad_ratio_${window}{${here}}`,
+    legend: `of ${words}`,
+  }))
+}

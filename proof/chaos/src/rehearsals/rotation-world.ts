@@ -5,8 +5,9 @@ import { freePort } from '@pitboss/engines/processes/free-port'
 import type { DemoFile } from '@pitboss/stack/demo-file'
 import { createOperatorClient, type OperatorClient, send } from '@pitboss/testing/operator-client'
 import { waitFor } from '@pitboss/testing/wait-for'
-import { z } from 'zod'
+import { readReceived } from '../../../../tools/stack/test/fixtures/read-received.ts'
 import { type ClientsAtWork, type Seat, startClients } from './clients-at-work.ts'
+import { twoOfEach } from './open-world.ts'
 import { orderOps } from './order-ops.ts'
 
 type KeyPair = DemoFile['test']
@@ -38,12 +39,7 @@ export type RotationWorld = {
   endOpenRound(): Promise<string>
 }
 
-const replicas = 'gateway=2,auth=2,rounds=2,wallet-bridge=2,webhooks=2'
 const bet = { target: '50.00', direction: 'over' }
-const received = z.object({
-  data: z.array(z.looseObject({ event_id: z.string().nullable() })),
-  next_after: z.number().nullable(),
-})
 
 /** Again until it succeeds: right after a start on a busy machine a request may have to be repeated. */
 const patiently = <Result extends object | string>(what: string, fn: () => Promise<Result>) =>
@@ -57,7 +53,7 @@ export async function openRotationWorld(folder: string, cleanup: Cleanup): Promi
     startProduct({
       dataDir: folder,
       logPath: join(folder, `product-${Date.now()}.log`),
-      flags: ['--port', port, '--replicas', replicas],
+      flags: ['--port', port, '--replicas', twoOfEach],
       environment: {},
       cleanup,
     })
@@ -147,7 +143,7 @@ export async function openRotationWorld(folder: string, cleanup: Cleanup): Promi
       const events = await operator.all(`/events?from=${encodeURIComponent(since)}`)
       await waitFor(
         async () => {
-          const there = await verifiedEvents(demo())
+          const there = new Set((await readReceived(demo())).map(({ event_id }) => event_id))
           return events.every(({ id }) => there.has(String(id)))
         },
         { timeoutMs: 60_000, everyMs: 250, what: 'every event to be delivered' },
@@ -164,16 +160,4 @@ export async function openRotationWorld(folder: string, cleanup: Cleanup): Promi
       return 'cashed out'
     },
   }
-}
-
-async function verifiedEvents({ receiver }: DemoFile): Promise<Set<string>> {
-  const ids = new Set<string>()
-  let after: number | null = 0
-  while (after !== null) {
-    const url = new URL(`/demo/received?verified=true&limit=1000&after=${after}`, receiver.url)
-    const page: z.infer<typeof received> = received.parse((await send('GET', url.href)).body)
-    for (const { event_id } of page.data) if (event_id !== null) ids.add(event_id)
-    after = page.next_after
-  }
-  return ids
 }

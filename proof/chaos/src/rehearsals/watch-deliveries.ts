@@ -1,20 +1,8 @@
 import type { DemoFile } from '@pitboss/stack/demo-file'
-import { exchange } from '@pitboss/stack/exchange'
 import { z } from 'zod'
+import { readReceived } from '../../../../tools/stack/test/fixtures/read-received.ts'
 
-const received = z.object({
-  data: z.array(
-    z.looseObject({
-      seq: z.number(),
-      received_at: z.string(),
-      event_id: z.string().nullable(),
-      raw_body: z.string(),
-    }),
-  ),
-  next_after: z.number().nullable(),
-})
 const event = z.looseObject({ created_at: z.string() })
-const pageMax = 1000
 
 /**
  * Looks at what came to the demo's receiver.
@@ -27,18 +15,13 @@ export function watchDeliveries(demo: () => DemoFile): () => Promise<string> {
   return async () => {
     const lateMs: number[] = []
     let again = 0
-    for (;;) {
-      const url = new URL(`/demo/received?verified=true&limit=${pageMax}&after=${after}`, demo().receiver.url)
-      const { data, next_after } = received.parse((await exchange('GET', url.href)).body)
-      for (const { seq, received_at, event_id, raw_body } of data) {
-        after = seq
-        if (event_id === null) continue
-        if (known.has(event_id)) again += 1
-        known.add(event_id)
-        const { created_at } = event.parse(JSON.parse(raw_body))
-        lateMs.push(Date.parse(received_at) - Date.parse(created_at))
-      }
-      if (next_after === null) break
+    for (const { seq, received_at, event_id, raw_body } of await readReceived(demo(), after)) {
+      after = seq
+      if (event_id === null) continue
+      if (known.has(event_id)) again += 1
+      known.add(event_id)
+      const { created_at } = event.parse(JSON.parse(raw_body))
+      lateMs.push(Date.parse(received_at) - Date.parse(created_at))
     }
     const sorted = lateMs.toSorted((a, b) => a - b)
     const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0

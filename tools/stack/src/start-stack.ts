@@ -91,25 +91,16 @@ export async function startStack(
       },
       { write: (line) => output.line('engines', line) },
     )
-    const ownMongodb = async () => {
-      const engine = await startMongodb({
-        dataDir: join(dataDir, 'mongodb'),
-        withLogin: true,
-        logger: engineLogger,
-      })
+    const own = async <Engine extends { stop: Ended }>(starting: Promise<Engine>): Promise<Engine> => {
+      const engine = await starting
       undo.push(() => engine.stop())
       return engine
     }
-    const ownNats = async () => {
-      const engine = await startNats({
-        dataDir: join(dataDir, 'nats'),
-        accounts: natsAccounts,
-        logger: engineLogger,
-      })
-      undo.push(() => engine.stop())
-      return { ...engine, replicas: 1 }
-    }
-    const [mongodb, nats] = await Promise.all([given.mongodb ?? ownMongodb(), given.nats ?? ownNats()])
+    const engineOf = (name: string) => ({ dataDir: join(dataDir, name), logger: engineLogger })
+    const [mongodb, nats] = await Promise.all([
+      given.mongodb ?? own(startMongodb({ ...engineOf('mongodb'), withLogin: true })),
+      given.nats ?? own(startNats({ ...engineOf('nats'), accounts: natsAccounts })),
+    ])
     for (const [name, engine] of Object.entries({ mongodb, nats })) {
       output.say(`${name}: ${engine.kind} ${engine.version}`, { why: engine.reason })
     }
@@ -122,7 +113,7 @@ export async function startStack(
       ...(nats.seeds.ops === undefined ? {} : { nkeySeed: nats.seeds.ops }),
     })
     undo.push(() => ops.close())
-    await applyTopology(ops.nc, { replicas: nats.replicas })
+    await applyTopology(ops.nc, { replicas: given.nats?.replicas ?? 1 })
     writePrivateJson(join(dataDir, 'connection.json'), {
       nats_url: nats.url,
       ...(nats.seeds.ops === undefined ? {} : { nats_nkey_seed: nats.seeds.ops }),

@@ -10,8 +10,8 @@ import { watchMessages } from './fixtures/watch-messages.ts'
 
 /**
  * What a round of dice may cost at one caller, in counts that no machine changes: commands that the player
- * waits for, document versions by collection, events, requests between services. Who lowers a count lowers its
- * budget, too; who raises one says why.
+ * waits for, document versions by collection, events, requests between services. Who lowers a count lowers
+ * its budget, too; who raises one says why.
  */
 const budgets = {
   won: {
@@ -147,7 +147,10 @@ t.test('a round of dice stays within its budgets', { timeout }, async (t) => {
   }
 })
 
-/** Whether the player's answer waits for it: neither a poll, which names its index, nor work behind the answer. */
+/**
+ * Whether the player's answer waits for it: neither a poll, which names its index, nor work behind the
+ * answer.
+ */
 function isWaitedFor({ service, collection, command, text }: SeenCommand, ids: readonly string[]): boolean {
   const isOurs = service === 'rounds' || service === 'wallet_bridge'
   const isBehind = command.hint !== undefined || collection.startsWith('report_')

@@ -9,7 +9,10 @@ const factors: Readonly<Record<string, number>> = {
   Gi: 2 ** 30,
 }
 
-/** Reads a quantity of Kubernetes, such as `500m` or `512Mi`, as a number. @throws Error for any other text */
+/**
+ * Reads a quantity of Kubernetes, such as `500m` or `512Mi`, as a number.
+ * @throws Error for any other text
+ */
 export function quantity(text: string): number {
   const [, digits = '', unit = ''] = /^([0-9.]+)([A-Za-z]*)$/.exec(text) ?? []
   const factor = factors[unit]

@@ -13,8 +13,8 @@ const promtool = await findProgramOf('promtool')
 const production = await renderOverlay('production')
 
 /**
- * The failures of promtool's own test of the stories, by their names; null when all come true. There is a file
- * for each alert, with the shares that it asks for.
+ * The failures of promtool's own test of the stories, by their names; null when all come true. There is a
+ * file for each alert, with the shares that it asks for.
  */
 async function refusal(
   folder: string,

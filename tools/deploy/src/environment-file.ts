@@ -3,8 +3,8 @@ import type { SecretsManifest } from './new-secrets.ts'
 const ofService = /^(.*)-secrets$/
 
 /**
- * New secrets as lines of an environment file: a service's keys after its name, `AUTH_NATS_NKEY_SEED`, and the
- * users' public keys by their own. The script that makes MongoDB's users has no place in it.
+ * New secrets as lines of an environment file: a service's keys after its name, `AUTH_NATS_NKEY_SEED`, and
+ * the users' public keys by their own. The script that makes MongoDB's users has no place in it.
  */
 export function environmentFile(items: readonly SecretsManifest[]): string {
   return items

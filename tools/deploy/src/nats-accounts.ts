@@ -12,8 +12,8 @@ export function publicKeyVariable(user: NatsUser): string {
 }
 
 /**
- * The accounts of NATS in its configuration's own syntax, as `deploy/k8s/nats/accounts.conf` holds them: JSON,
- * but for the public keys, which are references to environment variables.
+ * The accounts of NATS in its configuration's own syntax, as `deploy/k8s/nats/accounts.conf` holds them:
+ * JSON, but for the public keys, which are references to environment variables.
  */
 export function renderNatsAccounts(): string {
   const accounts = natsAccounts.map((account) => ({

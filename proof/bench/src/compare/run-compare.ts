@@ -19,8 +19,8 @@ const settleMs = 2000
 const warmUpMs = 4000
 
 /**
- * One turn of one build: its sample and the processor time of each service, of all of them and of the engines,
- * in microseconds per request.
+ * One turn of one build: its sample and the processor time of each service, of all of them and of the
+ * engines, in microseconds per request.
  */
 type Turn = {
   sample: Sample

@@ -29,7 +29,10 @@ const up = `up{job="pitboss/pitboss",${labels},pod="rounds-1"}`
 
 type Case = readonly [what: string, series: Story['series'], at: string, every?: string]
 
-/** For each alert a case in which it fires, and those in which it must not. The first is the one that is drawn. */
+/**
+ * For each alert a case in which it fires, and those in which it must not. The first is the one that is
+ * drawn.
+ */
 const cases: Readonly<Record<string, { readonly fires: readonly Case[]; readonly sleeps: readonly Case[] }>> =
   {
     MovementUnresolved: {

@@ -93,7 +93,10 @@ export function blobPath(folder: string, digest: string): string {
   return join(folder, 'blobs', ...digest.split(':'))
 }
 
-/** Reads an image of a layout by its tag. @throws Error when it is not there, or a blob is not what it is called */
+/**
+ * Reads an image of a layout by its tag.
+ * @throws Error when it is not there, or a blob is not what it is called
+ */
 export function readImage(folder: string, tag: string): BuiltImage {
   const index = indexSchema.parse(JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')))
   const named = (annotations: Record<string, string>) => annotations['org.opencontainers.image.ref.name']

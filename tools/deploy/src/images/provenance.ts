@@ -9,9 +9,9 @@ import type { ImageSpec } from './image-table.ts'
 const buildType = 'urn:pitboss:build:images:1'
 
 /**
- * Says how an image was made and of what, as SLSA's provenance predicate 1: the commit, the lock file, Node and
- * Debian's packages, each with its digest. It tells what the builder says; how far to believe it is for whoever
- * trusts the key of its signature. `builder` is a URI. Source: slsa.dev, provenance v1.
+ * Says how an image was made and of what, as SLSA's provenance predicate 1: the commit, the lock file, Node
+ * and Debian's packages, each with its digest. It tells what the builder says; how far to believe it is for
+ * whoever trusts the key of its signature. `builder` is a URI. Source: slsa.dev, provenance v1.
  */
 export function provenance(
   root: string,

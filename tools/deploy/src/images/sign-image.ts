@@ -4,7 +4,9 @@ import { EngineError } from '@pitboss/engines/engine-error'
 import { fetchDebianProgram } from '@pitboss/engines/fetch/fetch-debian-program'
 import { runProgram } from '@pitboss/engines/fetch/run-program'
 
-/** Without a public transparency log: who verifies has the public key from us, and nothing is told to others. */
+/**
+ * Without a public transparency log: who verifies has the public key from us, and nothing is told to others.
+ */
 const offline = ['--yes', '--use-signing-config=false', '--tlog-upload=false']
 
 /** Names of the files that lie beside an image. */
@@ -22,8 +24,8 @@ export async function findCosign(env: NodeJS.ProcessEnv): Promise<string> {
 }
 
 /**
- * Signs an image's manifest, and with it its documents, which lie in `folder`. `key` is a file, whose password
- * is in `COSIGN_PASSWORD`, or an address of a key service that cosign knows.
+ * Signs an image's manifest, and with it its documents, which lie in `folder`. `key` is a file, whose
+ * password is in `COSIGN_PASSWORD`, or an address of a key service that cosign knows.
  * @throws EngineError with cosign's words
  */
 export async function signImage({

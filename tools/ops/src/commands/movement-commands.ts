@@ -21,7 +21,9 @@ import { readCount, readDuration, readInstant } from '../read-flags.ts'
 import { UsageError } from '../failures.ts'
 import { whyText } from '../why-text.ts'
 
-/** `movement list|show|resolve`, docs/contract.md, section 10; `movement why` and `movement diff` are ours. */
+/**
+ * `movement list|show|resolve`, docs/contract.md, section 10; `movement why` and `movement diff` are ours.
+ */
 export function movementCommands(program: Command): void {
   const noun = program.command('movement').description('money on its way')
   const list = withCommonFlags(noun.command('list'))

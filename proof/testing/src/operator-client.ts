@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { createOpenApiCheck, type OpenApiCheck } from './openapi-check.ts'
 import type { DemoFile } from '@pitboss/stack/demo-file'
+import { waitFor } from './wait-for.ts'
 
 export type Answer = { status: number; body: Record<string, unknown>; headers: Headers }
 
@@ -54,10 +55,25 @@ function openApiOf(url: string): Promise<OpenApiCheck | null> {
   return known
 }
 
+/**
+ * Asks again, as an operator's server does, when the product says that it is briefly unable to answer: a busy
+ * machine may hold it up. Any other answer is given at once.
+ */
+function untilServed(what: string, ask: () => Promise<Answer>): Promise<Answer> {
+  const isShed = ({ status, body }: Answer) => status === 503 && body.retryable === true
+  return waitFor(
+    async () => {
+      const answer = await ask()
+      return isShed(answer) ? null : answer
+    },
+    { what, everyMs: 100 },
+  )
+}
+
 /** The operator's server: holds a token and speaks the API of one environment. */
 export async function createOperatorClient(demo: DemoFile, keys = demo.test) {
   const base = `${demo.base_url}/v1`
-  const minted = await send('POST', `${base}/auth/token`, { body: keys })
+  const minted = await untilServed('a token', () => send('POST', `${base}/auth/token`, { body: keys }))
   if (minted.status !== 200)
     throw new Error(`minting answered ${minted.status}: ${JSON.stringify(minted.body)}`)
   const token = String(minted.body.access_token)
@@ -67,7 +83,7 @@ export async function createOperatorClient(demo: DemoFile, keys = demo.test) {
       send(method, base + path, { token, headers, ...(body === undefined ? {} : { body }) }),
     /** Opens a session and gives the player's own client. */
     async openSession(body: Record<string, unknown>) {
-      const opened = await send('POST', `${base}/sessions`, { token, body })
+      const opened = await untilServed('a session', () => send('POST', `${base}/sessions`, { token, body }))
       if (opened.status !== 201)
         throw new Error(`a session answered ${opened.status}: ${JSON.stringify(opened.body)}`)
       const playerToken = new URL(String(opened.body.launch_url)).hash.replace('#token=', '')

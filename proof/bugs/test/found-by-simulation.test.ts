@@ -1,4 +1,4 @@
-import { simulate } from '@pitboss/simulate/simulate'
+import { findViolation } from '@pitboss/simulate/find-violation'
 import t from 'tap'
 import { type Bug, foundBySimulation } from '../src/bugs.ts'
 
@@ -25,15 +25,8 @@ const beginsAt: Partial<Record<Bug, number>> = {
 
 for (const bug of foundBySimulation) {
   await t.test(`the simulation finds ${bug}`, { timeout: testTimeoutMs }, async (t) => {
-    let found: string | null = null
-    let seed = beginsAt[bug] ?? 1
-    for (let tries = 0; found === null && tries < seedsMax; tries++) {
-      if (tries > 0) seed = (seed % seedsMax) + 1
-      found = (await simulate(seed, { mistake: { bug } })).violation
-      // What the product itself does wrong is no proof that the bug is noticed.
-      if (found !== null && (await simulate(seed)).violation !== null) found = null
-    }
+    const found = await findViolation({ mistake: { bug }, beginsAt: beginsAt[bug], seedsMax })
     t.ok(found !== null, 'found')
-    t.comment(`seed ${seed}: ${found}`)
+    t.comment(`seed ${found?.seed}: ${found?.violation}`)
   })
 }

@@ -23,7 +23,7 @@ const interruptedExitCode = 130
 const tap = join(root, 'node_modules/tap/dist/esm/run.mjs')
 /** Node's compile cache: a run starts hundreds of processes that load the same files. */
 const compileCache = join(root, 'node_modules/.cache/node-compile')
-const plainChildren = fileURLToPath(new URL('./plain-children.cts', import.meta.url))
+const beforeEachFile = fileURLToPath(new URL('./before-each-file.cts', import.meta.url))
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -88,7 +88,7 @@ async function runTap(files: string[], options: string[], env: Record<string, st
   const alone = files.filter(isAlone)
   const tapRun = (atOnce: number) => [
     'run',
-    `--node-arg=--require=${plainChildren}`,
+    `--node-arg=--require=${beforeEachFile}`,
     `--jobs=${atOnce}`,
     ...options,
   ]

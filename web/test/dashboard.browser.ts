@@ -1,10 +1,7 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import type { Page } from 'playwright-core'
 import { z } from 'zod'
 import { findBarriers } from './fixtures/find-barriers.ts'
+import { shownOnce, signIn } from './fixtures/dashboard-steps.ts'
 import { startCasino } from './fixtures/start-casino.ts'
 
 t.setTimeout(600_000)
@@ -41,41 +38,6 @@ const listed = new Set([
 ])
 const madeSchema = z.object({ dashboard: z.object({ email: z.string(), password: z.string() }) })
 
-type Person = { email: string; password: string }
-type Suite = { teardown(fn: () => void): void; equal(found: unknown, wanted: unknown, message: string): void }
-
-async function signIn(page: Page, { email, password }: Person = casino.owner, then = 'Home'): Promise<void> {
-  await page.getByLabel('Email').fill(email)
-  await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: then, level: 1 }).waitFor()
-}
-
-/** The secret on the screen; after "I have stored it" the page holds it no more. */
-async function shownOnce(t: Suite, page: Page): Promise<string> {
-  const secret = (await page.getByTestId('secret').last().textContent()) ?? ''
-  await page.keyboard.press('Escape')
-  t.equal(await page.getByTestId('secret').last().textContent(), secret, 'a slip does not lose it')
-  await page.getByRole('button', { name: 'I have stored it' }).click()
-  await page.getByTestId('secret').first().waitFor({ state: 'detached' })
-  t.equal((await page.content()).includes(secret), false, 'the page holds the secret no more')
-  return secret
-}
-
-/** A receiver of the operator that takes everything. */
-async function startReceiver(t: Suite) {
-  const types: string[] = []
-  const server = createServer((request, response) => {
-    types.push(String(request.headers['x-svc-event-type']))
-    request.resume().on('end', () => response.writeHead(204).end())
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  // Safe: a server that listens on an address has one.
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`, types: () => types }
-}
-
 t.test('a person signs in, stays signed in over a reload, and signs out', async (t) => {
   const { page, complaints, close } = await casino.window()
   await page.goto(dashboard)
@@ -86,7 +48,7 @@ t.test('a person signs in, stays signed in over a reload, and signs out', async 
   await page.getByLabel('Password').fill('not the password')
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByText('INVALID_CREDENTIALS').waitFor()
-  await signIn(page)
+  await signIn(page, casino.owner)
   t.equal(new URL(page.url()).pathname, '/dashboard/test')
   await page.reload()
   await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
@@ -101,68 +63,6 @@ t.test('a person signs in, stays signed in over a reload, and signs out', async 
   await page.getByText('You are signed out.').waitFor()
   await page.reload()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  t.strictSame(complaints, [])
-  await close()
-})
-
-t.test('a key, an endpoint, a test delivery and a replay, by what the screen says', async (t) => {
-  await casino.seat('dice')
-  const receiver = await startReceiver(t)
-  const { page, complaints, close } = await casino.window()
-  await page.goto(dashboard)
-  await signIn(page)
-
-  await page.getByRole('link', { name: 'Keys', exact: true }).click()
-  await page.getByRole('button', { name: 'Create key' }).click()
-  const form = page.getByRole('dialog')
-  await form.getByLabel('Name').fill('Lobby server')
-  await form.getByText('Only this').click()
-  await form.getByText('Open sessions for players and close them').click()
-  await casino.picture(page, 'dashboard-new-key')
-  t.strictSame(await findBarriers(page), [])
-  await form.getByRole('button', { name: 'Create key' }).click()
-  const secret = await shownOnce(t, page)
-  t.match(secret, /^cs_test_[0-9A-Za-z]{40}$/)
-  await page.getByRole('link', { name: 'Lobby server' }).click()
-  await page.getByRole('heading', { name: 'Lobby server' }).waitFor()
-  await casino.picture(page, 'dashboard-key')
-  await page.getByRole('button', { name: 'Rotate secret' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
-  t.not(await shownOnce(t, page), secret)
-
-  await page.getByRole('link', { name: 'Endpoints', exact: true }).click()
-  await page.getByRole('button', { name: 'Create endpoint' }).click()
-  await form.getByLabel('URL').fill('not an address')
-  await form.getByRole('button', { name: 'Create endpoint' }).click()
-  await form.getByText('VALIDATION_ERROR').waitFor()
-  await form.getByLabel('URL').fill(receiver.url)
-  await form.getByLabel('Description').fill('Story receiver')
-  await casino.picture(page, 'dashboard-new-endpoint')
-  await form.getByRole('button', { name: 'Create endpoint' }).click()
-  t.match(await shownOnce(t, page), /^whsec_[0-9A-Za-z]{32}$/)
-  await page.getByRole('heading', { name: 'Story receiver' }).waitFor()
-  await page.getByRole('button', { name: 'Send test' }).click()
-  await page.getByText('Test delivered: the receiver answered 204.').waitFor()
-  t.equal(receiver.types()[0], 'webhook.test')
-  await casino.picture(page, 'dashboard-endpoint')
-
-  await page.getByRole('button', { name: 'Replay', exact: true }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Preview' }).click()
-  t.match(await page.getByTestId('preview').textContent(), /^[1-9][0-9]* events? match/)
-  await casino.picture(page, 'dashboard-replay-preview')
-  await page.getByRole('button', { name: 'Start replay' }).click()
-  await page.getByRole('heading', { name: 'Replay', level: 1 }).waitFor()
-  await page.getByText('DONE').waitFor()
-  t.ok(receiver.types().includes('game.session.created'))
-  await casino.picture(page, 'dashboard-replay')
-
-  await page.getByRole('link', { name: 'Deliveries', exact: true }).click()
-  await page.getByLabel('Event', { exact: true }).selectOption('webhook.test')
-  await page.waitForURL('**/deliveries?event_type=webhook.test')
-  await page.getByRole('link', { name: 'webhook.test' }).first().click()
-  await page.getByRole('button', { name: 'Retry now' }).click()
-  await page.getByText('Attempt 2 has ended').waitFor()
-  await casino.picture(page, 'dashboard-delivery')
   t.strictSame(complaints, [])
   await close()
 })
@@ -255,7 +155,7 @@ for (const colorScheme of ['light', 'dark'] as const)
         viewport: { width, height: 900 },
       })
       await page.goto(dashboard)
-      await signIn(page)
+      await signIn(page, casino.owner)
       for (const place of places) {
         await page.goto(`${dashboard}/test${place}`)
         await page.getByRole('heading', { level: 1 }).waitFor()

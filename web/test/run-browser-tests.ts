@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * `npm run test:browser`: the pages in a real Chromium against the whole product, file by file; pictures go
- * to `artifacts/`. Not a part of `npm test`, since a machine need not have a browser.
+ * to `artifacts/`. Of these `npm test` runs the story alone, and only where there is a browser.
  */
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const files = globSync('web/test/**/*.browser.ts', { cwd: root }).sort()
+const files = globSync(['web/test/**/*.browser.ts', 'web/test/*-story.test.ts'], { cwd: root }).sort()
 
 for (const file of ['web/build.ts', ...files]) {
   console.error(file)

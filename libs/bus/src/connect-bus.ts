@@ -1,9 +1,7 @@
 import { jetstream } from '@nats-io/jetstream'
 import type { Call, CallContext } from '@pitboss/contracts/call'
-import { ServiceError } from '@pitboss/errors/service-error'
 import { connect, headers, type Msg, type NatsConnection, PermissionViolationError } from 'nats'
 import type { Logger } from 'pino'
-import { z } from 'zod'
 import { callFailure } from './call-failure.ts'
 import { connectionOptions } from './connection-options.ts'
 import {
@@ -11,10 +9,10 @@ import {
   readReply,
   childTraceparent,
   callHeaders,
-  decodeJson,
   decodeServiceError,
   encodeJson,
 } from './wire.ts'
+import { parseReply } from './parse-reply.ts'
 import { openReplyInbox, type ReplyInbox } from './reply-inbox.ts'
 import type { ServiceHost } from '@pitboss/runtime/run-service'
 
@@ -180,17 +178,6 @@ function watchLink(nc: NatsConnection, inbox: ReplyInbox, logger: Logger) {
     if (err instanceof Error) logger.error({ err }, 'nats.closed')
   })
   return { connected: () => connected && !nc.isClosed(), connection: () => connection, closed }
-}
-
-function parseReply<Request, Reply>(call: Call<Request, Reply>, data: Uint8Array): Reply {
-  try {
-    return call.reply.parse(decodeJson(data))
-  } catch (cause) {
-    const what = cause instanceof z.ZodError ? z.prettifyError(cause) : 'not JSON'
-    throw new ServiceError('INTERNAL_ERROR', {
-      cause: new Error(`the answer to ${call.subject} does not fit: ${what}`),
-    })
-  }
 }
 
 function assertFits(nc: NatsConnection, subject: string, data: Uint8Array): void {

@@ -1,0 +1,47 @@
+import { defineCall } from '@pitboss/contracts/call'
+import t from 'tap'
+import { z } from 'zod'
+import { parseReply } from '../src/parse-reply.ts'
+
+const call = defineCall('rounds.v1.test.read', {
+  token: { none: 'a test' },
+  request: z.strictObject({}),
+  reply: z.strictObject({
+    outcome: z.discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('won'), payout: z.string() }),
+      z.strictObject({ kind: z.literal('lost') }),
+    ]),
+    rows: z.array(z.strictObject({ id: z.string() })),
+    free: z.record(z.string(), z.json()),
+  }),
+})
+const known = { outcome: { kind: 'won', payout: '1.98' }, rows: [{ id: 'a' }, { id: 'b' }], free: { x: 1 } }
+
+const read = (reply: unknown) => parseReply(call, new TextEncoder().encode(JSON.stringify(reply)))
+
+t.test('a reply as this build knows it comes as it is', async (t) => {
+  t.strictSame(read(known), known)
+})
+
+t.test('fields that only a newer build knows are left out, at every depth', async (t) => {
+  const newer = {
+    outcome: { kind: 'won', payout: '1.98', tax: '0.10' },
+    rows: [{ id: 'a' }, { id: 'b', colour: { of: 'the sky' }, size: 3 }],
+    free: { x: 1 },
+    trace: null,
+  }
+  t.strictSame(read(newer), known)
+})
+
+t.test('all else that does not fit is INTERNAL_ERROR and names the field', async (t) => {
+  const wrong: [string, unknown, RegExp][] = [
+    ['a kind that this build does not know', { ...known, outcome: { kind: 'draw' } }, /outcome/],
+    ['a field that is missing', { ...known, rows: [{}] }, /rows\[0\]\.id/],
+    ['unknown and missing at once', { ...known, rows: [{ name: 'a' }] }, /rows\[0\]\.id/],
+    ['another type', { ...known, rows: null }, /rows/],
+  ]
+  for (const [what, reply, message] of wrong)
+    t.throws(() => read(reply), { code: 'INTERNAL_ERROR', cause: { message } }, what)
+  const noJson = () => parseReply(call, new TextEncoder().encode('{'))
+  t.throws(noJson, { code: 'INTERNAL_ERROR', cause: { message: /not JSON/ } })
+})

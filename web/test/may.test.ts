@@ -1,5 +1,6 @@
 import * as auth from '@pitboss/contracts/endpoints/auth'
 import * as people from '@pitboss/contracts/endpoints/people'
+import * as players from '@pitboss/contracts/endpoints/players'
 import * as rounds from '@pitboss/contracts/endpoints/rounds'
 import * as sessions from '@pitboss/contracts/endpoints/sessions'
 import * as wallet from '@pitboss/contracts/endpoints/wallet'
@@ -9,7 +10,7 @@ import { relativeText } from '../dashboard/src/parts/relative-text.ts'
 import { type Act, routeRoles, whyNoKeyLike, whyNot } from '../dashboard/src/session/may.ts'
 
 type Described = { route: string; access: { dashboard?: readonly string[] } }
-const endpoints: Described[] = [auth, people, rounds, sessions, wallet, webhooks].flatMap((file) =>
+const endpoints: Described[] = [auth, people, players, rounds, sessions, wallet, webhooks].flatMap((file) =>
   Object.values(file).filter(
     (one): one is Extract<typeof one, Described> => 'route' in one && 'access' in one,
   ),

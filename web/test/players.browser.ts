@@ -66,6 +66,33 @@ await t.test('a player is found by any id, and the book is computed again in the
   await close()
 })
 
+await t.test('a player is stopped and let play again', async (t) => {
+  const { page, complaints, close } = await casino.window()
+  const stopped = 'player-who-stops'
+  const { sessionId } = await casino.seat('dice', stopped)
+  await signIn(page, `/player?player_id=${stopped}`, 'Player')
+  await page.getByText('This player was never stopped.').waitFor()
+  await page.getByRole('button', { name: 'Stop player' }).click()
+  const form = page.getByRole('dialog')
+  await form.getByLabel('Reason').fill('asked for it on the phone')
+  t.strictSame(await findBarriers(page), [])
+  await form.getByRole('button', { name: 'Stop player' }).click()
+  const stops = page.getByRole('table', { name: 'Stops' })
+  await stops.getByText('IN_FORCE').waitFor()
+  await stops.getByText('asked for it on the phone').waitFor()
+  t.strictSame(await findBarriers(page), [])
+  await casino.picture(page, 'dashboard-player-stopped')
+  await t.rejects(casino.seat('dice', stopped), /PLAYER_BLOCKED|403/)
+
+  await page.getByRole('button', { name: 'Lift stop' }).click()
+  await form.getByLabel('Reason').fill('asked for it again, in writing')
+  await form.getByRole('button', { name: 'Lift stop' }).click()
+  await stops.getByText('LIFTED', { exact: true }).waitFor()
+  t.not((await casino.seat('dice', stopped)).sessionId, sessionId)
+  t.strictSame(complaints, [])
+  await close()
+})
+
 await t.test('a payout that differs and a round that is gone are told in words', async (t) => {
   const { page, complaints, close } = await casino.window(dark)
   await page.route('**/fairness/dice?*', async (route) => {

@@ -47,6 +47,8 @@ export const auditedActs = {
     'game-session.close',
     'free-bet.create',
     'free-bet.cancel',
+    'player.stop',
+    'player.lift-stop',
     'round.heal',
     'consumer.rewind',
   ],

@@ -103,6 +103,12 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
       audit_outbox: audits,
     },
     paces: { started_at: ages },
+    player_stops: {
+      scope_player_id: rounds('stops-store.ts list'),
+      one_in_force: rounds('stops-store.ts current'),
+      due_at: rounds('stops-store.ts findDue'),
+      audit_outbox: audits,
+    },
     game_settings: { audit_outbox: audits },
     game_status: { audit_outbox: audits },
     audit_entries: { audit_outbox: audits },

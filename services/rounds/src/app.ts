@@ -41,6 +41,7 @@ import { createLateMovementHandler, createRecoverRound, createSweepRounds } from
 import { createOpenIntent } from './actions/open-intent.ts'
 import { createPlaceStake } from './actions/place-stake.ts'
 import { createPlaceTransaction, type PlaceTransaction } from './actions/place-transaction.ts'
+import { createPlayerStops } from './actions/player-stops.ts'
 import { createPlayRound } from './actions/play-round.ts'
 import { createReadPlayers } from './actions/read-players.ts'
 import { createReadReport } from './actions/read-reports.ts'
@@ -52,6 +53,7 @@ import { createVoidRound } from './actions/void-round.ts'
 import { createFreeBetHandlers } from './calls/free-bets.ts'
 import { createGameHandlers } from './calls/games.ts'
 import { createPlayerHandlers } from './calls/player.ts'
+import { createStopHandlers } from './calls/player-stops.ts'
 import { createPlayerDeskHandlers } from './calls/players.ts'
 import { createReportHandlers } from './calls/reports.ts'
 import {
@@ -85,7 +87,9 @@ import { createRoundsStore, roundIndexes, type RoundsStore } from './storage/rou
 import { sealedPlaces } from './storage/sealed-places.ts'
 import { createSessionsStore, sessionIndexes } from './storage/sessions-store.ts'
 import { createSpendsStore } from './storage/spends-store.ts'
+import { createStopsStore, stopIndexes } from './storage/stops-store.ts'
 import { startReportProjector } from './workers/report-projector.ts'
+import { startStopSettler } from './workers/stop-settler.ts'
 import { startSweeper } from './workers/sweeper.ts'
 
 const service = 'rounds'
@@ -145,6 +149,7 @@ export async function startRounds({
       sessions: sessionIndexes,
       grants: grantIndexes,
       paces: paceIndexes,
+      player_stops: stopIndexes,
       ...gameIndexes,
       ...auditEntriesIndexes,
       ...reportIndexes,
@@ -173,7 +178,15 @@ export async function startRounds({
   const sessionOutbox = createOutbox({ ...relaying, collection: sessions.collection })
   const audit = createAuditOutbox({
     db,
-    collections: ['game_settings', 'game_status', 'sessions', 'grants', 'rewinds', 'audit_entries'],
+    collections: [
+      'game_settings',
+      'game_status',
+      'sessions',
+      'grants',
+      'player_stops',
+      'rewinds',
+      'audit_entries',
+    ],
     append: (entries) => bus.call(appendAudit.rounds, { entries: [...entries] }),
     ...{ clock, newId, logger },
   })
@@ -221,7 +234,9 @@ export async function startRounds({
   const handleLateMovement = createLateMovementHandler({ ...parts, recover })
   const consumer = consumeMovements({ bus, handleLateMovement, rewinds, logger })
 
-  const sessionActions = createSessions({ ...parts, outbox: sessionOutbox })
+  const stops = createPlayerStops({ ...parts, stops: createStopsStore({ db }) })
+  const stopSettler = startStopSettler({ settle: stops.settle, logger })
+  const sessionActions = createSessions({ ...parts, stops, outbox: sessionOutbox })
   const handlers = [
     ...createGameHandlers({ games }),
     ...createSessionHandlers({ sessions: sessionActions, clock }),
@@ -234,6 +249,7 @@ export async function startRounds({
     ...createTransactionHandlers({ placeTransaction }),
     ...sealCalls(seals),
     ...createFreeBetHandlers({ freeBets: createFreeBets(parts), clock }),
+    ...createStopHandlers({ stops, clock }),
     ...createPlayerDeskHandlers({ players: createReadPlayers(parts), clock }),
     ...createReportHandlers({ readReport: createReadReport(parts) }),
     ...createPlayerHandlers({
@@ -264,6 +280,7 @@ export async function startRounds({
       await calls.stop()
       await consumer.stop()
       await sweeper.stop()
+      await stopSettler.stop()
       await projector.stop()
       await Promise.all(stopOutboxes.map((stop) => stop()))
     },

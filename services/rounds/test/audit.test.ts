@@ -5,6 +5,7 @@ import {
   opsSetGame,
   opsSkipNonces,
 } from '@pitboss/contracts/calls/rounds'
+import { dashboardLiftStop, dashboardStopPlayer } from '@pitboss/contracts/endpoints/players'
 import { dashboardCancelFreeBet, dashboardCreateFreeBet } from '@pitboss/contracts/endpoints/rounds'
 import { dashboardCloseSession, dashboardPatchGame, patchGame } from '@pitboss/contracts/endpoints/sessions'
 import { holdAudit } from '@pitboss/testing/hold-audit'
@@ -37,6 +38,11 @@ const grant = (idempotencyKey: string) =>
     body: { player_id: 'guest', game: 'spin-bottle', currency: 'USD', stake: '1.00', count: 3 },
   })
 
+const stopOf = (player_id: string) => ({
+  ...{ params: { player_id }, query: {}, caller: rig.caller({ actor: person }) },
+  body: { reason: 'self-exclusion' },
+})
+
 await holdAudit(t, {
   service: 'rounds',
   entries: async () => log,
@@ -62,6 +68,21 @@ await holdAudit(t, {
         const { session_id } = await rig.openSession({ game: 'spin-bottle' })
         const request = { ...none, params: { session_id }, caller: rig.caller({ actor: person }) }
         for (const _again of [1, 2]) await rig.bus.call(dashboardCloseSession.call, request)
+        return []
+      },
+    },
+    'rounds.v1.player.stop-for-dashboard': {
+      ...{ act: 'player.stop', actor: { kind: 'user', id: person.user_id }, operatorId },
+      run: async () => {
+        for (const _again of [1, 2]) await rig.bus.call(dashboardStopPlayer.call, stopOf('stopped'))
+        return []
+      },
+    },
+    'rounds.v1.player.lift-stop-for-dashboard': {
+      ...{ act: 'player.lift-stop', actor: { kind: 'user', id: person.user_id }, operatorId },
+      run: async () => {
+        await rig.bus.call(dashboardStopPlayer.call, stopOf('lifted'))
+        for (const _again of [1, 2]) await rig.bus.call(dashboardLiftStop.call, stopOf('lifted'))
         return []
       },
     },

@@ -2,13 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { opsRoundsStatus } from '@pitboss/contracts/calls/rounds'
+import * as playerEndpoints from '@pitboss/contracts/endpoints/players'
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
 import * as playEndpoints from '@pitboss/contracts/endpoints/play'
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { caughtUp, rewindMovements, publishMovementEvent } from './fixtures/rewind-movements.ts'
-import { masterKeys, type Rig, startRig } from './fixtures/rounds-rig.ts'
+import { codeOf, masterKeys, type Rig, startRig } from './fixtures/rounds-rig.ts'
 
 t.setTimeout(180_000)
 
@@ -158,6 +159,44 @@ t.test('a rewind outlives a replica that dies in it, and counts nothing twice', 
     })
     await rig.start()
     t.match(await rewinding, { seen: published, repaired: 0, unchanged: published, parked: 0 })
+  } finally {
+    child.kill('SIGKILL')
+  }
+})
+
+t.test('a stop of a player that was stored is carried out, whatever dies', async (t) => {
+  const rig = await startRig(t, { running: false })
+  const child = spawnService(rig, 'rounds.stop-stored')
+  try {
+    const player_id = 'stopped'
+    const mines = await waitFor(() => rig.openSession({ player_id, game: 'mines' }), {
+      timeoutMs: 20_000,
+      what: 'the service answers',
+      everyMs: 100,
+    })
+    const { round_id } = await rig.play(mines)
+    const died = once(child, 'exit')
+    await t.rejects(
+      rig.bus.call(playerEndpoints.stopPlayer.call, {
+        caller: rig.caller(),
+        params: { player_id },
+        query: {},
+        body: { reason: 'self-exclusion' },
+      }),
+    )
+    const [, signal] = await died
+    t.equal(signal, 'SIGKILL')
+    await rig.start()
+    const ended = await waitFor(
+      async () => {
+        const round = await rig.round(round_id)
+        return round.status === 'VOIDED' ? round : null
+      },
+      { timeoutMs: 20_000, what: 'the open round is ended', everyMs: 100 },
+    )
+    t.equal(ended.end_reason, 'abandoned')
+    t.equal(await codeOf(rig.play(mines)), 'PLAYER_BLOCKED')
+    t.equal(await codeOf(rig.openSession({ player_id })), 'PLAYER_BLOCKED')
   } finally {
     child.kill('SIGKILL')
   }

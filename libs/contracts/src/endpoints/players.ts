@@ -1,16 +1,19 @@
 import { z } from 'zod'
-import { defineEndpoint, everybody } from '../endpoint.ts'
+import { defineEndpoint, everybody, forDashboard, sessionClosers } from '../endpoint.ts'
+import { stopCreateSchema, stopLiftSchema, stopSchema } from '../objects/player-stop.ts'
 import { nonceSchema, playerSchema } from '../objects/player.ts'
 import { accountMode, gameSlug, pageOf, pageQuery, playerId } from '../primitives.ts'
 
-/** Routes of the dashboard about one player, which rounds answers. Source: docs/contract.md, section 3. */
+/** Routes about one player, which rounds answers. Source: docs/contract.md, sections 3 and 4. */
 
 const nonceText = z.string().regex(/^[1-9][0-9]{0,14}$/, 'must be a whole number from 1')
+
+const playerParam = z.strictObject({ player_id: playerId })
 
 export const getPlayer = defineEndpoint('GET /v1/dashboard/players/{player_id}', {
   access: everybody,
   subject: 'rounds.v1.player.show-for-dashboard',
-  params: z.strictObject({ player_id: playerId }),
+  params: playerParam,
   query: z.strictObject({ environment: accountMode.optional() }),
   reply: playerSchema,
 })
@@ -31,3 +34,29 @@ export const listNonces = defineEndpoint('GET /v1/dashboard/players/{player_id}/
     }),
   reply: pageOf(nonceSchema),
 })
+
+// Stops
+export const stopPlayer = defineEndpoint('POST /v1/players/{player_id}/stop', {
+  access: { 'operator-api': 'sessions:write' },
+  subject: 'rounds.v1.player.stop',
+  params: playerParam,
+  body: stopCreateSchema,
+  reply: stopSchema,
+})
+export const liftStop = defineEndpoint('POST /v1/players/{player_id}/stop/lift', {
+  access: { 'operator-api': 'sessions:write' },
+  subject: 'rounds.v1.player.lift-stop',
+  params: playerParam,
+  body: stopLiftSchema,
+  reply: stopSchema,
+})
+export const listStops = defineEndpoint('GET /v1/players/{player_id}/stops', {
+  access: { 'operator-api': 'sessions:read' },
+  subject: 'rounds.v1.player.stops',
+  params: playerParam,
+  query: z.strictObject(pageQuery),
+  reply: pageOf(stopSchema),
+})
+export const dashboardStopPlayer = forDashboard(stopPlayer, sessionClosers)
+export const dashboardLiftStop = forDashboard(liftStop, sessionClosers)
+export const dashboardListStops = forDashboard(listStops, everybody)

@@ -36,6 +36,7 @@ const byName: Readonly<Record<string, unknown>> = {
   brand_id: `brd_${ulid}`,
   brand: `brd_${ulid}`,
   grant_id: `frb_${ulid}`,
+  stop_id: `stp_${ulid}`,
   user_id: `usr_${ulid}`,
   view_id: `viw_${ulid}`,
   page: '/rounds',

@@ -31,6 +31,11 @@ const grants = {
   errors: [...gameStates, 'CURRENCY_NOT_SUPPORTED', 'BET_LIMIT_EXCEEDED', 'CONFLICT'],
   idempotent: true,
 } as const
+const stops = {
+  example: { reason: 'self-exclusion', until: '2027-05-20T00:00:00.000Z' },
+  errors: ['CONFLICT'],
+} as const
+const lifts = { example: { reason: 'the exclusion has ended' }, errors: ['CONFLICT'] } as const
 
 /**
  * Sessions, rounds, games, movements, free bets and reports. Source: docs/contract.md, sections 3 to 5 and
@@ -49,6 +54,7 @@ export const playRoutes: readonly RouteEntry[] = [
       'BRAND_NOT_FOUND',
       'CURRENCY_NOT_SUPPORTED',
       'WALLET_NOT_CONFIGURED',
+      'PLAYER_BLOCKED',
       'CONFLICT',
     ],
     idempotent: true,
@@ -110,6 +116,12 @@ export const playRoutes: readonly RouteEntry[] = [
   forwarded(rounds.dashboardGetRound, 'One round', { ...byId, notFound: 'ROUND_NOT_FOUND' }),
 
   forwarded(players.getPlayer, 'One player: games, sessions, free bets and the sums of 30 days'),
+  forwarded(players.stopPlayer, 'Stop a player: no new stake in any game', stops),
+  forwarded(players.liftStop, 'Let a stopped player play again', lifts),
+  forwarded(players.listStops, 'Stops of a player, newest first'),
+  forwarded(players.dashboardStopPlayer, 'Stop a player: no new stake in any game', stops),
+  forwarded(players.dashboardLiftStop, 'Let a stopped player play again', lifts),
+  forwarded(players.dashboardListStops, 'Stops of a player, newest first'),
   forwarded(players.listNonces, 'Each nonce of a player in a game, with commitment and round', {
     errors: ['GAME_NOT_FOUND'],
   }),

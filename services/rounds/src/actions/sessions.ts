@@ -14,10 +14,12 @@ import { presentSession, sessionCreatedData } from '../records/present-session.t
 import { abandonedAt } from '../rules/due-at.ts'
 import { assertCurrency, judgeAmount, narrow, readAmount } from '../rules/limits.ts'
 import { assertRealMoney } from '../rules/live-rules.ts'
+import { playerStopped } from '../rules/stop.ts'
 import { scopeKey, sequenceKey } from '../storage/round-document.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
 import type { OfferedGame } from './games.ts'
 import type { Parts } from './parts.ts'
+import type { PlayerStops } from './player-stops.ts'
 import { readWindow } from './read-window.ts'
 
 type ListQuery = z.output<typeof listSessions.query>
@@ -34,6 +36,7 @@ export function createSessions({
   audit,
   cursors,
   outbox,
+  stops,
   clock,
   newId,
   scaleMs,
@@ -42,12 +45,14 @@ export function createSessions({
   'keys' | 'sessions' | 'rounds' | 'access' | 'audit' | 'cursors' | 'clock' | 'newId' | 'scaleMs'
 > & {
   outbox: Pick<Outbox, 'relay'>
+  stops: Pick<PlayerStops, 'inForce'>
 }) {
   return { open, close, find, list, currenciesInUse: sessions.currenciesInUse }
 
   /**
    * Opens a session, or answers the session that was opened under the same idempotency key. Checks in order:
-   * decimals, game, currency, brand, limits, reality check, real-money rules. Source: docs/contract.md, sections
+   * decimals, game, currency, brand, limits, reality check, real-money rules, a stop of
+   * the player. Source: docs/contract.md, sections
    * 1, 3, 4 and 12.
    */
   async function open(caller: Caller, body: SessionBody): Promise<SessionDocument> {
@@ -68,6 +73,8 @@ export function createSessions({
     const limits = readLimits(body, game)
     const protection = protectionOf(body, account)
     assertRealMoney(scope.environment, account)
+    const stop = await stops.inForce(scope, body.player_id)
+    if (stop !== null) throw playerStopped(stop.endsAt)
 
     const session = {
       _id: await keys.claim(caller, creation, () => newId('ses')),
@@ -95,7 +102,11 @@ export function createSessions({
     const opened = await sessions.insert(session, event)
     await failpoint('rounds.session-stored')
     void outbox.relay(opened._id, opened.outbox)
-    return opened
+    // A stop that began meanwhile may have looked at the player's sessions before this one was there.
+    const late = await stops.inForce(scope, body.player_id)
+    if (late === null) return opened
+    await sessions.stopAll(scope, body.player_id, { id: late._id, endsAt: late.endsAt }, clock.now())
+    throw playerStopped(late.endsAt)
   }
 
   /**

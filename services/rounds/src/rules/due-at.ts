@@ -42,6 +42,11 @@ export function isRecent(at: Date, now: Date, ms: number): boolean {
   return Math.abs(now.getTime() - at.getTime()) < ms
 }
 
+/** The end of a sitting whose open round counts as abandoned at `at`. */
+export function sittingAbandonedAt(at: Date, scaleMs: (ms: number) => number): Date {
+  return new Date(at.getTime() - scaleMs(afterSessionMs))
+}
+
 /** The time at which an open round that we play counts as abandoned. Source: docs/contract.md, section 4. */
 export function abandonedAt(
   round: Pick<RoundState, 'lastActionAt' | 'sittingEndsAt'>,

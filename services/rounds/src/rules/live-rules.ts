@@ -1,17 +1,19 @@
 import type { Account, Caller } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { assertCurrency } from './limits.ts'
+import { playerStopped } from './stop.ts'
 
 /**
  * Refuses a new stake in a session that is over, or that the account may not take now.
- * @throws ServiceError SESSION_CLOSED, SESSION_EXPIRED, the refusals of `assertRealMoney`,
- * CURRENCY_NOT_SUPPORTED, in this order
+ * @throws ServiceError PLAYER_BLOCKED where a stop of the player closed it, SESSION_CLOSED, SESSION_EXPIRED,
+ * the refusals of `assertRealMoney`, CURRENCY_NOT_SUPPORTED, in this order
  */
 export function assertMayPlay(
   { scope, account }: Pick<Caller, 'scope' | 'account'>,
-  session: { readonly expiresAt: Date; readonly closedAt: Date | null; readonly currency: string },
+  session: SessionTimes & { readonly currency: string; readonly stop?: { readonly endsAt: Date } },
   now: Date,
 ): void {
+  if (session.stop !== undefined && now < session.stop.endsAt) throw playerStopped(session.stop.endsAt)
   assertSessionOpen(session, now)
   assertRealMoney(scope.environment, account)
   assertCurrency(session.currency, account)

@@ -38,6 +38,8 @@ export type SessionDocument = {
   realityCheckS?: number
   /** The last reality check that the player answered by going on; absent before the first. */
   realityCheckedAt?: Date
+  /** The stop of the player that closed it; absent for other sessions, and once the stop is lifted. */
+  stop?: { id: string; endsAt: Date }
   createdAt: Date
   expiresAt: Date
   closedAt: Date | null
@@ -100,6 +102,32 @@ export function createSessionsStore({ db }: { db: Db }) {
         { returnDocument: 'after' },
       )
       return closed ?? sessions.findOne({ _id: sessionId, scope: scopeKey(scope) })
+    },
+
+    /** Closes the player's active sessions for a stop, and gives all that it closed its end. */
+    async stopAll(
+      scope: Scope,
+      playerId: string,
+      stop: NonNullable<SessionDocument['stop']>,
+      now: Date,
+    ): Promise<void> {
+      const ofPlayer = { scope: scopeKey(scope), playerId }
+      await sessions.updateMany(
+        { ...ofPlayer, closedAt: null, expiresAt: { $gt: now } },
+        { $set: { closedAt: now, stop }, $inc: { version: 1 } },
+      )
+      await sessions.updateMany(
+        { ...ofPlayer, 'stop.id': stop.id, 'stop.endsAt': { $lt: stop.endsAt } },
+        { $set: { stop }, $inc: { version: 1 } },
+      )
+    },
+
+    /** Takes a lifted stop from the sessions that it closed; they stay closed. */
+    async forgetStop(scope: Scope, playerId: string, stopId: string): Promise<void> {
+      await sessions.updateMany(
+        { scope: scopeKey(scope), playerId, 'stop.id': stopId },
+        { $unset: { stop: '' }, $inc: { version: 1 } },
+      )
     },
 
     /** Keeps that the player went on after a reality check. Null for an unknown or closed session. */

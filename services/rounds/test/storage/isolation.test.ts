@@ -25,6 +25,7 @@ import { sequenceKey, scopeKey } from '../../src/storage/round-document.ts'
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
 import { createSessionsStore, sessionIndexes } from '../../src/storage/sessions-store.ts'
 import { createSpendsStore } from '../../src/storage/spends-store.ts'
+import { createStopsStore, stopIndexes } from '../../src/storage/stops-store.ts'
 
 const entryOf = () => sampleAuditEntry()
 
@@ -50,6 +51,7 @@ await ensureIndexes(db, {
   sessions: sessionIndexes,
   grants: grantIndexes,
   paces: paceIndexes,
+  player_stops: stopIndexes,
   ...reportIndexes,
 })
 const refusal = {
@@ -61,8 +63,20 @@ const refusal = {
 } as const
 const creation = { list: 'free-bets', body: {}, now }
 const stores = storesOf(db)
-const { commitments, games, grants, keys, paces, players, refusals, reports, rounds, sessions, spends } =
-  stores
+const {
+  commitments,
+  games,
+  grants,
+  keys,
+  paces,
+  players,
+  refusals,
+  reports,
+  rounds,
+  sessions,
+  spends,
+  stops,
+} = stores
 const ids = await makeThings()
 
 type Ids = typeof ids
@@ -86,6 +100,8 @@ await holdIsolation(t, {
     openId: newId('rnd'),
     transactionId: newId('bet'),
     grantId: newId('grt'),
+    stopId: newId('stp'),
+    stoppedId: 'nobody who was stopped',
     sealedSeed: ids.sealedSeed,
     nonce: 7,
     refusedId: newId('bet'),
@@ -200,11 +216,27 @@ await holdIsolation(t, {
     createSpendsStore: table(spends, {
       of: scoped((scope, { sessionId }) => spends.of(scope, sessionId)),
     }),
+    createStopsStore: table(stops, {
+      current: scoped((scope, { playerId }) => stops.current(scope, playerId)),
+      begin: internal('player-stops.ts; scope of the caller, id ours'),
+      extend: scoped((scope, { stopId }) =>
+        stops.extend(scope, stopId, { reason: 'longer', until: dayEnd, endsAt: dayEnd }, now, null),
+      ),
+      lift: scoped((scope, { playerId }) => stops.lift(scope, playerId, now, 'over', null)),
+      list: scoped((scope, { playerId }) => stops.list(scope, playerId, page)),
+      findDue: internal('player-stops.ts for the worker, which works for all accounts and answers no caller'),
+      postpone: internal('player-stops.ts, with a stop of `findDue`'),
+      settle: internal('player-stops.ts, with a stop of `findDue`'),
+    }),
     createSessionsStore: table(sessions, {
       collection: internal(relayed),
       insert: internal('sessions.ts; scope of the caller, id ours or claimed under a key of that scope'),
       find: scoped((scope, { sessionId }) => sessions.find(scope, sessionId)),
       close: scoped((scope, { sessionId }) => sessions.close(scope, sessionId, later)),
+      stopAll: scoped((scope, { playerId, stopId }) =>
+        sessions.stopAll(scope, playerId, { id: stopId, endsAt: dayEnd }, now),
+      ),
+      forgetStop: scoped((scope, { stoppedId, stopId }) => sessions.forgetStop(scope, stoppedId, stopId)),
       keepRealityCheck: scoped((scope, { sessionId }) => sessions.keepRealityCheck(scope, sessionId, now)),
       list: scoped((scope, { playerId }) => sessions.list(scope, { playerId }, { ...page, now })),
       currenciesInUse: accountWide(({ operatorId }) => sessions.currenciesInUse(operatorId, now)),
@@ -252,6 +284,7 @@ function storesOf(db: Db) {
     rounds: createRoundsStore({ db }),
     sessions: createSessionsStore({ db }),
     spends: createSpendsStore({ db }),
+    stops: createStopsStore({ db }),
   }
 }
 
@@ -260,7 +293,7 @@ function storesOf(db: Db) {
  * uses.
  */
 async function makeThings() {
-  const { commitments, games, grants, keys, paces, refusals, reports, rounds, sessions } = stores
+  const { commitments, games, grants, keys, paces, refusals, reports, rounds, sessions, stops } = stores
   const keyOfOwner = 'key-of-the-owner'
   const playerId = 'player-of-the-owner'
   const scope = scopeKey(owner)
@@ -317,6 +350,20 @@ async function makeThings() {
     ...{ remaining: 2, uses: [], createdAt: now, endsAt: dayEnd, expiresAt: null, cancelledAt: null },
   })
   await grants.use(owner, grantId, open.id, now)
+  const stopId = newId('stp')
+  const stop = {
+    reason: 'a test',
+    from: now,
+    until: later,
+    endsAt: later,
+    dueAt: now,
+    inForce: true,
+  } as const
+  const unsettled = { liftedAt: null, liftReason: null, roundsEndedAt: null, lastBet: null }
+  await stops.begin({ _id: stopId, scope, ...owner, playerId, ...stop, ...unsettled }, null)
+  const stoppedId = 'stopped-player-of-the-owner'
+  await sessions.insert({ ...opened, _id: newId('ses'), playerId: stoppedId }, event)
+  await sessions.stopAll(owner, stoppedId, { id: stopId, endsAt: later }, now)
   await paces.start(owner, playerId, { startedAt: atPresent, startedBy: 'dice/first' }, dayStart)
   await games.change(owner.operatorId, game, { enabled: false, limits: [] }, now, entryOf)
   const refusedId = newId('bet')
@@ -325,6 +372,7 @@ async function makeThings() {
   return {
     refusedId,
     keyOfOwner,
+    ...{ stopId, stoppedId },
     ...{ playerId, sessionId: session._id, openId: open.id, grantId, sealedSeed: open.sealedSeed, nonce: 2 },
     transactionId: open.stakes[0]?.transactionId ?? '',
   }

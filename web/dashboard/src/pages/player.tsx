@@ -13,6 +13,7 @@ import { Page } from '../parts/page.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { PlayerForm } from './player-form.tsx'
+import { PlayerStops } from './player-stops.tsx'
 import { roundList } from './round-list.tsx'
 
 const fields = { player_id: z.string().max(128) }
@@ -40,19 +41,24 @@ function OnePlayer({ playerId }: { playerId: string }) {
   const { environment } = useDashboard()
   const read = useRead(playerSchema, `dashboard/players/${encodeURIComponent(playerId)}`, { environment })
   return (
-    <Panel read={read}>
-      {(player) => (
-        <>
-          <PlayerFacts of={player} />
-          <h2>Games</h2>
-          <PlayedGames of={player} />
-          <h2>Money of the last 30 days</h2>
-          <Sums of={player} />
-          <h2>Rounds</h2>
-          <ListView label="Rounds" {...roundList} query={{ player_id: playerId }} keeps={kept} />
-        </>
-      )}
-    </Panel>
+    <>
+      <Panel read={read}>
+        {(player) => (
+          <>
+            <PlayerFacts of={player} />
+            <PlayerStops playerId={playerId} />
+            <h2>Games</h2>
+            <PlayedGames of={player} />
+            <h2>Money of the last 30 days</h2>
+            <Sums of={player} />
+            <h2>Rounds</h2>
+            <ListView label="Rounds" {...roundList} query={{ player_id: playerId }} keeps={kept} />
+          </>
+        )}
+      </Panel>
+      {/* Somebody can be stopped before the first session. */}
+      {read.isError && <PlayerStops playerId={playerId} />}
+    </>
   )
 }
 

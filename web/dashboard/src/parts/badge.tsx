@@ -22,6 +22,7 @@ const tones: Readonly<Record<string, string>> = {
   MISSING: 'problem',
   MISMATCH: 'problem',
   REVOKED: 'problem',
+  IN_FORCE: 'problem',
 }
 
 /** A status in its colour; the word alone says it all. */

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import {
+  amount,
+  currency,
+  eventEnvironment,
+  gameSlug,
+  instant,
+  playerId,
+  roundId,
+  sessionId,
+  stopId,
+} from '../primitives.ts'
+
+/** Stops of players. Source: docs/contract.md, section 4, "Stops". */
+
+const reason = z.string().min(1).max(500)
+
+export const stopCreateSchema = z.strictObject({ reason, until: instant.optional() })
+export const stopLiftSchema = z.strictObject({ reason })
+
+export const stopStatus = z.enum(['IN_FORCE', 'OVER', 'LIFTED'])
+
+export const stopSchema = z.strictObject({
+  stop_id: stopId,
+  status: stopStatus,
+  player_id: playerId,
+  environment: eventEnvironment,
+  reason,
+  from: instant,
+  /** Null for a stop that holds until it is lifted. */
+  until: instant.nullable(),
+  lifted_at: instant.nullable(),
+  lift_reason: reason.nullable(),
+  /** When no round that the service drives was left open; null before. */
+  rounds_ended_at: instant.nullable(),
+  /** The last round for which a stake was taken, or a free bet used. Null before `rounds_ended_at`, and for none. */
+  last_bet: z
+    .strictObject({
+      round_id: roundId,
+      session_id: sessionId,
+      game: gameSlug,
+      stake: amount,
+      currency,
+      at: instant,
+    })
+    .nullable(),
+})
+export type PlayerStop = z.infer<typeof stopSchema>

@@ -23,6 +23,7 @@ import {
   createSweepRounds,
 } from '@pitboss/rounds/actions/recover-round'
 import { presentRound } from '@pitboss/rounds/records/present-round'
+import { rememberLast } from '@pitboss/rounds/storage/remember-last'
 import { sequenceKey } from '@pitboss/rounds/storage/round-document'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
 import { createSettleRound } from '@pitboss/rounds/actions/settle-round'
@@ -48,7 +49,7 @@ export function startRounds(
   const { timeline, rounds: model, stream, bus, mistake, has, newId, newUuid, scaleMs, onError } = world
   const clock = { now: machine.now }
   const { rounds: mistakenRounds = same, grants: mistakenGrants = same } = mistake
-  const rounds = mistakenRounds(roundsStoreWith(model.storeOf(machine), has))
+  const rounds = rememberLast(mistakenRounds(roundsStoreWith(model.storeOf(machine), has)), clock)
   const commitments = commitmentsWith(model.commitmentsOf(machine), has)
   const grants = mistakenGrants(grantsWith(world.grants.storeOf(machine), has))
   const outbox = createRelay({

@@ -82,6 +82,7 @@ import { createGrantsStore, grantIndexes, type GrantsStore } from './storage/gra
 import { createKeysStore } from './storage/keys-store.ts'
 import { createPacesStore, paceIndexes } from './storage/paces-store.ts'
 import { createRefusalsStore, type RefusalsStore } from './storage/refusals-store.ts'
+import { rememberLast } from './storage/remember-last.ts'
 import { createReportsStore, reportIndexes, type ReportsStore } from './storage/reports-store.ts'
 import { createRoundsStore, roundIndexes, type RoundsStore } from './storage/rounds-store.ts'
 import { sealedPlaces } from './storage/sealed-places.ts'
@@ -191,7 +192,7 @@ export async function startRounds({
     ...{ clock, newId, logger },
   })
   const base = {
-    rounds: wrap.rounds?.(roundsStore) ?? roundsStore,
+    rounds: rememberLast(wrap.rounds?.(roundsStore) ?? roundsStore, clock),
     refusals: wrap.refusals?.(refusalsStore) ?? refusalsStore,
     grants: wrap.grants?.(grantsStore) ?? grantsStore,
     rules: wrap.rules ?? transition,

@@ -15,13 +15,13 @@ import { watchMessages } from './fixtures/watch-messages.ts'
  */
 const budgets = {
   won: {
-    commands: 13,
+    commands: 12,
     requests: 3,
     events: 4,
     versions: { rounds: 5, movements: 6, commitments: 1, events: 4, deliveries: 12, endpoints: 6 },
   },
   lost: {
-    commands: 8,
+    commands: 7,
     requests: 2,
     events: 3,
     versions: { rounds: 4, movements: 3, commitments: 1, events: 3, deliveries: 9, endpoints: 4 },

@@ -31,6 +31,7 @@ import {
   createShowPlayer,
 } from './actions/player.ts'
 import { createGameAccess, createGames } from './actions/games.ts'
+import { createCommitAhead } from './actions/commit-ahead.ts'
 import { createSessions } from './actions/sessions.ts'
 import { createFreeBets } from './actions/free-bets.ts'
 import { createEndAsTold } from './actions/end-as-told.ts'
@@ -206,7 +207,8 @@ export async function startRounds({
     ...{ sessions, reports, catalogue, audit, clock, newId, logger },
   }
   if (registry !== undefined) registerMetrics(registry, base.rounds)
-  const actor = createRoundActor({ ...base, outbox: roundOutbox, mailbox: createMailbox() })
+  const ahead = createCommitAhead(base)
+  const actor = createRoundActor({ ...base, ahead, outbox: roundOutbox, mailbox: createMailbox() })
   const acting = { ...base, actor, access: createGameAccess(base), players: createPlayerAccess(base) }
   const { settleRound, voidStake } = createSettleRound(acting)
   const parts = {
@@ -283,6 +285,7 @@ export async function startRounds({
       await sweeper.stop()
       await stopSettler.stop()
       await projector.stop()
+      await ahead.stop()
       await Promise.all(stopOutboxes.map((stop) => stop()))
     },
   }

@@ -4,6 +4,7 @@ import { getPlayer, listNonces } from '@pitboss/contracts/endpoints/players'
 import { opsSkipNonces } from '@pitboss/contracts/calls/rounds'
 import type { Caller } from '@pitboss/contracts/caller'
 import { verifyRound } from '@pitboss/fairness/verify-round'
+import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { codeOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
 
@@ -116,24 +117,30 @@ t.test('an open round shows neither seed nor outcome', async (t) => {
 t.test('a place that is held is told apart from a round that is missing', async (t) => {
   const player_id = 'a restored one'
   const session = await rig.openSession({ player_id })
+  /** Behind each end the next nonce is committed to. */
+  const committed = (next: string) => waitFor(async () => (await nonces(player_id))[0] === next)
   for (let nonce = 1; nonce <= 3; nonce++) await rig.play(session)
+  await committed('4 SHOWN')
   await rig.storage.db.collection('rounds').deleteMany({ playerId: player_id, nonce: { $in: [2, 3] } })
   await rig.bus.call(opsSkipNonces, {
     ...{ order: { by: 'ann', reason: 'restored', dryRun: false }, scope: rig.scope },
-    rounds: [{ round_id: 'rnd_lost', player_id, game: 'dice', currency: 'USD', nonce: 5 }],
+    rounds: [{ round_id: 'rnd_lost', player_id, game: 'dice', currency: 'USD', nonce: 6 }],
   })
   await rig.play(session)
+  await committed('8 SHOWN')
   t.strictSame(await nonces(player_id), [
-    '6 PLAYED',
-    '5 SKIPPED',
+    '8 SHOWN',
+    '7 PLAYED',
+    '6 SKIPPED',
+    '5 MISSING',
     '4 MISSING',
     '3 MISSING',
     '2 MISSING',
     '1 PLAYED',
   ])
-  const [, skipped, never, lost] = (await book(player_id)).data
+  const [, , skipped, never, lost] = (await book(player_id)).data
   t.strictSame([skipped?.round, never?.round, lost?.round], [null, null, null])
   t.equal(never?.commitment, null)
   t.match(lost?.commitment, { server_seed_hash: /^[0-9a-f]{64}$/ }, 'what was committed to stays on record')
-  t.match((await player(player_id)).games, [{ game: 'dice', last_nonce: 6 }])
+  t.match((await player(player_id)).games, [{ game: 'dice', last_nonce: 7 }])
 })

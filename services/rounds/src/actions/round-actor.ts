@@ -25,6 +25,7 @@ import { hasMovement, isUnfinished, openMovementIds, type RoundState } from '../
 import { transition } from '../rules/transition.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
 import { sequenceOf, type RoundWrite, scopeOf, type StoredRound } from '../storage/round-document.ts'
+import type { CommitAhead } from './commit-ahead.ts'
 import type { Parts } from './parts.ts'
 
 export type RoundActorDeps = Pick<
@@ -35,6 +36,8 @@ export type RoundActorDeps = Pick<
   wallet: Pick<WalletClient, 'show'>
   outbox: Pick<Outbox, 'relay'>
   mailbox: Mailbox
+  /** Makes the commitment of the next nonce when a round has ended; none: it is made with the stake. */
+  ahead?: Pick<CommitAhead, 'after'>
   /** The rules; others than the real ones are for showing that wrong ones would be noticed. */
   rules?: typeof transition
 }
@@ -53,6 +56,7 @@ export function createRoundActor({
   outbox,
   catalogue,
   mailbox,
+  ahead,
   clock,
   newId,
   scaleMs,
@@ -243,6 +247,7 @@ export function createRoundActor({
     waiting?: StoredRound['outbox'],
   ): void {
     changes.set(round.id, round.updatedAt)
+    ahead?.after(round)
     if (events.length > 0) void outbox.relay(round.id, waiting)
     if (!isUnfinished(round)) logger.info(roundEndedLine(round, message.type), 'round.ended')
   }

@@ -51,6 +51,9 @@ export function createCommitmentsStore({
   /** The commitments seen last. They never change, so none is ever stale. */
   const known = new BoundedMap<string, Commitment>(knownMax)
 
+  /** Those that are being made, for requests that come meanwhile. */
+  const making = new Map<string, Promise<Commitment>>()
+
   async function create(_id: string, sequence: string, nonce: number, createdAt: Date): Promise<Commitment> {
     const seed = newSeed()
     const sealedSeed = secretBox.seal(seed, _id)
@@ -68,9 +71,17 @@ export function createCommitmentsStore({
     /** The commitment of this nonce, made now if there is none. The first write decides it for ever. */
     async ensure(sequence: string, nonce: number, now: Date): Promise<Commitment> {
       const _id = idOf(sequence, nonce)
-      const commitment = known.get(_id) ?? (await create(_id, sequence, nonce, now))
-      known.set(_id, commitment)
-      return commitment
+      const seen = known.get(_id)
+      if (seen !== undefined) return seen
+      const made = making.get(_id) ?? create(_id, sequence, nonce, now)
+      making.set(_id, made)
+      try {
+        const commitment = await made
+        known.set(_id, commitment)
+        return commitment
+      } finally {
+        making.delete(_id)
+      }
     },
 
     /**

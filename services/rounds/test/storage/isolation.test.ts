@@ -256,6 +256,7 @@ await holdIsolation(t, {
       'writtenRound',
       'decodeRound',
       'stakeRangeOf',
+      'rememberLast',
     ],
     ...[
       'assertSeedsOpen',

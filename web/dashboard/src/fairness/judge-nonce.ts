@@ -25,7 +25,7 @@ export function judgeNonce({ nonce, state, commitment, round }: Nonce): Judgemen
     ...{ nonce, verdict, words },
     roundId: round?.round_id ?? null,
   })
-  if (state === 'SHOWN') return judged('open', 'Shown to the player, and no bet yet.')
+  if (state === 'SHOWN') return judged('open', 'Committed to, and no bet yet.')
   if (state === 'SKIPPED' || state === 'MISSING') return judged('gap', gaps[state])
   if (round === null) return judged('mismatch', 'It counts as played, and no round came with it.')
   const { fairness } = round

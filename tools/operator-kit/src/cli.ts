@@ -5,6 +5,7 @@ import { certifyWallet } from './certify-wallet/certify-wallet.ts'
 import { reportCertification } from './commands/certification-output.ts'
 import { listenCommand } from './commands/listen-command.ts'
 import { type ReconcileOptions, reconcileCommand } from './commands/reconcile-command.ts'
+import { type ReturnsOptions, returnsCommand } from './commands/returns-command.ts'
 import { verifyCommand } from './commands/verify-command.ts'
 
 /** Apart from what 1 means to the commands: a wallet that is not certified, a round that is not valid. */
@@ -89,6 +90,21 @@ program
   .option('--json', 'print the comparison as JSON', false)
   .action(async (options: ReconcileOptions) => {
     process.exitCode = await reconcileCommand(options)
+  })
+
+program
+  .command('returns')
+  .description(
+    'judge the returns to players and the draws of your finished rounds; exit code 0 nothing is wrong, 1 an alarm',
+  )
+  .requiredOption(
+    '--events <path>',
+    'events or rounds as JSON lines, or a folder that `pitboss listen --save` wrote',
+  )
+  .option('--svg <file>', 'draw the bands of the bets with most rounds')
+  .option('--json', 'print the report as JSON', false)
+  .action(async (options: ReturnsOptions) => {
+    process.exitCode = await returnsCommand(options)
   })
 
 for (const command of [program, ...program.commands]) command.exitOverride()

@@ -1,8 +1,5 @@
-import { createReadStream } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { z } from 'zod'
+import { readLines } from '../shared/read-lines.ts'
 
 const idPattern = /\bevt_[0-9a-hjkmnp-tv-z]{26}\b/
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -39,22 +36,12 @@ export type LocalEvents = { readonly events: readonly LocalEvent[]; readonly lin
 export async function readLocalEvents(path: string): Promise<LocalEvents> {
   const events = new Map<string, LocalEvent>()
   let linesWithoutId = 0
-  for (const file of await filesOf(path)) {
-    for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
-      if (line.trim() === '') continue
-      const event = readLine(line)
-      if (event === null) linesWithoutId += 1
-      else if (event !== 'test' && !events.has(event.id)) events.set(event.id, event)
-    }
+  for await (const line of readLines(path)) {
+    const event = readLine(line)
+    if (event === null) linesWithoutId += 1
+    else if (event !== 'test' && !events.has(event.id)) events.set(event.id, event)
   }
   return { events: [...events.values()], linesWithoutId }
-}
-
-async function filesOf(path: string): Promise<string[]> {
-  if (!(await stat(path)).isDirectory()) return [path]
-  const names = (await readdir(path)).filter((name) => /\.(jsonl|json|csv)$/.test(name)).toSorted()
-  if (names.length === 0) throw new Error(`${path} has no .jsonl, .json or .csv file`)
-  return names.map((name) => join(path, name))
 }
 
 function readLine(line: string): LocalEvent | 'test' | null {

@@ -1,0 +1,76 @@
+import { parseArgs } from 'node:util'
+import { alarmAt, noticedWithin } from '@pitboss/fairness/returns/evidence'
+import { errorBudget } from '@pitboss/fairness/returns/return-watch'
+import { watchedBet, watchInstallation } from './returns/watch-installation.ts'
+
+const usage = `Usage: npm run --silent returns -- [--installations N] [--rounds N] [--wrong N]
+
+  --installations N   how many fair installations (default 1000)
+  --rounds N          rounds of each (default 1000000)
+  --wrong N           how many installations with each error (default 40)
+
+Simulates installations whose returns are watched after each round: how often a fair one raises an alarm, and after how many
+rounds an error is noticed. Exit code 1 when fair ones raise more alarms than the error budget allows, or an error stays unseen.
+`
+const { values } = parseArgs({
+  options: {
+    help: { type: 'boolean', short: 'h', default: false },
+    installations: { type: 'string', default: '1000' },
+    rounds: { type: 'string', default: '1000000' },
+    wrong: { type: 'string', default: '40' },
+  },
+})
+const [installations, rounds, wrong] = [values.installations, values.rounds, values.wrong].map(Number)
+const readable = [installations, rounds, wrong].every(
+  (count) => Number.isSafeInteger(count) && Number(count) > 0,
+)
+if (values.help || !readable) {
+  process.stdout.write(usage)
+  process.exit(values.help ? 0 : 2)
+}
+process.exitCode = main(Number(installations), Number(rounds), Number(wrong)) ? 0 : 1
+
+function main(installations: number, rounds: number, wrong: number): boolean {
+  const everyMs = 5000
+  let saidAt = performance.now()
+  let alarmed = 0
+  for (let seed = 1; seed <= installations; seed++) {
+    if (watchInstallation(rounds, seed).alarms > 0) alarmed += 1
+    if (performance.now() - saidAt < everyMs) continue
+    saidAt = performance.now()
+    process.stderr.write(`${seed} of ${installations} fair installations, ${alarmed} with an alarm\n`)
+  }
+  const allowed = allowedAlarms(installations)
+  say(
+    `fair: ${alarmed} of ${installations} installations of ${rounds} rounds raised an alarm; the budget is ${errorBudget}, so up to ${allowed} are within chance`,
+  )
+  const seen = [-0.5, 0.5].map((points) => sayNoticed(points, wrong))
+  return alarmed <= allowed && seen.every((all) => all)
+}
+
+/** Prints when an error of the first bet was noticed; false when it was not each time. */
+function sayNoticed(points: number, wrong: number): boolean {
+  const { chance, rtp, every } = watchedBet
+  const expected = noticedWithin(chance, chance * (1 + points / 100 / rtp), alarmAt(1, errorBudget))
+  const bets: number[] = []
+  for (let seed = 1; seed <= wrong; seed++) {
+    const { firstAt } = watchInstallation(4 * expected * every, seed, { points, pushed: 0 })
+    if (firstAt !== null) bets.push(Math.ceil(firstAt / every))
+  }
+  const sorted = bets.toSorted((a, b) => a - b)
+  const median = sorted[Math.floor(sorted.length / 2)]
+  say(
+    `${points > 0 ? '+' : ''}${points} points: ${bets.length} of ${wrong} noticed within ${4 * expected} bets; median ${median}, expected ${expected}`,
+  )
+  return bets.length === wrong
+}
+
+/** The budget's mean and three standard deviations. */
+function allowedAlarms(installations: number): number {
+  const mean = installations * errorBudget
+  return Math.ceil(mean + 3 * Math.sqrt(mean * (1 - errorBudget)))
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

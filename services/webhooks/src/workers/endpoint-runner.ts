@@ -7,6 +7,7 @@ import type { FreshDelivery, OpenEndpointView } from '../actions/endpoint-view.t
 import type { LeasedEndpoint, LeaseEndpoints } from '../actions/lease-endpoints.ts'
 import type { MakeAttempt } from '../actions/make-attempt.ts'
 import type { RecordSuccesses, RecoverOrphans, SettleAttempt } from '../actions/settle-attempt.ts'
+import { createHeldSlots } from './held-slots.ts'
 import type { Slots } from './slots.ts'
 
 /*
@@ -64,6 +65,7 @@ export function runEndpoint(
   const logger = deps.logger.child({ webhook_id: webhookId })
   const signal = createSignal()
   const inFlight = new Map<string, Delivery>()
+  const held = createHeldSlots()
   const work = new Set<Promise<void>>()
   const view = deps.openEndpointView(leased, look, inFlight)
   let stopped = false
@@ -112,7 +114,8 @@ export function runEndpoint(
     const choice = await claimDeliveries.choose({ view, inFlight: flying, probeInFlight, turns, now })
     turns = choice.turns
     const { chosen, nextAt } = choice
-    const granted = slots.take(operatorId, chosen.length, inFlight.size)
+    const holds = { inFlight: inFlight.size, scarceMax: held.scarceMax(now) }
+    const granted = slots.take(operatorId, chosen.length, holds)
     await start(endpoint, chosen.slice(0, granted), now)
     return { nextAt, starved: granted < chosen.length }
   }
@@ -121,7 +124,10 @@ export function runEndpoint(
   async function start(endpoint: Endpoint, taken: readonly Chosen[], now: Date): Promise<void> {
     if (taken.length === 0) return
     view.remove(new Set(taken.map(({ due }) => due._id)))
-    for (const { due } of taken) inFlight.set(due._id, due)
+    for (const { due } of taken) {
+      inFlight.set(due._id, due)
+      held.took(due._id, now)
+    }
     if (taken.some(({ probe }) => probe)) probeInFlight = true
     try {
       for (const one of await claimDeliveries.claim(taken, token, now)) {
@@ -199,6 +205,7 @@ export function runEndpoint(
   function finish({ due, probe }: Chosen): void {
     if (inFlight.get(due._id) !== due) return
     inFlight.delete(due._id)
+    held.gave(due._id, clock.now())
     if (probe) probeInFlight = false
     slots.give(operatorId)
     signal.ring()

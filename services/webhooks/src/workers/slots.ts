@@ -3,16 +3,17 @@ export type Slots = {
   /**
    * Takes up to `wanted` slots. An operator may hold three times what is free, so that others always find
    * room and the share of each gets smaller the more there are. When more than half of either is in use, an
-   * endpoint keeps at most one in flight: a few slow receivers never use up the room of the others.
+   * endpoint has at most `scarceMax` in flight: a few slow receivers never use up the room of the others.
+   * @param inFlight what the endpoint has in flight now
+   * @param scarceMax see `scarceInFlight`
    */
-  take(operatorId: string, wanted: number, inFlightOfEndpoint: number): number
+  take(operatorId: string, wanted: number, endpoint: { inFlight: number; scarceMax: number }): number
   give(operatorId: string): void
   /** Calls `notify` once, when a slot comes free: that of the operator who holds the fewest goes first. */
   notifyWhenFree(operatorId: string, notify: () => void): void
   inFlight(): number
 }
 
-const crowdedInFlightMax = 1
 /** An operator alone comes to three quarters of the room, the second one to three quarters of the rest. */
 const heldPerFree = 3
 
@@ -31,11 +32,11 @@ export function createSlots({ totalMax }: { totalMax: number }): Slots {
   }
 
   return {
-    take(operatorId, wanted, inFlightOfEndpoint) {
+    take(operatorId, wanted, { inFlight, scarceMax }) {
       const room = roomOf(operatorId)
       const used = usedBy(operatorId)
       const crowded = total * 2 > totalMax || used > room
-      const fair = crowded ? Math.max(0, crowdedInFlightMax - inFlightOfEndpoint) : wanted
+      const fair = crowded ? Math.max(0, scarceMax - inFlight) : wanted
       const granted = Math.max(0, Math.min(wanted, room, fair))
       total += granted
       if (used + granted > 0) byOperator.set(operatorId, used + granted)

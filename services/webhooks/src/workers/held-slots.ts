@@ -1,0 +1,51 @@
+/** Weight of the newest attempt in the mean. Source: ours. */
+const weight = 0.25
+/**
+ * What the places of one endpoint may add up to while places are scarce, in milliseconds for which each is held: so
+ * twenty for a receiver that answers within 50 ms, and one for a receiver that takes a second or hangs. Source: ours.
+ */
+const scarceHeldMs = 1000
+
+/** The mean time for which an endpoint holds a place, with one more attempt. @param meanMs null before the first */
+export function withHold(meanMs: number | null, heldMs: number): number {
+  return meanMs === null ? heldMs : meanMs + weight * (heldMs - meanMs)
+}
+
+/**
+ * Attempts that an endpoint may have in flight while places are scarce: the faster it gives places back, the
+ * more; at least one.
+ * @param meanMs of its attempts that have ended; null before the first: it has to show first that it answers
+ * @param oldestMs how long its oldest attempt is in flight; a receiver that has begun to hang shows at once
+ */
+export function scarceInFlight(meanMs: number | null, oldestMs: number): number {
+  if (meanMs === null) return 1
+  return Math.max(1, Math.floor(scarceHeldMs / Math.max(meanMs, oldestMs, 1)))
+}
+
+/** How long one endpoint holds its slots. */
+export type HeldSlots = {
+  took(deliveryId: string, now: Date): void
+  gave(deliveryId: string, now: Date): void
+  /** What it may have in flight while slots are scarce. */
+  scarceMax(now: Date): number
+}
+
+/** Creates the record for an endpoint of which nothing is known yet. */
+export function createHeldSlots(): HeldSlots {
+  /** Since when each is held, the oldest first. */
+  const since = new Map<string, number>()
+  let meanMs: number | null = null
+  return {
+    took: (deliveryId, now) => void since.set(deliveryId, now.getTime()),
+    gave(deliveryId, now) {
+      const taken = since.get(deliveryId)
+      if (taken === undefined) return
+      since.delete(deliveryId)
+      meanMs = withHold(meanMs, now.getTime() - taken)
+    },
+    scarceMax(now) {
+      const [oldest = now.getTime()] = since.values()
+      return scarceInFlight(meanMs, now.getTime() - oldest)
+    },
+  }
+}

@@ -57,6 +57,7 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
     request_logs: {
       by_account: auth('logs-store.ts page'),
       by_credential: auth('logs-store.ts unlink'),
+      by_request: auth('logs-store.ts page'),
       thirty_days: ages,
     },
     audits: {

@@ -105,6 +105,10 @@ export const viewSchema = viewCreateSchema.extend({
 })
 export type View = z.infer<typeof viewSchema>
 
+/** Bounds of what the request log keeps of an answer. */
+export const answerDetailsMax = 20
+export const answerCharactersMax = 300
+
 /** A row of the request log. Source: docs/contract.md, section 3. */
 export const requestLogSchema = z.strictObject({
   request_id: z.string(),
@@ -116,4 +120,19 @@ export const requestLogSchema = z.strictObject({
   latency_ms: z.int(),
   api_key: z.string().nullable(),
   client_address: z.string(),
+  /** What a refused request was told; absent for others, and in rows of earlier releases. */
+  answer: z
+    .strictObject({
+      message: z.string().max(answerCharactersMax),
+      details: z
+        .array(
+          z.strictObject({
+            path: z.string().max(answerCharactersMax),
+            message: z.string().max(answerCharactersMax),
+          }),
+        )
+        .max(answerDetailsMax),
+    })
+    .optional(),
 })
+export type RequestLogRow = z.infer<typeof requestLogSchema>

@@ -60,5 +60,6 @@ function toDocument(row: Row, known: ReadonlySet<string>): RequestLogDocument {
     latencyMs: row.latency_ms,
     apiKey: row.api_key !== null && known.has(row.api_key) ? row.api_key : null,
     clientAddress: row.client_address,
+    ...(row.answer === undefined ? {} : { answer: row.answer }),
   }
 }

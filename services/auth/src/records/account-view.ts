@@ -114,5 +114,6 @@ export function toPublicRequest(row: RequestLogDocument) {
     latency_ms: row.latencyMs,
     api_key: row.apiKey,
     client_address: row.clientAddress,
+    ...(row.answer === undefined ? {} : { answer: row.answer }),
   }
 }

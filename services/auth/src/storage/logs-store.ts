@@ -1,4 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import type { RequestLogRow } from '@pitboss/contracts/objects/account'
 import type { EventEnvironment } from '@pitboss/contracts/primitives'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import { type Db, MongoBulkWriteError } from 'mongodb'
@@ -21,6 +22,8 @@ export type RequestLogDocument = {
   latencyMs: number
   apiKey: string | null
   clientAddress: string
+  /** Absent for requests that were not refused, and in rows of earlier releases. */
+  answer?: NonNullable<RequestLogRow['answer']>
 }
 
 export type RequestLogFilters = {
@@ -28,6 +31,8 @@ export type RequestLogFilters = {
   readonly status?: string | undefined
   readonly method?: string | undefined
   readonly code?: string | undefined
+  readonly request_id?: string | undefined
+  readonly path?: string | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
 }
@@ -69,6 +74,10 @@ export function createRequestLogsStore({ db, cursors }: { db: Db; cursors: Curso
           ...(filters.status === undefined ? {} : { status: Number.parseInt(filters.status, 10) }),
           ...(filters.method === undefined ? {} : { method: filters.method }),
           ...(filters.code === undefined ? {} : { code: filters.code }),
+          ...(filters.request_id === undefined ? {} : { requestId: filters.request_id }),
+          ...(filters.path === undefined
+            ? {}
+            : { path: { $gte: filters.path, $lt: `${filters.path}\uffff` } }),
           ...(Object.keys(window).length === 0 ? {} : { at: window }),
         },
         order: 'order',

@@ -84,3 +84,34 @@ t.test('a window with an end alone begins 7 days before it', async (t) => {
   t.same(await listed({ from: at(8), to: at(0) }), ['end', 'start', 'older'])
   t.same(await listed({}), ['later', 'end', 'start', 'older'])
 })
+
+t.test('a request is found by its id and the beginning of its path, with what it was told', async (t) => {
+  const { bus, callerAs, operatorId } = await startTestAuth(t)
+  const caller = await callerAs(nobody)
+  const answer = { message: 'Not valid.', details: [{ path: 'stake', message: 'is required' }] }
+  const row = (request_id: string, path: string, more: object = {}) => ({
+    ...{ operatorId, environment: 'SANDBOX' as const, request_id, path, at: new Date().toISOString() },
+    ...{ method: 'POST', status: 201, code: null, latency_ms: 3, api_key: null, client_address: '192.0.2.1' },
+    ...more,
+  })
+  const rows = [
+    row('req_1', '/v1/sessions'),
+    row('req_2', '/v1/sessions/ses_1/close'),
+    row('req_3', '/v1/sessionless', { status: 422, code: 'VALIDATION_ERROR', answer }),
+    row('req_4', '/v1/free-bets'),
+  ]
+  t.same(await bus.call(appendRequestLog, { rows }), { written: 4 })
+  const listed = async (filters: { request_id?: string; path?: string }) => {
+    const query = { limit: 50, ...filters }
+    return (await bus.call(endpoints.listRequestLogs.call, { caller, ...none, query })).body.data
+  }
+  const ids = async (filters: { request_id?: string; path?: string }) =>
+    (await listed(filters)).map(({ request_id }) => request_id).toSorted()
+  t.same(await ids({ path: '/v1/sessions' }), ['req_1', 'req_2'])
+  t.same(await ids({ path: '/v1/sessions/' }), ['req_2'])
+  t.same(await ids({ request_id: 'req_4' }), ['req_4'])
+  t.same(await ids({ request_id: 'req_4', path: '/v1/sessions' }), [])
+  const [refused] = await listed({ request_id: 'req_3' })
+  t.same(refused?.answer, answer)
+  t.notOk('answer' in ((await listed({ request_id: 'req_1' }))[0] ?? {}))
+})

@@ -1,5 +1,4 @@
 import { toEventEnvironment } from '@pitboss/contracts/primitives'
-import { isErrorCode } from '@pitboss/errors/catalogue'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
@@ -8,6 +7,7 @@ import { isRepeatedHeader, requestIdOf } from '../input/headers.ts'
 import type { Places } from '../limits/places.ts'
 import type { Metrics } from '../metrics.ts'
 import { registerRoutes } from '../routes/register-routes.ts'
+import { readRefusal } from './read-refusal.ts'
 import type { RequestLog } from './request-log.ts'
 import { boundConnections, createConnections, type Connections } from './connections.ts'
 import { answerConnect, commonHeaders, errorAnswer, httpsHeaders, sendAnswer } from './send.ts'
@@ -144,7 +144,8 @@ function finish(
   sendAnswer(reply, answer)
   deps.connectionsOf.answered(raw)
   const latencyMs = performance.now() - startedMs
-  const code = codeOf(answer.json, status)
+  const told = status < 400 ? null : readRefusal(answer.json)
+  const code = told?.code ?? null
   deps.metrics.observe({ route, status, code, latencyMs })
   const line = {
     request_id,
@@ -176,6 +177,7 @@ function finish(
     latency_ms: Math.round(latencyMs),
     api_key: attribution.apiKey,
     client_address: clientAddress,
+    ...(told === null ? {} : { answer: told.answer }),
   })
   return reply
 }
@@ -207,12 +209,4 @@ function requestProblem(request: FastifyRequest): ServiceError | null {
 function refused(error: unknown, request: FastifyRequest): Served {
   const clientAddress = request.raw.socket.remoteAddress ?? 'unknown'
   return { answer: errorAnswer(error, request.id), error, attribution: null, clientAddress }
-}
-
-const codedSchema = z.object({ code: z.string(), request_id: z.string() })
-
-function codeOf(json: unknown, status: number): string | null {
-  if (status < 400) return null
-  const parsed = codedSchema.safeParse(json)
-  return parsed.success && isErrorCode(parsed.data.code) ? parsed.data.code : null
 }

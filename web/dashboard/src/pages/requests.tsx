@@ -12,6 +12,8 @@ const filters: readonly Filter[] = [
   { name: 'method', label: 'Method', options: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] },
   { name: 'status', label: 'HTTP status' },
   { name: 'code', label: 'Error code' },
+  { name: 'path', label: 'Path begins with' },
+  { name: 'request_id', label: 'Request id' },
 ]
 
 /** The requests of the account's keys. */
@@ -19,7 +21,7 @@ export default function Requests() {
   return (
     <ListPage
       title="Requests"
-      about="What your servers asked in the last 30 days. Bodies are never kept."
+      about="What your servers asked in the last 30 days, and what refused calls were told. Bodies are never kept."
       needs="GET /v1/dashboard/request-logs"
       path="dashboard/request-logs"
       schema={requestsPage}
@@ -40,6 +42,17 @@ export default function Requests() {
         {
           title: 'Code',
           cell: ({ code }) => (code === null ? <span className="quiet">–</span> : <Badge status={code} />),
+        },
+        {
+          title: 'Told',
+          cell: ({ answer }) =>
+            answer === undefined ? (
+              <span className="quiet">–</span>
+            ) : answer.details.length === 0 ? (
+              answer.message
+            ) : (
+              answer.details.map(({ path, message }) => `${path} ${message}`).join('; ')
+            ),
         },
         { title: 'Took', number: true, cell: ({ latency_ms }) => `${latency_ms} ms` },
         {

@@ -220,3 +220,27 @@ await t.test('the filters of a list are saved as a view, opened and removed agai
   t.strictSame(complaints, [])
   await close()
 })
+
+await t.test('what a server does wrong is told with what helps', async (t) => {
+  const wrong = { player_id: 'nobody', game: 'poker', currency: 'USD' }
+  for (const _again of [1, 2]) await t.rejects(casino.operator.openSession(wrong))
+  const { page, complaints, close } = await casino.window()
+  await openAt(page, '/requests', 'Requests')
+  const mistakes = page.getByRole('table', { name: 'Mistakes' })
+  // The log is written behind the answers.
+  await waitFor(
+    async () => {
+      await page.reload()
+      await page.getByRole('table', { name: 'Requests' }).waitFor()
+      return (await mistakes.getByText('GAME_NOT_FOUND').count()) > 0
+    },
+    { timeoutMs: 15_000, what: 'the refusals are in the log' },
+  )
+  await mistakes.getByText('POST /v1/sessions').first().waitFor()
+  t.strictSame(await findBarriers(page), [])
+  await casino.picture(page, 'dashboard-mistakes')
+  await mistakes.getByRole('link').first().click()
+  await page.waitForURL('**/requests?request_id=req_*')
+  t.strictSame(complaints, [])
+  await close()
+})

@@ -58,6 +58,7 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
       by_account: auth('logs-store.ts page'),
       by_credential: auth('logs-store.ts unlink'),
       by_request: auth('logs-store.ts page'),
+      refused: auth('logs-store.ts refused'),
       thirty_days: ages,
     },
     audits: {

@@ -9,6 +9,7 @@ import {
   credentialCreateSchema,
   credentialPatchSchema,
   credentialSchema,
+  mistakesSchema,
   requestLogSchema,
   viewCreateSchema,
   viewPage,
@@ -137,6 +138,13 @@ export const listRequestLogs = defineEndpoint('GET /v1/dashboard/request-logs', 
     ...pageQuery,
   }),
   reply: pageOf(requestLogSchema),
+})
+
+export const listMistakes = defineEndpoint('GET /v1/dashboard/request-logs/mistakes', {
+  access: builders,
+  subject: 'auth.v1.request-log.mistakes',
+  query: z.strictObject({ environment: accountMode.optional() }),
+  reply: mistakesSchema,
 })
 
 export const listAudit = defineEndpoint('GET /v1/dashboard/audit', {

@@ -136,3 +136,27 @@ export const requestLogSchema = z.strictObject({
     .optional(),
 })
 export type RequestLogRow = z.infer<typeof requestLogSchema>
+
+/** Refused requests of one route that went wrong in the same way. Source: docs/contract.md, section 3. */
+const mistakeSchema = z.strictObject({
+  method: z.string(),
+  /** With `{id}` in the place of ids. */
+  path: z.string(),
+  status: z.int(),
+  code: z.string().nullable(),
+  /** The field that was named first. */
+  field: z.string().nullable(),
+  count: z.int(),
+  last_at: z.string(),
+  last_request_id: z.string(),
+  /** What the last of them was told. */
+  told: z.string().nullable(),
+  remedy: z.string().nullable(),
+})
+export type Mistake = z.infer<typeof mistakeSchema>
+export const mistakesSchema = z.strictObject({
+  data: z.array(mistakeSchema),
+  from: z.string(),
+  /** False when there are more refusals than were looked at. */
+  complete: z.boolean(),
+})

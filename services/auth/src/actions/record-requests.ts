@@ -5,10 +5,14 @@ import { canonicalJson } from '@pitboss/contracts/json'
 import type { z } from 'zod'
 import type { RequestLogDocument, RequestLogFilters } from '../storage/logs-store.ts'
 import type { PageQuery } from '../storage/page.ts'
+import { toPublicRequest } from '../records/account-view.ts'
+import { groupMistakes } from '../rules/group-mistakes.ts'
 import type { AuthDeps } from './deps.ts'
 
 type Row = z.infer<typeof appendRequestLog.request>['rows'][number]
 
+/** Bounds of one answer about mistakes. Source: ours. */
+const [refusalsMax, mistakesMax] = [5000, 100]
 const defaultWindowMs = 7 * 24 * 60 * 60 * 1000
 
 /** Writes and lists the requests of the last 30 days. Source: docs/contract.md, sections 3 and 11. */
@@ -29,6 +33,14 @@ export function createRecordRequests({ stores: { requestLogs, credentials } }: A
       const owners = deleted.length === 0 ? [] : rows.map((row) => row.operatorId)
       for (const operatorId of new Set(owners)) await requestLogs.unlink({ operatorId }, deleted)
       return written
+    },
+
+    /** What went wrong in the last 7 days, by the newest refusals. */
+    async mistakes(scope: Scope, now: Date) {
+      const from = new Date(now.getTime() - defaultWindowMs)
+      const rows = await requestLogs.refused(scope, from, refusalsMax + 1)
+      const data = groupMistakes(rows.slice(0, refusalsMax).map(toPublicRequest)).slice(0, mistakesMax)
+      return { data, from: from.toISOString(), complete: rows.length <= refusalsMax }
     },
 
     /** Lists rows, newest first; a list with an end alone begins 7 days before it. */

@@ -69,6 +69,11 @@ export function accountCalls(deps: AuthDeps): CallHandler[] {
       body: toPublicPage(await recordRequests.list(caller.scope, query), toPublicRequest),
     })),
 
+    handler(endpoints.listMistakes.call, async ({ caller }) => ({
+      status: 200,
+      body: await recordRequests.mistakes(caller.scope, deps.clock.now()),
+    })),
+
     ...Object.values(appendAudit).map((call) =>
       handler(call, async ({ entries }) => ({ written: await audits.append(entries) })),
     ),

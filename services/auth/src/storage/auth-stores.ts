@@ -90,6 +90,11 @@ export const authIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> 
     { key: { operatorId: 1, environment: 1, order: 1 }, name: 'by_account' },
     { key: { operatorId: 1, apiKey: 1 }, name: 'by_credential' },
     { key: { operatorId: 1, requestId: 1 }, name: 'by_request' },
+    {
+      key: { operatorId: 1, environment: 1, order: -1 },
+      name: 'refused',
+      partialFilterExpression: { status: { $gte: 400 } },
+    },
     { key: { at: 1 }, name: 'thirty_days', expireAfterSeconds: thirtyDaysS },
   ],
   audits: auditIndexes,

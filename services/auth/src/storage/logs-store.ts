@@ -59,6 +59,15 @@ export function createRequestLogsStore({ db, cursors }: { db: Db; cursors: Curso
       await requestLogs.updateMany({ operatorId, apiKey: { $in: [...apiKeys] } }, { $set: { apiKey: null } })
     },
 
+    /** Refused requests since a time, newest first. */
+    refused: ({ operatorId, environment }: Scope, since: Date, max: number) =>
+      requestLogs
+        .find({ operatorId, environment, status: { $gte: 400 }, at: { $gte: since } })
+        .sort({ order: -1 })
+        .hint('refused')
+        .limit(max)
+        .toArray(),
+
     /** Newest first. */
     page({ operatorId, environment }: Scope, { from, to, ...filters }: RequestLogFilters, query: PageQuery) {
       const window = {

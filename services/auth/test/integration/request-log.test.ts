@@ -114,4 +114,17 @@ t.test('a request is found by its id and the beginning of its path, with what it
   const [refused] = await listed({ request_id: 'req_3' })
   t.same(refused?.answer, answer)
   t.notOk('answer' in ((await listed({ request_id: 'req_1' }))[0] ?? {}))
+  const { body } = await bus.call(endpoints.listMistakes.call, { caller, ...none })
+  t.match(body, {
+    complete: true,
+    data: [
+      {
+        path: '/v1/sessionless',
+        code: 'VALIDATION_ERROR',
+        field: 'stake',
+        count: 1,
+        last_request_id: 'req_3',
+      },
+    ],
+  })
 })

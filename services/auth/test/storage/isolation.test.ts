@@ -185,6 +185,7 @@ await holdIsolation(t, {
     createRequestLogsStore: table(requestLogs, {
       append: internal('inserts rows of the gateways, each of which names the scope of its request'),
       unlink: accountWide((account, { apiKey }) => requestLogs.unlink(account, [apiKey])),
+      refused: scoped((scope) => requestLogs.refused(scope, new Date(0), 10)),
       page: scoped((scope, { apiKey }) => requestLogs.page(scope, { api_key: apiKey }, page)),
     }),
   },
@@ -243,7 +244,7 @@ async function makeThings(): Promise<void> {
   await requestLogs.append([
     {
       ...{ _id: randomUUID(), order: `${now.toISOString()}/1`, ...owner, requestId: randomUUID(), at: now },
-      ...{ method: 'GET', path: '/v1/games', status: 200, code: null, latencyMs: 3, apiKey },
+      ...{ method: 'GET', path: '/v1/games', status: 404, code: null, latencyMs: 3, apiKey },
       clientAddress: '192.0.2.1',
     },
   ])

@@ -81,5 +81,6 @@ export const accountRoutes: readonly RouteEntry[] = [
   }),
   forwarded(auth.deleteView, 'Remove a view', { statuses: [204] }),
   forwarded(auth.listRequestLogs, 'Requests of the last 30 days, newest first'),
+  forwarded(auth.listMistakes, 'Refused requests of the last 7 days by what was wrong, with the remedy'),
   forwarded(auth.listAudit, 'Who changed what, newest first'),
 ]

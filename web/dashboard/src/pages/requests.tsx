@@ -1,10 +1,11 @@
-import { requestLogSchema } from '@pitboss/contracts/objects/account'
+import { type RequestLogRow, requestLogSchema } from '@pitboss/contracts/objects/account'
 import { pageOf } from '@pitboss/contracts/primitives'
 import { Badge } from '../parts/badge.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import type { Filter } from '../parts/list-view.tsx'
 import { Moment } from '../parts/moment.tsx'
+import { Mistakes } from './mistakes.tsx'
 
 const requestsPage = pageOf(requestLogSchema)
 const filters: readonly Filter[] = [
@@ -20,6 +21,7 @@ const filters: readonly Filter[] = [
 export default function Requests() {
   return (
     <ListPage
+      above={<Mistakes />}
       title="Requests"
       about="What your servers asked in the last 30 days, and what refused calls were told. Bodies are never kept."
       needs="GET /v1/dashboard/request-logs"
@@ -41,17 +43,13 @@ export default function Requests() {
         { title: 'Status', number: true, cell: ({ status }) => status },
         {
           title: 'Code',
-          cell: ({ code }) => (code === null ? <span className="quiet">–</span> : <Badge status={code} />),
-        },
-        {
-          title: 'Told',
-          cell: ({ answer }) =>
-            answer === undefined ? (
+          cell: ({ code, answer }) =>
+            code === null ? (
               <span className="quiet">–</span>
-            ) : answer.details.length === 0 ? (
-              answer.message
             ) : (
-              answer.details.map(({ path, message }) => `${path} ${message}`).join('; ')
+              <>
+                <Badge status={code} /> <div className="quiet">{toldBy(answer)}</div>
+              </>
             ),
         },
         { title: 'Took', number: true, cell: ({ latency_ms }) => `${latency_ms} ms` },
@@ -70,4 +68,9 @@ export default function Requests() {
       }
     />
   )
+}
+
+function toldBy(answer: RequestLogRow['answer']): string {
+  if (answer === undefined || answer.details.length === 0) return answer?.message ?? ''
+  return answer.details.map(({ path, message }) => `${path} ${message}`).join('; ')
 }

@@ -26,6 +26,15 @@ const shared = new Set(['slug', 'environment', 'operator_id'])
 /** Of no tenant, so that a path with another's id in it goes as far as that id. */
 const fixed: Record<string, string> = { game: 'mines' }
 
+/** Players are named by operators, each his own, and can be stopped before their first session. */
+const stops = '/players/{player_id}/stop'
+
+/** Without ids, names and times, which two stops never share. */
+const unnamed = ({ status, text }: { status: number; text: string }) => ({
+  status,
+  text: text.replaceAll(/"(stop_id|player_id|from|lifted_at)":"[^"]*"/g, ''),
+})
+
 /** Whoever asks for what is another's gets, byte for byte, what an id that never existed gets. */
 export async function isolationChapter(t: Test, world: AccessWorld): Promise<void> {
   const { send, mint, signIn, demo, second } = world
@@ -63,6 +72,13 @@ export async function isolationChapter(t: Test, world: AccessWorld): Promise<voi
             const options = body === undefined ? { token } : { token, body }
             const { status, text } = await send(method.toUpperCase(), fill(of), options)
             return { status, text: text.replace(/"request_id":"[^"]*"/, '') }
+          }
+          if (template.includes(stops)) {
+            // Whoever stops a player of this name stops one of his own: he gets what a fresh name gets.
+            const [foreign, fresh] = [await ask(ids), await ask(neverMade(ids))]
+            t.strictSame(unnamed(foreign), unnamed(fresh), `${method} ${template}`)
+            t.equal(foreign.status, 200, `${method} ${template}: ${foreign.text}`)
+            continue
           }
           const [foreign, unknown] = [await ask(ids), await ask(neverMade(ids))]
           t.strictSame(foreign, unknown, `${method} ${template}`)

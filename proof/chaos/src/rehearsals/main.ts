@@ -4,6 +4,7 @@ import { createCleanup } from '@pitboss/bench/harness/cleanup'
 import { exitAfterOutput } from '@pitboss/bench/harness/exit-after-output'
 import { temporaryFolder } from '@pitboss/bench/harness/temporary-folder'
 import type { Seen } from './clients-at-work.ts'
+import { brokerAway, databaseAway } from './engine-away.ts'
 import type { Rehearsal, RehearsalOptions } from './rehearsal.ts'
 import { rotation } from './rotation.ts'
 import { scale } from './scale.ts'
@@ -13,6 +14,8 @@ const rehearsals = new Map<string, Rehearsal>([
   ['upgrade', upgrade],
   ['scale', scale],
   ['rotation', rotation],
+  ['database-away', databaseAway],
+  ['broker-away', brokerAway],
 ])
 const usage = `Usage: npm run --silent rehearse -- NAME [--keep FOLDER] [--from COMMIT]
 

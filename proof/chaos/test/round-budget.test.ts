@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { connectStorage } from '@pitboss/storage/connect-storage'
 import { createOperatorClient } from '@pitboss/testing/operator-client'
 import { runStack } from '@pitboss/testing/run-stack'
@@ -133,6 +134,13 @@ t.test('a round of dice stays within its budgets', { timeout }, async (t) => {
   }
   // Before the proxies go, which its last words pass.
   await stack.stop()
+  const page = readFileSync(new URL('../../../docs/mongodb.md', import.meta.url), 'utf8')
+  const sent = [...new Set(database.seen.map(({ name }) => name))].toSorted()
+  t.strictSame(
+    sent.filter((name) => !page.includes(`\n| \`${name}\` |`)),
+    [],
+    'docs/mongodb.md has every command',
+  )
   for (const [kind, budget] of Object.entries(budgets)) {
     const seen = costs[kind === 'won' ? 'won' : 'lost']
     for (const figure of ['commands', 'requests', 'events'] as const) {

@@ -22,6 +22,8 @@ const page = z.object({ data: rows, next_cursor: z.string().nullable() })
 
 const since = '2026-01-01T00:00:00Z'
 const player = 'somebody who is listed'
+/** Lists about a player who need not be known: another account gets them empty, and a foreign cursor is refused there. */
+const ofUnknownToo = /[/]players[/]\{player_id\}[/]stops$/
 const dice = { target: '50.00', direction: 'over' }
 
 /** Every list of the product, page by page: what its cursor alone leads to, and where it leads nowhere. */
@@ -77,7 +79,8 @@ export async function listsChapter(t: Test, world: AccessWorld): Promise<void> {
       const refused = async (what: string, asked: Promise<Said>) =>
         t.match(await asked, { code: 'VALIDATION_ERROR', body: { details: [{ path: 'cursor' }] } }, what)
       const nobodys = await ask({ cursor }, foreign[audience])
-      if (path.includes('{')) t.equal(nobodys.status, 404, "what it belongs to is nobody else's")
+      if (path.includes('{') && !ofUnknownToo.test(path))
+        t.equal(nobodys.status, 404, "what it belongs to is nobody else's")
       else await refused("another account's", Promise.resolve(nobodys))
       const altered = mac.startsWith('A') ? `B${mac.slice(1)}` : `A${mac.slice(1)}`
       await refused('damaged', ask({ cursor: [payload, altered, carried].join('.').replace(/\.$/, '') }))
@@ -125,6 +128,9 @@ async function makeTwoOfEach(world: AccessWorld) {
   const grant = { player_id: player, game: 'dice', currency: 'USD', stake: '1.00', count: 1 }
   let playerToken = ''
   for (let one = 0; one < 2; one++) {
+    const stop = `/v1/players/${encodeURIComponent(player)}/stop`
+    await post(200, stop, { reason: 'SELF_EXCLUSION' }, live)
+    await post(200, `${stop}/lift`, { reason: 'a mistake' }, live)
     const url = 'https://hooks.casino.example/pitboss'
     await post(201, '/v1/dashboard/webhooks', { url, environment: 'LIVE', events: ['round.completed'] })
     const opened = await world.openSession(live, { player_id: player })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { csvText } from '../dashboard/src/parts/csv.ts'
-import { curlText } from '../dashboard/src/parts/curl-text.ts'
+import { curlOfWrite, curlText } from '../dashboard/src/parts/curl-text.ts'
 
 t.test('no field of a CSV is a formula, and every field comes back as it was', async (t) => {
   const first = (text: string) => csvText([[text]]).trimEnd()
@@ -27,6 +27,19 @@ t.test('a read as curl is one command whatever a filter holds', async (t) => {
       '  -H "authorization: Bearer $PITBOSS_TOKEN" \\',
       "  --data-urlencode 'environment=TEST' \\",
       `  --data-urlencode 'player_id=o'\\''neil; rm -rf $HOME'`,
+    ].join('\n'),
+  )
+})
+
+t.test('a write as curl sends exactly its body, whatever that holds', async (t) => {
+  const write = { method: 'POST', path: 'dashboard/brands' } as const
+  t.equal(
+    curlOfWrite('https://play.example.com', write, { name: "o'neil $(rm) `x`" }),
+    [
+      "curl --request POST 'https://play.example.com/v1/dashboard/brands' \\",
+      '  -H "authorization: Bearer $PITBOSS_TOKEN" \\',
+      "  -H 'content-type: application/json' \\",
+      `  --data-raw '{"name":"o'\\''neil $(rm) \`x\`"}'`,
     ].join('\n'),
   )
 })

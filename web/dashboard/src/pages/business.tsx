@@ -96,6 +96,7 @@ function ChangeBusiness({ of: business, onClose }: { of: Business; onClose: () =
         send={act.run}
         {...act}
         submit="Save"
+        write={{ method: 'PATCH', path: 'business' }}
       >
         {(faults) => (
           <>

@@ -13,6 +13,8 @@ import { useDashboard } from '../session/dashboard-context.ts'
 import { EndpointFields, readEndpoint } from './endpoint-fields.tsx'
 import { NewReplay } from './new-replay.tsx'
 import { textOf } from '../parts/text-of.ts'
+import { useZone } from '../time/zone.tsx'
+import { exactText } from '../time/zone-time.ts'
 
 export type EndpointActName = 'change' | 'rotate' | 'pause' | 'resume' | 'replay' | 'delete'
 
@@ -57,6 +59,7 @@ function Change(props: ActProps) {
         send={act.run}
         {...act}
         submit="Save"
+        write={{ method: 'PATCH', path: pathOf(props) }}
       >
         {(faults) => <EndpointFields of={props.of} faults={faults} />}
       </Form>
@@ -75,6 +78,7 @@ const rotateBody = z.strictObject({ overlap_s: z.coerce.number<string>() })
 const rotateReply = z.object({ secret: z.string(), previous_valid_until: z.string().nullable() })
 
 function Rotate(props: ActProps) {
+  const { zone } = useZone()
   const { api } = useDashboard()
   const queries = useQueryClient()
   const [made, setMade] = useState<z.output<typeof rotateReply> | null>(null)
@@ -90,7 +94,7 @@ function Rotate(props: ActProps) {
         note={
           made.previous_valid_until === null
             ? 'The old one has ended.'
-            : `Deliveries are signed with the old one, too, until ${made.previous_valid_until}.`
+            : `Deliveries are signed with the old one, too, until ${exactText(made.previous_valid_until, zone)}.`
         }
         onStored={props.onClose}
       />
@@ -103,6 +107,7 @@ function Rotate(props: ActProps) {
         send={act.run}
         {...act}
         submit="Rotate secret"
+        write={{ method: 'POST', path: `${pathOf(props)}/rotate-secret` }}
       >
         {(faults) => (
           <Field
@@ -157,6 +162,7 @@ function Resume(props: ActProps) {
         send={act.run}
         {...act}
         submit="Resume"
+        write={{ method: 'POST', path: `${pathOf(props)}/resume` }}
       >
         {() => (
           <fieldset className="choices">

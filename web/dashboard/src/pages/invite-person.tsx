@@ -39,6 +39,7 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
         send={act.run}
         {...act}
         submit="Create invitation"
+        write={{ method: 'POST', path: 'dashboard/users' }}
       >
         {(faults) => (
           <>

@@ -114,6 +114,7 @@ function ChangeKey({ of: key, onClose }: ActProps) {
         send={act.run}
         {...act}
         submit="Save"
+        write={{ method: 'PATCH', path: pathOf(key) }}
       >
         {(faults) => (
           <>

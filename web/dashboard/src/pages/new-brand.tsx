@@ -28,6 +28,7 @@ export function NewBrand({ onClose }: { onClose: () => void }) {
         send={act.run}
         {...act}
         submit="Create brand"
+        write={{ method: 'POST', path: 'dashboard/brands' }}
       >
         {(faults) => (
           <Field label="Name" fault={faults.name}>

@@ -50,6 +50,7 @@ export function NewEndpoint({ onClose }: { onClose: () => void }) {
         send={act.run}
         {...act}
         submit="Create endpoint"
+        write={{ method: 'POST', path: 'dashboard/webhooks' }}
       >
         {(faults) => <EndpointFields of={blank} faults={faults} />}
       </Form>

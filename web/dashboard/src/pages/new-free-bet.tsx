@@ -9,8 +9,9 @@ import { useRead } from '../hooks/use-read.ts'
 import { Field } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { Modal } from '../parts/modal.tsx'
-import { toInstant } from '../parts/range-field.tsx'
 import { textOf } from '../parts/text-of.ts'
+import { useZone } from '../time/zone.tsx'
+import { instantOf } from '../time/zone-time.ts'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { GameField } from './player-form.tsx'
 
@@ -21,6 +22,7 @@ export function NewFreeBet({ onClose }: { onClose: () => void }) {
   const { api, environment } = useDashboard()
   const queries = useQueryClient()
   const { filters } = useFilters(fields)
+  const { zone } = useZone()
   const [idempotencyKey] = useState(() => crypto.randomUUID())
   const business = useRead(businessSchema, 'business')
   const act = useAct(async (body: z.output<typeof freeBetCreateSchema>) => {
@@ -39,11 +41,12 @@ export function NewFreeBet({ onClose }: { onClose: () => void }) {
           currency: textOf(data, 'currency'),
           stake: textOf(data, 'stake'),
           count: Number(textOf(data, 'count')),
-          ...expiryOf(textOf(data, 'expires_at')),
+          ...expiryOf(textOf(data, 'expires_at'), zone),
         })}
         send={act.run}
         {...act}
         submit="Grant free bets"
+        write={{ method: 'POST', path: `dashboard/free-bets?environment=${environment}` }}
       >
         {(faults) => (
           <>
@@ -74,7 +77,7 @@ export function NewFreeBet({ onClose }: { onClose: () => void }) {
               <Field label="How many" hint="1 to 1000." fault={faults.count}>
                 <input type="number" name="count" min={1} max={1000} defaultValue={1} required />
               </Field>
-              <Field label="End (UTC)" hint="Empty: they never end." fault={faults.expires_at}>
+              <Field label={`End (${zone})`} hint="Empty: they never end." fault={faults.expires_at}>
                 <input type="datetime-local" step="1" name="expires_at" />
               </Field>
             </div>
@@ -85,7 +88,7 @@ export function NewFreeBet({ onClose }: { onClose: () => void }) {
   )
 }
 
-function expiryOf(local: string): { expires_at?: string } {
-  const at = toInstant(local)
+function expiryOf(local: string, zone: string): { expires_at?: string } {
+  const at = instantOf(local, zone)
   return at === null ? {} : { expires_at: at }
 }

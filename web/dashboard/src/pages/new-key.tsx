@@ -52,6 +52,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
         send={act.run}
         {...act}
         submit="Create key"
+        write={{ method: 'POST', path: 'dashboard/credentials' }}
       >
         {(faults) => (
           <>

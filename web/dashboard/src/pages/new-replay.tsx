@@ -10,9 +10,10 @@ import { ErrorNotice } from '../parts/error-notice.tsx'
 import { Field } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { Modal } from '../parts/modal.tsx'
-import { toInstant } from '../parts/range-field.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { textOf } from '../parts/text-of.ts'
+import { useZone } from '../time/zone.tsx'
+import { exactText, instantOf, localText } from '../time/zone-time.ts'
 
 const replayBody = z.strictObject({
   from: instant,
@@ -32,14 +33,15 @@ const onlyTexts = {
 } as const
 
 const dayMs = 24 * 3600 * 1000
-const localOf = (ms: number) => new Date(ms).toISOString().slice(0, 19)
 
 /** Asks what to send again, previews it, then starts the job and goes to its page. */
 export function NewReplay({ webhookId, onClose }: { webhookId: string; onClose: () => void }) {
   const { api } = useDashboard()
   const queries = useQueryClient()
   const [, navigate] = useLocation()
+  const { zone } = useZone()
   const [openedMs] = useState(Date.now)
+  const localOf = (ms: number) => localText(new Date(ms).toISOString(), zone)
   const [idempotencyKey] = useState(() => crypto.randomUUID())
   const [preview, setPreview] = useState<{ body: ReplayBody; matched: number; created: number } | null>(null)
   const path = `dashboard/webhooks/${encodeURIComponent(webhookId)}/replay`
@@ -58,7 +60,8 @@ export function NewReplay({ webhookId, onClose }: { webhookId: string; onClose: 
       <Modal title="Start this replay?" onClose={onClose}>
         <p data-testid="preview">
           <strong>{preview.matched}</strong> {preview.matched === 1 ? 'event matches' : 'events match'}:{' '}
-          {onlyTexts[preview.body.only].text.toLowerCase()}, from {preview.body.from} to {preview.body.to}.
+          {onlyTexts[preview.body.only].text.toLowerCase()}, from {exactText(preview.body.from, zone)} to{' '}
+          {exactText(preview.body.to, zone)}.
         </p>
         <p className="quiet">They go out on the usual schedule. A replay that runs can be cancelled.</p>
         <ErrorNotice error={start.error} />
@@ -84,8 +87,8 @@ export function NewReplay({ webhookId, onClose }: { webhookId: string; onClose: 
         read={(data) => {
           const types = data.getAll('types')
           return {
-            from: toInstant(textOf(data, 'from')) ?? '',
-            to: toInstant(textOf(data, 'to')) ?? '',
+            from: instantOf(textOf(data, 'from'), zone) ?? '',
+            to: instantOf(textOf(data, 'to'), zone) ?? '',
             only: data.get('only'),
             ...(types.length === 0 ? {} : { types }),
           }
@@ -93,14 +96,15 @@ export function NewReplay({ webhookId, onClose }: { webhookId: string; onClose: 
         send={look.run}
         {...look}
         submit="Preview"
+        write={{ method: 'POST', path }}
       >
         {(faults) => (
           <>
             <div className="split">
-              <Field label="From (UTC)" fault={faults.from}>
+              <Field label={`From (${zone})`} fault={faults.from}>
                 <input type="datetime-local" step="1" name="from" defaultValue={localOf(openedMs - dayMs)} />
               </Field>
-              <Field label="To (UTC)" fault={faults.to}>
+              <Field label={`To (${zone})`} fault={faults.to}>
                 <input type="datetime-local" step="1" name="to" defaultValue={localOf(openedMs)} />
               </Field>
             </div>

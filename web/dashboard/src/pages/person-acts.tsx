@@ -29,6 +29,7 @@ export function ChangeRole({ of: person, onClose }: ActProps) {
         send={act.run}
         {...act}
         submit="Save"
+        write={{ method: 'PATCH', path: pathOf(person) }}
       >
         {() => <RoleFields chosen={person.role} />}
       </Form>

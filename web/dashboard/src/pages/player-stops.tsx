@@ -18,8 +18,9 @@ import { Form } from '../parts/form.tsx'
 import { Modal } from '../parts/modal.tsx'
 import { Moment } from '../parts/moment.tsx'
 import { Panel } from '../parts/panel.tsx'
-import { toInstant } from '../parts/range-field.tsx'
 import { textOf } from '../parts/text-of.ts'
+import { useZone } from '../time/zone.tsx'
+import { instantOf } from '../time/zone-time.ts'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { whyNot } from '../session/may.ts'
 
@@ -108,6 +109,8 @@ function StopTable({ of: stops }: { of: PlayerStop[] }) {
 type FormProps = { readonly path: string; readonly playerId: string; readonly onClose: () => void }
 
 function StopForm({ path, playerId, onClose }: FormProps) {
+  const { environment } = useDashboard()
+  const { zone } = useZone()
   const act = useStopAct(`${path}/stop`, onClose)
   return (
     <Modal title="Stop this player?" onClose={onClose}>
@@ -118,17 +121,18 @@ function StopForm({ path, playerId, onClose }: FormProps) {
       <Form
         schema={stopCreateSchema}
         read={(data) => {
-          const until = toInstant(textOf(data, 'until'))
+          const until = instantOf(textOf(data, 'until'), zone)
           return { reason: textOf(data, 'reason'), ...(until === null ? {} : { until }) }
         }}
         send={act.run}
         {...act}
         submit="Stop player"
+        write={{ method: 'POST', path: `${path}/stop?environment=${environment}` }}
       >
         {(faults) => (
           <>
             <ReasonField fault={faults.reason} />
-            <Field label="Until (UTC)" hint="Empty: until somebody lifts it." fault={faults.until}>
+            <Field label={`Until (${zone})`} hint="Empty: until somebody lifts it." fault={faults.until}>
               <input type="datetime-local" step="1" name="until" />
             </Field>
           </>
@@ -139,6 +143,7 @@ function StopForm({ path, playerId, onClose }: FormProps) {
 }
 
 function LiftForm({ path, playerId, onClose }: FormProps) {
+  const { environment } = useDashboard()
   const act = useStopAct(`${path}/stop/lift`, onClose)
   return (
     <Modal title="Lift the stop?" onClose={onClose}>
@@ -149,6 +154,7 @@ function LiftForm({ path, playerId, onClose }: FormProps) {
         send={act.run}
         {...act}
         submit="Lift stop"
+        write={{ method: 'POST', path: `${path}/stop/lift?environment=${environment}` }}
       >
         {(faults) => <ReasonField fault={faults.reason} />}
       </Form>

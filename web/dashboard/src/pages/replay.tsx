@@ -15,6 +15,8 @@ import { Page } from '../parts/page.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { whyNot } from '../session/may.ts'
+import { useZone } from '../time/zone.tsx'
+import { exactText } from '../time/zone-time.ts'
 
 const lookAgainMs = 1000
 
@@ -43,6 +45,7 @@ export default function Replay() {
 
 function Job({ of: job, path }: { of: z.output<typeof replayJobSchema>; path: string }) {
   const { api } = useDashboard()
+  const { zone } = useZone()
   const queries = useQueryClient()
   const [asking, setAsking] = useState(false)
   const cancel = useAct(async () => {
@@ -65,8 +68,8 @@ function Job({ of: job, path }: { of: z.output<typeof replayJobSchema>; path: st
       />
       <Facts
         facts={{
-          From: job.from,
-          To: job.to,
+          From: exactText(job.from, zone),
+          To: exactText(job.to, zone),
           Sends: job.only,
           Events: job.types.length === 0 ? 'all' : job.types.join(', '),
           Matched: job.matched,

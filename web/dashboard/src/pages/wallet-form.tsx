@@ -41,6 +41,7 @@ export function WalletForm({ of: wallet, path, onSecret, onClose }: WalletFormPr
         send={act.run}
         {...act}
         submit="Save"
+        write={{ method: 'PUT', path }}
       >
         {(faults) => (
           <>

@@ -4,6 +4,7 @@ import { CopyButton } from './copy-button.tsx'
 import { cellsOf, csvText } from './csv.ts'
 import { curlText } from './curl-text.ts'
 import { Modal } from './modal.tsx'
+import { useZone } from '../time/zone.tsx'
 
 type ListToolsProps = {
   readonly label: string
@@ -15,11 +16,12 @@ type ListToolsProps = {
 
 /** Takes a list along: as CSV what is on the screen, and as a command what was asked. */
 export function ListTools({ label, path, query, around }: ListToolsProps) {
+  const { zone } = useZone()
   const [asked, setAsked] = useState(false)
   const curl = curlText(window.location.origin, path, query)
   function save() {
     const table = around.current?.querySelector('table')
-    if (table) saveFile(`${label.toLowerCase()}.csv`, csvText(cellsOf(table)))
+    if (table) saveFile(`${label.toLowerCase()}.csv`, csvText(cellsOf(table, zone)))
   }
   return (
     <div className="tools">

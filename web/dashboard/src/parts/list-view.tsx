@@ -118,9 +118,15 @@ export function ListView<Row>(props: ListViewProps<Row>) {
             )}
             <div className="list-foot">
               <nav className="pager" aria-label={`Pages of ${label}`}>
-                {cursor !== undefined && <Link href={addressWith({})}>First page</Link>}
+                {cursor !== undefined && (
+                  <Link href={addressWith({})} data-page="first">
+                    First page
+                  </Link>
+                )}
                 {next_cursor !== null && (!endless || data.length >= perPage) && (
-                  <Link href={addressWith({ cursor: next_cursor })}>Next page</Link>
+                  <Link href={addressWith({ cursor: next_cursor })} data-page="next">
+                    Next page
+                  </Link>
                 )}
               </nav>
               {data.length > 0 && <ListTools label={label} path={path} query={ask()} around={around} />}

@@ -1,5 +1,7 @@
 import { useId, useState } from 'react'
 import { type RangeName, rangeNames } from '../hooks/use-filters.ts'
+import { useZone } from '../time/zone.tsx'
+import { instantOf, localText } from '../time/zone-time.ts'
 
 const rangeTexts: Readonly<Record<RangeName, string>> = {
   '1h': 'Last hour',
@@ -31,9 +33,10 @@ type RangeFieldProps = {
   readonly set: (changes: Readonly<Record<string, string | null>>) => void
 }
 
-/** The window of a list: a range up to now, or two times in UTC, to the second. */
+/** The window of a list: a range up to now, or two times in the zone of the page, to the second. */
 export function RangeField({ window, anyTime, set }: RangeFieldProps) {
   const { range, from, to } = window
+  const { zone } = useZone()
   const [opened, setOpened] = useState(false)
   const absolute = from !== undefined || to !== undefined || opened
   const id = useId()
@@ -42,7 +45,7 @@ export function RangeField({ window, anyTime, set }: RangeFieldProps) {
     if (value !== 'absolute') set({ range: value, from: null, to: null })
   }
   function setEdge(edge: 'from' | 'to', local: string) {
-    const iso = toInstant(local)
+    const iso = instantOf(local, zone)
     if (local === '' || iso !== null) set({ range: null, [edge]: iso })
   }
   return (
@@ -65,34 +68,32 @@ export function RangeField({ window, anyTime, set }: RangeFieldProps) {
       </div>
       {absolute && (
         <>
-          <InstantField label="From (UTC)" at={from} onSet={(value) => setEdge('from', value)} />
-          <InstantField label="To (UTC)" at={to} onSet={(value) => setEdge('to', value)} />
+          <InstantField edge="From" at={from} onSet={(value) => setEdge('from', value)} />
+          <InstantField edge="To" at={to} onSet={(value) => setEdge('to', value)} />
         </>
       )}
     </>
   )
 }
 
-type InstantFieldProps = { label: string; at: string | undefined; onSet: (local: string) => void }
+type InstantFieldProps = { edge: string; at: string | undefined; onSet: (local: string) => void }
 
-function InstantField({ label, at, onSet }: InstantFieldProps) {
+function InstantField({ edge, at, onSet }: InstantFieldProps) {
+  const { zone } = useZone()
   const id = useId()
   return (
     <div className="field">
-      <label htmlFor={id}>{label}</label>
+      <label htmlFor={id}>
+        {edge} ({zone})
+      </label>
       <input
+        key={`${zone} ${at}`}
         id={id}
         type="datetime-local"
         step="1"
-        defaultValue={at?.slice(0, 19) ?? ''}
+        defaultValue={at === undefined ? '' : localText(at, zone)}
         onBlur={(event) => onSet(event.target.value)}
       />
     </div>
   )
-}
-
-/** The instant of a local time that is meant as UTC; null for none. */
-export function toInstant(local: string): string | null {
-  const at = Date.parse(`${local}Z`)
-  return Number.isNaN(at) ? null : new Date(at).toISOString()
 }

@@ -60,10 +60,11 @@ export function SavedViews() {
   )
 }
 
-/** The filters of an address; the place in the list is no filter. */
+/** The filters of an address; the place in the list and the zone are none. */
 function filtersOf(search: string): string {
   const given = new URLSearchParams(search)
   given.delete('cursor')
+  given.delete('zone')
   return given.toString()
 }
 
@@ -84,6 +85,7 @@ function SaveView({ page, query, onClose }: { page: string; query: string; onClo
         send={act.run}
         {...act}
         submit="Save view"
+        write={{ method: 'POST', path: 'dashboard/views' }}
       >
         {(faults) => (
           <Field

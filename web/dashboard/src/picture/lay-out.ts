@@ -1,3 +1,4 @@
+import { localText } from '../time/zone-time.ts'
 import type { Step } from './steps-of-round.ts'
 
 /** Pixels of the drawing. A pause that would be longer than `pauseMax` is cut and says how long it was. */
@@ -22,7 +23,7 @@ export type Row = Step & {
 }
 
 /** Where each step stands: time runs down at 10 ms a pixel, in rows of at least 30 pixels. */
-export function layOut(steps: readonly Step[]): { rows: Row[]; width: number; height: number } {
+export function layOut(steps: readonly Step[], zone = 'UTC'): { rows: Row[]; width: number; height: number } {
   const rows: Row[] = []
   let y: number = scale.top
   for (const [at, step] of steps.entries()) {
@@ -30,13 +31,13 @@ export function layOut(steps: readonly Step[]): { rows: Row[]; width: number; he
     const pauseMs = before === undefined ? 0 : step.atMs - before.atMs
     const px = pauseMs / scale.msPerPx
     y += Math.max(scale.rowMin, Math.min(px, scale.pauseMax))
-    const clock = clockOf(step.atMs)
+    const clock = clockOf(step.atMs, zone)
     rows.push({
       ...step,
       x1: laneX(step.from),
       x2: laneX(step.to),
       y,
-      clock: before !== undefined && clockOf(before.atMs) === clock ? null : clock,
+      clock: before !== undefined && clockOf(before.atMs, zone) === clock ? null : clock,
       cutMs: px > scale.pauseMax ? pauseMs : null,
     })
   }
@@ -48,9 +49,10 @@ export function laneX(lane: number): number {
   return scale.left + scale.margin + lane * scale.lane
 }
 
-/** The UTC time of day to the millisecond. */
-function clockOf(atMs: number): string {
-  return new Date(atMs).toISOString().slice(11, 23)
+/** The time of day to the millisecond. */
+function clockOf(atMs: number, zone: string): string {
+  const iso = new Date(atMs).toISOString()
+  return localText(iso, zone).slice(11) + iso.slice(19, 23)
 }
 
 /** A length of time in its largest units: `3 min 12 s`. */

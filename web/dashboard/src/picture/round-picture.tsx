@@ -1,5 +1,7 @@
 import type { Dossier } from '@pitboss/contracts/objects/dossier'
 import { DataTable } from '../parts/data-table.tsx'
+import { useZone } from '../time/zone.tsx'
+import { exactText } from '../time/zone-time.ts'
 import { durationText, laneX, layOut, type Row, scale } from './lay-out.ts'
 import { lanes, stepsOfRound } from './steps-of-round.ts'
 
@@ -8,8 +10,9 @@ const textMax = 29
 
 /** The money picture of a round: who told whom what, time running down. */
 export function RoundPicture({ of: dossier }: { of: Dossier }) {
+  const { zone } = useZone()
   const steps = stepsOfRound(dossier)
-  const { rows, width, height } = layOut(steps.slice(0, stepsMax))
+  const { rows, width, height } = layOut(steps.slice(0, stepsMax), zone)
   return (
     <section className="card picture-card" aria-label="Money picture">
       <h2>Money picture</h2>
@@ -67,7 +70,10 @@ export function RoundPicture({ of: dossier }: { of: Dossier }) {
           rows={steps.map((step, at) => ({ ...step, at }))}
           keyOf={({ at }) => String(at)}
           columns={[
-            { title: 'When', cell: ({ atMs }) => <code>{new Date(atMs).toISOString()}</code> },
+            {
+              title: 'When',
+              cell: ({ atMs }) => <code>{exactText(new Date(atMs).toISOString(), zone)}</code>,
+            },
             { title: 'From', cell: ({ from }) => lanes[from] },
             { title: 'To', cell: ({ to }) => lanes[to] },
             { title: 'What', cell: ({ text }) => text },

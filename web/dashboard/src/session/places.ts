@@ -1,38 +1,45 @@
 import type { Act } from './may.ts'
 
-export type Place = { readonly title: string; readonly href: string; readonly needs?: Act }
+export type Place = {
+  readonly title: string
+  readonly href: string
+  readonly needs?: Act
+  /** "g" and this letter go there. */
+  readonly key?: string
+}
+
 /** The pages that have a place in the menu, by group. */
 export const places: readonly { readonly group: string; readonly places: readonly Place[] }[] = [
-  { group: 'Overview', places: [{ title: 'Home', href: '/' }] },
+  { group: 'Overview', places: [{ title: 'Home', href: '/', key: 'h' }] },
   {
     group: 'Developers',
     places: [
-      { title: 'Keys', href: '/keys', needs: 'GET /v1/dashboard/credentials' },
-      { title: 'Endpoints', href: '/endpoints', needs: 'GET /v1/dashboard/webhooks' },
-      { title: 'Deliveries', href: '/deliveries' },
-      { title: 'Events', href: '/events' },
-      { title: 'Wallet', href: '/wallet', needs: 'GET /v1/dashboard/wallets/{environment}' },
-      { title: 'Requests', href: '/requests', needs: 'GET /v1/dashboard/request-logs' },
+      { title: 'Keys', href: '/keys', key: 'k', needs: 'GET /v1/dashboard/credentials' },
+      { title: 'Endpoints', href: '/endpoints', key: 'e', needs: 'GET /v1/dashboard/webhooks' },
+      { title: 'Deliveries', href: '/deliveries', key: 'd' },
+      { title: 'Events', href: '/events', key: 'v' },
+      { title: 'Wallet', href: '/wallet', key: 'w', needs: 'GET /v1/dashboard/wallets/{environment}' },
+      { title: 'Requests', href: '/requests', key: 'q', needs: 'GET /v1/dashboard/request-logs' },
     ],
   },
   {
     group: 'Play',
     places: [
-      { title: 'Sessions', href: '/sessions' },
-      { title: 'Rounds', href: '/rounds' },
-      { title: 'Transactions', href: '/transactions' },
-      { title: 'Player', href: '/player' },
-      { title: 'Fairness', href: '/fairness' },
-      { title: 'Free bets', href: '/free-bets' },
+      { title: 'Sessions', href: '/sessions', key: 's' },
+      { title: 'Rounds', href: '/rounds', key: 'r' },
+      { title: 'Transactions', href: '/transactions', key: 't' },
+      { title: 'Player', href: '/player', key: 'p' },
+      { title: 'Fairness', href: '/fairness', key: 'f' },
+      { title: 'Free bets', href: '/free-bets', key: 'b' },
     ],
   },
   {
     group: 'Account',
     places: [
-      { title: 'People', href: '/people', needs: 'GET /v1/dashboard/users' },
-      { title: 'Audit', href: '/audit', needs: 'GET /v1/dashboard/audit' },
-      { title: 'Business', href: '/business' },
-      { title: 'My account', href: '/account' },
+      { title: 'People', href: '/people', key: 'o', needs: 'GET /v1/dashboard/users' },
+      { title: 'Audit', href: '/audit', key: 'a', needs: 'GET /v1/dashboard/audit' },
+      { title: 'Business', href: '/business', key: 'u' },
+      { title: 'My account', href: '/account', key: 'm' },
     ],
   },
 ]

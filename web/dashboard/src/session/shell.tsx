@@ -6,7 +6,8 @@ import icon from '../parts/dashboard-icon.svg'
 import { type Environment, useDashboard } from './dashboard-context.ts'
 import { whyNot } from './may.ts'
 import { type Place, places } from './places.ts'
-import { PaletteButton } from '../palette/palette-button.tsx'
+import { Keyboard } from '../palette/keyboard.tsx'
+import { ZoneSwitch } from '../time/zone-switch.tsx'
 import { SignOutButton } from './sign-out-button.tsx'
 
 const environments: readonly { name: Environment; says: string }[] = [
@@ -35,7 +36,8 @@ export function Shell({ business, children }: ShellProps) {
             <small>Pitboss</small>
           </span>
         </p>
-        <PaletteButton />
+        <Keyboard />
+        <ZoneSwitch />
         <EnvironmentSwitch />
         <button
           type="button"
@@ -60,6 +62,21 @@ export function Shell({ business, children }: ShellProps) {
             </ul>
           </div>
         ))}
+        <div>
+          <h2>Help</h2>
+          <ul>
+            <li>
+              <a href="/v1/public/docs" target="_blank" rel="noreferrer">
+                API reference
+              </a>
+            </li>
+            <li>
+              <a href="/v1/public/verify" target="_blank" rel="noreferrer">
+                Verify a round
+              </a>
+            </li>
+          </ul>
+        </div>
         <div className="person">
           <p>
             <strong>{user.name}</strong>

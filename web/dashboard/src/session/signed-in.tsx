@@ -9,6 +9,7 @@ import { useRead } from '../hooks/use-read.ts'
 import { ErrorNotice } from '../parts/error-notice.tsx'
 import { Modal } from '../parts/modal.tsx'
 import { Pages } from '../pages/pages.tsx'
+import { ZoneProvider } from '../time/zone.tsx'
 import type { Session } from './create-session.ts'
 import { DashboardContext, useDashboard } from './dashboard-context.ts'
 import { ForcedPassword } from './forced-password.tsx'
@@ -30,7 +31,7 @@ export function SignedIn({ session, api, user, ended }: SignedInProps) {
     [api, session, user, environment],
   )
   if (params?.environment !== 'test' && params?.environment !== 'live')
-    return <Redirect to={`/test${location === '/' ? '' : location}`} replace />
+    return <Redirect to={`/test${location === '/' ? '' : location}${window.location.search}`} replace />
   return (
     <DashboardContext value={dashboard}>
       {user.password_change_required ? <ForcedPassword /> : <Account key={environment} />}
@@ -61,9 +62,11 @@ function Account() {
   if (business === undefined) return <div className="loading" role="status" aria-label="Loading" />
   return (
     <Router base={`/${environment.toLowerCase()}`}>
-      <Shell business={business}>
-        <Pages />
-      </Shell>
+      <ZoneProvider account={business.timezone}>
+        <Shell business={business}>
+          <Pages />
+        </Shell>
+      </ZoneProvider>
     </Router>
   )
 }

@@ -22,6 +22,8 @@ const places = [
   '/player?player_id=player-of-the-lists',
   '/fairness?player_id=player-of-the-lists&game=dice',
   '/free-bets',
+  '/reports?group_by=day,game',
+  '/games',
   '/people',
   '/audit',
   '/business',

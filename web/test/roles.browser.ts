@@ -115,6 +115,13 @@ const rows: readonly Row[] = [
       body: { player_id: 'forged', game: 'dice', currency: 'USD', stake: '1.00', count: 1 },
     },
   },
+  {
+    page: '/games',
+    opens: everybody,
+    act: { name: 'Change Dice', may: ownerAndAdmin },
+    forged: { method: 'PATCH', path: 'dashboard/games/dice', body: { enabled: false } },
+  },
+  { page: '/reports', opens: everybody, forged: { method: 'GET', path: 'dashboard/reports/summary' } },
   { page: '/fairness', opens: everybody, forged: { method: 'GET', path: 'dashboard/games' } },
   { page: '/player', opens: everybody, forged: { method: 'GET', path: 'dashboard/sessions' } },
   { page: '/rounds', opens: everybody, forged: { method: 'GET', path: 'dashboard/rounds' } },

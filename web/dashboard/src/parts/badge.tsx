@@ -2,6 +2,8 @@ const tones: Readonly<Record<string, string>> = {
   ACTIVE: 'good',
   DELIVERED: 'good',
   SUCCESS: 'good',
+  ON: 'good',
+  AVAILABLE: 'good',
   SETTLED: 'good',
   DONE: 'good',
   VERIFIED: 'good',
@@ -22,6 +24,8 @@ const tones: Readonly<Record<string, string>> = {
   MISSING: 'problem',
   MISMATCH: 'problem',
   REVOKED: 'problem',
+  OFF: 'waiting',
+  DOWN: 'problem',
   IN_FORCE: 'problem',
 }
 

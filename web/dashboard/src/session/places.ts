@@ -34,6 +34,13 @@ export const places: readonly { readonly group: string; readonly places: readonl
     ],
   },
   {
+    group: 'Business',
+    places: [
+      { title: 'Reports', href: '/reports', key: 'y' },
+      { title: 'Games', href: '/games', key: 'g' },
+    ],
+  },
+  {
     group: 'Account',
     places: [
       { title: 'People', href: '/people', key: 'o', needs: 'GET /v1/dashboard/users' },

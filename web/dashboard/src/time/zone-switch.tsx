@@ -6,7 +6,7 @@ export function ZoneSwitch() {
   return (
     <label className="zone">
       <span>Times in</span>
-      <select value={zone} onChange={(event) => setZone(event.target.value)}>
+      <select aria-label="Times in" value={zone} onChange={(event) => setZone(event.target.value)}>
         {zones.map(({ name, says }) => (
           <option key={name} value={name}>
             {says}

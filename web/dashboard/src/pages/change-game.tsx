@@ -1,0 +1,85 @@
+import { type Game, gamePatchSchema, gameSchema } from '@pitboss/contracts/objects/game'
+import { useQueryClient } from '@tanstack/react-query'
+import type * as z from 'zod'
+import { useAct } from '../hooks/use-act.ts'
+import { Field } from '../parts/field.tsx'
+import { Form } from '../parts/form.tsx'
+import { Modal } from '../parts/modal.tsx'
+import { textOf } from '../parts/text-of.ts'
+import { useDashboard } from '../session/dashboard-context.ts'
+
+/** Switches a game on or off for the account, and narrows its stakes. */
+export function ChangeGame({ of: game, onClose }: { of: Game; onClose: () => void }) {
+  const { api } = useDashboard()
+  const queries = useQueryClient()
+  const path = `dashboard/games/${game.slug}`
+  const act = useAct(async (body: z.output<typeof gamePatchSchema>) => {
+    await api.send(gameSchema, 'PATCH', path, { body })
+    await queries.invalidateQueries()
+    onClose()
+  })
+  return (
+    <Modal title={game.name} onClose={onClose}>
+      <Form
+        schema={gamePatchSchema}
+        read={(data) => bodyOf(data, game)}
+        send={act.run}
+        {...act}
+        submit="Save"
+        write={{ method: 'PATCH', path }}
+      >
+        {(faults) => (
+          <>
+            <label className="choice">
+              <input type="checkbox" name="enabled" value="yes" defaultChecked={game.enabled} />
+              <span>
+                Players can play it
+                <small>Off: no new session and no new round, in TEST and LIVE. Open rounds go on.</small>
+              </span>
+            </label>
+            <p className="hint">
+              Stakes lie within the platform's limits. A session can narrow them once more, with its own.
+            </p>
+            {faults.limits !== undefined && <p className="fault">{faults.limits}</p>}
+            {game.limits.map(({ currency, min_stake, max_stake }) => (
+              <div className="split" key={currency}>
+                <Field label={`Least stake in ${currency}`}>
+                  <input
+                    type="text"
+                    inputMode="decimal"
+                    name={`min ${currency}`}
+                    defaultValue={min_stake}
+                    autoComplete="off"
+                  />
+                </Field>
+                <Field label={`Highest stake in ${currency}`}>
+                  <input
+                    type="text"
+                    inputMode="decimal"
+                    name={`max ${currency}`}
+                    defaultValue={max_stake}
+                    autoComplete="off"
+                  />
+                </Field>
+              </div>
+            ))}
+          </>
+        )}
+      </Form>
+    </Modal>
+  )
+}
+
+/** What differs from the game as it was read: a limit that nobody touched stays the platform's to change. */
+function bodyOf(data: FormData, game: Game) {
+  const enabled = data.get('enabled') === 'yes'
+  const limits = game.limits.flatMap(({ currency, min_stake, max_stake }) => {
+    const now = { min_stake: textOf(data, `min ${currency}`), max_stake: textOf(data, `max ${currency}`) }
+    const same = now.min_stake === min_stake && now.max_stake === max_stake
+    return same ? [] : [{ currency, ...now }]
+  })
+  return {
+    ...(enabled === game.enabled ? {} : { enabled }),
+    ...(limits.length === 0 ? {} : { limits }),
+  }
+}

@@ -49,6 +49,7 @@ export const auditedActs = {
     'free-bet.cancel',
     'player.stop',
     'player.lift-stop',
+    'player.erase',
     'round.heal',
     'consumer.rewind',
   ],

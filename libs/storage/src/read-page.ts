@@ -40,8 +40,8 @@ export async function readPage<Item, Position extends string | number>({
   return { items, nextCursor: more ? cursors.encode(binding, positionOf(last)) : null }
 }
 
-/** Takes as many items as go into one answer, at least one; the cursor leads to the others. */
-function withinBytes<Item>(items: readonly Item[], bytesOf: (item: Item) => number): Item[] {
+/** Takes as many items as go into one answer, at least one; the next page has the others. */
+export function withinBytes<Item>(items: readonly Item[], bytesOf: (item: Item) => number): Item[] {
   const taken: Item[] = []
   let bytes = 0
   for (const item of items) {

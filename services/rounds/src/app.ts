@@ -42,6 +42,7 @@ import { createLateMovementHandler, createRecoverRound, createSweepRounds } from
 import { createOpenIntent } from './actions/open-intent.ts'
 import { createPlaceStake } from './actions/place-stake.ts'
 import { createPlaceTransaction, type PlaceTransaction } from './actions/place-transaction.ts'
+import { createPlayerData } from './actions/player-data.ts'
 import { createPlayerStops } from './actions/player-stops.ts'
 import { createPlayRound } from './actions/play-round.ts'
 import { createReadPlayers } from './actions/read-players.ts'
@@ -55,7 +56,7 @@ import { createFreeBetHandlers } from './calls/free-bets.ts'
 import { createGameHandlers } from './calls/games.ts'
 import { createPlayerHandlers } from './calls/player.ts'
 import { createStopHandlers } from './calls/player-stops.ts'
-import { createPlayerDeskHandlers } from './calls/players.ts'
+import { createPlayerDataHandlers, createPlayerDeskHandlers } from './calls/players.ts'
 import { createReportHandlers } from './calls/reports.ts'
 import {
   createRepublishHandlers,
@@ -237,7 +238,8 @@ export async function startRounds({
   const handleLateMovement = createLateMovementHandler({ ...parts, recover })
   const consumer = consumeMovements({ bus, handleLateMovement, rewinds, logger })
 
-  const stops = createPlayerStops({ ...parts, stops: createStopsStore({ db }) })
+  const stopsStore = createStopsStore({ db })
+  const stops = createPlayerStops({ ...parts, stops: stopsStore })
   const stopSettler = startStopSettler({ settle: stops.settle, logger })
   const sessionActions = createSessions({ ...parts, stops, outbox: sessionOutbox })
   const handlers = [
@@ -254,6 +256,9 @@ export async function startRounds({
     ...createFreeBetHandlers({ freeBets: createFreeBets(parts), clock }),
     ...createStopHandlers({ stops, clock }),
     ...createPlayerDeskHandlers({ players: createReadPlayers(parts), clock }),
+    ...createPlayerDataHandlers({
+      playerData: createPlayerData({ ...parts, grants: grantsStore, stops: stopsStore }),
+    }),
     ...createReportHandlers({ readReport: createReadReport(parts) }),
     ...createPlayerHandlers({
       showPlayer: createShowPlayer({ ...parts, games, spends: createSpendsStore({ db }) }),

@@ -1,6 +1,7 @@
 import {
   movementsRewind,
   opsEndRoundAsTold,
+  opsErasePlayer,
   opsHealOrphan,
   opsSetGame,
   opsSkipNonces,
@@ -123,6 +124,17 @@ await holdAudit(t, {
       ...{ act: 'game.set', ...byOperations },
       run: async () => {
         await rig.bus.call(opsSetGame, { order, slug: 'mines', status: 'DOWN' })
+        return []
+      },
+    },
+    'rounds.v1.ops.player-erase': {
+      ...{ act: 'player.erase', ...byOperations, operatorId },
+      run: async () => {
+        const playerId = 'who wants to be forgotten'
+        await rig.openSession({ player_id: playerId, game: 'spin-bottle', country: 'DE' })
+        const longAgo = new Date(Date.now() - 2 * 86_400_000)
+        await rig.storage.db.collection('sessions').updateMany({ playerId }, { $set: { expiresAt: longAgo } })
+        for (const _again of [1, 2]) await rig.bus.call(opsErasePlayer, { order, scope: rig.scope, playerId })
         return []
       },
     },

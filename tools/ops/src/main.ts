@@ -6,6 +6,7 @@ import { doctorCommand } from './commands/doctor-command.ts'
 import { eventCommands } from './commands/event-commands.ts'
 import { movementCommands } from './commands/movement-commands.ts'
 import { operatorCommands, userCommands } from './commands/operator-commands.ts'
+import { playerCommands } from './commands/player-commands.ts'
 import { roundCommands } from './commands/round-commands.ts'
 import { sealCommands } from './commands/seal-commands.ts'
 import { statusCommand } from './commands/status-command.ts'
@@ -27,6 +28,7 @@ for (const add of [
   eventCommands,
   movementCommands,
   roundCommands,
+  playerCommands,
   auditCommands,
   statusCommand,
   doctorCommand,

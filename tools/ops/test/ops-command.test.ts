@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -280,6 +280,26 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
       'missing are the movements of rounds that are played meanwhile',
     )
     t.match(summary, { lines: own.length + 1, matched: own.length })
+    const whole = join(stack.dataDir, 'alice.jsonl')
+    const ofAlice = ['alice', '--operator', demo.operator_id, '--environment', 'TEST']
+    t.match(await one('player', 'export', ...ofAlice, '--out', whole), {
+      counts: { session: 1, round: 1, event: events.length },
+    })
+    const lines = readFileSync(whole, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => record.parse(JSON.parse(line)))
+    t.match(lines[0], { kind: 'export', player_id: 'alice', operator_id: demo.operator_id })
+    t.strictSame(lines.find(({ kind }) => kind === 'round')?.record, round)
+    t.strictSame(
+      lines.filter(({ kind }) => kind === 'transaction').length,
+      own.length,
+      'with each movement and its wallet calls',
+    )
+    t.match(await run('player', 'export', ...ofAlice, '--out', whole), { code: 2 }, 'never over a file')
+    t.match(await run('player', 'erase', ...ofAlice), { code: 2 }, 'not without a reason')
+    t.strictSame(await one('player', 'erase', ...ofAlice, '--dry-run'), { erased: 0, kept: 0 })
+
     const timeline = z.array(z.looseObject({ at: z.string(), what: z.string() })).parse(dossier.timeline)
     t.strictSame(
       timeline.map(({ at }) => at),

@@ -3,7 +3,7 @@ import { defineCall } from '../call.ts'
 import { scopeSchema } from '../caller.ts'
 import { gameStatus } from '../objects/game.ts'
 import { roundSchema } from '../objects/round.ts'
-import { transactionId, uuid } from '../primitives.ts'
+import { playerId, transactionId, uuid } from '../primitives.ts'
 import { opsOrder } from './auth-ops.ts'
 import { defineRewindCalls } from './rewind.ts'
 
@@ -152,6 +152,33 @@ export const opsEndRoundAsTold = defineCall('rounds.v1.ops.round-end-as-told', {
     end: toldEnd,
   }),
   reply: z.strictObject({ round_id: z.string(), status: z.string() }),
+  budgetMs: 20_000,
+})
+export const playerDataKind = z.enum(['session', 'round', 'free_bet', 'stop'])
+/**
+ * Records of one player, of one kind, newest first, as the API shows them. `next` is the `before` of the
+ * following page; null after the last one.
+ */
+export const opsPlayerData = defineCall('rounds.v1.ops.player-data', {
+  callers: ['ops'],
+  request: z.strictObject({
+    scope: scopeSchema,
+    playerId,
+    kind: playerDataKind,
+    before: z.string().max(64).nullable(),
+  }),
+  reply: z.strictObject({ data: z.array(z.record(z.string(), z.unknown())), next: z.string().nullable() }),
+  budgetMs: 10_000,
+})
+/**
+ * Erases what is in no money record and no proof from sessions of a player that ended a day ago or earlier:
+ * country, language, return url, metadata. `kept` counts the sessions that ended later, or have not ended.
+ * Repeating it changes nothing more.
+ */
+export const opsErasePlayer = defineCall('rounds.v1.ops.player-erase', {
+  callers: ['ops'],
+  request: z.strictObject({ order: opsOrder, scope: scopeSchema, playerId }),
+  reply: z.strictObject({ erased: z.int(), kept: z.int() }),
   budgetMs: 20_000,
 })
 /** Rewinds of the consumer of movements' late results. */

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { defineCall } from '../call.ts'
+import { scopeSchema } from '../caller.ts'
 import { movementFactsSchema } from '../objects/dossier.ts'
 import { eventType } from '../objects/event.ts'
 import { movementAttemptSchema, movementSchema, movementStatus } from '../objects/movement.ts'
-import { eventId } from '../primitives.ts'
+import { eventId, playerId } from '../primitives.ts'
 import { opsOrder } from './auth-ops.ts'
 
 /** Calls that operations make to wallet-bridge. Source: docs/contract.md, section 10. */
@@ -42,6 +43,16 @@ export const opsMovementsOfRound = defineCall('wallet.v1.ops.movements-of-round'
   reply: z.strictObject({
     data: z.array(z.strictObject({ movement: opsMovement, attempts: z.array(movementAttemptSchema) })),
   }),
+})
+/** Movements of one player, newest first. `next` is the `before` of the following page; null after the last. */
+export const opsPlayerMovements = defineCall('wallet.v1.ops.player-movements', {
+  callers: ['ops'],
+  request: z.strictObject({ scope: scopeSchema, playerId, before: z.string().max(64).nullable() }),
+  reply: z.strictObject({
+    data: z.array(z.strictObject({ movement: movementSchema, attempts: z.array(movementAttemptSchema) })),
+    next: z.string().nullable(),
+  }),
+  budgetMs: 10_000,
 })
 /** How a movement, or each of a round's, stands, with the facts by which `explain` says why. */
 export const opsMovementFacts = defineCall('wallet.v1.ops.movement-facts', {

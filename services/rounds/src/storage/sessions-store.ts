@@ -7,7 +7,7 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
 import { outboxIndex } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
-import { type Db } from 'mongodb'
+import type { Db, Filter } from 'mongodb'
 import type { StakeRange } from '../rules/limits.ts'
 import { boundedRead, readMaxMs } from './bounded-read.ts'
 import { pageFilter, scopeKey } from './round-document.ts'
@@ -130,6 +130,32 @@ export function createSessionsStore({ db }: { db: Db }) {
       )
     },
 
+    /**
+     * Takes country, language, return url and metadata from the player's sessions that ended by `endedBy`.
+     * @returns the number of sessions that had any of it
+     */
+    async eraseDetails(scope: Scope, playerId: string, endedBy: Date): Promise<number> {
+      const { modifiedCount } = await sessions.updateMany(
+        { ...withDetails(scope, playerId), ...endedAt(endedBy) },
+        { $set: { country: null, language: null, returnUrl: null, metadata: [] }, $inc: { version: 1 } },
+      )
+      return modifiedCount
+    },
+
+    /** Counts the player's sessions that have such details: those that ended by `endedBy`, and all. */
+    async countDetails(
+      scope: Scope,
+      playerId: string,
+      endedBy: Date,
+    ): Promise<{ ended: number; all: number }> {
+      const details = withDetails(scope, playerId)
+      const [ended, all] = await Promise.all([
+        sessions.countDocuments({ ...details, ...endedAt(endedBy) }),
+        sessions.countDocuments(details),
+      ])
+      return { ended, all }
+    },
+
     /** Keeps that the player went on after a reality check. Null for an unknown or closed session. */
     keepRealityCheck: (scope: Scope, sessionId: string, now: Date) =>
       sessions.findOneAndUpdate(
@@ -176,6 +202,15 @@ export function stakeRangeOf({ limits }: Pick<SessionDocument, 'limits'>): Stake
         minStake: limits.minStake === null ? null : BigInt(limits.minStake),
         maxStake: limits.maxStake === null ? null : BigInt(limits.maxStake),
       }
+}
+
+function withDetails(scope: Scope, playerId: string): Filter<SessionDocument> {
+  const empty = [{ country: null, language: null, returnUrl: null, metadata: [] }]
+  return { scope: scopeKey(scope), playerId, $nor: empty }
+}
+
+function endedAt(endedBy: Date): Filter<SessionDocument> {
+  return { $or: [{ expiresAt: { $lte: endedBy } }, { closedAt: { $gt: new Date(0), $lte: endedBy } }] }
 }
 
 function statusFilter(status: SessionFilters['status'], now: Date) {

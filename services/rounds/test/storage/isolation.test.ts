@@ -239,6 +239,11 @@ await holdIsolation(t, {
       forgetStop: scoped((scope, { stoppedId, stopId }) => sessions.forgetStop(scope, stoppedId, stopId)),
       keepRealityCheck: scoped((scope, { sessionId }) => sessions.keepRealityCheck(scope, sessionId, now)),
       list: scoped((scope, { playerId }) => sessions.list(scope, { playerId }, { ...page, now })),
+      eraseDetails: scoped((scope, { playerId }) => sessions.eraseDetails(scope, playerId, dayEnd)),
+      countDetails: scoped(async (scope, { playerId }) => {
+        const { ended, all } = await sessions.countDetails(scope, playerId, dayEnd)
+        return ended + all
+      }),
       currenciesInUse: accountWide(({ operatorId }) => sessions.currenciesInUse(operatorId, now)),
     }),
   },
@@ -303,7 +308,7 @@ async function makeThings() {
     _id: newId('ses'),
     scope,
     ...owner,
-    ...{ playerId, game, currency, brandId: null, language: null, country: null, returnUrl: null },
+    ...{ playerId, game, currency, brandId: null, language: null, country: 'DE', returnUrl: null },
     ...{ metadata: [], limits: null, createdAt: now, expiresAt: dayEnd, closedAt: null },
   }
   const event = outboxEntry({

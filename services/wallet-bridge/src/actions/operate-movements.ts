@@ -1,7 +1,9 @@
 import { orderedBy } from '@pitboss/contracts/audit'
 import { roundMovementsMax } from '@pitboss/contracts/calls/wallet-ops'
+import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
+import { withinBytes } from '@pitboss/storage/read-page'
 import type { Logger } from 'pino'
 import type { Breakers } from '../clients/breakers.ts'
 import { toMovementRecord } from '../records/render-movement.ts'
@@ -23,6 +25,7 @@ type ResolveOrder = {
 }
 
 const walletPagesMax = 200
+const playerPageMax = 100
 
 export type OperateMovements = ReturnType<typeof createOperateMovements>
 type ListFilters = { status: MovementStatus | null; olderThanS: number | null; limit: number }
@@ -69,6 +72,13 @@ export function createOperateMovements({
     },
     /** The movements of a round, oldest first, at most 500. */
     ofRound: (roundId: string) => lists.ofRound(roundId, roundMovementsMax),
+    /** A page of the movements of a player, newest first, and where the next one begins. */
+    async ofPlayer(scope: Scope, playerId: string, before: string | null) {
+      const found = await lists.newestFirst(scope, { playerId }, { before, limit: playerPageMax + 1 })
+      const items = withinBytes(found.slice(0, playerPageMax), attemptBytes)
+      const next = found.length > items.length ? (items.at(-1)?.reference ?? null) : null
+      return { items, next }
+    },
     /** Ends an owed movement by a person's order. @throws ServiceError TRANSACTION_NOT_FOUND, CONFLICT */
     async resolve({ reference, as, by, reason, dryRun }: ResolveOrder, requestId: string) {
       const resolved = await resolveByPerson(await find(reference), as, { by, reason, dryRun }, requestId)
@@ -80,6 +90,11 @@ export function createOperateMovements({
     },
     status: async (now: Date) => ({ pending: await pending.figures(now), breakersOpen: breakers.open() }),
   }
+}
+
+/** The bytes of a movement's wallet calls, roughly: each may keep 4 KiB of an answer. */
+function attemptBytes({ attempts }: MovementDocument): number {
+  return Buffer.byteLength(JSON.stringify(attempts))
 }
 
 export type ResolveByPerson = (

@@ -4,6 +4,7 @@ import {
   opsMovementEvents,
   opsMovementFacts,
   opsMovementsOfRound,
+  opsPlayerMovements,
   opsRepublishMovements,
   opsResolveMovement,
   opsShowMovement,
@@ -12,7 +13,12 @@ import {
 import type { Clock } from '@pitboss/runtime/clock'
 import type { OperateMovements } from '../actions/operate-movements.ts'
 import type { TellEndsAgain } from '../actions/tell-ends-again.ts'
-import { toAttemptRecord, toMovementFacts, toOperationsRecord } from '../records/render-movement.ts'
+import {
+  toAttemptRecord,
+  toMovementFacts,
+  toMovementRecord,
+  toOperationsRecord,
+} from '../records/render-movement.ts'
 
 /** The calls of the operations command. Source: docs/contract.md, section 10. */
 export function operationsCalls({
@@ -49,6 +55,14 @@ export function operationsCalls({
           attempts: document.attempts.map(toAttemptRecord),
         })),
       }
+    }),
+    handler(opsPlayerMovements, async ({ scope, playerId, before }) => {
+      const { items, next } = await operateMovements.ofPlayer(scope, playerId, before)
+      const data = items.map((document) => ({
+        movement: toMovementRecord(document),
+        attempts: document.attempts.map(toAttemptRecord),
+      }))
+      return { data, next }
     }),
     handler(opsMovementFacts, async (about) => {
       const found =

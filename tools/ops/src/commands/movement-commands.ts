@@ -9,7 +9,6 @@ import {
 } from '@pitboss/contracts/calls/wallet-ops'
 import { explain } from '@pitboss/contracts/explain'
 import { movementStatus } from '@pitboss/contracts/objects/movement'
-import { operatorIdOf } from '@pitboss/contracts/primitives'
 import { opsReconcileChunk, opsReconcileOurs } from '@pitboss/contracts/calls/wallet'
 import { type Difference, diffLedger, type Finding, type LedgerSummary } from '@pitboss/ledger/diff-ledger'
 import { type LedgerLine, readLedger } from '@pitboss/ledger/ledger-lines'
@@ -18,6 +17,7 @@ import { type Command, Option } from 'commander'
 import { onRun, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { fieldTable, type Progress, textTable } from '../output.ts'
 import { readCount, readDuration, readInstant } from '../read-flags.ts'
+import { accountOf, withAccount } from '../account-flags.ts'
 import { UsageError } from '../failures.ts'
 import { whyText } from '../why-text.ts'
 
@@ -79,27 +79,23 @@ export function movementCommands(program: Command): void {
     const record = await bus.call(opsResolveMovement, { order, reference, as: flags.as })
     show(record, `${record.reference}: ${record.status}`)
   })
-  const diff = withCommonFlags(
-    noun
-      .command('diff <ledger>')
-      .description(
-        "compare an operator's wallet ledger, a file of JSON lines or CSV (.csv) or - for stdin, with ours",
-      ),
+  const diff = withAccount(
+    withCommonFlags(
+      noun
+        .command('diff <ledger>')
+        .description(
+          "compare an operator's wallet ledger, a file of JSON lines or CSV (.csv) or - for stdin, with ours",
+        ),
+    ),
   )
-    .requiredOption('--operator <operator>', 'op_… handle or uuid')
-    .addOption(
-      new Option('--environment <environment>').choices(['TEST', 'LIVE'] as const).default('LIVE' as const),
-    )
     .requiredOption('--from <time>', 'of our movements, inclusive', readInstant)
     .requiredOption('--to <time>', 'of our movements, inclusive', readInstant)
     .addOption(new Option('--format <format>', 'unless told by .csv').choices(['json-lines', 'csv'] as const))
   onRun(diff, async ({ bus, show, follow }, path: string, flags) => {
-    const operatorId = operatorIdOf(flags.operator)
-    if (operatorId === null) throw new UsageError('--operator must be an op_… handle or a uuid')
+    const scope = accountOf(flags)
     if (flags.from > flags.to) throw new UsageError('--from must not be after --to')
     if (path !== '-') await readable(path)
     await bus.call(opsShowOperator, { operator: flags.operator })
-    const scope = { operatorId, environment: flags.environment === 'LIVE' ? 'LIVE' : 'SANDBOX' } as const
     const lines = readLedger(
       path === '-' ? process.stdin : createReadStream(path),
       flags.format ?? (path.endsWith('.csv') ? 'csv' : 'json-lines'),

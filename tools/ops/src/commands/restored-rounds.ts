@@ -9,10 +9,11 @@ import {
 } from '@pitboss/contracts/calls/rounds'
 import { opsReconcileOurs } from '@pitboss/contracts/calls/wallet'
 import { opsEventsOfRound, opsRoundsStarted } from '@pitboss/contracts/calls/webhooks'
-import { operatorIdOf } from '@pitboss/contracts/primitives'
+import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { z } from 'zod'
+import { accountOf, withAccount } from '../account-flags.ts'
 import { UsageError } from '../failures.ts'
 import { onRun, type OpsRun, withChangeFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
@@ -54,9 +55,11 @@ const endEvent = z.object({ type: z.literal('round.completed'), data: toldEnd })
 /** `round orphans`: stakes without a round, after the database of rounds was restored. docs/runbook.md. */
 export function addOrphans(noun: Command): void {
   const orphans = withAccount(
-    noun
-      .command('orphans')
-      .description('stakes that stand at the wallet without a round, after a database was restored'),
+    withChangeFlags(
+      noun
+        .command('orphans')
+        .description('stakes that stand at the wallet without a round, after a database was restored'),
+    ),
   )
     .requiredOption('--from <time>', 'of the stakes, inclusive', readInstant)
     .requiredOption('--to <time>', 'of the stakes, inclusive', readInstant)
@@ -100,9 +103,11 @@ export function addOrphans(noun: Command): void {
 /** `round reopened`: rounds that are open again although an event tells their end. docs/runbook.md. */
 export function addReopened(noun: Command): void {
   const reopened = withAccount(
-    noun
-      .command('reopened')
-      .description('rounds that are open although an event tells their end, after a database was restored'),
+    withChangeFlags(
+      noun
+        .command('reopened')
+        .description('rounds that are open although an event tells their end, after a database was restored'),
+    ),
   ).option('--heal', 'end them as their events say', false)
   onRun(reopened, async ({ bus, order, show, confirm }, flags) => {
     const scope = scopeOf(flags, order)
@@ -126,23 +131,14 @@ export function addReopened(noun: Command): void {
   })
 }
 
-function withAccount(command: Command): Command {
-  return withChangeFlags(command)
-    .requiredOption('--operator <operator>', 'op_… handle or uuid')
-    .addOption(
-      new Option('--environment <environment>').choices(['TEST', 'LIVE'] as const).default('LIVE' as const),
-    )
-}
-
 function scopeOf(
   flags: { operator: string; environment: string; heal: boolean },
   order: OpsRun['order'],
-): { operatorId: string; environment: 'SANDBOX' | 'LIVE' } {
-  const operatorId = operatorIdOf(flags.operator)
-  if (operatorId === null) throw new UsageError('--operator must be an op_… handle or a uuid')
+): Scope {
+  const scope = accountOf(flags)
   if (flags.heal && order.reason === null)
     throw new UsageError('--reason is needed: it goes into the audit log')
-  return { operatorId, environment: flags.environment === 'LIVE' ? 'LIVE' : 'SANDBOX' }
+  return scope
 }
 
 /** Notes a definite refusal at its row; whoever reads the list decides about it. */
@@ -158,7 +154,7 @@ async function orRefused(row: { refused: string | null }, act: () => Promise<voi
 /** The ids of an account's stakes in a window, a chunk at a time. */
 async function* stakesOf(
   bus: Bus,
-  window: { scope: ReturnType<typeof scopeOf>; from: string; to: string },
+  window: { scope: Scope; from: string; to: string },
 ): AsyncGenerator<string[]> {
   let after: string | null = null
   do {
@@ -173,7 +169,7 @@ async function* stakesOf(
 }
 
 /** The rounds of which events tell that they began in a window, a page at a time. */
-async function* startedIn(bus: Bus, window: { scope: ReturnType<typeof scopeOf>; from: string; to: string }) {
+async function* startedIn(bus: Bus, window: { scope: Scope; from: string; to: string }) {
   let after: number | null = null
   do {
     const page: z.infer<(typeof opsRoundsStarted)['reply']> = await bus.call(opsRoundsStarted, {

@@ -61,6 +61,22 @@ export function withChangeFlags(command: Command): Command {
     .option('--reason <text>', 'why; goes into the audit log', readReason)
 }
 
+/**
+ * Refuses a verb without `--reason` as wrong usage, before anything is connected. `when` may spare some uses of
+ * it.
+ */
+export function needsReason<Verb extends Command>(
+  command: Verb,
+  when: (flags: Readonly<Record<string, unknown>>) => boolean = () => true,
+): Verb {
+  command.hook('preAction', (_hooked, verb) => {
+    const flags = verb.opts()
+    if (when(flags) && common.parse(flags).reason === undefined)
+      throw new UsageError('--reason is needed: it goes into the audit log')
+  })
+  return command
+}
+
 type Given = Parameters<Parameters<Command['action']>[0]>
 
 /** Makes `work` the action of a verb; it gets the verb's arguments and flags beside the run. */

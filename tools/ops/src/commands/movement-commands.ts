@@ -14,7 +14,7 @@ import { type Difference, diffLedger, type Finding, type LedgerSummary } from '@
 import { type LedgerLine, readLedger } from '@pitboss/ledger/ledger-lines'
 import { newId } from '@pitboss/runtime/new-id'
 import { type Command, Option } from 'commander'
-import { onRun, withChangeFlags, withCommonFlags } from '../ops-run.ts'
+import { needsReason, onRun, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { fieldTable, type Progress, textTable } from '../output.ts'
 import { readCount, readDuration, readInstant } from '../read-flags.ts'
 import { accountOf, withAccount } from '../account-flags.ts'
@@ -73,8 +73,8 @@ export function movementCommands(program: Command): void {
   const resolve = withChangeFlags(
     noun.command('resolve <reference>').description("end an owed movement by a person's word"),
   ).addOption(new Option('--as <end>').choices(['success', 'failed'] as const).makeOptionMandatory())
+  needsReason(resolve)
   onRun(resolve, async ({ bus, order, show, confirm }, reference: string, flags) => {
-    if (order.reason === null) throw new UsageError('--reason is needed: it goes into the audit log')
     await confirm(`End ${reference} as ${flags.as}? Nobody will try it again.`)
     const record = await bus.call(opsResolveMovement, { order, reference, as: flags.as })
     show(record, `${record.reference}: ${record.status}`)

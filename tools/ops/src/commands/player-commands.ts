@@ -12,7 +12,7 @@ import type { Command } from 'commander'
 import type { z } from 'zod'
 import { UsageError } from '../failures.ts'
 import { accountOf, withAccount } from '../account-flags.ts'
-import { onRun, withChangeFlags, withCommonFlags } from '../ops-run.ts'
+import { needsReason, onRun, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 
 type Line = { readonly kind: string } & Readonly<Record<string, unknown>>
 
@@ -53,10 +53,9 @@ export function playerCommands(program: Command): void {
         .description('take country, language, return url and metadata from sessions that ended a day ago'),
     ),
   )
+  needsReason(eraseVerb, ({ dryRun }) => dryRun !== true)
   onRun(eraseVerb, async ({ bus, order, show, confirm }, playerId: string, flags) => {
     const scope = accountOf(flags)
-    if (order.reason === null && !order.dryRun)
-      throw new UsageError('--reason is needed: it goes into the audit log')
     await confirm(`Erase the details of the sessions of ${playerId}?`)
     const done = await bus.call(opsErasePlayer, { order, scope, playerId })
     const later = done.kept === 0 ? '' : `; ${done.kept} ended less than a day ago or have not ended`

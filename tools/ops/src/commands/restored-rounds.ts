@@ -14,8 +14,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { accountOf, withAccount } from '../account-flags.ts'
-import { UsageError } from '../failures.ts'
-import { onRun, type OpsRun, withChangeFlags } from '../ops-run.ts'
+import { needsReason, onRun, withChangeFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
 import { readInstant } from '../read-flags.ts'
 
@@ -64,8 +63,9 @@ export function addOrphans(noun: Command): void {
     .requiredOption('--from <time>', 'of the stakes, inclusive', readInstant)
     .requiredOption('--to <time>', 'of the stakes, inclusive', readInstant)
     .option('--heal', 'give back the stakes of rounds that have not ended, and move nonces beyond all', false)
+  needsReason(orphans, ({ heal }) => heal === true)
   onRun(orphans, async ({ bus, order, show, confirm }, flags) => {
-    const scope = scopeOf(flags, order)
+    const scope = accountOf(flags)
     const window = { scope, from: flags.from, to: flags.to }
     const orphans: Orphan[] = []
     for await (const ids of stakesOf(bus, window)) {
@@ -109,8 +109,9 @@ export function addReopened(noun: Command): void {
         .description('rounds that are open although an event tells their end, after a database was restored'),
     ),
   ).option('--heal', 'end them as their events say', false)
+  needsReason(reopened, ({ heal }) => heal === true)
   onRun(reopened, async ({ bus, order, show, confirm }, flags) => {
-    const scope = scopeOf(flags, order)
+    const scope = accountOf(flags)
     const found: Reopened[] = []
     for await (const { status, ...round } of unendedOf(bus, scope)) {
       const { data } = await bus.call(opsEventsOfRound, { roundId: round.round_id })
@@ -129,16 +130,6 @@ export function addReopened(noun: Command): void {
       one.status = (await bus.call(opsEndRoundAsTold, { order, roundId, end })).status
     }
   })
-}
-
-function scopeOf(
-  flags: { operator: string; environment: string; heal: boolean },
-  order: OpsRun['order'],
-): Scope {
-  const scope = accountOf(flags)
-  if (flags.heal && order.reason === null)
-    throw new UsageError('--reason is needed: it goes into the audit log')
-  return scope
 }
 
 /** Notes a definite refusal at its row; whoever reads the list decides about it. */
@@ -181,7 +172,7 @@ async function* startedIn(bus: Bus, window: { scope: Scope; from: string; to: st
 }
 
 /** The rounds of an account that the game drives and that have not ended. */
-async function* unendedOf(bus: Bus, scope: ReturnType<typeof scopeOf>) {
+async function* unendedOf(bus: Bus, scope: Scope) {
   for (const status of ['OPEN', 'PENDING'] as const) {
     let after: string | null = null
     do {

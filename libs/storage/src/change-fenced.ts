@@ -38,17 +38,23 @@ export async function changeFenced<Document, Result>({
 export type Versioned = { _id: string; version: number }
 
 /**
+ * The address of a document: its `_id`, and the fields of its shard key where that is another, which never
+ * change.
+ */
+export type DocumentKey = { readonly _id: string; readonly [field: string]: string }
+
+/**
  * Applies `update` to the document only if it still has `version`, and raises the version by one.
  * @returns the document after it, or null when somebody else was first (or it is gone): read again and decide
  * again.
  */
 export async function fencedUpdate<Doc extends Versioned>(
   collection: Collection<Doc>,
-  id: string,
+  key: DocumentKey,
   version: number,
   update: UpdateFilter<Doc>,
 ): Promise<WithId<Doc> | null> {
-  return collection.findOneAndUpdate(fence<Doc>(id, version), raised(update), { returnDocument: 'after' })
+  return collection.findOneAndUpdate(fence<Doc>(key, version), raised(update), { returnDocument: 'after' })
 }
 
 /**
@@ -57,17 +63,17 @@ export async function fencedUpdate<Doc extends Versioned>(
  */
 export async function fencedWrite<Doc extends Versioned>(
   collection: Collection<Doc>,
-  id: string,
+  key: DocumentKey,
   version: number,
   update: UpdateFilter<Doc>,
 ): Promise<boolean> {
-  const { matchedCount } = await collection.updateOne(fence<Doc>(id, version), raised(update))
+  const { matchedCount } = await collection.updateOne(fence<Doc>(key, version), raised(update))
   return matchedCount === 1
 }
 
 // The driver's types cannot see that a generic Doc has `_id` and `version`.
-function fence<Doc extends Versioned>(id: string, version: number): Filter<Doc> {
-  const fields: Document = { _id: id, version }
+function fence<Doc extends Versioned>(key: DocumentKey, version: number): Filter<Doc> {
+  const fields: Document = { ...key, version }
   return fields as Filter<Doc>
 }
 

@@ -1,8 +1,9 @@
 import { mapBounded } from '@pitboss/runtime/map-bounded'
+import type { DocumentKey } from './change-fenced.ts'
 
 /** A document whose events wait: since when, and of which account. */
 export type DueOutbox = {
-  readonly id: string
+  readonly key: DocumentKey
   readonly at: Date
   readonly account: string
   /** All of it is sent, and waits for webhooks to record it. */
@@ -31,7 +32,7 @@ export function createOutboxSweep({
   now,
 }: {
   read: (window: { after: Date; until: Date; limit: number }) => Promise<readonly DueOutbox[]>
-  relay: (id: string) => Promise<boolean>
+  relay: (document: DocumentKey) => Promise<boolean>
   now: () => Date
 }): (stopping: AbortSignal) => Promise<number | undefined> {
   let after = beginning
@@ -42,7 +43,11 @@ export function createOutboxSweep({
     const page = await read({ after, until, limit: pageSize })
     const unsent = page.filter(({ isSent }) => isSent !== true)
     const chosen = takeTurns(unsent)
-    const outcomes = await mapBounded(chosen, width, async ({ id }) => !stopping.aborted && (await relay(id)))
+    const outcomes = await mapBounded(
+      chosen,
+      width,
+      async ({ key }) => !stopping.aborted && (await relay(key)),
+    )
     const published = outcomes.filter(Boolean).length
     leftInTour += unsent.length - published
     const isLast = page.length < pageSize

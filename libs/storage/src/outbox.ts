@@ -3,6 +3,7 @@ import { startPoll } from '@pitboss/runtime/poll'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import type { Collection } from 'mongodb'
 import type { Logger } from 'pino'
+import type { DocumentKey } from './change-fenced.ts'
 import type { IndexDeclaration } from './ensure-indexes.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
 import { createOutboxSweep } from './outbox-sweep.ts'
@@ -18,6 +19,8 @@ const confirmEveryMs = 250
 const sentAgainAtOnce = 8
 const relaysMax = 1000
 
+type DueDocument = DocumentKey & { outboxAt: Date; outbox: { id: string; subject: string }[] }
+
 export type Outbox = {
   /**
    * Publishes what waits in the document, oldest first, each after the ack of the one before; it leaves the
@@ -26,9 +29,9 @@ export type Outbox = {
    * @param waiting the document's whole outbox as that write left it, which saves reading it again; else it
    * is read. It may name events that have left since the document was read.
    */
-  relay(documentId: string, waiting?: readonly OutboxEntry[]): Promise<void>
+  relay(document: DocumentKey, waiting?: readonly OutboxEntry[]): Promise<void>
   /** Puts an event into its document's outbox once more, unless one of its type waits, and relays. */
-  again(documentId: string, entry: OutboxEntry): Promise<void>
+  again(document: DocumentKey, entry: OutboxEntry): Promise<void>
   /**
    * Starts the sweeper, which relays what waits for more than a second: every second, and without a pause
    * while it finds more than it takes at a time; and the removal of what webhooks has recorded. Returns the
@@ -57,15 +60,18 @@ export function outboxUpdate(
  * process has sent: publishing only one's own new events would reorder them under crashes. Doubles are
  * dropped by the stream (message id = event id), later ones by webhooks.
  * @param position where the stream stands; without it an event leaves its outbox at its acknowledgement
+ * @param shardKey the fields beside `_id` that address a document of the collection
  */
 export function createOutbox<Doc extends OutboxDocument>({
   collection: entities,
+  shardKey = [],
   bus,
   position = null,
   clock,
   logger,
 }: {
   collection: Collection<Doc>
+  shardKey?: readonly (keyof Doc & string)[]
   bus: EventPublisher
   position?: (() => Promise<EventsPosition>) | null
   clock: Clock
@@ -78,7 +84,8 @@ export function createOutbox<Doc extends OutboxDocument>({
   const sent = createSentEvents({ collection, bus, position })
 
   /** Whether everything that waited is published. */
-  async function relay(documentId: string, waiting?: readonly OutboxEntry[]): Promise<boolean> {
+  async function relay(document: DocumentKey, waiting?: readonly OutboxEntry[]): Promise<boolean> {
+    const { _id: documentId } = document
     const present = relays.get(documentId)
     if (present !== undefined) {
       present.again = true
@@ -87,48 +94,51 @@ export function createOutbox<Doc extends OutboxDocument>({
     if (relays.size >= relaysMax || !bus.connected()) return false
     const entry = { running: Promise.resolve(false), again: false }
     relays.set(documentId, entry)
-    entry.running = drain(documentId, entry, waiting)
+    entry.running = drain(document, entry, waiting)
     return entry.running
   }
 
   async function drain(
-    documentId: string,
+    document: DocumentKey,
     entry: { again: boolean },
     waiting: readonly OutboxEntry[] | undefined,
   ): Promise<boolean> {
     try {
-      await sent.send(documentId, waiting === undefined ? await read(documentId) : sent.left(waiting))
+      await sent.send(document, waiting === undefined ? await read(document) : sent.left(waiting))
       while (entry.again) {
         entry.again = false
-        await sent.send(documentId, await read(documentId))
+        await sent.send(document, await read(document))
       }
       return true
     } catch (err) {
-      logger.warn({ err, document_id: documentId, collection: collection.collectionName }, 'outbox.deferred')
+      logger.warn(
+        { err, document_id: document._id, collection: collection.collectionName },
+        'outbox.deferred',
+      )
       return false
     } finally {
-      relays.delete(documentId)
+      relays.delete(document._id)
     }
   }
 
-  async function read(documentId: string): Promise<readonly OutboxEntry[]> {
+  async function read(key: DocumentKey): Promise<readonly OutboxEntry[]> {
     const projection = { outbox: 1, outboxAt: 1 }
-    const document = await collection.findOne({ _id: documentId }, { projection })
+    const document = await collection.findOne(key, { projection })
     if (document === null) return []
     // A crash after the removal and before the mark's: unless it goes, the sweeper would look here first for
     // ever.
     if (document.outbox.length === 0 && document.outboxAt !== null) {
-      await collection.updateOne({ _id: documentId, outbox: { $size: 0 } }, { $set: { outboxAt: null } })
+      await collection.updateOne({ ...key, outbox: { $size: 0 } }, { $set: { outboxAt: null } })
     }
     return document.outbox
   }
 
   /** Removes what is recorded, and sends again what the stream may have lost. */
   async function confirm(): Promise<void> {
-    const documentIds = await sent.confirm()
-    if (documentIds.length === 0) return
-    logger.warn({ documents: documentIds.length, collection: collection.collectionName }, 'outbox.sent-again')
-    await mapBounded(documentIds, sentAgainAtOnce, (documentId) => relay(documentId))
+    const lost = await sent.confirm()
+    if (lost.length === 0) return
+    logger.warn({ documents: lost.length, collection: collection.collectionName }, 'outbox.sent-again')
+    await mapBounded(lost, sentAgainAtOnce, (document) => relay(document))
   }
 
   const sweep = createOutboxSweep({ read: readDue, relay, now: () => clock.now() })
@@ -136,7 +146,8 @@ export function createOutbox<Doc extends OutboxDocument>({
   async function readDue({ after, until, limit }: { after: Date; until: Date; limit: number }) {
     const due = await collection
       .find({ outboxAt: { $gt: after, $lte: until } })
-      .project<{ _id: string; outboxAt: Date; outbox: { id: string; subject: string }[] }>({
+      .project<DueDocument>({
+        ...Object.fromEntries(shardKey.map((field) => [field, 1])),
         outboxAt: 1,
         'outbox.id': 1,
         'outbox.subject': 1,
@@ -145,27 +156,27 @@ export function createOutbox<Doc extends OutboxDocument>({
       .hint(outboxIndex.name)
       .limit(limit)
       .toArray()
-    return due.map(({ _id, outboxAt, outbox }) => ({
-      id: _id,
+    return due.map(({ outboxAt, outbox, ...key }) => ({
+      key,
       at: outboxAt,
       account: outbox[0]?.subject.split('.')[3] ?? '',
       isSent:
         outbox.length > 0 &&
         sent.hasAll(
-          _id,
+          key._id,
           outbox.map(({ id }) => id),
         ),
     }))
   }
 
   return {
-    async relay(documentId, waiting) {
-      await relay(documentId, waiting)
+    async relay(document, waiting) {
+      await relay(document, waiting)
     },
-    async again(documentId, entry) {
-      const absent = { _id: documentId, 'outbox.subject': { $ne: entry.subject } }
+    async again(document, entry) {
+      const absent = { ...document, 'outbox.subject': { $ne: entry.subject } }
       await collection.updateOne(absent, outboxUpdate([{ ...entry, again: true }], clock.now()))
-      await relay(documentId)
+      await relay(document)
     },
     start() {
       const sweeper = startPoll({

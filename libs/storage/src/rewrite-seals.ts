@@ -15,6 +15,8 @@ export type SealedValue = {
 /** A kind of documents that hold sealed texts. Ids are strings. */
 export type SealedPlace = {
   readonly collection: string
+  /** The field that addresses a document beside its id, where there is one. */
+  readonly shardKey?: string
   /** The purpose of the key that seals them. */
   readonly purpose: string
   /** The documents that can hold one. */
@@ -88,7 +90,7 @@ export function createRewriteSeals({
       }
       if (stale.length === 0) continue
       counts.rewritten += stale.length
-      updates.push(updateOf(document, stale))
+      updates.push(updateOf(place, document, stale))
     }
     const written = updates.length === 0 ? null : await collectionOf(place).bulkWrite(updates, unordered)
     const isWhole = (written?.matchedCount ?? 0) === updates.length
@@ -185,14 +187,17 @@ function renew({
 
 /** A write that does nothing when one of the values was changed since it was read. */
 function updateOf(
-  document: { _id: string; version?: unknown },
+  { shardKey }: SealedPlace,
+  document: Document & { _id: string },
   stale: readonly { value: SealedValue; renewed: string }[],
 ): AnyBulkWriteOperation<{ _id: string }> {
   const expected = Object.fromEntries(stale.map(({ value }) => [value.path, value.sealed]))
   const renewed = Object.fromEntries(stale.map(({ value, renewed: text }) => [value.path, text]))
   // Who writes a whole document under its version has to read it again.
   const raised: Document = document.version === undefined ? {} : { $inc: { version: 1 } }
-  return { updateOne: { filter: { _id: document._id, ...expected }, update: { $set: renewed, ...raised } } }
+  const key = shardKey === undefined ? {} : { [shardKey]: document[shardKey] }
+  const filter = { _id: document._id, ...key, ...expected }
+  return { updateOne: { filter, update: { $set: renewed, ...raised } } }
 }
 
 function readPosition(after: string | null): { index: number; afterId: string } {

@@ -1,5 +1,6 @@
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { AnyBulkWriteOperation, Collection } from 'mongodb'
+import type { DocumentKey } from './change-fenced.ts'
 import type { OutboxEntry, WithOutbox } from './outbox-entry.ts'
 
 /** Where the stream of events stands. */
@@ -25,7 +26,7 @@ export type EventPublisher = {
 
 export type OutboxDocument = WithOutbox & { _id: string }
 
-type SentEvents = Map<string, number>
+type SentEvents = { readonly key: DocumentKey; readonly seqs: Map<string, number> }
 
 /** Documents with sent events in the memory of one process; the events of the oldest leave first. */
 const documentsMax = 20_000
@@ -55,14 +56,15 @@ export function createSentEvents({
   let isBackwards = false
   let seen: EventsPosition | null = null
 
-  async function sendOne(documentId: string, { id, subject, body, again }: OutboxEntry): Promise<void> {
+  async function sendOne(key: DocumentKey, { id, subject, body, again }: OutboxEntry): Promise<void> {
     const newestBefore = newest
     const messageId = again === true ? null : id
     const { seq, duplicate } = await bus.publishEvent({ id: messageId, subject, payload: Buffer.from(body) })
     if (!duplicate && seq <= newestBefore) isBackwards = true
     if (!duplicate) newest = Math.max(newest, seq)
-    const events: SentEvents = sent.get(documentId) ?? new Map()
-    sent.set(documentId, events.set(id, seq))
+    const events: SentEvents = sent.get(key._id) ?? { key, seqs: new Map() }
+    events.seqs.set(id, seq)
+    sent.set(key._id, events)
   }
 
   /**
@@ -72,23 +74,23 @@ export function createSentEvents({
   async function remove(documentIds: readonly string[]): Promise<void> {
     for (let start = 0; start < documentIds.length; start += removedAtOnce) {
       const batch = documentIds.slice(start, start + removedAtOnce).flatMap((documentId) => {
-        const ids = [...(sent.get(documentId)?.keys() ?? [])]
-        return ids.length === 0 ? [] : [{ documentId, ids }]
+        const events = sent.get(documentId)
+        return events === undefined ? [] : [{ key: events.key, ids: [...events.seqs.keys()] }]
       })
       if (batch.length === 0) continue
       const cleared = await collection.bulkWrite(batch.map(clearUnchanged), { ordered: false })
       if (cleared.matchedCount !== batch.length) await collection.bulkWrite(batch.flatMap(removeSent))
-      for (const { documentId, ids } of batch) forget(documentId, ids)
+      for (const { key, ids } of batch) forget(key._id, ids)
     }
   }
 
   function forget(documentId: string, ids: readonly string[]): void {
     const events = sent.get(documentId)
     for (const id of ids) {
-      events?.delete(id)
+      events?.seqs.delete(id)
       gone.set(id, true)
     }
-    if (events?.size === 0) sent.delete(documentId)
+    if (events?.seqs.size === 0) sent.delete(documentId)
   }
 
   /** Whether the stream may have lost events that it had acknowledged. */
@@ -100,18 +102,18 @@ export function createSentEvents({
   return {
     /** Whether all these events of the document are sent already. */
     hasAll: (documentId: string, ids: readonly string[]): boolean =>
-      ids.every((id) => sent.get(documentId)?.has(id)),
+      ids.every((id) => sent.get(documentId)?.seqs.has(id)),
 
     /** Of what waited when the document was read, that which this process has not removed since. */
     left: (waiting: readonly OutboxEntry[]): readonly OutboxEntry[] =>
       waiting.filter(({ id }) => gone.get(id) === undefined),
 
     /** Sends what is not sent yet, oldest first, each after the acknowledgement of the one before. */
-    async send(documentId: string, waiting: readonly OutboxEntry[]): Promise<void> {
+    async send(key: DocumentKey, waiting: readonly OutboxEntry[]): Promise<void> {
       for (const entry of waiting) {
-        if (!sent.get(documentId)?.has(entry.id)) await sendOne(documentId, entry)
+        if (!sent.get(key._id)?.seqs.has(entry.id)) await sendOne(key, entry)
       }
-      if (position === null) await remove([documentId])
+      if (position === null) await remove([key._id])
     },
 
     /**
@@ -119,43 +121,43 @@ export function createSentEvents({
      * still in the outboxes counts as not sent.
      * @returns the documents whose events must be sent again
      */
-    async confirm(): Promise<string[]> {
+    async confirm(): Promise<DocumentKey[]> {
       if (position === null) return []
       await remove([...sent.keys()].slice(0, Math.max(0, sent.size - documentsMax)))
       if (sent.size === 0) return []
       const newestBefore = newest
       const now = await position()
       if (hasLost(now, newestBefore)) {
-        const documentIds = [...sent.keys()]
+        const lost = [...sent.values()].map(({ key }) => key)
         sent = new Map()
         newest = 0
         isBackwards = false
         seen = now
-        return documentIds
+        return lost
       }
       seen = now
-      const recorded = [...sent].filter(([, events]) => Math.max(...events.values()) <= now.recorded)
+      const recorded = [...sent].filter(([, { seqs }]) => Math.max(...seqs.values()) <= now.recorded)
       await remove(recorded.map(([documentId]) => documentId))
       return []
     },
   }
 }
 
-type Sent = { readonly documentId: string; readonly ids: readonly string[] }
+type Sent = { readonly key: DocumentKey; readonly ids: readonly string[] }
 
 /** Nothing was appended meanwhile, which a list of equal length and equal last event shows. */
-function clearUnchanged({ documentId, ids }: Sent): AnyBulkWriteOperation<OutboxDocument> {
+function clearUnchanged({ key, ids }: Sent): AnyBulkWriteOperation<OutboxDocument> {
   const last = ids.length - 1
-  const filter = { _id: documentId, outbox: { $size: ids.length }, [`outbox.${last}.id`]: ids[last] }
+  const filter = { ...key, outbox: { $size: ids.length }, [`outbox.${last}.id`]: ids[last] }
   return { updateOne: { filter, update: { $set: { outbox: [], outboxAt: null } } } }
 }
 
-function removeSent({ documentId, ids }: Sent): AnyBulkWriteOperation<OutboxDocument>[] {
+function removeSent({ key, ids }: Sent): AnyBulkWriteOperation<OutboxDocument>[] {
   return [
-    { updateOne: { filter: { _id: documentId }, update: { $pull: { outbox: { id: { $in: [...ids] } } } } } },
+    { updateOne: { filter: key, update: { $pull: { outbox: { id: { $in: [...ids] } } } } } },
     {
       updateOne: {
-        filter: { _id: documentId, outbox: { $size: 0 } },
+        filter: { ...key, outbox: { $size: 0 } },
         update: { $set: { outboxAt: null } },
       },
     },

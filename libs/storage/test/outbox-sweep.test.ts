@@ -20,7 +20,7 @@ function rig(waiting: DueOutbox[], { fails = () => false }: { fails?: (id: strin
       nowMs += readMs
       return left.filter(({ at }) => at > after && at <= until).slice(0, limit)
     },
-    async relay(id) {
+    async relay({ _id: id }) {
       steps.tried += 1
       nowMs += relayMs / widthOfTheSweep
       if (fails(id)) return false
@@ -36,7 +36,7 @@ function rig(waiting: DueOutbox[], { fails = () => false }: { fails?: (id: strin
     async step() {
       const pauseMs = await sweep(stopping)
       const done = new Set(published)
-      left = left.filter(({ id }) => !done.has(id))
+      left = left.filter(({ key }) => !done.has(key._id))
       if (pauseMs === undefined) {
         steps.pauses += 1
         nowMs += 1000
@@ -47,7 +47,7 @@ function rig(waiting: DueOutbox[], { fails = () => false }: { fails?: (id: strin
 
 const backlog = (account: string, count: number, agoMs: number): DueOutbox[] =>
   Array.from({ length: count }, (_, index) => ({
-    id: `${account}/${index}`,
+    key: { _id: `${account}/${index}` },
     at: new Date(start - agoMs + index),
     account,
   }))
@@ -102,8 +102,8 @@ t.test('while nothing can be published every page is followed by a pause', async
 
 t.test('what waits for less than a second is left to the request that wrote it', async (t) => {
   const { step, published } = rig([
-    { id: 'old', at: new Date(start - 1001), account: 'a' },
-    { id: 'new', at: new Date(start - 500), account: 'a' },
+    { key: { _id: 'old' }, at: new Date(start - 1001), account: 'a' },
+    { key: { _id: 'new' }, at: new Date(start - 500), account: 'a' },
   ])
   await step()
   t.strictSame(published, ['old'])

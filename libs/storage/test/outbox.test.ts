@@ -1,6 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import { applyTopology } from '@pitboss/bus/apply-topology'
 import { connectBus } from '@pitboss/bus/connect-bus'
+import { refuseUnkeyed } from '@pitboss/testing/refuse-unkeyed'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { ensureIndexes } from '../src/ensure-indexes.ts'
@@ -63,13 +64,13 @@ await t.test('the outbox', async (t) => {
   await t.test('what waits is published once, in order, byte for byte, and then removed', async (t) => {
     await insert('a', ['evt_1', 'evt_2'])
     await append('a', ['evt_3'])
-    await Promise.all([outbox.relay('a'), outbox.relay('a')])
+    await Promise.all([outbox.relay({ _id: 'a' }), outbox.relay({ _id: 'a' })])
     t.strictSame(await stored(), ['evt_1', 'evt_2', 'evt_3'])
     t.match(await collection.findOne({ _id: 'a' }), empty)
     const message = await manager.streams.getMessage('EVENTS', { seq: 1 })
     t.equal(message?.string(), entry('evt_1').body)
-    await outbox.relay('a')
-    await outbox.relay('no such document')
+    await outbox.relay({ _id: 'a' })
+    await outbox.relay({ _id: 'no such document' })
     t.equal((await stored()).length, 3)
   })
 
@@ -89,12 +90,12 @@ await t.test('the outbox', async (t) => {
         },
       }
       const relay = createOutbox({ collection, bus: slow, clock, logger: silentLogger })
-      await relay.relay('b')
+      await relay.relay({ _id: 'b' })
       t.match(await collection.findOne({ _id: 'b' }), {
         outbox: [{ id: 'evt_11' }, { id: 'evt_12' }],
         outboxAt: Date,
       })
-      await relay.relay('b')
+      await relay.relay({ _id: 'b' })
       t.strictSame(await stored(), ['evt_10', 'evt_11', 'evt_12'])
       t.match(await collection.findOne({ _id: 'b' }), empty)
     },
@@ -111,16 +112,16 @@ await t.test('the outbox', async (t) => {
     }
     const relay = createOutbox({ collection, bus: counting, clock, logger: silentLogger })
     await insert('left', ['evt_20'])
-    await relay.relay('left', [entry('evt_20')])
+    await relay.relay({ _id: 'left' }, [entry('evt_20')])
     await append('left', ['evt_21'])
-    await relay.relay('left', [entry('evt_20'), entry('evt_21')])
+    await relay.relay({ _id: 'left' }, [entry('evt_20'), entry('evt_21')])
     t.strictSame(sent, ['evt_20', 'evt_21'])
     t.match(await collection.findOne({ _id: 'left' }), empty)
 
     await append('left', ['evt_20'])
-    await relay.relay('left', [entry('evt_20')])
+    await relay.relay({ _id: 'left' }, [entry('evt_20')])
     t.strictSame(sent, ['evt_20', 'evt_21'], 'a writer may be behind')
-    await relay.relay('left')
+    await relay.relay({ _id: 'left' })
     t.strictSame(sent, ['evt_20', 'evt_21', 'evt_20'], 'the outbox itself is not')
     t.match(await collection.findOne({ _id: 'left' }), empty)
   })
@@ -132,7 +133,7 @@ await t.test('the outbox', async (t) => {
       const ids = Array.from({ length: 40 }, (_, index) => `g${String(index).padStart(2, '0')}`)
       await Promise.all(ids.map((_id) => insert(_id, [`evt_${_id}`])))
       await append('g07', ['evt_g07b'])
-      await Promise.all(ids.map((_id) => outbox.relay(_id, [entry(`evt_${_id}`)])))
+      await Promise.all(ids.map((_id) => outbox.relay({ _id }, [entry(`evt_${_id}`)])))
       t.strictSame(
         (await stored()).sort(),
         ids.map((_id) => `evt_${_id}`),
@@ -141,7 +142,7 @@ await t.test('the outbox', async (t) => {
       t.match(left, [{ _id: 'g07', outbox: [{ id: 'evt_g07b' }], outboxAt: Date }])
       t.equal(left.length, 1)
       t.equal(await collection.countDocuments({ _id: { $in: ids }, ...empty }), ids.length - 1)
-      await outbox.relay('g07')
+      await outbox.relay({ _id: 'g07' })
       t.match(await collection.findOne({ _id: 'g07' }), empty)
     },
   )
@@ -160,11 +161,11 @@ await t.test('the outbox', async (t) => {
           return bus.publishEvent(event)
         },
       }
-      await createOutbox({ collection, bus: dying, clock, logger: silentLogger }).relay('c')
+      await createOutbox({ collection, bus: dying, clock, logger: silentLogger }).relay({ _id: 'c' })
       t.match(await collection.findOne({ _id: 'c' }), {
         outbox: [{ id: 'evt_20' }, { id: 'evt_21' }, { id: 'evt_22' }],
       })
-      await outbox.relay('c')
+      await outbox.relay({ _id: 'c' })
       t.strictSame(await stored(), ['evt_20', 'evt_21', 'evt_22'])
     },
   )
@@ -177,11 +178,11 @@ await t.test('the outbox', async (t) => {
       await insert('d', ids.slice(0, 3))
       const other = createOutbox({ collection, bus, clock, logger: silentLogger })
       for (let from = 3; from < ids.length; from += 3) {
-        const relays = Promise.all([outbox.relay('d'), other.relay('d')])
+        const relays = Promise.all([outbox.relay({ _id: 'd' }), other.relay({ _id: 'd' })])
         await append('d', ids.slice(from, from + 3))
         await relays
       }
-      await outbox.relay('d')
+      await outbox.relay({ _id: 'd' })
       t.strictSame(await stored(), ids)
       t.match(await collection.findOne({ _id: 'd' }), empty)
     },
@@ -200,7 +201,7 @@ await t.test('the outbox', async (t) => {
         publishEvent: (event) => bus.publishEvent(event),
       }
       const swept = createOutbox({ collection, bus: publisher, clock, logger: silentLogger })
-      await swept.relay('e')
+      await swept.relay({ _id: 'e' })
       t.strictSame(await stored(), [])
       const stop = swept.start()
       connected = true
@@ -227,4 +228,28 @@ await t.test('the outbox', async (t) => {
       await stop()
     },
   )
+
+  await t.test('each command names the shard key, of the relay and of the sweep', async () => {
+    const events = ['evt_60', 'evt_61'].map(entry)
+    const longAgo = new Date(clock.now().getTime() - 60_000)
+    for (const _id of ['asked', 'swept']) {
+      const document = { _id, chain: `of ${_id}`, version: 1, outbox: events, outboxAt: longAgo }
+      await db.collection<Entity & { chain: string }>('entities').insertOne(document)
+    }
+    const mayReadAll = (fields: readonly string[]) => fields.includes('outboxAt')
+    const sharded = refuseUnkeyed(db, { entities: { key: 'chain', mayReadAll } })
+    const own = createOutbox({
+      collection: sharded.collection<Entity & { chain: string }>('entities'),
+      shardKey: ['chain'],
+      ...{ bus, clock, logger: silentLogger },
+    })
+    await own.relay({ _id: 'asked', chain: 'of asked' })
+    t.match(await collection.findOne({ _id: 'asked' }), empty)
+    const stop = own.start()
+    await waitFor(async () => (await collection.findOne({ _id: 'swept' }))?.outboxAt === null, {
+      what: 'the sweep has emptied the other',
+      timeoutMs: 10_000,
+    })
+    await stop()
+  })
 })

@@ -56,7 +56,7 @@ async function startRig(t: Test) {
       (await collection.find({}).toArray()).flatMap(({ outbox: left }) => left.map(({ id }) => id)).sort(),
     async write(id: string) {
       await collection.insertOne({ _id: `of ${id}`, outbox: [entry(id)], outboxAt: clock.now() })
-      await outbox.relay(`of ${id}`)
+      await outbox.relay({ _id: `of ${id}` })
     },
     /** Records as webhooks does, each event once, until it is stopped. */
     record: () =>

@@ -152,14 +152,14 @@ await t.test('storage', async (t) => {
     await rounds.insertOne({ _id: 'rnd_1', version: 1, winner: 0 })
     const results = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
-        fencedUpdate(rounds, 'rnd_1', 1, { $set: { winner: index + 1 } }),
+        fencedUpdate(rounds, { _id: 'rnd_1' }, 1, { $set: { winner: index + 1 } }),
       ),
     )
     const won = results.filter((document) => document !== null)
     t.equal(won.length, 1)
     t.strictSame(await rounds.findOne({ _id: 'rnd_1' }), won[0])
     t.equal(won[0]?.version, 2)
-    t.equal(await fencedUpdate(rounds, 'rnd_2', 1, { $set: { winner: 1 } }), null)
+    t.equal(await fencedUpdate(rounds, { _id: 'rnd_2' }, 1, { $set: { winner: 1 } }), null)
   })
 
   await t.test('a lease has one owner at a time and its token only rises', async (t) => {

@@ -133,7 +133,7 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
 
   async function relayAll(): Promise<void> {
     for (const { _id, outbox: waiting } of model.table.values())
-      if (waiting.length > 0) void outbox.relay(_id)
+      if (waiting.length > 0) void outbox.relay({ _id })
   }
 
   function oldestEventMs(): number {

@@ -35,9 +35,9 @@ export function createRelay({
   stream: ModelStream
   pendingOf: (id: string) => readonly OutboxEntry[]
   takeOut: (id: string, eventIds: readonly string[]) => void
-}): { relay(id: string): Promise<void> } {
+}): { relay(document: { readonly _id: string }): Promise<void> } {
   return {
-    async relay(id) {
+    async relay({ _id: id }) {
       try {
         const pending = await machine.io('read outbox', () => pendingOf(id))
         for (const entry of pending) await machine.io('publish', () => stream.publish(entry))

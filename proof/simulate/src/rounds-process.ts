@@ -158,7 +158,7 @@ export function startRounds(
 
   async function relayAll(): Promise<void> {
     for (const { round, outbox: waiting } of model.table.values()) {
-      if (waiting.length > 0) void outbox.relay(round.id)
+      if (waiting.length > 0) void outbox.relay({ _id: round.id })
     }
   }
 

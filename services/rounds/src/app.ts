@@ -177,7 +177,7 @@ export async function startRounds({
   const commitmentsStore = createCommitmentsStore({ db, secretBox, ...seeds })
   const walletClient = createWalletClient({ bus })
   const relaying = { bus, position: () => eventsPosition(bus), clock, logger }
-  const roundOutbox = createOutbox({ ...relaying, collection: roundsStore.collection })
+  const roundOutbox = createOutbox({ ...relaying, collection: roundsStore.collection, shardKey: ['chain'] })
   const sessionOutbox = createOutbox({ ...relaying, collection: sessions.collection })
   const audit = createAuditOutbox({
     db,

@@ -24,7 +24,13 @@ import type { RoundChange, RoundContext, RoundMessage } from '../rules/round-mes
 import { hasMovement, isUnfinished, openMovementIds, type RoundState } from '../rules/round.ts'
 import { transition } from '../rules/transition.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
-import { sequenceOf, type RoundWrite, scopeOf, type StoredRound } from '../storage/round-document.ts'
+import {
+  roundKey,
+  sequenceOf,
+  type RoundWrite,
+  scopeOf,
+  type StoredRound,
+} from '../storage/round-document.ts'
 import type { CommitAhead } from './commit-ahead.ts'
 import type { Parts } from './parts.ts'
 
@@ -248,7 +254,7 @@ export function createRoundActor({
   ): void {
     changes.set(round.id, round.updatedAt)
     ahead?.after(round)
-    if (events.length > 0) void outbox.relay(round.id, waiting)
+    if (events.length > 0) void outbox.relay(roundKey(round), waiting)
     if (!isUnfinished(round)) logger.info(roundEndedLine(round, message.type), 'round.ended')
   }
 }

@@ -101,7 +101,7 @@ export function createSessions({
     const event = outboxEntry({ id, type, createdAt, scope, data })
     const opened = await sessions.insert(session, event)
     await failpoint('rounds.session-stored')
-    void outbox.relay(opened._id, opened.outbox)
+    void outbox.relay({ _id: opened._id }, opened.outbox)
     // A stop that began meanwhile may have looked at the player's sessions before this one was there.
     const late = await stops.inForce(scope, body.player_id)
     if (late === null) return opened

@@ -1,6 +1,7 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Outbox } from '@pitboss/storage/outbox'
 import { endEvent } from '../records/present-round.ts'
+import { roundKey } from '../storage/round-document.ts'
 import type { Parts } from './parts.ts'
 
 export type TellEndAgain = ReturnType<typeof createTellEndAgain>
@@ -21,7 +22,7 @@ export function createTellEndAgain({
     if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
     const event = endEvent(stored.round)
     if (event === null) return null
-    if (!dryRun) await outbox.again(roundId, event)
+    if (!dryRun) await outbox.again(roundKey(stored.round), event)
     return event.id
   }
 }

@@ -61,7 +61,7 @@ export function createCommitmentsStore({
     const { result } = await createOnce<Commitment>({
       document: made,
       insert: () => commitments.insertOne(made),
-      find: () => commitments.findOne({ _id }),
+      find: () => commitments.findOne({ _id, chain: sequence }),
       name: `the commitment of nonce ${nonce}`,
     })
     return result

@@ -1,7 +1,7 @@
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Collection, Filter } from 'mongodb'
 import { waitMaxMs } from '../rules/due-at.ts'
-import { decodeRound, type RoundDocument, type StoredRound } from './round-document.ts'
+import { decodeRound, type RoundDocument, roundKey, type StoredRound } from './round-document.ts'
 
 const epoch = new Date(0)
 /** The least number of due rounds that a tenant has in one look. */
@@ -69,7 +69,7 @@ export function createDueRounds({ rounds }: { rounds: Collection<RoundDocument> 
     /** Takes a round for this worker by moving its due time; null when another was first. */
     async claim(stored: StoredRound, until: Date): Promise<StoredRound | null> {
       const { matchedCount } = await rounds.updateOne(
-        { _id: stored.round.id, version: stored.version, dueAt: stored.dueAt },
+        { ...roundKey(stored.round), version: stored.version, dueAt: stored.dueAt },
         { $set: { dueAt: until }, $inc: { checks: 1, claims: 1 } },
       )
       const { checks, claims } = stored
@@ -78,7 +78,8 @@ export function createDueRounds({ rounds }: { rounds: Collection<RoundDocument> 
 
     /** Moves the due time of a round that its worker has claimed, unless the round has changed since. */
     async postpone({ round, version, dueAt, claims }: StoredRound, until: Date): Promise<void> {
-      await rounds.updateOne({ _id: round.id, version, dueAt, claims }, { $set: { dueAt: until } })
+      const unchanged = { ...roundKey(round), version, dueAt, claims }
+      await rounds.updateOne(unchanged, { $set: { dueAt: until } })
     },
   }
 }

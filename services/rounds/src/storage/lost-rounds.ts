@@ -32,11 +32,12 @@ export function createLostRounds({ rounds }: { rounds: Collection<RoundDocument>
         _id: _own,
         scope: _scope,
         transactionIds: _ids,
+        chain: _chain,
         ...place
       } = newDocument({ round: { ...round, nonce }, dueAt: null, events: [], fact: null }, round.createdAt)
       const _id = `lost/${nonce}/${sequence}`
       try {
-        await rounds.updateOne({ _id }, { $setOnInsert: { ...place, chain: sequence } }, { upsert: true })
+        await rounds.updateOne({ _id, chain: sequence }, { $setOnInsert: place }, { upsert: true })
       } catch (error) {
         if (!isDuplicateKey(error)) throw error
       }

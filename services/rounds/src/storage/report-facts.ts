@@ -25,7 +25,7 @@ export type PendingFact = CellSums & {
   readonly game: string
   readonly currency: string
   readonly brandId: string | null
-  readonly roundId: string
+  readonly round: { readonly _id: string; readonly chain: string }
   readonly playerId: string
   readonly at: Date
 }
@@ -49,10 +49,10 @@ export type PlayersOfUnit = {
 
 /** The facts that wait in a round. */
 export function pendingFacts(document: RoundDocument): PendingFact[] {
-  const { _id, scope, game, currency, brandId, playerId, completedAt, facts } = document
+  const { _id, chain, scope, game, currency, brandId, playerId, completedAt, facts } = document
   return facts.map(({ id, rounds, stakes, payouts, refunds }) => ({
     id,
-    roundId: _id,
+    round: { _id, chain },
     scope,
     game,
     currency,

@@ -24,7 +24,7 @@ import {
   withFacts,
 } from './report-facts.ts'
 import { createReportPlayers, reportPlayerIndexes } from './report-players.ts'
-import { decodeMinor, type RoundDocument, scopeKey } from './round-document.ts'
+import { amongRounds, decodeMinor, type RoundDocument, scopeKey } from './round-document.ts'
 
 const epoch = new Date(0)
 const batchMax = 200
@@ -130,7 +130,7 @@ export function createReportsStore({ db }: { db: Db }) {
   ): Promise<ReadonlySet<string>> {
     const projection = { facts: 1 }
     const found = await Promise.all([
-      rounds.find({ _id: { $in: facts.map(({ roundId }) => roundId) } }, { projection }).toArray(),
+      rounds.find(amongRounds(facts.map(({ round }) => round)), { projection }).toArray(),
       applied.length === 0
         ? []
         : rounds
@@ -158,16 +158,16 @@ export function createReportsStore({ db }: { db: Db }) {
    * would be read first for ever.
    */
   async function removeApplied(
-    waiting: readonly Pick<RoundDocument, '_id' | 'facts'>[],
+    waiting: readonly Pick<RoundDocument, '_id' | 'chain' | 'facts'>[],
     facts: readonly PendingFact[],
   ): Promise<void> {
     if (waiting.length === 0) return
     const { matchedCount } = await rounds.bulkWrite(waiting.map(clearUnchanged), { ordered: false })
     if (matchedCount === waiting.length) return
     const ids = facts.map(({ id }) => id)
-    const roundIds = waiting.map(({ _id }) => _id)
-    await rounds.updateMany({ _id: { $in: roundIds } }, { $pull: { facts: { id: { $in: ids } } } })
-    await rounds.updateMany({ _id: { $in: roundIds }, facts: { $size: 0 } }, { $set: { factsAt: null } })
+    const emptied = amongRounds(waiting)
+    await rounds.updateMany(emptied, { $pull: { facts: { id: { $in: ids } } } })
+    await rounds.updateMany({ ...emptied, facts: { $size: 0 } }, { $set: { factsAt: null } })
   }
 
   /** Reads a rest of less than an hour, a few fields of one round after the other. */
@@ -238,13 +238,11 @@ export function createReportsStore({ db }: { db: Db }) {
  */
 function clearUnchanged({
   _id,
+  chain,
   facts,
-}: Pick<RoundDocument, '_id' | 'facts'>): AnyBulkWriteOperation<RoundDocument> {
+}: Pick<RoundDocument, '_id' | 'chain' | 'facts'>): AnyBulkWriteOperation<RoundDocument> {
   const last = facts.length - 1
-  const filter = {
-    _id,
-    facts: { $size: facts.length },
-    ...(last < 0 ? {} : { [`facts.${last}.id`]: facts[last]?.id }),
-  }
+  const unchanged = last < 0 ? {} : { [`facts.${last}.id`]: facts[last]?.id }
+  const filter = { _id, chain, facts: { $size: facts.length }, ...unchanged }
   return { updateOne: { filter, update: { $set: { facts: [], factsAt: null } } } }
 }

@@ -121,6 +121,17 @@ export function sequenceOf(round: RoundState): string {
   return sequenceKey(round, round.game, round.playerId)
 }
 
+/** The address of the round's document. `chain` is the shard key. */
+export function roundKey(round: RoundState): { _id: string; chain: string } {
+  return { _id: round.id, chain: sequenceOf(round) }
+}
+
+/** The filter for these documents, with the shard key of each. */
+export function amongRounds(rounds: readonly Pick<RoundDocument, '_id' | 'chain'>[]) {
+  const chains = new Set(rounds.map(({ chain }) => chain))
+  return { _id: { $in: rounds.map(({ _id }) => _id) }, chain: { $in: [...chains] } }
+}
+
 export function sequenceKey(scope: Scope, game: string, playerId: string): string {
   return `${scopeKey(scope)}/${game}/${playerId}`
 }

@@ -17,6 +17,7 @@ import {
   decodeRound,
   pageFilter,
   type RoundDocument,
+  roundKey,
   type RoundWrite,
   scopeKey,
   type StoredRound,
@@ -99,7 +100,7 @@ export function createRoundsStore({ db }: { db: Db }) {
     /** Writes a change; null when another write was first. */
     async update(stored: StoredRound, write: RoundWrite, now: Date): Promise<StoredRound | null> {
       const update = updateOf(stored, write, now)
-      const isFirst = await fencedWrite(rounds, stored.round.id, stored.version, update)
+      const isFirst = await fencedWrite(rounds, roundKey(stored.round), stored.version, update)
       return isFirst ? writtenRound(stored, write) : null
     },
 
@@ -107,7 +108,7 @@ export function createRoundsStore({ db }: { db: Db }) {
     async updateUnclaimed(stored: StoredRound, write: RoundWrite, now: Date): Promise<boolean> {
       const { round, version, claims } = stored
       const { matchedCount } = await rounds.updateOne(
-        { _id: round.id, version, ...claimedAt(claims) },
+        { ...roundKey(round), version, ...claimedAt(claims) },
         { ...updateOf(stored, write, now), $inc: { version: 1 } },
       )
       return matchedCount === 1
@@ -115,7 +116,7 @@ export function createRoundsStore({ db }: { db: Db }) {
 
     /** Keeps a refusal with the round and changes nothing else; null when another write was first. */
     async keepRefusal(stored: StoredRound, refusal: Refusal): Promise<StoredRound | null> {
-      const document = await fencedUpdate(rounds, stored.round.id, stored.version, {
+      const document = await fencedUpdate(rounds, roundKey(stored.round), stored.version, {
         $push: { refusals: { $each: [refusal], $slice: -refusalsMax } },
       })
       return document === null ? null : decodeRound(document)
@@ -123,7 +124,8 @@ export function createRoundsStore({ db }: { db: Db }) {
 
     /** Removes an intent whose stake was never asked for; false when a worker has touched it since. */
     async remove({ round, version, dueAt, claims }: StoredRound): Promise<boolean> {
-      const { deletedCount } = await rounds.deleteOne({ _id: round.id, version, dueAt, ...claimedAt(claims) })
+      const unchanged = { ...roundKey(round), version, dueAt, ...claimedAt(claims) }
+      const { deletedCount } = await rounds.deleteOne(unchanged)
       return deletedCount === 1
     },
 

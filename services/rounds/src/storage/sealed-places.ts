@@ -2,6 +2,7 @@ import type { SealedPlace } from '@pitboss/storage/rewrite-seals'
 import type { Document } from 'mongodb'
 
 const purpose = 'server-seeds'
+const shardKey = 'chain'
 const valuesIn = ({ chain, nonce, sealedSeed }: Document) => [
   { path: 'sealedSeed', sealed: String(sealedSeed), aad: `${nonce}/${chain}` },
 ]
@@ -11,9 +12,9 @@ const sealed = { sealedSeed: { $gt: '' } }
 
 /** Everything that rounds seals: the seeds of commitments and of unfinished rounds. */
 export const sealedPlaces: readonly SealedPlace[] = [
-  { collection: 'commitments', purpose, filter: {}, holding, valuesIn },
+  { collection: 'commitments', shardKey, purpose, filter: {}, holding, valuesIn },
   {
-    ...{ collection: 'rounds', purpose, filter: { unfinished: true, ...sealed } },
+    ...{ collection: 'rounds', shardKey, purpose, filter: { unfinished: true, ...sealed } },
     ...{ hint: 'one_unfinished', holding, valuesIn },
   },
 ]

@@ -9,13 +9,14 @@ import { encodeRound, type StoredRound } from '../../src/storage/round-document.
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
 import { updateOf } from '../../src/storage/write-round.ts'
 import { openTestDatabase } from '../fixtures/open-test-database.ts'
+import { shardedRounds } from '../fixtures/sharded-rounds.ts'
 
 t.setTimeout(90_000)
 
 const now = new Date('2026-11-23T08:00:00.000Z')
 const db = await openTestDatabase(t)
 await ensureIndexes(db, { rounds: roundIndexes })
-const rounds = createRoundsStore({ db })
+const rounds = createRoundsStore({ db: shardedRounds(db) })
 
 async function insert(): Promise<StoredRound> {
   const session = { operatorId: randomUUID(), environment: 'SANDBOX', playerId: 'p', game: 'dice' } as const

@@ -6,6 +6,7 @@ import { newRound } from '../../src/rules/new-round.ts'
 import type { RoundState } from '../../src/rules/round.ts'
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
 import { openTestDatabase } from '../fixtures/open-test-database.ts'
+import { shardedRounds } from '../fixtures/sharded-rounds.ts'
 
 t.setTimeout(90_000)
 
@@ -15,7 +16,7 @@ const all = { after: '', tenantsMax: 10, roundsMax: 40, misdated: false }
 
 const db = await openTestDatabase(t)
 await ensureIndexes(db, { rounds: roundIndexes })
-const rounds = createRoundsStore({ db })
+const rounds = createRoundsStore({ db: shardedRounds(db) })
 
 /** Stores a round of the tenant that is due at this time; answers its id. */
 async function store(operatorId: string, dueAt: Date, changed: Partial<RoundState> = {}): Promise<string> {

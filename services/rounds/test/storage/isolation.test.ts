@@ -26,6 +26,7 @@ import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.
 import { createSessionsStore, sessionIndexes } from '../../src/storage/sessions-store.ts'
 import { createSpendsStore } from '../../src/storage/spends-store.ts'
 import { createStopsStore, stopIndexes } from '../../src/storage/stops-store.ts'
+import { shardedRounds } from '../fixtures/sharded-rounds.ts'
 
 const entryOf = () => sampleAuditEntry()
 
@@ -62,7 +63,7 @@ const refusal = {
   toldAt: new Date(),
 } as const
 const creation = { list: 'free-bets', body: {}, now }
-const stores = storesOf(db)
+const stores = storesOf(shardedRounds(db))
 const {
   commitments,
   games,
@@ -253,6 +254,8 @@ await holdIsolation(t, {
       'scopeKey',
       'scopeOf',
       'sequenceKey',
+      'roundKey',
+      'amongRounds',
       'sequenceOf',
       'encodeRound',
       'insertedRound',

@@ -8,6 +8,7 @@ import type { RoundState } from '../../src/rules/round.ts'
 import { boundedRead } from '../../src/storage/bounded-read.ts'
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
 import { openTestDatabase } from '../fixtures/open-test-database.ts'
+import { shardedRounds } from '../fixtures/sharded-rounds.ts'
 
 t.setTimeout(90_000)
 
@@ -15,7 +16,7 @@ const now = new Date()
 const scope = { operatorId: randomUUID(), environment: 'SANDBOX' } as const
 const db = await openTestDatabase(t)
 await ensureIndexes(db, { rounds: roundIndexes })
-const rounds = createRoundsStore({ db })
+const rounds = createRoundsStore({ db: shardedRounds(db) })
 
 async function store(status: RoundState['status']): Promise<string> {
   const round = newRound({

@@ -71,7 +71,7 @@ export function createApplyMessage({
         })
         if (written === null) return null
         if (written === 'round-busy') return { kind: 'round-busy', document, step }
-        if (events.length > 0) void outbox.relay(written._id, written.outbox)
+        if (events.length > 0) void outbox.relay({ _id: written._id }, written.outbox)
         return { kind: 'applied', document: written, step }
       },
       async reread({ _id, reference }) {

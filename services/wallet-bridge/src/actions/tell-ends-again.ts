@@ -33,7 +33,7 @@ export function createTellEndsAgain({
   async function again(roundId: string, eventIds: readonly string[], dryRun: boolean): Promise<string[]> {
     const wanted = new Set(eventIds)
     const chosen = (await list(roundId)).filter(({ entry }) => wanted.has(entry.id))
-    if (!dryRun) for (const { document, entry } of chosen) await outbox.again(document._id, entry)
+    if (!dryRun) for (const { document, entry } of chosen) await outbox.again({ _id: document._id }, entry)
     return chosen.map(({ entry }) => entry.id)
   }
 

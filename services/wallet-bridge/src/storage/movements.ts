@@ -176,7 +176,7 @@ export function createMovements(db: Db): Movements {
       // The driver's types cannot see that the computed fields are those of the state.
       const written = auditedUpdate<MovementDocument>(update as UpdateFilter<MovementDocument>, audit)
       try {
-        if (!(await fencedWrite(collection, document._id, document.version, written))) return null
+        if (!(await fencedWrite(collection, { _id: document._id }, document.version, written))) return null
       } catch (error) {
         if (isDuplicateKey(error)) return 'round-busy'
         throw error

@@ -101,7 +101,7 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
       change: (current) => {
         const entry = entryOf(current, { ...current, ...change })
         const update = auditedUpdate<WalletDocument>({ $set: change }, entry)
-        return fencedUpdate(collection, current._id, current.version, update)
+        return fencedUpdate(collection, { _id: current._id }, current.version, update)
       },
       async reread({ _id }) {
         const present = await find(scope)

@@ -9,6 +9,7 @@ import type { MovementState } from '../../src/rules/movement.ts'
 import { createDueMovements } from '../../src/storage/due-movements.ts'
 import { createMovements, movementIndexes } from '../../src/storage/movements.ts'
 import { newScope, silentLogger, specOf } from '../fixtures/bridge.ts'
+import { shardedMovements } from '../fixtures/sharded-movements.ts'
 
 const engines = await withEngines(t)
 const storage = await connectStorage({
@@ -18,7 +19,7 @@ const storage = await connectStorage({
 })
 t.teardown(() => storage.close())
 await ensureIndexes(storage.db, movementIndexes)
-const movements = createMovements(storage.db)
+const movements = createMovements(shardedMovements(storage.db))
 const due = createDueMovements(movements)
 
 const now = new Date('2026-03-01T12:00:00.000Z')

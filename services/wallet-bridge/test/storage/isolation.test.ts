@@ -21,6 +21,7 @@ import {
   createWallets,
 } from '../../src/storage/wallet-document.ts'
 import { specOf } from '../fixtures/bridge.ts'
+import { shardedMovements } from '../fixtures/sharded-movements.ts'
 
 type Ids = { transactionId: string; roundId: string; playerId: string; signature: string }
 
@@ -40,7 +41,7 @@ const storage = await connectStorage({
 t.teardown(() => storage.close())
 const { db } = storage
 await ensureIndexes(db, { ...movementIndexes, ...callbackIndexes })
-const movements = createMovements(db)
+const movements = createMovements(shardedMovements(db))
 const lists = createMovementLists(movements)
 const wallets = createWallets(db, createSecretBox(parseKeyring(`k1:${randomBytes(32).toString('base64')}`)))
 const signatures = createCallbackSignatures(db)

@@ -8,6 +8,7 @@ import type { MovementState } from '../../src/rules/movement.ts'
 import { createPendingMovements } from '../../src/storage/due-movements.ts'
 import { createMovements, movementIndexes } from '../../src/storage/movements.ts'
 import { newScope, silentLogger, specOf } from '../fixtures/bridge.ts'
+import { shardedMovements } from '../fixtures/sharded-movements.ts'
 
 const engines = await withEngines(t)
 const storage = await connectStorage({
@@ -17,7 +18,7 @@ const storage = await connectStorage({
 })
 t.teardown(() => storage.close())
 await ensureIndexes(storage.db, movementIndexes)
-const movements = createMovements(storage.db)
+const movements = createMovements(shardedMovements(storage.db))
 const { collection } = movements
 const pending = createPendingMovements(movements, (ms) => ms)
 
@@ -34,7 +35,7 @@ function aged(ageMs: number, waitMs: number, change: Partial<MovementState> = {}
   return documentOf({ scope, spec: specOf({ type }), reference: newId('txn'), state })
 }
 
-t.afterEach(() => collection.deleteMany({}))
+t.afterEach(() => storage.db.collection('movements').deleteMany({}))
 
 t.test(
   'a movement that waits longer than its age allows becomes due, and any other keeps its time',

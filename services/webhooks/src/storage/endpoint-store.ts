@@ -93,7 +93,7 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
         change: async (current) => {
           const update = current === null ? null : decide(current)
           if (current === null || update === null) return { endpoint: current }
-          const changed = await fencedUpdate(endpoints, id, current.version, update)
+          const changed = await fencedUpdate(endpoints, { _id: id }, current.version, update)
           return changed === null ? null : { endpoint: changed }
         },
         reread: () => known(scope, id),

@@ -132,10 +132,12 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
       pending: bridge('due-movements.ts figures'),
       rare_status: bridge('movement-lists.ts rareIndexOf'),
       rare_type: bridge('movement-lists.ts rareIndexOf'),
+      attempted: bridge('movement-lists.ts calledSince'),
       outbox_at: outboxes,
       audit_outbox: audits,
     },
     callback_signatures: { used_at: ages },
+    figures: { hour: ages },
     wallets: { audit_outbox: audits },
   },
   webhooks: {
@@ -162,6 +164,7 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
       held: webhooks('delivery-moves.ts hasHeld'),
       claimed: webhooks('delivery-claims.ts recoverOrphans'),
       replay: webhooks('delivery-moves.ts countReplay'),
+      attempted: webhooks('delivery-store.ts attemptedSince'),
       audit_outbox: audits,
     },
     replays: {
@@ -172,6 +175,7 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
     },
     parked: { parked_at: webhooks('parked-store.ts list'), audit_outbox: audits },
     workers: { alive: webhooks('endpoint-store.ts aliveWorkers') },
+    figures: { hour: ages },
     idempotency_keys: { created_at: ages },
     rewinds: { open: 'libs/storage/src/rewind-store.ts open', audit_outbox: audits },
     rewind_parts: { parts: 'libs/storage/src/rewind-store.ts progress', kept: ages },

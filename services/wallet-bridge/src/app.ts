@@ -14,6 +14,9 @@ import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { connectServiceStorage } from '@pitboss/storage/connect-storage'
 import { auditOutboxIndex, createAuditOutbox } from '@pitboss/storage/audit-outbox'
 import { createCursorCodec } from '@pitboss/storage/cursor'
+import { createFiguresStore, figureIndexes } from '@pitboss/storage/figures-store'
+import { createFoldFigures, figuresLeaseTtlMs, startFigures } from '@pitboss/storage/fold-figures'
+import { createLease, leaseIndexes } from '@pitboss/storage/lease'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createOutbox } from '@pitboss/storage/outbox'
@@ -25,6 +28,7 @@ import { createOperatorWallets } from './actions/operator-wallets.ts'
 import { createCheckWallet } from './actions/check-wallet.ts'
 import { createSettlement } from './actions/create-settlement.ts'
 import { createOperateMovements, createResolveByPerson } from './actions/operate-movements.ts'
+import { createReadCalls, createReadCallSeries } from './actions/read-call-series.ts'
 import { createReadMovements, createReadTransactions } from './actions/read-movements.ts'
 import { createReconcileLedger } from './actions/reconcile-ledger.ts'
 import { createTellEndsAgain } from './actions/tell-ends-again.ts'
@@ -51,6 +55,7 @@ import {
 import { startResolver } from './workers/resolver.ts'
 
 const service = 'wallet-bridge'
+const bridgeIndexes = { ...movementIndexes, ...callbackIndexes, ...figureIndexes, ...leaseIndexes }
 const version = '0.1.0'
 /** High, because a call that waits for a slow wallet takes a place. Stakes are bounded per wallet. */
 const concurrencyMax = 4096
@@ -94,7 +99,7 @@ export async function startWalletBridge({
   const bus = wrap.bus?.(serviceBus) ?? serviceBus
   const storage = await connectServiceStorage({ service, config, host })
   const { db, clockAheadMs } = storage
-  await ensureIndexes(db, { ...movementIndexes, ...callbackIndexes, wallets: [auditOutboxIndex] }, logger)
+  await ensureIndexes(db, { ...bridgeIndexes, wallets: [auditOutboxIndex] }, logger)
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
   const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
   await seals.reportMissing()
@@ -107,6 +112,7 @@ export async function startWalletBridge({
   const due = wrap.due?.(dueStore) ?? dueStore
   const pending = createPendingMovements(stored, scaleMs)
   const lists = createMovementLists(stored)
+  const figures = createFiguresStore(db)
   const cursors = createCursorCodec({ keyring })
   const metrics = createWalletMetrics(host.registry)
   const walletClient = createWalletClient({ outbound, clock })
@@ -154,6 +160,11 @@ export async function startWalletBridge({
       work: createShortenWaits({ pending, wake: wakeAll, clock, logger }),
     }),
   ]
+  const figuresFold = startFigures({
+    fold: createFoldFigures({ figures, clock, readFacts: createReadCalls({ lists }) }),
+    lease: createLease({ db, name: 'figures', owner: newId('rep'), ttlMs: figuresLeaseTtlMs, clock }),
+    logger,
+  })
   const stopOutbox = outbox.start()
   const stopAudit = audit.start()
   const wakeUps = bus.subscribe('wake.wallet.>', () => resolver.wake())
@@ -173,6 +184,7 @@ export async function startWalletBridge({
         countUnfinishedRounds: async (scope) => (await bus.call(countUnfinishedRounds, { scope })).count,
       }),
       check: createCheckWallet({ wallets, client, clock, newId }),
+      readSeries: createReadCallSeries({ wallets, figures, clock }),
       transactions: createReadTransactions({ movements, lists, cursors }),
       reconcile: createReconcileLedger({ lists }),
       takeCallback: createTakeCallback({
@@ -218,7 +230,12 @@ export async function startWalletBridge({
     async stop() {
       wakeUps.unsubscribe()
       heard.unsubscribe()
-      const idle = Promise.all([served.stop(), resolver.stop(), ...upkeep.map((poll) => poll.stop())])
+      const idle = Promise.all([
+        served.stop(),
+        resolver.stop(),
+        figuresFold.stop(),
+        ...upkeep.map((poll) => poll.stop()),
+      ])
       await Promise.race([idle, delay(drainMaxMs, null, { ref: false })])
       await stopOutbox()
       await stopAudit()

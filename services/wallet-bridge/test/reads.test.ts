@@ -3,6 +3,7 @@ import {
   dashboardListTransactions,
   getTransaction,
   getTransactionAttempts,
+  getWalletSeries,
   listTransactions,
 } from '@pitboss/contracts/endpoints/wallet'
 import {
@@ -17,15 +18,22 @@ import { reconcileChunk, reconcileOurs, roundMovements } from '@pitboss/contract
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { newId } from '@pitboss/runtime/new-id'
+import { connectStorage } from '@pitboss/storage/connect-storage'
+import { createFiguresStore } from '@pitboss/storage/figures-store'
+import { createFoldFigures, settledAfterMs } from '@pitboss/storage/fold-figures'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import type { z } from 'zod'
+import { createReadCalls } from '../src/actions/read-call-series.ts'
+import { createMovementLists } from '../src/storage/movement-lists.ts'
+import { createMovements } from '../src/storage/movements.ts'
 import {
   callerOf,
   clientOf,
   configureWallet,
   newScope,
   reversalOf,
+  silentLogger,
   specOf,
   startBridge,
   startSuite,
@@ -128,6 +136,40 @@ await t.test('one movement is read by the operator and by the dashboard', async 
     body: undefined,
   })
   t.same(listed.body.data, [])
+})
+
+await t.test('the series of a wallet counts each call of its movements once', async (t) => {
+  const storage = await connectStorage({
+    url: suite.engines.mongodbUrl,
+    database: `${suite.engines.databasePrefix}_wallet_bridge`,
+    logger: silentLogger,
+  })
+  t.teardown(() => storage.close())
+  const stored = createMovements(storage.db)
+  const attempts = (await stored.collection.find({ operatorId: scope.operatorId }).toArray()).flatMap(
+    (movement) => movement.attempts,
+  )
+  const clock = { now: () => new Date(Date.now() + 10 * settledAfterMs) }
+  const fold = createFoldFigures({
+    figures: createFiguresStore(storage.db),
+    clock,
+    readFacts: createReadCalls({ lists: createMovementLists(stored) }),
+  })
+  while (await fold());
+  const ask = (as: Scope) =>
+    suite.bus.call(getWalletSeries.call, {
+      caller: callerOf(as),
+      params: { environment: 'TEST' },
+      query: { to: clock.now().toISOString(), step_s: 86_400 },
+      body: undefined,
+    })
+  const { points } = (await ask(scope)).body
+  const sum = (of: 'success' | 'refused' | 'unknown') =>
+    points.reduce((total, { debit }) => total + debit[of], 0)
+  const judged = (as: string) => attempts.filter(({ classification }) => classification === as).length
+  t.equal(attempts.length, placed.length)
+  t.same([sum('success'), sum('refused'), sum('unknown')], ['SUCCESS', 'REFUSED', 'UNKNOWN'].map(judged))
+  await t.rejects(ask(newScope()), { code: 'NOT_FOUND' }, 'an account without a wallet has no series')
 })
 
 await t.test('every wallet call is listed, without its signature', async (t) => {

@@ -13,6 +13,8 @@ import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { connectServiceStorage } from '@pitboss/storage/connect-storage'
 import { createAuditOutbox } from '@pitboss/storage/audit-outbox'
 import { createCursorCodec } from '@pitboss/storage/cursor'
+import { createFiguresStore } from '@pitboss/storage/figures-store'
+import { createFoldFigures, figuresLeaseTtlMs, startFigures } from '@pitboss/storage/fold-figures'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createLease } from '@pitboss/storage/lease'
@@ -26,6 +28,7 @@ import { createSecretCipher } from './actions/create-endpoint.ts'
 import { createOpenEndpointView } from './actions/endpoint-view.ts'
 import { createLeaseEndpoints } from './actions/lease-endpoints.ts'
 import { createMakeAttempt } from './actions/make-attempt.ts'
+import { createReadAttempts } from './actions/read-attempt-series.ts'
 import { createRecordEvents, type RecordEvents } from './actions/record-events.ts'
 import { createRecordSuccesses, createRecoverOrphans, createSettleAttempt } from './actions/settle-attempt.ts'
 import { compositionHandlers } from './calls/composed.ts'
@@ -115,6 +118,7 @@ export async function startWebhooks({
     replays: createReplayStore(collections),
     parked: createParkedStore(collections),
     rewinds: createRewindStore({ db, clock, newId }),
+    figures: createFiguresStore(db),
     audit,
     bodies: createBodyCache(events, bodyCacheCharactersMax),
     cursors: createCursorCodec({ keyring }),
@@ -154,6 +158,11 @@ export async function startWebhooks({
     lease: leaseOf('replays', replayLeaseTtlMs),
     logger,
   })
+  const figures = startFigures({
+    fold: createFoldFigures({ ...deps, readFacts: createReadAttempts(deps) }),
+    lease: leaseOf('figures', figuresLeaseTtlMs),
+    logger,
+  })
   const callDeps: CallDeps = { ...deps, recordEvents, notifyReplayWorker: replayWorker.wake }
   const fanout = startFanout({
     bus,
@@ -188,7 +197,7 @@ export async function startWebhooks({
 
   return {
     async stop() {
-      await Promise.all([calls.stop(), fanout.stop(), replayWorker.stop(), dispatcher.stop()])
+      await Promise.all([calls, fanout, replayWorker, dispatcher, figures].map((part) => part.stop()))
       await stopAudit()
       await poster.close()
       await bus.close()

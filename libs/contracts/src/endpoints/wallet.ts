@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineEndpoint, forDashboard, builders, everybody } from '../endpoint.ts'
 import { movementAttemptSchema, movementSchema, movementStatus, movementType } from '../objects/movement.ts'
+import { seriesQuery, walletSeriesSchema } from '../objects/series.ts'
 import { walletCheckSchema, walletPutSchema, walletSchema } from '../objects/wallet.ts'
 import { pageOf, pageQuery, playerId, accountMode, windowQuery } from '../primitives.ts'
 
@@ -69,4 +70,11 @@ export const checkWallet = defineEndpoint('POST /v1/dashboard/wallets/{environme
   params: walletParam,
   reply: walletCheckSchema,
   budgetMs: 60_000,
+})
+export const getWalletSeries = defineEndpoint('GET /v1/dashboard/wallets/{environment}/series', {
+  access: builders,
+  subject: 'wallet.v1.wallet.series',
+  params: walletParam,
+  query: z.strictObject(seriesQuery),
+  reply: walletSeriesSchema,
 })

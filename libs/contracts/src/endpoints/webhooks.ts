@@ -11,6 +11,7 @@ import {
   webhookPatchSchema,
 } from '../objects/webhook.ts'
 import { eventType } from '../objects/event.ts'
+import { endpointSeriesSchema, seriesQuery } from '../objects/series.ts'
 import { instant, pageOf, pageQuery, accountMode, windowQuery } from '../primitives.ts'
 
 /** Routes of webhook endpoints, replays and deliveries. Source: docs/contract.md, sections 7 and 11. */
@@ -88,6 +89,13 @@ export const resumeWebhook = defineEndpoint('POST /v1/dashboard/webhooks/{webhoo
   ...oneWebhook,
   body: z.strictObject({ held: z.enum(['deliver', 'skip']) }),
   reply: webhookEndpointSchema,
+})
+export const getWebhookSeries = defineEndpoint('GET /v1/dashboard/webhooks/{webhook_id}/series', {
+  access: builders,
+  subject: 'webhooks.v1.endpoint.series',
+  ...oneWebhook,
+  query: inEnvironment.extend(seriesQuery),
+  reply: endpointSeriesSchema,
 })
 export const createReplay = defineEndpoint('POST /v1/dashboard/webhooks/{webhook_id}/replay', {
   access: builders,

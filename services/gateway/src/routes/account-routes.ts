@@ -12,6 +12,7 @@ export const accountRoutes: readonly RouteEntry[] = [
     statuses: [200, 201],
   }),
   forwarded(wallet.rotateWalletSecret, 'New signing secret at once'),
+  forwarded(wallet.getWalletSeries, 'Calls to a wallet over time'),
   forwarded(wallet.checkWallet, 'Call the wallet and say what is wrong with it'),
 
   forwarded(auth.listCredentials, 'Key pairs'),

@@ -38,6 +38,7 @@ export const eventRoutes: readonly RouteEntry[] = [
     idempotent: true,
   }),
   forwarded(webhooks.getWebhook, 'One endpoint', byId),
+  forwarded(webhooks.getWebhookSeries, 'Attempts at an endpoint over time', byId),
   forwarded(webhooks.patchWebhook, 'Change url, events, description or max_in_flight', byId),
   forwarded(webhooks.deleteWebhook, 'Remove an endpoint', { ...byId, statuses: [204] }),
   forwarded(webhooks.rotateWebhookSecret, 'New signing secret; the old one stays valid for a while', byId),

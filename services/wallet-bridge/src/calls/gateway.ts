@@ -19,6 +19,7 @@ import {
   getTransaction,
   getTransactionAttempts,
   getWallet,
+  getWalletSeries,
   listTransactions,
   putWallet,
   rotateWalletSecret,
@@ -29,6 +30,7 @@ import { answerPage } from '@pitboss/storage/read-page'
 import type { OperatorWallets } from '../actions/operator-wallets.ts'
 import type { CheckWallet } from '../actions/check-wallet.ts'
 import type { ReadTransactions } from '../actions/read-movements.ts'
+import type { ReadCallSeries } from '../actions/read-call-series.ts'
 import type { ReconcileLedger } from '../actions/reconcile-ledger.ts'
 import type { TakeCallback } from '../actions/take-callback.ts'
 import { toAttemptRecord, toMovementFacts, toMovementRecord } from '../records/render-movement.ts'
@@ -37,6 +39,7 @@ import { toWalletRecord } from '../records/render-wallet.ts'
 type GatewayParts = {
   wallets: OperatorWallets
   check: CheckWallet
+  readSeries: ReadCallSeries
   transactions: ReadTransactions
   reconcile: ReconcileLedger
   takeCallback: TakeCallback
@@ -68,7 +71,7 @@ export function gatewayCalls(parts: GatewayParts): CallHandler[] {
   ]
 }
 
-function walletCalls({ wallets, check }: GatewayParts): CallHandler[] {
+function walletCalls({ wallets, check, readSeries }: GatewayParts): CallHandler[] {
   return [
     handler(walletStatus, ({ scope }) => wallets.status(scope)),
     handler(playerBalance, async (request, { requestId }) => ({
@@ -77,6 +80,10 @@ function walletCalls({ wallets, check }: GatewayParts): CallHandler[] {
     handler(getWallet.call, async ({ caller, params }) => ({
       status: 200,
       body: toWalletRecord(await wallets.find(dashboardScope(caller, params.environment))),
+    })),
+    handler(getWalletSeries.call, async ({ caller, params, query }) => ({
+      status: 200,
+      body: await readSeries(dashboardScope(caller, params.environment), query),
     })),
     handler(putWallet.call, async ({ caller, params, body }, context) => {
       const settings = {

@@ -4,7 +4,7 @@ import { createdWithin } from '@pitboss/storage/created-within'
 import { type Filter, MongoServerError } from 'mongodb'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 import type { MovementStatus, MovementType } from '../rules/movement.ts'
-import type { MovementDocument, Movements } from './movements.ts'
+import type { AttemptRecord, MovementDocument, Movements } from './movements.ts'
 
 /** Bounds the work of one page at the database. */
 const listMsMax = 5000
@@ -45,6 +45,20 @@ export type MovementLists = {
   /** Finds a movement of the named wallets by `txn_…` or by transaction id. */
   byReference(reference: string, walletKeys: readonly string[]): Promise<MovementDocument | null>
   ofRound(roundId: string, limit: number): Promise<MovementDocument[]>
+  /** The movements of every account with a wallet call that was stored at `from` or later. */
+  calledSince(from: Date): AsyncIterable<CalledMovement>
+}
+
+/** A movement as figures need it. */
+export type CalledMovement = Pick<MovementDocument, 'operatorId' | 'environment'> & {
+  readonly attempts: readonly Pick<AttemptRecord, 'operation' | 'classification' | 'latencyMs' | 'storedAt'>[]
+}
+const calledFields = {
+  ...{ _id: 0, operatorId: 1, environment: 1 },
+  'attempts.operation': 1,
+  'attempts.classification': 1,
+  'attempts.latencyMs': 1,
+  'attempts.storedAt': 1,
 }
 
 export function createMovementLists({ collection }: Movements): MovementLists {
@@ -86,6 +100,12 @@ export function createMovementLists({ collection }: Movements): MovementLists {
       return collection.findOne({ _id: { $in: walletKeys.map((key) => `${key}/${reference}`) } })
     },
     ofRound: (roundId, limit) => collection.find({ roundId }).sort({ reference: 1 }).limit(limit).toArray(),
+    calledSince: (from) =>
+      collection
+        .find({ attemptedAt: { $gte: from } })
+        .project<CalledMovement>(calledFields)
+        .sort({ attemptedAt: 1 })
+        .hint('attempted'),
   }
 }
 

@@ -27,6 +27,8 @@ export type AttemptRecord = {
   /** First 4 KiB of the answer. */
   readonly responseExcerpt: string | null
   readonly nextAttemptAt: Date | null
+  /** When its write was made up: figures count it in that minute. Earlier releases stored none. */
+  readonly storedAt?: Date
 }
 
 /** The part of a movement that never changes. `amount` has all decimals of its currency. */
@@ -54,6 +56,8 @@ export type MovementDocument = Versioned &
     readonly callingRound: string | null
     /** The latest 200. */
     readonly attempts: AttemptRecord[]
+    /** `storedAt` of the latest attempt. Earlier releases stored none. */
+    readonly attemptedAt?: Date
   }
 
 export const movementIndexes: Readonly<Record<'movements', readonly IndexDeclaration[]>> = {
@@ -84,6 +88,11 @@ export const movementIndexes: Readonly<Record<'movements', readonly IndexDeclara
       key: { walletKey: 1, type: 1, reference: 1 },
       name: 'rare_type',
       partialFilterExpression: { type: { $gt: 'BET', $lt: 'WIN' } },
+    },
+    {
+      key: { attemptedAt: 1 },
+      name: 'attempted',
+      partialFilterExpression: { attemptedAt: { $gt: new Date(0) } },
     },
     outboxIndex,
     auditOutboxIndex,
@@ -156,9 +165,16 @@ export function createMovements(db: Db): Movements {
         .find({ roundId, operatorId, environment, type: 'BET' })
         .project<StakeStanding>({ _id: 0, status: 1, reversal: 1 })
         .toArray(),
-    async write(document, { state, events, attempt, audit = null }) {
+    async write(document, { state, events, attempt: made, audit = null }) {
       const callingRound = state.call === null ? null : callingRoundOf(document)
-      const fields: MovementDocument = { ...document, ...state, version: document.version, callingRound }
+      const attempt = made === null ? null : { ...made, storedAt: state.updatedAt }
+      const fields: MovementDocument = {
+        ...document,
+        ...state,
+        version: document.version,
+        callingRound,
+        ...(attempt === null ? {} : { attemptedAt: attempt.storedAt }),
+      }
       const { $set, ...unset } = fieldChanges({ ...document }, { ...fields })
       const push: Document = {
         ...(events.length === 0 ? {} : { outbox: { $each: [...events] } }),

@@ -90,6 +90,7 @@ await holdIsolation(t, {
         lists.byReference(transactionId, [walletKeyOf(scope)]),
       ),
       ofRound: internal(operations),
+      calledSince: internal('only read-call-series.ts calls it, to count calls of every account'),
     }),
     createMovements: table(movements, {
       collection: internal(

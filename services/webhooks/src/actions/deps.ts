@@ -2,6 +2,7 @@ import type { Bus } from '@pitboss/bus/connect-bus'
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { CursorCodec } from '@pitboss/storage/cursor'
+import type { FiguresStore } from '@pitboss/storage/figures-store'
 import type { RewindStore } from '@pitboss/storage/rewind-store'
 import type { Db } from 'mongodb'
 import type { Logger } from 'pino'
@@ -28,6 +29,7 @@ export type Deps = {
   readonly replays: ReplayStore
   readonly parked: ParkedStore
   readonly rewinds: RewindStore
+  readonly figures: FiguresStore
   readonly audit: AuditOutbox
   readonly bodies: BodyCache
   readonly cursors: CursorCodec

@@ -43,7 +43,14 @@ type Settled = {
  * Writes the result of an attempt: the endpoint's health in one update, then the delivery in one update
  * fenced by its claim. A crash in between repeats the attempt. Tests never touch the health.
  */
-export function createSettleAttempt({ endpoints, deliveries, scaleMs, random, logger }: Deps): SettleAttempt {
+export function createSettleAttempt({
+  endpoints,
+  deliveries,
+  clock,
+  scaleMs,
+  random,
+  logger,
+}: Deps): SettleAttempt {
   const inTurn = createMailbox()
 
   return async function settleAttempt(attempt) {
@@ -113,13 +120,15 @@ export function createSettleAttempt({ endpoints, deliveries, scaleMs, random, lo
       })
     }
     await failpoint('webhooks.health-settled')
+    const storedAt = clock.now()
     const fields = {
+      attemptedAt: storedAt,
       ...settledFields(delivery, judged, at, endpoint),
       firstAttemptAt,
       failedInStreak: streakNumber,
       pulledFor,
     }
-    const writing = deliveries.complete(delivery, fields, outcome.record)
+    const writing = deliveries.complete(delivery, fields, { ...outcome.record, storedAt })
     attempt.onWriting()
     return { endpoint, status: fields.status, written: await writing }
   }

@@ -9,6 +9,7 @@ import {
   deleteWebhook,
   getReplay,
   getWebhook,
+  getWebhookSeries,
   listReplays,
   listWebhooks,
   patchWebhook,
@@ -24,6 +25,7 @@ import type { CallDeps } from '../actions/deps.ts'
 import { createReadEndpoints } from '../actions/read-endpoints.ts'
 import { instantText, presentEndpoint, presentReplay } from '../records/webhook-records.ts'
 import { createCancelReplay, createReadReplays } from '../actions/read-replays.ts'
+import { createReadAttemptSeries } from '../actions/read-attempt-series.ts'
 import { createStartReplay } from '../actions/start-replay.ts'
 
 /** The scope of a list: the environment that the query names, else the caller's. */
@@ -42,6 +44,7 @@ export function endpointHandlers(deps: CallDeps): CallHandler[] {
   const readEndpoints = createReadEndpoints(deps)
   const createEndpoint = createCreateEndpoint(deps)
   const changeEndpoint = createChangeEndpoint(deps)
+  const readSeries = createReadAttemptSeries(deps)
   return [
     handler(createWebhook.call, async ({ caller, body }, context) => {
       const scope = queryScope(caller, body.environment)
@@ -61,6 +64,10 @@ export function endpointHandlers(deps: CallDeps): CallHandler[] {
     handler(getWebhook.call, async (request) => {
       return { status: 200, body: presentEndpoint(await readEndpoints.find(endpointTarget(request))) }
     }),
+    handler(getWebhookSeries.call, async (request) => ({
+      status: 200,
+      body: await readSeries(endpointTarget(request), request.query),
+    })),
     handler(patchWebhook.call, async (request, context) => {
       const by = actedBy(request.caller, context)
       const endpoint = await changeEndpoint.patch(endpointTarget(request), request.body, by)

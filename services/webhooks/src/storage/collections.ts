@@ -91,6 +91,8 @@ export type AttemptRecord = {
   responseExcerpt: string | null
   timings: AttemptTimings | null
   hint: string | null
+  /** When its write was made up: figures count it in that minute. Earlier releases stored none. */
+  storedAt?: Date
 }
 
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED' | 'HELD' | 'CANCELLED'
@@ -112,6 +114,8 @@ export type DeliveryDocument = AuditedTenant & {
   /** Attempts begun, stored before each POST. */
   attemptCount: number
   attempts: AttemptRecord[]
+  /** `storedAt` of the latest attempt. Earlier releases stored none. */
+  attemptedAt?: Date
   firstAttemptAt: Date | null
   /** Its place on the schedule (see `Place`). Earlier releases stored neither. */
   step?: number

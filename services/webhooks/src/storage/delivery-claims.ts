@@ -112,9 +112,10 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
               ...placeAfter(orphan, sentAt),
               lane: lane === 'fresh' ? 'retry' : lane,
               firstAttemptAt: firstAttemptAt ?? sentAt,
+              attemptedAt: now,
             },
             $push: {
-              attempts: { $each: [interruptedAttempt(attemptCount, sentAt)], $slice: -attemptsKept },
+              attempts: { $each: [interruptedAttempt(attemptCount, sentAt, now)], $slice: -attemptsKept },
             },
           },
         )
@@ -154,7 +155,7 @@ function isSameAttempt(a: AttemptRecord, b: AttemptRecord): boolean {
   return a.attempt === b.attempt && a.sentAt.getTime() === b.sentAt.getTime() && a.durationMs === b.durationMs
 }
 
-function interruptedAttempt(attempt: number, sentAt: Date): AttemptRecord {
+function interruptedAttempt(attempt: number, sentAt: Date, storedAt: Date): AttemptRecord {
   return {
     attempt,
     sentAt,
@@ -164,5 +165,6 @@ function interruptedAttempt(attempt: number, sentAt: Date): AttemptRecord {
     responseExcerpt: null,
     timings: null,
     hint: null,
+    storedAt,
   }
 }

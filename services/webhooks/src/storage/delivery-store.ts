@@ -1,6 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Filter, WithId } from 'mongodb'
-import type { Collections, DeliveryDocument } from './collections.ts'
+import type { AttemptRecord, Collections, DeliveryDocument } from './collections.ts'
 import { createDeliveryClaims } from './delivery-claims.ts'
 import { createDeliveryMoves } from './delivery-moves.ts'
 import { createDeliveryQueue, orderOf } from './delivery-queue.ts'
@@ -17,6 +17,25 @@ export type DeliveryFilter = {
   readonly to?: Date | null
   /** The `order` of the last delivery of the page before. */
   readonly before?: string | null
+}
+
+/** A delivery as figures need it. */
+export type AttemptedDelivery = Pick<
+  DeliveryDocument,
+  'operatorId' | 'environment' | 'webhookId' | 'eventType' | 'createdAt'
+> & {
+  readonly attempts: readonly Pick<
+    AttemptRecord,
+    'attempt' | 'sentAt' | 'durationMs' | 'httpStatus' | 'storedAt'
+  >[]
+}
+const attemptedFields = {
+  ...{ _id: 0, operatorId: 1, environment: 1, webhookId: 1, eventType: 1, createdAt: 1 },
+  'attempts.attempt': 1,
+  'attempts.sentAt': 1,
+  'attempts.durationMs': 1,
+  'attempts.httpStatus': 1,
+  'attempts.storedAt': 1,
 }
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>
@@ -86,6 +105,14 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
       const oldestPendingAt = oldest?.createdAt ?? null
       return { pending, held, failed, oldestPendingAt, hasDelivered: delivered !== null }
     },
+
+    /** The deliveries of every account with an attempt that was stored at `from` or later. */
+    attemptedSince: (from: Date) =>
+      deliveries
+        .find({ attemptedAt: { $gte: from } })
+        .project<AttemptedDelivery>(attemptedFields)
+        .sort({ attemptedAt: 1 })
+        .hint('attempted'),
 
     /** For operations: `list`, of every account. */
     listAnywhere: (filter: DeliveryFilter, limit: number): Promise<WithId<DeliveryDocument>[]> =>

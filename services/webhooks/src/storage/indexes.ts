@@ -1,5 +1,6 @@
 import { auditOutboxIndex } from '@pitboss/storage/audit-outbox'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { figureIndexes } from '@pitboss/storage/figures-store'
 import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
 import { leaseIndexes } from '@pitboss/storage/lease'
 import { rewindIndexes } from '@pitboss/storage/rewind-store'
@@ -17,6 +18,7 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   ...leaseIndexes,
   ...idempotencyKeyIndexes,
   ...rewindIndexes,
+  ...figureIndexes,
   events: [
     { name: 'recording_order', key: { operatorId: 1, environment: 1, seq: 1 }, unique: true },
     { name: 'type_order', key: { operatorId: 1, environment: 1, type: 1, seq: 1 } },
@@ -43,6 +45,11 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
     { name: 'due', key: { webhookId: 1, dueAt: 1 }, partialFilterExpression: pending },
     { name: 'held', key: { webhookId: 1 }, partialFilterExpression: { status: 'HELD' } },
     { name: 'claimed', key: { webhookId: 1 }, partialFilterExpression: { claimToken: { $gt: 0 } } },
+    {
+      name: 'attempted',
+      key: { attemptedAt: 1 },
+      partialFilterExpression: { attemptedAt: { $gt: new Date(0) } },
+    },
     {
       name: 'replay',
       key: { replayId: 1, status: 1 },

@@ -127,6 +127,7 @@ const stores = {
     list: scoped((scope, { webhookId }) => deliveries.list(scope, { webhookId }, 10)),
     ofEvents: scoped((scope, { eventId }) => deliveries.ofEvents(scope, [eventId], 10)),
     health: scoped((scope) => deliveries.health(scope, hour.from, 10)),
+    attemptedSince: by('read-attempt-series', everyAccount),
     listAnywhere: by('read-deliveries, read-events', operations),
     statusCounts: by('read-status', operations),
   }),

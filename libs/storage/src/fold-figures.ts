@@ -1,0 +1,103 @@
+import type { Clock } from '@pitboss/runtime/clock'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import { type Poll, startPoll } from '@pitboss/runtime/poll'
+import type { Logger } from 'pino'
+import { type FigureSubject, type FiguresStore, type MinuteFigures, minuteMs } from './figures-store.ts'
+import { createLeaseHolder, type Lease } from './lease.ts'
+
+/**
+ * How old a minute is when it is final. A record bears the time at which its write was made up; the driver's
+ * waits and its one repeat end within 60 s of that, and clocks of processes are at most 2 s from the database's.
+ */
+export const settledAfterMs = 90_000
+/** Minutes made final in one run, after a standstill. */
+const minutesPerRunMax = 60
+const everyMs = 30_000
+
+/** How long a dead replica keeps the others from the figures. */
+export const figuresLeaseTtlMs = 45_000
+
+/** One thing that happened to a subject, and the names of the counters that it raises by one. */
+export type FigureFact = FigureSubject & { readonly at: Date; readonly counts: readonly string[] }
+
+/** The facts that were stored at `from` or later, in the order of their records' last change. */
+export type ReadFacts = (from: Date) => AsyncIterable<FigureFact>
+
+/**
+ * Counts anew, from the records themselves, every minute that is not final yet, and writes each as a value.
+ * A run that dies, a run beside another one and a second run therefore all end with the same figures. A minute
+ * without a fact is not written.
+ * @returns true when more minutes can be made final at once
+ */
+export function createFoldFigures({
+  figures,
+  readFacts,
+  clock,
+}: {
+  figures: FiguresStore
+  readFacts: ReadFacts
+  clock: Clock
+}): () => Promise<boolean> {
+  return async function foldFigures() {
+    const now = clock.now()
+    const settled = minuteStart(now.getTime() - settledAfterMs)
+    const final = await figures.finalUntil()
+    if (final === null) {
+      await figures.begin(settled)
+      return true
+    }
+    const to = Math.min(now.getTime(), final.getTime() + minutesPerRunMax * minuteMs)
+    await figures.put(await count(final, new Date(to)), now)
+    await failpoint('figures.put')
+    const nowFinal = new Date(Math.min(settled.getTime(), to))
+    if (nowFinal > final) await figures.moveFinal(nowFinal)
+    return to < now.getTime()
+  }
+
+  async function count(from: Date, to: Date): Promise<MinuteFigures[]> {
+    const minutes = new Map<string, FigureSubject & { at: Date; counters: Record<string, number> }>()
+    for await (const { scope, subject, at, counts } of readFacts(from)) {
+      if (at < from || at >= to) continue
+      const minute = minuteStart(at.getTime())
+      const key = `${scope.operatorId}/${scope.environment}/${subject}/${minute.getTime()}`
+      const kept = minutes.get(key) ?? { scope, subject, at: minute, counters: {} }
+      for (const name of counts) kept.counters[name] = (kept.counters[name] ?? 0) + 1
+      minutes.set(key, kept)
+    }
+    return [...minutes.values()]
+  }
+}
+
+/**
+ * Folds every 30 s, on one replica at a time. The lease only saves double work: figures are right without it.
+ */
+export function startFigures({
+  fold,
+  lease,
+  logger,
+}: {
+  fold: () => Promise<boolean>
+  lease: Lease
+  logger: Logger
+}): Pick<Poll, 'stop'> {
+  const holder = createLeaseHolder(lease)
+  const poll = startPoll({
+    event: 'figures.failed',
+    level: 'warn',
+    everyMs,
+    logger,
+    async work(stopping) {
+      while (!stopping.aborted && (await holder.hold()) !== null && (await fold()));
+    },
+  })
+  return {
+    async stop() {
+      await poll.stop()
+      await holder.release()
+    },
+  }
+}
+
+function minuteStart(ms: number): Date {
+  return new Date(Math.floor(ms / minuteMs) * minuteMs)
+}

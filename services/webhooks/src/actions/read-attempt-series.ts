@@ -1,0 +1,53 @@
+import { durationBoundsMs, firstDelayBoundsMs } from '@pitboss/contracts/objects/series'
+import type { FigureFact, ReadFacts } from '@pitboss/storage/fold-figures'
+import { readSeries, type SeriesQuery } from '@pitboss/storage/read-series'
+import { countsOfAttempt, endpointPointOf } from '../rules/attempt-figures.ts'
+import type { AttemptedDelivery } from '../storage/delivery-store.ts'
+import type { Deps } from './deps.ts'
+import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
+
+/** Reads the attempts that figures count: those of events, since tests say nothing of an endpoint's health. */
+export function createReadAttempts({ deliveries }: Pick<Deps, 'deliveries'>): ReadFacts {
+  return async function* readAttempts(from) {
+    for await (const delivery of deliveries.attemptedSince(from)) {
+      if (delivery.eventType !== 'webhook.test') yield* factsOf(delivery)
+    }
+  }
+}
+
+function factsOf({
+  operatorId,
+  environment,
+  webhookId,
+  createdAt,
+  attempts,
+}: AttemptedDelivery): FigureFact[] {
+  const scope = { operatorId, environment }
+  return attempts.flatMap((attempt) =>
+    attempt.storedAt === undefined
+      ? []
+      : [{ scope, subject: webhookId, at: attempt.storedAt, counts: countsOfAttempt(attempt, createdAt) }],
+  )
+}
+
+/**
+ * The attempts at an endpoint over time. Source: docs/contract.md, section 3, "Series".
+ * @throws ServiceError NOT_FOUND as `findEndpoint` does; VALIDATION_ERROR as `seriesWindow` does
+ */
+export function createReadAttemptSeries({
+  endpoints,
+  figures,
+  clock,
+}: Pick<Deps, 'endpoints' | 'figures' | 'clock'>) {
+  return async function readAttemptSeries(target: EndpointTarget, query: SeriesQuery) {
+    const { _id, operatorId, environment } = await findEndpoint(endpoints, target)
+    const found = { scope: { operatorId, environment }, subject: _id }
+    const series = await readSeries({ figures, clock, target: found, query, pointOf: endpointPointOf })
+    return {
+      webhook_id: _id,
+      ...series,
+      duration_bounds_ms: [...durationBoundsMs],
+      first_delay_bounds_ms: [...firstDelayBoundsMs],
+    }
+  }
+}

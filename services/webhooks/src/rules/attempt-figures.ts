@@ -1,0 +1,57 @@
+import {
+  bucketOf,
+  durationBoundsMs,
+  type EndpointPoint,
+  firstDelayBoundsMs,
+} from '@pitboss/contracts/objects/series'
+
+/** What figures need of an attempt. */
+export type CountedAttempt = {
+  readonly attempt: number
+  readonly sentAt: Date
+  readonly durationMs: number | null
+  readonly httpStatus: number | null
+}
+
+type Counters = Readonly<Record<string, number>>
+
+const interrupted = 'unknown'
+
+/**
+ * The counters that an attempt raises by one: its outcome, the bucket of its duration, and for a first attempt
+ * that of its delay since the creation of the delivery. `unknown` is an attempt whose worker went away.
+ */
+export function countsOfAttempt(
+  { attempt, sentAt, durationMs, httpStatus }: CountedAttempt,
+  createdAt: Date,
+): string[] {
+  const outcome = outcomeOf(durationMs, httpStatus)
+  const delayMs = sentAt.getTime() - createdAt.getTime()
+  return [
+    outcome,
+    ...(durationMs === null ? [] : [`d${bucketOf(durationBoundsMs, durationMs)}`]),
+    ...(attempt === 1 && outcome !== interrupted ? [`f${bucketOf(firstDelayBoundsMs, delayMs)}`] : []),
+  ]
+}
+
+function outcomeOf(durationMs: number | null, httpStatus: number | null) {
+  if (durationMs === null) return interrupted
+  if (httpStatus === null) return 'unreachable'
+  return httpStatus >= 200 && httpStatus < 300 ? 'delivered' : 'refused'
+}
+
+/** The point of a series from the counters of its minutes. */
+export function endpointPointOf(at: Date, minutes: readonly Counters[]): EndpointPoint {
+  const sum = (name: string) => minutes.reduce((total, counters) => total + (counters[name] ?? 0), 0)
+  const buckets = (bounds: readonly number[], prefix: string) =>
+    Array.from({ length: bounds.length + 1 }, (_, index) => sum(`${prefix}${index}`))
+  return {
+    at: at.toISOString(),
+    delivered: sum('delivered'),
+    refused: sum('refused'),
+    unreachable: sum('unreachable'),
+    unknown: sum(interrupted),
+    durations: buckets(durationBoundsMs, 'd'),
+    first_delays: buckets(firstDelayBoundsMs, 'f'),
+  }
+}

@@ -2,6 +2,7 @@ import { webhookEndpointSchema } from '@pitboss/contracts/objects/webhook'
 import { useState } from 'react'
 import { Link, useParams } from 'wouter'
 import type * as z from 'zod'
+import { EndpointSeries } from '../charts/endpoint-series.tsx'
 import { useRead } from '../hooks/use-read.ts'
 import { ActButton } from '../parts/act-button.tsx'
 import { Badge } from '../parts/badge.tsx'
@@ -44,6 +45,7 @@ export default function Endpoint() {
 
 function OneEndpoint({ of: endpoint }: { of: z.output<typeof webhookEndpointSchema> }) {
   const [act, setAct] = useState<EndpointActName | null>(null)
+  const { environment } = endpoint
   const { webhook_id, url, status, pause_reason, events, failure_streak, max_in_flight, created_at } =
     endpoint
   const paused = status === 'PAUSED'
@@ -89,12 +91,13 @@ function OneEndpoint({ of: endpoint }: { of: z.output<typeof webhookEndpointSche
           }}
         />
       </section>
+      <EndpointSeries webhookId={webhook_id} environment={environment} />
       <h2>Replays</h2>
       <ReplayList webhookId={webhook_id} />
       <h2>
         Deliveries <Link href={`/deliveries?webhook_id=${webhook_id}`}>with filters</Link>
       </h2>
-      <ListView label="Deliveries" {...deliveryList} query={{ webhook_id, limit: '20' }} />
+      <ListView label="Deliveries" {...deliveryList} query={{ webhook_id, limit: '20' }} keeps={['span']} />
       {act !== null && <EndpointAct name={act} of={endpoint} onClose={() => setAct(null)} />}
     </>
   )

@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
+import { WalletSeries } from '../charts/wallet-series.tsx'
 import { useAct } from '../hooks/use-act.ts'
 import { useRead } from '../hooks/use-read.ts'
 import { ActButton } from '../parts/act-button.tsx'
@@ -137,6 +138,7 @@ function OneWallet({ of: wallet, path, onEdit, onSecret }: OneWalletProps) {
           />
         </>
       )}
+      <WalletSeries path={path} />
       {rotating && (
         <Confirm
           title="Rotate the wallet's secret"

@@ -24,6 +24,7 @@ import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { CallDeps, Deps } from './actions/deps.ts'
 import { createAdvanceReplays } from './actions/advance-replays.ts'
 import { createClaimDeliveries } from './actions/claim-deliveries.ts'
+import { createCreateDeliveries } from './actions/create-deliveries.ts'
 import { createSecretCipher } from './actions/create-endpoint.ts'
 import { createOpenEndpointView } from './actions/endpoint-view.ts'
 import { createLeaseEndpoints } from './actions/lease-endpoints.ts'
@@ -136,9 +137,6 @@ export async function startWebhooks({
   const leaseOf = (name: string, ttlMs: number) => createLease({ db, name, owner: workerId, ttlMs, clock })
   const slots = createSlots({ totalMax: slotsTotalMax })
   const poster = createPostWebhook(outbound)
-  const record = createRecordEvents(deps)
-  const recordEvents = wrap.recordEvents?.(record) ?? record
-
   const dispatcher = startDispatcher({
     listen: (onNotification) => listenForNotifications(bus, onNotification),
     leaseEndpoints: createLeaseEndpoints(deps),
@@ -153,6 +151,10 @@ export async function startWebhooks({
     logger,
     onAttempt: createMetrics(host.registry, slots),
   })
+  const { reserve } = dispatcher
+  const createDeliveries = createCreateDeliveries({ ...deps, reserve })
+  const record = createRecordEvents({ ...deps, createDeliveries })
+  const recordEvents = wrap.recordEvents?.(record) ?? record
   const replayWorker = startReplayWorker({
     advanceReplays: createAdvanceReplays(deps),
     lease: leaseOf('replays', replayLeaseTtlMs),

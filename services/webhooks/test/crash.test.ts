@@ -11,6 +11,7 @@ const long = { timeoutMs: 30_000 }
 
 const points = [
   'webhooks.recorded=kill@2',
+  'webhooks.created-claimed=kill@4',
   'webhooks.fanned-out=kill@2',
   'webhooks.before-ack=kill@2',
   'webhooks.claimed=kill@9',

@@ -10,7 +10,7 @@ import {
 } from '@pitboss/contracts/endpoints/webhooks'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
-import { newDocument } from '../src/storage/delivery-queue.ts'
+import { newDocument } from '../src/storage/new-delivery.ts'
 import { type Received, startReceiver, status } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 

@@ -6,7 +6,7 @@ import { systemClock } from '@pitboss/runtime/clock'
 import { pino } from 'pino'
 import t from 'tap'
 import { createRecordEvents, readEventMessage } from '../src/actions/record-events.ts'
-import { deliveryIdOf } from '../src/storage/delivery-queue.ts'
+import { deliveryIdOf } from '../src/storage/new-delivery.ts'
 import { createBodyCache } from '../src/storage/body-cache.ts'
 import { createDeliveryStore } from '../src/storage/delivery-store.ts'
 import { createEndpointStore } from '../src/storage/endpoint-store.ts'
@@ -209,10 +209,15 @@ t.test('a recorded event stays as it is when another message bears its id', asyn
 t.test('the first of two events with one id in a batch counts', async (t) => {
   const { collections, scope } = await startRig(t, { start: false })
   const events = createEventStore(collections)
+  const deliveries = createDeliveryStore(collections)
   const recordEvents = createRecordEvents({
     events,
     endpoints: createEndpointStore(collections),
-    deliveries: createDeliveryStore(collections),
+    deliveries,
+    createDeliveries: async (fresh) => {
+      await deliveries.create(fresh)
+      return fresh
+    },
     bodies: createBodyCache(events, 1000),
     notifyWorkers: () => undefined,
     clock: systemClock,

@@ -3,7 +3,7 @@ import type { DeliveryDocument, DeliveryStatus, ReplayDocument } from '../storag
 import { runningMax } from '../storage/replay-store.ts'
 import { countReplay } from './read-replays.ts'
 import type { Scope } from '@pitboss/contracts/caller'
-import { deliveryIdOf } from '../storage/delivery-queue.ts'
+import { deliveryIdOf } from '../storage/new-delivery.ts'
 import type { Deps } from './deps.ts'
 import { markDue } from './lease-endpoints.ts'
 

@@ -2,7 +2,8 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import { lanes } from '../rules/choose-due.ts'
 import { backlogOwedFor, inFlightMaxOf, isFullyHealthy } from '../rules/endpoint-health.ts'
 import type { FreshDelivery } from '../clients/notify-workers.ts'
-import { newDocument, type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
+import { type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
+import { newDocument } from '../storage/new-delivery.ts'
 import type { DueDelivery, EndpointDocument } from '../storage/collections.ts'
 import type { Deps } from './deps.ts'
 
@@ -23,6 +24,10 @@ import type { Deps } from './deps.ts'
  * hides a lost notification from rule 1, so everything is read again 5 s after the last full read when offers
  * have come since, however busy the endpoint is.
  * (3) An offered delivery is a hint, never an authority: a claim is fenced by the stored delivery.
+ * A maker of work in the worker's own process needs none of this (actions/create-deliveries.ts): it sees the
+ * lease in the database after its insert and hands the deliveries over in memory, uncounted (`add`). Whoever
+ * leases the endpoint later reads them, and until then `dueAt` stays low, since only a release raises it; and
+ * the runner releases nothing while there is something that was handed over and not looked at.
  */
 
 /** A change of the endpoint and lost notifications are looked for this often. */
@@ -48,6 +53,20 @@ export type EndpointView = {
   markStale(): void
   /** Adds deliveries that were just created by one maker of work, who counts them once at the endpoint. */
   offer(fresh: readonly FreshDelivery[]): void
+  /** Adds deliveries that were just created by this process under this lease, which nobody counts. */
+  add(fresh: readonly FreshDelivery[]): void
+  /** Whether something is known of that the next refresh has yet to look at. */
+  hasNews(): boolean
+  /**
+   * Whether nothing is due, nothing unknown waits and nothing about the endpoint forbids an attempt now, so
+   * that a new delivery may be sent at once.
+   * @param version of the endpoint as it was read for that delivery
+   */
+  atEase(version: number, now: Date): boolean
+  /** Attempts that may be in flight now. */
+  pace(): number
+  /** Whether the next look is at the time of the breaker's probe, however many more deliveries there are. */
+  isBlocked(): boolean
   /** Whether this work count differs from the work that is known. */
   isBehind(workCount: number): boolean
   /** Removes deliveries that wait no more. */
@@ -198,6 +217,11 @@ export function createOpenEndpointView({
       upcoming.open.add('fresh')
     }
 
+    function keep(fresh: readonly FreshDelivery[]): void {
+      if (offered.length + fresh.length <= upcomingMax) offered.push(...fresh)
+      else stale = true
+    }
+
     return {
       endpoint: () => current,
       isFullyHealthy: () => isFullyHealthy(current.health, inFlightMaxOf(current)),
@@ -226,8 +250,34 @@ export function createOpenEndpointView({
 
       offer(fresh) {
         offersSince += 1
-        if (offered.length + fresh.length <= upcomingMax) offered.push(...fresh)
-        else stale = true
+        keep(fresh)
+      },
+
+      add: keep,
+
+      hasNews: () => stale || offered.length > 0,
+
+      pace: () => Math.min(current.health.pace.inFlight, inFlightMaxOf(current)),
+
+      isBlocked: () =>
+        current.health.status === 'ACTIVE' &&
+        current.health.breaker.probeAt !== null &&
+        lanes.some((lane) => upcoming.lanes[lane].length > 0),
+
+      atEase(version, now) {
+        const { health, deletedAt, pulledFor = null } = current
+        return (
+          !stale &&
+          offered.length === 0 &&
+          upcoming.open.size === 0 &&
+          current.version === version &&
+          heldAtVersion === version &&
+          deletedAt === null &&
+          health.status === 'ACTIVE' &&
+          health.breaker.probeAt === null &&
+          backlogOwedFor(health, pulledFor) === null &&
+          lanes.every((lane) => upcoming.lanes[lane].every(({ dueAt }) => dueAt > now))
+        )
       },
 
       isBehind,

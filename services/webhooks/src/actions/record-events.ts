@@ -4,10 +4,11 @@ import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/obje
 import { z } from 'zod'
 import { expectedEventId } from './expected-event-id.ts'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { deliveryIdOf, type NewDelivery } from '../storage/delivery-queue.ts'
+import { deliveryIdOf, type NewDelivery } from '../storage/new-delivery.ts'
 import type { DeliveryStatus } from '../storage/collections.ts'
 import type { EndpointTarget } from '../storage/endpoint-store.ts'
-import type { NewEvent, RecordedEvent } from '../storage/event-store.ts'
+import type { EventGroup, NewEvent, RecordedEvent } from '../storage/event-store.ts'
+import type { CreateDeliveries } from './create-deliveries.ts'
 import type { Deps } from './deps.ts'
 
 /** An event as the stream brings it: its scope, envelope and exact text. */
@@ -72,24 +73,25 @@ export type RecordEvents = (messages: readonly EventMessage[]) => Promise<Set<st
  * Records events and creates their deliveries, as far as they are missing. An event's endpoints are chosen
  * when it is recorded and stored with it, so that a repetition, however late, repairs exactly those. A
  * message with a recorded id but another account, environment or type is left out and logged, and so is one
- * whose fact another event tells.
+ * whose fact another event tells. New events are inserted without a look first: the unique indexes say what
+ * is known already, and only then the log is read.
  * @returns the ids of the events that were incomplete
  */
 export function createRecordEvents({
   events,
   endpoints,
   deliveries,
+  createDeliveries,
   bodies,
   notifyWorkers,
   clock,
   logger,
-}: Pick<
-  Deps,
-  'events' | 'endpoints' | 'deliveries' | 'bodies' | 'notifyWorkers' | 'clock' | 'logger'
->): RecordEvents {
+}: Pick<Deps, 'events' | 'endpoints' | 'deliveries' | 'bodies' | 'notifyWorkers' | 'clock' | 'logger'> & {
+  createDeliveries: CreateDeliveries
+}): RecordEvents {
   /**
-   * The last batch held nothing new: probably a rewind, so the deliveries of the next one are read in one
-   * query.
+   * The last batch held nothing new: probably a rewind, so the log is read first, and the deliveries of the
+   * next one in one query.
    */
   let repeating = false
 
@@ -98,37 +100,30 @@ export function createRecordEvents({
     if (first.length === 0) return new Set()
     const eventIds = first.map(({ envelope }) => envelope.id)
     const facts = first.map(({ fact }) => fact)
-    const [recorded, toldOtherwise, found, targets] = await Promise.all([
-      events.recorded([...new Set([...eventIds, ...facts])]),
+    // An id that does not follow from the fact is of an earlier release; its fact may be told under either.
+    const lookFirst = repeating || first.some(({ envelope, fact }) => envelope.id !== fact)
+    const recordedOf = () => events.recorded([...new Set([...eventIds, ...facts])])
+    const [before, toldOtherwise, found, targets] = await Promise.all([
+      lookFirst ? recordedOf() : null,
       events.toldOtherwise(facts),
       repeating ? deliveries.statusesOfEvents(eventIds) : null,
       endpoints.targets([...new Set(first.map(({ scope }) => scope.operatorId))]),
     ])
     const now = clock.now()
-    const unique = first.filter((message) => {
-      const { fact, scope } = message
-      const known = recorded.get(message.envelope.id)
-      const teller = recorded.get(fact)?._id ?? toldOtherwise.get(fact)
-      if (known === undefined && teller !== undefined) {
-        logger.warn({ event_id: message.envelope.id, ...scope, told_by: teller }, 'event.told-already')
-        return false
-      }
-      if (known === undefined || isSame(message, known)) return true
-      logger.error({ event_id: known._id, ...message.scope, type: message.envelope.type }, 'event.id-reused')
-      return false
-    })
-    const fresh = unique.filter(({ envelope }) => !recorded.has(envelope.id))
-    const groups = Map.groupBy(fresh, ({ scope }) => `${scope.operatorId}/${scope.environment}`)
-    const made = await events.record(
-      [...groups.values()].flatMap((group) => {
-        const scope = group[0]?.scope
-        const events = group.map((message) => newEvent(message, targets, now))
-        return scope === undefined ? [] : [{ scope, fresh: events }]
-      }),
+    const untold =
+      before === null ? first.filter((message) => !isTold(message, new Map(), toldOtherwise)) : []
+    const madeAtOnce = await events.recordNew(groupsOf(untold, targets, now))
+    const recorded = before ?? (madeAtOnce.length === first.length ? new Map() : await recordedOf())
+    const changed = new Set(madeAtOnce.map(({ _id }) => _id))
+    const unique = first.filter(
+      (message) => changed.has(message.envelope.id) || !isTold(message, recorded, toldOtherwise),
     )
+    const fresh = unique.filter(({ envelope: { id } }) => changed.has(id) || !recorded.has(id))
+    const rest = fresh.filter(({ envelope }) => !changed.has(envelope.id))
+    const made = [...madeAtOnce, ...(await events.record(groupsOf(rest, targets, now)))]
     await failpoint('webhooks.recorded')
 
-    const changed = new Set(made.map(({ _id }) => _id))
+    for (const { _id } of made) changed.add(_id)
     const all = new Map<string, Pick<RecordedEvent, 'targets'>>([
       ...recorded,
       ...made.map((event): [string, NewEvent] => [event._id, event]),
@@ -137,17 +132,35 @@ export function createRecordEvents({
     const existing = found ?? (await existingOf(wanted.filter(({ eventId }) => !changed.has(eventId))))
     repeating = fresh.length === 0
     const missing = wanted.filter(({ _id }) => !existing.has(_id))
-    await deliveries.create(missing)
+    for (const { envelope, body } of fresh) bodies.put(envelope.id, body)
+    const texts = new Map(unique.map(({ envelope, body }) => [envelope.id, body]))
+    const untoldOf = await createDeliveries(missing, targets, ({ eventId }) => texts.get(eventId) ?? null)
     for (const { eventId } of missing) changed.add(eventId)
     await failpoint('webhooks.fanned-out')
 
-    for (const { envelope, body } of fresh) bodies.put(envelope.id, body)
     // A waiting delivery may be from a process that died before it notified anybody.
-    const waiting = wanted.filter(({ _id }) => (existing.get(_id) ?? 'PENDING') === 'PENDING')
-    const dueIds = [...new Set(waiting.map(({ webhookId }) => webhookId))]
-    notifyWorkers(dueIds, waiting.length === missing.length ? missing : [])
+    const waiting = wanted.filter(({ _id }) => existing.get(_id) === 'PENDING')
+    const dueIds = [...new Set([...untoldOf, ...waiting].map(({ webhookId }) => webhookId))]
+    notifyWorkers(dueIds, waiting.length === 0 ? untoldOf : [])
     await endpoints.lowerDue(dueIds, now)
     return changed
+  }
+
+  /** Whether another event has told it, or an event of another scope or type has its id; both are logged. */
+  function isTold(
+    { envelope, fact, scope }: EventMessage,
+    recorded: ReadonlyMap<string, RecordedEvent>,
+    toldOtherwise: ReadonlyMap<string, string>,
+  ): boolean {
+    const known = recorded.get(envelope.id)
+    const teller = recorded.get(fact)?._id ?? toldOtherwise.get(fact)
+    if (known === undefined && teller !== undefined) {
+      logger.warn({ event_id: envelope.id, ...scope, told_by: teller }, 'event.told-already')
+      return true
+    }
+    if (known === undefined || isSame({ scope, envelope }, known)) return false
+    logger.error({ event_id: known._id, ...scope, type: envelope.type }, 'event.id-reused')
+    return true
   }
 
   async function existingOf(old: readonly NewDelivery[]): Promise<Map<string, DeliveryStatus>> {
@@ -167,7 +180,23 @@ function firstOfEach(messages: readonly EventMessage[]): EventMessage[] {
   })
 }
 
-function isSame({ scope, envelope }: EventMessage, known: RecordedEvent): boolean {
+/** The events to be recorded, by scope. */
+function groupsOf(
+  messages: readonly EventMessage[],
+  targets: readonly EndpointTarget[],
+  now: Date,
+): EventGroup[] {
+  const groups = Map.groupBy(messages, ({ scope }) => `${scope.operatorId}/${scope.environment}`)
+  return [...groups.values()].flatMap((group) => {
+    const scope = group[0]?.scope
+    return scope === undefined ? [] : [{ scope, fresh: group.map((one) => newEvent(one, targets, now)) }]
+  })
+}
+
+function isSame(
+  { scope, envelope }: Pick<EventMessage, 'scope' | 'envelope'>,
+  known: RecordedEvent,
+): boolean {
   const { operatorId, environment, type } = known
   return operatorId === scope.operatorId && environment === scope.environment && type === envelope.type
 }

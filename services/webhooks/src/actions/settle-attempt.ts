@@ -164,7 +164,12 @@ function withLastSuccess(health: EndpointHealth, at: Date | null): EndpointHealt
  */
 export type RecoverOrphans = (webhookId: string, token: number) => Promise<number>
 
-export function createRecoverOrphans({ deliveries, clock, scaleMs, random }: Deps): RecoverOrphans {
+export function createRecoverOrphans({
+  deliveries,
+  clock,
+  scaleMs,
+  random,
+}: Pick<Deps, 'deliveries' | 'clock' | 'scaleMs' | 'random'>): RecoverOrphans {
   return (webhookId, token) =>
     deliveries.recoverOrphans(webhookId, token, clock.now(), (orphan, sentAt) =>
       placeAfterInterruption({

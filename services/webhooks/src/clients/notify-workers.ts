@@ -1,7 +1,7 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { eventType } from '@pitboss/contracts/objects/event'
 import { z } from 'zod'
-import type { NewDelivery } from '../storage/delivery-queue.ts'
+import type { NewDelivery } from '../storage/new-delivery.ts'
 
 const subject = 'wake.webhooks.due'
 
@@ -62,7 +62,14 @@ export function listenForNotifications(
   return () => subscription.unsubscribe()
 }
 
-function toFresh({ _id, webhookId, eventId, eventType: type, createdAt }: NewDelivery): FreshDelivery[] {
+/** What a worker is told of a new delivery; nothing of a test. */
+export function toFresh({
+  _id,
+  webhookId,
+  eventId,
+  eventType: type,
+  createdAt,
+}: NewDelivery): FreshDelivery[] {
   if (type === 'webhook.test') return []
   return [{ _id, webhookId, eventId, eventType: type, createdAtMs: createdAt.getTime() }]
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { isOnlyDuplicates } from '@pitboss/storage/create-once'
@@ -11,20 +10,12 @@ import {
   type DueDelivery,
   never,
 } from './collections.ts'
+import { type NewDelivery, newDocument } from './new-delivery.ts'
 
 const batchMax = 500
 /** Twice what an endpoint may have in flight, so that a backlog is not read again for each delivery. */
 export const upcomingMax = 128
 const upcomingOfMax = 1000
-const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-const idTimeCharacters = 10
-const idHashCharacters = 16
-
-export type NewDelivery = Pick<
-  DeliveryDocument,
-  '_id' | 'operatorId' | 'environment' | 'webhookId' | 'eventId' | 'eventType' | 'lane' | 'createdAt'
-> &
-  Partial<Pick<DeliveryDocument, 'replayId' | 'testBody' | 'single'>>
 
 /** The waiting deliveries of each lane in due order, and the lanes in which more wait. */
 export type Upcoming = { lanes: Record<Lane, DueDelivery[]>; open: Set<Lane> }
@@ -41,13 +32,16 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       .limit(upcomingMax)
       .toArray()
 
-  /** Inserts those whose ids are not there yet. @returns how many */
-  async function insertAbsent(documents: readonly DeliveryDocument[]): Promise<number> {
+  /** Inserts those whose ids are not there yet. @returns their ids */
+  async function insertAbsent(documents: readonly DeliveryDocument[]): Promise<Set<string>> {
+    const ids = documents.map(({ _id }) => _id)
     try {
-      return (await deliveries.insertMany(documents, { ordered: false })).insertedCount
+      await deliveries.insertMany(documents, { ordered: false })
+      return new Set(ids)
     } catch (error) {
       if (!isOnlyDuplicates(error)) throw error
-      return error.insertedCount
+      const present = new Set(error.result.getWriteErrors().map(({ index }) => index))
+      return new Set(ids.filter((_, index) => !present.has(index)))
     }
   }
 
@@ -63,9 +57,19 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
     async create(fresh: readonly NewDelivery[]): Promise<number> {
       let made = 0
       for (let start = 0; start < fresh.length; start += batchMax)
-        made += await insertAbsent(fresh.slice(start, start + batchMax).map(newDocument))
+        made += (await insertAbsent(fresh.slice(start, start + batchMax).map(newDocument))).size
       return made
     },
+
+    /**
+     * Creates deliveries that are claimed from the start: the number of their first attempt is stored with
+     * them. @param fresh of a worker that has room for them, so no more than it may have in flight
+     * @returns the ids of those that did not exist
+     */
+    createClaimed: (fresh: readonly DueDelivery[]): Promise<Set<string>> =>
+      fresh.length === 0
+        ? Promise.resolve(new Set())
+        : insertAbsent(fresh.map((delivery) => ({ ...delivery, attempts: [] }))),
 
     /** The existing ones of `ids`, with the fields that a replay needs. */
     async existing(
@@ -201,50 +205,4 @@ function eachLane<Value>(valueOf: (lane: Lane) => Value): Record<Lane, Value> {
     replay: valueOf('replay'),
     manual: valueOf('manual'),
   }
-}
-
-/** Creation time and id as one text, which sorts by creation; 15 digits hold every instant. */
-export function orderOf(createdAt: Date, id: string): string {
-  return `${String(createdAt.getTime()).padStart(15, '0')}/${id}`
-}
-
-/** A new delivery, pending and due. */
-export function newDocument(delivery: NewDelivery): DeliveryDocument {
-  return {
-    status: 'PENDING',
-    order: orderOf(delivery.createdAt, delivery._id),
-    dueAt: delivery.createdAt,
-    nextAttemptAt: delivery.createdAt,
-    attemptCount: 0,
-    attempts: [],
-    firstAttemptAt: null,
-    step: 1,
-    stepDueAt: delivery.createdAt,
-    pulledFor: null,
-    scheduleBase: 0,
-    single: false,
-    failedInStreak: null,
-    claimToken: 0,
-    claimedAt: null,
-    deliveredAt: null,
-    replayId: null,
-    previousStatus: null,
-    testBody: null,
-    ...delivery,
-  }
-}
-
-/**
- * The only id that a delivery of an event to an endpoint can have: the ten characters of time of the event
- * id, and 80 bits of a hash over event, endpoint and generation. A repeated fan-out therefore finds the
- * deliveries that it created before. Source: ours.
- */
-export function deliveryIdOf(eventId: string, webhookId: string, generation: number): string {
-  const [, eventText = ''] = eventId.split('_')
-  const hash = createHash('sha256').update(`${eventId}/${webhookId}/${generation}`).digest()
-  let text = ''
-  for (let position = 0; position < idHashCharacters; position++) {
-    text += idAlphabet.charAt((hash[position] ?? 0) & 31)
-  }
-  return `dlv_${eventText.slice(0, idTimeCharacters)}${text}`
 }

@@ -3,7 +3,8 @@ import type { Filter, WithId } from 'mongodb'
 import type { AttemptRecord, Collections, DeliveryDocument } from './collections.ts'
 import { createDeliveryClaims } from './delivery-claims.ts'
 import { createDeliveryMoves } from './delivery-moves.ts'
-import { createDeliveryQueue, orderOf } from './delivery-queue.ts'
+import { createDeliveryQueue } from './delivery-queue.ts'
+import { orderOf } from './new-delivery.ts'
 
 /** What a list of deliveries is about. Everything for null or undefined. */
 export type DeliveryFilter = {

@@ -14,7 +14,12 @@ const changeTriesMax = 8
 const readTogetherMax = 200
 
 export type EndpointStore = ReturnType<typeof createEndpointStore>
-export type EndpointTarget = Pick<EndpointDocument, '_id' | 'operatorId' | 'environment' | 'events'>
+export type EndpointTarget = Pick<
+  EndpointDocument,
+  '_id' | 'operatorId' | 'environment' | 'events' | 'version' | 'leaseToken' | 'dueAt'
+>
+/** Whose lease an endpoint is under, and whether a worker finds it by the clock. */
+export type EndpointLease = Pick<EndpointDocument, '_id' | 'leaseToken' | 'dueAt'>
 
 /** Endpoints, and the leases under which workers deliver to them. */
 export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'endpoints' | 'workers'>) {
@@ -72,9 +77,28 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
       endpoints
         .find(
           { operatorId: { $in: [...operatorIds] }, deletedAt: null },
-          { projection: { operatorId: 1, environment: 1, events: 1 } },
+          {
+            projection: {
+              ...{ operatorId: 1, environment: 1, events: 1 },
+              ...{ version: 1, leaseToken: 1, dueAt: 1 },
+            },
+          },
         )
         .toArray(),
+
+    /** These endpoints, by id. */
+    readMany: async (ids: readonly string[]): Promise<Map<string, EndpointDocument>> => {
+      const found = await endpoints.find({ _id: { $in: [...ids] } }).toArray()
+      return new Map(found.map((endpoint) => [endpoint._id, endpoint]))
+    },
+
+    /** The leases of these endpoints, by id. */
+    leases: async (ids: readonly string[]): Promise<Map<string, EndpointLease>> => {
+      const found = await endpoints
+        .find({ _id: { $in: [...ids] } }, { projection: { leaseToken: 1, dueAt: 1 } })
+        .toArray()
+      return new Map(found.map((endpoint) => [endpoint._id, endpoint]))
+    },
 
     /**
      * Reads the endpoint, lets `decide` make an update of it and writes that, again from the start when

@@ -1,7 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
-import { isDuplicateKey } from '@pitboss/storage/create-once'
+import { isDuplicateKey, isOnlyDuplicates } from '@pitboss/storage/create-once'
 import type { Filter } from 'mongodb'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { type Collections, type EventDocument, scopeFields } from './collections.ts'
@@ -26,6 +26,9 @@ export type EventWindow = {
   readonly from: Date | null
   readonly to: Date | null
 }
+
+/** Events of one scope, in recording order. */
+export type EventGroup = { readonly scope: Scope; readonly fresh: readonly NewEvent[] }
 
 type LogEnd = { seq: number; createdHighAt: Date }
 const emptyLog: LogEnd = { seq: 0, createdHighAt: new Date(0) }
@@ -95,6 +98,16 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
   const inOrder = (scope: Scope, window: EventWindow, afterSeq: number) =>
     events.find(windowFilter(scope, window, afterSeq)).sort({ seq: 1 })
 
+  /** Numbers the events of each scope after the end of its log, which is read where it is not known. */
+  async function numberedAll(groups: readonly EventGroup[]) {
+    const logEnds = await mapBounded(
+      groups,
+      scopesAtOnce,
+      async ({ scope }) => keptEnd(scope) ?? (await last(scope)),
+    )
+    return groups.map(({ scope, fresh }, index) => numbered(scope, fresh, logEnds[index] ?? emptyLog))
+  }
+
   return {
     /** The recorded ones of `ids`, of every account. */
     async recorded(ids: readonly string[]): Promise<Map<string, RecordedEvent>> {
@@ -119,21 +132,37 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
     },
 
     /**
+     * Records events that are most likely new, without a look first: one ordered write takes them all, up to
+     * the first that meets a recorded id, fact or number.
+     * @returns those that this call has recorded; `record` takes the others
+     */
+    async recordNew(groups: readonly EventGroup[]): Promise<NewEvent[]> {
+      const parts = await numberedAll(groups)
+      const fresh = groups.flatMap((group) => group.fresh)
+      if (fresh.length === 0) return []
+      try {
+        await events.insertMany(
+          parts.flatMap((part) => part.documents),
+          { ordered: true },
+        )
+      } catch (error) {
+        if (!isOnlyDuplicates(error)) throw error
+        for (const { scope } of groups) ends.delete(endKey(scope))
+        return fresh.slice(0, error.insertedCount)
+      }
+      for (const [index, { scope }] of groups.entries()) keepEnd(scope, parts[index]?.end ?? emptyLog)
+      return fresh
+    },
+
+    /**
      * Records events of several scopes, each scope in the order given, none twice. One ordered write takes
      * them all, so that its part is gapless when it fails. When it meets a recorded event, each scope
      * continues by itself.
      * @returns the events as they are recorded now, by this call or by a faster one
      * @throws Error when it keeps losing
      */
-    async record(groups: readonly { scope: Scope; fresh: readonly NewEvent[] }[]): Promise<NewEvent[]> {
-      const logEnds = await mapBounded(
-        groups,
-        scopesAtOnce,
-        async ({ scope }) => keptEnd(scope) ?? (await last(scope)),
-      )
-      const parts = groups.map(({ scope, fresh }, index) =>
-        numbered(scope, fresh, logEnds[index] ?? emptyLog),
-      )
+    async record(groups: readonly EventGroup[]): Promise<NewEvent[]> {
+      const parts = await numberedAll(groups)
       try {
         const documents = parts.flatMap((part) => part.documents)
         if (documents.length > 0) await events.insertMany(documents, { ordered: true })

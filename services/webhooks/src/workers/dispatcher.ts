@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { startPoll } from '@pitboss/runtime/poll'
+import type { Reserve } from '../actions/create-deliveries.ts'
 import type { FreshDelivery } from '../actions/endpoint-view.ts'
 import { type EndpointRunner, runEndpoint, type RunnerDeps } from './endpoint-runner.ts'
 
@@ -34,6 +35,8 @@ export type Dispatcher = {
   /** Takes no more endpoints, lets attempts in flight end, gives all leases back. */
   stop(): Promise<void>
   running(): number
+  /** Room at the endpoints that this worker runs. */
+  readonly reserve: Reserve
 }
 
 type Notification = { readonly ids: readonly string[]; readonly fresh: readonly FreshDelivery[] }
@@ -179,5 +182,14 @@ export function startDispatcher({
       await leaseEndpoints.retire().catch((err: unknown) => logger.warn({ err }, 'worker.not-retired'))
     },
     running: () => runners.size,
+    reserve(fresh, targets, now) {
+      if (!isAlive()) return []
+      const targetOf = new Map(targets.map((target) => [target._id, target]))
+      return [...Map.groupBy(fresh, ({ webhookId }) => webhookId)].flatMap(([webhookId, group]) => {
+        const target = targetOf.get(webhookId)
+        const reserved = target && runners.get(webhookId)?.reserve(group, target, now)
+        return reserved ? [reserved] : []
+      })
+    },
   }
 }

@@ -3,11 +3,18 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import { createSignal } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
 import type { Choice, Chosen, ClaimDeliveries, Claimed } from '../actions/claim-deliveries.ts'
+import {
+  claimBeforehand,
+  type EndpointTarget,
+  type NewDelivery,
+  type Reservation,
+} from '../actions/create-deliveries.ts'
 import type { FreshDelivery, OpenEndpointView } from '../actions/endpoint-view.ts'
 import type { LeasedEndpoint, LeaseEndpoints } from '../actions/lease-endpoints.ts'
 import type { MakeAttempt } from '../actions/make-attempt.ts'
 import type { RecordSuccesses, RecoverOrphans, SettleAttempt } from '../actions/settle-attempt.ts'
 import { createHeldSlots } from './held-slots.ts'
+import { openReservation } from './open-reservation.ts'
 import type { Slots } from './slots.ts'
 
 /*
@@ -44,6 +51,12 @@ export type EndpointRunner = {
   notify(): void
   /** Adds deliveries that were just created, which need no read when no other work is unknown. */
   offer(fresh: readonly FreshDelivery[]): void
+  /**
+   * Keeps the lease and takes slots for deliveries that are about to be created by this process.
+   * @param target the endpoint as it was just read
+   * @returns null when the lease is not this runner's, or about to end
+   */
+  reserve(fresh: readonly NewDelivery[], target: EndpointTarget, now: Date): Reservation | null
   /** Nothing is in flight and nothing is due. */
   idle(): boolean
   /** Notifies an idle runner that does not know all the work of this count. */
@@ -69,6 +82,8 @@ export function runEndpoint(
   const work = new Set<Promise<void>>()
   const view = deps.openEndpointView(leased, look, inFlight)
   let stopped = false
+  /** The lease is being given back: nothing may be handed over any more. */
+  let releasing = false
   let abandoned = false
   let turns: Choice['turns'] = { all: 0, normal: 0 }
   let probeInFlight = false
@@ -101,9 +116,18 @@ export function runEndpoint(
       )
       if (!idle || notified || (nextAt !== null && untilNextMs <= lingerMs)) continue
       await deps.recordSuccesses.flush()
-      if (await leaseEndpoints.release(leased, { workCount: view.countRead(), dueAt: nextAt })) return true
-      view.markStale()
+      if (await release(nextAt)) return true
     }
+    return false
+  }
+
+  /** Gives the lease back unless there is more to do. */
+  async function release(dueAt: Date | null): Promise<boolean> {
+    if (work.size > 0 || view.hasNews()) return false
+    releasing = true
+    if (await leaseEndpoints.release(leased, { workCount: view.countRead(), dueAt })) return true
+    releasing = false
+    view.markStale()
     return false
   }
 
@@ -136,18 +160,53 @@ export function runEndpoint(
           finish(one.chosen)
           continue
         }
-        const sending = send(endpoint, one.delivery, one)
-        work.add(sending)
-        void sending.finally(() => {
-          work.delete(sending)
-          if (work.size === 0) signal.ring()
-        })
+        follow(send(endpoint, one.delivery, one))
       }
     } catch (err) {
       // Any of them may be claimed; the next holder of the lease recovers those.
       for (const one of taken) finish(one)
       throw err
     }
+  }
+
+  /** Has the lease kept until this has ended. */
+  function follow(one: Promise<void>): void {
+    work.add(one)
+    void one.finally(() => {
+      work.delete(one)
+      if (work.size === 0) signal.ring()
+    })
+  }
+
+  function reserve(fresh: readonly NewDelivery[], target: EndpointTarget, now: Date): Reservation | null {
+    if (stopped || releasing || target.leaseToken !== token || target.dueAt > now) return null
+    const pace = view.pace()
+    const room = view.atEase(target.version, now) ? Math.max(0, pace - inFlight.size) : 0
+    const holds = { inFlight: inFlight.size, scarceMax: held.scarceMax(now) }
+    const granted = room === 0 ? 0 : slots.take(operatorId, Math.min(room, fresh.length), holds)
+    const claimed = claimBeforehand(fresh.slice(0, granted), token, now)
+    const chosen = claimed.map((due) => ({ due, probe: false }))
+    for (const { due } of chosen) {
+      inFlight.set(due._id, due)
+      held.took(due._id, now)
+    }
+    const { promise, resolve: onEnd } = Promise.withResolvers<void>()
+    follow(promise)
+    return openReservation({
+      ...{ target, token, chosen, view, finish, stop, onEnd, now },
+      send: (endpoint, one, body) =>
+        follow(send(endpoint, one.due, { chosen: one, delivery: one.due, body })),
+      look: () => {
+        // A runner whose places are all taken looks when one comes free, and at an open breaker in its time.
+        if (inFlight.size < pace && !view.isBlocked()) signal.ring()
+      },
+      isStopped: () => stopped,
+    })
+  }
+
+  function stop(): void {
+    stopped = true
+    signal.ring()
   }
 
   async function send(endpoint: Endpoint, delivery: Delivery, { body, chosen }: Claimed): Promise<void> {
@@ -216,7 +275,7 @@ export function runEndpoint(
       logger.error({ err }, 'endpoint.interrupted')
       return false
     })
-    await Promise.all(work)
+    while (work.size > 0) await Promise.all(work)
     if (released) return
     await leaseEndpoints
       .abandon(leased)
@@ -238,10 +297,8 @@ export function runEndpoint(
       view.markStale()
       signal.ring()
     },
-    stop() {
-      stopped = true
-      signal.ring()
-    },
+    reserve,
+    stop,
     abandon() {
       abandoned = true
     },

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { NewDelivery } from '../../src/storage/delivery-queue.ts'
+import type { NewDelivery } from '../../src/storage/new-delivery.ts'
 import {
   createNotifyWorkers,
   type Notification,

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
 import { planClaims, replaySlots, waitOf } from '../../src/rules/choose-due.ts'
-import { deliveryIdOf } from '../../src/storage/delivery-queue.ts'
+import { deliveryIdOf } from '../../src/storage/new-delivery.ts'
 import { freshHealth } from '../../src/rules/endpoint-health.ts'
 import { signatureHint } from '../../src/rules/signature-hint.ts'
 import {

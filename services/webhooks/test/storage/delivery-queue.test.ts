@@ -6,7 +6,8 @@ import { MongoBulkWriteError } from 'mongodb'
 import { pino } from 'pino'
 import t from 'tap'
 import { collectionsOf } from '../../src/storage/collections.ts'
-import { createDeliveryQueue, type NewDelivery } from '../../src/storage/delivery-queue.ts'
+import { createDeliveryQueue } from '../../src/storage/delivery-queue.ts'
+import type { NewDelivery } from '../../src/storage/new-delivery.ts'
 import { indexes } from '../../src/storage/indexes.ts'
 
 const { mongodbUrl, databasePrefix } = await withEngines(t)

@@ -59,9 +59,10 @@ const operations = 'an order of operations, which look over every account'
 const queueLines = {
   createOne: by('change-endpoint', 'a delivery of an endpoint that was found under a scope'),
   create: by(
-    'record-events, advance-replays',
+    'create-deliveries, advance-replays',
     'each delivery bears the scope of its event, of the endpoint found under a scope, or of its job',
   ),
+  createClaimed: by('create-deliveries', leased),
   existing: by('record-events, advance-replays', 'ids derive from an endpoint and an event of one scope'),
   statusesOfEvents: by('record-events', 'ids of the events of the batch, each with the scope of its subject'),
   upcoming: by('endpoint-view', leased),
@@ -134,6 +135,8 @@ const stores = {
   createEndpointStore: table(endpoints, {
     read: by('start-replay', operations),
     readTogether: by('endpoint-view', leased),
+    readMany: by('create-deliveries', leased),
+    leases: by('create-deliveries', leased),
     insert: by('create-endpoint', 'the document bears the scope of the caller'),
     known: scoped((scope, { webhookId }) => endpoints.known(scope, webhookId)),
     find: scoped((scope, { webhookId }) => endpoints.find(scope, webhookId)),
@@ -165,6 +168,7 @@ const stores = {
     recorded: by('record-events', 'ids of a batch; a known event of another scope is left out and logged'),
     toldOtherwise: by('record-events', 'ids that follow from a fact of one account'),
     ofRounds: by('read-events', operations),
+    recordNew: by('record-events', 'each event bears the scope that its subject and its envelope name'),
     record: by('record-events', 'each event bears the scope that its subject and its envelope name'),
     lastSeq: scoped((scope) => events.lastSeq(scope)),
     seqBefore: scoped((scope) => events.seqBefore(scope, hour.to)),
@@ -203,7 +207,7 @@ await holdIsolation(t, {
   neverMade: newIds(),
   folder: new URL('../../src/storage/', import.meta.url),
   stores,
-  others: ['batchCalls', 'deliveryIdOf', 'newDocument', 'orderOf', 'scopeFields'],
+  others: ['batchCalls', 'deliveryIdOf', 'newClaimed', 'newDocument', 'orderOf', 'scopeFields'],
 })
 
 t.test('the named callers of the methods without a scope call them', (t) => {

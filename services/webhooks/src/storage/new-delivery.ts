@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import { type DeliveryDocument, type DueDelivery, never } from './collections.ts'
+
+const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const idTimeCharacters = 10
+const idHashCharacters = 16
+
+/** What the maker of a delivery says; the rest of the document follows. */
+export type NewDelivery = Pick<
+  DeliveryDocument,
+  '_id' | 'operatorId' | 'environment' | 'webhookId' | 'eventId' | 'eventType' | 'lane' | 'createdAt'
+> &
+  Partial<Pick<DeliveryDocument, 'replayId' | 'testBody' | 'single'>>
+
+/** Creation time and id as one text, which sorts by creation; 15 digits hold every instant. */
+export function orderOf(createdAt: Date, id: string): string {
+  return `${String(createdAt.getTime()).padStart(15, '0')}/${id}`
+}
+
+/** A new delivery, pending and due. */
+export function newDocument(delivery: NewDelivery): DeliveryDocument {
+  return {
+    status: 'PENDING',
+    order: orderOf(delivery.createdAt, delivery._id),
+    dueAt: delivery.createdAt,
+    nextAttemptAt: delivery.createdAt,
+    attemptCount: 0,
+    attempts: [],
+    firstAttemptAt: null,
+    step: 1,
+    stepDueAt: delivery.createdAt,
+    pulledFor: null,
+    scheduleBase: 0,
+    single: false,
+    failedInStreak: null,
+    claimToken: 0,
+    claimedAt: null,
+    deliveredAt: null,
+    replayId: null,
+    previousStatus: null,
+    testBody: null,
+    ...delivery,
+  }
+}
+
+/**
+ * A new delivery in flight with its first attempt, under the lease with this token; its worker makes the
+ * attempt once it is stored.
+ */
+export function newClaimed(delivery: NewDelivery, token: number, now: Date): DueDelivery {
+  const { attempts: _, ...due } = newDocument(delivery)
+  return { ...due, claimToken: token, claimedAt: now, dueAt: never, attemptCount: 1 }
+}
+
+/**
+ * The only id that a delivery of an event to an endpoint can have: the ten characters of time of the event
+ * id, and 80 bits of a hash over event, endpoint and generation. A repeated fan-out therefore finds the
+ * deliveries that it created before. Source: ours.
+ */
+export function deliveryIdOf(eventId: string, webhookId: string, generation: number): string {
+  const [, eventText = ''] = eventId.split('_')
+  const hash = createHash('sha256').update(`${eventId}/${webhookId}/${generation}`).digest()
+  let text = ''
+  for (let position = 0; position < idHashCharacters; position++) {
+    text += idAlphabet.charAt((hash[position] ?? 0) & 31)
+  }
+  return `dlv_${eventText.slice(0, idTimeCharacters)}${text}`
+}

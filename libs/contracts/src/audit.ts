@@ -50,6 +50,7 @@ export const auditedActs = {
     'player.stop',
     'player.lift-stop',
     'player.erase',
+    'player.set-limits',
     'round.heal',
     'consumer.rewind',
   ],

@@ -94,9 +94,11 @@ export function startRounds(
     ...{ rounds, commitments, grants, wallet, actor, settleRound, access, players: { player } },
     ...{ intents, placeStake, joinMovement, noteConflict, clock, ...ids },
     holdPace: () => null,
+    holdLimits: () => null,
   })
   const find = async (_scope: object, id: string) => sessions.get(id) ?? null
   const placeTransaction = createPlaceTransaction({
+    holdLimits: () => null,
     ...{ rounds, sessions: { find }, commitments, wallet, actor, access },
     ...{ intents, placeStake, joinMovement, noteConflict, clock, ...ids },
   })

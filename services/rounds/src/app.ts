@@ -36,6 +36,7 @@ import { createSessions } from './actions/sessions.ts'
 import { createFreeBets } from './actions/free-bets.ts'
 import { createEndAsTold } from './actions/end-as-told.ts'
 import { createHealOrphans } from './actions/heal-orphans.ts'
+import { createHoldLimits, createReadLimits } from './actions/hold-limits.ts'
 import { createHoldPace } from './actions/hold-pace.ts'
 import { createJoinMovement } from './actions/join-movement.ts'
 import { createLateMovementHandler, createRecoverRound, createSweepRounds } from './actions/recover-round.ts'
@@ -43,6 +44,8 @@ import { createOpenIntent } from './actions/open-intent.ts'
 import { createPlaceStake } from './actions/place-stake.ts'
 import { createPlaceTransaction, type PlaceTransaction } from './actions/place-transaction.ts'
 import { createPlayerData } from './actions/player-data.ts'
+
+import { createPlayerLimits } from './actions/player-limits.ts'
 import { createPlayerStops } from './actions/player-stops.ts'
 import { createPlayRound } from './actions/play-round.ts'
 import { createReadPlayers } from './actions/read-players.ts'
@@ -55,6 +58,7 @@ import { createVoidRound } from './actions/void-round.ts'
 import { createFreeBetHandlers } from './calls/free-bets.ts'
 import { createGameHandlers } from './calls/games.ts'
 import { createPlayerHandlers } from './calls/player.ts'
+import { createPlayerLimitHandlers } from './calls/player-limits.ts'
 import { createStopHandlers } from './calls/player-stops.ts'
 import { createPlayerDataHandlers, createPlayerDeskHandlers } from './calls/players.ts'
 import { createReportHandlers } from './calls/reports.ts'
@@ -83,6 +87,7 @@ import { createGamesStore, gameIndexes } from './storage/games-store.ts'
 import { createGrantsStore, grantIndexes, type GrantsStore } from './storage/grants-store.ts'
 import { createKeysStore } from './storage/keys-store.ts'
 import { createPacesStore, paceIndexes } from './storage/paces-store.ts'
+import { createPlayerLimitsStore, playerLimitIndexes } from './storage/player-limits-store.ts'
 import { createRefusalsStore, type RefusalsStore } from './storage/refusals-store.ts'
 import { rememberLast } from './storage/remember-last.ts'
 import { createReportsStore, reportIndexes, type ReportsStore } from './storage/reports-store.ts'
@@ -153,6 +158,7 @@ export async function startRounds({
       grants: grantIndexes,
       paces: paceIndexes,
       player_stops: stopIndexes,
+      player_limits: playerLimitIndexes,
       ...gameIndexes,
       ...auditEntriesIndexes,
       ...reportIndexes,
@@ -187,6 +193,7 @@ export async function startRounds({
       'sessions',
       'grants',
       'player_stops',
+      'player_limits',
       'rewinds',
       'audit_entries',
     ],
@@ -212,11 +219,14 @@ export async function startRounds({
   const actor = createRoundActor({ ...base, ahead, outbox: roundOutbox, mailbox: createMailbox() })
   const acting = { ...base, actor, access: createGameAccess(base), players: createPlayerAccess(base) }
   const { settleRound, voidStake } = createSettleRound(acting)
+  const [playerLimits, spends] = [createPlayerLimitsStore({ db }), createSpendsStore({ db })]
+  const reading = createReadLimits({ playerLimits, spends, sessions, clock, clockAheadMs })
   const parts = {
     ...acting,
     ...{ settleRound, voidStake },
     intents: createOpenIntent(acting),
     holdPace: createHoldPace({ paces: createPacesStore({ db }), clock, clockAheadMs }),
+    holdLimits: createHoldLimits({ reading, playerLimits }),
     placeStake: createPlaceStake(acting),
     joinMovement: createJoinMovement(acting),
     noteConflict: createConflictNote(registry, logger),
@@ -240,8 +250,9 @@ export async function startRounds({
 
   const stopsStore = createStopsStore({ db })
   const stops = createPlayerStops({ ...parts, stops: stopsStore })
+  const limits = createPlayerLimits({ ...parts, playerLimits, reading })
   const stopSettler = startStopSettler({ settle: stops.settle, logger })
-  const sessionActions = createSessions({ ...parts, stops, outbox: sessionOutbox })
+  const sessionActions = createSessions({ ...parts, stops, playerLimits, outbox: sessionOutbox })
   const handlers = [
     ...createGameHandlers({ games }),
     ...createSessionHandlers({ sessions: sessionActions, clock }),
@@ -255,13 +266,14 @@ export async function startRounds({
     ...sealCalls(seals),
     ...createFreeBetHandlers({ freeBets: createFreeBets(parts), clock }),
     ...createStopHandlers({ stops, clock }),
+    ...createPlayerLimitHandlers({ limits }),
     ...createPlayerDeskHandlers({ players: createReadPlayers(parts), clock }),
     ...createPlayerDataHandlers({
-      playerData: createPlayerData({ ...parts, grants: grantsStore, stops: stopsStore }),
+      playerData: createPlayerData({ ...parts, grants: grantsStore, stops: stopsStore, limits }),
     }),
     ...createReportHandlers({ readReport: createReadReport(parts) }),
     ...createPlayerHandlers({
-      showPlayer: createShowPlayer({ ...parts, games, spends: createSpendsStore({ db }) }),
+      showPlayer: createShowPlayer({ ...parts, games, spends }),
       realityCheck: createAnswerRealityCheck({ ...parts, close: sessionActions.close }),
       clock,
       rounds: createReadPlayerRounds(parts),

@@ -6,7 +6,12 @@ import {
   opsSetGame,
   opsSkipNonces,
 } from '@pitboss/contracts/calls/rounds'
-import { dashboardLiftStop, dashboardStopPlayer } from '@pitboss/contracts/endpoints/players'
+import {
+  dashboardLiftStop,
+  dashboardPutLimits,
+  putLimits,
+  dashboardStopPlayer,
+} from '@pitboss/contracts/endpoints/players'
 import { dashboardCancelFreeBet, dashboardCreateFreeBet } from '@pitboss/contracts/endpoints/rounds'
 import { dashboardCloseSession, dashboardPatchGame, patchGame } from '@pitboss/contracts/endpoints/sessions'
 import { holdAudit } from '@pitboss/testing/hold-audit'
@@ -84,6 +89,24 @@ await holdAudit(t, {
       run: async () => {
         await rig.bus.call(dashboardStopPlayer.call, stopOf('lifted'))
         for (const _again of [1, 2]) await rig.bus.call(dashboardLiftStop.call, stopOf('lifted'))
+        return []
+      },
+    },
+    'rounds.v1.player.put-limits': {
+      ...{ act: 'player.set-limits', actor: { kind: 'service', id: 'ck_test_1' }, operatorId },
+      run: async () => {
+        const limits = [{ kind: 'time', period: 'day', minutes: 60 }] as const
+        const request = { ...stopOf('limited by a server'), body: { limits: [...limits] } }
+        await rig.bus.call(putLimits.call, { ...request, caller: rig.caller({ actor: key }) })
+        return []
+      },
+    },
+    'rounds.v1.player.put-limits-for-dashboard': {
+      ...{ act: 'player.set-limits', actor: { kind: 'user', id: person.user_id }, operatorId },
+      run: async () => {
+        const limits = [{ kind: 'loss', period: 'day', currency: 'USD', amount: '5.00' }] as const
+        const request = { ...stopOf('limited'), body: { limits: [...limits] } }
+        for (const _again of [1, 2]) await rig.bus.call(dashboardPutLimits.call, request)
         return []
       },
     },

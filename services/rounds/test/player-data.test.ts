@@ -1,5 +1,6 @@
 import { opsErasePlayer, opsPlayerData, type playerDataKind } from '@pitboss/contracts/calls/rounds'
 import { createFreeBet } from '@pitboss/contracts/endpoints/rounds'
+import { putLimits } from '@pitboss/contracts/endpoints/players'
 import * as sessions from '@pitboss/contracts/endpoints/sessions'
 import t from 'tap'
 import type { z } from 'zod'
@@ -54,7 +55,12 @@ t.test('an export has every record of the player, page after page, and nobody el
   t.equal(new Set(rounds.map(({ round_id }) => round_id)).size, many)
   t.match(rounds[0], { player_id, fairness: { nonce: many }, stake: '1.00' })
   t.match(await exported(player_id, 'free_bet'), [{ player_id, count: 4 }])
-  t.strictSame(await exported('nobody', 'round'), [])
+  await rig.bus.call(putLimits.call, {
+    ...{ caller: rig.caller(), params: { player_id }, query: {} },
+    body: { limits: [{ kind: 'time', period: 'day', minutes: 60 }] },
+  })
+  t.match(await exported(player_id, 'limits'), [{ player_id, limits: [{ minutes: 60 }] }])
+  for (const kind of ['round', 'limits'] as const) t.strictSame(await exported('nobody', kind), [])
 })
 
 t.test('an erasure takes what no money record and no proof needs, a day after the end', async (t) => {

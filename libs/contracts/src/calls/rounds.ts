@@ -154,7 +154,7 @@ export const opsEndRoundAsTold = defineCall('rounds.v1.ops.round-end-as-told', {
   reply: z.strictObject({ round_id: z.string(), status: z.string() }),
   budgetMs: 20_000,
 })
-export const playerDataKind = z.enum(['session', 'round', 'free_bet', 'stop'])
+export const playerDataKind = z.enum(['session', 'round', 'free_bet', 'stop', 'limits'])
 /**
  * Records of one player, of one kind, newest first, as the API shows them. `next` is the `before` of the
  * following page; null after the last one.

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineEndpoint, everybody, forDashboard, sessionClosers } from '../endpoint.ts'
+import { limitsPutSchema, playerLimitsSchema } from '../objects/player-limits.ts'
 import { stopCreateSchema, stopLiftSchema, stopSchema } from '../objects/player-stop.ts'
 import { nonceSchema, playerSchema } from '../objects/player.ts'
 import { accountMode, gameSlug, pageOf, pageQuery, playerId } from '../primitives.ts'
@@ -60,3 +61,20 @@ export const listStops = defineEndpoint('GET /v1/players/{player_id}/stops', {
 export const dashboardStopPlayer = forDashboard(stopPlayer, sessionClosers)
 export const dashboardLiftStop = forDashboard(liftStop, sessionClosers)
 export const dashboardListStops = forDashboard(listStops, everybody)
+
+// Limits
+export const putLimits = defineEndpoint('PUT /v1/players/{player_id}/limits', {
+  access: { 'operator-api': 'sessions:write' },
+  subject: 'rounds.v1.player.put-limits',
+  params: playerParam,
+  body: limitsPutSchema,
+  reply: playerLimitsSchema,
+})
+export const getLimits = defineEndpoint('GET /v1/players/{player_id}/limits', {
+  access: { 'operator-api': 'sessions:read' },
+  subject: 'rounds.v1.player.limits',
+  params: playerParam,
+  reply: playerLimitsSchema,
+})
+export const dashboardPutLimits = forDashboard(putLimits, sessionClosers)
+export const dashboardGetLimits = forDashboard(getLimits, everybody)

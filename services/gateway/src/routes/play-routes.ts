@@ -35,6 +35,16 @@ const stops = {
   example: { reason: 'self-exclusion', until: '2027-05-20T00:00:00.000Z' },
   errors: ['CONFLICT'],
 } as const
+const limits = {
+  example: {
+    limits: [
+      { kind: 'loss', period: 'day', currency: 'EUR', amount: '50.00' },
+      { kind: 'time', period: 'week', minutes: 600 },
+    ],
+    reason: 'the player asked for it',
+  },
+  errors: ['CURRENCY_NOT_SUPPORTED'],
+} as const
 const lifts = { example: { reason: 'the exclusion has ended' }, errors: ['CONFLICT'] } as const
 
 /**
@@ -122,6 +132,10 @@ export const playRoutes: readonly RouteEntry[] = [
   forwarded(players.dashboardStopPlayer, 'Stop a player: no new stake in any game', stops),
   forwarded(players.dashboardLiftStop, 'Let a stopped player play again', lifts),
   forwarded(players.dashboardListStops, 'Stops of a player, newest first'),
+  forwarded(players.putLimits, 'Set the limits of a player', limits),
+  forwarded(players.getLimits, 'Limits of a player, with what is left'),
+  forwarded(players.dashboardPutLimits, 'Set the limits of a player', limits),
+  forwarded(players.dashboardGetLimits, 'Limits of a player, with what is left'),
   forwarded(players.listNonces, 'Each nonce of a player in a game, with commitment and round', {
     errors: ['GAME_NOT_FOUND'],
   }),

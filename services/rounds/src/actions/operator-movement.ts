@@ -30,8 +30,9 @@ export function createOperatorMovements({
   actor,
   joinMovement,
   noteConflict,
+  holdLimits,
   clock,
-}: Pick<Parts, 'rounds' | 'access' | 'actor' | 'joinMovement' | 'noteConflict' | 'clock'> & {
+}: Pick<Parts, 'rounds' | 'access' | 'actor' | 'joinMovement' | 'noteConflict' | 'holdLimits' | 'clock'> & {
   sessions: Pick<Parts['sessions'], 'find'>
 }) {
   return { answerRepeat, findSession, checkStake, findDriven, intend }
@@ -78,6 +79,7 @@ export function createOperatorMovements({
     const game = await access.offered(caller.scope.operatorId, session.game)
     const limits = game.limits(session.currency)
     if (!isWithin(narrow(limits, stakeRangeOf(session)), amount)) throw new ServiceError('BET_LIMIT_EXCEEDED')
+    await holdLimits(caller.scope, session)?.assertLeft(amount)
     return { entry: game.entry, amount, limits }
   }
 

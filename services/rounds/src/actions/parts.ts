@@ -14,6 +14,7 @@ import type { ReportsStore } from '../storage/reports-store.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
 import type { SessionsStore } from '../storage/sessions-store.ts'
 import type { GameAccess } from './games.ts'
+import type { HoldLimits } from './hold-limits.ts'
 import type { HoldPace } from './hold-pace.ts'
 import type { JoinMovement } from './join-movement.ts'
 import type { OpenIntent } from './open-intent.ts'
@@ -39,6 +40,7 @@ export type Parts = {
   readonly actor: RoundActor
   readonly intents: OpenIntent
   readonly holdPace: HoldPace
+  readonly holdLimits: HoldLimits
   readonly placeStake: PlaceStake
   readonly joinMovement: JoinMovement
   /** Told of a request whose id belongs to a round of the other driver. */

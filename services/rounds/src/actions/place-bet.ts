@@ -5,6 +5,7 @@ import { transactionHash } from '../rules/movement.ts'
 import { receivedAt } from '../rules/refusal.ts'
 import type { Stake } from '../rules/round.ts'
 import { sequenceKey, type StoredRound } from '../storage/round-document.ts'
+import type { SessionDocument } from '../storage/sessions-store.ts'
 import { createMakeRound, type Plan } from './open-intent.ts'
 import {
   answerOf,
@@ -17,7 +18,16 @@ import type { Parts } from './parts.ts'
 
 export type PlaceBetDeps = Pick<
   Parts,
-  'rounds' | 'commitments' | 'wallet' | 'actor' | 'intents' | 'placeStake' | 'clock' | 'newId' | 'newUuid'
+  | 'rounds'
+  | 'commitments'
+  | 'wallet'
+  | 'actor'
+  | 'intents'
+  | 'placeStake'
+  | 'clock'
+  | 'newId'
+  | 'newUuid'
+  | 'holdLimits'
 >
 
 /** Creates the opening of a round by a BET of the operator's own server that names no round. */
@@ -25,6 +35,7 @@ export function createOpenOperatorRound({
   rounds,
   intents,
   placeStake,
+  holdLimits,
   movements,
   ...parts
 }: PlaceBetDeps & { movements: OperatorMovements }) {
@@ -64,7 +75,7 @@ export function createOpenOperatorRound({
 
     const { kind, stored } = await intents.openIntent(request, plan, context)
     if (kind === 'repeat') return movements.answerRepeat(stored, body, context)
-    const stake = await placeStake(stored, body.transaction_id, context)
+    const stake = await placeStake(stored, body.transaction_id, context, holdLimits(scope, session))
     if (stake.kind === 'placed') return answerOf(stake.placed)
     const sibling = await intents.refuse(request, stake.error)
     return movements.answerRepeat(sibling.stored, body, context)
@@ -77,6 +88,7 @@ export function createAddStake({
   wallet,
   actor,
   placeStake,
+  holdLimits,
   movements,
 }: PlaceBetDeps & { movements: OperatorMovements }) {
   return async function addStake(
@@ -89,7 +101,7 @@ export function createAddStake({
       refuse(error, caller, body, roundId, context),
     )
     if ('status' in checked) return checked
-    const { stored, amount } = checked
+    const { stored, amount, session } = checked
     const stake: Stake = {
       transactionId: body.transaction_id,
       minor: amount,
@@ -101,7 +113,7 @@ export function createAddStake({
     const message = { type: 'add-stake', stake, receivedAt: receivedAt(context) } as const
     const intended = await movements.intend(stored, body, context, message)
     if ('status' in intended) return intended
-    const placed = await placeStake(intended, body.transaction_id, context)
+    const placed = await placeStake(intended, body.transaction_id, context, holdLimits(caller.scope, session))
     if (placed.kind === 'taken-back') throw placed.error
     return answerOf(placed.placed)
   }
@@ -112,7 +124,7 @@ export function createAddStake({
     body: BetBody,
     roundId: string,
     context: HandlerContext,
-  ): Promise<{ stored: StoredRound; amount: bigint }> {
+  ): Promise<{ stored: StoredRound; amount: bigint; session: SessionDocument }> {
     const session = await movements.findSession(caller, body)
     const { amount } = await movements.checkStake(caller, body, session)
     const stored = await movements.findDriven(caller, roundId)
@@ -122,7 +134,7 @@ export function createAddStake({
     }
     if (round.currency !== session.currency) throw new ServiceError('CURRENCY_MISMATCH')
     await wallet.assertConfigured(caller.scope, context)
-    return { stored, amount }
+    return { stored, amount, session }
   }
 
   /**

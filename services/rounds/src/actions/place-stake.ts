@@ -6,6 +6,7 @@ import { assertDone, resourceOf, stakeSpec, unknownOutcome } from '../rules/move
 import { refusalOf } from '../rules/refusal.ts'
 import type { Stake } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
+import type { PlayerHold } from './hold-limits.ts'
 import type { Parts } from './parts.ts'
 
 /** `taken-back`: the intent is gone again, its round with it if this was its first stake. */
@@ -17,10 +18,13 @@ export type PlaceStake = (
   stored: StoredRound,
   transactionId: string,
   context: CallContext,
+  /** The limits of the player; null for a player without. */
+  hold: PlayerHold | null,
 ) => Promise<PlacedStake>
 
 /**
- * Asks wallet-bridge for a stake whose intent is stored, and gives the round the answer. Only the request
+ * Asks wallet-bridge for a stake whose intent is stored and that is within the limits of its player, and
+ * gives the round the answer. Only the request
  * that stored the intent does this. So an intent whose movement was certainly not written can be taken back
  * whole, and its nonce serves the next round: "a refusal before the wallet is asked leaves no round"
  * (docs/contract.md, section 11). An intent that cannot be taken back has an unknown outcome: "a definite
@@ -45,11 +49,16 @@ export function createPlaceStake({
     return removed
   }
 
-  return async function placeStake(stored, transactionId, context) {
+  return async function placeStake(stored, transactionId, context, hold) {
     const { round } = stored
     const stake = round.stakes.find((one) => one.transactionId === transactionId)
     if (stake === undefined) throw new Error(`round ${round.id} lost its stake ${transactionId}`)
     const resource = resourceOf(round, transactionId)
+    const exceeded = (await hold?.charge(round, stake)) ?? null
+    if (exceeded !== null) {
+      if (await takeBack(stored, stake, exceeded)) return { kind: 'taken-back', error: exceeded }
+      throw unknownOutcome(resource, exceeded)
+    }
     const placement = await wallet.place(scopeOf(round), { spec: stakeSpec(round, stake) }, context)
     await failpoint('rounds.stake-placed')
     if (placement.kind === 'not-written' && (await takeBack(stored, stake, placement.error))) {

@@ -46,7 +46,7 @@ export function createPlayRound(
     'rounds' | 'commitments' | 'grants' | 'wallet' | 'access' | 'actor' | 'intents' | 'placeStake'
   > &
     Pick<Parts, 'joinMovement' | 'noteConflict' | 'settleRound' | 'clock' | 'newId' | 'newUuid'> &
-    Pick<Parts, 'holdPace'> & {
+    Pick<Parts, 'holdPace' | 'holdLimits'> & {
       players: Pick<PlayerAccess, 'player'>
     },
 ) {
@@ -70,7 +70,7 @@ export function createPlayRound(
     const opened = await openIntent(request, plan, context)
     if (opened.kind === 'repeat') return answerRepeat(opened.stored, play, context)
     const { stored } = opened
-    const start = stored.round.freeBet ? await takeGrant(stored) : await takeStake(stored, context)
+    const start = stored.round.freeBet ? await takeGrant(stored) : await takeStake(stored, play, context)
     if (start.kind === 'taken-back') return answerTakenBack(start.error, play, context)
     await failpoint('rounds.drawn')
     const settled = await settleRound(start.stored, { recover: false, context })
@@ -124,6 +124,7 @@ export function createPlayRound(
       clientTransactionId: body.transaction_id ?? null,
     } as const
     const { scope } = caller
+    await deps.holdLimits(scope, session)?.assertLeft(body.free_bet === true ? 0n : stake)
     const grant = async () => (body.free_bet === true ? chooseGrant(scope, session, stake) : null)
     const startedBy = `${session.game}/${body.transaction_id ?? deps.newUuid()}`
     return {
@@ -146,10 +147,11 @@ export function createPlayRound(
     }
   }
 
-  async function takeStake(stored: StoredRound, context: HandlerContext): Promise<Started> {
+  async function takeStake(stored: StoredRound, play: Play, context: HandlerContext): Promise<Started> {
+    const { scope, session } = play.player
     const [stake] = stored.round.stakes
     if (stake === undefined) throw new Error(`round ${stored.round.id} has no stake`)
-    const placed = await placeStake(stored, stake.transactionId, context)
+    const placed = await placeStake(stored, stake.transactionId, context, deps.holdLimits(scope, session))
     return placed.kind === 'placed' ? { kind: 'started', stored: placed.stored } : placed
   }
 

@@ -11,6 +11,7 @@ import { presentStop } from '../records/present-stop.ts'
 import type { GrantsStore } from '../storage/grants-store.ts'
 import type { StopsStore } from '../storage/stops-store.ts'
 import type { Parts } from './parts.ts'
+import type { PlayerLimits } from './player-limits.ts'
 
 type Order = { readonly by: string; readonly reason: string | null; readonly dryRun: boolean }
 type Kind = z.infer<typeof playerDataKind>
@@ -30,11 +31,13 @@ export function createPlayerData({
   sessions,
   grants,
   stops,
+  limits,
   audit,
   clock,
 }: Pick<Parts, 'rounds' | 'sessions' | 'clock'> & {
   readonly grants: Pick<GrantsStore, 'list'>
   readonly stops: Pick<StopsStore, 'list'>
+  readonly limits: Pick<PlayerLimits, 'show'>
   readonly audit: Pick<AuditOutbox, 'entry' | 'store'>
 }) {
   return { page, erase }
@@ -64,6 +67,10 @@ export function createPlayerData({
       case 'stop': {
         const { items, next } = pageOf(await stops.list(scope, playerId, at), idOf)
         return { data: items.map((one) => presentStop(one, now)), next }
+      }
+      case 'limits': {
+        const record = await limits.show(scope, playerId)
+        return { data: record.changes.length === 0 ? [] : [record], next: null }
       }
     }
   }

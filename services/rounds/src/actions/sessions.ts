@@ -16,6 +16,7 @@ import { assertCurrency, judgeAmount, narrow, readAmount } from '../rules/limits
 import { assertRealMoney } from '../rules/live-rules.ts'
 import { playerStopped } from '../rules/stop.ts'
 import { scopeKey, sequenceKey } from '../storage/round-document.ts'
+import type { PlayerLimitsStore } from '../storage/player-limits-store.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
 import type { OfferedGame } from './games.ts'
 import type { Parts } from './parts.ts'
@@ -37,6 +38,7 @@ export function createSessions({
   cursors,
   outbox,
   stops,
+  playerLimits,
   clock,
   newId,
   scaleMs,
@@ -46,6 +48,7 @@ export function createSessions({
 > & {
   outbox: Pick<Outbox, 'relay'>
   stops: Pick<PlayerStops, 'inForce'>
+  playerLimits: Pick<PlayerLimitsStore, 'exists'>
 }) {
   return { open, close, find, list, currenciesInUse: sessions.currenciesInUse }
 
@@ -63,7 +66,7 @@ export function createSessions({
     const creation = { list: 'sessions', body, now: createdAt }
     const earlierId = await keys.find(caller, creation)
     const earlier = earlierId === null ? null : await sessions.find(scope, earlierId)
-    if (earlier !== null) return earlier
+    if (earlier !== null) return counted(earlier)
 
     const game = await access.offered(scope.operatorId, body.game)
     assertCurrency(body.currency, account)
@@ -104,9 +107,22 @@ export function createSessions({
     void outbox.relay({ _id: opened._id }, opened.outbox)
     // A stop that began meanwhile may have looked at the player's sessions before this one was there.
     const late = await stops.inForce(scope, body.player_id)
-    if (late === null) return opened
+    if (late === null) return counted(opened)
     await sessions.stopAll(scope, body.player_id, { id: late._id, endsAt: late.endsAt }, clock.now())
     throw playerStopped(late.endsAt)
+  }
+
+  /**
+   * The session, marked if its player has limits. Whoever sets the first ones looks at the sessions that are
+   * there; so no session is answered whose stakes would not be counted.
+   */
+  async function counted(session: SessionDocument): Promise<SessionDocument> {
+    if (session.limited === true) return session
+    const scope = { operatorId: session.operatorId, environment: session.environment }
+    if (await playerLimits.exists(scope, session.playerId)) {
+      await sessions.markLimited(scope, session.playerId, clock.now())
+    }
+    return session
   }
 
   /**

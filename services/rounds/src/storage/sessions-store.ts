@@ -9,8 +9,11 @@ import { outboxIndex } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
 import type { Db, Filter } from 'mongodb'
 import type { StakeRange } from '../rules/limits.ts'
+import type { SessionTimes } from '../rules/player-limits.ts'
 import { boundedRead, readMaxMs } from './bounded-read.ts'
 import { pageFilter, scopeKey } from './round-document.ts'
+
+const timesMax = 10_000
 
 /**
  * A session of one player at one game. `metadata` is a list of pairs, so that its keys mean nothing to the
@@ -40,6 +43,8 @@ export type SessionDocument = {
   realityCheckedAt?: Date
   /** The stop of the player that closed it; absent for other sessions, and once the stop is lifted. */
   stop?: { id: string; endsAt: Date }
+  /** Its player has, or once had, limits: a stake has to be counted. Absent for other players. */
+  limited?: true
   createdAt: Date
   expiresAt: Date
   closedAt: Date | null
@@ -155,6 +160,26 @@ export function createSessionsStore({ db }: { db: Db }) {
       ])
       return { ended, all }
     },
+
+    /** Marks the player's sessions that are not over: their stakes have to be counted. */
+    async markLimited(scope: Scope, playerId: string, now: Date): Promise<void> {
+      await sessions.updateMany(
+        { scope: scopeKey(scope), playerId, closedAt: null, expiresAt: { $gt: now }, limited: { $ne: true } },
+        { $set: { limited: true }, $inc: { version: 1 } },
+      )
+    },
+
+    /** The open times of the player's sessions since `from`; of more than 10,000 the newest. */
+    timesOf: (scope: Scope, playerId: string, from: Date): Promise<SessionTimes[]> =>
+      boundedRead(() =>
+        sessions
+          .find(pageFilter(scope, { playerId }, { prefix: 'ses', from, earlyMs: idempotencyKeyLifetimeMs }))
+          .project<SessionTimes>({ _id: 0, createdAt: 1, expiresAt: 1, closedAt: 1 })
+          .sort({ _id: -1 })
+          .limit(timesMax)
+          .maxTimeMS(readMaxMs)
+          .toArray(),
+      ),
 
     /** Keeps that the player went on after a reality check. Null for an unknown or closed session. */
     keepRealityCheck: (scope: Scope, sessionId: string, now: Date) =>

@@ -18,6 +18,7 @@ import { createGamesStore } from '../../src/storage/games-store.ts'
 import { createGrantsStore, grantIndexes } from '../../src/storage/grants-store.ts'
 import { createKeysStore } from '../../src/storage/keys-store.ts'
 import { createPacesStore, paceIndexes } from '../../src/storage/paces-store.ts'
+import { createPlayerLimitsStore, playerLimitIndexes } from '../../src/storage/player-limits-store.ts'
 import { createRefusalsStore } from '../../src/storage/refusals-store.ts'
 import { createReportPlayers } from '../../src/storage/report-players.ts'
 import { createReportsStore, reportIndexes } from '../../src/storage/reports-store.ts'
@@ -53,6 +54,7 @@ await ensureIndexes(db, {
   grants: grantIndexes,
   paces: paceIndexes,
   player_stops: stopIndexes,
+  player_limits: playerLimitIndexes,
   ...reportIndexes,
 })
 const refusal = {
@@ -70,6 +72,7 @@ const {
   grants,
   keys,
   paces,
+  playerLimits,
   players,
   refusals,
   reports,
@@ -145,6 +148,15 @@ await holdIsolation(t, {
         paces.start(scope, playerId, { startedAt: atPresent, startedBy: 'dice/another' }, dayStart),
       ),
     }),
+    createPlayerLimitsStore: table(playerLimits, {
+      find: scoped((scope, { playerId }) => playerLimits.find(scope, playerId)),
+      exists: scoped((scope, { playerId }) => playerLimits.exists(scope, playerId)),
+      begin: internal('player-limits.ts; the scope is the caller’s'),
+      set: scoped((scope, { playerId }) =>
+        playerLimits.set(scope, playerId, 1, { limits: [], changes: [] }, entryOf()),
+      ),
+      keep: scoped((scope, { playerId }) => playerLimits.keep(scope, playerId, 1, { charges: [], sums: [] })),
+    }),
     createRefusalsStore: table(refusals, {
       insert: scoped((scope, ids) =>
         refusals.insert(sequenceIn(scope, ids), { ...refusal, transactionId: ids.refusedId }),
@@ -215,6 +227,7 @@ await holdIsolation(t, {
       ),
     }),
     createSpendsStore: table(spends, {
+      charged: scoped((scope, { openId }) => spends.charged(scope, [openId])),
       of: scoped((scope, { sessionId }) => spends.of(scope, sessionId)),
     }),
     createStopsStore: table(stops, {
@@ -238,6 +251,8 @@ await holdIsolation(t, {
         sessions.stopAll(scope, playerId, { id: stopId, endsAt: dayEnd }, now),
       ),
       forgetStop: scoped((scope, { stoppedId, stopId }) => sessions.forgetStop(scope, stoppedId, stopId)),
+      markLimited: scoped((scope, { playerId }) => sessions.markLimited(scope, playerId, now)),
+      timesOf: scoped((scope, { playerId }) => sessions.timesOf(scope, playerId, dayStart)),
       keepRealityCheck: scoped((scope, { sessionId }) => sessions.keepRealityCheck(scope, sessionId, now)),
       list: scoped((scope, { playerId }) => sessions.list(scope, { playerId }, { ...page, now })),
       eraseDetails: scoped((scope, { playerId }) => sessions.eraseDetails(scope, playerId, dayEnd)),
@@ -287,6 +302,7 @@ function storesOf(db: Db) {
     grants: createGrantsStore({ db }),
     keys: createKeysStore({ db }),
     paces: createPacesStore({ db }),
+    playerLimits: createPlayerLimitsStore({ db }),
     players: createReportPlayers({ db }),
     refusals: createRefusalsStore({ db }),
     reports: createReportsStore({ db }),
@@ -302,7 +318,19 @@ function storesOf(db: Db) {
  * uses.
  */
 async function makeThings() {
-  const { commitments, games, grants, keys, paces, refusals, reports, rounds, sessions, stops } = stores
+  const {
+    commitments,
+    games,
+    grants,
+    keys,
+    paces,
+    playerLimits,
+    refusals,
+    reports,
+    rounds,
+    sessions,
+    stops,
+  } = stores
   const keyOfOwner = 'key-of-the-owner'
   const playerId = 'player-of-the-owner'
   const scope = scopeKey(owner)
@@ -374,6 +402,7 @@ async function makeThings() {
   await sessions.insert({ ...opened, _id: newId('ses'), playerId: stoppedId }, event)
   await sessions.stopAll(owner, stoppedId, { id: stopId, endsAt: later }, now)
   await paces.start(owner, playerId, { startedAt: atPresent, startedBy: 'dice/first' }, dayStart)
+  await playerLimits.begin(owner, playerId)
   await games.change(owner.operatorId, game, { enabled: false, limits: [] }, now, entryOf)
   const refusedId = newId('bet')
   await refusals.insert(sequence, { ...refusal, transactionId: refusedId })

@@ -13,6 +13,7 @@ import { Page } from '../parts/page.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { PlayerForm } from './player-form.tsx'
+import { PlayerLimits } from './player-limits.tsx'
 import { PlayerStops } from './player-stops.tsx'
 import { roundList } from './round-list.tsx'
 
@@ -47,6 +48,7 @@ function OnePlayer({ playerId }: { playerId: string }) {
           <>
             <PlayerFacts of={player} />
             <PlayerStops playerId={playerId} />
+            <PlayerLimits playerId={playerId} />
             <h2>Games</h2>
             <PlayedGames of={player} />
             <h2>Money of the last 30 days</h2>
@@ -56,8 +58,13 @@ function OnePlayer({ playerId }: { playerId: string }) {
           </>
         )}
       </Panel>
-      {/* Somebody can be stopped before the first session. */}
-      {read.isError && <PlayerStops playerId={playerId} />}
+      {/* Somebody can be stopped, or have a limit, before the first session. */}
+      {read.isError && (
+        <>
+          <PlayerStops playerId={playerId} />
+          <PlayerLimits playerId={playerId} />
+        </>
+      )}
     </>
   )
 }

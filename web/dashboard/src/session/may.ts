@@ -37,6 +37,7 @@ export const routeRoles = {
   'POST /v1/dashboard/sessions/{session_id}/close': sessionClosers,
   'POST /v1/dashboard/players/{player_id}/stop': sessionClosers,
   'POST /v1/dashboard/players/{player_id}/stop/lift': sessionClosers,
+  'PUT /v1/dashboard/players/{player_id}/limits': sessionClosers,
 } as const satisfies Record<string, readonly Role[]>
 
 export type Act = keyof typeof routeRoles

@@ -26,13 +26,13 @@ const shared = new Set(['slug', 'environment', 'operator_id'])
 /** Of no tenant, so that a path with another's id in it goes as far as that id. */
 const fixed: Record<string, string> = { game: 'mines' }
 
-/** Players are named by operators, each his own, and can be stopped before their first session. */
-const stops = '/players/{player_id}/stop'
+/** Players are named by operators, each his own, and can be stopped, or get limits, before their first session. */
+const ofAnyPlayer = /[/]players[/]\{player_id\}[/](stop|limits)/
 
-/** Without ids, names and times, which two stops never share. */
+/** Without ids, names and times, which two stops, or two records of limits, never share. */
 const unnamed = ({ status, text }: { status: number; text: string }) => ({
   status,
-  text: text.replaceAll(/"(stop_id|player_id|from|lifted_at)":"[^"]*"/g, ''),
+  text: text.replaceAll(/"(stop_id|player_id|from|lifted_at|at)":"[^"]*"/g, ''),
 })
 
 /** Whoever asks for what is another's gets, byte for byte, what an id that never existed gets. */
@@ -73,8 +73,8 @@ export async function isolationChapter(t: Test, world: AccessWorld): Promise<voi
             const { status, text } = await send(method.toUpperCase(), fill(of), options)
             return { status, text: text.replace(/"request_id":"[^"]*"/, '') }
           }
-          if (template.includes(stops)) {
-            // Whoever stops a player of this name stops one of his own: he gets what a fresh name gets.
+          if (ofAnyPlayer.test(template)) {
+            // Whoever acts on a player of this name acts on one of his own: he gets what a fresh name gets.
             const [foreign, fresh] = [await ask(ids), await ask(neverMade(ids))]
             t.strictSame(unnamed(foreign), unnamed(fresh), `${method} ${template}`)
             t.equal(foreign.status, 200, `${method} ${template}: ${foreign.text}`)

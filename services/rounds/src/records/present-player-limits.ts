@@ -1,0 +1,88 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type {
+  PlayerLimit as LimitRecord,
+  PlayerLimits,
+  WantedLimit as WantedRecord,
+} from '@pitboss/contracts/objects/player-limits'
+import { formatAmount } from '@pitboss/money/amount'
+import { type LimitBook, usedOf } from '../rules/limit-book.ts'
+import { type PlayerLimit, periodAt, type WantedLimit } from '../rules/player-limits.ts'
+import type { StoredLimits } from '../storage/player-limits-store.ts'
+
+const minuteMs = 60_000
+
+type State = {
+  readonly stored: Pick<StoredLimits, 'changes'>
+  readonly limits: readonly PlayerLimit[]
+  readonly book: LimitBook
+  readonly now: Date
+}
+
+/**
+ * The public record of a player's limits.
+ * @param played the time that was played in the period of each limit of time
+ */
+export function presentLimits({
+  scope: { environment },
+  playerId,
+  state: { stored, limits, book, now },
+  played,
+}: {
+  scope: Scope
+  playerId: string
+  state: State
+  played: readonly { limit: PlayerLimit; ms: number }[]
+}): PlayerLimits {
+  const msOf = new Map(played.map(({ limit, ms }) => [limit, ms]))
+  return {
+    player_id: playerId,
+    environment,
+    limits: limits.map((limit) => presentLimit(limit, { book, now, playedMs: msOf.get(limit) ?? 0 })),
+    changes: stored.changes.toReversed().map(({ at, reason, limits: asked }) => ({
+      at: at.toISOString(),
+      reason,
+      limits: asked.map(presentWanted),
+    })),
+  }
+}
+
+function presentLimit(
+  limit: PlayerLimit,
+  { book, now, playedMs }: { book: LimitBook; now: Date; playedMs: number },
+): LimitRecord {
+  const { kind, period, currency, value, next } = limit
+  const { from, to } = periodAt(period, now)
+  const standing = { period, from: from.toISOString(), resets_at: to.toISOString() }
+  if (kind === 'time' || currency === null) {
+    const [minutes, used] = [Number(value), Math.floor(playedMs / minuteMs)]
+    const later = next === null ? null : { minutes: minutesOf(next.value), at: next.at.toISOString() }
+    return {
+      ...standing,
+      ...{
+        kind: 'time',
+        minutes,
+        used_minutes: used,
+        left_minutes: Math.max(0, minutes - used),
+        next: later,
+      },
+    }
+  }
+  const text = (minor: bigint) => formatAmount(minor, currency)
+  const used = usedOf(book, limit, now)
+  const left = value > used ? value - used : 0n
+  const later =
+    next === null
+      ? null
+      : { amount: next.value === null ? null : text(next.value), at: next.at.toISOString() }
+  return { ...standing, kind, currency, amount: text(value), used: text(used), left: text(left), next: later }
+}
+
+/** A limit as it was asked for. */
+export function presentWanted({ kind, period, currency, value }: WantedLimit): WantedRecord {
+  if (kind === 'time' || currency === null) return { kind: 'time', period, minutes: Number(value) }
+  return { kind, period, currency, amount: formatAmount(value, currency) }
+}
+
+function minutesOf(value: bigint | null): number | null {
+  return value === null ? null : Number(value)
+}

@@ -13,6 +13,5 @@ startGame({
   icon,
   Playfield: DicePlayfield,
   revealMs: () => (prefersStill() ? 0 : rollMs),
-  outcomeText: (round) => `Rolled ${textOf(round.outcome, 'roll')}`,
   betText: ({ bet }) => `${textOf(bet, 'direction') === 'over' ? 'Over' : 'Under'} ${textOf(bet, 'target')}`,
 })

@@ -13,18 +13,8 @@ startGame({
   icon,
   Playfield: MinesPlayfield,
   revealMs: () => (prefersStill() ? 0 : boardTurnMs),
-  outcomeText(round) {
-    const opened = round.outcome?.tiles_opened
-    const safe = Array.isArray(opened) ? opened.length - (round.outcome?.won === true ? 0 : 1) : 0
-    if (round.outcome?.won !== true) return `Hit a mine after ${tilesText(safe)}`
-    return `Cashed out after ${tilesText(safe)}`
-  },
   betText(round) {
     const mines = minesOf(round)
     return mines === 1 ? '1 mine' : `${mines} mines`
   },
 })
-
-function tilesText(count: number): string {
-  return count === 1 ? '1 safe tile' : `${count} safe tiles`
-}

@@ -1,8 +1,9 @@
 import './styles/bottle.css'
 import icon from './parts/bottle-icon.svg'
-import { sectorName, spinMs } from './games/bottle-stage.tsx'
+import { sectorName } from '@pitboss/fairness/round-line'
+import { spinMs } from './games/bottle-stage.tsx'
 import { BottlePlayfield } from './games/bottle-playfield.tsx'
-import { numberOf, textOf } from './play/game-definition.ts'
+import { numberOf } from './play/game-definition.ts'
 import { prefersStill } from './play/motion.ts'
 import { startGame } from './play/start-game.tsx'
 
@@ -12,7 +13,5 @@ startGame({
   icon,
   Playfield: BottlePlayfield,
   revealMs: () => (prefersStill() ? 0 : spinMs),
-  outcomeText: ({ outcome }) =>
-    `The bottle points at ${sectorName(numberOf(outcome, 'sector'))}, ${textOf(outcome, 'angle')}°`,
   betText: ({ bet }) => `Sector ${sectorName(numberOf(bet, 'pick'))} of ${numberOf(bet, 'sectors')}`,
 })

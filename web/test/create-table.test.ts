@@ -59,6 +59,7 @@ function tableWith(t: { teardown(fn: () => void): void }, answers: Partial<GameA
     reveal: refuse,
     cashOut: refuse,
     answerCheck: refuse,
+    receipt: refuse,
     ...answers,
   }
   const table = createTable({ api, slug: 'dice', revealMs: () => 0 })
@@ -216,7 +217,7 @@ t.test('one press places one bet, and the next waits until the result was shown'
       bets += 1
       return Promise.resolve(round(bets))
     },
-    ...{ round: unasked, reveal: unasked, cashOut: unasked, answerCheck: unasked },
+    ...{ round: unasked, reveal: unasked, cashOut: unasked, answerCheck: unasked, receipt: unasked },
   }
   const table = createTable({ api, slug: 'dice', revealMs: () => 1500 })
   t.teardown(() => table.leave())
@@ -282,3 +283,23 @@ t.test('a reality check interrupts play until the player goes on or stops', asyn
 })
 
 const unasked = () => Promise.reject(new ApiError('NOT_FOUND', 'not told'))
+
+t.test('what the page showed of a round is told once, and a refusal is in nobody’s way', async (t) => {
+  const told: { roundId: string; text: string }[] = []
+  const table = tableWith(t, {
+    receipt(roundId, { text }) {
+      told.push({ roundId, text })
+      return Promise.reject(new ApiError('SERVICE_UNAVAILABLE', 'not now'))
+    },
+  })
+  await table.open()
+  const before = table.state()
+  const shown = { build: 'dice-1.js', language: 'en', text: 'Rolled 10.00. No win this time.' }
+  for (const _again of [1, 2]) await table.receipt({ roundId: 'rnd_1', ...shown })
+  await table.receipt({ roundId: 'rnd_2', ...shown })
+  t.strictSame(
+    told.map(({ roundId }) => roundId),
+    ['rnd_1', 'rnd_2'],
+  )
+  t.equal(table.state(), before)
+})

@@ -1,4 +1,5 @@
 import { waitFor } from '@pitboss/testing/wait-for'
+import type { Page } from 'playwright-core'
 import t from 'tap'
 import { findBarriers } from './fixtures/find-barriers.ts'
 import { returnUrl, startCasino } from './fixtures/start-casino.ts'
@@ -99,6 +100,165 @@ t.test('who stops in the middle of mines finishes the open round and starts no o
   t.strictSame(await findBarriers(page), [])
   await casino.picture(page, 'stopped')
   t.strictSame(complaints, [])
+  await close()
+})
+
+t.test(
+  'a player who is stopped in the middle of mines gets the stake back and starts nothing more',
+  async (t) => {
+    const { page, complaints, close } = await casino.window()
+    const { url, playerId } = await casino.seat('mines', undefined, uk)
+    await page.goto(url)
+    await page.getByTestId('play').click()
+    await page.getByTestId('net-spend').filter({ hasText: '1.00 USD' }).waitFor()
+    const player = `/players/${encodeURIComponent(playerId)}`
+    const stopped = await casino.operator.call('POST', `${player}/stop`, { reason: 'self-exclusion' })
+    t.equal(stopped.status, 200)
+    await waitFor(async () => {
+      const { body } = await casino.operator.call('GET', `/rounds?player_id=${encodeURIComponent(playerId)}`)
+      return JSON.stringify(body).includes('"VOIDED"')
+    })
+    await page.locator('[data-tile="12"]').click()
+    await page.getByTestId('session-ended').waitFor()
+    t.match(await page.getByTestId('session-ended').textContent(), 'This session was closed')
+    await page.getByText('Your stake was given back.').first().waitFor()
+    t.equal(await page.getByTestId('net-spend').textContent(), '0.00 USD')
+    t.strictSame(await findBarriers(page), [])
+    await casino.picture(page, 'stopped-by-operator')
+    t.strictSame(complaints, [])
+    await close()
+  },
+)
+
+t.test('a stop holds while auth and rounds are killed', async (t) => {
+  for (const service of ['auth', 'rounds']) {
+    const player_id = `stopped while ${service} dies`
+    const mines = await casino.operator.openSession({ player_id, game: 'mines', currency: 'USD' })
+    const opened = await mines.call('POST', '/game/rounds', { stake: '1.00', bet: { mines: 3 } })
+    t.equal(opened.status, 201)
+    const path = `/players/${encodeURIComponent(player_id)}/stop`
+    const body = { reason: 'self-exclusion' }
+    const asked = casino.operator.call('POST', path, body)
+    casino.kill(service)
+    const first = await asked
+    // Whatever became of the first answer, a repeat is the same stop.
+    const stopped = await waitFor(
+      async () => {
+        const answer = await casino.operator.call('POST', path, body)
+        return answer.status === 200 ? answer.body : null
+      },
+      { what: `the stop while ${service} dies`, timeoutMs: 60_000 },
+    )
+    if (first.status === 200) t.equal(stopped.stop_id, first.body.stop_id)
+    t.equal(stopped.status, 'IN_FORCE')
+    const bet = { stake: '1.00', bet: { mines: 3 } }
+    const refused = await waitFor(
+      async () => {
+        const answer = await mines.call('POST', '/game/rounds', bet)
+        return answer.body.retryable === true || answer.status === 0 ? null : answer
+      },
+      { what: 'a definite answer', timeoutMs: 60_000 },
+    )
+    t.match(refused, { status: 403, body: { code: 'PLAYER_BLOCKED' } })
+    const ended = await waitFor(
+      async () => {
+        const { body: round } = await casino.operator.call('GET', `/rounds/${String(opened.body.round_id)}`)
+        return round.status === 'VOIDED' ? round : null
+      },
+      { what: 'the open round to end', timeoutMs: 60_000 },
+    )
+    t.equal(ended.end_reason, 'abandoned')
+  }
+})
+
+t.test('the greatest stake of a player is held by the service and told by the page', async (t) => {
+  const { page, complaints, close } = await casino.window()
+  const { url, playerId } = await casino.seat('dice')
+  const limits = [{ kind: 'stake', period: 'month', currency: 'USD', amount: '1.00' }]
+  const set = await casino.operator.call('PUT', `/players/${encodeURIComponent(playerId)}/limits`, { limits })
+  t.equal(set.status, 200)
+  await page.goto(url)
+  await page.getByTestId('play').click()
+  await page.getByTestId('verify-last').waitFor()
+  const refusal = page.waitForResponse((answer) => answer.status() === 422)
+  await page.getByTestId('play').and(page.locator(':enabled')).click()
+  t.match(await (await refusal).json(), { code: 'BET_LIMIT_EXCEEDED' })
+  await page.getByText('The stake limit that was set for you is 1.00 USD a month; 0.00 USD left').waitFor()
+  t.strictSame(await findBarriers(page), [])
+  await casino.picture(page, 'limit')
+  t.strictSame(complaints, [])
+  await close()
+})
+
+t.test(
+  'the last ten rounds, of every session, are on recall, and the end of the session is told',
+  async (t) => {
+    const { page, complaints, close } = await casino.window()
+    const earlier = await casino.operator.openSession({
+      player_id: 'recalling',
+      game: 'dice',
+      currency: 'USD',
+    })
+    const bet = { stake: '1.00', bet: { target: '50.00', direction: 'over' } }
+    for (let round = 0; round < 10; round++) await earlier.call('POST', '/game/rounds', bet)
+    const { url } = await casino.seat('dice', 'recalling', { ...uk, expires_in_s: 200 })
+    await page.goto(url)
+    await page.getByTestId('history').waitFor()
+    t.equal(await page.getByTestId('history').locator('li').count(), 10)
+    t.match(await page.locator('.countdown').textContent(), /^This session ends in [0-3]:\d\d$/)
+    t.strictSame(complaints, [])
+    await close()
+  },
+)
+
+/** The receipt that the page sends for its next round, and what the dashboard says of it. */
+async function receiptOf(page: Page, play: () => Promise<unknown>) {
+  const sent = page.waitForRequest((request) => request.url().endsWith('/receipt'))
+  const answered = page.waitForResponse((answer) => answer.url().endsWith('/receipt'))
+  await play()
+  const roundId = (await sent).url().split('/').at(-2) ?? ''
+  return { roundId, status: (await answered).status(), sent: (await sent).postDataJSON() }
+}
+
+t.test('what a page showed is sealed, and a page that showed something else is an alarm', async (t) => {
+  const { page, complaints, close } = await casino.window()
+  const { url } = await casino.seat('dice')
+  await page.goto(url)
+  const press = () => page.getByTestId('play').and(page.locator(':enabled')).click()
+  const honest = await receiptOf(page, press)
+  t.equal(honest.status, 200)
+  t.equal(honest.sent.text, await page.getByTestId('status').textContent(), 'the text of the page')
+
+  await page.route(/[/]v1[/]game[/]rounds$/, async (route) => {
+    const response = await route.fetch()
+    const round = await response.json()
+    const told = {
+      payout: '1097132.71',
+      multiplier: '1097132.7100',
+      outcome: { ...round.outcome, won: true },
+    }
+    await route.fulfill({ response, json: { ...round, ...told } })
+  })
+  const tampered = await receiptOf(page, press)
+  t.equal(tampered.status, 200)
+  t.match(tampered.sent.text, 'You won 1,097,132.71 USD')
+
+  const { page: desk, complaints: others, close: leave } = await casino.window()
+  await desk.goto(`${casino.baseUrl}/dashboard/rounds/${tampered.roundId}`)
+  await desk.getByLabel('Email').fill(casino.owner.email)
+  await desk.getByLabel('Password').fill(casino.owner.password)
+  await desk.getByRole('button', { name: 'Sign in' }).click()
+  const seen = desk.getByRole('region', { name: 'What the player saw' })
+  await seen.getByText('The page showed something else than the records say.').waitFor()
+  t.match(await seen.textContent(), 'You won 1,097,132.71 USD')
+  t.match(await seen.textContent(), 'The records say')
+  t.strictSame(await findBarriers(desk), [])
+  await seen.scrollIntoViewIfNeeded()
+  await casino.picture(desk, 'receipt-differs')
+  await desk.goto(`${casino.baseUrl}/dashboard/rounds/${honest.roundId}`)
+  await desk.getByText('The page showed what the records say.').waitFor()
+  t.strictSame([...complaints, ...others], [])
+  await leave()
   await close()
 })
 

@@ -59,6 +59,7 @@ const dossier: Dossier = {
     },
   ],
   verification: null,
+  receipt: null,
   complete: true,
 }
 

@@ -23,6 +23,7 @@ const changesOf2025 = 'https://harrishagan.com/category/responsible-gambling'
 
 const rounds = 'services/rounds/test/jurisdictions.test.ts'
 const table = 'web/test/create-table.test.ts'
+const limits = 'services/rounds/test/player-limits.test.ts'
 
 /** Every clause that is enforced and tested. A clause without an enforcing place or a test has no row. */
 export const clauses: readonly Clause[] = [
@@ -69,6 +70,28 @@ export const clauses: readonly Clause[] = [
       'The service counts both from its own records. The page shows them from its first view on, after a reload, too.',
     enforcedAt: ['services/rounds/src/records/present-protection.ts', 'web/src/play/session-figures.tsx'],
     tests: [{ file: rounds, name: 'time and net spend of the session are in view' }],
+  },
+  {
+    jurisdiction: 'UK',
+    clause: 'RTS 12',
+    asks: 'Limits that a customer sets are held, a lower one at once and a higher one after 24 hours.',
+    source: `${commission}/standards/remote-gambling-and-software-technical-standards`,
+    means:
+      'The operator sets limits of loss, stake and time for a player. The service holds each stake against them, on every replica, in all games and sessions.',
+    enforcedAt: [
+      'services/rounds/src/actions/hold-limits.ts',
+      'services/rounds/src/rules/limit-book.ts',
+      'services/rounds/src/rules/player-limits.ts',
+    ],
+    tests: [
+      {
+        file: limits,
+        name: 'a stake beyond a limit is refused in every game and session, and leaves nothing',
+      },
+      { file: limits, name: 'of stakes at once on two replicas no more are taken than the limit allows' },
+      { file: limits, name: 'limits are lowered at once and raised after a day' },
+      { file: limits, name: 'a limit of time refuses stakes and free bets once it is used up' },
+    ],
   },
   {
     jurisdiction: 'UK',

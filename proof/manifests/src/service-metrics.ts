@@ -1,6 +1,6 @@
 import { createCallTokens } from '@pitboss/bus/call-tokens'
 import { createMetrics as createGatewayMetrics } from '@pitboss/gateway/metrics'
-import { createConflictNote, registerMetrics } from '@pitboss/rounds/metrics'
+import { createConflictNote, createReceiptNote, registerMetrics } from '@pitboss/rounds/metrics'
 import { createWalletMetrics } from '@pitboss/wallet-bridge/metrics'
 import { createMetrics as createWebhookMetrics } from '@pitboss/webhooks/metrics'
 import { createSlots } from '@pitboss/webhooks/workers/slots'
@@ -35,6 +35,7 @@ const registering: Readonly<Record<string, (registry: Registry) => void>> = {
     registerCallMetrics(registry)
     registerMetrics(registry, { unfinished: async () => ({ count: 0, oldestAt: null }) })
     createConflictNote(registry, logger)
+    createReceiptNote(registry, logger)
   },
   'wallet-bridge'(registry) {
     registerCallMetrics(registry)

@@ -21,7 +21,6 @@ Clauses that we know of and that no row above enforces:
 
 | Jurisdiction | Clause | Today |
 | --- | --- | --- |
-| UK | RTS 12, financial limits of a player | \`limits.max_stake\` of a session caps a stake; limits across sessions are the operator's |
 | UK | live monitoring of return to player | \`GET /v1/reports/summary\` counts stakes and payouts; there is no alarm |
 | UK | greatest stake | no cap of its own: no source names one for games without reels |
 | MT | game sheet within five days of a new game | \`npm run game-sheet -- <game>\` writes it: rules, exact returns, draw, limits, pictures; sending it is the operator's |

@@ -50,6 +50,7 @@ import { createPlayerStops } from './actions/player-stops.ts'
 import { createPlayRound } from './actions/play-round.ts'
 import { createReadPlayers } from './actions/read-players.ts'
 import { createReadReport } from './actions/read-reports.ts'
+import { createReceipts } from './actions/receipts.ts'
 import { createReadRounds } from './actions/read-rounds.ts'
 import { createRoundActor } from './actions/round-actor.ts'
 import { createSettleRound } from './actions/settle-round.ts'
@@ -61,6 +62,7 @@ import { createPlayerHandlers } from './calls/player.ts'
 import { createPlayerLimitHandlers } from './calls/player-limits.ts'
 import { createStopHandlers } from './calls/player-stops.ts'
 import { createPlayerDataHandlers, createPlayerDeskHandlers } from './calls/players.ts'
+import { createReceiptHandlers } from './calls/receipts.ts'
 import { createReportHandlers } from './calls/reports.ts'
 import {
   createRepublishHandlers,
@@ -74,7 +76,7 @@ import { createSessionHandlers } from './calls/sessions.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet.ts'
 import type { RoundsConfig } from './config.ts'
 import { consumeMovements } from './consumers/movements.ts'
-import { createConflictNote, registerMetrics } from './metrics.ts'
+import { createConflictNote, createReceiptNote, registerMetrics } from './metrics.ts'
 import { type Catalogue, createCatalogue } from './rules/catalogue.ts'
 import { transition } from './rules/transition.ts'
 import {
@@ -88,6 +90,7 @@ import { createGrantsStore, grantIndexes, type GrantsStore } from './storage/gra
 import { createKeysStore } from './storage/keys-store.ts'
 import { createPacesStore, paceIndexes } from './storage/paces-store.ts'
 import { createPlayerLimitsStore, playerLimitIndexes } from './storage/player-limits-store.ts'
+import { createReceiptsStore, receiptPurpose } from './storage/receipts-store.ts'
 import { createRefusalsStore, type RefusalsStore } from './storage/refusals-store.ts'
 import { rememberLast } from './storage/remember-last.ts'
 import { createReportsStore, reportIndexes, type ReportsStore } from './storage/reports-store.ts'
@@ -270,6 +273,13 @@ export async function startRounds({
     ...createPlayerDeskHandlers({ players: createReadPlayers(parts), clock }),
     ...createPlayerDataHandlers({
       playerData: createPlayerData({ ...parts, grants: grantsStore, stops: stopsStore, limits }),
+    }),
+    ...createReceiptHandlers({
+      receipts: createReceipts({
+        ...parts,
+        receipts: createReceiptsStore({ db, secretBox: createSecretBox(keyring, receiptPurpose) }),
+        noteReceipt: createReceiptNote(registry, logger),
+      }),
     }),
     ...createReportHandlers({ readReport: createReadReport(parts) }),
     ...createPlayerHandlers({

@@ -201,3 +201,35 @@ t.test('a stop of a player that was stored is carried out, whatever dies', async
     child.kill('SIGKILL')
   }
 })
+
+t.test('a stake whose process dies before the wallet was asked takes nothing from a limit', async (t) => {
+  const rig = await startRig(t, { running: false })
+  const child = spawnService(rig, 'rounds.stake-charged')
+  const player_id = 'limited'
+  const request = { caller: rig.caller(), params: { player_id }, query: {} }
+  const limits = [{ kind: 'stake', period: 'month', currency: 'USD', amount: '1.00' } as const]
+  const shown = async () =>
+    (await rig.bus.call(playerEndpoints.getLimits.call, { ...request, body: undefined })).body
+  try {
+    await waitFor(() => rig.bus.call(playerEndpoints.putLimits.call, { ...request, body: { limits } }), {
+      ...{ timeoutMs: 20_000, what: 'the service answers', everyMs: 100 },
+    })
+    const session = await rig.openSession({ player_id })
+    const died = once(child, 'exit')
+    await t.rejects(rig.play(session))
+    const [, signal] = await died
+    t.equal(signal, 'SIGKILL')
+    await rig.start()
+    t.match(await shown(), { limits: [{ used: '1.00', left: '0.00' }] }, 'what became of it is not known yet')
+    await waitFor(async () => (await list(rig))[0]?.status === 'VOIDED', {
+      ...{ timeoutMs: 20_000, what: 'the stake is given back', everyMs: 100 },
+    })
+    t.match(await shown(), { limits: [{ used: '0.00', left: '1.00' }] })
+    t.ok(await rig.play(session))
+    t.equal(await codeOf(rig.play(session)), 'BET_LIMIT_EXCEEDED')
+    const moved = rig.wallet.asked.filter(({ type }) => type === 'BET')
+    t.equal(moved.length, 1, 'one stake was taken')
+  } finally {
+    child.kill('SIGKILL')
+  }
+})

@@ -64,8 +64,14 @@ const texts: Readonly<Record<string, string>> = {
   NO_ANSWER: 'The connection was lost. Check it, then try again.',
 }
 
+const ofPlayer = 'of this player'
+
 /** Text of an error for a player; unknown codes quote the request so that support can look. */
 export function errorText({ code, message, requestId }: ApiError): string {
+  // The service names the limit, and how much of it is left until when.
+  if (code === 'BET_LIMIT_EXCEEDED' && message.includes(ofPlayer)) {
+    return `${message.replace(ofPlayer, 'that was set for you')} Nothing was taken.`
+  }
   const known = texts[code]
   if (known !== undefined) return known
   if (code === 'VALIDATION_ERROR') return `This bet is not valid: ${message}`

@@ -3,6 +3,7 @@ import { ApiError } from './api-error.ts'
 import {
   checkedSessionSchema,
   errorSchema,
+  receiptSchema,
   type Round,
   roundSchema,
   roundsPageSchema,
@@ -25,6 +26,15 @@ export type PlayRequest = {
 /** The player's answer to a reality check. */
 export type CheckChoice = 'continue' | 'stop'
 
+/** What the page showed of a round's end. Source: docs/contract.md, section 4, "Receipts". */
+type Receipt = {
+  readonly build: string
+  readonly language: string
+  readonly text_version: number
+  readonly text: string
+  readonly hash: string
+}
+
 export type GameApi = {
   sitting(): Promise<Sitting>
   play(request: PlayRequest): Promise<Round>
@@ -33,6 +43,7 @@ export type GameApi = {
   reveal(roundId: string, tile: number): Promise<Round>
   cashOut(roundId: string): Promise<Round>
   answerCheck(choice: CheckChoice): Promise<unknown>
+  receipt(roundId: string, receipt: Receipt): Promise<unknown>
 }
 
 /** The player's side of the service, for one launch token. Every method throws ApiError. */
@@ -79,6 +90,7 @@ export function createGameApi(token: string): GameApi {
     reveal: (roundId, tile) => ask(roundSchema, 'POST', `${pathOf(roundId)}/reveal`, { tile }),
     cashOut: (roundId) => ask(roundSchema, 'POST', `${pathOf(roundId)}/cashout`),
     answerCheck: (choice) => ask(checkedSessionSchema, 'POST', 'session/reality-check', { choice }),
+    receipt: (roundId, receipt) => ask(receiptSchema, 'POST', `${pathOf(roundId)}/receipt`, receipt),
   }
 }
 

@@ -96,3 +96,5 @@ export const errorSchema = z.object({
   details: z.nullish(z.array(z.object({ path: z.string(), message: z.string() }))),
   resource: z.nullish(z.looseObject({ round_id: z.nullish(z.string()) })),
 })
+
+export const receiptSchema = z.looseObject({ hash: z.string() })

@@ -1,3 +1,4 @@
+import { sectorName } from '@pitboss/fairness/round-line'
 import { SPIN_BOTTLE_SECTORS } from '@pitboss/fairness/games/spin-bottle'
 import { formatMultiplier, multiplyRational, rational } from '@pitboss/money/rational'
 import { useState } from 'preact/hooks'
@@ -5,8 +6,9 @@ import { Choices } from '../parts/choices.tsx'
 import { Figures } from '../parts/figures.tsx'
 import { BetForm } from '../play/bet-form.tsx'
 import type { PlayfieldProps } from '../play/game-definition.ts'
-import { multiplierText, readDecimal } from '../play/money-text.ts'
-import { BottleStage, sectorName } from './bottle-stage.tsx'
+import { multiplierText } from '@pitboss/money/money-text'
+import { readDecimal } from '../play/money-text.ts'
+import { BottleStage } from './bottle-stage.tsx'
 
 const sectorChoices = SPIN_BOTTLE_SECTORS.map((value) => ({
   value,

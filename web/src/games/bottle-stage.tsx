@@ -1,3 +1,4 @@
+import { sectorName } from '@pitboss/fairness/round-line'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { LastResults } from '../parts/last-results.tsx'
 import { numberOf } from '../play/game-definition.ts'
@@ -80,11 +81,6 @@ function useTurn(roundId: string | null, angle: number | null): number {
 
 /** Time that the bottle turns. The style sheet's transition takes as long. */
 export const spinMs = 2600
-
-/** Sectors are called A, B, C … so that they are not mistaken for the 0-based numbers of the bet. */
-export function sectorName(sector: number): string {
-  return String.fromCharCode(65 + sector)
-}
 
 /** A slice of the wheel from `sector` · 360 / `sectors` degrees on, clockwise from the top. */
 function slicePath(sector: number, sectors: number, radius: number): string {

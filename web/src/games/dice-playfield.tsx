@@ -5,7 +5,8 @@ import { Choices } from '../parts/choices.tsx'
 import { Figures } from '../parts/figures.tsx'
 import { BetForm } from '../play/bet-form.tsx'
 import type { PlayfieldProps } from '../play/game-definition.ts'
-import { multiplierText, readDecimal } from '../play/money-text.ts'
+import { multiplierText } from '@pitboss/money/money-text'
+import { readDecimal } from '../play/money-text.ts'
 import {
   chanceText,
   DiceStage,

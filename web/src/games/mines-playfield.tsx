@@ -7,14 +7,8 @@ import { Figures } from '../parts/figures.tsx'
 import { LastResults } from '../parts/last-results.tsx'
 import { BetForm } from '../play/bet-form.tsx'
 import type { PlayfieldProps } from '../play/game-definition.ts'
-import {
-  minorText,
-  moneyText,
-  multiplierText,
-  readDecimal,
-  readMinor,
-  shortMultiplierText,
-} from '../play/money-text.ts'
+import { moneyText, multiplierText } from '@pitboss/money/money-text'
+import { minorText, readDecimal, readMinor, shortMultiplierText } from '../play/money-text.ts'
 import { isOver, takesActions } from '../play/table-state.ts'
 import { MinesBoard, minesOf, safeChanceText } from './mines-board.tsx'
 

@@ -1,3 +1,5 @@
+import { receiptHash, type ShownRound } from '@pitboss/fairness/receipt'
+import { roundLineVersion } from '@pitboss/fairness/round-line'
 import { type ApiError, asApiError, errorText, isTokenError } from '../api/api-error.ts'
 import type { CheckChoice, GameApi, PlayRequest } from '../api/game-api.ts'
 import type { Round, Sitting } from '../api/records.ts'
@@ -20,6 +22,8 @@ export type Table = {
   cashOut(): Promise<void>
   answerCheck(choice: CheckChoice): Promise<void>
   moreHistory(): Promise<void>
+  /** Tells the service once what the page shows of a round's end. It is never in the way of play. */
+  receipt(shown: Omit<ShownRound, 'textVersion'>): Promise<void>
   refresh(): Promise<void>
   leave(): void
 }
@@ -43,6 +47,8 @@ export function createTable({
   const left = new AbortController()
   const patience = createPatience({ left: left.signal, onWaiting: (waiting) => set({ waiting }) })
   const timers = createTableTimers(set)
+  /** The round whose receipt was sent last. */
+  let receiptOf: string | null = null
 
   function set(change: Partial<TableState>): void {
     state = { ...state, ...change }
@@ -156,6 +162,14 @@ export function createTable({
       .answerCheck(choice)
       .then(() => seat(api))
       .catch(tell)
+  }
+
+  /** One try: a page whose receipt does not arrive is without one. */
+  async function receipt({ roundId, ...shown }: Omit<ShownRound, 'textVersion'>): Promise<void> {
+    if (api === null || roundId === receiptOf) return
+    receiptOf = roundId
+    const hash = receiptHash({ roundId, ...shown, textVersion: roundLineVersion })
+    await api.receipt(roundId, { ...shown, text_version: roundLineVersion, hash }).catch(ignoreApiError)
   }
 
   async function act(from: GameApi, action: () => Promise<Round>, before: Round): Promise<void> {
@@ -286,6 +300,7 @@ export function createTable({
     cashOut,
     answerCheck,
     moreHistory,
+    receipt,
     refresh,
     leave() {
       left.abort()

@@ -27,8 +27,6 @@ export type GameDefinition = {
   readonly Playfield: ComponentType<PlayfieldProps>
   /** Time that the board takes to show a round's end. */
   revealMs(round: Round): number
-  /** The result in a few words: "Rolled 73.12". */
-  outcomeText(round: Round): string
   /** The bet in a few words: "Over 50.00". */
   betText(round: Round): string
 }

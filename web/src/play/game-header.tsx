@@ -1,4 +1,4 @@
-import { moneyText } from './money-text.ts'
+import { moneyText } from '@pitboss/money/money-text'
 import type { TableParts } from './game-definition.ts'
 
 /** Name, balance and the way back. */

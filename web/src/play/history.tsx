@@ -1,6 +1,7 @@
+import { outcomeText } from '@pitboss/fairness/round-line'
 import type { Round } from '../api/records.ts'
 import type { TableParts } from './game-definition.ts'
-import { moneyText, multiplierText } from './money-text.ts'
+import { moneyText, multiplierText } from '@pitboss/money/money-text'
 
 /** The player's rounds of this game; each can be verified. */
 export function History(parts: TableParts) {
@@ -37,7 +38,7 @@ function HistoryRow({ definition, round, onVerify }: TableParts & { round: Round
         #{nonce}
       </span>
       <span class="what">
-        <span>{counted ? definition.outcomeText(round) : 'Did not count'}</span>
+        <span>{counted ? outcomeText(round) : 'Did not count'}</span>
         <small class="quiet">
           {definition.betText(round)} · {stake}
         </small>

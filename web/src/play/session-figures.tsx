@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Sitting } from '../api/records.ts'
-import { moneyText } from './money-text.ts'
+import { moneyText } from '@pitboss/money/money-text'
 import type { TableState } from './table-state.ts'
 
 type Props = { readonly state: TableState; readonly sitting: Sitting }

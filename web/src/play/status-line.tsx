@@ -1,7 +1,9 @@
 import type { Round } from '../api/records.ts'
-import type { GameDefinition, TableParts } from './game-definition.ts'
-import { moneyText, multiplierText } from './money-text.ts'
+import type { TableParts } from './game-definition.ts'
+import { roundLine } from '@pitboss/fairness/round-line'
+import { multiplierText } from '@pitboss/money/money-text'
 import type { TableState, Waiting } from './table-state.ts'
+import { useReceipt } from './use-receipt.ts'
 import { useSecondsUntil } from './use-seconds-until.ts'
 
 const waitingTexts: Readonly<Record<Waiting, string>> = {
@@ -12,12 +14,13 @@ const waitingTexts: Readonly<Record<Waiting, string>> = {
 }
 
 /** One line that says what happens now or how the round ended; read out by screen readers. */
-export function StatusLine({ definition, state, onVerify }: TableParts) {
-  const { tone, text, round } = lineOf(definition, state)
+export function StatusLine({ table, state, onVerify }: TableParts) {
+  const { tone, text, round } = lineOf(state)
+  const line = useReceipt(table, round)
   const held = isHeld(state)
   return (
     <div class="status-line" data-tone={tone}>
-      <p role="status" aria-live="polite" data-testid="status">
+      <p ref={line} role="status" aria-live="polite" data-testid="status">
         {tone === 'waiting' ? <span class="spinner" aria-hidden="true" /> : null}
         {text}
       </p>
@@ -54,7 +57,7 @@ type Line = {
   round: Round | null
 }
 
-function lineOf(definition: GameDefinition, state: TableState): Line {
+function lineOf(state: TableState): Line {
   const { round, activity, waiting, notice, ended } = state
   if (isHeld(state)) return { tone: 'info', text: heldText, round: null }
   if (waiting !== null) return { tone: 'waiting', text: waitingTexts[waiting], round: null }
@@ -71,16 +74,9 @@ function lineOf(definition: GameDefinition, state: TableState): Line {
     }
   }
   if (round.status === 'OPEN') return { tone: 'quiet', text: openText(round), round: null }
-  if (round.status !== 'SETTLED') return { tone: 'info', text: 'This bet did not count.', round }
-  const won = round.outcome?.won === true
-  const outcome = definition.outcomeText(round)
-  return won
-    ? {
-        tone: 'won',
-        text: `${outcome}. You won ${moneyText(round.payout ?? '0', round.currency)} at ${multiplierText(round.multiplier ?? '0')}`,
-        round,
-      }
-    : { tone: 'lost', text: `${outcome}. No win this time.`, round }
+  const text = roundLine(round)
+  if (text === null) return { tone: 'info', text: 'This bet did not count.', round }
+  return { tone: round.outcome?.won === true ? 'won' : 'lost', text, round }
 }
 
 function openText({ progress, multiplier }: Round): string {

@@ -5,6 +5,7 @@ import { tokenOfCaller } from '../call-token.ts'
 import { deliveryFactsSchema, movementFactsSchema } from '../objects/dossier.ts'
 import { eventEnvelopeSchema } from '../objects/event.ts'
 import { deliveryHealthSchema, walletHealthSchema } from '../objects/overview.ts'
+import { sealedReceiptSchema } from '../objects/receipt.ts'
 import { roundId } from '../primitives.ts'
 
 /**
@@ -30,6 +31,12 @@ export const roundEvents = defineCall('webhooks.v1.event.of-round', {
     data: z.array(z.strictObject({ event: eventEnvelopeSchema, deliveries: z.array(deliveryFactsSchema) })),
     complete: z.boolean(),
   }),
+})
+/** The receipt of a round of the caller; null for none. */
+export const roundReceipt = defineCall('rounds.v1.receipt.of-round', {
+  token,
+  request: ofRound,
+  reply: z.strictObject({ receipt: sealedReceiptSchema.nullable() }),
 })
 export const walletHealth = defineCall('wallet.v1.wallet.health', {
   token,

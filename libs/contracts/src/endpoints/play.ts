@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../endpoint.ts'
 import { gameSchema } from '../objects/game.ts'
+import { receiptCreateSchema, receiptSchema } from '../objects/receipt.ts'
 import { roundSchema, roundStatus } from '../objects/round.ts'
 import { sessionSchema } from '../objects/session.ts'
 import { amount, balance, clientSeed, currency, pageOf, pageQuery, transactionId } from '../primitives.ts'
@@ -89,6 +90,13 @@ export const cashOut = defineEndpoint('POST /v1/game/rounds/{round_id}/cashout',
   reply: roundSchema,
   budgetMs: walletBudgetMs,
   neverShed: true,
+})
+export const sendReceipt = defineEndpoint('POST /v1/game/rounds/{round_id}/receipt', {
+  access: player,
+  subject: 'rounds.v1.player.receipt',
+  params: roundParam,
+  body: receiptCreateSchema,
+  reply: receiptSchema,
 })
 export const fairnessBookEntry = z.strictObject({
   nonce: z.int(),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { eventEnvelopeSchema } from './event.ts'
 import { movementAttemptSchema, movementSchema } from './movement.ts'
+import { sealedReceiptSchema } from './receipt.ts'
 import { roundSchema } from './round.ts'
 import { deliveryAttemptSchema, deliverySchema } from './webhook.ts'
 
@@ -73,6 +74,8 @@ export const dossierSchema = z.strictObject({
       ),
     })
     .nullable(),
+  /** What a page showed of the round's end; null without a receipt, which says nothing else. */
+  receipt: sealedReceiptSchema.nullable(),
   /** False when the round has more movements, events or deliveries than are shown. */
   complete: z.boolean(),
 })

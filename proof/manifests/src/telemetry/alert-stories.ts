@@ -24,6 +24,7 @@ const wallet = (judged: string) =>
   `pitboss_wallet_calls_total{${labels},operation="debit",judged="${judged}"}`
 const inFlight = `pitboss_http_in_flight{${pod('gateway')}}`
 const forged = `pitboss_calls_without_good_token_total{${pod('rounds')},reason="missing"}`
+const receipts = (state: string) => `pitboss_rounds_receipts_total{${pod('rounds')},state="${state}"}`
 const lag = `nodejs_eventloop_lag_p99_seconds{${pod('rounds')}}`
 const up = `up{job="pitboss/pitboss",${labels},pod="rounds-1"}`
 
@@ -63,6 +64,17 @@ const cases: Readonly<Record<string, { readonly fires: readonly Case[]; readonly
         ],
       ],
       sleeps: [['somebody does', { [pending('5m')]: '0x30' }, '10m']],
+    },
+    ReceiptDiffers: {
+      fires: [['a page tells something else', { [receipts('DIFFERS')]: '0x15 1x20' }, '18m']],
+      sleeps: [
+        ['none does, for an hour', { [receipts('DIFFERS')]: '1x60' }, '60m'],
+        [
+          'pages agree, or are translated',
+          { [receipts('AGREES')]: '0+50x30', [receipts('UNCHECKED')]: '0+5x30' },
+          '20m',
+        ],
+      ],
     },
     CallWithoutGoodToken: {
       fires: [['a call is forged', { [forged]: '0x15 1x20' }, '18m']],

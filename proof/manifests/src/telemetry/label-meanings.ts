@@ -13,5 +13,7 @@ export const labelMeanings: Readonly<Record<string, string>> = {
   judged:
     'what its answer is taken for: `success`, `refused`, `rolled-back`, `unknown`. The last is asked again',
   older_than: 'the least age: `0s`, `5m`, `1h`, `24h`. Each counts the older ones, too',
+  state:
+    'how a receipt compares with its round: `AGREES`, `DIFFERS`, or `UNCHECKED` for a page in another language or of another release',
   result: '`accepted` for 2xx in time, else `failed`',
 }

@@ -119,6 +119,18 @@ export const moneyBoard: Board = {
           ],
         },
         {
+          title: 'Receipts of what pages showed',
+          says: 'How they compare with the rounds. One that differs is a page that told a player something else than the records.',
+          unit: 'short',
+          queries: [
+            {
+              expr: `sum by (state) (increase(pitboss_rounds_receipts_total{${here}}[10m]))`,
+              legend: '{{state}}',
+            },
+          ],
+          alerts: ['ReceiptDiffers'],
+        },
+        {
           title: 'Calls without a good token',
           says: 'Always 0. One is a wrong order of an upgrade, a wrong clock, or somebody inside.',
           unit: 'short',

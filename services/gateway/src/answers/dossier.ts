@@ -1,5 +1,5 @@
 import { explain } from '@pitboss/contracts/explain'
-import { roundEvents, roundTransactions } from '@pitboss/contracts/calls/dashboard'
+import { roundEvents, roundReceipt, roundTransactions } from '@pitboss/contracts/calls/dashboard'
 import { dashboardGetRound } from '@pitboss/contracts/endpoints/rounds'
 import type { Dossier } from '@pitboss/contracts/objects/dossier'
 import { roundSchema } from '@pitboss/contracts/objects/round'
@@ -9,7 +9,7 @@ import { callerOf } from './forward.ts'
 
 /**
  * `GET /v1/dashboard/rounds/{round_id}/dossier`: the round, then in its own environment its movements with
- * their wallet calls, and its events with their deliveries. Three calls, each bounded. Throws as the round's
+ * their wallet calls, and its events with their deliveries. Four calls, each bounded. Throws as the round's
  * own route does. Source: docs/contract.md, section 3, "Dossier".
  */
 export function createDossier({ bus }: Pick<AnswerDeps, 'bus'>, now: () => Date = () => new Date()) {
@@ -24,9 +24,10 @@ export function createDossier({ bus }: Pick<AnswerDeps, 'bus'>, now: () => Date 
     const round = roundSchema.parse(body)
     const scope = { ...caller.scope, environment: round.environment }
     const request = { caller: { ...caller, scope, eitherEnvironment: false }, roundId: round.round_id }
-    const [transactions, events] = await Promise.all([
+    const [transactions, events, { receipt }] = await Promise.all([
       bus.call(roundTransactions, request, context),
       bus.call(roundEvents, request, context),
+      bus.call(roundReceipt, request, context),
     ])
     const at = now()
     const dossier: Dossier = {
@@ -44,6 +45,7 @@ export function createDossier({ bus }: Pick<AnswerDeps, 'bus'>, now: () => Date 
         }),
       })),
       verification: round.completed_at === null ? null : copyOf(verifyRound(round)),
+      receipt,
       complete: transactions.complete && events.complete,
     }
     return { status: 200, json: dossier }

@@ -95,6 +95,17 @@ export const playRoutes: readonly RouteEntry[] = [
     errors: ['ROUND_IN_PROGRESS', 'ROUND_ALREADY_SETTLED'],
   }),
   forwarded(play.listPlayerRounds, "This player's rounds of this game"),
+  forwarded(play.sendReceipt, 'Tell what the page showed of a settled round', {
+    notFound: 'ROUND_NOT_FOUND',
+    errors: ['ROUND_IN_PROGRESS', 'CONFLICT'],
+    example: {
+      build: 'dice-Bx7Tq1.js',
+      language: 'en',
+      text_version: 1,
+      text: 'Rolled 73.12. You won 1.98 EUR at 1.98×',
+      hash: '1494aacc50b3b6c6146c00dfe20805f1a8e9f0f4aaf01da4bd3df0a558d59280',
+    },
+  }),
   forwarded(play.getPlayerRound, "One of this player's rounds", { notFound: 'ROUND_NOT_FOUND' }),
   forwarded(play.playRound, 'Play a round', {
     ...stake,

@@ -29,6 +29,7 @@ await t.test(
     for (const { waiting_for } of [dossier, ...dossier.movements, ...(dossier.events[0]?.deliveries ?? [])])
       t.ok(waiting_for.length > 0)
     t.ok((dossier.verification?.checks.length ?? 0) > 0)
+    t.equal(typeof dossier.receipt?.text, 'string')
     t.equal(world.forwarded.at(-1)?.request.caller.eitherEnvironment, true, 'it is looked up in both')
   },
 )

@@ -19,6 +19,7 @@ import { createGrantsStore, grantIndexes } from '../../src/storage/grants-store.
 import { createKeysStore } from '../../src/storage/keys-store.ts'
 import { createPacesStore, paceIndexes } from '../../src/storage/paces-store.ts'
 import { createPlayerLimitsStore, playerLimitIndexes } from '../../src/storage/player-limits-store.ts'
+import { createReceiptsStore } from '../../src/storage/receipts-store.ts'
 import { createRefusalsStore } from '../../src/storage/refusals-store.ts'
 import { createReportPlayers } from '../../src/storage/report-players.ts'
 import { createReportsStore, reportIndexes } from '../../src/storage/reports-store.ts'
@@ -74,6 +75,7 @@ const {
   paces,
   playerLimits,
   players,
+  receipts,
   refusals,
   reports,
   rounds,
@@ -156,6 +158,10 @@ await holdIsolation(t, {
         playerLimits.set(scope, playerId, 1, { limits: [], changes: [] }, entryOf()),
       ),
       keep: scoped((scope, { playerId }) => playerLimits.keep(scope, playerId, 1, { charges: [], sums: [] })),
+    }),
+    createReceiptsStore: table(receipts, {
+      keep: internal('receipts.ts, for a round that its player was found to have'),
+      find: scoped((scope, { openId }) => receipts.find(scope, openId)),
     }),
     createRefusalsStore: table(refusals, {
       insert: scoped((scope, ids) =>
@@ -280,6 +286,7 @@ await holdIsolation(t, {
       'decodeRound',
       'stakeRangeOf',
       'rememberLast',
+      'receiptBinding',
     ],
     ...[
       'assertSeedsOpen',
@@ -304,6 +311,7 @@ function storesOf(db: Db) {
     paces: createPacesStore({ db }),
     playerLimits: createPlayerLimitsStore({ db }),
     players: createReportPlayers({ db }),
+    receipts: createReceiptsStore({ db, secretBox }),
     refusals: createRefusalsStore({ db }),
     reports: createReportsStore({ db }),
     rounds: createRoundsStore({ db }),
@@ -325,6 +333,7 @@ async function makeThings() {
     keys,
     paces,
     playerLimits,
+    receipts,
     refusals,
     reports,
     rounds,
@@ -403,6 +412,9 @@ async function makeThings() {
   await sessions.stopAll(owner, stoppedId, { id: stopId, endsAt: later }, now)
   await paces.start(owner, playerId, { startedAt: atPresent, startedBy: 'dice/first' }, dayStart)
   await playerLimits.begin(owner, playerId)
+  const shown = { build: 'dice-1.js', language: 'en', text_version: 1, text: 'Rolled', hash: '0'.repeat(64) }
+  const judged = { state: 'UNCHECKED', received_at: now.toISOString(), expected: null } as const
+  await receipts.keep(owner, open.id, { ...shown, ...judged })
   await games.change(owner.operatorId, game, { enabled: false, limits: [] }, now, entryOf)
   const refusedId = newId('bet')
   await refusals.insert(sequence, { ...refusal, transactionId: refusedId })

@@ -12,6 +12,7 @@ import { RoundPicture } from '../picture/round-picture.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { RoundDeliveries, RoundMovements } from './round-parts.tsx'
 import { RoundProof } from './round-proof.tsx'
+import { RoundReceipt } from './round-receipt.tsx'
 
 /** One round with all that belongs to it, from its dossier. */
 export default function Round() {
@@ -54,6 +55,7 @@ function OneRound({ of: dossier }: { of: Dossier }) {
       <RoundMovements of={movements} />
       <h2>Events and their deliveries</h2>
       <RoundDeliveries of={events} />
+      <RoundReceipt of={dossier} />
       <RoundProof of={dossier} />
     </>
   )

@@ -1,0 +1,60 @@
+import { type Caller, lookupScopes } from '@pitboss/contracts/caller'
+import type { ReceiptBody, SealedReceipt } from '@pitboss/contracts/objects/receipt'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { presentRound } from '../records/present-round.ts'
+import { isHashed, judgeReceipt } from '../rules/receipt.ts'
+import { isUnfinished, type RoundState } from '../rules/round.ts'
+import type { ReceiptsStore } from '../storage/receipts-store.ts'
+import type { Parts } from './parts.ts'
+import type { PlayerAccess } from './player.ts'
+
+export type Receipts = ReturnType<typeof createReceipts>
+
+/** Creates the receipts of what pages showed. Source: docs/contract.md, section 4, "Receipts". */
+export function createReceipts({
+  players,
+  receipts,
+  noteReceipt,
+  clock,
+}: Pick<Parts, 'clock'> & {
+  players: PlayerAccess
+  receipts: ReceiptsStore
+  /** Counts a receipt that was kept; the alarm is for one that differs. */
+  noteReceipt: (round: RoundState, receipt: SealedReceipt) => void
+}) {
+  return { keep, find }
+
+  /**
+   * Keeps what the player's page showed of a settled round. The first receipt counts; its repeat is answered
+   * the same.
+   * @throws ServiceError ROUND_NOT_FOUND; ROUND_IN_PROGRESS; CONFLICT for a round that was not settled, or
+   * that has another receipt; VALIDATION_ERROR at `hash`
+   */
+  async function keep(caller: Caller, roundId: string, body: ReceiptBody): Promise<SealedReceipt> {
+    const player = await players.player(caller)
+    const { round } = await players.round(player, roundId)
+    if (isUnfinished(round)) throw new ServiceError('ROUND_IN_PROGRESS')
+    if (round.status !== 'SETTLED' || round.driver !== 'game') {
+      throw new ServiceError('CONFLICT', { message: 'No page shows an outcome of this round.' })
+    }
+    if (!isHashed(roundId, body)) throw invalidField('hash', 'is not the hash of this receipt')
+    const receipt = judgeReceipt(body, presentRound(round), clock.now())
+    if (await receipts.keep(player.scope, roundId, receipt)) {
+      noteReceipt(round, receipt)
+      return receipt
+    }
+    const first = await receipts.find(player.scope, roundId)
+    if (first === null) throw new Error(`the receipt of ${roundId} is gone`)
+    if (first.hash === body.hash) return first
+    throw new ServiceError('CONFLICT', { message: 'This round has another receipt.' })
+  }
+
+  /** The receipt of a round of the caller's account; null for none. */
+  async function find(caller: Caller, roundId: string): Promise<SealedReceipt | null> {
+    for (const scope of lookupScopes(caller)) {
+      const found = await receipts.find(scope, roundId)
+      if (found !== null) return found
+    }
+    return null
+  }
+}

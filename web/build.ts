@@ -14,11 +14,11 @@ type Part = { name: string; base: string; pages: string[]; view?: 'preact' | 're
 
 /**
  * One chunk for what is shared, so that it runs in the order of the imports: settings before schemas. What
- * computes rounds again, and what draws charts, has no schemas and comes with the page that does it.
+ * computes rounds, addresses or paces, and what draws charts, comes with the page that does it.
  */
 const shared = {
   name: 'shared',
-  test: /node_modules(?!\/(?:@noble|uplot))|\/libs\/(?!fairness|money)|no-eval/,
+  test: /node_modules(?!\/(?:@noble|uplot|ipaddr\.js))|\/libs\/(?!fairness|money|contracts\/src\/(?:address-range|delivery-pace))|no-eval/,
 }
 
 /** Each part is served below its own path and is built into a folder of its own, `dist/<part>`. */

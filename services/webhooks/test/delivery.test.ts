@@ -207,6 +207,8 @@ t.test('429 and 503 with Retry-After move the next attempt later, 410 pauses and
   t.ok(nextAtMs >= Date.parse(later.last_attempt?.sent_at ?? '') + 60_000, 'no sooner than asked for')
   t.ok(nextAtMs <= seenAtMs + 60_000, 'and no later')
   t.match(later.waiting_for, /^attempt 2 is due at .*, after HTTP 429/)
+  t.equal(later.ladder?.[0]?.from, later.next_attempt_at, 'the ladder begins with the next attempt')
+  t.equal(later.ladder?.at(-1)?.step, 12)
   const held = await afterAttempts(rig, gone.webhook_id, 1)
   t.equal(held.status, 'HELD')
   t.equal(held.waiting_for, 'paused: 410 Gone')

@@ -18,6 +18,7 @@ export const scopeName = z.enum([
   'reports:read',
   'events:read',
 ])
+export type ScopeName = z.infer<typeof scopeName>
 
 /** A key pair; `api_secret` is there at creation and rotation alone. Source: docs/contract.md, section 11. */
 export const credentialSchema = z.strictObject({
@@ -32,6 +33,10 @@ export const credentialSchema = z.strictObject({
   rotated_at: z.string().nullable(),
   revoked_at: z.string().nullable(),
   last_used_at: z.string().nullable(),
+  /** The address of that use; null where an earlier release noted it. */
+  last_used_from: z.string().nullable().optional(),
+  /** Scopes of requests that were answered with a status below 400. */
+  scopes_used: z.array(scopeName).optional(),
 })
 
 const name = z.string().min(1).max(128)

@@ -18,6 +18,8 @@ export const webhookEndpointSchema = z.strictObject({
   }),
   max_in_flight: z.int(),
   created_at: z.string(),
+  /** Deliveries that a pause holds, counted up to 1,000; of a single endpoint alone. */
+  held: z.int().optional(),
   secret: z.string().optional(),
 })
 export type WebhookEndpoint = z.infer<typeof webhookEndpointSchema>
@@ -101,4 +103,6 @@ export type Delivery = z.infer<typeof deliverySchema>
 export const deliveryDetailSchema = deliverySchema.extend({
   attempts: z.array(deliveryAttemptSchema),
   waiting_for: z.string().nullable(),
+  /** Steps of the schedule still to come, if each attempt fails at once; absent from earlier releases. */
+  ladder: z.array(z.strictObject({ step: z.int(), from: z.string(), to: z.string() })).optional(),
 })

@@ -48,7 +48,7 @@ export function createMintToken({ stores, signer, secretHash, clock, tokenTtlS, 
         expiresAtS: Math.floor(now.getTime() / 1000) + tokenTtlS,
       })
       if (usable.lastUsedAt === null || now.getTime() - usable.lastUsedAt.getTime() > lastUsedStepMs) {
-        await credentials.noteUse(api_key, now)
+        await credentials.noteUse(api_key, now, clientAddress)
       }
       const isRenewed = secretHash.isCurrent(stored) && secretHash.verify(bound, stored)
       if (!isRenewed) await credentials.renewSecretHash(api_key, stored, secretHash.hash(bound))

@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto'
 import type { appendRequestLog } from '@pitboss/contracts/calls/auth'
 import type { Scope } from '@pitboss/contracts/caller'
 import { canonicalJson } from '@pitboss/contracts/json'
+import type { ScopeName } from '@pitboss/contracts/objects/account'
 import type { z } from 'zod'
 import type { RequestLogDocument, RequestLogFilters } from '../storage/logs-store.ts'
 import type { PageQuery } from '../storage/page.ts'
 import { toPublicRequest } from '../records/account-view.ts'
 import { groupMistakes } from '../rules/group-mistakes.ts'
+import { scopeOfRequest } from '../rules/scope-of-request.ts'
 import type { AuthDeps } from './deps.ts'
 
 type Row = z.infer<typeof appendRequestLog.request>['rows'][number]
@@ -19,7 +21,7 @@ const defaultWindowMs = 7 * 24 * 60 * 60 * 1000
 export function createRecordRequests({ stores: { requestLogs, credentials } }: AuthDeps) {
   return {
     /**
-     * Writes rows without the api_key of a deleted key pair.
+     * Writes rows without the api_key of a deleted key pair, and notes which scopes each key has used.
      * @returns the number of new rows
      */
     async append(rows: readonly Row[]): Promise<number> {
@@ -28,10 +30,14 @@ export function createRecordRequests({ stores: { requestLogs, credentials } }: A
       const known = await credentials.present(keys)
       const written = await requestLogs.append(rows.map((row) => toDocument(row, known)))
       // A deletion that ended in the meantime may have looked for rows before these were there.
-      const after = await credentials.present([...known])
-      const deleted = [...known].filter((key) => !after.has(key))
+      const after = await credentials.present([...known.keys()])
+      const deleted = [...known.keys()].filter((key) => !after.has(key))
       const owners = deleted.length === 0 ? [] : rows.map((row) => row.operatorId)
       for (const operatorId of new Set(owners)) await requestLogs.unlink({ operatorId }, deleted)
+      for (const [key, scopes] of after) {
+        const fresh = scopesUsedBy(rows, key).filter((scope) => !scopes.includes(scope))
+        if (fresh.length > 0) await credentials.noteScopes(key, fresh)
+      }
       return written
     },
 
@@ -55,8 +61,17 @@ export function createRecordRequests({ stores: { requestLogs, credentials } }: A
   }
 }
 
+/** Scopes of a key's requests that were not refused. */
+function scopesUsedBy(rows: readonly Row[], apiKey: string): ScopeName[] {
+  const scopes = rows
+    .filter(({ api_key, status }) => api_key === apiKey && status < 400)
+    .map(scopeOfRequest)
+    .filter((scope) => scope !== null && scope !== 'unrestricted')
+  return [...new Set(scopes)]
+}
+
 /** The id is a hash of the row, so that a repeated row is written once. */
-function toDocument(row: Row, known: ReadonlySet<string>): RequestLogDocument {
+function toDocument(row: Row, known: ReadonlyMap<string, unknown>): RequestLogDocument {
   const hash = createHash('sha256').update(canonicalJson(row)).digest('hex').slice(0, 32)
   return {
     _id: hash,

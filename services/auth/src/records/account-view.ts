@@ -99,6 +99,8 @@ export function toPublicCredential(credential: CredentialDocument): z.infer<type
     rotated_at: text(credential.rotatedAt),
     revoked_at: text(credential.revokedAt),
     last_used_at: text(credential.lastUsedAt),
+    last_used_from: credential.lastUsedFrom ?? null,
+    scopes_used: credential.scopesUsed ?? [],
   }
 }
 

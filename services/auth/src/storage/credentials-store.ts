@@ -1,5 +1,6 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
+import type { ScopeName } from '@pitboss/contracts/objects/account'
 import { toAccountMode, type AccountMode } from '@pitboss/contracts/primitives'
 import { auditedUpdate, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
@@ -25,6 +26,10 @@ export type CredentialDocument = AccessSubject &
     rotatedAt: Date | null
     revokedAt: Date | null
     lastUsedAt: Date | null
+    /** Absent where an earlier release noted the last use. */
+    lastUsedFrom?: string
+    /** In the order of their first use; absent for none. */
+    scopesUsed?: ScopeName[]
   }
 
 const notDeleted = { status: { $ne: 'DELETED' as const } }
@@ -98,8 +103,13 @@ export function createCredentialsStore({ db, cursors }: { db: Db; cursors: Curso
      */
     nearest: (apiKey: string) => credentials.findOne({ _id: { $lte: apiKey } }, { sort: { _id: -1 } }),
 
-    noteUse: async (apiKey: string, lastUsedAt: Date): Promise<void> => {
-      await credentials.updateOne({ _id: apiKey }, { $set: { lastUsedAt } })
+    noteUse: async (apiKey: string, lastUsedAt: Date, lastUsedFrom: string): Promise<void> => {
+      await credentials.updateOne({ _id: apiKey }, { $set: { lastUsedAt, lastUsedFrom } })
+    },
+
+    /** Adds scopes to those that a key has used. */
+    noteScopes: async (apiKey: string, scopes: readonly ScopeName[]): Promise<void> => {
+      await credentials.updateOne({ _id: apiKey }, { $addToSet: { scopesUsed: { $each: [...scopes] } } })
     },
 
     /** Replaces a hash by another of the same secret, unless the secret was rotated in the meantime. */
@@ -113,12 +123,12 @@ export function createCredentialsStore({ db, cursors }: { db: Db; cursors: Curso
       return now?.status === 'ACTIVE' ? now.secretHash : null
     },
 
-    /** The keys of `apiKeys` that are not deleted. */
-    async present(apiKeys: readonly string[]): Promise<Set<string>> {
+    /** The keys of `apiKeys` that are not deleted, each with the scopes that it has used. */
+    async present(apiKeys: readonly string[]): Promise<Map<string, readonly ScopeName[]>> {
       const found = await credentials
-        .find({ _id: { $in: [...apiKeys] }, ...notDeleted }, { projection: { _id: 1 } })
+        .find({ _id: { $in: [...apiKeys] }, ...notDeleted }, { projection: { _id: 1, scopesUsed: 1 } })
         .toArray()
-      return new Set(found.map(({ _id }) => _id))
+      return new Map(found.map(({ _id, scopesUsed = [] }) => [_id, scopesUsed]))
     },
 
     /** The document of a key of any account, status and environment. */

@@ -49,6 +49,31 @@ t.test('the log keeps requests of a deleted key, late ones too, without the key'
   t.same(new Set(Object.values(rest)), new Set([null]))
 })
 
+t.test('a key tells which scopes its requests have used, and refused ones use none', async (t) => {
+  const { bus, callerAs, operatorId } = await startTestAuth(t)
+  const caller = await callerAs(nobody)
+  const body = { name: 'Key', environment: 'TEST' as const, scopes: [], ip_allowlist: [] }
+  const { api_key } = (await bus.call(endpoints.createCredential.call, { caller, ...none, body })).body
+  const row = (method: string, path: string, status: number) => ({
+    ...{ operatorId, environment: 'SANDBOX' as const, request_id: `${method} ${path} ${status}` },
+    ...{ at: new Date().toISOString(), method, path, status, code: null, latency_ms: 3, api_key },
+    client_address: '192.0.2.1',
+  })
+  const used = async () => {
+    const { body } = await bus.call(endpoints.getCredential.call, { caller, ...none, params: { api_key } })
+    return body.scopes_used
+  }
+  t.strictSame(await used(), [])
+  await bus.call(appendRequestLog, {
+    rows: [row('GET', '/v1/games', 200), row('POST', '/v1/sessions', 403), row('GET', '/v1/business', 200)],
+  })
+  t.strictSame(await used(), ['games:read'])
+  await bus.call(appendRequestLog, {
+    rows: [row('POST', '/v1/sessions', 201), row('GET', '/v1/games', 200), row('GET', '/v1/rounds', 200)],
+  })
+  t.strictSame(await used(), ['games:read', 'sessions:write', 'history:read'])
+})
+
 t.test('a window with an end alone begins 7 days before it', async (t) => {
   const { bus, callerAs, operatorId } = await startTestAuth(t)
   const caller = await callerAs(nobody)

@@ -142,6 +142,7 @@ await holdIsolation(t, {
       active: accountWide((account, { apiKey }) => credentials.active(account, apiKey)),
       nearest: internal(minting),
       noteUse: internal(minting),
+      noteScopes: internal('called by record-requests.ts alone, for the keys that a gateway has identified'),
       activeHash: internal(minting),
       renewSecretHash: internal(minting),
       present: internal('called by record-requests.ts alone, and answers it with given keys alone'),

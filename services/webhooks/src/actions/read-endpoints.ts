@@ -1,4 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { countedMax } from '@pitboss/contracts/objects/overview'
 import { webhookId } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { readPage } from '@pitboss/storage/read-page'
@@ -10,10 +11,20 @@ import type { Deps } from './deps.ts'
 /** An endpoint as a caller names it: its id, and the scopes in which it may be. */
 export type EndpointTarget = { readonly scopes: readonly Scope[]; readonly webhookId: string }
 
-export function createReadEndpoints({ endpoints, cursors }: Pick<Deps, 'endpoints' | 'cursors'>) {
+export function createReadEndpoints({
+  endpoints,
+  deliveries,
+  cursors,
+}: Pick<Deps, 'endpoints' | 'deliveries' | 'cursors'>) {
   return {
     /** @throws ServiceError NOT_FOUND as `findEndpoint` does */
     find: (target: EndpointTarget): Promise<EndpointDocument> => findEndpoint(endpoints, target),
+
+    /** An endpoint with the number of its held deliveries, counted up to `countedMax`. @throws as `find` */
+    async show(target: EndpointTarget): Promise<{ endpoint: EndpointDocument; held: number }> {
+      const endpoint = await findEndpoint(endpoints, target)
+      return { endpoint, held: await deliveries.countHeld(endpoint._id, countedMax) }
+    },
 
     /** One page of the endpoints of a scope, newest first. */
     list: (scope: Scope, query: { limit: number; cursor?: string | undefined }) =>

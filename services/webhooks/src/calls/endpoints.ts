@@ -62,7 +62,8 @@ export function endpointHandlers(deps: CallDeps): CallHandler[] {
       return { status: 200, body: { data, next_cursor: nextCursor } }
     }),
     handler(getWebhook.call, async (request) => {
-      return { status: 200, body: presentEndpoint(await readEndpoints.find(endpointTarget(request))) }
+      const { endpoint, held } = await readEndpoints.show(endpointTarget(request))
+      return { status: 200, body: { ...presentEndpoint(endpoint), held } }
     }),
     handler(getWebhookSeries.call, async (request) => ({
       status: 200,

@@ -80,7 +80,7 @@ export function deliveryHandlers(deps: CallDeps): CallHandler[] {
     handler(dashboardGetDelivery.call, async ({ caller, params, query }) => {
       const scopes = idScopes(caller, query.environment)
       const { delivery, waitingFor } = await readDeliveries.show(scopes, params.delivery_id)
-      return { status: 200, body: presentDeliveryDetail(delivery, waitingFor) }
+      return { status: 200, body: presentDeliveryDetail(delivery, waitingFor, deps.scaleMs) }
     }),
     handler(retryDeliveryEndpoint.call, ({ caller, params }, context) =>
       retry([caller.scope], params.delivery_id, actedBy(caller, context)),

@@ -54,7 +54,7 @@ export function opsHandlers(deps: CallDeps): CallHandler[] {
     handler(opsShowDelivery, async ({ deliveryId }) => {
       const { delivery, waitingFor } = await readDeliveries.showAnywhere(deliveryId)
       return {
-        ...presentDeliveryDetail(delivery, waitingFor),
+        ...presentDeliveryDetail(delivery, waitingFor, deps.scaleMs),
         operator_id: operatorHandleOf(delivery.operatorId),
       }
     }),

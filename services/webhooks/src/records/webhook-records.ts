@@ -5,6 +5,7 @@ import type { DeliveryFacts } from '@pitboss/contracts/objects/dossier'
 import type { z } from 'zod'
 import type { Wait } from '../rules/choose-due.ts'
 import { inFlightMaxOf } from '../rules/endpoint-health.ts'
+import { ladderAhead, placeOf } from '../rules/retry-schedule.ts'
 import type {
   AttemptRecord,
   DeliveryDocument,
@@ -73,12 +74,23 @@ export function presentDelivery(delivery: DeliveryDocument): Delivery {
   }
 }
 
-/** A delivery with its attempts. @param waitingFor why it is not sent yet, in plain words, or null */
-export function presentDeliveryDetail(delivery: DeliveryDocument, waitingFor: string | null) {
+/**
+ * A delivery with its attempts and the steps ahead. One whose attempt is under way has none: its result decides.
+ * @param waitingFor why it is not sent yet, in plain words, or null
+ */
+export function presentDeliveryDetail(
+  delivery: DeliveryDocument,
+  waitingFor: string | null,
+  scaleMs: (ms: number) => number,
+) {
+  const ahead = delivery.status === 'PENDING' && !delivery.single && delivery.claimToken === 0
+  const place = placeOf({ ...delivery, attemptCount: delivery.attemptCount + 1 }, scaleMs)
+  const rungs = ahead ? ladderAhead(place, delivery.firstAttemptAt, scaleMs) : []
   return {
     ...presentDelivery(delivery),
     attempts: delivery.attempts.map(presentAttempt),
     waiting_for: waitingFor,
+    ladder: rungs.map(({ step, from, to }) => ({ step, from: from.toISOString(), to: to.toISOString() })),
   }
 }
 

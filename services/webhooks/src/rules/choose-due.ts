@@ -1,3 +1,4 @@
+import { replaySlots } from '@pitboss/contracts/delivery-pace'
 import type { EndpointHealth, PauseReason } from './endpoint-health.ts'
 
 /** First tries, later tries, replays, and what a person asked for. */
@@ -9,14 +10,6 @@ export type Turns = { readonly all: number; readonly normal: number }
 
 const replayShare = 4
 const freshPerOld = 3
-
-/**
- * Slots that replay jobs may fill at the same time: a quarter, at least one. Source: docs/contract.md,
- * section 7.
- */
-export function replaySlots(pace: number): number {
-  return Math.max(1, Math.floor(pace / replayShare))
-}
 
 /**
  * Chooses the due deliveries that take the free slots: manual ones first, then fresh before old ones 3:1, and

@@ -1,3 +1,5 @@
+import { fasterPace, type Pace, slowestPace } from '@pitboss/contracts/delivery-pace'
+
 /**
  * Health of an endpoint: streak, breaker, pause and pace. Source: docs/contract.md, sections 7, 11 and 12.
  */
@@ -12,8 +14,6 @@ const probeLastMs = 5 * 60 * secondMs
 const probesPerRound = 3
 const failingAfterMs = 24 * hourMs
 const failingAttemptsMin = 10
-
-const slowest: EndpointHealth['pace'] = { inFlight: 1, successes: 0 }
 
 export type PauseReason = 'MANUAL' | 'FAILING' | 'EXHAUSTED' | 'GONE'
 
@@ -40,7 +40,7 @@ export type EndpointHealth = {
    * Attempts allowed in flight now (1, 2, 4 and so on since the breaker closed or a pause ended), and the
    * successes at that pace.
    */
-  readonly pace: { readonly inFlight: number; readonly successes: number }
+  readonly pace: Pace
   readonly lastSuccessAt: Date | null
 }
 
@@ -129,7 +129,7 @@ export function resumed(health: EndpointHealth): EndpointHealth {
     pauseReason: null,
     streak: endedStreak(health),
     breaker: { ...health.breaker, probeAt: null, intervalMs: 0 },
-    pace: slowest,
+    pace: slowestPace,
   }
 }
 
@@ -143,7 +143,7 @@ function afterSuccess(health: EndpointHealth, at: Date, inFlightMax: number): En
   const { probeAt, closedAt = null } = health.breaker
   if (probeAt === null) return { ...succeeded, pace: fasterPace(health.pace, inFlightMax) }
   const afterLast = closedAt === null ? at : new Date(Math.max(at.getTime(), closedAt.getTime() + 1))
-  return { ...succeeded, breaker: { probeAt: null, intervalMs: 0, closedAt: afterLast }, pace: slowest }
+  return { ...succeeded, breaker: { probeAt: null, intervalMs: 0, closedAt: afterLast }, pace: slowestPace }
 }
 
 /**
@@ -215,13 +215,4 @@ function breakerAfterFailure({
 
 function endedStreak({ streak }: EndpointHealth): EndpointHealth['streak'] {
   return { number: streak.number + 1, attempts: 0, deliveries: 0, since: null }
-}
-
-function fasterPace(
-  { inFlight, successes }: EndpointHealth['pace'],
-  inFlightMax: number,
-): EndpointHealth['pace'] {
-  if (inFlight >= inFlightMax) return { inFlight: inFlightMax, successes: 0 }
-  if (successes + 1 < inFlight) return { inFlight, successes: successes + 1 }
-  return { inFlight: Math.min(inFlight * 2, inFlightMax), successes: 0 }
 }

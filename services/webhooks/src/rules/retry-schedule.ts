@@ -59,6 +59,31 @@ function plainAgeMs(step: number): number {
   return delaysMs.slice(0, step).reduce<number>((sum, ms) => sum + ms, 0)
 }
 
+/** A step still to come: the earliest and the latest time at which it can be due. */
+type Rung = { readonly step: number; readonly from: Date; readonly to: Date }
+
+/**
+ * The steps ahead of a delivery, if each attempt fails at once; an attempt that takes long, `Retry-After` and a
+ * pull forward move them. The next step is due at one time, each later one within its jitter.
+ * @param firstAttemptAt of the present run of the schedule; null before the first attempt
+ */
+export function ladderAhead(
+  { step, stepDueAt }: Place,
+  firstAttemptAt: Date | null,
+  scaleMs: (ms: number) => number,
+): Rung[] {
+  const beganMs = (firstAttemptAt ?? stepDueAt).getTime()
+  const rungs: Rung[] = [{ step, from: stepDueAt, to: stepDueAt }]
+  let [fromMs, toMs] = [stepDueAt.getTime(), stepDueAt.getTime()]
+  for (let next = step + 1; next <= stepsMax; next += 1) {
+    const least = beganMs + scaleMs(earliestAgeMs(next))
+    fromMs = Math.max(fromMs + scaleMs(attemptDelayMs(next, 0) ?? 0), least)
+    toMs = Math.max(toMs + scaleMs(attemptDelayMs(next, 1) ?? 0), least)
+    rungs.push({ step: next, from: new Date(fromMs), to: new Date(toMs) })
+  }
+  return rungs
+}
+
 /** The place of a delivery on its schedule. */
 export type Place = {
   /** The next step, 1 to 12. */

@@ -115,6 +115,10 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
         .sort({ attemptedAt: 1 })
         .hint('attempted'),
 
+    /** Deliveries that a pause of the endpoint holds, counted up to `max`. */
+    countHeld: (webhookId: string, max: number): Promise<number> =>
+      deliveries.countDocuments({ webhookId, status: 'HELD' }, { limit: max, hint: 'held' }),
+
     /** For operations: `list`, of every account. */
     listAnywhere: (filter: DeliveryFilter, limit: number): Promise<WithId<DeliveryDocument>[]> =>
       newestFirst(listFilter(filter), limit),

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
-import { planClaims, replaySlots, waitOf } from '../../src/rules/choose-due.ts'
+import { replaySlots } from '@pitboss/contracts/delivery-pace'
+import { planClaims, waitOf } from '../../src/rules/choose-due.ts'
 import { deliveryIdOf } from '../../src/storage/new-delivery.ts'
 import { freshHealth } from '../../src/rules/endpoint-health.ts'
 import { signatureHint } from '../../src/rules/signature-hint.ts'

@@ -2,6 +2,7 @@ import t from 'tap'
 import { judgeAttempt, placeAfterInterruption } from '../../src/rules/delivery-outcome.ts'
 import {
   attemptDelayMs,
+  ladderAhead,
   type Place,
   placeOf,
   retryAfterMs,
@@ -32,6 +33,15 @@ const judge = (fields: Partial<Parameters<typeof judgeAttempt>[0]> = {}) =>
     ...fields,
   })
 
+/** Jitter that differs from step to step, the same each time. */
+function mixed(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 16_807) % 2_147_483_647
+    return state / 2_147_483_647
+  }
+}
+
 /** The times of all attempts of a delivery that only fails. */
 function wholeLife(random: () => number): Date[] {
   const made: Date[] = []
@@ -47,6 +57,28 @@ function wholeLife(random: () => number): Date[] {
     place = judged.place
   }
 }
+
+t.test('the ladder ahead holds every life of a delivery that only fails, from each of its steps', (t) => {
+  const seeds = [() => 0, () => 0.5, () => 0.999999]
+  const lives = [...seeds, mixed(7), mixed(11)].map(wholeLife)
+  for (const made of lives)
+    for (let step = 1; step <= stepsMax; step += 1) {
+      const place = { step, stepDueAt: made[step - 1] ?? start }
+      const ladder = ladderAhead(place, step === 1 ? null : start, plain)
+      t.strictSame(
+        ladder.map((rung) => rung.step),
+        made.slice(step - 1).map((_, index) => step + index),
+      )
+      for (const [index, { from, to }] of ladder.entries()) {
+        const at = made[step - 1 + index] ?? start
+        if (at < from || at > to) t.fail(`step ${step + index} at ${at.toISOString()}`)
+      }
+    }
+  const [first, second] = ladderAhead({ step: 1, stepDueAt: start }, null, plain)
+  t.strictSame(first, { step: 1, from: start, to: start }, 'the next step has one time')
+  t.strictSame(second, { step: 2, from: after(4500), to: after(5500) })
+  t.end()
+})
 
 t.test('twelve steps at the documented delays, 23 h 42 m in all', (t) => {
   t.equal(stepsMax, 12)

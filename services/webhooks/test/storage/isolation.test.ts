@@ -129,6 +129,7 @@ const stores = {
     ofEvents: scoped((scope, { eventId }) => deliveries.ofEvents(scope, [eventId], 10)),
     health: scoped((scope) => deliveries.health(scope, hour.from, 10)),
     attemptedSince: by('read-attempt-series', everyAccount),
+    countHeld: by('read-endpoints', 'an endpoint that was found under the scope of the caller'),
     listAnywhere: by('read-deliveries, read-events', operations),
     statusCounts: by('read-status', operations),
   }),

@@ -17,6 +17,7 @@ import { Panel } from '../parts/panel.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { whyNot } from '../session/may.ts'
 import { statusOf } from './delivery-list.tsx'
+import { Ladder } from './ladder.tsx'
 
 type Detail = z.output<typeof deliveryDetailSchema>
 const lookAgainMs = 2000
@@ -96,6 +97,7 @@ function OneDelivery({ of: delivery, path }: { of: Detail; path: string }) {
           }}
         />
       </section>
+      {delivery.ladder !== undefined && delivery.ladder.length > 0 && <Ladder of={delivery.ladder} />}
       <h2>Attempts</h2>
       {attempts.length === 0 ? <p className="about">None yet.</p> : <Attempts of={attempts} />}
     </>

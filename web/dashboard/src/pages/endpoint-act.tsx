@@ -10,6 +10,7 @@ import { Form } from '../parts/form.tsx'
 import { Modal } from '../parts/modal.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
+import { DrainEstimate } from './drain-estimate.tsx'
 import { EndpointFields, readEndpoint } from './endpoint-fields.tsx'
 import { NewReplay } from './new-replay.tsx'
 import { textOf } from '../parts/text-of.ts'
@@ -32,7 +33,7 @@ export function EndpointAct({ name, ...props }: ActProps & { readonly name: Endp
     case 'resume':
       return <Resume {...props} />
     case 'replay':
-      return <NewReplay webhookId={props.of.webhook_id} onClose={props.onClose} />
+      return <NewReplay of={props.of} onClose={props.onClose} />
     case 'delete':
       return <Delete {...props} />
   }
@@ -144,6 +145,12 @@ function Pause(props: ActProps) {
   )
 }
 
+/** What a pause has held, and how long it takes when it is let go. */
+function Held({ of: { webhook_id, held = 0, max_in_flight } }: Pick<ActProps, 'of'>) {
+  if (held === 0) return <p>Nothing was held.</p>
+  return <DrainEstimate webhookId={webhook_id} count={held} inFlightMax={max_in_flight} isReplay={false} />
+}
+
 const resumeBody = z.strictObject({ held: z.enum(['deliver', 'skip']) })
 
 function Resume(props: ActProps) {
@@ -156,6 +163,7 @@ function Resume(props: ActProps) {
   })
   return (
     <Modal title="Resume the endpoint" onClose={props.onClose}>
+      <Held of={props.of} />
       <Form
         schema={resumeBody}
         read={(data) => ({ held: data.get('held') })}

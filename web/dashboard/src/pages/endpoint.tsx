@@ -46,7 +46,7 @@ export default function Endpoint() {
 function OneEndpoint({ of: endpoint }: { of: z.output<typeof webhookEndpointSchema> }) {
   const [act, setAct] = useState<EndpointActName | null>(null)
   const { environment } = endpoint
-  const { webhook_id, url, status, pause_reason, events, failure_streak, max_in_flight, created_at } =
+  const { webhook_id, url, status, pause_reason, events, failure_streak, max_in_flight, held, created_at } =
     endpoint
   const paused = status === 'PAUSED'
   return (
@@ -84,6 +84,7 @@ function OneEndpoint({ of: endpoint }: { of: z.output<typeof webhookEndpointSche
               </>
             ),
             Events: events.length === 0 ? 'all' : events.join(', '),
+            Held: paused ? held : undefined,
             'Attempts at the same time': max_in_flight,
             'Failed attempts in a row': failure_streak.consecutive_failed_attempts,
             'Failing since': failure_streak.since === null ? undefined : <Moment at={failure_streak.since} />,

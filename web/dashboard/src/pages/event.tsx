@@ -7,6 +7,7 @@ import { Moment } from '../parts/moment.tsx'
 import { Page } from '../parts/page.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
+import { EventType } from './event-type.tsx'
 
 /** One event as receivers get it. */
 export default function Event() {
@@ -38,11 +39,16 @@ export default function Event() {
                   }}
                 />
               </section>
-              <h2>Body</h2>
-              <pre className="data" tabIndex={0} aria-label="Body of the event">
-                {text}
-              </pre>
-              <CopyButton text={text} what="body" />
+              <div className="beside">
+                <section className="card" aria-label="Body">
+                  <h2>Body</h2>
+                  <pre className="data" tabIndex={0} aria-label="Body of the event">
+                    {text}
+                  </pre>
+                  <CopyButton text={text} what="body" />
+                </section>
+                <EventType type={event.type} />
+              </div>
             </>
           )
         }}

@@ -20,6 +20,7 @@ import { Panel } from '../parts/panel.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { whyNoKeyLike, whyNot } from '../session/may.ts'
+import { AllowlistBench } from './allowlist-bench.tsx'
 import { AllowlistField, readAllowlist } from './allowlist-field.tsx'
 import { readScopes, ScopeFields } from './scope-fields.tsx'
 import { scopeTexts, scopesText } from './scope-texts.ts'
@@ -74,19 +75,36 @@ function OneKey({ of: key }: { of: Credential }) {
               key.scopes.map((scope) => scopeTexts[scope as keyof typeof scopeTexts] ?? scope),
             ),
             'Allowed addresses': key.ip_allowlist.length === 0 ? 'everywhere' : key.ip_allowlist.join(', '),
-            'Last used': key.last_used_at === null ? 'never' : <Moment at={key.last_used_at} />,
+            'Last used':
+              key.last_used_at === null ? (
+                'never'
+              ) : (
+                <>
+                  <Moment at={key.last_used_at} />
+                  {typeof key.last_used_from === 'string' && ` from ${key.last_used_from}`}
+                </>
+              ),
+            'Has used': usedText(key),
             Created: <Moment at={key.created_at} />,
             'Secret rotated': <Moment at={key.rotated_at} />,
             Revoked: key.revoked_at === null ? undefined : <Moment at={key.revoked_at} />,
           }}
         />
       </section>
+      <AllowlistBench apiKey={key.api_key} allowlist={key.ip_allowlist} />
       {act === 'change' && <ChangeKey of={key} onClose={close} />}
       {act === 'rotate' && <RotateKey of={key} onClose={close} />}
       {act === 'revoke' && <RevokeKey of={key} onClose={close} />}
       {act === 'delete' && <DeleteKey of={key} onClose={close} />}
     </>
   )
+}
+
+/** What the key has used, and which scopes of it nobody needed yet. */
+function usedText({ scopes, scopes_used: used = [] }: Credential): string {
+  const idle = scopes.filter((scope) => !used.some((one) => one === scope))
+  const has = used.length === 0 ? 'nothing yet' : used.join(', ')
+  return scopes.length === 0 || idle.length === 0 ? has : `${has}; never ${idle.join(', ')}`
 }
 
 type ActProps = { readonly of: Credential; readonly onClose: () => void }

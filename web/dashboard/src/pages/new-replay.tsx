@@ -1,5 +1,5 @@
 import { eventType } from '@pitboss/contracts/objects/event'
-import { replayJobSchema, replayOnly } from '@pitboss/contracts/objects/webhook'
+import { replayJobSchema, replayOnly, type WebhookEndpoint } from '@pitboss/contracts/objects/webhook'
 import { instant } from '@pitboss/contracts/primitives'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -11,6 +11,7 @@ import { Field } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { Modal } from '../parts/modal.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
+import { DrainEstimate } from './drain-estimate.tsx'
 import { textOf } from '../parts/text-of.ts'
 import { useZone } from '../time/zone.tsx'
 import { exactText, instantOf, localText } from '../time/zone-time.ts'
@@ -34,8 +35,14 @@ const onlyTexts = {
 
 const dayMs = 24 * 3600 * 1000
 
+type NewReplayProps = {
+  readonly of: Pick<WebhookEndpoint, 'webhook_id' | 'max_in_flight'>
+  readonly onClose: () => void
+}
+
 /** Asks what to send again, previews it, then starts the job and goes to its page. */
-export function NewReplay({ webhookId, onClose }: { webhookId: string; onClose: () => void }) {
+export function NewReplay({ of: endpoint, onClose }: NewReplayProps) {
+  const { webhook_id: webhookId, max_in_flight } = endpoint
   const { api } = useDashboard()
   const queries = useQueryClient()
   const [, navigate] = useLocation()
@@ -63,6 +70,9 @@ export function NewReplay({ webhookId, onClose }: { webhookId: string; onClose: 
           {onlyTexts[preview.body.only].text.toLowerCase()}, from {exactText(preview.body.from, zone)} to{' '}
           {exactText(preview.body.to, zone)}.
         </p>
+        {preview.created > 0 && (
+          <DrainEstimate webhookId={webhookId} count={preview.created} inFlightMax={max_in_flight} isReplay />
+        )}
         <p className="quiet">They go out on the usual schedule. A replay that runs can be cancelled.</p>
         <ErrorNotice error={start.error} />
         <div className="buttons">

@@ -3,6 +3,7 @@ import { Link } from 'wouter'
 import { Badge } from '../parts/badge.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { Facts } from '../parts/facts.tsx'
+import { ComputeRound } from './compute-round.tsx'
 
 /** Bet, outcome and proof of a round. */
 export function RoundProof({ of: { round, verification } }: { of: Dossier }) {
@@ -44,6 +45,7 @@ export function RoundProof({ of: { round, verification } }: { of: Dossier }) {
                 ),
             }}
           />
+          <ComputeRound of={round} />
           <p className="quiet">
             Anybody can check a finished round on the <a href="/v1/public/verify">verification page</a>.
           </p>

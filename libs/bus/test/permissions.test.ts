@@ -183,16 +183,25 @@ await t.test('each NATS user may do its work', async (t) => {
   })
 
   await t.test('wake-ups, shared rate counts and breakers go where they are heard', async () => {
-    for (const [user, subject] of [
+    for (const [user, subject, hearer = user] of [
       ['webhooks', 'wake.webhooks.due'],
       ['wallet-bridge', 'wake.wallet.due'],
       ['gateway', 'gw.limits.counts'],
       ['wallet-bridge', 'wb.breakers.v1'],
+      ['webhooks', 'webhooks.tail.v1.op.SANDBOX.events', 'gateway'],
+      ['wallet-bridge', 'wallet.tail.v1.op.SANDBOX.movements', 'gateway'],
+      ['gateway', 'gateway.tail.watch', 'webhooks'],
+      ['gateway', 'gateway.tail.watch', 'wallet-bridge'],
+      ['gateway', 'gateway.tail.watch'],
     ] as const) {
       let heard = false
-      const subscription = bus[user].subscribe(subject, () => void (heard = true))
-      bus[user].publish(subject, new Uint8Array())
-      await waitFor(() => heard, { what: `${subject} is heard`, timeoutMs: 10_000 })
+      const subscription = bus[hearer].subscribe(subject, () => void (heard = true))
+      // Another user's subscription is known to the server a moment later.
+      const tellAgain = () => {
+        bus[user].publish(subject, new Uint8Array())
+        return heard
+      }
+      await waitFor(tellAgain, { what: `${subject} is heard`, timeoutMs: 10_000 })
       subscription.unsubscribe()
     }
   })

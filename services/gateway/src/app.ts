@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
+import { keysFromAuth } from '@pitboss/bus/call-tokens'
+import { createTailNotes } from '@pitboss/bus/tail-notes'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { newId } from '@pitboss/runtime/new-id'
@@ -14,8 +16,9 @@ import { createArrivalClock } from './http/arrival-clock.ts'
 import { createApp } from './http/create-app.ts'
 import type { AnswerDeps, Handler } from './http/inbound.ts'
 import { createOwnChecks, createReadinessProbe, type OwnChecks } from './answers/probes.ts'
+import { createTails } from './answers/tails.ts'
 import { repeatUnstarted } from './http/repeat-unstarted.ts'
-import { createRequestLog } from './http/request-log.ts'
+import { createRequestLog, type RequestLog } from './http/request-log.ts'
 import { createLimiters, limitsSubject } from './limits/limiters.ts'
 import { createLoadGauge } from './limits/load-gauge.ts'
 import { createBodyIntake, createPlaces } from './limits/places.ts'
@@ -74,7 +77,24 @@ export async function startGateway({
     perAddressMax: config.PITBOSS_LIMIT_ADDRESS_BODIES,
     allMax: config.PITBOSS_LIMIT_BODIES,
   })
-  const requestLog = createRequestLog({ bus: plainBus, logger })
+  const notes = createTailNotes({ bus, root: 'gateway', loadKeys: keysFromAuth(bus), logger })
+  const rows = createRequestLog({ bus: plainBus, logger })
+  const requestLog: RequestLog = {
+    ...rows,
+    add(row) {
+      rows.add(row)
+      const { operatorId, environment, ...shown } = row
+      notes.tell({ operatorId, environment }, 'requests', () => shown)
+    },
+  }
+  const tails = createTails({
+    ...{ bus, access, gauge, logger },
+    limits: {
+      person: config.PITBOSS_LIMIT_PERSON_TAILS,
+      account: config.PITBOSS_LIMIT_ACCOUNT_TAILS,
+      all: config.PITBOSS_LIMIT_TAILS,
+    },
+  })
   const missing = createReadinessProbe({ bus, access })
   const webFolder = config.PITBOSS_WEB_FOLDER
   const pages = webFolder === undefined ? null : createStaticFiles(webFolder)
@@ -95,7 +115,7 @@ export async function startGateway({
     trustedProxies: config.PITBOSS_TRUSTED_PROXIES,
     bodyTimeoutMs: config.PITBOSS_BODY_TIMEOUT_MS,
     headersTimeoutMs: config.PITBOSS_HEADERS_TIMEOUT_MS,
-    handlerOf: createHandlers({ bus, limiters, baseUrl, pages, missing, routes: routeTable }),
+    handlerOf: createHandlers({ bus, limiters, tails, baseUrl, pages, missing, routes: routeTable }),
     logger,
     requestLog,
     metrics: createMetrics(registry, () => gauge.inFlight()),
@@ -109,6 +129,8 @@ export async function startGateway({
   logger.info({ host: config.HOST, port }, 'gateway.listening')
 
   async function stop(): Promise<void> {
+    tails.stop()
+    notes.stop()
     await closeServer(server)
     await app.close()
     limiters.stop()

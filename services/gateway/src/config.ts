@@ -48,6 +48,10 @@ export const configSchema = z.object({
   PITBOSS_LIMIT_BODIES: limit(2000),
   PITBOSS_LIMIT_ACCOUNT_PLACES: limit(200),
   PITBOSS_LIMIT_ADDRESS_PLACES: limit(100),
+  // Open tails of a person, of an account, and of this gateway
+  PITBOSS_LIMIT_PERSON_TAILS: limit(8),
+  PITBOSS_LIMIT_ACCOUNT_TAILS: limit(50),
+  PITBOSS_LIMIT_TAILS: limit(2000),
   // Thresholds of shedding: delay of the event loop in milliseconds, requests at work at once
   PITBOSS_SHED_READ_DELAY_MS: whole(10, 60_000).default(400),
   PITBOSS_SHED_STAKE_DELAY_MS: whole(10, 60_000).default(1000),

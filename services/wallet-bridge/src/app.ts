@@ -3,6 +3,7 @@ import { isAudited } from '@pitboss/contracts/defined-calls'
 import { createCallTokens, keysFromAuth } from '@pitboss/bus/call-tokens'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { eventsPosition } from '@pitboss/bus/consume-durable'
+import { createTailNotes } from '@pitboss/bus/tail-notes'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { isWithin } from '@pitboss/contracts/address-range'
 import { countUnfinishedRounds } from '@pitboss/contracts/calls/rounds'
@@ -44,7 +45,14 @@ import type { WalletBridgeConfig } from './config.ts'
 import { createWalletMetrics } from './metrics.ts'
 import { createDueMovements, createPendingMovements, type DueMovements } from './storage/due-movements.ts'
 import { createMovementLists } from './storage/movement-lists.ts'
-import { createMovements, movementIndexes, type Movements } from './storage/movements.ts'
+import {
+  createMovements,
+  type MovementDocument,
+  movementIndexes,
+  type Movements,
+} from './storage/movements.ts'
+import { toMovementRecord } from './records/render-movement.ts'
+import { scopeOf } from './rules/movement-keys.ts'
 import { sealedPlaces } from './storage/sealed-places.ts'
 import {
   callbackIndexes,
@@ -130,7 +138,10 @@ export async function startWalletBridge({
     append: (entries) => bus.call(appendAudit['wallet-bridge'], { entries: [...entries] }),
     ...{ clock, newId, logger },
   })
-  const deps = { movements, outbox, clock, scaleMs, newId }
+  const notes = createTailNotes({ bus, root: 'wallet', loadKeys: keysFromAuth(bus), logger })
+  const tell = (movement: MovementDocument) =>
+    notes.tell(scopeOf(movement), 'movements', () => toMovementRecord(movement))
+  const deps = { movements, outbox, tell, clock, scaleMs, newId }
   const shared = shareBreakers({ bus, replicaId: newId('rep') })
   const { apply, advance, breakers, placeMovement, voidStake } = createSettlement({
     ...deps,
@@ -230,6 +241,7 @@ export async function startWalletBridge({
     async stop() {
       wakeUps.unsubscribe()
       heard.unsubscribe()
+      notes.stop()
       const idle = Promise.all([
         served.stop(),
         resolver.stop(),

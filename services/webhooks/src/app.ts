@@ -2,6 +2,7 @@ import { appendAudit } from '@pitboss/contracts/calls/auth'
 import { randomUUID } from 'node:crypto'
 import { createCallTokens, keysFromAuth } from '@pitboss/bus/call-tokens'
 import { connectServiceBus } from '@pitboss/bus/connect-bus'
+import { createTailNotes } from '@pitboss/bus/tail-notes'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { webhooksFanout } from '@pitboss/bus/topology'
 import { waitForTopology } from '@pitboss/bus/consume-durable'
@@ -109,7 +110,9 @@ export async function startWebhooks({
     append: (entries) => bus.call(appendAudit.webhooks, { entries: [...entries] }),
     ...{ clock, newId, logger },
   })
+  const notes = createTailNotes({ bus, root: 'webhooks', loadKeys: keysFromAuth(bus), logger })
   const deps: Deps = {
+    notes,
     workerId,
     db,
     bus,
@@ -200,6 +203,7 @@ export async function startWebhooks({
   return {
     async stop() {
       await Promise.all([calls, fanout, replayWorker, dispatcher, figures].map((part) => part.stop()))
+      notes.stop()
       await stopAudit()
       await poster.close()
       await bus.close()

@@ -220,6 +220,7 @@ t.test('the first of two events with one id in a batch counts', async (t) => {
     },
     bodies: createBodyCache(events, 1000),
     notifyWorkers: () => undefined,
+    notes: { tell: () => undefined },
     clock: systemClock,
     logger: pino({ level: 'silent' }),
   })

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import type { CallContext } from '@pitboss/contracts/call'
 import type { Identity } from '../access/identify.ts'
+import type { Tails } from '../answers/tails.ts'
 import type { StaticFiles } from '../answers/pages.ts'
 import type { Limiters } from '../limits/limiters.ts'
 import type { Verdict } from '../limits/rate-counter.ts'
@@ -51,6 +52,7 @@ export type Handler = (inbound: Inbound) => Promise<Answer>
 export type AnswerDeps = {
   readonly bus: Bus
   readonly limiters: Limiters
+  readonly tails: Tails
   /** Without a slash at the end. */
   readonly baseUrl: string
   /** The built pages; null when they were not built. */

@@ -5,8 +5,8 @@ import { once } from './places.ts'
  * ours, by configuration.
  */
 
-/** `read` is shed first, `stake` next, `never` never. */
-export type ShedClass = 'read' | 'stake' | 'never'
+/** `tail` is shed first, at half of the load of `read`, then `read`, then `stake`, `never` never. */
+export type ShedClass = 'tail' | 'read' | 'stake' | 'never'
 
 export type LoadGauge = {
   /** Whether a request of this class is to be refused now. */
@@ -23,6 +23,8 @@ const sampleMs = 50
  * readmit.
  */
 const decay = 0.8
+/** Part of the load of reads at which tails end. */
+const tailPart = 0.5
 
 export function createLoadGauge({
   readDelayMs,
@@ -50,7 +52,8 @@ export function createLoadGauge({
     sheds(shedClass) {
       if (shedClass === 'never') return false
       if (shedClass === 'stake') return delayMs > stakeDelayMs || inFlight > stakeInFlightMax
-      return delayMs > readDelayMs || inFlight > readInFlightMax
+      const part = shedClass === 'tail' ? tailPart : 1
+      return delayMs > part * readDelayMs || inFlight > part * readInFlightMax
     },
     enter() {
       inFlight += 1

@@ -131,7 +131,7 @@ function successes({ shapes, alsoAnswers }: RouteEntry, schemas: SchemaWriter): 
     content[jsonContent] = { schema: schemas.write(shapes.reply, 'output'), example }
   }
   if (alsoAnswers !== null) content[alsoAnswers] = { schema: { type: 'string' } }
-  const described = shapes.reply === null ? { headers } : { headers, content }
+  const described = Object.keys(content).length === 0 ? { headers } : { headers, content }
   return Object.fromEntries(
     shapes.statuses.map((status) => [
       String(status),

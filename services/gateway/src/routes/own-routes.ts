@@ -29,6 +29,8 @@ import { createDashboardPage, createPlayPage, createVerifyPage } from '../answer
 import { createHealthz, createPublicKeys, createReadyz, healthReply } from '../answers/probes.ts'
 import { createReconcile, reconciliationQuery } from '../answers/reconcile.ts'
 import { createSearch, searchQuery, searchReply } from '../answers/search.ts'
+import { createStream } from '../answers/stream.ts'
+import { streamQuery } from '@pitboss/contracts/objects/tail'
 import { createVerifyRound, verifyBody, verifyReply } from '../answers/verify-round.ts'
 import { callbackReply, createWalletCallback } from '../answers/wallet-callback.ts'
 import { own, type RouteEntry } from './route-entry.ts'
@@ -96,6 +98,14 @@ export const ownRoutes: readonly RouteEntry[] = [
     access: everybody,
     query: searchQuery,
     reply: searchReply,
+  }),
+  own('GET /v1/dashboard/stream', {
+    summary: 'What happens in the account, as it happens, as server-sent events',
+    answer: createStream,
+    access: everybody,
+    query: streamQuery,
+    shed: 'tail',
+    alsoAnswers: 'text/event-stream',
   }),
   own('GET /v1/dashboard/rounds/{round_id}/dossier', {
     summary: 'A round with its wallet calls, events, deliveries and proof',

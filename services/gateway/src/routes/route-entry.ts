@@ -139,6 +139,7 @@ type OwnRoute<Body, Query> = {
   bodyType?: string
   example?: unknown
   reply?: z.ZodType
+  alsoAnswers?: 'text/event-stream'
   statuses?: readonly number[]
 }
 
@@ -169,7 +170,7 @@ export function own<Body = unknown, Query = unknown>(
     },
     example: rules.example,
     bodyType: rules.bodyType ?? jsonType,
-    alsoAnswers: null,
+    alsoAnswers: rules.alsoAnswers ?? null,
     action: { kind: 'own' },
     // Safe: the handler gets values that these very schemas have parsed.
     answer: rules.answer as (deps: AnswerDeps) => Handler,

@@ -6,20 +6,20 @@ import { ask } from '../fixtures/ask.ts'
 import { startWorld } from '../fixtures/start-world.ts'
 import { ids } from '../fixtures/test-ids.ts'
 
-await t.test('reads go first, stakes next, settlement never', (t) => {
+await t.test('tails go first, then reads, then stakes, settlement never', (t) => {
   const gauge = createLoadGauge({
     readDelayMs: 60_000,
     stakeDelayMs: 60_000,
     readInFlightMax: 1,
     stakeInFlightMax: 2,
   })
-  const shed = () => (['read', 'stake', 'never'] as const).filter((one) => gauge.sheds(one))
+  const shed = () => (['tail', 'read', 'stake', 'never'] as const).filter((one) => gauge.sheds(one))
   const leave = [gauge.enter()]
-  t.same(shed(), [])
+  t.same(shed(), ['tail'])
   leave.push(gauge.enter())
-  t.same(shed(), ['read'])
+  t.same(shed(), ['tail', 'read'])
   leave.push(gauge.enter())
-  t.same(shed(), ['read', 'stake'])
+  t.same(shed(), ['tail', 'read', 'stake'])
   for (const one of leave) one()
   leave[0]?.()
   t.equal(gauge.inFlight(), 0)

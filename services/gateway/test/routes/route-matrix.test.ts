@@ -80,6 +80,7 @@ await t.test('every role may do what the contract says and nothing else', async 
     transactions: () => false,
     events: () => false,
     overview: () => false,
+    stream: () => false,
     search: () => false,
     views: (role, method) => method !== 'GET' && role === 'VIEWER',
   }

@@ -32,6 +32,8 @@ export type ApplyMessage = (
 export type ApplyDeps = {
   readonly movements: MovementStore
   readonly outbox: Pick<Outbox, 'relay'>
+  /** Tells who follows the account of a wallet call that ended, or of a new status. */
+  readonly tell?: (movement: MovementDocument) => void
   readonly clock: Clock
   readonly scaleMs: ScaleMs
   readonly newId: (prefix: string) => string
@@ -52,6 +54,7 @@ const fencedTriesMax = 50
 export function createApplyMessage({
   movements,
   outbox,
+  tell,
   scaleMs,
   rules = (state, message) => advanceMovement(state, message, scaleMs),
 }: ApplyDeps): ApplyMessage {
@@ -72,6 +75,7 @@ export function createApplyMessage({
         if (written === null) return null
         if (written === 'round-busy') return { kind: 'round-busy', document, step }
         if (events.length > 0) void outbox.relay({ _id: written._id }, written.outbox)
+        if (attempt !== undefined || written.status !== document.status) tell?.(written)
         return { kind: 'applied', document: written, step }
       },
       async reread({ _id, reference }) {

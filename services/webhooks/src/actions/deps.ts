@@ -1,3 +1,4 @@
+import type { TailNotes } from '@pitboss/bus/tail-notes'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
 import type { Clock } from '@pitboss/runtime/clock'
@@ -35,6 +36,8 @@ export type Deps = {
   readonly cursors: CursorCodec
   readonly secretCipher: SecretCipher
   readonly notifyWorkers: NotifyWorkers
+  /** Tells who follows the account, if anybody does. */
+  readonly notes: Pick<TailNotes, 'tell'>
   readonly clock: Clock
   readonly logger: Logger
   readonly newId: (prefix: string) => string

@@ -84,9 +84,13 @@ export function createRecordEvents({
   createDeliveries,
   bodies,
   notifyWorkers,
+  notes,
   clock,
   logger,
-}: Pick<Deps, 'events' | 'endpoints' | 'deliveries' | 'bodies' | 'notifyWorkers' | 'clock' | 'logger'> & {
+}: Pick<
+  Deps,
+  'events' | 'endpoints' | 'deliveries' | 'bodies' | 'notifyWorkers' | 'notes' | 'clock' | 'logger'
+> & {
   createDeliveries: CreateDeliveries
 }): RecordEvents {
   /**
@@ -121,6 +125,7 @@ export function createRecordEvents({
     const fresh = unique.filter(({ envelope: { id } }) => changed.has(id) || !recorded.has(id))
     const rest = fresh.filter(({ envelope }) => !changed.has(envelope.id))
     const made = [...madeAtOnce, ...(await events.record(groupsOf(rest, targets, now)))]
+    for (const { envelope, scope } of fresh) notes.tell(scope, 'events', () => envelope)
     await failpoint('webhooks.recorded')
 
     for (const { _id } of made) changed.add(_id)

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { createMailbox } from '@pitboss/runtime/mailbox'
 import { type DeliveryOutcome, judgeAttempt, placeAfterInterruption } from '../rules/delivery-outcome.ts'
+import { presentDelivery } from '../records/webhook-records.ts'
 import { placeOf } from '../rules/retry-schedule.ts'
 import { afterAttempt, type EndpointHealth, inFlightMaxOf } from '../rules/endpoint-health.ts'
 import {
@@ -46,6 +47,7 @@ type Settled = {
 export function createSettleAttempt({
   endpoints,
   deliveries,
+  notes,
   clock,
   scaleMs,
   random,
@@ -130,7 +132,12 @@ export function createSettleAttempt({
     }
     const writing = deliveries.complete(delivery, fields, { ...outcome.record, storedAt })
     attempt.onWriting()
-    return { endpoint, status: fields.status, written: await writing }
+    const written = await writing
+    if (written) {
+      const ended = { ...delivery, ...fields, claimToken: 0, claimedAt: null, attempts: [outcome.record] }
+      notes.tell(delivery, 'deliveries', () => presentDelivery(ended))
+    }
+    return { endpoint, status: fields.status, written }
   }
 }
 

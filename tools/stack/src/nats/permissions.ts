@@ -1,5 +1,6 @@
 import { subjectsAskedBy } from '@pitboss/contracts/defined-calls'
 import { accessBucket, accessNews, eventsStream } from '@pitboss/bus/topology'
+import { type TailRoot, tailRoots, tailWatchSubject } from '@pitboss/bus/tail-notes'
 import { answerRoot } from '@pitboss/bus/wire'
 
 /** Subjects that one NATS user may publish to and subscribe to. Everything else is refused. */
@@ -28,6 +29,9 @@ const durable = (stream: string, name: string) => [
   `$JS.ACK.${stream}.${name}.>`,
   `$JS.ACK.*.*.${stream}.${name}.>`,
 ]
+
+/** Notes of a service about accounts that are followed. */
+const tailsOf = (root: TailRoot) => `${root}.tail.v1.>`
 
 const fanout = durable(eventsStream.name, 'webhooks-fanout')
 /** Tells how far webhooks has recorded: until then an event stays in its outbox. */
@@ -64,11 +68,22 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
         ...subjectsAskedBy('gateway'),
         ...services.filter((service) => service !== 'gateway').map((service) => `$SRV.PING.${service}`),
         'gw.limits.>',
+        tailWatchSubject,
+        tailsOf('gateway'),
         answers,
       ],
     },
     // It serves no call, but `ops status` counts its replicas.
-    subscribe: { allow: ['_INBOX.gateway.>', 'gw.limits.>', `${accessNews}.>`, ...presence('gateway')] },
+    subscribe: {
+      allow: [
+        '_INBOX.gateway.>',
+        'gw.limits.>',
+        `${accessNews}.>`,
+        tailWatchSubject,
+        ...tailRoots.map(tailsOf),
+        ...presence('gateway'),
+      ],
+    },
   },
   auth: {
     publish: { allow: [answers, ...subjectsAskedBy('auth'), `$KV.${accessBucket}.>`] },
@@ -94,15 +109,20 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
         ...subjectsAskedBy('wallet-bridge'),
         'wake.wallet.>',
         'wb.breakers.>',
+        tailsOf('wallet'),
         'events.v1.*.*.transaction.>',
         fanoutInfo,
       ],
     },
-    subscribe: { allow: [...serves('wallet.v1.>', 'wallet-bridge'), 'wake.wallet.>', 'wb.breakers.>'] },
+    subscribe: {
+      allow: [...serves('wallet.v1.>', 'wallet-bridge'), 'wake.wallet.>', 'wb.breakers.>', tailWatchSubject],
+    },
   },
   webhooks: {
-    publish: { allow: [answers, ...subjectsAskedBy('webhooks'), 'wake.webhooks.>', ...fanout] },
-    subscribe: { allow: [...serves('webhooks.v1.>', 'webhooks'), 'wake.webhooks.>'] },
+    publish: {
+      allow: [answers, ...subjectsAskedBy('webhooks'), 'wake.webhooks.>', tailsOf('webhooks'), ...fanout],
+    },
+    subscribe: { allow: [...serves('webhooks.v1.>', 'webhooks'), 'wake.webhooks.>', tailWatchSubject] },
   },
   ops: {
     publish: {

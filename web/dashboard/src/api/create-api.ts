@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import type { Session } from '../session/create-session.ts'
 import { ApiError } from './api-error.ts'
-import { type AnswerOf, exchange, type Method, type Outgoing } from './exchange.ts'
+import { type AnswerOf, exchange, openStream, type Method, type Outgoing } from './exchange.ts'
 
 export type QueryValues = Readonly<Record<string, string | null | undefined>>
 
@@ -13,6 +13,8 @@ export type Api = {
     query?: QueryValues,
     signal?: AbortSignal,
   ): Promise<AnswerOf<Schema>>
+  /** Opens a stream; its body comes as it happens, until `signal` ends it. @throws ApiError */
+  stream(path: string, query: QueryValues, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>
   /** Writes; `schema` is null for an answer without a body. @throws ApiError */
   send<Schema extends z.ZodType | null>(
     schema: Schema,
@@ -45,7 +47,18 @@ export function createApi(session: Session): Api {
       return exchange(schema, method, path, { ...outgoing, token: await session.renewed(token) })
     }
   }
+  async function stream(path: string, query: QueryValues, signal: AbortSignal) {
+    const token = await session.token()
+    const address = path + queryText(query)
+    try {
+      return await openStream(address, token, signal)
+    } catch (error) {
+      if (!(error instanceof ApiError) || !staleToken.has(error.code)) throw error
+      return openStream(address, await session.renewed(token), signal)
+    }
+  }
   return {
+    stream,
     get: (schema, path, query = {}, signal) =>
       call(schema, 'GET', path + queryText(query), signal === undefined ? {} : { signal }),
     send: (schema, method, path, outgoing = {}) => call(schema, method, path, outgoing),

@@ -66,6 +66,25 @@ export async function exchange<Schema extends z.ZodType | null>(
   })
 }
 
+/** Opens a stream below `/v1`. @throws ApiError */
+export async function openStream(
+  path: string,
+  token: string | null,
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array>> {
+  const response = await fetch(`/v1/${path}`, {
+    headers: token === null ? {} : { authorization: `Bearer ${token}` },
+    cache: 'no-store',
+    credentials: 'same-origin',
+    signal,
+  }).catch((cause: unknown) => {
+    throw noAnswer(cause, signal)
+  })
+  if (!response.ok) throw toApiError(await response.text(), response)
+  if (response.body === null) throw new ApiError('UNREADABLE_ANSWER', 'The answer has no body.')
+  return response.body
+}
+
 function noAnswer(cause: unknown, signal: AbortSignal | undefined): unknown {
   return signal?.aborted === true ? cause : new ApiError('NO_ANSWER', 'There was no answer.', { cause })
 }

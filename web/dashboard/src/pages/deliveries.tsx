@@ -1,5 +1,5 @@
 import { eventType } from '@pitboss/contracts/objects/event'
-import { deliveryStatus } from '@pitboss/contracts/objects/webhook'
+import { deliverySchema, deliveryStatus } from '@pitboss/contracts/objects/webhook'
 import { ListPage } from '../parts/list-page.tsx'
 import type { Filter } from '../parts/list-view.tsx'
 import { deliveryList } from './delivery-list.tsx'
@@ -11,6 +11,8 @@ const filters: readonly Filter[] = [
   { name: 'webhook_id', label: 'Endpoint id' },
 ]
 
+const follow = { kind: 'deliveries', record: deliverySchema } as const
+
 export default function Deliveries() {
   return (
     <ListPage
@@ -18,6 +20,7 @@ export default function Deliveries() {
       about="What was sent to your endpoints. RETRYING failed and goes out again by itself; HELD waits for a paused endpoint."
       {...deliveryList}
       filters={filters}
+      follow={follow}
       anyTime="Any time"
     />
   )

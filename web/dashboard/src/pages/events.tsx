@@ -7,6 +7,8 @@ import { Moment } from '../parts/moment.tsx'
 
 const eventsPage = pageOf(eventEnvelopeSchema)
 const filters: readonly Filter[] = [{ name: 'type', label: 'Type', options: eventType.options }]
+const follow = { kind: 'events', record: eventEnvelopeSchema } as const
+const keyOf = ({ id }: EventEnvelope) => id
 const textOf = (event: EventEnvelope, name: string) => {
   const value = event.data[name]
   return typeof value === 'string' ? value : '–'
@@ -23,7 +25,8 @@ export default function Events() {
       filters={filters}
       anyTime="Default: 7 days"
       endless
-      keyOf={({ id }) => id}
+      follow={follow}
+      keyOf={keyOf}
       hrefOf={({ id }) => `/events/${id}`}
       columns={[
         { title: 'Type', cell: ({ type }) => type },

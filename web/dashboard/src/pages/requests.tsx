@@ -17,6 +17,9 @@ const filters: readonly Filter[] = [
   { name: 'request_id', label: 'Request id' },
 ]
 
+const follow = { kind: 'requests', record: requestLogSchema } as const
+const keyOf = ({ request_id, at }: RequestLogRow) => `${request_id} ${at}`
+
 /** The requests of the account's keys. */
 export default function Requests() {
   return (
@@ -28,8 +31,9 @@ export default function Requests() {
       path="dashboard/request-logs"
       schema={requestsPage}
       filters={filters}
+      follow={follow}
       anyTime="Last 30 days"
-      keyOf={({ request_id, at }) => `${request_id} ${at}`}
+      keyOf={keyOf}
       columns={[
         { title: 'When', cell: ({ at }) => <Moment at={at} /> },
         {

@@ -1,4 +1,4 @@
-import { movementStatus, movementType } from '@pitboss/contracts/objects/movement'
+import { movementSchema, movementStatus, movementType } from '@pitboss/contracts/objects/movement'
 import { ListPage } from '../parts/list-page.tsx'
 import type { Filter } from '../parts/list-view.tsx'
 import { transactionList } from './transaction-list.tsx'
@@ -10,6 +10,8 @@ const filters: readonly Filter[] = [
   { name: 'round_id', label: 'Round id' },
 ]
 
+const follow = { kind: 'movements', record: movementSchema } as const
+
 export default function Transactions() {
   return (
     <ListPage
@@ -18,6 +20,7 @@ export default function Transactions() {
       about="Movements between a player's balance and us. PENDING: the wallet gave no clear answer, and we go on asking."
       {...transactionList}
       filters={filters}
+      follow={follow}
       anyTime="Any time"
     />
   )

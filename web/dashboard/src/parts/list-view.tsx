@@ -1,3 +1,4 @@
+import type { TailKind } from '@pitboss/contracts/objects/tail'
 import { type ReactNode, useRef } from 'react'
 import * as z from 'zod'
 import { Link } from 'wouter'
@@ -8,6 +9,7 @@ import { useDashboard } from '../session/dashboard-context.ts'
 import { type Column, DataTable } from './data-table.tsx'
 import { Empty } from './empty.tsx'
 import { Field } from './field.tsx'
+import { LiveTail } from './live-tail.tsx'
 import { ListTools } from './list-tools.tsx'
 import { Panel } from './panel.tsx'
 import { RangeField, windowOf } from './range-field.tsx'
@@ -40,6 +42,8 @@ export type ListViewProps<Row> = {
   readonly everyMs?: number | false
   /** Shown when nothing is there at all. */
   readonly empty: ReactNode
+  /** What can be followed as it happens, and the schema of one record. */
+  readonly follow?: { readonly kind: TailKind; readonly record: z.ZodType<Row> }
   /** The list answers a cursor also after its last page. */
   readonly endless?: boolean
 }
@@ -57,7 +61,14 @@ const noNames: readonly string[] = []
 /** A list of the API with its filters and pages in the address. */
 export function ListView<Row>(props: ListViewProps<Row>) {
   const { label, path, schema, columns, keyOf, hrefOf, filters: defined = none, anyTime, empty } = props
-  const { query = {}, keeps = noNames, byEnvironment = true, everyMs = false, endless = false } = props
+  const {
+    query = {},
+    keeps = noNames,
+    byEnvironment = true,
+    everyMs = false,
+    endless = false,
+    follow,
+  } = props
   const { environment } = useDashboard()
   const fields = Object.fromEntries(defined.map(({ name, options }) => [name, fieldOf(options)]))
   const { filters, set, addressWith } = useFilters({
@@ -95,6 +106,15 @@ export function ListView<Row>(props: ListViewProps<Row>) {
             </button>
           )}
         </div>
+      )}
+      {follow !== undefined && (
+        <LiveTail
+          {...{ label, columns, keyOf }}
+          kind={follow.kind}
+          schema={follow.record}
+          query={{ environment, ...chosen }}
+          {...(hrefOf === undefined ? {} : { hrefOf })}
+        />
       )}
       <Panel read={read}>
         {({ data, next_cursor }) => (

@@ -1,7 +1,8 @@
 import type { Call, CallContext } from '@pitboss/contracts/call'
 import { errorCatalogue } from '@pitboss/errors/catalogue'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { clockDifferenceMaxMs } from '@pitboss/runtime/clock'
+import { startPoll } from '@pitboss/runtime/poll'
+import { clockAgrees } from '@pitboss/runtime/while-clock-agrees'
 import { within } from '@pitboss/runtime/within'
 import { headers, type Msg, type Subscription } from 'nats'
 import type { Logger } from 'pino'
@@ -38,6 +39,8 @@ export type CallHandler = {
 
 type Admit = <Request>(call: Call<Request, unknown>, request: Request) => Promise<void>
 
+/** How soon a process leaves the queue group when its clock jumps. */
+const clockLookEveryMs = 100
 const stopTimeoutMs = 10_000
 /** Places of calls that are never shed, as a multiple of `concurrencyMax`. */
 const neverShedShare = 8
@@ -67,7 +70,8 @@ export function handler<Request, Reply>(
  * with its cause). An account's calls hold as many of the `concurrencyMax` places as are free; beyond that
  * the answer is SERVICE_UNAVAILABLE at once. Calls that are never shed have places of their own and wait for
  * one. A call whose token does not bear out its caller is INTERNAL_ERROR. While the clock is too far from
- * that of the database nothing is begun. `stop()` takes no more work and waits for the handlers at work, at
+ * that of the database nothing is begun, and the process leaves the queue group, so that the replicas whose
+ * clocks are right get all calls. `stop()` takes no more work and waits for the handlers at work, at
  * most 10 s.
  */
 export async function serveCalls({
@@ -93,7 +97,7 @@ export async function serveCalls({
 }): Promise<{ stop(): Promise<void> }> {
   const places = createPlaces({ shedMax: concurrencyMax, keptMax: concurrencyMax * neverShedShare })
   const endpoints: EndpointStats[] = []
-  const subscriptions: Subscription[] = []
+  const joins: (() => Subscription)[] = []
 
   for (const callHandler of handlers) {
     if (callHandler.service !== service) {
@@ -103,11 +107,27 @@ export async function serveCalls({
       throw new Error(`nobody would judge the tokens of ${callHandler.subject}`)
     }
     const stats = new EndpointStats(callHandler.subject, service)
-    const subscription = bus.nc.subscribe(callHandler.subject, { queue: service })
     endpoints.push(stats)
-    subscriptions.push(subscription)
-    acceptLoop(subscription, (message) => accept(callHandler, stats, message), logger)
+    joins.push(() => {
+      const subscription = bus.nc.subscribe(callHandler.subject, { queue: service })
+      acceptLoop(subscription, (message) => accept(callHandler, stats, message), logger)
+      return subscription
+    })
   }
+  const agrees = () => clockAgrees(clockAheadMs?.() ?? 0)
+  let subscriptions = joins.map((join) => join())
+  const watch = startPoll({
+    event: 'calls.not-rejoined',
+    everyMs: clockLookEveryMs,
+    work: async () => {
+      if (agrees() === subscriptions.length > 0 || !bus.connected()) return
+      const left = subscriptions
+      subscriptions = left.length > 0 ? [] : joins.map((join) => join())
+      logger.warn({ clock_ahead_ms: clockAheadMs?.() }, left.length > 0 ? 'calls.left' : 'calls.joined')
+      await Promise.all(left.map((subscription) => drain(subscription)))
+    },
+    logger,
+  })
   const micro = answerMicroProtocol({ nc: bus.nc, service, version, endpoints, clockAheadMs, logger })
   await bus.nc.flush()
 
@@ -117,7 +137,7 @@ export async function serveCalls({
       logger.warn({ subject }, 'call.without-inbox')
       return
     }
-    if (Math.abs(clockAheadMs?.() ?? 0) > clockDifferenceMaxMs) {
+    if (!agrees()) {
       refuse(stats, message)
       logger.warn({ subject, clock_ahead_ms: clockAheadMs?.() }, 'call.refused-by-clock')
       return
@@ -131,6 +151,7 @@ export async function serveCalls({
 
   return {
     async stop() {
+      await watch.stop()
       await Promise.all(subscriptions.map((subscription) => drain(subscription)))
       micro.stop()
       await within(places.ended(), stopTimeoutMs)

@@ -1,8 +1,9 @@
-import { type Clock, clockDifferenceMaxMs, systemClock } from '@pitboss/runtime/clock'
+import { type Clock, systemClock } from '@pitboss/runtime/clock'
 import { startPoll } from '@pitboss/runtime/poll'
 import { isLoopbackMongodb } from '@pitboss/runtime/production-rules'
 import type { ServiceHost } from '@pitboss/runtime/run-service'
 import { type Db, type Document, MongoClient } from 'mongodb'
+import { clockAgrees } from '@pitboss/runtime/while-clock-agrees'
 import type { Logger } from 'pino'
 import { endClosedWrites } from './end-closed-writes.ts'
 import { assertOwnDatabaseAlone, databaseOf } from './foreign-databases.ts'
@@ -17,18 +18,27 @@ const waitQueueTimeoutMs = 5000
 const writeConcernTimeoutMs = 5000
 const lookEveryMs = 5000
 
+/** A clock that is slewed gains or loses less than this between two looks. */
+const leastJumpMs = 20
+
 export type Storage = {
   readonly db: Db
   readonly client: MongoClient
   /** Whether the database answers, within 3 s. Never rejects. */
   readonly ping: () => Promise<boolean>
   /**
-   * Milliseconds that this machine's clock is ahead of the database's at the least (negative: behind), as of
-   * the last answer, which is seconds old at most while the database answers.
+   * Milliseconds that this machine's clock is ahead of the database's at the least (negative: behind): as of
+   * the last answer, which is seconds old at most while the database answers, and what the clock has jumped
+   * since. A jump is seen at once, since no jump moves the time that the process has run.
    */
   readonly clockAheadMs: () => number
-  /** Whether the two clocks differ by at most 2 s. */
+  /** Whether the two clocks differ by at most 1.5 s. */
   readonly clockAgrees: () => boolean
+  /**
+   * This machine's clock, and the database's time while they differ by more: what is under way when a clock
+   * jumps is dated as all others date it.
+   */
+  readonly clock: Clock
   readonly close: () => Promise<void>
 }
 
@@ -43,11 +53,14 @@ export async function connectStorage({
   database,
   logger,
   clock = systemClock,
+  steadyMs = () => performance.now(),
 }: {
   url: string
   database: string
   logger: Logger
   clock?: Clock
+  /** Milliseconds of a clock that never jumps. */
+  steadyMs?: () => number
 }): Promise<Storage> {
   endClosedWrites()
   const client = new MongoClient(url, {
@@ -65,16 +78,26 @@ export async function connectStorage({
   client.on('serverHeartbeatFailed', ({ failure }) => logger.warn({ err: failure }, 'database.unreachable'))
   await client.connect()
   const db = client.db(database)
-  let aheadMs = 0
+  /** By how much the clock is before the steady one, and before the database's, at the last answer. */
+  const startedAtMs = () => clock.now().getTime() - steadyMs()
+  let compared = { startedAtMs: startedAtMs(), aheadMs: 0 }
+  let said = true
 
   async function look(): Promise<void> {
     const sentAtMs = clock.now().getTime()
     const hello = await db.command({ hello: 1 })
-    const before = agrees()
-    aheadMs = clockDifferenceMs(sentAtMs, clock.now().getTime(), hello)
-    if (agrees() !== before) logger[before ? 'error' : 'info']({ clock_ahead_ms: aheadMs }, 'clock.compared')
+    const aheadMs = clockDifferenceMs(sentAtMs, clock.now().getTime(), hello)
+    compared = { startedAtMs: startedAtMs(), aheadMs }
+    if (agrees() !== said) logger[said ? 'error' : 'info']({ clock_ahead_ms: aheadMs }, 'clock.compared')
+    said = agrees()
   }
-  const agrees = () => Math.abs(aheadMs) <= clockDifferenceMaxMs
+  /** The two clocks of one machine are read one after the other, so below a few milliseconds nothing has jumped. */
+  const jumpedMs = () => {
+    const ms = startedAtMs() - compared.startedAtMs
+    return Math.abs(ms) < leastJumpMs ? 0 : Math.round(ms)
+  }
+  const clockAheadMs = () => compared.aheadMs + jumpedMs()
+  const agrees = () => clockAgrees(clockAheadMs())
   const ping = () =>
     look().then(
       () => true,
@@ -95,8 +118,9 @@ export async function connectStorage({
     db,
     client,
     ping,
-    clockAheadMs: () => aheadMs,
+    clockAheadMs,
     clockAgrees: agrees,
+    clock: { now: () => (agrees() ? clock.now() : new Date(clock.now().getTime() - clockAheadMs())) },
     async close() {
       await looking.stop()
       await client.close()

@@ -1,4 +1,5 @@
 import type { Clock } from '@pitboss/runtime/clock'
+import { clockAgrees } from '@pitboss/runtime/while-clock-agrees'
 import type { Db } from 'mongodb'
 import type { IndexDeclaration } from './ensure-indexes.ts'
 import { insertedFirst } from './create-once.ts'
@@ -8,7 +9,10 @@ type LeaseDocument = { _id: string; owner: string; expiresAt: Date; token: numbe
 /** Declare it with the service's collections. */
 export const leaseIndexes: Readonly<Record<'leases', readonly IndexDeclaration[]>> = { leases: [] }
 
-/** A named lease: at most one owner at a time, as long as clocks agree to within the time to live. */
+/**
+ * A named lease: at most one owner at a time, as long as clocks agree to within the time to live. A process whose
+ * clock is wrong holds none: it would take those of others as run out, and its own would never run out for them.
+ */
 export type Lease = {
   /**
    * Takes the lease if it is free or has run out.
@@ -29,18 +33,22 @@ export function createLease({
   owner,
   ttlMs,
   clock,
+  clockAheadMs,
 }: {
   db: Db
   name: string
   owner: string
   ttlMs: number
   clock: Clock
+  /** How far the clock is ahead of the database's (negative: behind). */
+  clockAheadMs: () => number
 }): Lease {
   const leases = db.collection<LeaseDocument>('leases')
   const expiry = (now: Date) => new Date(now.getTime() + ttlMs)
 
   return {
     async acquire() {
+      if (!clockAgrees(clockAheadMs())) return null
       const now = clock.now()
       const taken = await leases.findOneAndUpdate(
         { _id: name, expiresAt: { $lte: now } },
@@ -53,6 +61,7 @@ export function createLease({
       return (await insertedFirst(() => leases.insertOne(lease))) ? lease.token : null
     },
     async renew(token) {
+      if (!clockAgrees(clockAheadMs())) return false
       const now = clock.now()
       const fence = { _id: name, owner, token, expiresAt: { $gt: now } }
       const { matchedCount } = await leases.updateOne(fence, { $set: { expiresAt: expiry(now) } })

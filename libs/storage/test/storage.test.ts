@@ -130,6 +130,9 @@ await t.test('storage', async (t) => {
         [-60_000, -1],
       ] as const) {
         offMs = differenceMs
+        t.notOk(storage.clockAgrees(), 'a jump is seen before the database is asked')
+        t.ok(storage.clockAheadMs() * sign > 55_000)
+        t.ok(Math.abs(storage.clock.now().getTime() - Date.now()) < 1000, 'what is under way is dated right')
         t.ok(await storage.ping(), 'the database answers all the same')
         t.notOk(storage.clockAgrees())
         t.ok(storage.clockAheadMs() * sign > 2000)
@@ -165,8 +168,16 @@ await t.test('storage', async (t) => {
   await t.test('a lease has one owner at a time and its token only rises', async (t) => {
     await ensureIndexes(db, leaseIndexes)
     let now = new Date('2026-11-20T10:00:00.000Z')
+    let aheadMs = 0
     const of = (owner: string) =>
-      createLease({ db, name: 'fanout', owner, ttlMs: 5000, clock: { now: () => now } })
+      createLease({
+        db,
+        name: 'fanout',
+        owner,
+        ttlMs: 5000,
+        clock: { now: () => now },
+        clockAheadMs: () => aheadMs,
+      })
     const first = await Promise.all(
       ['a', 'b', 'c'].map(async (owner) => ({ owner, token: await of(owner).acquire() })),
     )
@@ -186,6 +197,10 @@ await t.test('storage', async (t) => {
     t.equal(await of('e').acquire(), null)
     await of('d').release(2)
     t.equal(await of('e').acquire(), 3)
+    aheadMs = 3_600_000
+    now = new Date(now.getTime() + aheadMs)
+    t.notOk(await of('e').renew(3), 'a process whose clock is wrong gives its lease up')
+    t.equal(await of('f').acquire(), null, 'and takes none')
   })
 
   await t.test(

@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { cacheFolder } from '@pitboss/engines/engine-settings'
@@ -7,13 +8,15 @@ import { freePort } from '@pitboss/engines/processes/free-port'
 import { EngineError } from '@pitboss/engines/engine-error'
 import { waitUntil } from '@pitboss/engines/processes/wait-until'
 import { chooseNats } from '@pitboss/engines/nats/choose-nats'
-import type { NatsAccount } from '@pitboss/engines/nats/nats-configuration'
+import { type NatsAccount, withUserSeeds, writeUserSeeds } from '@pitboss/engines/nats/nats-configuration'
 import { type RunningNats, runNatsServer } from '@pitboss/engines/nats/run-nats-server'
 
 export type NatsClusterEngine = {
   /** Addresses of all servers, separated by commas. */
   url: string
   servers: readonly RunningNats[]
+  /** The seed of each user without a password, the same on every server. */
+  seeds: Record<string, string>
   stop: () => Promise<void>
 }
 
@@ -22,8 +25,7 @@ const electionTimeoutMs = 30_000
 
 /**
  * Runs three servers of one cluster on loopback and waits until they have elected a JetStream leader, so that
- * streams with three replicas can be made. Users must have passwords: keys are made per data folder, and each
- * server has its own.
+ * streams with three replicas can be made. A user without a password has the same key on every server.
  */
 export async function startNatsCluster(options: {
   dataDir: string
@@ -37,6 +39,10 @@ export async function startNatsCluster(options: {
   const choice = await chooseNats({ env: withoutUrl, cacheDir: cacheFolder(env), progress })
   if (choice.kind === 'external') throw new EngineError('a cluster is made of servers of our own')
   const { program } = choice
+  const folders = Array.from({ length: serverCount }, (_, index) => join(dataDir, `n${index + 1}`))
+  for (const folder of folders) mkdirSync(folder, { recursive: true, mode: 0o755 })
+  const { seeds } = withUserSeeds(String(folders[0]), accounts)
+  if (Object.keys(seeds).length > 0) for (const folder of folders) writeUserSeeds(folder, seeds)
   const ports = await Promise.all(Array.from({ length: serverCount }, () => freePort()))
   const routes = ports.map((port) => `nats://127.0.0.1:${port}`)
   const results = await Promise.allSettled(
@@ -45,7 +51,7 @@ export async function startNatsCluster(options: {
       const cluster = { name: 'pitboss', port, routes }
       return runNatsServer({
         program,
-        dataDir: join(dataDir, serverName),
+        dataDir: folders[index] ?? dataDir,
         accounts,
         serverName,
         cluster,
@@ -61,7 +67,7 @@ export async function startNatsCluster(options: {
   const elected =
     failed === undefined &&
     (await waitUntil(() => isElected(servers), { timeoutMs: electionTimeoutMs, everyMs: 50 }))
-  if (elected) return { url: servers.map(({ url }) => url).join(','), servers, stop }
+  if (elected) return { url: servers.map(({ url }) => url).join(','), servers, seeds, stop }
   await stop()
   throw (
     failed?.reason ??

@@ -3,7 +3,6 @@ import { createAccessBucket } from '@pitboss/bus/access-bucket'
 import { createCallTokens } from '@pitboss/bus/call-tokens'
 import { connectServiceBus } from '@pitboss/bus/connect-bus'
 import { type CallHandler, serveCalls } from '@pitboss/bus/serve-calls'
-import { systemClock } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { startPoll } from '@pitboss/runtime/poll'
@@ -53,6 +52,7 @@ export async function startAuth({
 }): Promise<RunningService> {
   const { logger } = host
   const storage = await connectServiceStorage({ service: 'auth', config, host })
+  const { clock } = storage
   await ensureIndexes(storage.db, authIndexes, logger)
   const keyring = await openKeyring(storage.db, config.PITBOSS_MASTER_KEYS, macPurposes)
   const seals = createRewriteSeals({ db: storage.db, keyring, places: sealedPlaces, logger })
@@ -63,7 +63,6 @@ export async function startAuth({
   const bucket = await createAccessBucket({ bus })
   const stores = authStores({ db: storage.db, cursors: createCursorCodec({ keyring }) })
   const box = createSecretBox(keyring, 'auth')
-  const clock = systemClock
   const audit = createAuditOutbox({
     db: storage.db,
     collections: auditedCollections,

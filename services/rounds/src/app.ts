@@ -8,6 +8,7 @@ import { eventsPosition } from '@pitboss/bus/consume-durable'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { newServerSeed, seedHash } from '@pitboss/fairness/server-seed'
 import { type Clock, createTimeScale, systemClock } from '@pitboss/runtime/clock'
+import { whileClockAgrees } from '@pitboss/runtime/while-clock-agrees'
 import { createMailbox } from '@pitboss/runtime/mailbox'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
@@ -239,12 +240,14 @@ export async function startRounds({
   const place = createPlaceTransaction(parts)
   const placeTransaction = wrap.placeTransaction?.(place, parts.wallet) ?? place
 
-  const lease = createLease({ db, name: 'reports', owner: newId('own'), ttlMs: reportLeaseMs, clock })
+  const lease = createLease({
+    ...{ db, name: 'reports', owner: newId('own'), ttlMs: reportLeaseMs, clock, clockAheadMs },
+  })
   const projector = startReportProjector({ applyFacts: reports.applyFacts, lease, logger })
   const stopOutboxes = [roundOutbox.start(), sessionOutbox.start(), audit.start()]
   const recover = createRecoverRound({ ...parts, settle: settleRound })
   const sweeper = startSweeper({
-    sweep: createSweepRounds({ ...parts, recover, random: Math.random }),
+    sweep: whileClockAgrees(clockAheadMs, createSweepRounds({ ...parts, recover, random: Math.random })),
     logger,
   })
   const rewinds = createRewindStore({ db, clock, newId })
@@ -254,7 +257,7 @@ export async function startRounds({
   const stopsStore = createStopsStore({ db })
   const stops = createPlayerStops({ ...parts, stops: stopsStore })
   const limits = createPlayerLimits({ ...parts, playerLimits, reading })
-  const stopSettler = startStopSettler({ settle: stops.settle, logger })
+  const stopSettler = startStopSettler({ settle: whileClockAgrees(clockAheadMs, stops.settle), logger })
   const sessionActions = createSessions({ ...parts, stops, playerLimits, outbox: sessionOutbox })
   const handlers = [
     ...createGameHandlers({ games }),
@@ -335,6 +338,7 @@ export async function runRounds({
   const rounds = await startRounds({
     bus,
     storage,
+    clock: storage.clock,
     masterKeys: config.PITBOSS_MASTER_KEYS,
     timeScale: config.PITBOSS_TIME_SCALE,
     callTokens: config.PITBOSS_CALL_TOKENS,

@@ -8,7 +8,8 @@ import { serveCalls } from '@pitboss/bus/serve-calls'
 import { isWithin } from '@pitboss/contracts/address-range'
 import { countUnfinishedRounds } from '@pitboss/contracts/calls/rounds'
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
-import { createTimeScale, systemClock } from '@pitboss/runtime/clock'
+import { clockAgrees, whileClockAgrees } from '@pitboss/runtime/while-clock-agrees'
+import { createTimeScale } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
 import { startPoll } from '@pitboss/runtime/poll'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
@@ -97,7 +98,6 @@ export async function startWalletBridge({
   host: Pick<ServiceHost, 'logger' | 'registry' | 'check' | 'stopping' | 'fail'>
 }): Promise<RunningService> {
   const { logger } = host
-  const clock = systemClock
   const outbound: OutboundSettings = {
     allowLoopback: config.PITBOSS_ALLOW_LOOPBACK_WALLETS,
     isDenied: (address) => isWithin(address, config.PITBOSS_OUTBOUND_DENY),
@@ -106,7 +106,7 @@ export async function startWalletBridge({
   const serviceBus = await connectServiceBus({ service, config, host })
   const bus = wrap.bus?.(serviceBus) ?? serviceBus
   const storage = await connectServiceStorage({ service, config, host })
-  const { db, clockAheadMs } = storage
+  const { db, clock, clockAheadMs } = storage
   await ensureIndexes(db, { ...bridgeIndexes, wallets: [auditOutboxIndex] }, logger)
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
   const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
@@ -156,7 +156,11 @@ export async function startWalletBridge({
   })
   const heard = shared.listen(breakers.receive)
   const resolver = startResolver({
-    due: advance,
+    due: {
+      ...advance,
+      // Nothing is due by a clock that is wrong.
+      nextWallet: async (after) => (clockAgrees(clockAheadMs()) ? advance.nextWallet(after) : null),
+    },
     clock,
     newRequestId: () => newId('req'),
     logger,
@@ -168,12 +172,19 @@ export async function startWalletBridge({
     }),
     startPoll({
       ...{ event: 'movements.not-held-to-ladder', everyMs: shortenEveryMs, logger },
-      work: createShortenWaits({ pending, wake: wakeAll, clock, logger }),
+      work: whileClockAgrees(clockAheadMs, createShortenWaits({ pending, wake: wakeAll, clock, logger })),
     }),
   ]
   const figuresFold = startFigures({
     fold: createFoldFigures({ figures, clock, readFacts: createReadCalls({ lists }) }),
-    lease: createLease({ db, name: 'figures', owner: newId('rep'), ttlMs: figuresLeaseTtlMs, clock }),
+    lease: createLease({
+      db,
+      name: 'figures',
+      owner: newId('rep'),
+      ttlMs: figuresLeaseTtlMs,
+      clock,
+      clockAheadMs,
+    }),
     logger,
   })
   const stopOutbox = outbox.start()

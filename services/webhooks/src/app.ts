@@ -8,7 +8,7 @@ import { webhooksFanout } from '@pitboss/bus/topology'
 import { waitForTopology } from '@pitboss/bus/consume-durable'
 import { isWithin } from '@pitboss/contracts/address-range'
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
-import { createTimeScale, systemClock } from '@pitboss/runtime/clock'
+import { createTimeScale } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { connectServiceStorage } from '@pitboss/storage/connect-storage'
@@ -79,11 +79,10 @@ export async function startWebhooks({
   wrap?: Partial<WebhooksWrap>
 }): Promise<RunningService> {
   const { logger } = host
-  const clock = systemClock
   const bus = await connectServiceBus({ service, config, host })
   const storage = await connectServiceStorage({ service, config, host })
   host.check('nats', () => bus.connected())
-  const { db, clockAheadMs } = storage
+  const { db, clock, clockAheadMs } = storage
   await ensureIndexes(db, indexes, logger)
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
   const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
@@ -137,11 +136,13 @@ export async function startWebhooks({
     eventEndpointsMax: config.PITBOSS_LIMIT_EVENT_ENDPOINTS,
     replaysMax: config.PITBOSS_LIMIT_ACCOUNT_REPLAYS,
   }
-  const leaseOf = (name: string, ttlMs: number) => createLease({ db, name, owner: workerId, ttlMs, clock })
+  const leaseOf = (name: string, ttlMs: number) =>
+    createLease({ db, name, owner: workerId, ttlMs, clock, clockAheadMs })
   const slots = createSlots({ totalMax: slotsTotalMax })
   const poster = createPostWebhook(outbound)
   const dispatcher = startDispatcher({
     listen: (onNotification) => listenForNotifications(bus, onNotification),
+    clockAgrees: storage.clockAgrees,
     leaseEndpoints: createLeaseEndpoints(deps),
     openEndpointView: createOpenEndpointView(deps),
     claimDeliveries: createClaimDeliveries(deps),

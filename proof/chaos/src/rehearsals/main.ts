@@ -4,6 +4,8 @@ import { createCleanup } from '@pitboss/bench/harness/cleanup'
 import { exitAfterOutput } from '@pitboss/bench/harness/exit-after-output'
 import { temporaryFolder } from '@pitboss/bench/harness/temporary-folder'
 import type { Seen } from './clients-at-work.ts'
+import { brokerData, brokerDisk, brokerNode } from './broker-lost.ts'
+import { clock } from './clock.ts'
 import { brokerAway, databaseAway } from './engine-away.ts'
 import type { Rehearsal, RehearsalOptions } from './rehearsal.ts'
 import { rotation } from './rotation.ts'
@@ -16,6 +18,10 @@ const rehearsals = new Map<string, Rehearsal>([
   ['rotation', rotation],
   ['database-away', databaseAway],
   ['broker-away', brokerAway],
+  ['broker-node', brokerNode],
+  ['broker-data', brokerData],
+  ['broker-disk', brokerDisk],
+  ['clock', clock],
 ])
 const usage = `Usage: npm run --silent rehearse -- NAME [--keep FOLDER] [--from COMMIT]
 

@@ -43,13 +43,17 @@ type Notification = { readonly ids: readonly string[]; readonly fresh: readonly 
 
 /**
  * Finds endpoints that have something to do, leases them among the replicas and runs them. Leases stand as
- * long as the worker's one heartbeat is fresh; a worker that cannot renew it drops all that it runs.
+ * long as the worker's one heartbeat is fresh; a worker that cannot renew it, or whose clock is wrong, drops all
+ * that it runs.
  * @param listen subscribes to the notifications of new work; returns the end of it
  */
 export function startDispatcher({
   listen,
+  clockAgrees,
   ...deps
 }: Omit<RunnerDeps, 'lingerMs'> & {
+  /** Whether what is due by this machine's clock is due. */
+  clockAgrees: () => boolean
   listen: (onNotification: (notification: Notification) => void) => () => void
 }): Dispatcher {
   const { leaseEndpoints, recordSuccesses, logger } = deps
@@ -89,15 +93,24 @@ export function startDispatcher({
 
   async function beat(): Promise<void> {
     const startedAtMs = performance.now()
+    if (!clockAgrees()) {
+      // Its heartbeat would tell the others a time until which it lives that never comes, or is over.
+      lastBeatAtMs = Number.NEGATIVE_INFINITY
+      dropAll('worker.clock-wrong')
+      return
+    }
     try {
       alive = await leaseEndpoints.beat(workerTtlMs)
       lastBeatAtMs = startedAtMs
     } finally {
-      if (performance.now() - lastBeatAtMs > workerTtlMs && runners.size > 0) {
-        logger.error({ endpoints: runners.size }, 'worker.leases-lost')
-        for (const runner of runners.values()) runner.stop()
-      }
+      if (performance.now() - lastBeatAtMs > workerTtlMs) dropAll('worker.leases-lost')
     }
+  }
+
+  function dropAll(why: string): void {
+    if (runners.size === 0) return
+    logger.error({ endpoints: runners.size }, why)
+    for (const runner of runners.values()) runner.stop()
   }
 
   /** Takes the leases of those that are free, and runs them. */

@@ -19,7 +19,13 @@ t.test('a worker without any heartbeat yet takes nothing, however young its proc
   const unused = () => {
     throw new Error('no endpoint is taken')
   }
+  let isWrong = false
+  let clockLooks = 0
   const dispatcher = startDispatcher({
+    clockAgrees: () => {
+      if (isWrong) clockLooks += 1
+      return !isWrong
+    },
     listen: (onNotification) => {
       onNotification({ ids: ['whe_1'], fresh: [] })
       return () => undefined
@@ -60,4 +66,12 @@ t.test('a worker without any heartbeat yet takes nothing, however young its proc
   beaten.resolve()
   await waitFor(() => asked.includes('take'), { what: 'it takes what was announced' })
   t.equal(asked[0], 'beaten')
+
+  isWrong = true
+  const lastBeat = () => asked.lastIndexOf('beaten')
+  await waitFor(() => looks >= 8 && clockLooks >= 2, { what: 'it sees that its clock is wrong' })
+  const [beats, length] = [lastBeat(), asked.length]
+  const until = clockLooks + 2
+  await waitFor(() => clockLooks >= until, { what: 'two more heartbeats' })
+  t.same([lastBeat(), asked.length], [beats, length], 'it tells no heartbeat and takes nothing')
 })

@@ -206,6 +206,7 @@ await t.test('a further game is one value and one line of registration', async (
   const toss = {
     slug: 'toss',
     name: 'Toss',
+    version: '1',
     stepwise: false,
     rtp: DEFAULT_RTP,
     betSchema: { type: 'object' },

@@ -14,6 +14,7 @@ t.setTimeout(60_000)
 const coin: Game = {
   slug: 'coin',
   name: 'Coin',
+  version: '1',
   stepwise: false,
   rtp: rational(95n, 100n),
   betSchema: { type: 'object', properties: { side: { enum: ['heads', 'tails'] } }, required: ['side'] },

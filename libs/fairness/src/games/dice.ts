@@ -16,6 +16,7 @@ type Direction = 'over' | 'under'
 export const dice: Game = {
   slug: 'dice',
   name: 'Dice',
+  version: '1',
   stepwise: false,
   rtp: DEFAULT_RTP,
   betSchema: {

@@ -11,6 +11,7 @@ const MINES_MAX = MINES_TILES - 1
 export const mines: Game = {
   slug: 'mines',
   name: 'Mines',
+  version: '1',
   stepwise: true,
   rtp: DEFAULT_RTP,
   betSchema: {

@@ -12,6 +12,7 @@ export const SPIN_BOTTLE_SECTORS: readonly number[] = [2, 3, 4, 5, 6, 8, 9, 10, 
 export const spinBottle: Game = {
   slug: 'spin-bottle',
   name: 'Spin the Bottle',
+  version: '1',
   stepwise: false,
   rtp: DEFAULT_RTP,
   betSchema: {

@@ -7,6 +7,20 @@ import { isIntegerWithin, readObject } from '../games/read-fields.ts'
 export type Trial = { readonly shape: string; readonly chance: Rational; readonly won: boolean }
 /** Where a draw fell among equally likely parts of its range. */
 export type DrawnPart = { readonly part: number; readonly parts: number }
+/** The chances that a round took so far, in their order, and where its draw fell. */
+export type ReadTrials = {
+  readonly game: string
+  readonly rtp: Rational
+  readonly trials: readonly Trial[]
+  readonly drawn: DrawnPart | null
+}
+/** What is read of a round. `actions` is of a round that is not over and has no outcome yet. */
+export type PlayedRound = {
+  readonly game: unknown
+  readonly bet: unknown
+  readonly outcome: unknown
+  readonly actions?: readonly number[]
+}
 
 const parts = 20
 const [rolls, angles] = [10_000, 3600]
@@ -15,23 +29,22 @@ const rollPattern = /^([0-9]{2})\.([0-9]{2})$/
 const anglePattern = /^([0-9]{3})\.([0-9])$/
 
 /**
- * The chances that a finished round of ours took, from its public record: of dice and the bottle one, named by
- * its multiplier's chance; of mines one for each opened tile, whatever the player did next.
- * Null for what is no such round.
+ * The chances that a round of ours took, from its record: of a game of one draw one, named by its multiplier's
+ * chance; of mines one for each opened tile, whatever the player does next. A round that goes on has those of
+ * its tiles so far, the same and in the same order as when it is over. Null for what is no such round.
+ * @param find the game of a slug; those of the product by default
  */
-export function readTrials(round: {
-  readonly game: unknown
-  readonly bet: unknown
-  readonly outcome: unknown
-}): { game: string; rtp: Rational; trials: readonly Trial[]; drawn: DrawnPart | null } | null {
-  const game = typeof round.game === 'string' ? gameBySlug(round.game) : null
+export function readTrials(round: PlayedRound, find = gameBySlug): ReadTrials | null {
+  const game = typeof round.game === 'string' ? find(round.game) : null
+  if (game === null) return null
+  const { slug, rtp } = game
   const outcome = readObject(round.outcome)
-  if (game === null || outcome === null) return null
-  const read = readers[game.slug]?.(game, round.bet, outcome) ?? null
-  return read === null ? null : { game: game.slug, rtp: game.rtp, ...read }
+  const read =
+    outcome === null ? readOpened(game, round) : (readers[slug] ?? readOther)(game, round.bet, outcome)
+  return read === null ? null : { game: slug, rtp, ...read }
 }
 
-type Read = { trials: readonly Trial[]; drawn: DrawnPart | null }
+type Read = Pick<ReadTrials, 'trials' | 'drawn'>
 type Reader = (game: Game, bet: unknown, outcome: ReadonlyMap<string, unknown>) => Read | null
 
 const readers: Readonly<Record<string, Reader>> = {
@@ -45,19 +58,40 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   mines: (_game, _bet, outcome) => {
     const [opened, bombs] = [outcome.get('tiles_opened'), outcome.get('bomb_positions')]
-    if (!Array.isArray(opened) || !Array.isArray(bombs)) return null
-    if (![...opened, ...bombs].every((tile) => isIntegerWithin(tile, 0, tiles - 1))) return null
-    const trials = opened.map((tile: unknown, before) => ({
-      shape: `tile ${before + 1} beside ${bombs.length} mines`,
-      chance: rational(BigInt(tiles - bombs.length - before), BigInt(tiles - before)),
-      won: !bombs.includes(tile),
-    }))
-    return { trials, drawn: null }
+    return areTiles(opened) && areTiles(bombs) ? tileTrials(opened, bombs.length, bombs) : null
   },
 }
 
-/** @param at where the draw fell, from 0 to below 1 */
-function oneShot(game: Game, bet: unknown, outcome: ReadonlyMap<string, unknown>, at: number): Read | null {
+/** A game of one draw that has no reader of its own: the chance of its bet; its draws are not told. */
+const readOther: Reader = (game, bet, outcome) => (game.stepwise ? null : oneShot(game, bet, outcome, null))
+
+/** A board that goes on: every tile that was opened was safe. */
+function readOpened(game: Game, { bet, actions = [] }: PlayedRound): Read | null {
+  if (game.slug !== 'mines' || actions.length === 0) return null
+  const mines = readObject(bet)?.get('mines')
+  return isIntegerWithin(mines, 1, tiles - 1) && areTiles(actions) ? tileTrials(actions, mines, []) : null
+}
+
+function areTiles(values: unknown): values is number[] {
+  return Array.isArray(values) && values.every((tile) => isIntegerWithin(tile, 0, tiles - 1))
+}
+
+function tileTrials(opened: readonly number[], mines: number, bombs: readonly number[]): Read {
+  const trials = opened.map((tile, before) => ({
+    shape: `tile ${before + 1} beside ${mines} mines`,
+    chance: rational(BigInt(tiles - mines - before), BigInt(tiles - before)),
+    won: !bombs.includes(tile),
+  }))
+  return { trials, drawn: null }
+}
+
+/** @param at where the draw fell, from 0 to below 1; null when it is not told */
+function oneShot(
+  game: Game,
+  bet: unknown,
+  outcome: ReadonlyMap<string, unknown>,
+  at: number | null,
+): Read | null {
   const parsed = game.parseBet(bet)
   const won = outcome.get('won')
   if (!parsed.ok || typeof won !== 'boolean') return null
@@ -65,7 +99,8 @@ function oneShot(game: Game, bet: unknown, outcome: ReadonlyMap<string, unknown>
   // The multiplier is R divided by the chance.
   const chance = rational(game.rtp.n * d, game.rtp.d * n)
   const shape = `chance ${chance.n}/${chance.d}`
-  return { trials: [{ shape, chance, won }], drawn: { part: Math.floor(at * parts), parts } }
+  const drawn = at === null ? null : { part: Math.floor(at * parts), parts }
+  return { trials: [{ shape, chance, won }], drawn }
 }
 
 function tenths(pattern: RegExp, value: unknown): number | null {

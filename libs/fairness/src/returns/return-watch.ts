@@ -1,8 +1,11 @@
 import { addOutcome, alarmAt, chanceBand, type Evidence, noEvidence, noticedWithin } from './evidence.ts'
-import { readTrials } from './read-trials.ts'
+import { type PlayedRound, readTrials } from './read-trials.ts'
 
 /** Probability that a watch of fair games ever raises an alarm, in all its streams together. Source: ours. */
 export const errorBudget = 0.01
+
+/** The shape of a stream of draws. */
+export const drawsShape = 'draws'
 
 /** One chance of a game, or the draws of a game, with all that was seen of it. */
 export type Stream = {
@@ -11,6 +14,8 @@ export type Stream = {
   readonly shape: string
   /** Its place in the order in which streams were met, from 1 on: fixes its share of the error budget. */
   readonly position: number
+  /** The error budget that it shares with all streams of that order. */
+  readonly budget: number
   /** The chance of a win and the game's return; null for draws. */
   readonly win: { readonly chance: number; readonly rtp: number } | null
   readonly evidence: Evidence
@@ -23,41 +28,68 @@ export type ReturnWatch = { readonly streams: Readonly<Record<string, Stream>> }
 
 export const emptyWatch: ReturnWatch = { streams: {} }
 
+/** An outcome of a stream; the number of a stream's outcomes never changes. */
+export type StreamOutcome = Pick<Stream, 'game' | 'shape' | 'win'> & {
+  readonly outcomes: number
+  /** The one that came, from 0 on: 0 is a win of a stream with chances. */
+  readonly outcome: number
+}
+
+/**
+ * The outcomes that the trials of a round add to its streams; `trial` is the number of the trial, from 0 on.
+ * Certain wins are no chances and left out.
+ */
+export function outcomesOf(
+  round: PlayedRound,
+  find?: Parameters<typeof readTrials>[1],
+): (StreamOutcome & { readonly trial: number })[] {
+  const read = readTrials(round, find)
+  if (read === null) return []
+  const { game, trials, drawn } = read
+  const rtp = Number(read.rtp.n) / Number(read.rtp.d)
+  const taken = trials.flatMap(({ shape, chance, won }, trial) => {
+    const win = { chance: Number(chance.n) / Number(chance.d), rtp }
+    return win.chance >= 1 ? [] : [{ game, shape, win, outcomes: 2, outcome: won ? 0 : 1, trial }]
+  })
+  if (drawn === null) return taken
+  const { part: outcome, parts: outcomes } = drawn
+  return [...taken, { game, shape: drawsShape, win: null, outcomes, outcome, trial: 0 }]
+}
+
 /**
  * The watch after one more finished round. Rounds that no game of ours decided, such as voided ones and those
  * that an operator's server drives, change nothing. Source: docs/rtp-watch.md.
  */
-export function watchRound(watch: ReturnWatch, round: Parameters<typeof readTrials>[0]): ReturnWatch {
-  const read = readTrials(round)
-  if (read === null) return watch
-  const { game, trials, drawn } = read
-  const rtp = Number(read.rtp.n) / Number(read.rtp.d)
-  let after = watch
-  for (const { shape, chance, won } of trials) {
-    const win = { chance: Number(chance.n) / Number(chance.d), rtp }
-    after = watchOutcome(after, { game, shape, win, outcomes: 2 }, won ? 0 : 1)
-  }
-  if (drawn === null) return after
-  return watchOutcome(after, { game, shape: 'draws', win: null, outcomes: drawn.parts }, drawn.part)
+export function watchRound(watch: ReturnWatch, round: PlayedRound): ReturnWatch {
+  return outcomesOf(round).reduce((after, { trial: _, ...outcome }) => watchOutcome(after, outcome), watch)
 }
 
-/** The watch after one more outcome of a stream. @param outcome 0 for a win of a stream with chances */
-export function watchOutcome(
-  { streams }: ReturnWatch,
-  stream: Pick<Stream, 'game' | 'shape' | 'win'> & { readonly outcomes: number },
-  outcome: number,
-): ReturnWatch {
-  const { game, shape, win, outcomes } = stream
-  // A certain win is no chance.
-  if (win !== null && win.chance >= 1) return { streams }
-  const key = `${game} ${shape}`
-  const known = streams[key]
-  const position = known?.position ?? Object.keys(streams).length + 1
-  const chance = win === null ? 1 / outcomes : outcome === 0 ? win.chance : 1 - win.chance
-  const evidence = addOutcome(known?.evidence ?? noEvidence(outcomes), outcome, chance)
-  const isAlarm = evidence.log >= alarmAt(position, errorBudget)
-  const alarmedAt = known?.alarmedAt ?? (isAlarm ? evidence.total : null)
-  return { streams: { ...streams, [key]: { game, shape, position, win, evidence, alarmedAt } } }
+/** The watch after one more outcome of a stream. */
+export function watchOutcome({ streams }: ReturnWatch, outcome: StreamOutcome): ReturnWatch {
+  const key = `${outcome.game} ${outcome.shape}`
+  const known = streams[key] ?? newStream(outcome, Object.keys(streams).length + 1, errorBudget)
+  return { streams: { ...streams, [key]: addToStream(known, outcome.outcome) } }
+}
+
+/**
+ * A stream before its first outcome.
+ * @param position as of `Stream`; no two streams that share a budget may have the same
+ */
+export function newStream(
+  { game, shape, win, outcomes }: Omit<StreamOutcome, 'outcome'>,
+  position: number,
+  budget: number,
+): Stream {
+  return { game, shape, position, budget, win, evidence: noEvidence(outcomes), alarmedAt: null }
+}
+
+/** The stream after one more outcome. It looks after each, as the promise allows. */
+export function addToStream(stream: Stream, outcome: number): Stream {
+  const { win, evidence, position, budget } = stream
+  const chance = win === null ? 1 / evidence.counts.length : outcome === 0 ? win.chance : 1 - win.chance
+  const after = addOutcome(evidence, outcome, chance)
+  const isAlarm = after.log >= alarmAt(position, budget)
+  return { ...stream, evidence: after, alarmedAt: stream.alarmedAt ?? (isAlarm ? after.total : null) }
 }
 
 /** A stream as returns to players: what was seen, what is not ruled out, and how soon an error shows. */
@@ -77,8 +109,9 @@ export type ReturnView = {
 
 const onePoint = 0.01
 
-/** What a stream says now. */
-export function viewOf({ game, shape, position, win, evidence, alarmedAt }: Stream): ReturnView {
+/** What a stream says now; before its first trial nothing is ruled out, and nothing was seen. */
+export function viewOf(stream: Stream): ReturnView {
+  const { game, shape, position, budget, win, evidence, alarmedAt } = stream
   const { total: trials, counts } = evidence
   const head = { game, shape, trials }
   if (win === null) {
@@ -89,14 +122,14 @@ export function viewOf({ game, shape, position, win, evidence, alarmedAt }: Stre
     }
   }
   const { chance, rtp } = win
-  const threshold = alarmAt(position, errorBudget)
+  const threshold = alarmAt(position, budget)
   const asReturn = (share: number) => (rtp * share) / chance
   const { low, high } = chanceBand(evidence, chance, threshold)
   const off = (points: number) => noticedWithin(chance, chance * (1 + points / rtp), threshold)
   return {
     ...head,
     rtp,
-    seen: asReturn((counts[0] ?? 0) / trials),
+    seen: trials === 0 ? null : asReturn((counts[0] ?? 0) / trials),
     low: asReturn(low),
     high: asReturn(high),
     pointNoticedWithin: Math.max(off(-onePoint), chance * (1 + onePoint / rtp) < 1 ? off(onePoint) : 0),

@@ -6,6 +6,7 @@ import {
   watchOutcome,
   watchRound,
 } from '../../src/returns/return-watch.ts'
+import { games } from '../../src/games/registry.ts'
 import { readTrials } from '../../src/returns/read-trials.ts'
 
 const dice = (roll: string, won: boolean, target = '50.49', direction = 'over') => ({
@@ -49,6 +50,17 @@ t.test('a round is read as the chances that it took', async (t) => {
   t.same(readTrials(mines([3, 4], [9, 20]))?.trials[1]?.chance, { n: 11n, d: 12n })
 })
 
+t.test('a round that goes on has the trials that it has when it is over', async (t) => {
+  const open = { game: 'mines', bet: { mines: 2 }, outcome: null, actions: [3, 4] }
+  t.strictSame(readTrials(open)?.trials, readTrials(mines([3, 4, 9], [9, 20]))?.trials.slice(0, 2))
+  t.equal(readTrials({ ...open, actions: [] }), null, 'none before the first tile')
+})
+
+t.test('the rules of a game change with their version', async (t) => {
+  const pinned = games.map(({ slug, version, rtp }) => `${slug} ${version}: ${rtp.n}/${rtp.d}`)
+  t.same(pinned, ['dice 1: 99/100', 'mines 1: 99/100', 'spin-bottle 1: 99/100'])
+})
+
 t.test('what no game of ours decided is left out', async (t) => {
   const others: Parameters<typeof readTrials>[0][] = [
     { ...dice('70.00', true), outcome: null },
@@ -73,7 +85,9 @@ function numbers(seed: number): () => number {
 const even = { game: 'dice', shape: 'chance 99/200', win: { chance: 0.495, rtp: 0.99 }, outcomes: 2 } as const
 function play(watch: ReturnWatch, rounds: number, chance: number, next: () => number): ReturnWatch {
   let after = watch
-  for (let round = 0; round < rounds; round++) after = watchOutcome(after, even, next() < chance ? 0 : 1)
+  for (let round = 0; round < rounds; round++) {
+    after = watchOutcome(after, { ...even, outcome: next() < chance ? 0 : 1 })
+  }
   return after
 }
 const streamOf = (watch: ReturnWatch) => {
@@ -114,7 +128,7 @@ t.test('a draw that prefers some numbers is an alarm although every bet is paid 
   let watch = emptyWatch
   for (let round = 0; round < 6000; round++) {
     const drawn = next() < 0.1 ? 0 : Math.floor(next() * 20)
-    watch = watchOutcome(watch, { game: 'dice', shape: 'draws', win: null, outcomes: 20 }, drawn)
+    watch = watchOutcome(watch, { game: 'dice', shape: 'draws', win: null, outcomes: 20, outcome: drawn })
   }
   t.ok(streamOf(watch).alarmedAt !== null)
   t.same(viewOf(streamOf(watch)).rtp, null)

@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises'
+import { drawReturns } from '@pitboss/fairness/returns/draw-returns'
 import pc from 'picocolors'
-import { drawReturns } from '../returns/draw-returns.ts'
 import { type WatchedReturns, watchRounds } from '../returns/watch-rounds.ts'
 import { readLines } from '../shared/read-lines.ts'
 
 const unreadableExitCode = 2
 const namedMax = 20
+const drawnMax = 6
 
 export type ReturnsOptions = { readonly events: string; readonly svg?: string; readonly json: boolean }
 
@@ -22,10 +23,14 @@ export async function returnsCommand({ events, svg, json }: ReturnsOptions): Pro
     )
     return unreadableExitCode
   }
-  if (svg !== undefined) await writeFile(svg, drawReturns(watched.histories))
+  if (svg !== undefined) await writeFile(svg, drawReturns(mostPlayed(watched.histories)))
   process.stdout.write(json ? `${JSON.stringify(reportOf(watched), null, 2)}\n` : textOf(watched))
   return isWell(watched) ? 0 : 1
 }
+
+/** The bets with most trials; draws have no picture. */
+const mostPlayed = (histories: WatchedReturns['histories']) =>
+  histories.filter((history) => (history.at(-1)?.rtp ?? null) !== null).slice(0, drawnMax)
 
 const isWell = ({ alarms, unverified }: WatchedReturns) => alarms === 0 && unverified.length === 0
 

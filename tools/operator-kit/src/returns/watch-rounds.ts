@@ -1,3 +1,4 @@
+import type { History } from '@pitboss/fairness/returns/lay-out-return'
 import {
   emptyWatch,
   type ReturnView,
@@ -8,9 +9,6 @@ import {
 } from '@pitboss/fairness/returns/return-watch'
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import { readRounds } from './read-rounds.ts'
-
-/** How a stream stood after so many trials; the last is how it stands. */
-export type History = readonly ReturnView[]
 
 export type WatchedReturns = {
   readonly rounds: number

@@ -52,6 +52,7 @@ export const auditedActs = {
     'player.erase',
     'player.set-limits',
     'round.heal',
+    'return-alarm.lift',
     'consumer.rewind',
   ],
   'wallet-bridge': ['wallet.put', 'wallet.rotate-secret', 'movement.resolve'],

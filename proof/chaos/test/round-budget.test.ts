@@ -161,6 +161,6 @@ t.test('a round of dice stays within its budgets', { timeout }, async (t) => {
  */
 function isWaitedFor({ service, collection, command, text }: SeenCommand, ids: readonly string[]): boolean {
   const isOurs = service === 'rounds' || service === 'wallet_bridge'
-  const isBehind = command.hint !== undefined || collection.startsWith('report_')
+  const isBehind = command.hint !== undefined || /^(report|return)_/.test(collection)
   return isOurs && !isBehind && ids.some((id) => text.includes(id))
 }

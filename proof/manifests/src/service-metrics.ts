@@ -33,7 +33,10 @@ const registering: Readonly<Record<string, (registry: Registry) => void>> = {
   auth: registerCallMetrics,
   rounds(registry) {
     registerCallMetrics(registry)
-    registerMetrics(registry, { unfinished: async () => ({ count: 0, oldestAt: null }) })
+    registerMetrics(registry, {
+      rounds: { unfinished: async () => ({ count: 0, oldestAt: null }) },
+      returns: { countOpen: async () => 0 },
+    })
     createConflictNote(registry, logger)
     createReceiptNote(registry, logger)
   },

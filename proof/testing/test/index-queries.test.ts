@@ -117,6 +117,12 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
     report_units: { scope_grain_unit: rounds('reports-store.ts read') },
     report_players: { scope_grain_unit: rounds('report-players.ts inUnits') },
     report_player_months: { scope_months: rounds('report-players.ts inMonths') },
+    return_streams: {
+      share_position: rounds('returns-fold.ts lastPosition'),
+      scope_id: rounds('returns-store.ts list'),
+      alarm_due_at: rounds('returns-store.ts findDue'),
+    },
+    return_alarms: { open_by_game: rounds('returns-store.ts holdsDown'), audit_outbox: audits },
     idempotency_keys: { created_at: ages },
     rewinds: { open: 'libs/storage/src/rewind-store.ts open', audit_outbox: audits },
     rewind_parts: { parts: 'libs/storage/src/rewind-store.ts progress', kept: ages },

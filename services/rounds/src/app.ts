@@ -57,6 +57,7 @@ import { createRoundActor } from './actions/round-actor.ts'
 import { createSettleRound } from './actions/settle-round.ts'
 import { createTellEndAgain } from './actions/tell-end-again.ts'
 import { createVoidRound } from './actions/void-round.ts'
+import { type AlarmRule, createWatchReturns } from './actions/watch-returns.ts'
 import { createFreeBetHandlers } from './calls/free-bets.ts'
 import { createGameHandlers } from './calls/games.ts'
 import { createPlayerHandlers } from './calls/player.ts'
@@ -65,6 +66,7 @@ import { createStopHandlers } from './calls/player-stops.ts'
 import { createPlayerDataHandlers, createPlayerDeskHandlers } from './calls/players.ts'
 import { createReceiptHandlers } from './calls/receipts.ts'
 import { createReportHandlers } from './calls/reports.ts'
+import { createReturnHandlers } from './calls/returns.ts'
 import {
   createRepublishHandlers,
   createRestoreHandlers,
@@ -95,6 +97,8 @@ import { createReceiptsStore, receiptPurpose } from './storage/receipts-store.ts
 import { createRefusalsStore, type RefusalsStore } from './storage/refusals-store.ts'
 import { rememberLast } from './storage/remember-last.ts'
 import { createReportsStore, reportIndexes, type ReportsStore } from './storage/reports-store.ts'
+import { createReturnsFold } from './storage/returns-fold.ts'
+import { createReturnsStore, returnIndexes } from './storage/returns-store.ts'
 import { createRoundsStore, roundIndexes, type RoundsStore } from './storage/rounds-store.ts'
 import { sealedPlaces } from './storage/sealed-places.ts'
 import { createSessionsStore, sessionIndexes } from './storage/sessions-store.ts'
@@ -117,6 +121,7 @@ export type RoundsWrap = {
   refusals: (store: RefusalsStore) => RefusalsStore
   reports: (store: ReportsStore) => ReportsStore
   rules: typeof transition
+  catalogue: (catalogue: Catalogue) => Catalogue
   wallet: (client: WalletClient) => WalletClient
   bus: (bus: Bus) => Bus
   placeTransaction: (place: PlaceTransaction, wallet: WalletClient) => PlaceTransaction
@@ -135,6 +140,7 @@ type RoundsOptions = {
   registry?: Registry
   clock?: Clock
   catalogue?: Catalogue
+  returnsAlarm?: AlarmRule
 }
 
 /**
@@ -151,7 +157,8 @@ export async function startRounds({
   logger,
   registry,
   clock = systemClock,
-  catalogue = createCatalogue(),
+  catalogue: plainCatalogue = createCatalogue(),
+  returnsAlarm = 'take-down',
 }: RoundsOptions): Promise<{ stop(): Promise<void> }> {
   await ensureIndexes(
     db,
@@ -166,6 +173,7 @@ export async function startRounds({
       ...gameIndexes,
       ...auditEntriesIndexes,
       ...reportIndexes,
+      ...returnIndexes,
       ...idempotencyKeyIndexes,
       ...leaseIndexes,
       ...rewindIndexes,
@@ -173,6 +181,7 @@ export async function startRounds({
     logger,
   )
   const bus = wrap.bus?.(plainBus) ?? plainBus
+  const catalogue = wrap.catalogue?.(plainCatalogue) ?? plainCatalogue
   const keyring = await openKeyring(db, masterKeys)
   await assertSeedsOpen(db, keyring)
   const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
@@ -181,7 +190,7 @@ export async function startRounds({
   const sessions = createSessionsStore({ db })
   const grantsStore = createGrantsStore({ db })
   const refusalsStore = createRefusalsStore({ db })
-  const reportsStore = createReportsStore({ db })
+  const reportsStore = createReportsStore({ db, watch: createReturnsFold({ db, catalogue }) })
   const reports = wrap.reports?.(reportsStore) ?? reportsStore
   const seeds = { newSeed: newServerSeed, hashSeed: seedHash }
   const commitmentsStore = createCommitmentsStore({ db, secretBox, ...seeds })
@@ -198,6 +207,7 @@ export async function startRounds({
       'grants',
       'player_stops',
       'player_limits',
+      'return_alarms',
       'rewinds',
       'audit_entries',
     ],
@@ -218,7 +228,8 @@ export async function startRounds({
     newUuid: randomUUID,
     ...{ sessions, reports, catalogue, audit, clock, newId, logger },
   }
-  if (registry !== undefined) registerMetrics(registry, base.rounds)
+  const returns = createReturnsStore({ db })
+  if (registry !== undefined) registerMetrics(registry, { rounds: base.rounds, returns })
   const ahead = createCommitAhead(base)
   const actor = createRoundActor({ ...base, ahead, outbox: roundOutbox, mailbox: createMailbox() })
   const acting = { ...base, actor, access: createGameAccess(base), players: createPlayerAccess(base) }
@@ -243,7 +254,12 @@ export async function startRounds({
   const lease = createLease({
     ...{ db, name: 'reports', owner: newId('own'), ttlMs: reportLeaseMs, clock, clockAheadMs },
   })
-  const projector = startReportProjector({ applyFacts: reports.applyFacts, lease, logger })
+  const watchReturns = createWatchReturns({ ...base, returns, rule: returnsAlarm })
+  const projector = startReportProjector({
+    applyFacts: reports.applyFacts,
+    raise: watchReturns.raise,
+    ...{ lease, logger },
+  })
   const stopOutboxes = [roundOutbox.start(), sessionOutbox.start(), audit.start()]
   const recover = createRecoverRound({ ...parts, settle: settleRound })
   const sweeper = startSweeper({
@@ -285,6 +301,7 @@ export async function startRounds({
       }),
     }),
     ...createReportHandlers({ readReport: createReadReport(parts) }),
+    ...createReturnHandlers({ watch: watchReturns }),
     ...createPlayerHandlers({
       showPlayer: createShowPlayer({ ...parts, games, spends }),
       realityCheck: createAnswerRealityCheck({ ...parts, close: sessionActions.close }),
@@ -342,6 +359,7 @@ export async function runRounds({
     masterKeys: config.PITBOSS_MASTER_KEYS,
     timeScale: config.PITBOSS_TIME_SCALE,
     callTokens: config.PITBOSS_CALL_TOKENS,
+    returnsAlarm: config.PITBOSS_RETURNS_ALARM,
     logger,
     registry,
     wrap,

@@ -14,6 +14,8 @@ export const roundsConfig = z.object({
   ...storageConfig,
   ...masterKeysConfig,
   ...timeScaleConfig,
+  /** What an alarm of the watch of returns does by itself. */
+  PITBOSS_RETURNS_ALARM: z.enum(['take-down', 'tell'], 'must be take-down or tell').default('take-down'),
 })
 
 export type RoundsConfig = z.output<typeof roundsConfig>

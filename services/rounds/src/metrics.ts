@@ -2,16 +2,28 @@ import { receiptState, type SealedReceipt } from '@pitboss/contracts/objects/rec
 import type { Logger } from 'pino'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { RoundState } from './rules/round.ts'
+import type { ReturnsStore } from './storage/returns-store.ts'
 import type { RoundsStore } from './storage/rounds-store.ts'
 
-/** Registers the number of rounds that are not over. */
-export function registerMetrics(registry: Registry, rounds: Pick<RoundsStore, 'unfinished'>): void {
+/** Registers the numbers of rounds that are not over, and of open alarms of the watch of returns. */
+export function registerMetrics(
+  registry: Registry,
+  { rounds, returns }: { rounds: Pick<RoundsStore, 'unfinished'>; returns: Pick<ReturnsStore, 'countOpen'> },
+): void {
   new Gauge({
     name: 'pitboss_rounds_unfinished',
     help: 'Rounds that are not over',
     registers: [registry],
     async collect() {
       this.set((await rounds.unfinished()).count)
+    },
+  })
+  new Gauge({
+    name: 'pitboss_return_alarms',
+    help: 'Alarms of the watch of returns to players that nobody has lifted',
+    registers: [registry],
+    async collect() {
+      this.set(await returns.countOpen())
     },
   })
 }

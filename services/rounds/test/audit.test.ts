@@ -3,6 +3,7 @@ import {
   opsEndRoundAsTold,
   opsErasePlayer,
   opsHealOrphan,
+  opsLiftReturnAlarm,
   opsSetGame,
   opsSkipNonces,
 } from '@pitboss/contracts/calls/rounds'
@@ -18,6 +19,8 @@ import { holdAudit } from '@pitboss/testing/hold-audit'
 import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
 import { pino } from 'pino'
 import t from 'tap'
+import { newStreamDocument } from '../src/storage/return-document.ts'
+import { createReturnsStore } from '../src/storage/returns-store.ts'
 import { startRig } from './fixtures/rounds-rig.ts'
 
 t.setTimeout(90_000)
@@ -48,6 +51,17 @@ const stopOf = (player_id: string) => ({
   ...{ params: { player_id }, query: {}, caller: rig.caller({ actor: person }) },
   body: { reason: 'self-exclusion' },
 })
+
+/** Keeps an alarm of the draws of dice; answers its id. */
+async function makeAlarm(): Promise<string> {
+  const place = { share: 'installation', scope: '*/SANDBOX', currency: null, game: 'dice' } as const
+  const draws = { rules: '1', shape: 'draws', win: null, outcomes: 20, outcome: 0, staked: 0n, paid: 0n }
+  const stream = newStreamDocument({ ...place, ...draws }, 1, new Date())
+  const alarm = { _id: 'ral_audited', game: 'dice', open: true, stream, rule: 'tell' } as const
+  const open = { raisedAt: new Date(), liftedAt: null, liftedBy: null, liftReason: null }
+  await createReturnsStore(rig.storage).keepAlarm({ ...alarm, ...open })
+  return alarm._id
+}
 
 await holdAudit(t, {
   service: 'rounds',
@@ -158,6 +172,14 @@ await holdAudit(t, {
         const longAgo = new Date(Date.now() - 2 * 86_400_000)
         await rig.storage.db.collection('sessions').updateMany({ playerId }, { $set: { expiresAt: longAgo } })
         for (const _again of [1, 2]) await rig.bus.call(opsErasePlayer, { order, scope: rig.scope, playerId })
+        return []
+      },
+    },
+    'rounds.v1.ops.return-alarm-lift': {
+      ...{ act: 'return-alarm.lift', ...byOperations },
+      run: async () => {
+        const alarmId = await makeAlarm()
+        await rig.bus.call(opsLiftReturnAlarm, { order, alarmId, keepDown: true })
         return []
       },
     },

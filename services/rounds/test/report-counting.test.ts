@@ -1,10 +1,13 @@
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import type { Db } from 'mongodb'
 import { type Grain, type ReportDimension, reportRows, reportSegments } from '../src/rules/report.ts'
+import { createCatalogue } from '../src/rules/catalogue.ts'
 import { createReportsStore, reportIndexes } from '../src/storage/reports-store.ts'
+import { createReturnsFold } from '../src/storage/returns-fold.ts'
 import { roundIndexes } from '../src/storage/rounds-store.ts'
 import fc from 'fast-check'
 import t from 'tap'
+import { dyingAt } from './fixtures/dying-at.ts'
 import { openTestDatabase } from './fixtures/open-test-database.ts'
 
 t.setTimeout(120_000)
@@ -43,27 +46,6 @@ const played: fc.Arbitrary<Played> = fc.record({
   stake: fc.bigInt({ min: 1n, max: 10n ** 21n }),
 })
 
-/** A database whose write number `dies` fails, as when the process dies before it. */
-function dyingAt(db: Db, dies: number): Db {
-  let writes = 0
-  const doomed = new Set(['insertOne', 'updateOne', 'updateMany', 'bulkWrite'])
-  return new Proxy(db, {
-    get(target, name) {
-      if (name !== 'collection') return Reflect.get(target, name)
-      return (collection: string) =>
-        new Proxy(target.collection(collection), {
-          get(inner, method) {
-            if (typeof method === 'string' && doomed.has(method) && writes++ === dies) {
-              throw new Error('the process died')
-            }
-            const value: unknown = Reflect.get(inner, method)
-            return typeof value === 'function' ? value.bind(inner) : value
-          },
-        })
-    },
-  })
-}
-
 async function seed(db: Db, rounds: readonly Played[]): Promise<void> {
   await db.dropDatabase()
   await ensureIndexes(db, { ...reportIndexes, rounds: roundIndexes })
@@ -86,8 +68,12 @@ async function seed(db: Db, rounds: readonly Played[]): Promise<void> {
   )
 }
 
+/** The store, beside the watch of returns, for which these facts are nothing. */
+const storeOf = (db: Db) =>
+  createReportsStore({ db, watch: createReturnsFold({ db, catalogue: createCatalogue() }) })
+
 async function report(db: Db, by: ReadonlySet<ReportDimension>) {
-  const store = createReportsStore({ db })
+  const store = storeOf(db)
   const grains: Grain[] = by.has('day') ? ['day', 'hour'] : ['month', 'day', 'hour']
   const read = await Promise.all(
     reportSegments(...window, grains).map((segment) => store.read(scope, segment, by)),
@@ -139,7 +125,7 @@ function expected(rounds: readonly Played[], by: ReadonlySet<ReportDimension>) {
 }
 
 async function drain(db: Db): Promise<void> {
-  const store = createReportsStore({ db })
+  const store = storeOf(db)
   for (let pass = 0; pass < 20 && (await store.applyFacts()) > 0; pass++);
 }
 
@@ -159,7 +145,7 @@ t.test('every round and player is counted once, whichever process dies, however 
 
   for (const dies of [0, 1, 2, 3, 20, 60]) {
     await seed(db, rounds)
-    await createReportsStore({ db: dyingAt(db, dies) })
+    await storeOf(dyingAt(db, dies))
       .applyFacts()
       .then(
         () => undefined,

@@ -143,6 +143,7 @@ function inheritedEnvironment(): Record<string, string> {
     'PITBOSS_FAILPOINTS',
     'PITBOSS_BUG',
     'PITBOSS_PROOF_CONTROL',
+    'PITBOSS_RETURNS_ALARM',
     'PITBOSS_TRUSTED_PROXIES',
     'PITBOSS_HEADERS_TIMEOUT_MS',
     'PITBOSS_BODY_TIMEOUT_MS',

@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { defineCall } from '../call.ts'
 import { scopeSchema } from '../caller.ts'
 import { gameStatus } from '../objects/game.ts'
+import { opsReturnStreamSchema, returnAlarmSchema } from '../objects/returns.ts'
 import { roundSchema } from '../objects/round.ts'
-import { playerId, transactionId, uuid } from '../primitives.ts'
+import { eventEnvironment, playerId, transactionId, uuid } from '../primitives.ts'
 import { opsOrder } from './auth-ops.ts'
 import { defineRewindCalls } from './rewind.ts'
 
@@ -26,6 +27,32 @@ export const countUnfinishedRounds = defineCall('rounds.v1.round.count-unfinishe
 export const opsSetGame = defineCall('rounds.v1.ops.game-set', {
   request: z.strictObject({ order: opsOrder, slug: z.string().max(64), status: gameStatus }),
   reply: z.strictObject({ slug: z.string(), status: gameStatus }),
+})
+/**
+ * Streams of the watch of returns: of one account, or without `operatorId` of the whole installation. `after`
+ * is the `next` of the page before.
+ */
+export const opsListReturns = defineCall('rounds.v1.ops.returns-list', {
+  request: z.strictObject({
+    operatorId: uuid.optional(),
+    environment: eventEnvironment,
+    game: z.string().max(64).optional(),
+    after: z.string().max(400).nullable(),
+    limit: z.int().min(1).max(50),
+  }),
+  reply: z.strictObject({ data: z.array(opsReturnStreamSchema), next: z.string().nullable() }),
+  budgetMs: 10_000,
+})
+/** Alarms of the watch of returns, lifted ones too. */
+export const opsListReturnAlarms = defineCall('rounds.v1.ops.return-alarms-list', {
+  request: z.strictObject({ after: z.string().max(64).nullable(), limit: z.int().min(1).max(50) }),
+  reply: z.strictObject({ data: z.array(returnAlarmSchema), next: z.string().nullable() }),
+  budgetMs: 10_000,
+})
+/** Lifts an alarm; its stream begins anew, and the game comes back that the watch had taken down. */
+export const opsLiftReturnAlarm = defineCall('rounds.v1.ops.return-alarm-lift', {
+  request: z.strictObject({ order: opsOrder, alarmId: z.string().max(64), keepDown: z.boolean() }),
+  reply: z.strictObject({ alarm: returnAlarmSchema, brought_back: z.boolean() }),
 })
 /** A round of any operator, with its internal state in words. */
 export const opsShowRound = defineCall('rounds.v1.ops.round-show', {

@@ -3,8 +3,9 @@ import { defineEndpoint, forDashboard, everybody, ownerAndAdmin } from '../endpo
 import { freeBetCreateSchema, freeBetSchema, freeBetStatus } from '../objects/game.ts'
 import { movementSchema, transactionBodySchema } from '../objects/movement.ts'
 import { reportSchema } from '../objects/report.ts'
+import { returnStreamSchema } from '../objects/returns.ts'
 import { roundSchema, roundStatus } from '../objects/round.ts'
-import { currency, pageOf, pageQuery, playerId, windowQuery } from '../primitives.ts'
+import { accountMode, currency, gameSlug, pageOf, pageQuery, playerId, windowQuery } from '../primitives.ts'
 import { roundParam, roundsPage, walletBudgetMs } from './round-parts.ts'
 
 /** Routes of rounds, operators' movements, free bets, reports. docs/contract.md, sections 4, 5 and 11. */
@@ -110,3 +111,16 @@ export const getReport = defineEndpoint('GET /v1/reports/summary', {
   reply: reportSchema,
 })
 export const dashboardGetReport = forDashboard(getReport, everybody)
+
+// The watch of returns to players. docs/contract.md, section 11, "Returns"
+export const dashboardListReturns = defineEndpoint('GET /v1/dashboard/returns', {
+  access: everybody,
+  subject: 'rounds.v1.returns.list-for-dashboard',
+  query: z.strictObject({
+    environment: accountMode.optional(),
+    game: gameSlug.optional(),
+    currency: currency.optional(),
+    ...pageQuery,
+  }),
+  reply: pageOf(returnStreamSchema),
+})

@@ -213,4 +213,5 @@ export const playRoutes: readonly RouteEntry[] = [
 
   forwarded(rounds.getReport, 'Stakes, payouts and gross gaming revenue', report),
   forwarded(rounds.dashboardGetReport, 'Stakes, payouts and gross gaming revenue', report),
+  forwarded(rounds.dashboardListReturns, 'How returns to players come out, under watch'),
 ]

@@ -238,12 +238,17 @@ export function createRoundActor({
     return roundContext(round, { catalogue, now: clock.now(), openSeed })
   }
 
+  /** The version of the game's rules that this process plays by. */
+  function rulesOf({ game }: RoundState): string {
+    return catalogue.find(game)?.game.version ?? ''
+  }
+
   function writeOf({ round, events, fact }: Extract<RoundChange, { kind: 'changed' }>): RoundWrite {
     return {
       round,
       dueAt: dueAt(round, { now: round.updatedAt, checks: 0, scaleMs }),
       events: roundEvents(round, events),
-      fact: fact === null ? null : { ...fact, id: newId('fct') },
+      fact: fact === null ? null : { ...fact, id: newId('fct'), rules: rulesOf(round) },
     }
   }
 

@@ -114,7 +114,12 @@ export type ReportFact = {
   readonly stakes: bigint
   readonly payouts: bigint
   readonly refunds: bigint
+  /** The chances that the round took with this change, for the watch of returns; absent for none. */
+  readonly trials?: TakenTrials
 }
+
+/** The chances of a round from the number `from` (0 is its first) to before `to`. */
+export type TakenTrials = { readonly from: number; readonly to: number }
 
 /** Whether the round blocks the next one of this player in this game. */
 export function isUnfinished({ status }: Pick<RoundState, 'status'>): boolean {
@@ -135,11 +140,38 @@ export function roundTotals(round: Pick<RoundState, 'stakes' | 'wins'>): {
   }
 }
 
+/** What reports and the watch of returns have to count of a change; null for nothing. */
+export function factOf(before: RoundState, after: RoundState, completes: boolean): ReportFact | null {
+  const counted = reportFact(before, after, completes)
+  const trials = takenTrials(before, after)
+  if (trials === null) return counted
+  return { rounds: 0, stakes: 0n, payouts: 0n, refunds: 0n, ...counted, trials }
+}
+
+/**
+ * The chances that a change took: a draw, or opened tiles. They count as soon as they are stored and not when the round
+ * is over: a win whose wallet is silent, or a board that waits for its player, would come later than a loss,
+ * and the watch would see losses alone. Source: docs/rtp-watch.md.
+ */
+function takenTrials(before: RoundState, after: RoundState): TakenTrials | null {
+  const [from, to] = [trialCount(before), trialCount(after)]
+  return to > from ? { from, to } : null
+}
+
+function trialCount({
+  driver,
+  actions,
+  outcome,
+}: Pick<RoundState, 'driver' | 'actions' | 'outcome'>): number {
+  if (driver !== 'game') return 0
+  return actions.length > 0 ? actions.length : outcome === null ? 0 : 1
+}
+
 /**
  * The share of a change in the reports; null for none. A round counts when it completes; later changes
  * correct it.
  */
-export function reportFact(before: RoundState, after: RoundState, completes: boolean): ReportFact | null {
+function reportFact(before: RoundState, after: RoundState, completes: boolean): ReportFact | null {
   const totals = roundTotals(after)
   if (completes) return { rounds: 1, ...totals }
   if (!before.started || isUnfinished(before)) return null

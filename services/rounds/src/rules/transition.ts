@@ -3,7 +3,7 @@ import { formatMultiplier, multiplyFloor } from '@pitboss/money/rational'
 import { changeOperatorRound, operatorSums } from './operator-round.ts'
 import { completeReversal, endWhenNothingIsLeft, endWin, failReversal, withStake } from './round-parts.ts'
 import { refuse, type RoundChange, type RoundContext, type RoundMessage, type Step } from './round-message.ts'
-import { isUnfinished, reportFact, type RoundState, type Stake, type Win } from './round.ts'
+import { factOf, isUnfinished, type RoundState, type Stake, type Win } from './round.ts'
 
 const historyMax = 60
 
@@ -278,7 +278,7 @@ function finish(
     ...(starts ? (['round.started'] as const) : []),
     ...(completes ? (['round.completed'] as const) : []),
   ]
-  return { kind: 'changed', round, events, fact: reportFact(before, round, completes) }
+  return { kind: 'changed', round, events, fact: factOf(before, round, completes) }
 }
 
 function describe(before: RoundState, after: RoundState, message: RoundMessage): string {

@@ -24,6 +24,8 @@ type StatusDocument = WithAudit & {
   changedAt: Date
   by: string
   reason: string | null
+  /** Alarms of the watch of returns that have taken the game down: each does so once. */
+  alarms?: readonly string[]
 }
 
 /**
@@ -125,6 +127,46 @@ export function createGamesStore({ db }: { db: Db }) {
         })
       }
       return (await cache.statuses).get(slug) ?? 'AVAILABLE'
+    },
+
+    /**
+     * Takes a game down for an alarm of the watch of returns, which does so once: whoever brings the game back in
+     * between has the last word.
+     */
+    async takeDown(
+      slug: string,
+      alarmId: string,
+      { by, reason }: { by: string; reason: string },
+      now: Date,
+      audit: AuditEntry,
+    ): Promise<void> {
+      await insertedFirst(() =>
+        statuses.updateOne(
+          { _id: slug, alarms: { $ne: alarmId } },
+          auditedUpdate<StatusDocument>(
+            { $set: { status: 'DOWN', by, reason, changedAt: now }, $addToSet: { alarms: alarmId } },
+            audit,
+          ),
+          { upsert: true },
+        ),
+      )
+      cache = null
+    },
+
+    /** Brings a game back that `by` has taken down; whoever else did keeps it down. */
+    async bringBack(
+      slug: string,
+      takenDownBy: string,
+      { by, reason }: { by: string; reason: string | null },
+      now: Date,
+      audit: AuditEntry,
+    ): Promise<boolean> {
+      const { matchedCount } = await statuses.updateOne(
+        { _id: slug, status: 'DOWN', by: takenDownBy },
+        auditedUpdate<StatusDocument>({ $set: { status: 'AVAILABLE', by, reason, changedAt: now } }, audit),
+      )
+      cache = null
+      return matchedCount === 1
     },
 
     async setStatus(

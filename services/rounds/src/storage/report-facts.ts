@@ -12,7 +12,7 @@ import {
   placeKey,
   unitOf,
 } from '../rules/report.ts'
-import type { RoundDocument } from './round-document.ts'
+import type { FactEntry, RoundDocument } from './round-document.ts'
 
 const grains: readonly Grain[] = ['month', 'day', 'hour']
 const noCells: CellTexts = { currency: '', game: '', brand: '', all: '' }
@@ -47,10 +47,10 @@ export type PlayersOfUnit = {
   broughtTo(unit: string, grouping: Grouping, key: string, facts: readonly PendingFact[]): number
 }
 
-/** The facts that wait in a round. */
+/** The facts of a round that wait for the reports; those of chances alone do not. */
 export function pendingFacts(document: RoundDocument): PendingFact[] {
   const { _id, chain, scope, game, currency, brandId, playerId, completedAt, facts } = document
-  return facts.map(({ id, rounds, stakes, payouts, refunds }) => ({
+  return facts.filter(isReported).map(({ id, rounds, stakes, payouts, refunds }) => ({
     id,
     round: { _id, chain },
     scope,
@@ -64,6 +64,10 @@ export function pendingFacts(document: RoundDocument): PendingFact[] {
     payouts: BigInt(payouts),
     refunds: BigInt(refunds),
   }))
+}
+
+function isReported({ rounds, stakes, payouts, refunds }: FactEntry): boolean {
+  return rounds > 0 || [stakes, payouts, refunds].some((sum) => sum !== '0')
 }
 
 /** Groups facts by unit: every fact goes into one unit of each grain. */

@@ -17,14 +17,15 @@ import { boundedRead, readMaxMs } from './bounded-read.ts'
 import {
   type CellTexts,
   groupByUnit,
-  type PendingFact,
   pendingFacts,
   type PlayersOfUnit,
   type UnitGroup,
   withFacts,
 } from './report-facts.ts'
 import { createReportPlayers, reportPlayerIndexes } from './report-players.ts'
+import type { FoldReturns } from './returns-fold.ts'
 import { amongRounds, decodeMinor, type RoundDocument, scopeKey } from './round-document.ts'
+import { createWaitingFacts } from './waiting-facts.ts'
 
 const epoch = new Date(0)
 const batchMax = 200
@@ -72,11 +73,15 @@ export const reportIndexes: Readonly<Record<string, readonly IndexDeclaration[]>
 
 export type ReportsStore = ReturnType<typeof createReportsStore>
 
-/** Creates the store of exact sums, kept up to date from the facts that rounds leave with themselves. */
-export function createReportsStore({ db }: { db: Db }) {
+/**
+ * Creates the store of exact sums, kept up to date from the facts that rounds leave with themselves.
+ * @param watch counts the same facts for the watch of returns, each once; they leave their rounds after it
+ */
+export function createReportsStore({ db, watch }: { db: Db; watch: FoldReturns }) {
   const rounds = db.collection<RoundDocument>('rounds')
   const units = db.collection<UnitDocument>('report_units')
   const players = createReportPlayers({ db })
+  const waitingFacts = createWaitingFacts({ rounds })
 
   /**
    * Counts facts that wait, at most a batch; answers how many rounds had one. Safe beside another replica.
@@ -92,7 +97,8 @@ export function createReportsStore({ db }: { db: Db }) {
     const groups = groupByUnit(facts)
     const known = await players.record(groups)
     for (const [id, group] of groups) await applyToUnit(id, group, known)
-    await removeApplied(waiting, facts)
+    await watch(waiting)
+    await removeApplied(waiting)
     return waiting.length
   }
 
@@ -105,7 +111,7 @@ export function createReportsStore({ db }: { db: Db }) {
     for (let losses = 0; losses < fenceLossesMax; losses++) {
       const present = await units.findOne({ _id: id })
       const applied = present?.applied ?? []
-      const waiting = await stillWaiting(group.facts, applied)
+      const waiting = await waitingFacts(group.facts, applied)
       const fresh = group.facts.filter((fact) => waiting.has(fact.id) && !applied.includes(fact.id))
       if (fresh.length === 0) return
       const { scope, grain, unit } = group
@@ -121,24 +127,6 @@ export function createReportsStore({ db }: { db: Db }) {
       if (await write(present, next)) return
     }
     throw new Error(`report unit ${id} kept changing`)
-  }
-
-  /** The ids of the facts, of these and of those applied before, that their rounds still hold. */
-  async function stillWaiting(
-    facts: readonly PendingFact[],
-    applied: readonly string[],
-  ): Promise<ReadonlySet<string>> {
-    const projection = { facts: 1 }
-    const found = await Promise.all([
-      rounds.find(amongRounds(facts.map(({ round }) => round)), { projection }).toArray(),
-      applied.length === 0
-        ? []
-        : rounds
-            .find({ factsAt: { $gt: epoch }, 'facts.id': { $in: [...applied] } }, { projection })
-            .hint('facts_at')
-            .toArray(),
-    ])
-    return new Set(found.flat().flatMap((document) => document.facts.map(({ id }) => id)))
   }
 
   async function write(present: UnitDocument | null, next: UnitDocument): Promise<boolean> {
@@ -159,12 +147,11 @@ export function createReportsStore({ db }: { db: Db }) {
    */
   async function removeApplied(
     waiting: readonly Pick<RoundDocument, '_id' | 'chain' | 'facts'>[],
-    facts: readonly PendingFact[],
   ): Promise<void> {
     if (waiting.length === 0) return
     const { matchedCount } = await rounds.bulkWrite(waiting.map(clearUnchanged), { ordered: false })
     if (matchedCount === waiting.length) return
-    const ids = facts.map(({ id }) => id)
+    const ids = waiting.flatMap(({ facts }) => facts.map(({ id }) => id))
     const emptied = amongRounds(waiting)
     await rounds.updateMany(emptied, { $pull: { facts: { id: { $in: ids } } } })
     await rounds.updateMany({ ...emptied, facts: { $size: 0 } }, { $set: { factsAt: null } })

@@ -10,12 +10,13 @@ import {
   type Reversal,
   type RoundState,
   type Stake,
+  type TakenTrials,
   type Win,
 } from '../rules/round.ts'
 
 /**
- * The share of a change in the reports, kept with the round until the projector has added it up. Amounts are
- * minor units as text.
+ * The share of a change in the reports and in the watch of returns, kept with the round until the projector
+ * has added it up. Amounts are minor units as text.
  */
 export type FactEntry = {
   readonly id: string
@@ -23,6 +24,8 @@ export type FactEntry = {
   readonly stakes: string
   readonly payouts: string
   readonly refunds: string
+  /** The chances that the change took, and the version of the game's rules. Facts without chances lack it. */
+  readonly trials?: TakenTrials & { readonly rules: string }
 }
 
 type Encoded<Part extends { minor: bigint }> = Omit<Part, 'minor'> & { minor: string }
@@ -90,7 +93,7 @@ export type RoundWrite = {
   readonly round: RoundState
   readonly dueAt: Date | null
   readonly events: readonly OutboxEntry[]
-  readonly fact: (ReportFact & { id: string }) | null
+  readonly fact: (ReportFact & { id: string; rules?: string }) | null
 }
 
 export function scopeKey({ operatorId, environment }: Scope): string {

@@ -81,6 +81,7 @@ function openedUnder({ clientTransactionId }: RoundState): Pick<RoundDocument, '
 
 function factEntries(fact: RoundWrite['fact']): FactEntry[] {
   if (fact === null) return []
-  const { id, rounds, stakes, payouts, refunds } = fact
-  return [{ id, rounds, stakes: String(stakes), payouts: String(payouts), refunds: String(refunds) }]
+  const { id, rounds, stakes, payouts, refunds, trials, rules = '' } = fact
+  const sums = { stakes: String(stakes), payouts: String(payouts), refunds: String(refunds) }
+  return [{ id, rounds, ...sums, ...(trials === undefined ? {} : { trials: { ...trials, rules } }) }]
 }

@@ -23,6 +23,9 @@ import { createReceiptsStore } from '../../src/storage/receipts-store.ts'
 import { createRefusalsStore } from '../../src/storage/refusals-store.ts'
 import { createReportPlayers } from '../../src/storage/report-players.ts'
 import { createReportsStore, reportIndexes } from '../../src/storage/reports-store.ts'
+import { createReturnsFold } from '../../src/storage/returns-fold.ts'
+import { createReturnsStore, returnIndexes } from '../../src/storage/returns-store.ts'
+import { createCatalogue } from '../../src/rules/catalogue.ts'
 import { sequenceKey, scopeKey } from '../../src/storage/round-document.ts'
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
 import { createSessionsStore, sessionIndexes } from '../../src/storage/sessions-store.ts'
@@ -57,6 +60,7 @@ await ensureIndexes(db, {
   player_stops: stopIndexes,
   player_limits: playerLimitIndexes,
   ...reportIndexes,
+  ...returnIndexes,
 })
 const refusal = {
   requestHash: 'hash',
@@ -78,6 +82,7 @@ const {
   receipts,
   refusals,
   reports,
+  returns,
   rounds,
   sessions,
   spends,
@@ -128,6 +133,8 @@ await holdIsolation(t, {
       ),
       status: internal('games.ts; the status is of the platform, the same for every account'),
       setStatus: internal('games.ts for the call `opsSetGame` alone, which the gateway does not make'),
+      takeDown: internal('watch-returns.ts, for an alarm; the status is of the platform'),
+      bringBack: internal('watch-returns.ts for the call `opsLiftReturnAlarm` alone; of the platform'),
     }),
     createGrantsStore: table(grants, {
       insert: internal('free-bets.ts; scope of the caller, id ours or claimed under a key of that scope'),
@@ -187,6 +194,21 @@ await holdIsolation(t, {
         await reports.read(scope, { grain: 'day', from: dayStart, to: dayEnd }, new Set(['game'])),
         await reports.read(scope, { grain: 'raw', from: dayStart, to: dayEnd }, new Set(['game'])),
       ]),
+    }),
+    createReturnsStore: table(returns, {
+      list: scoped((scope) => returns.list(scope, {}, { after: null, max: 10 })),
+      listOf: internal(
+        'watch-returns.ts for the call `opsListReturns` alone, which the gateway does not make',
+      ),
+      findDue: internal('watch-returns.ts, a worker; over every account'),
+      keepAlarm: internal('watch-returns.ts, with a stream of `findDue`'),
+      markTold: internal('watch-returns.ts, with a stream of `findDue`'),
+      listAlarms: internal('watch-returns.ts for the call `opsListReturnAlarms` alone, of operations'),
+      findAlarm: internal('watch-returns.ts for the call `opsLiftReturnAlarm` alone, of operations'),
+      holdsDown: internal('watch-returns.ts, for an order of operations; answers no record'),
+      countOpen: internal('metrics.ts; answers a number'),
+      lift: internal('watch-returns.ts for the call `opsLiftReturnAlarm` alone, of operations'),
+      restart: internal('watch-returns.ts, with the stream of an alarm that operations lift'),
     }),
     createRoundsStore: table(rounds, {
       collection: internal(relayed),
@@ -297,6 +319,8 @@ await holdIsolation(t, {
       'decodeMinor',
     ],
     ...['pendingFacts', 'groupByUnit', 'placeOf', 'withFacts'],
+    ...['createReturnsFold', 'createWaitingFacts', 'lastPosition'],
+    ...['decodeStream', 'emptied', 'encodeStream', 'newStreamDocument'],
   ],
 })
 
@@ -313,7 +337,8 @@ function storesOf(db: Db) {
     players: createReportPlayers({ db }),
     receipts: createReceiptsStore({ db, secretBox }),
     refusals: createRefusalsStore({ db }),
-    reports: createReportsStore({ db }),
+    reports: createReportsStore({ db, watch: createReturnsFold({ db, catalogue: createCatalogue() }) }),
+    returns: createReturnsStore({ db }),
     rounds: createRoundsStore({ db }),
     sessions: createSessionsStore({ db }),
     spends: createSpendsStore({ db }),
@@ -374,8 +399,11 @@ async function makeThings() {
       commitment: await commitments.ensure(sequence, nonce, now),
       newUuid: randomUUID,
     })
-  const fact = { id: newId('fct'), rounds: 1, stakes: 100n, payouts: 0n, refunds: 0n } as const
-  const over = { ...(await begun(1)), status: 'SETTLED', started: true, completedAt: now } as const
+  const sums = { rounds: 1, stakes: 100n, payouts: 0n, refunds: 0n } as const
+  const fact = { ...sums, id: newId('fct'), trials: { from: 0, to: 1 }, rules: '1' }
+  const bet = { target: '49.50', direction: 'under' }
+  const drawn = { bet, outcome: { ...bet, roll: '07.00', won: true } }
+  const over = { ...(await begun(1)), ...drawn, status: 'SETTLED', started: true, completedAt: now } as const
   await rounds.insert({ round: over, dueAt: null, events: [], fact }, now)
   await reports.applyFacts()
   await rounds.skipTo(sequence, 5, over)

@@ -153,6 +153,8 @@ async function makeTwoOfEach(world: AccessWorld) {
     timeoutMs: 15_000,
     what: 'live deliveries',
   })
+  const returns = '/v1/dashboard/returns?environment=LIVE'
+  await waitFor(async () => (await listed(returns)).length >= 2, { timeoutMs: 15_000, what: 'live returns' })
   const logs = '/v1/dashboard/request-logs?environment=LIVE'
   await waitFor(async () => (await listed(logs)).length >= 2, { timeoutMs: 15_000, what: 'live requests' })
   return {

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto'
+import type { OpsReturnStream, ReturnAlarm, ReturnStream } from '@pitboss/contracts/objects/returns'
+import { type Stream, viewOf } from '@pitboss/fairness/returns/return-watch'
+import { formatAmount } from '@pitboss/money/amount'
+import { type Point, thresholdOf } from '../rules/watched-streams.ts'
+import { type AlarmDocument, decodeStream, type StreamDocument } from '../storage/return-document.ts'
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const idCharacters = 26
+const [sharePlaces, evidencePlaces, scorePlaces] = [6, 4, 4]
+
+/** The public record of a stream. Source: docs/contract.md, section 11, "Returns". */
+export function presentReturn(document: StreamDocument): ReturnStream {
+  const kept = decodeStream(document)
+  const view = viewOf(kept)
+  const { currency } = document
+  const isPaid = currency !== null && kept.staked > 0n
+  return {
+    stream_id: returnStreamId(document),
+    environment: environmentOf(document),
+    currency,
+    game: document.game,
+    game_version: document.rules,
+    shape: document.shape,
+    trials: view.trials,
+    expected: shareText(view.rtp),
+    ...bandOf(view),
+    point_noticed_within: wholeOrNull(view.pointNoticedWithin),
+    stakes: isPaid ? formatAmount(kept.staked, currency) : null,
+    payouts: isPaid ? formatAmount(kept.paid, currency) : null,
+    evidence: evidenceText(kept, document.log),
+    alarm:
+      kept.crossing === null
+        ? null
+        : { at: kept.crossing.at.toISOString(), trials: sumOf(kept.crossing.counts) },
+    since: document.startedAt.toISOString(),
+    updated_at: document.updatedAt.toISOString(),
+    points: kept.points.map((point) => presentPoint(kept, point)),
+  }
+}
+
+/** The record for operations, with the account. */
+export function presentOpsReturn(document: StreamDocument): OpsReturnStream {
+  const [account = ''] = document.scope.split('/')
+  return { operator_id: account === '*' ? null : account, ...presentReturn(document) }
+}
+
+/** The id of a stream follows from what it counts, and from how often it began. */
+function returnStreamId({ _id, generation }: Pick<StreamDocument, '_id' | 'generation'>): string {
+  return `rst_${hashText(`${_id}|${generation}`)}`
+}
+
+/** The id of a stream's alarm, of which it can have one until it begins anew. */
+export function returnAlarmId(stream: Pick<StreamDocument, '_id' | 'generation'>): string {
+  return returnStreamId(stream).replace('rst_', 'ral_')
+}
+
+/** The record of an alarm with its evidence. Source: docs/contract.md, section 10. */
+export function presentAlarm(alarm: AlarmDocument): ReturnAlarm {
+  const { stream } = alarm
+  const { crossing } = stream
+  return {
+    alarm_id: alarm._id,
+    status: alarm.open ? 'OPEN' : 'LIFTED',
+    raised_at: alarm.raisedAt.toISOString(),
+    rule: alarm.rule,
+    score: (crossing?.log ?? stream.log).toFixed(scorePlaces),
+    threshold: thresholdOf(decodeStream(stream)).toFixed(scorePlaces),
+    position: stream.position,
+    counts: [...(crossing?.counts ?? stream.counts)],
+    stream: presentOpsReturn(stream),
+    lifted_at: alarm.liftedAt?.toISOString() ?? null,
+    lifted_by: alarm.liftedBy,
+    lift_reason: alarm.liftReason,
+  }
+}
+
+function presentPoint(stream: Stream, { trials, wins, log, at }: Point): ReturnStream['points'][number] {
+  const evidence = { counts: [wins, trials - wins], total: trials, log }
+  const band = stream.win === null ? noBand : bandOf(viewOf({ ...stream, evidence }))
+  return { at: at.toISOString(), trials, ...band, evidence: evidenceText(stream, log) }
+}
+
+const noBand = { seen: null, low: null, high: null }
+
+function bandOf({ seen, low, high }: ReturnType<typeof viewOf>) {
+  return { seen: shareText(seen), low: shareText(low), high: shareText(high) }
+}
+
+function environmentOf({ scope }: StreamDocument): ReturnStream['environment'] {
+  return scope.endsWith('/LIVE') ? 'LIVE' : 'SANDBOX'
+}
+
+function evidenceText(stream: Stream, log: number): string {
+  return (log / thresholdOf(stream)).toFixed(evidencePlaces)
+}
+
+function shareText(value: number | null): string | null {
+  return value === null ? null : value.toFixed(sharePlaces)
+}
+
+function wholeOrNull(value: number | null): number | null {
+  return value !== null && Number.isSafeInteger(value) ? value : null
+}
+
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+function hashText(text: string): string {
+  const hash = createHash('sha256').update(text).digest()
+  return [...hash.subarray(0, idCharacters)].map((byte) => alphabet.charAt(byte & 31)).join('')
+}

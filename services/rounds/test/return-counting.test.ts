@@ -1,0 +1,179 @@
+import type { Round } from '@pitboss/contracts/objects/round'
+import { addOutcome, noEvidence } from '@pitboss/fairness/returns/evidence'
+import { outcomesOf } from '@pitboss/fairness/returns/return-watch'
+import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { waitFor } from '@pitboss/testing/wait-for'
+import fc from 'fast-check'
+import type { Db } from 'mongodb'
+import t from 'tap'
+import { createCatalogue } from '../src/rules/catalogue.ts'
+import { createReportsStore, reportIndexes } from '../src/storage/reports-store.ts'
+import type { StreamDocument } from '../src/storage/return-document.ts'
+import { createReturnsFold } from '../src/storage/returns-fold.ts'
+import { returnIndexes } from '../src/storage/returns-store.ts'
+import { roundIndexes } from '../src/storage/rounds-store.ts'
+import { dyingAt } from './fixtures/dying-at.ts'
+import { openTestDatabase } from './fixtures/open-test-database.ts'
+import { act, cashOut, safeTile, startRig } from './fixtures/rounds-rig.ts'
+
+t.setTimeout(120_000)
+
+const account = '6f1f9d0e-5a0b-4c57-9a52-3d1c1f0f8a41'
+const scope = `${account}/SANDBOX`
+/** Roughly equal: sums of the same numbers in another order. */
+const places = 9
+
+type Played = { roll: number; target: number; currency: string; stake: bigint }
+
+const played: fc.Arbitrary<Played> = fc.record({
+  roll: fc.integer({ min: 0, max: 9999 }),
+  target: fc.constantFrom(4950, 2500, 100),
+  currency: fc.constantFrom('USD', 'ETH'),
+  stake: fc.bigInt({ min: 1n, max: 10n ** 21n }),
+})
+const decimals = (hundredths: number) => (hundredths / 100).toFixed(2)
+const rollOf = (roll: number) => decimals(roll).padStart(5, '0')
+const betOf = ({ target }: Played) => ({ target: decimals(target), direction: 'under' })
+const outcomeOf = (one: Played) => ({ ...betOf(one), roll: rollOf(one.roll), won: one.roll < one.target })
+
+/** The streams that these rounds make, counted in the plainest way: totals, wins and score by place. */
+function expected(rounds: readonly { game: string; bet: unknown; outcome: unknown; currency: string }[]) {
+  const streams = new Map<string, ReturnType<typeof noEvidence>>()
+  for (const round of rounds) {
+    for (const { game, shape, win, outcomes, outcome } of outcomesOf(round)) {
+      const chance = win === null ? 1 / outcomes : outcome === 0 ? win.chance : 1 - win.chance
+      for (const place of ['*', round.currency]) {
+        const key = `${place} ${game} ${shape}`
+        streams.set(key, addOutcome(streams.get(key) ?? noEvidence(outcomes), outcome, chance))
+      }
+    }
+  }
+  const lines = [...streams].map(
+    ([key, { counts, log }]) => `${key}: ${counts.join(',')} ${log.toFixed(places)}`,
+  )
+  return lines.toSorted()
+}
+
+async function counted(db: Db): Promise<string[]> {
+  const streams = await db.collection<StreamDocument>('return_streams').find({}).toArray()
+  const lines = streams.map(
+    ({ currency, game, shape, counts, log }) =>
+      `${currency ?? '*'} ${game} ${shape}: ${counts.join(',')} ${log.toFixed(places)}`,
+  )
+  return lines.toSorted()
+}
+
+const storeOf = (db: Db) =>
+  createReportsStore({ db, watch: createReturnsFold({ db, catalogue: createCatalogue() }) })
+
+async function seed(db: Db, rounds: readonly Played[]): Promise<void> {
+  await db.dropDatabase()
+  await ensureIndexes(db, { ...reportIndexes, ...returnIndexes, rounds: roundIndexes })
+  const at = new Date('2026-11-20T00:00:00.000Z')
+  await db.collection<{ _id: string }>('rounds').insertMany(
+    rounds.map((one, index) => ({
+      ...{ _id: `rnd_${index}`, scope, chain: `${scope}/${index}`, nonce: 1, game: 'dice' },
+      ...{ environment: 'SANDBOX', driver: 'game', freeBet: false, brandId: null, playerId: 'p' },
+      ...{ currency: one.currency, completedAt: at, updatedAt: at, actions: [] },
+      ...{ bet: JSON.stringify(betOf(one)), outcome: JSON.stringify(outcomeOf(one)) },
+      ...{ stake: String(one.stake), payout: outcomeOf(one).won ? String(one.stake * 2n) : '0' },
+      factsAt: new Date(index + 1),
+      facts: [
+        {
+          ...{ id: `fct_${index}`, rounds: 1, stakes: String(one.stake), payouts: '0', refunds: '0' },
+          trials: { from: 0, to: 1, rules: '1' },
+        },
+      ],
+    })),
+  )
+}
+
+async function drain(db: Db): Promise<void> {
+  const store = storeOf(db)
+  for (let pass = 0; pass < 20 && (await store.applyFacts()) > 0; pass++);
+}
+
+t.test('every chance is counted once, whichever process dies, however many count', async (t) => {
+  const db = await openTestDatabase(t)
+  const rounds = fc.sample(played, { numRuns: 40, seed: 11 })
+  const wanted = expected(
+    rounds.map((one) => ({ ...one, game: 'dice', bet: betOf(one), outcome: outcomeOf(one) })),
+  )
+  const check = async (what: string) => {
+    t.strictSame(await counted(db), wanted, what)
+    const streams = await db.collection<StreamDocument>('return_streams').find({}).toArray()
+    const numbers = streams.map(({ share, position }) => `${share} ${position}`)
+    t.equal(new Set(numbers).size, streams.length, 'no two have the same part of the error budget')
+    const [staked, paid] = (['staked', 'paid'] as const).map((sum) =>
+      streams.reduce((total, stream) => total + BigInt(stream[sum]), 0n),
+    )
+    t.equal(
+      staked,
+      rounds.reduce((total, { stake }) => total + stake, 0n),
+      'stakes, exactly',
+    )
+    const won = rounds.filter((one) => outcomeOf(one).won)
+    t.equal(
+      paid,
+      won.reduce((total, { stake }) => total + stake * 2n, 0n),
+      'payouts, exactly',
+    )
+  }
+
+  await seed(db, rounds)
+  await Promise.all([drain(db), drain(db), drain(db)])
+  await check('three at once')
+
+  for (const dies of [3, 4, 5, 6, 7]) {
+    await seed(db, rounds)
+    const died = await storeOf(dyingAt(db, dies))
+      .applyFacts()
+      .then(
+        () => false,
+        () => true,
+      )
+    await drain(db)
+    await check(`dead before write ${dies}: ${died}`)
+    const left = await db.collection('rounds').countDocuments({ factsAt: { $ne: null } })
+    t.equal(Number(left), 0, 'nothing waits')
+  }
+})
+
+t.test('two replicas count what the events tell, each chance when it is taken', async (t) => {
+  const rig = await startRig(t, { replicas: 2 })
+  const [dice, other, mines] = [
+    await rig.openSession({ player_id: 'a' }),
+    await rig.openSession({ player_id: 'b', currency: 'EUR' }),
+    await rig.openSession({ player_id: 'c', game: 'mines' }),
+  ]
+  const even = { bet: { target: '49.50', direction: 'under' } }
+  const finished: Round[] = []
+  for (let round = 0; round < 6; round++) {
+    finished.push(...(await Promise.all([rig.play(dice, even), rig.play(other, even)])))
+  }
+  const board = await rig.play(mines, { bet: { mines: 3 } })
+  for (let tile = 0; tile < 2; tile++) {
+    await act(rig, mines, board.round_id, await safeTile(rig, board.round_id))
+  }
+  const tiles = async () =>
+    (await counted(rig.storage.db))
+      .filter((line) => line.startsWith('* mines'))
+      .map((line) => line.split(':')[1]?.split(' ')[1])
+  await waitFor(async () => (await tiles()).join(' ') === '1,0 1,0', {
+    what: 'both tiles of a board that is open to be counted',
+  })
+
+  const patient = await rig.openSession({ player_id: 'd' })
+  rig.wallet.next({ kind: 'ok' })
+  rig.wallet.next({ kind: 'pending', code: 'WALLET_TIMEOUT' })
+  const waiting = await rig.play(patient)
+  t.equal(waiting.status, 'SETTLING', 'its win waits for the wallet')
+  const sure = async () =>
+    (await counted(rig.storage.db)).some((line) => /^\* dice chance 49\/50: 1,0/.test(line))
+  await waitFor(sure, { what: 'a win that the wallet has not taken yet is counted' })
+
+  const over = [...finished, await cashOut(rig, mines, board.round_id), waiting]
+  const done = () => rig.storage.db.collection('rounds').countDocuments({ factsAt: { $ne: null } })
+  await waitFor(async () => Number(await done()) === 0, { what: 'all facts to be counted' })
+  t.strictSame(await counted(rig.storage.db), expected(over))
+})

@@ -17,6 +17,7 @@ const receivers: Readonly<Record<string, string>> = {
   MovementsNotCounted: 'money-on-call',
   ReceiptDiffers: 'money-on-call',
   CallWithoutGoodToken: 'security-on-call,on-call',
+  ReturnsRuledOut: 'security-on-call,on-call',
   NoGateway: 'on-call',
   RequestsFail: 'on-call',
   RequestsFailSlowly: 'tickets',

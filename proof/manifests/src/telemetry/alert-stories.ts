@@ -25,6 +25,7 @@ const wallet = (judged: string) =>
 const inFlight = `pitboss_http_in_flight{${pod('gateway')}}`
 const forged = `pitboss_calls_without_good_token_total{${pod('rounds')},reason="missing"}`
 const receipts = (state: string) => `pitboss_rounds_receipts_total{${pod('rounds')},state="${state}"}`
+const returnAlarms = `pitboss_return_alarms{${pod('rounds')}}`
 const lag = `nodejs_eventloop_lag_p99_seconds{${pod('rounds')}}`
 const up = `up{job="pitboss/pitboss",${labels},pod="rounds-1"}`
 
@@ -79,6 +80,10 @@ const cases: Readonly<Record<string, { readonly fires: readonly Case[]; readonly
     CallWithoutGoodToken: {
       fires: [['a call is forged', { [forged]: '0x15 1x20' }, '18m']],
       sleeps: [['none is, for an hour', { [forged]: '1x60' }, '60m']],
+    },
+    ReturnsRuledOut: {
+      fires: [['one alarm is open', { [returnAlarms]: '0x10 1x20' }, '14m']],
+      sleeps: [['it was lifted', { [returnAlarms]: '1x10 0x20' }, '14m']],
     },
     NoGateway: {
       fires: [['every gateway is gone', { [fine]: '0+90x10 _x20', [inFlight]: '4x10 _x20' }, '20m']],

@@ -8,6 +8,7 @@ import { movementCommands } from './commands/movement-commands.ts'
 import { operatorCommands, userCommands } from './commands/operator-commands.ts'
 import { playerCommands } from './commands/player-commands.ts'
 import { roundCommands } from './commands/round-commands.ts'
+import { rtpCommands } from './commands/rtp-commands.ts'
 import { sealCommands } from './commands/seal-commands.ts'
 import { statusCommand } from './commands/status-command.ts'
 import { topologyCommands } from './commands/topology-commands.ts'
@@ -29,6 +30,7 @@ for (const add of [
   movementCommands,
   roundCommands,
   playerCommands,
+  rtpCommands,
   auditCommands,
   statusCommand,
   doctorCommand,

@@ -24,6 +24,7 @@ const places = [
   '/free-bets',
   '/reports?group_by=day,game',
   '/games',
+  '/returns',
   '/people',
   '/audit',
   '/business',

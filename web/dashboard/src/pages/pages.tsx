@@ -27,6 +27,7 @@ const loaders: Readonly<Record<string, Loader>> = {
   '/transactions/:transaction_id': () => import('./transaction.tsx'),
   '/player': () => import('./player.tsx'),
   '/fairness': () => import('./fairness.tsx'),
+  '/returns': () => import('./returns.tsx'),
   '/free-bets': () => import('./free-bets.tsx'),
   '/reports': () => import('./reports.tsx'),
   '/games': () => import('./games.tsx'),

@@ -61,11 +61,16 @@ const foundSimulated = {
   'wallet-bridge.event-of-other-amount': 'an event tells of an amount that its movement does not have',
 } as const
 
+/** Mistakes that show in many rounds alone, and that the watch of returns finds. */
+const foundWatched = {
+  'rounds.draw-by-remainder': 'dice are the remainder of 16 bits, so low rolls come more often',
+} as const
+
 /**
  * Mistakes that can be put around the product's own parts, so that chaos and simulation can show that they
  * would notice them. The product knows none of them.
  */
-export const bugs = { ...foundAlive, ...foundSimulated } as const
+export const bugs = { ...foundAlive, ...foundSimulated, ...foundWatched } as const
 
 export type Bug = keyof typeof bugs
 

@@ -7,6 +7,7 @@ import type { RoundsWrap } from '@pitboss/rounds/app'
 import type { HasBug } from './bugs.ts'
 import { transition } from '@pitboss/rounds/rules/transition'
 import { busWith } from './bus-bugs.ts'
+import { catalogueWith } from './draw-bugs.ts'
 import {
   commitmentsWith,
   grantsWith,
@@ -26,6 +27,7 @@ export function roundsWith(has: HasBug): RoundsWrap {
     refusals: (store) => refusalsWith(store, has),
     reports: (store) => reportsWith(store, has),
     rules: rulesWith(has),
+    catalogue: (catalogue) => catalogueWith(catalogue, has),
     wallet: (client) => walletWith(client, has),
     bus: (bus: Bus) => busWith(bus, has),
     placeTransaction: (place, wallet) => placeTransactionWith(place, wallet, has),

@@ -8,6 +8,7 @@ const usage = `Usage: npm run --silent returns -- [--installations N] [--rounds 
   --installations N   how many fair installations (default 1000)
   --rounds N          rounds of each (default 1000000)
   --wrong N           how many installations with each error (default 40)
+  --long N            rounds of the three that are also stopped in the middle and gone on with (default 10000000)
 
 Simulates installations whose returns are watched after each round: how often a fair one raises an alarm, and after how many
 rounds an error is noticed. Exit code 1 when fair ones raise more alarms than the error budget allows, or an error stays unseen.
@@ -18,17 +19,31 @@ const { values } = parseArgs({
     installations: { type: 'string', default: '1000' },
     rounds: { type: 'string', default: '1000000' },
     wrong: { type: 'string', default: '40' },
+    long: { type: 'string', default: '10000000' },
   },
 })
-const [installations, rounds, wrong] = [values.installations, values.rounds, values.wrong].map(Number)
-const readable = [installations, rounds, wrong].every(
-  (count) => Number.isSafeInteger(count) && Number(count) > 0,
-)
+const counts = [values.installations, values.rounds, values.wrong, values.long].map(Number)
+const [installations = 0, rounds = 0, wrong = 0, long = 0] = counts
+const readable = counts.every((count) => Number.isSafeInteger(count) && Number(count) > 0)
 if (values.help || !readable) {
   process.stdout.write(usage)
   process.exit(values.help ? 0 : 2)
 }
-process.exitCode = main(Number(installations), Number(rounds), Number(wrong)) ? 0 : 1
+process.exitCode = main(installations, rounds, wrong) && survivesRestart(long) ? 0 : 1
+
+/** Prints what long installations come to, whole and gone on with from what was stored; false when that differs. */
+function survivesRestart(rounds: number): boolean {
+  return [0, -0.5, 0.5].every((points) => {
+    const whole = watchInstallation(rounds, 7, { points, pushed: 0 })
+    const halves = watchInstallation(rounds, 7, { points, pushed: 0 }, Math.floor(rounds / 2))
+    const isSame = whole.streams === halves.streams && whole.firstAt === halves.firstAt
+    const verdict = whole.firstAt === null ? 'no alarm' : `alarm after ${whole.firstAt} rounds`
+    say(
+      `${points} points, ${rounds} rounds: ${verdict}; stored and gone on with in the middle: ${isSame ? 'the same to the last digit' : 'DIFFERENT'}`,
+    )
+    return isSame
+  })
+}
 
 function main(installations: number, rounds: number, wrong: number): boolean {
   const everyMs = 5000
@@ -50,8 +65,8 @@ function main(installations: number, rounds: number, wrong: number): boolean {
 
 /** Prints when an error of the first bet was noticed; false when it was not each time. */
 function sayNoticed(points: number, wrong: number): boolean {
-  const { chance, rtp, every } = watchedBet
-  const expected = noticedWithin(chance, chance * (1 + points / 100 / rtp), alarmAt(1, errorBudget))
+  const { chance, rtp, every, budget } = watchedBet
+  const expected = noticedWithin(chance, chance * (1 + points / 100 / rtp), alarmAt(1, budget))
   const bets: number[] = []
   for (let seed = 1; seed <= wrong; seed++) {
     const { firstAt } = watchInstallation(4 * expected * every, seed, { points, pushed: 0 })

@@ -1,9 +1,14 @@
+import { catalogueWith } from '@pitboss/bugs/draw-bugs'
+import { createCatalogue } from '@pitboss/rounds/rules/catalogue'
 import t from 'tap'
 import { watchInstallation } from '../src/returns/watch-installation.ts'
+import { watchDice } from '../src/returns/watch-wrong-draw.ts'
+
+t.setTimeout(180_000)
 
 t.test('of many fair installations hardly one raises an alarm', async (t) => {
   let alarmed = 0
-  for (let seed = 1; seed <= 100; seed++) if (watchInstallation(20_000, seed).alarms > 0) alarmed += 1
+  for (let seed = 1; seed <= 100; seed++) if (watchInstallation(10_000, seed).alarms > 0) alarmed += 1
   t.ok(alarmed <= 4, `${alarmed} of 100; the error budget is 1 in 100`)
 })
 
@@ -14,3 +19,20 @@ t.test(
     t.not(watchInstallation(200_000, 1, { points: 0, pushed: 0.02 }).firstAt, null)
   },
 )
+
+t.test('a restart in the middle changes no count, no score and no verdict', async (t) => {
+  for (const points of [0, 5]) {
+    const whole = watchInstallation(200_000, 3, { points, pushed: 0 })
+    const restarted = watchInstallation(200_000, 3, { points, pushed: 0 }, 90_001)
+    t.strictSame(restarted, whole, `${points} points: ${whole.alarms} alarms`)
+  }
+})
+
+t.test('dice that are drawn as a remainder are found, and fair ones are not', async (t) => {
+  const fair = createCatalogue()
+  const wrong = catalogueWith(fair, (bug) => bug === 'rounds.draw-by-remainder')
+  const rounds = 12_000
+  t.strictSame(watchDice(fair, rounds), { 'chance 99/200': null, draws: null })
+  for (const [shape, rounds] of Object.entries(watchDice(wrong, 12_000)))
+    t.ok(rounds !== null, `${shape}: after ${rounds} rounds`)
+})

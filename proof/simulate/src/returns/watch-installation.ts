@@ -1,13 +1,23 @@
-import { addOutcome, alarmAt, type Evidence, noEvidence } from '@pitboss/fairness/returns/evidence'
-import { errorBudget } from '@pitboss/fairness/returns/return-watch'
+import { newStream } from '@pitboss/fairness/returns/return-watch'
+import {
+  foldStep,
+  type KeptStream,
+  type StreamPlace,
+  type StreamStep,
+  streamBudget,
+  streamKey,
+} from '@pitboss/rounds/rules/watched-streams'
+import { numbers } from './numbers.ts'
 
 /** Bets that players of a simulated installation make by turns, in the order in which they are met. */
 const chances = [0.495, 0.25, 0.88, 0.099]
 const rtp = 0.99
 const parts = 20
+const accounts = 2
+const at = new Date(0)
 
-/** The bet whose return can be wrong; every so many rounds are of it. */
-export const watchedBet = { chance: 0.495, rtp, every: chances.length } as const
+/** The bet whose return can be wrong; every so many rounds are of it, in all accounts together. */
+export const watchedBet = { chance: 0.495, rtp, every: chances.length, budget: streamBudget } as const
 
 export type Wrong = {
   /** Points of return by which the first bet pays too much, or below zero too little. */
@@ -17,62 +27,98 @@ export type Wrong = {
 }
 
 export type Watched = {
-  readonly alarms: number /** Rounds until the first alarm; null for none. */
+  readonly alarms: number
+  /** Rounds until the first alarm; null for none. */
   readonly firstAt: number | null
+  /** Every stream as it stands, as JSON. */
+  readonly streams: string
 }
 
 /**
- * One installation of `rounds` rounds under watch from its first round on, looked at after each. Its streams
- * are four bets and the draws.
+ * One installation of `rounds` rounds under watch from its first round on, looked at after each, by the rules of
+ * the service: four bets and the draws, of the whole installation and of each of two accounts.
  * @param seed the same gives the same installation
+ * @param restartAt the round after which everything is written down, forgotten and read again; null for never
  */
 export function watchInstallation(
   rounds: number,
   seed: number,
   { points, pushed }: Wrong = { points: 0, pushed: 0 },
+  restartAt: number | null = null,
 ): Watched {
   const next = numbers(seed)
-  const streams = chances.map((chance, at) => ({
-    actual: at === 0 ? (chance * (rtp + points / 100)) / rtp : chance,
-    fair: [chance, 1 - chance],
-    evidence: noEvidence(2),
-    threshold: alarmAt(at + 1, errorBudget),
-    alarmed: false,
-  }))
-  let draws = noEvidence(parts)
-  const drawsAlarm = { threshold: alarmAt(chances.length + 1, errorBudget), alarmed: false }
+  const positions = { installation: 0, account: 0 }
+  const steps = stepTable()
+  let streams = new Map<string, KeptStream>()
   let alarms = 0
   let firstAt: number | null = null
-  const judge = (evidence: Evidence, stream: { threshold: number; alarmed: boolean }, round: number) => {
-    if (stream.alarmed || evidence.log < stream.threshold) return
-    stream.alarmed = true
+  const count = (step: StreamStep, key: string, round: number) => {
+    const kept = streams.get(key) ?? begin(step, ++positions[step.share])
+    const after = foldStep(kept, step, at)
+    streams.set(key, after)
+    if (kept.alarmedAt !== null || after.alarmedAt === null) return
     alarms += 1
     firstAt ??= round
   }
   for (let round = 1; round <= rounds; round++) {
-    const stream = streams[round % streams.length]
-    if (stream === undefined) throw new Error('an installation has streams')
-    const outcome = next() < stream.actual ? 0 : 1
-    stream.evidence = addOutcome(stream.evidence, outcome, stream.fair[outcome] ?? 0)
-    judge(stream.evidence, stream, round)
-    draws = addOutcome(draws, next() < pushed ? 0 : Math.floor(next() * parts), 1 / parts)
-    judge(draws, drawsAlarm, round)
+    const bet = round % chances.length
+    const account = Math.floor(round / chances.length) % accounts
+    const chance = chances[bet] ?? 0
+    const won = next() < (bet === 0 ? (chance * (rtp + points / 100)) / rtp : chance)
+    const part = next() < pushed ? 0 : Math.floor(next() * parts)
+    for (const { step, key } of steps.bets[bet]?.[account]?.[won ? 0 : 1] ?? []) count(step, key, round)
+    for (const { step, key } of steps.draws[account]?.[part] ?? []) count(step, key, round)
+    if (round === restartAt) streams = new Map(Object.entries(readAgain(streams)))
   }
-  return { alarms, firstAt }
+  return { alarms, firstAt, streams: JSON.stringify([...streams].map(written)) }
 }
 
-/** A repeatable source of numbers from 0 to below 1 (sfc32). */
-function numbers(seed: number): () => number {
-  let [a, b, c, count] = [seed | 0, 0x9e3779b9 | 0, 0x243f6a88 | 0, 1]
-  const next = () => {
-    const sum = (((a + b) | 0) + count) | 0
-    count = (count + 1) | 0
-    a = b ^ (b >>> 9)
-    b = (c + (c << 3)) | 0
-    c = ((c << 21) | (c >>> 11)) + sum
-    c |= 0
-    return (sum >>> 0) / 2 ** 32
+type Keyed = { readonly step: StreamStep; readonly key: string }
+
+/** Every step that can come, made once: of the installation and of an account. */
+function stepTable() {
+  const both = (account: number, outcome: Pick<StreamStep, 'shape' | 'win' | 'outcomes' | 'outcome'>) => {
+    const place = { game: 'dice', rules: '1' }
+    const common: StreamPlace = { ...place, ...outcome, share: 'installation', scope: '*', currency: null }
+    const own: StreamPlace = { ...place, ...outcome, share: 'account', scope: `${account}`, currency: 'EUR' }
+    return [common, own].map((one): Keyed => {
+      const step = { ...outcome, ...one, staked: 0n, paid: 0n }
+      return { step, key: streamKey(step) }
+    })
   }
-  for (let warm = 0; warm < 12; warm++) next()
-  return next
+  const each = <Result>(count: number, make: (at: number) => Result) =>
+    Array.from({ length: count }, (_, number) => make(number))
+  const bets = chances.map((chance) =>
+    each(accounts, (account) =>
+      each(2, (outcome) =>
+        both(account, { shape: `chance ${chance}`, win: { chance, rtp }, outcomes: 2, outcome }),
+      ),
+    ),
+  )
+  const draws = each(accounts, (account) =>
+    each(parts, (outcome) => both(account, { shape: 'draws', win: null, outcomes: parts, outcome })),
+  )
+  return { bets, draws }
+}
+
+function begin(step: StreamStep, position: number): KeptStream {
+  return { ...newStream(step, position, streamBudget), staked: 0n, paid: 0n, points: [], crossing: null }
+}
+
+/** The streams after they were written as JSON and read again, as by a process that starts. */
+function readAgain(streams: ReadonlyMap<string, KeptStream>): Record<string, KeptStream> {
+  const text = JSON.stringify(Object.fromEntries([...streams].map(written)))
+  const read: Record<string, KeptStream> = JSON.parse(text)
+  return Object.fromEntries(
+    Object.entries(read).map(([key, { points, ...kept }]) => [
+      key,
+      { ...kept, staked: 0n, paid: 0n, points: points.map((point) => ({ ...point, at })) },
+    ]),
+  )
+}
+
+function written([key, { evidence, position, alarmedAt, points, ...kept }]: [string, KeptStream]) {
+  const { game, shape, budget, win, crossing } = kept
+  const fields = { game, shape, position, budget, win, evidence, alarmedAt, crossing, points }
+  return [key, fields] as const
 }

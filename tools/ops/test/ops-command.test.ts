@@ -64,6 +64,7 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
         ...['--from', '2026-11-20', '--to', '2026-11-21'],
       ],
       ['round', 'reopened', '--operator', 'nobody'],
+      ['rtp', 'list', '--operator', 'nobody'],
       ['round', 'reopened', '--operator', demo.operator_id, '--heal'],
       ['operator', 'list', '--data-dir', join(stack.dataDir, 'nowhere')],
     ]
@@ -84,6 +85,7 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
       ['round', 'show', 'rnd_00000000000000000000000000'],
       ['round', 'why', 'rnd_00000000000000000000000000'],
       ['movement', 'why', 'txn_00000000000000000000000000'],
+      ['rtp', 'lift', 'ral_00000000000000000000000000'],
     ]
     await Promise.all(
       refused.map(async (flags) => {
@@ -98,6 +100,32 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
         })
       }),
     )
+  })
+
+  const returns = t.test('returns under watch are listed, drawn and exported', side, async (t) => {
+    const operator = await createOperatorClient(demo)
+    const player = await operator.openSession({ player_id: 'watched', game: 'dice', currency: 'USD' })
+    const bet = { target: '49.50', direction: 'under' }
+    for (let round = 0; round < 25; round++) await player.call('POST', '/game/rounds', { stake: '1.00', bet })
+    const where = ['--environment', 'SANDBOX']
+    const even = async () => {
+      const streams = await many('rtp', 'list', ...where)
+      return streams.find(({ shape, trials }) => shape === 'chance 99/200' && Number(trials) >= 25) ?? null
+    }
+    const all = await waitFor(even, { what: 'the watch to have the rounds' })
+    t.match(all, { operator_id: null, currency: null, game: 'dice', expected: '0.990000' })
+    const [own] = await many('rtp', 'list', ...where, '--operator', demo.operator_id)
+    t.match(own, { operator_id: demo.operator_id, currency: 'USD' })
+    const svg = join(stack.dataDir, 'returns.svg')
+    const shown = await run('rtp', 'show', 'dice', ...where, '--svg', svg)
+    t.match(shown.stdout, /chance 99\/200: 2[5-9] trials.*would notice a 1-point error within [0-9]+ trials/)
+    t.match(readFileSync(svg, 'utf8'), /<svg[^]*dice, chance 99\/200/)
+    const [columns = '', ...rows] = (await run('rtp', 'export', ...where, '--format', 'csv')).stdout.split(
+      '\n',
+    )
+    t.ok(columns.split(',').includes('operator_id'), columns)
+    t.ok(rows.some((row) => row.includes('"chance 99/200"')))
+    t.match(await run('rtp', 'alarms'), { code: 0, stdout: 'nothing\n' })
   })
 
   const nobody = t.test('a stack that does not run is said to be so at once', side, async (t) => {
@@ -308,7 +336,7 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
     )
   })
 
-  await Promise.all([usage, refusal, nobody, operators, switches, consumers])
+  await Promise.all([usage, refusal, returns, nobody, operators, switches, consumers])
 
   await t.test(
     'status shows the services; the audit log shows what was done and why',

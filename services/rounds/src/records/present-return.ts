@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { OpsReturnStream, ReturnAlarm, ReturnStream } from '@pitboss/contracts/objects/returns'
 import { type Stream, viewOf } from '@pitboss/fairness/returns/return-watch'
 import { formatAmount } from '@pitboss/money/amount'
-import { type Point, thresholdOf } from '../rules/watched-streams.ts'
-import { type AlarmDocument, decodeStream, type StreamDocument } from '../storage/return-document.ts'
+import { keptStream, type Point, thresholdOf } from '../rules/watched-streams.ts'
+import type { AlarmDocument, StreamDocument } from '../storage/return-document.ts'
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const idCharacters = 26
@@ -11,7 +11,7 @@ const [sharePlaces, evidencePlaces, scorePlaces] = [6, 4, 4]
 
 /** The public record of a stream. Source: docs/contract.md, section 11, "Returns". */
 export function presentReturn(document: StreamDocument): ReturnStream {
-  const kept = decodeStream(document)
+  const kept = keptStream(document)
   const view = viewOf(kept)
   const { currency } = document
   const isPaid = currency !== null && kept.staked > 0n
@@ -65,7 +65,7 @@ export function presentAlarm(alarm: AlarmDocument): ReturnAlarm {
     raised_at: alarm.raisedAt.toISOString(),
     rule: alarm.rule,
     score: (crossing?.log ?? stream.log).toFixed(scorePlaces),
-    threshold: thresholdOf(decodeStream(stream)).toFixed(scorePlaces),
+    threshold: thresholdOf(keptStream(stream)).toFixed(scorePlaces),
     position: stream.position,
     counts: [...(crossing?.counts ?? stream.counts)],
     stream: presentOpsReturn(stream),

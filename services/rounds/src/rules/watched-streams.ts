@@ -103,6 +103,30 @@ export type KeptStream = Stream & {
   readonly crossing: Crossing | null
 }
 
+/** A stream as it is stored: money is minor units as text. */
+export type StoredStream = Pick<
+  KeptStream,
+  'game' | 'shape' | 'position' | 'win' | 'points' | 'alarmedAt' | 'crossing'
+> & {
+  readonly counts: readonly number[]
+  readonly log: number
+  readonly staked: string
+  readonly paid: string
+}
+
+/** The stream that is stored. */
+export function keptStream({ counts, log, staked, paid, ...stored }: StoredStream): KeptStream {
+  const { game, shape, position, win, points, alarmedAt, crossing } = stored
+  const total = counts.reduce((sum, count) => sum + count, 0)
+  return {
+    ...{ game, shape, position, win, points, alarmedAt, crossing },
+    budget: streamBudget,
+    evidence: { counts, total, log },
+    staked: BigInt(staked),
+    paid: BigInt(paid),
+  }
+}
+
 /** The stream after one more step. @param at the time of the fact */
 export function foldStep(kept: KeptStream, { outcome, staked, paid }: StreamStep, at: Date): KeptStream {
   const after = addToStream(kept, outcome)

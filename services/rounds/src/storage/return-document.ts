@@ -1,32 +1,34 @@
 import type { WithAudit } from '@pitboss/storage/audit-outbox'
-import type { KeptStream, Point, StreamPlace, StreamStep } from '../rules/watched-streams.ts'
-import { streamBudget, streamKey } from '../rules/watched-streams.ts'
+import {
+  type KeptStream,
+  type StoredStream,
+  type StreamPlace,
+  type StreamStep,
+  streamKey,
+} from '../rules/watched-streams.ts'
 
 /**
  * A stream of the watch. `applied` names the facts that are counted here and still wait with their rounds.
  * Money is minor units as text.
  */
-export type StreamDocument = StreamPlace & {
-  _id: string
-  version: number
-  /** Its number among the streams of its order, from 1 on: an index makes it unique. */
-  position: number
-  /** How often it began: once, and once more whenever an alarm was lifted. */
-  generation: number
-  win: { readonly chance: number; readonly rtp: number } | null
-  counts: readonly number[]
-  log: number
-  staked: string
-  paid: string
-  points: readonly Point[]
-  alarmedAt: number | null
-  crossing: KeptStream['crossing']
-  /** When the alarm was stored, until somebody has been told of it. */
-  alarmDueAt: Date | null
-  startedAt: Date
-  updatedAt: Date
-  applied: readonly string[]
-}
+export type StreamDocument = Omit<StoredStream, 'counts' | 'log' | 'staked' | 'paid'> &
+  StreamPlace & {
+    _id: string
+    version: number
+    /** Its number among the streams of its order, from 1 on: an index makes it unique. */
+    position: number
+    /** How often it began: once, and once more whenever an alarm was lifted. */
+    generation: number
+    counts: readonly number[]
+    log: number
+    staked: string
+    paid: string
+    /** When the alarm was stored, until somebody has been told of it. */
+    alarmDueAt: Date | null
+    startedAt: Date
+    updatedAt: Date
+    applied: readonly string[]
+  }
 
 /** An alarm: the stream as it was, and what became of it. It stays for ever. */
 export type AlarmDocument = WithAudit & {
@@ -64,18 +66,6 @@ export function emptied(outcomes: number, at: Date) {
     ...{ staked: '0', paid: '0', points: [] },
     ...{ alarmedAt: null, crossing: null, alarmDueAt: null },
     ...{ startedAt: at, updatedAt: at },
-  }
-}
-
-export function decodeStream(document: StreamDocument): KeptStream {
-  const { game, shape, position, win, counts, log, staked, paid, points, alarmedAt, crossing } = document
-  const total = counts.reduce((sum, count) => sum + count, 0)
-  return {
-    ...{ game, shape, position, win, points, alarmedAt, crossing },
-    budget: streamBudget,
-    evidence: { counts, total, log },
-    staked: BigInt(staked),
-    paid: BigInt(paid),
   }
 }
 

@@ -1,8 +1,15 @@
 import { isOnlyDuplicates } from '@pitboss/storage/create-once'
 import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb'
 import type { Catalogue } from '../rules/catalogue.ts'
-import { foldStep, type Share, type StreamStep, stepsOf, streamKey } from '../rules/watched-streams.ts'
-import { decodeStream, encodeStream, newStreamDocument, type StreamDocument } from './return-document.ts'
+import {
+  foldStep,
+  keptStream,
+  type Share,
+  type StreamStep,
+  stepsOf,
+  streamKey,
+} from '../rules/watched-streams.ts'
+import { encodeStream, newStreamDocument, type StreamDocument } from './return-document.ts'
 import type { RoundDocument } from './round-document.ts'
 import { createWaitingFacts } from './waiting-facts.ts'
 
@@ -121,7 +128,7 @@ function writeOf(
   fresh: readonly FactSteps[],
   waiting: ReadonlySet<string>,
 ): AnyBulkWriteOperation<StreamDocument> {
-  let kept = decodeStream(stream)
+  let kept = keptStream(stream)
   for (const { steps, at } of fresh) for (const step of steps) kept = foldStep(kept, step, at)
   const latest = fresh.reduce((last, { at }) => (at > last ? at : last), stream.updatedAt)
   const crosses = stream.alarmedAt === null && kept.alarmedAt !== null

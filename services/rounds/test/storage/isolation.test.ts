@@ -320,7 +320,7 @@ await holdIsolation(t, {
     ],
     ...['pendingFacts', 'groupByUnit', 'placeOf', 'withFacts'],
     ...['createReturnsFold', 'createWaitingFacts', 'lastPosition'],
-    ...['decodeStream', 'emptied', 'encodeStream', 'newStreamDocument'],
+    ...['emptied', 'encodeStream', 'newStreamDocument'],
   ],
 })
 

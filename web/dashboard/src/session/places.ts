@@ -38,7 +38,7 @@ export const places: readonly { readonly group: string; readonly places: readonl
     places: [
       { title: 'Reports', href: '/reports', key: 'y' },
       { title: 'Games', href: '/games', key: 'g' },
-      { title: 'Returns', href: '/returns', key: 'n' },
+      { title: 'Returns', href: '/returns', key: 'i' },
     ],
   },
   {

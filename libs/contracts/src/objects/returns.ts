@@ -8,7 +8,7 @@ const share = z.string().regex(/^[0-9]+\.[0-9]{6}$/, 'must be a decimal string w
 
 const point = z.strictObject({
   at: instant,
-  trials: z.int(),
+  trials: z.int().min(0),
   /** Null for draws, as the two others. */
   seen: share.nullable(),
   low: share.nullable(),
@@ -27,7 +27,7 @@ export const returnStreamSchema = z.strictObject({
   game_version: z.string(),
   /** "chance 99/200", "tile 1 beside 3 mines" or "draws". */
   shape: z.string().max(128),
-  trials: z.int(),
+  trials: z.int().min(0),
   /** The return of the game as designed. Null for draws, as the six that follow. */
   expected: share.nullable(),
   seen: share.nullable(),
@@ -35,13 +35,13 @@ export const returnStreamSchema = z.strictObject({
   low: share.nullable(),
   high: share.nullable(),
   /** Trials within which an error of one point shows. */
-  point_noticed_within: z.int().nullable(),
+  point_noticed_within: z.int().min(0).nullable(),
   /** Sums of this account's money; null also for tiles. */
   stakes: amount.nullable(),
   payouts: amount.nullable(),
   evidence: z.string(),
   /** Null while nothing is wrong. */
-  alarm: z.strictObject({ at: instant, trials: z.int() }).nullable(),
+  alarm: z.strictObject({ at: instant, trials: z.int().min(0) }).nullable(),
   since: instant,
   updated_at: instant,
   /** How it stood earlier, at growing distances. */
@@ -64,8 +64,8 @@ export const returnAlarmSchema = z.strictObject({
   score: z.string(),
   threshold: z.string(),
   /** The number of the stream among those that share the error budget. */
-  position: z.int(),
-  counts: z.array(z.int()),
+  position: z.int().min(1),
+  counts: z.array(z.int().min(0)),
   stream: opsReturnStreamSchema,
   lifted_at: instant.nullable(),
   lifted_by: z.string().nullable(),

@@ -14,6 +14,7 @@ const own = [
   'auth.v1.principal.resolve',
   'auth.v1.request-log.append',
   'auth.v1.token.mint',
+  'rounds.v1.receipt.of-round',
   'wallet.v1.callback.receive',
   'wallet.v1.reconciliation.compare',
   'wallet.v1.reconciliation.ours',

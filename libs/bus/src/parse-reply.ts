@@ -6,8 +6,8 @@ import { decodeJson } from './wire.ts'
 type Issue = z.core.$ZodIssue
 
 /**
- * The reply of a call as the caller's build knows it. A newer callee may say more: fields that the schema does
- * not know are left out (docs/versioning.md). Requests stay strict.
+ * The reply of a call as the caller's build knows it. A newer callee may say more: fields that the schema
+ * does not know are left out (docs/versioning.md). Requests stay strict.
  * @throws ServiceError INTERNAL_ERROR for anything else that does not fit; its cause names the fields.
  */
 export function parseReply<Request, Reply>(call: Call<Request, Reply>, data: Uint8Array): Reply {

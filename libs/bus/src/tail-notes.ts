@@ -38,8 +38,8 @@ export function encodeWatch(tokens: readonly string[]): Uint8Array {
 
 export type TailNotes = {
   /**
-   * Tells of a record, if the account is followed. Never waits, never throws: a note is worth less than the work
-   * that it tells of. @param render makes the record as its list shows it
+   * Tells of a record, if the account is followed. Never waits, never throws: a note is worth less than the
+   * work that it tells of. @param render makes the record as its list shows it
    */
   tell(scope: Scope, kind: TailKind, render: () => unknown): void
   stop(): void

@@ -1,4 +1,6 @@
-/** How many deliveries of an endpoint may be in flight at the same time. Source: docs/contract.md, section 7. */
+/**
+ * How many deliveries of an endpoint may be in flight at the same time. Source: docs/contract.md, section 7.
+ */
 
 /** `successes` at this pace; so many as it is wide make it twice as wide. */
 export type Pace = { readonly inFlight: number; readonly successes: number }

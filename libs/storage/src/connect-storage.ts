@@ -91,7 +91,10 @@ export async function connectStorage({
     if (agrees() !== said) logger[said ? 'error' : 'info']({ clock_ahead_ms: aheadMs }, 'clock.compared')
     said = agrees()
   }
-  /** The two clocks of one machine are read one after the other, so below a few milliseconds nothing has jumped. */
+  /**
+   * The two clocks of one machine are read one after the other, so below a few milliseconds nothing has
+   * jumped.
+   */
   const jumpedMs = () => {
     const ms = startedAtMs() - compared.startedAtMs
     return Math.abs(ms) < leastJumpMs ? 0 : Math.round(ms)

@@ -8,9 +8,9 @@ export type FieldChanges = {
 
 /**
  * The update that makes a document with the fields `before` one with the fields `after`: it sets those that
- * are new or differ, whole, and removes those that `after` lacks. An undefined field is one that is not there,
- * and the order of an object's fields does not count. Values of other kinds than plain data and dates count as
- * different, since a needless write is harmless and a missing one is not. Source: ours.
+ * are new or differ, whole, and removes those that `after` lacks. An undefined field is one that is not
+ * there, and the order of an object's fields does not count. Values of other kinds than plain data and dates
+ * count as different, since a needless write is harmless and a missing one is not. Source: ours.
  * @throws RangeError for a changed field whose name is a path or an operator to the database
  */
 export function fieldChanges(before: Fields, after: Fields): FieldChanges {

@@ -7,7 +7,8 @@ import { createLeaseHolder, type Lease } from './lease.ts'
 
 /**
  * How old a minute is when it is final. A record bears the time at which its write was made up; the driver's
- * waits and its one repeat end within 60 s of that, and clocks of processes are at most 2 s from the database's.
+ * waits and its one repeat end within 60 s of that, and clocks of processes are at most 2 s from the
+ * database's.
  */
 export const settledAfterMs = 90_000
 /** Minutes made final in one run, after a standstill. */
@@ -25,8 +26,8 @@ export type ReadFacts = (from: Date) => AsyncIterable<FigureFact>
 
 /**
  * Counts anew, from the records themselves, every minute that is not final yet, and writes each as a value.
- * A run that dies, a run beside another one and a second run therefore all end with the same figures. A minute
- * without a fact is not written.
+ * A run that dies, a run beside another one and a second run therefore all end with the same figures. A
+ * minute without a fact is not written.
  * @returns true when more minutes can be made final at once
  */
 export function createFoldFigures({

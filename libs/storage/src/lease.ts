@@ -10,8 +10,9 @@ type LeaseDocument = { _id: string; owner: string; expiresAt: Date; token: numbe
 export const leaseIndexes: Readonly<Record<'leases', readonly IndexDeclaration[]>> = { leases: [] }
 
 /**
- * A named lease: at most one owner at a time, as long as clocks agree to within the time to live. A process whose
- * clock is wrong holds none: it would take those of others as run out, and its own would never run out for them.
+ * A named lease: at most one owner at a time, as long as clocks agree to within the time to live. A process
+ * whose clock is wrong holds none: it would take those of others as run out, and its own would never run out
+ * for them.
  */
 export type Lease = {
   /**

@@ -7,7 +7,10 @@ import type { HasBug } from './bugs.ts'
 
 const [rolls, twoBytes] = [10_000, 65_536]
 
-/** The games of the product; dice may draw the remainder of 16 bits, so that rolls below 55.36 come more often. */
+/**
+ * The games of the product; dice may draw the remainder of 16 bits, so that rolls below 55.36 come more
+ * often.
+ */
 export function catalogueWith(catalogue: Catalogue, has: HasBug): Catalogue {
   if (!has('rounds.draw-by-remainder')) return catalogue
   return createCatalogue(catalogue.entries.map(({ game }) => (game.slug === dice.slug ? byRemainder : game)))

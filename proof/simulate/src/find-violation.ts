@@ -2,8 +2,8 @@ import { simulate } from './simulate.ts'
 import type { Mistake } from './world.ts'
 
 /**
- * Searches seeds 1 to `seedsMax`, from `beginsAt` on and round again, for a run in which the mistake breaks an
- * invariant and the product does not: what the product itself does wrong is no proof that the mistake is
+ * Searches seeds 1 to `seedsMax`, from `beginsAt` on and round again, for a run in which the mistake breaks
+ * an invariant and the product does not: what the product itself does wrong is no proof that the mistake is
  * noticed. Null when no seed shows it. Source: ours.
  */
 export async function findViolation({

@@ -31,7 +31,10 @@ if (values.help || !readable) {
 }
 process.exitCode = main(installations, rounds, wrong) && survivesRestart(long) ? 0 : 1
 
-/** Prints what long installations come to, whole and gone on with from what was stored; false when that differs. */
+/**
+ * Prints what long installations come to, whole and gone on with from what was stored; false when that
+ * differs.
+ */
 function survivesRestart(rounds: number): boolean {
   return [0, -0.5, 0.5].every((points) => {
     const whole = watchInstallation(rounds, 7, { points, pushed: 0 })

@@ -62,8 +62,8 @@ export function withChangeFlags(command: Command): Command {
 }
 
 /**
- * Refuses a verb without `--reason` as wrong usage, before anything is connected. `when` may spare some uses of
- * it.
+ * Refuses a verb without `--reason` as wrong usage, before anything is connected. `when` may spare some uses
+ * of it.
  */
 export function needsReason<Verb extends Command>(
   command: Verb,

@@ -44,7 +44,9 @@ export const opsMovementsOfRound = defineCall('wallet.v1.ops.movements-of-round'
     data: z.array(z.strictObject({ movement: opsMovement, attempts: z.array(movementAttemptSchema) })),
   }),
 })
-/** Movements of one player, newest first. `next` is the `before` of the following page; null after the last. */
+/**
+ * Movements of one player, newest first. `next` is the `before` of the following page; null after the last.
+ */
 export const opsPlayerMovements = defineCall('wallet.v1.ops.player-movements', {
   callers: ['ops'],
   request: z.strictObject({ scope: scopeSchema, playerId, before: z.string().max(64).nullable() }),

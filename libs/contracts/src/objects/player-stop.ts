@@ -33,7 +33,10 @@ export const stopSchema = z.strictObject({
   lift_reason: reason.nullable(),
   /** When no round that the service drives was left open; null before. */
   rounds_ended_at: instant.nullable(),
-  /** The last round for which a stake was taken, or a free bet used. Null before `rounds_ended_at`, and for none. */
+  /**
+   * The last round for which a stake was taken, or a free bet used. Null before `rounds_ended_at`, and for
+   * none.
+   */
   last_bet: z
     .strictObject({
       round_id: roundId,

@@ -18,7 +18,10 @@ export type Game = {
   /** Public name in paths and records, such as "dice". */
   readonly slug: string
   readonly name: string
-  /** Version of the rules: whoever changes what a bet wins, or how often, raises it. The watch counts each apart. */
+  /**
+   * Version of the rules: whoever changes what a bet wins, or how often, raises it. The watch counts each
+   * apart.
+   */
   readonly version: string
   /** True when the player acts between the stake and the end (reveal, cash-out). */
   readonly stepwise: boolean

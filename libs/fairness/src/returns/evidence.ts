@@ -1,8 +1,8 @@
 /**
- * Evidence against a known chance, judged at every moment. `log` is the logarithm of a betting score that starts
- * at 1 and, while the chances are right, stays below 1/a for ever with a probability of at least 1 − a (Ville's
- * inequality). The bets are those of Krichevsky and Trofimov: a mixture over all other chances, so both
- * directions count. Chances here are numbers, not money. Source: docs/rtp-watch.md.
+ * Evidence against a known chance, judged at every moment. `log` is the logarithm of a betting score that
+ * starts at 1 and, while the chances are right, stays below 1/a for ever with a probability of at least 1 − a
+ * (Ville's inequality). The bets are those of Krichevsky and Trofimov: a mixture over all other chances, so
+ * both directions count. Chances here are numbers, not money. Source: docs/rtp-watch.md.
  */
 export type Evidence = {
   /** How often each outcome came. */
@@ -39,8 +39,8 @@ export function alarmAt(position: number, budget: number): number {
 }
 
 /**
- * The chances of outcome 0, of two, that the evidence does not rule out at this threshold. While the chance is
- * right it lies inside at every moment at once, but for the share of the error budget.
+ * The chances of outcome 0, of two, that the evidence does not rule out at this threshold. While the chance
+ * is right it lies inside at every moment at once, but for the share of the error budget.
  */
 export function chanceBand(
   { counts, total, log }: Evidence,

@@ -57,8 +57,9 @@ const percent = (share: number, decimals = 1) => `${(share * 100).toFixed(decima
 const leastHalf = 0.02
 
 /**
- * Lays out a bet's picture: the band of returns that are not ruled out, the return that was seen, and the return of the
- * game. Trials grow to the right by factors. A wide band holds whatever is seen; it narrows with play.
+ * Lays out a bet's picture: the band of returns that are not ruled out, the return that was seen, and the
+ * return of the game. Trials grow to the right by factors. A wide band holds whatever is seen; it narrows
+ * with play.
  * @returns null for draws, which have no return, and before the first point
  */
 export function layOutReturn(history: History): ReturnPicture | null {

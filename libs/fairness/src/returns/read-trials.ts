@@ -29,9 +29,10 @@ const rollPattern = /^([0-9]{2})\.([0-9]{2})$/
 const anglePattern = /^([0-9]{3})\.([0-9])$/
 
 /**
- * The chances that a round of ours took, from its record: of a game of one draw one, named by its multiplier's
- * chance; of mines one for each opened tile, whatever the player does next. A round that goes on has those of
- * its tiles so far, the same and in the same order as when it is over. Null for what is no such round.
+ * The chances that a round of ours took, from its record: of a game of one draw one, named by its
+ * multiplier's chance; of mines one for each opened tile, whatever the player does next. A round that goes on
+ * has those of its tiles so far, the same and in the same order as when it is over. Null for what is no such
+ * round.
  * @param find the game of a slug; those of the product by default
  */
 export function readTrials(round: PlayedRound, find = gameBySlug): ReadTrials | null {

@@ -7,8 +7,8 @@ const playMs = 5000
 const awayMs = 60_000
 
 /**
- * A minute in which an engine takes every request and answers none, which is worse for its clients than one that
- * refuses connections.
+ * A minute in which an engine takes every request and answers none, which is worse for its clients than one
+ * that refuses connections.
  */
 function engineAway(what: string, isIts: (process: string) => boolean): Rehearsal {
   return {

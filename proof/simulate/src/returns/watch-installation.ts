@@ -35,8 +35,8 @@ export type Watched = {
 }
 
 /**
- * One installation of `rounds` rounds under watch from its first round on, looked at after each, by the rules of
- * the service: four bets and the draws, of the whole installation and of each of two accounts.
+ * One installation of `rounds` rounds under watch from its first round on, looked at after each, by the rules
+ * of the service: four bets and the draws, of the whole installation and of each of two accounts.
  * @param seed the same gives the same installation
  * @param restartAt the round after which everything is written down, forgotten and read again; null for never
  */

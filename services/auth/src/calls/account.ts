@@ -17,7 +17,8 @@ import {
 import { toPublicAudit } from '../records/audit-view.ts'
 
 /**
- * Settings, brands, saved views, request log and audit log of the account. Source: docs/contract.md, sections 3, 11, 12.
+ * Settings, brands, saved views, request log and audit log of the account. Source: docs/contract.md, sections
+ * 3, 11, 12.
  */
 export function accountCalls(deps: AuthDeps): CallHandler[] {
   const { audits, brands, views } = deps.stores

@@ -19,8 +19,8 @@ export type TailPipe = {
 }
 
 /**
- * The server-sent events of one reader. What he does not take in time is not kept: it is counted, and he is told how
- * many he missed. Source: docs/contract.md, section 3, "Stream".
+ * The server-sent events of one reader. What he does not take in time is not kept: it is counted, and he is
+ * told how many he missed. Source: docs/contract.md, section 3, "Stream".
  */
 export function createTailPipe(): TailPipe {
   let room = recordsPerSecond

@@ -31,8 +31,8 @@ type Followed = { readonly tails: Set<Tail>; readonly unsubscribe: () => void }
 export type Tails = ReturnType<typeof createTails>
 
 /**
- * The open tails of one gateway. A note reaches the tails of its account and environment alone; each tail is judged
- * anew every second as a request would be, so it ends with its token, person, session or role.
+ * The open tails of one gateway. A note reaches the tails of its account and environment alone; each tail is
+ * judged anew every second as a request would be, so it ends with its token, person, session or role.
  */
 export function createTails({
   bus,
@@ -123,7 +123,10 @@ export function createTails({
   }
 
   return {
-    /** @throws ServiceError SERVICE_UNAVAILABLE when the person, the account or the gateway has all its tails open */
+    /**
+     * @throws ServiceError SERVICE_UNAVAILABLE when the person, the account or the gateway has all its tails
+     * open
+     */
     open(request: TailRequest): Readable {
       const { operatorId, actor } = request.identity
       const person = actor.kind === 'user' ? actor.user_id : operatorId

@@ -10,8 +10,8 @@ const refusalSchema = z.object({
 })
 
 /**
- * What an answer told of a refusal, cut to the bounds of the request log; null for what is no error of ours. It
- * never holds more of the request than the names of its fields.
+ * What an answer told of a refusal, cut to the bounds of the request log; null for what is no error of ours.
+ * It never holds more of the request than the names of its fields.
  */
 export function readRefusal(
   json: unknown,

@@ -17,7 +17,9 @@ export function createAnswerRealityCheck({
   players,
   close,
 }: Pick<Parts, 'sessions'> & { players: Pick<PlayerAccess, 'player'>; close: Sessions['close'] }) {
-  /** @throws ServiceError SESSION_NOT_FOUND; CONFLICT without reality checks; SESSION_CLOSED, SESSION_EXPIRED */
+  /**
+   * @throws ServiceError SESSION_NOT_FOUND; CONFLICT without reality checks; SESSION_CLOSED, SESSION_EXPIRED
+   */
   return async function answerRealityCheck(
     caller: Caller,
     choice: 'continue' | 'stop',

@@ -12,9 +12,9 @@ const waitingMax = 1000
 export type CommitAhead = ReturnType<typeof createCommitAhead>
 
 /**
- * Creates the making of commitments behind the answers: when a round has ended, the commitment of the next nonce
- * is made, so that the next stake does not wait for it. What a crash or a failure leaves out is made when it is
- * asked for. Source: ours.
+ * Creates the making of commitments behind the answers: when a round has ended, the commitment of the next
+ * nonce is made, so that the next stake does not wait for it. What a crash or a failure leaves out is made
+ * when it is asked for. Source: ours.
  */
 export function createCommitAhead({
   commitments,

@@ -51,11 +51,12 @@ export function createPlayerLimits({
   }
 
   /**
-   * Sets all limits of a player. Its document is there, and its sessions are marked, before the first limit is:
-   * so with the answer every stake is held against it, and a crash leaves either no limit or one that holds.
-   * Asking for the same again changes nothing.
+   * Sets all limits of a player. Its document is there, and its sessions are marked, before the first limit
+   * is: so with the answer every stake is held against it, and a crash leaves either no limit or one that
+   * holds. Asking for the same again changes nothing.
    * @param by who is audited: the person, or the operator's server
-   * @throws ServiceError VALIDATION_ERROR for an amount, or a limit that is named twice; CURRENCY_NOT_SUPPORTED
+   * @throws ServiceError VALIDATION_ERROR for an amount, or a limit that is named twice;
+   * CURRENCY_NOT_SUPPORTED
    */
   async function put(
     caller: Caller,

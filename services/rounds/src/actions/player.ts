@@ -57,7 +57,8 @@ const freeBetsShownMax = 50
 
 /**
  * Shows a player the session, the game, the balance, the open round, the commitment of the next round, the
- * free bets and, where the jurisdiction wants it in view, what the session has cost. Source: docs/contract.md, section 11, "Play".
+ * free bets and, where the jurisdiction wants it in view, what the session has cost. Source:
+ * docs/contract.md, section 11, "Play".
  * @throws ServiceError SESSION_NOT_FOUND
  */
 export function createShowPlayer({

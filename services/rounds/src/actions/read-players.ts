@@ -113,7 +113,8 @@ export function createReadPlayers({
   }
 
   /**
-   * Each nonce of a player in a game, newest first, without a hole: the one that was shown last, and all below.
+   * Each nonce of a player in a game, newest first, without a hole: the one that was shown last, and all
+   * below.
    * @throws ServiceError GAME_NOT_FOUND, and NOT_FOUND for a player who has neither a nonce nor a session
    */
   async function list(

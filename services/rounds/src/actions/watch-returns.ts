@@ -117,8 +117,8 @@ export function createWatchReturns({
   }
 
   /**
-   * Lifts an alarm: its stream begins anew, and the game that the watch took down comes back unless another open
-   * alarm, or somebody else, keeps it down. Repeating it finishes what a crash left.
+   * Lifts an alarm: its stream begins anew, and the game that the watch took down comes back unless another
+   * open alarm, or somebody else, keeps it down. Repeating it finishes what a crash left.
    * @param keepDown leaves the game as it is
    * @throws ServiceError NOT_FOUND
    */

@@ -1,6 +1,8 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 
-/** The last game start of a player. `startedBy` names the request, so that its repeat never comes too early. */
+/**
+ * The last game start of a player. `startedBy` names the request, so that its repeat never comes too early.
+ */
 export type GameStart = { readonly startedAt: Date; readonly startedBy: string }
 
 /** The last instant of an earlier start that allows a start at `at`. Source: docs/contract.md, section 4. */

@@ -149,9 +149,9 @@ export function factOf(before: RoundState, after: RoundState, completes: boolean
 }
 
 /**
- * The chances that a change took: a draw, or opened tiles. They count as soon as they are stored and not when the round
- * is over: a win whose wallet is silent, or a board that waits for its player, would come later than a loss,
- * and the watch would see losses alone. Source: docs/rtp-watch.md.
+ * The chances that a change took: a draw, or opened tiles. They count as soon as they are stored and not when
+ * the round is over: a win whose wallet is silent, or a board that waits for its player, would come later
+ * than a loss, and the watch would see losses alone. Source: docs/rtp-watch.md.
  */
 function takenTrials(before: RoundState, after: RoundState): TakenTrials | null {
   const [from, to] = [trialCount(before), trialCount(after)]

@@ -9,7 +9,10 @@ export const neverEnds = new Date('9999-12-31T23:59:59.999Z')
  * the longest time budget of a call, twice. Source: ours.
  */
 const lateStakeMs = 10_000
-/** Bounds of the time between two looks at rounds that have not ended: a tenth of the stop's age. Source: ours. */
+/**
+ * Bounds of the time between two looks at rounds that have not ended: a tenth of the stop's age. Source:
+ * ours.
+ */
 const [lookAgainMs, lookAgainMaxMs] = [1000, 60_000]
 
 export type LastBet = {

@@ -10,7 +10,10 @@ import type { PlayedRound } from '@pitboss/fairness/returns/read-trials'
 import type { Catalogue } from './catalogue.ts'
 import type { TakenTrials } from './round.ts'
 
-/** Half of the error budget goes to streams of the whole installation, half to those of accounts. Source: ours. */
+/**
+ * Half of the error budget goes to streams of the whole installation, half to those of accounts. Source:
+ * ours.
+ */
 export const streamBudget = errorBudget / 2
 /** A point of the picture comes after this many times the trials of the point before. */
 const growth = 1.25
@@ -43,7 +46,10 @@ export type WatchedRound = PlayedRound & {
   readonly payout: bigint | null
 }
 
-/** The steps of the chances that a fact of a round names: each goes into a stream of its account and a common one. */
+/**
+ * The steps of the chances that a fact of a round names: each goes into a stream of its account and a common
+ * one.
+ */
 export function stepsOf(
   round: WatchedRound,
   { from, to, rules }: TakenTrials & { readonly rules: string },

@@ -130,8 +130,8 @@ export function createGamesStore({ db }: { db: Db }) {
     },
 
     /**
-     * Takes a game down for an alarm of the watch of returns, which does so once: whoever brings the game back in
-     * between has the last word.
+     * Takes a game down for an alarm of the watch of returns, which does so once: whoever brings the game
+     * back in between has the last word.
      */
     async takeDown(
       slug: string,

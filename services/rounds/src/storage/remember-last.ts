@@ -6,15 +6,15 @@ import type { RoundsStore } from './rounds-store.ts'
 
 const rememberedMax = 10_000
 /**
- * Time for which an end is remembered. Another replica's round makes it old, which the indexes show at the next
- * insert. A database that was set back makes it too new, which nothing shows: so it is short against the time
- * that a restore takes. Source: ours.
+ * Time for which an end is remembered. Another replica's round makes it old, which the indexes show at the
+ * next insert. A database that was set back makes it too new, which nothing shows: so it is short against the
+ * time that a restore takes. Source: ours.
  */
 const rememberedMs = 60_000
 
 /**
- * The same store, which knows the last nonce of sequences whose last round this process has seen to its end: no
- * read before the next round of a player who goes on playing. A finished round is never removed, and the
+ * The same store, which knows the last nonce of sequences whose last round this process has seen to its end:
+ * no read before the next round of a player who goes on playing. A finished round is never removed, and the
  * indexes refuse a nonce that is taken, so a memory that another replica has made old costs one more try.
  * Source: docs/contract.md, section 12, "Rounds and movements".
  */

@@ -29,9 +29,9 @@ type FactSteps = {
 export type FoldReturns = (documents: readonly RoundDocument[]) => Promise<void>
 
 /**
- * Creates the fold of facts into the streams of the watch. As in the reports a fact leaves its round only after
- * every stream has it, a stream is written under its version, and names the facts that it has: so each chance
- * counts once, whichever process dies in between, however many fold.
+ * Creates the fold of facts into the streams of the watch. As in the reports a fact leaves its round only
+ * after every stream has it, a stream is written under its version, and names the facts that it has: so each
+ * chance counts once, whichever process dies in between, however many fold.
  */
 export function createReturnsFold({ db, catalogue }: { db: Db; catalogue: Catalogue }): FoldReturns {
   const rounds = db.collection<RoundDocument>('rounds')
@@ -44,7 +44,8 @@ export function createReturnsFold({ db, catalogue }: { db: Db; catalogue: Catalo
     await meet(byStream)
     for (let losses = 0; losses < fenceLossesMax; losses++) {
       const present = await streams.find({ _id: { $in: [...byStream.keys()] } }).toArray()
-      // Asked after the streams were read: a fact that has left its round since is in a later version of them.
+      // Asked after the streams were read: a fact that has left its round since is in a later version of
+      // them.
       const waiting = await waitingFacts([...byStream.values()].flat(), [
         ...new Set(present.flatMap(({ applied }) => applied)),
       ])

@@ -37,7 +37,10 @@ type Page = { readonly after: string | null; readonly max: number }
 
 export type ReturnsStore = ReturnType<typeof createReturnsStore>
 
-/** Creates the reads of the watch of returns and the store of its alarms. `createReturnsFold` fills the streams. */
+/**
+ * Creates the reads of the watch of returns and the store of its alarms. `createReturnsFold` fills the
+ * streams.
+ */
 export function createReturnsStore({ db }: { db: Db }) {
   const streams = db.collection<StreamDocument>('return_streams')
   const alarms = db.collection<AlarmDocument>('return_alarms')
@@ -111,8 +114,8 @@ export function createReturnsStore({ db }: { db: Db }) {
     },
 
     /**
-     * Begins a stream anew after its alarm was lifted, with a part of the error budget of its own. A stream that
-     * began anew already is left as it is.
+     * Begins a stream anew after its alarm was lifted, with a part of the error budget of its own. A stream
+     * that began anew already is left as it is.
      */
     async restart({ _id, generation, share, counts }: StreamDocument, now: Date): Promise<void> {
       for (let tries = 0; tries < restartsMax; tries++) {

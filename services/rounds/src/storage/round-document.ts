@@ -81,7 +81,9 @@ export type StoredRound = {
   readonly checks: number
   readonly claims: number
   readonly outbox: readonly OutboxEntry[]
-  /** The state as its document holds it, by which a write knows what changes; without it a write sends all. */
+  /**
+   * The state as its document holds it, by which a write knows what changes; without it a write sends all.
+   */
   readonly fields?: RoundFields
 }
 

@@ -14,7 +14,10 @@ export function createSpendsStore({ db }: { db: Db }) {
   const rounds = db.collection<RoundDocument>('rounds')
 
   return {
-    /** What became of the stakes of these rounds, whose number the caller bounds. A round that is gone is missing. */
+    /**
+     * What became of the stakes of these rounds, whose number the caller bounds. A round that is gone is
+     * missing.
+     */
     async charged(scope: Scope, roundIds: readonly string[]): Promise<ChargedRound[]> {
       const found = await rounds
         .find({ _id: { $in: [...roundIds] }, scope: scopeKey(scope) })
@@ -28,8 +31,8 @@ export function createSpendsStore({ db }: { db: Db }) {
     },
 
     /**
-     * Stakes and payouts of the session's rounds that the service drives. The gap between game starts bounds their
-     * number. A free bet has no stake; a round
+     * Stakes and payouts of the session's rounds that the service drives. The gap between game starts bounds
+     * their number. A free bet has no stake; a round
      * that was voided or refused, or whose stake is not certain yet, has neither.
      */
     async of(scope: Scope, sessionId: string): Promise<Spend> {

@@ -8,7 +8,9 @@ export type WaitingFacts = (
   applied: readonly string[],
 ) => Promise<ReadonlySet<string>>
 
-/** Creates the question which facts, of these and of those applied before, their rounds still hold; by ids. */
+/**
+ * Creates the question which facts, of these and of those applied before, their rounds still hold; by ids.
+ */
 export function createWaitingFacts({ rounds }: { rounds: Collection<RoundDocument> }): WaitingFacts {
   return async function waitingFacts(facts, applied) {
     const projection = { facts: 1 }

@@ -5,8 +5,8 @@ import type { Logger } from 'pino'
 const idleMs = 1000
 
 /**
- * Keeps reports and the watch of returns up to date. One replica at a time does so, by a lease that only saves double work: the sums
- * are right without it.
+ * Keeps reports and the watch of returns up to date. One replica at a time does so, by a lease that only
+ * saves double work: the sums are right without it.
  * @param applyFacts counts a batch of waiting facts; answers how many rounds had one
  * @param raise tells of the alarms that the facts were, and acts on them
  */

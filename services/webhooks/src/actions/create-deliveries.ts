@@ -8,9 +8,10 @@ import { createRecoverOrphans } from './settle-attempt.ts'
 
 /*
  * A new delivery whose endpoint is under the lease of this very process needs neither a notification nor a
- * claim of its own. Its runner takes a slot first, so the delivery is inserted already claimed, with the number
- * of its first attempt; and the attempt begins once the lease was seen in the database after the insert. A
- * later holder of the lease therefore finds the delivery, and recovers it when this process has died.
+ * claim of its own. Its runner takes a slot first, so the delivery is inserted already claimed, with the
+ * number of its first attempt; and the attempt begins once the lease was seen in the database after the
+ * insert. A later holder of the lease therefore finds the delivery, and recovers it when this process has
+ * died.
  */
 
 export type { EndpointTarget, NewDelivery }

@@ -6,7 +6,9 @@ import type { AttemptedDelivery } from '../storage/delivery-store.ts'
 import type { Deps } from './deps.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 
-/** Reads the attempts that figures count: those of events, since tests say nothing of an endpoint's health. */
+/**
+ * Reads the attempts that figures count: those of events, since tests say nothing of an endpoint's health.
+ */
 export function createReadAttempts({ deliveries }: Pick<Deps, 'deliveries'>): ReadFacts {
   return async function* readAttempts(from) {
     for await (const delivery of deliveries.attemptedSince(from)) {

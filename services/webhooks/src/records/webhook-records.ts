@@ -75,7 +75,8 @@ export function presentDelivery(delivery: DeliveryDocument): Delivery {
 }
 
 /**
- * A delivery with its attempts and the steps ahead. One whose attempt is under way has none: its result decides.
+ * A delivery with its attempts and the steps ahead. One whose attempt is under way has none: its result
+ * decides.
  * @param waitingFor why it is not sent yet, in plain words, or null
  */
 export function presentDeliveryDetail(

@@ -18,8 +18,9 @@ type Counters = Readonly<Record<string, number>>
 const interrupted = 'unknown'
 
 /**
- * The counters that an attempt raises by one: its outcome, the bucket of its duration, and for a first attempt
- * that of its delay since the creation of the delivery. `unknown` is an attempt whose worker went away.
+ * The counters that an attempt raises by one: its outcome, the bucket of its duration, and for a first
+ * attempt that of its delay since the creation of the delivery. `unknown` is an attempt whose worker went
+ * away.
  */
 export function countsOfAttempt(
   { attempt, sentAt, durationMs, httpStatus }: CountedAttempt,

@@ -63,8 +63,8 @@ function plainAgeMs(step: number): number {
 type Rung = { readonly step: number; readonly from: Date; readonly to: Date }
 
 /**
- * The steps ahead of a delivery, if each attempt fails at once; an attempt that takes long, `Retry-After` and a
- * pull forward move them. The next step is due at one time, each later one within its jitter.
+ * The steps ahead of a delivery, if each attempt fails at once; an attempt that takes long, `Retry-After` and
+ * a pull forward move them. The next step is due at one time, each later one within its jitter.
  * @param firstAttemptAt of the present run of the schedule; null before the first attempt
  */
 export function ladderAhead(

@@ -43,8 +43,8 @@ type Notification = { readonly ids: readonly string[]; readonly fresh: readonly 
 
 /**
  * Finds endpoints that have something to do, leases them among the replicas and runs them. Leases stand as
- * long as the worker's one heartbeat is fresh; a worker that cannot renew it, or whose clock is wrong, drops all
- * that it runs.
+ * long as the worker's one heartbeat is fresh; a worker that cannot renew it, or whose clock is wrong, drops
+ * all that it runs.
  * @param listen subscribes to the notifications of new work; returns the end of it
  */
 export function startDispatcher({

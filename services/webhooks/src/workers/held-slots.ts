@@ -1,12 +1,16 @@
 /** Weight of the newest attempt in the mean. Source: ours. */
 const weight = 0.25
 /**
- * What the places of one endpoint may add up to while places are scarce, in milliseconds for which each is held: so
- * twenty for a receiver that answers within 50 ms, and one for a receiver that takes a second or hangs. Source: ours.
+ * What the places of one endpoint may add up to while places are scarce, in milliseconds for which each is
+ * held: so twenty for a receiver that answers within 50 ms, and one for a receiver that takes a second or
+ * hangs. Source: ours.
  */
 const scarceHeldMs = 1000
 
-/** The mean time for which an endpoint holds a place, with one more attempt. @param meanMs null before the first */
+/**
+ * The mean time for which an endpoint holds a place, with one more attempt. @param meanMs null before the
+ * first
+ */
 export function withHold(meanMs: number | null, heldMs: number): number {
   return meanMs === null ? heldMs : meanMs + weight * (heldMs - meanMs)
 }

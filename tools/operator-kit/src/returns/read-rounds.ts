@@ -14,8 +14,8 @@ const completed = 'round.completed'
 export type ReadRound = z.infer<typeof roundSchema>
 
 /**
- * The rounds of one line: a round, a `round.completed` event, a page of either, or what `pitboss listen` writes.
- * None for other events and for what it cannot read.
+ * The rounds of one line: a round, a `round.completed` event, a page of either, or what `pitboss listen`
+ * writes. None for other events and for what it cannot read.
  */
 export function readRounds(line: string): ReadRound[] {
   return roundsIn(parseJson(line))

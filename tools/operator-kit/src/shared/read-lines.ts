@@ -3,7 +3,9 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** The lines that are not empty of a file, or of every `.jsonl`, `.json` and `.csv` file of a folder, by name. */
+/**
+ * The lines that are not empty of a file, or of every `.jsonl`, `.json` and `.csv` file of a folder, by name.
+ */
 export async function* readLines(path: string): AsyncGenerator<string> {
   for (const file of await filesOf(path)) {
     for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {

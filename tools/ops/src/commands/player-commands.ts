@@ -94,7 +94,9 @@ async function* eventsOf(bus: Bus, rounds: readonly Record<string, unknown>[]): 
     for (const { event, deliveries } of data) yield { kind: 'event', record: event, deliveries }
 }
 
-/** Writes beside the file and renames at the end, so that a file is always whole. Only its owner may read it. */
+/**
+ * Writes beside the file and renames at the end, so that a file is always whole. Only its owner may read it.
+ */
 async function writeLines(
   file: string,
   head: Line,

@@ -17,7 +17,9 @@ const drawnMax = 12
 
 type Where = { operator?: string; environment: 'SANDBOX' | 'LIVE' }
 
-/** `rtp list|show|alarms|lift|export`: the watch of returns to players. Source: docs/contract.md, section 10. */
+/**
+ * `rtp list|show|alarms|lift|export`: the watch of returns to players. Source: docs/contract.md, section 10.
+ */
 export function rtpCommands(program: Command): void {
   const noun = program.command('rtp').description('returns to players, under watch')
 

@@ -4,7 +4,9 @@ const width = 920
 /** So many names fit below the bars. */
 const namesMax = 12
 
-/** Bars over names. The table beside it says the same to who can't see it; each bar tells its value on hover. */
+/**
+ * Bars over names. The table beside it says the same to who can't see it; each bar tells its value on hover.
+ */
 export function BarChart({ label, of }: { readonly label: string; readonly of: readonly BarOf[] }) {
   const { bars, zero } = layOutBars(of, width)
   const every = Math.ceil(bars.length / namesMax)

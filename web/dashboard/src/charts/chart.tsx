@@ -25,8 +25,8 @@ const tickPx = 64
 const twoDaysS = 172_800
 
 /**
- * One drawing over time on a canvas, for eyes alone: whoever shows it shows the same in words or as a table. It
- * is drawn anew when its place or the colours of the system change.
+ * One drawing over time on a canvas, for eyes alone: whoever shows it shows the same in words or as a table.
+ * It is drawn anew when its place or the colours of the system change.
  */
 export default function Chart(props: ChartProps) {
   const place = useRef<HTMLDivElement>(null)

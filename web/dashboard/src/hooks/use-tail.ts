@@ -21,8 +21,8 @@ type TailState<Row> = {
 }
 
 /**
- * Follows the account while `query` is not null. After a lost connection it comes back, later each time; a token that has
- * run out is renewed on the way. What happens in between does not come.
+ * Follows the account while `query` is not null. After a lost connection it comes back, later each time; a
+ * token that has run out is renewed on the way. What happens in between does not come.
  */
 export function useTail<Row>({
   query,

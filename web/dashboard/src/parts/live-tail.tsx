@@ -18,7 +18,10 @@ type LiveTailProps<Row> = {
   readonly hrefOf?: (row: Row) => string
 }
 
-/** "Follow": what happens now, newest first, above the list. It holds still under the pointer and when scrolled away. */
+/**
+ * "Follow": what happens now, newest first, above the list. It holds still under the pointer and when
+ * scrolled away.
+ */
 export function LiveTail<Row>({ label, kind, schema, query, columns, keyOf, hrefOf }: LiveTailProps<Row>) {
   const [following, setFollowing] = useState(false)
   const [over, setOver] = useState(false)

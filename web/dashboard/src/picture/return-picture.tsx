@@ -5,7 +5,10 @@ const { width, height, left, right, top, bottom } = pictureSize
 /** The titles that a file needs stand in the row already. */
 const cut = top - 8
 
-/** The band of returns that are not ruled out, and the return that was seen, over trials; as in the file of operations. */
+/**
+ * The band of returns that are not ruled out, and the return that was seen, over trials; as in the file of
+ * operations.
+ */
 export function ReturnPicture({ of: stream }: { of: ReturnStream }) {
   const picture = layOutReturn(historyOf(stream))
   if (picture === null) return stream.expected === null ? 'equally likely parts' : '–'

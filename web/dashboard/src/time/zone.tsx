@@ -21,8 +21,8 @@ export function useZone(): Zone {
 }
 
 /**
- * One zone for the whole page, UTC unless another is chosen. It is kept in the browser, and any other than UTC
- * stands in the address (`zone`), so that a link shows a colleague the same times.
+ * One zone for the whole page, UTC unless another is chosen. It is kept in the browser, and any other than
+ * UTC stands in the address (`zone`), so that a link shows a colleague the same times.
  */
 export function ZoneProvider({ account, children }: { account: string; children: ReactNode }) {
   useSearch()

@@ -26,7 +26,10 @@ const shared = new Set(['slug', 'environment', 'operator_id'])
 /** Of no tenant, so that a path with another's id in it goes as far as that id. */
 const fixed: Record<string, string> = { game: 'mines' }
 
-/** Players are named by operators, each his own, and can be stopped, or get limits, before their first session. */
+/**
+ * Players are named by operators, each his own, and can be stopped, or get limits, before their first
+ * session.
+ */
 const ofAnyPlayer = /[/]players[/]\{player_id\}[/](stop|limits)/
 
 /** Without ids, names and times, which two stops, or two records of limits, never share. */

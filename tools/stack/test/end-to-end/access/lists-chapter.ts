@@ -22,7 +22,10 @@ const page = z.object({ data: rows, next_cursor: z.string().nullable() })
 
 const since = '2026-01-01T00:00:00Z'
 const player = 'somebody who is listed'
-/** Lists about a player who need not be known: another account gets them empty, and a foreign cursor is refused there. */
+/**
+ * Lists about a player who need not be known: another account gets them empty, and a foreign cursor is
+ * refused there.
+ */
 const ofUnknownToo = /[/]players[/]\{player_id\}[/]stops$/
 const dice = { target: '50.00', direction: 'over' }
 

@@ -111,6 +111,7 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
       due_at: rounds('stops-store.ts findDue'),
       audit_outbox: audits,
     },
+    player_limits: { audit_outbox: audits },
     game_settings: { audit_outbox: audits },
     game_status: { audit_outbox: audits },
     audit_entries: { audit_outbox: audits },

@@ -73,6 +73,7 @@ await t.test('every role may do what the contract says and nothing else', async 
     brands: notAdminWrites,
     business: notAdminWrites,
     reports: () => false,
+    returns: () => false,
     sessions: notForPlayers,
     'free-bets': notAdminWrites,
     players: notForPlayers,

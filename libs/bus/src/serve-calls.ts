@@ -128,6 +128,8 @@ export async function serveCalls({
     },
     logger,
   })
+  // A bus that is closed takes no call back.
+  void bus.closed.then(() => watch.stop())
   const micro = answerMicroProtocol({ nc: bus.nc, service, version, endpoints, clockAheadMs, logger })
   await bus.nc.flush()
 

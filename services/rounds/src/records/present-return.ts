@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { OpsReturnStream, ReturnAlarm, ReturnStream } from '@pitboss/contracts/objects/returns'
 import { type Stream, viewOf } from '@pitboss/fairness/returns/return-watch'
+import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import { formatAmount } from '@pitboss/money/amount'
 import { keptStream, type Point, thresholdOf } from '../rules/watched-streams.ts'
 import type { AlarmDocument, StreamDocument } from '../storage/return-document.ts'
@@ -42,7 +43,7 @@ export function presentReturn(document: StreamDocument): ReturnStream {
 /** The record for operations, with the account. */
 export function presentOpsReturn(document: StreamDocument): OpsReturnStream {
   const [account = ''] = document.scope.split('/')
-  return { operator_id: account === '*' ? null : account, ...presentReturn(document) }
+  return { operator_id: account === '*' ? null : operatorHandleOf(account), ...presentReturn(document) }
 }
 
 /** The id of a stream follows from what it counts, and from how often it began. */

@@ -1,9 +1,10 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { type Poll, startPoll } from '@pitboss/runtime/poll'
+import type { Poll } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
 import { type FigureSubject, type FiguresStore, type MinuteFigures, minuteMs } from './figures-store.ts'
-import { createLeaseHolder, type Lease } from './lease.ts'
+import type { Lease } from './lease.ts'
+import { startLeasedPoll } from './start-leased-poll.ts'
 
 /**
  * How old a minute is when it is final. A record bears the time at which its write was made up; the driver's
@@ -81,22 +82,7 @@ export function startFigures({
   lease: Lease
   logger: Logger
 }): Pick<Poll, 'stop'> {
-  const holder = createLeaseHolder(lease)
-  const poll = startPoll({
-    event: 'figures.failed',
-    level: 'warn',
-    everyMs,
-    logger,
-    async work(stopping) {
-      while (!stopping.aborted && (await holder.hold()) !== null && (await fold()));
-    },
-  })
-  return {
-    async stop() {
-      await poll.stop()
-      await holder.release()
-    },
-  }
+  return startLeasedPoll({ event: 'figures.failed', level: 'warn', everyMs, lease, logger, work: fold })
 }
 
 function minuteStart(ms: number): Date {

@@ -1,5 +1,6 @@
-import { type Poll, startPoll } from '@pitboss/runtime/poll'
-import { createLeaseHolder, type Lease } from '@pitboss/storage/lease'
+import type { Poll } from '@pitboss/runtime/poll'
+import type { Lease } from '@pitboss/storage/lease'
+import { startLeasedPoll } from '@pitboss/storage/start-leased-poll'
 import type { Logger } from 'pino'
 
 const idleMs = 1000
@@ -21,24 +22,18 @@ export function startReportProjector({
   lease: Lease
   logger: Logger
 }): Pick<Poll, 'stop'> {
-  const holder = createLeaseHolder(lease)
-  const poll = startPoll({
+  return startLeasedPoll({
     event: 'reports.failed',
     everyMs: idleMs,
+    lease,
     logger,
     async work(stopping) {
-      if ((await holder.hold()) === null) return
       while (!stopping.aborted) {
         const counted = await applyFacts()
         await raise()
-        if (counted === 0) return
+        if (counted === 0) break
       }
+      return false
     },
   })
-  return {
-    async stop() {
-      await poll.stop()
-      await holder.release()
-    },
-  }
 }

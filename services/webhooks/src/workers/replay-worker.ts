@@ -1,5 +1,6 @@
-import { type Poll, startPoll } from '@pitboss/runtime/poll'
-import { createLeaseHolder, type Lease } from '@pitboss/storage/lease'
+import type { Poll } from '@pitboss/runtime/poll'
+import type { Lease } from '@pitboss/storage/lease'
+import { startLeasedPoll } from '@pitboss/storage/start-leased-poll'
 import type { Logger } from 'pino'
 import type { AdvanceReplays } from '../actions/advance-replays.ts'
 
@@ -17,22 +18,12 @@ export function startReplayWorker({
   lease: Lease
   logger: Logger
 }): Poll {
-  const holder = createLeaseHolder(lease)
-  const poll = startPoll({
+  return startLeasedPoll({
     event: 'replay.interrupted',
     level: 'warn',
     everyMs: idleMs,
-    work: async (stopping) => {
-      if ((await holder.hold()) !== null && (await advanceReplays(stopping))) return 0
-    },
+    lease,
+    work: advanceReplays,
     logger,
   })
-
-  return {
-    wake: poll.wake,
-    async stop() {
-      await poll.stop()
-      await holder.release()
-    },
-  }
 }

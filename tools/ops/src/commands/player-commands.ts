@@ -9,10 +9,10 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import type { Command } from 'commander'
-import type { z } from 'zod'
 import { UsageError } from '../failures.ts'
 import { accountOf, withAccount } from '../account-flags.ts'
 import { needsReason, onRun, withChangeFlags, withCommonFlags } from '../ops-run.ts'
+import { pagesOf } from '../pages-of.ts'
 
 type Line = { readonly kind: string } & Readonly<Record<string, unknown>>
 
@@ -66,24 +66,15 @@ export function playerCommands(program: Command): void {
 /** Everything that the services keep of the player, oldest service first; a page in memory at a time. */
 async function* linesOf(bus: Bus, scope: Scope, playerId: string): AsyncGenerator<Line> {
   for (const kind of playerDataKind.options) {
-    for (let before: string | null = null; ; ) {
-      const page: z.infer<typeof opsPlayerData.reply> = await bus.call(opsPlayerData, {
-        ...{ scope, playerId, kind, before },
-      })
-      for (const record of page.data) yield { kind, record }
-      if (kind === 'round') yield* eventsOf(bus, page.data)
-      before = page.next
-      if (before === null) break
+    const read = (before: string | null) => bus.call(opsPlayerData, { scope, playerId, kind, before })
+    for await (const records of pagesOf(read)) {
+      for (const record of records) yield { kind, record }
+      if (kind === 'round') yield* eventsOf(bus, records)
     }
   }
-  for (let before: string | null = null; ; ) {
-    const page: z.infer<typeof opsPlayerMovements.reply> = await bus.call(opsPlayerMovements, {
-      ...{ scope, playerId, before },
-    })
-    for (const { movement, attempts } of page.data) yield { kind: 'transaction', record: movement, attempts }
-    before = page.next
-    if (before === null) break
-  }
+  const read = (before: string | null) => bus.call(opsPlayerMovements, { scope, playerId, before })
+  for await (const page of pagesOf(read))
+    for (const { movement, attempts } of page) yield { kind: 'transaction', record: movement, attempts }
 }
 
 async function* eventsOf(bus: Bus, rounds: readonly Record<string, unknown>[]): AsyncGenerator<Line> {

@@ -16,6 +16,7 @@ import { z } from 'zod'
 import { accountOf, withAccount } from '../account-flags.ts'
 import { needsReason, onRun, withChangeFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
+import { pagesOf } from '../pages-of.ts'
 import { readInstant } from '../read-flags.ts'
 
 type Orphan = {
@@ -147,41 +148,27 @@ async function* stakesOf(
   bus: Bus,
   window: { scope: Scope; from: string; to: string },
 ): AsyncGenerator<string[]> {
-  let after: string | null = null
-  do {
-    const page: z.infer<(typeof opsReconcileOurs)['reply']> = await bus.call(opsReconcileOurs, {
-      ...window,
-      after,
-    })
-    const ids = page.rows.filter(({ type }) => type === 'BET').map(({ transaction_id }) => transaction_id)
+  const pages = pagesOf(async (after: string | null) => {
+    const { rows, next } = await bus.call(opsReconcileOurs, { ...window, after })
+    return { data: rows, next }
+  })
+  for await (const rows of pages) {
+    const ids = rows.filter(({ type }) => type === 'BET').map(({ transaction_id }) => transaction_id)
     for (let at = 0; at < ids.length; at += chunk) yield ids.slice(at, at + chunk)
-    after = page.next
-  } while (after !== null)
+  }
 }
 
 /** The rounds of which events tell that they began in a window, a page at a time. */
 async function* startedIn(bus: Bus, window: { scope: Scope; from: string; to: string }) {
-  let after: number | null = null
-  do {
-    const page: z.infer<(typeof opsRoundsStarted)['reply']> = await bus.call(opsRoundsStarted, {
-      ...{ ...window, after },
-    })
-    if (page.data.length > 0) yield page.data
-    after = page.next
-  } while (after !== null)
+  const read = (after: number | null) => bus.call(opsRoundsStarted, { ...window, after })
+  for await (const started of pagesOf(read)) if (started.length > 0) yield [...started]
 }
 
 /** The rounds of an account that the game drives and that have not ended. */
 async function* unendedOf(bus: Bus, scope: Scope) {
   for (const status of ['OPEN', 'PENDING'] as const) {
-    let after: string | null = null
-    do {
-      const page: z.infer<(typeof opsUnendedRounds)['reply']> = await bus.call(opsUnendedRounds, {
-        ...{ scope, status, after },
-      })
-      for (const round of page.data) yield { ...round, status }
-      after = page.next
-    } while (after !== null)
+    const read = (after: string | null) => bus.call(opsUnendedRounds, { scope, status, after })
+    for await (const rounds of pagesOf(read)) for (const round of rounds) yield { ...round, status }
   }
 }
 

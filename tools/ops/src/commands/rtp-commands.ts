@@ -7,6 +7,7 @@ import { drawReturns } from '@pitboss/fairness/returns/draw-returns'
 import { historyOf } from '@pitboss/fairness/returns/lay-out-return'
 import { type Command, Option } from 'commander'
 import { UsageError } from '../failures.ts'
+import { pagesOf } from '../pages-of.ts'
 import { onRun, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
 
@@ -100,14 +101,13 @@ async function readAll<Row>(
   read: (after: string | null) => Promise<{ data: Row[]; next: string | null }>,
 ): Promise<Row[]> {
   const rows: Row[] = []
-  let after: string | null = null
-  for (let page = 0; page < pagesMax; page++) {
-    const { data, next } = await read(after)
-    rows.push(...data)
-    if (next === null) return rows
-    after = next
+  let pages = 0
+  for await (const page of pagesOf(read)) {
+    pages += 1
+    if (pages > pagesMax) throw new Error('the list does not end')
+    rows.push(...page)
   }
-  throw new Error('the list does not end')
+  return rows
 }
 
 function rowOf({

@@ -1,9 +1,8 @@
 import { findEngines } from '../faults/find-processes.ts'
-import { booksOf, openWorld, twoOfEach, type World } from './open-world.ts'
+import { allIsWell, booksOf, openWorld, servedAgain, twoOfEach, type World } from './open-world.ts'
 import type { Rehearsal } from './rehearsal.ts'
 import { watchDeliveries } from './watch-deliveries.ts'
 
-const playMs = 5000
 const awayMs = 60_000
 
 /**
@@ -21,13 +20,7 @@ function engineAway(what: string, isIts: (process: string) => boolean): Rehearsa
       return {
         clients,
         steps: [
-          {
-            name: 'all is well',
-            run: async () => {
-              await clients.playFor(playMs)
-              return delivered()
-            },
-          },
+          allIsWell(world, delivered),
           {
             name: `${what} stands still for ${awayMs / 1000} s`,
             playIsOff: true,
@@ -38,12 +31,7 @@ function engineAway(what: string, isIts: (process: string) => boolean): Rehearsa
           },
           {
             name: `${what} is back`,
-            run: async () => {
-              const fromMs = performance.now()
-              await clients.playOn()
-              const backMs = Math.round(performance.now() - fromMs)
-              return [`every client was served six times again within ${backMs} ms`, await delivered()]
-            },
+            run: async () => [await servedAgain(world), await delivered()],
           },
           booksOf(world),
         ],

@@ -35,6 +35,7 @@ export type World = {
 
 /** Of every service, as in deploy/k8s. */
 export const twoOfEach = 'gateway=2,auth=2,rounds=2,wallet-bridge=2,webhooks=2'
+const wellForMs = 8000
 const booksWithinMs = 180_000
 
 /**
@@ -100,4 +101,26 @@ export async function openWorld(
 /** The last step of most rehearsals. */
 export function booksOf(world: World) {
   return { name: 'the books', run: () => world.balance() }
+}
+
+/** The first step of rehearsals of engines: what deliveries look like while nothing is wrong. */
+export function allIsWell(
+  { clients }: Pick<World, 'clients'>,
+  delivered: () => Promise<string>,
+  name = 'all is well',
+) {
+  return {
+    name,
+    run: async () => {
+      await clients.playFor(wellForMs)
+      return delivered()
+    },
+  }
+}
+
+/** Waits until every client has been served again. @returns how long it took, in words */
+export async function servedAgain({ clients }: Pick<World, 'clients'>): Promise<string> {
+  const fromMs = performance.now()
+  await clients.playOn()
+  return `every client was served six times again within ${Math.round(performance.now() - fromMs)} ms`
 }

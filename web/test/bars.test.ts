@@ -1,6 +1,6 @@
 import t from 'tap'
-import { layOutBars, size } from '../dashboard/src/chart/bars.ts'
-import { utcDays } from '../dashboard/src/chart/utc-days.ts'
+import { layOutBars, size } from '../dashboard/src/charts/bars.ts'
+import { utcDays } from '../dashboard/src/charts/utc-days.ts'
 
 const of = (...values: bigint[]) => values.map((value, at) => ({ name: `${at}`, text: `${value}`, value }))
 const room = size.height - size.top - size.foot

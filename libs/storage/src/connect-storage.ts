@@ -39,6 +39,8 @@ export type Storage = {
    * jumps is dated as all others date it.
    */
   readonly clock: Clock
+  /** Milliseconds that `clock` is ahead of the database's (negative: behind): at most 1.5 s either way. */
+  readonly clockOffsetMs: () => number
   readonly close: () => Promise<void>
 }
 
@@ -101,6 +103,7 @@ export async function connectStorage({
   }
   const clockAheadMs = () => compared.aheadMs + jumpedMs()
   const agrees = () => clockAgrees(clockAheadMs())
+  const clockOffsetMs = () => (agrees() ? clockAheadMs() : 0)
   const ping = () =>
     look().then(
       () => true,
@@ -123,7 +126,8 @@ export async function connectStorage({
     ping,
     clockAheadMs,
     clockAgrees: agrees,
-    clock: { now: () => (agrees() ? clock.now() : new Date(clock.now().getTime() - clockAheadMs())) },
+    clock: { now: () => new Date(clock.now().getTime() - clockAheadMs() + clockOffsetMs()) },
+    clockOffsetMs,
     async close() {
       await looking.stop()
       await client.close()

@@ -130,7 +130,7 @@ export type RoundsWrap = {
 type RoundsOptions = {
   wrap?: Partial<RoundsWrap>
   bus: Bus
-  storage: Pick<Storage, 'db' | 'clockAheadMs'>
+  storage: Pick<Storage, 'db' | 'clockAheadMs' | 'clockOffsetMs'>
   /** Text of `PITBOSS_MASTER_KEYS`. */
   masterKeys: string
   /** Divides abandonment times only. */
@@ -150,7 +150,7 @@ type RoundsOptions = {
 export async function startRounds({
   wrap = {},
   bus: plainBus,
-  storage: { db, clockAheadMs },
+  storage: { db, clockAheadMs, clockOffsetMs },
   masterKeys,
   timeScale,
   callTokens = 'require',
@@ -235,12 +235,12 @@ export async function startRounds({
   const acting = { ...base, actor, access: createGameAccess(base), players: createPlayerAccess(base) }
   const { settleRound, voidStake } = createSettleRound(acting)
   const [playerLimits, spends] = [createPlayerLimitsStore({ db }), createSpendsStore({ db })]
-  const reading = createReadLimits({ playerLimits, spends, sessions, clock, clockAheadMs })
+  const reading = createReadLimits({ playerLimits, spends, sessions, clock, clockOffsetMs })
   const parts = {
     ...acting,
     ...{ settleRound, voidStake },
     intents: createOpenIntent(acting),
-    holdPace: createHoldPace({ paces: createPacesStore({ db }), clock, clockAheadMs }),
+    holdPace: createHoldPace({ paces: createPacesStore({ db }), clock, clockOffsetMs }),
     holdLimits: createHoldLimits({ reading, playerLimits }),
     placeStake: createPlaceStake(acting),
     joinMovement: createJoinMovement(acting),

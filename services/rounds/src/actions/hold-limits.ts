@@ -54,15 +54,15 @@ export function createReadLimits({
   spends,
   sessions,
   clock,
-  clockAheadMs,
+  clockOffsetMs,
 }: Pick<Parts, 'clock'> & {
   playerLimits: Pick<PlayerLimitsStore, 'find'>
   spends: Pick<SpendsStore, 'charged'>
   sessions: Pick<SessionsStore, 'timesOf'>
   /** Milliseconds by which `clock` is ahead of the database's. */
-  clockAheadMs: () => number
+  clockOffsetMs: () => number
 }) {
-  const databaseNow = () => new Date(clock.now().getTime() - clockAheadMs())
+  const databaseNow = () => new Date(clock.now().getTime() - clockOffsetMs())
   return { databaseNow, read, played }
 
   async function read(scope: Scope, playerId: string): Promise<LimitsNow | null> {

@@ -32,13 +32,13 @@ export type HoldPace = (
 export function createHoldPace({
   paces,
   clock,
-  clockAheadMs,
+  clockOffsetMs,
 }: Pick<Parts, 'clock'> & {
   paces: PacesStore
   /** Milliseconds by which `clock` is ahead of the database's. */
-  clockAheadMs: () => number
+  clockOffsetMs: () => number
 }): HoldPace {
-  const onDatabase = (time: Date) => new Date(time.getTime() - clockAheadMs())
+  const onDatabase = (time: Date) => new Date(time.getTime() - clockOffsetMs())
 
   return function holdPace(scope, session, startedBy) {
     const { startGapS: gapS } = profileOf(session)

@@ -67,7 +67,7 @@ async function settled(rig: Rig): Promise<void> {
 }
 
 t.test('a biased draw takes its game down everywhere, once for each alarm, until it is lifted', async (t) => {
-  const rig = await startRig(t, { replicas: 2, catalogue })
+  const rig = await startRig(t, { replicas: 2, catalogue, returnsAlarm: 'take-down' })
   const played = await playUntil(rig, 'GAME_UNAVAILABLE')
   t.ok(played > 5, 'not before chance is ruled out')
   await settled(rig)

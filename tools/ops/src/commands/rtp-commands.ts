@@ -2,11 +2,10 @@ import { writeFile } from 'node:fs/promises'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { opsLiftReturnAlarm, opsListReturnAlarms, opsListReturns } from '@pitboss/contracts/calls/rounds'
 import type { OpsReturnStream, ReturnAlarm } from '@pitboss/contracts/objects/returns'
-import { operatorIdOf } from '@pitboss/contracts/primitives'
+import { readOperator } from '../account-flags.ts'
 import { drawReturns } from '@pitboss/fairness/returns/draw-returns'
 import { historyOf } from '@pitboss/fairness/returns/lay-out-return'
 import { type Command, Option } from 'commander'
-import { UsageError } from '../failures.ts'
 import { pagesOf } from '../pages-of.ts'
 import { onRun, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
@@ -73,17 +72,15 @@ export function rtpCommands(program: Command): void {
 
 function ofSomebody(command: Command): Command {
   return withCommonFlags(command)
-    .option('--operator <op>', 'of one account; without it of the whole installation')
+    .option('--operator <op>', 'of one account; without it of the whole installation', readOperator)
     .addOption(new Option('--environment <which>').choices(['SANDBOX', 'LIVE'] as const).default('LIVE'))
 }
 
 async function readStreams(
   bus: Bus,
-  { operator, environment }: Where,
+  { operator: operatorId, environment }: Where,
   game?: string,
 ): Promise<OpsReturnStream[]> {
-  const operatorId = operator === undefined ? undefined : operatorIdOf(operator)
-  if (operatorId === null) throw new UsageError(`${operator} is no operator`)
   const where = {
     environment,
     ...(operatorId === undefined ? {} : { operatorId }),

@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util'
 import { alarmAt, noticedWithin } from '@pitboss/fairness/returns/evidence'
 import { errorBudget } from '@pitboss/fairness/returns/return-watch'
+import { countAlarms } from './returns/count-alarms.ts'
+import { isSameInstallation } from './returns/is-same-installation.ts'
 import { watchedBet, watchInstallation } from './returns/watch-installation.ts'
 
 const usage = `Usage: npm run --silent returns -- [--installations N] [--rounds N] [--wrong N]
@@ -11,7 +13,8 @@ const usage = `Usage: npm run --silent returns -- [--installations N] [--rounds 
   --long N            rounds of the three that are also stopped in the middle and gone on with (default 10000000)
 
 Simulates installations whose returns are watched after each round: how often a fair one raises an alarm, and after how many
-rounds an error is noticed. Exit code 1 when fair ones raise more alarms than the error budget allows, or an error stays unseen.
+rounds an error is noticed. Exit code 1 when fair ones raise more alarms than the error budget allows, an error stays unseen, or
+the quick count that makes so many rounds possible differs from the code of the service in one digit of the first installation.
 `
 const { values } = parseArgs({
   options: {
@@ -29,7 +32,17 @@ if (values.help || !readable) {
   process.stdout.write(usage)
   process.exit(values.help ? 0 : 2)
 }
-process.exitCode = main(installations, rounds, wrong) && survivesRestart(long) ? 0 : 1
+process.exitCode =
+  countsAsTheService(rounds) && main(installations, rounds, wrong) && survivesRestart(long) ? 0 : 1
+
+/** Prints whether the quick count of an installation is that of the service. */
+function countsAsTheService(rounds: number): boolean {
+  const isSame = isSameInstallation(watchInstallation(rounds, 1), countAlarms(rounds, 1))
+  say(
+    `the first installation by the code of the service: ${isSame ? 'the same to the last digit' : 'DIFFERENT'}`,
+  )
+  return isSame
+}
 
 /**
  * Prints what long installations come to, whole and gone on with from what was stored; false when that
@@ -53,7 +66,7 @@ function main(installations: number, rounds: number, wrong: number): boolean {
   let saidAt = performance.now()
   let alarmed = 0
   for (let seed = 1; seed <= installations; seed++) {
-    if (watchInstallation(rounds, seed).alarms > 0) alarmed += 1
+    if (countAlarms(rounds, seed, undefined, true).alarms > 0) alarmed += 1
     if (performance.now() - saidAt < everyMs) continue
     saidAt = performance.now()
     process.stderr.write(`${seed} of ${installations} fair installations, ${alarmed} with an alarm\n`)
@@ -72,13 +85,13 @@ function sayNoticed(points: number, wrong: number): boolean {
   const expected = noticedWithin(chance, chance * (1 + points / 100 / rtp), alarmAt(1, budget))
   const bets: number[] = []
   for (let seed = 1; seed <= wrong; seed++) {
-    const { firstAt } = watchInstallation(4 * expected * every, seed, { points, pushed: 0 })
+    const { firstAt } = countAlarms(4 * expected * every, seed, { points, pushed: 0 }, true)
     if (firstAt !== null) bets.push(Math.ceil(firstAt / every))
   }
   const sorted = bets.toSorted((a, b) => a - b)
   const median = sorted[Math.floor(sorted.length / 2)]
   say(
-    `${points > 0 ? '+' : ''}${points} points: ${bets.length} of ${wrong} noticed within ${4 * expected} bets; median ${median}, expected ${expected}`,
+    `${points > 0 ? '+' : ''}${points} points: ${bets.length} of ${wrong} noticed within ${4 * expected} bets; median ${median}, last ${sorted.at(-1)}, expected ${expected}`,
   )
   return bets.length === wrong
 }

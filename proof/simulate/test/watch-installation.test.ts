@@ -1,6 +1,8 @@
 import { catalogueWith } from '@pitboss/bugs/draw-bugs'
 import { createCatalogue } from '@pitboss/rounds/rules/catalogue'
 import t from 'tap'
+import { countAlarms } from '../src/returns/count-alarms.ts'
+import { isSameInstallation } from '../src/returns/is-same-installation.ts'
 import { watchInstallation } from '../src/returns/watch-installation.ts'
 import { watchDice } from '../src/returns/watch-wrong-draw.ts'
 
@@ -26,6 +28,16 @@ t.test('a restart in the middle changes no count, no score and no verdict', asyn
     const restarted = watchInstallation(60_000, 3, { points, pushed: 0 }, 25_001)
     t.strictSame(restarted, whole, `${points} points: ${whole.alarms} alarms`)
   }
+})
+
+t.test('the quick count of an installation is that of the service to the last digit', async (t) => {
+  const wrong = { points: 5, pushed: 0.001 }
+  const watched = watchInstallation(60_000, 5, wrong)
+  t.ok(watched.alarms > 0)
+  t.ok(isSameInstallation(watched, countAlarms(60_000, 5, wrong)))
+  t.ok(isSameInstallation(watchInstallation(60_000, 6), countAlarms(60_000, 6)))
+  t.notOk(isSameInstallation(watched, countAlarms(59_999, 5, wrong)), 'a round less is another count')
+  t.equal(countAlarms(60_000, 5, wrong, true).firstAt, watched.firstAt, 'one that ends with the alarm')
 })
 
 t.test('dice that are drawn as a remainder are found, and fair ones are not', async (t) => {

@@ -9,11 +9,15 @@ import {
 } from '@pitboss/rounds/rules/watched-streams'
 import { numbers } from './numbers.ts'
 
-/** Bets that players of a simulated installation make by turns, in the order in which they are met. */
-const chances = [0.495, 0.25, 0.88, 0.099]
-const rtp = 0.99
-const parts = 20
-const accounts = 2
+/** A simulated installation: the chances of the bets that players make by turns, and the parts of draws. */
+export const installation = {
+  chances: [0.495, 0.25, 0.88, 0.099],
+  rtp: 0.99,
+  parts: 20,
+  accounts: 2,
+} as const
+const { rtp, parts, accounts } = installation
+const chances: readonly number[] = installation.chances
 const at = new Date(0)
 
 /** The bet whose return can be wrong; every so many rounds are of it, in all accounts together. */

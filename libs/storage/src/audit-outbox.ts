@@ -78,11 +78,13 @@ export type AuditOutbox = {
  * Moves audit entries from the documents whose changes they tell of to the audit log of auth. An entry leaves
  * its document after the log has it, and the log takes an id once: so none is lost or doubled, whichever
  * process dies when. Source: docs/decisions/2026-11-23-audit-in-the-same-write.md.
+ * @param shardKeys the field of the shard key of each collection that has one beside `_id`
  * @param append writes entries into the log and passes over those that it has
  */
 export function createAuditOutbox({
   db,
   collections,
+  shardKeys = {},
   append,
   clock,
   newId,
@@ -90,11 +92,13 @@ export function createAuditOutbox({
 }: {
   db: Db
   collections: readonly string[]
+  shardKeys?: Readonly<Record<string, string>>
   append: (entries: readonly AuditEntry[]) => Promise<unknown>
   clock: Clock
   newId: (prefix: string) => string
   logger: Pick<Logger, 'warn' | 'error'>
 }): AuditOutbox {
+  const keyFields = (name: string) => (shardKeys[name] === undefined ? {} : { [shardKeys[name]]: 1 })
   let written = 0
   let running: Promise<void> | null = null
   let next: Promise<void> | null = null
@@ -124,7 +128,7 @@ export function createAuditOutbox({
       for (;;) {
         const page = await collection
           .find({ auditOutboxAt: { $gt: beginning } })
-          .project<WithAudit & { _id: string }>({ auditOutbox: 1, auditRemoves: 1 })
+          .project<WithAudit & { _id: string }>({ auditOutbox: 1, auditRemoves: 1, ...keyFields(name) })
           .sort({ auditOutboxAt: 1 })
           .hint(auditOutboxIndex.name)
           .limit(documentsPerPage)
@@ -150,6 +154,8 @@ export function createAuditOutbox({
   ): Promise<'away' | 'refused' | null> {
     const collection = db.collection<WithAudit & { _id: string }>(name)
     const { _id, auditOutbox: entries = [], auditRemoves = false } = document
+    const shardKey = shardKeys[name]
+    const named = shardKey === undefined ? { _id } : { _id, [shardKey]: Object(document)[shardKey] }
     try {
       await failpoint('audit.written')
       for (let at = 0; at < entries.length; at += entriesPerCall) {
@@ -157,10 +163,10 @@ export function createAuditOutbox({
         await append(some)
         await failpoint('audit.appended')
         const ids = some.map(({ audit_id }) => audit_id)
-        await collection.updateOne({ _id }, { $pull: { auditOutbox: { audit_id: { $in: ids } } } })
+        await collection.updateOne(named, { $pull: { auditOutbox: { audit_id: { $in: ids } } } })
       }
       await failpoint('audit.taken')
-      const isEmpty = { _id, auditOutbox: { $size: 0 } }
+      const isEmpty = { ...named, auditOutbox: { $size: 0 } }
       if (auditRemoves) await collection.deleteOne({ ...isEmpty, auditRemoves: true })
       else await collection.updateOne(isEmpty, { $set: { auditOutboxAt: null } })
       return null

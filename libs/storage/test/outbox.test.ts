@@ -237,7 +237,7 @@ await t.test('the outbox', async (t) => {
       await db.collection<Entity & { chain: string }>('entities').insertOne(document)
     }
     const mayReadAll = (fields: readonly string[]) => fields.includes('outboxAt')
-    const sharded = refuseUnkeyed(db, { entities: { key: 'chain', mayReadAll } })
+    const sharded = refuseUnkeyed(db, { entities: { key: ['chain'], mayReadAll } })
     const own = createOutbox({
       collection: sharded.collection<Entity & { chain: string }>('entities'),
       shardKey: ['chain'],

@@ -7,7 +7,7 @@ import type { EventStore } from '@pitboss/webhooks/storage/event-store'
 /** The bugs of webhooks. Each part goes through unchanged unless its bug is named. */
 
 /** What goes around the parts of a webhooks service that errs. */
-export function webhooksWith(has: HasBug): WebhooksWrap {
+export function webhooksWith(has: HasBug): Omit<WebhooksWrap, 'db'> {
   return {
     post: (post) => postWith(post, has),
     recordEvents: (record) => recordEventsWith(record, has),

@@ -2,8 +2,8 @@ import type { Db } from 'mongodb'
 
 /** A collection's shard key, and the reads that may go without it. */
 export type Sharding = {
-  /** The field of the shard key. */
-  readonly key: string
+  /** The fields of the shard key. */
+  readonly key: readonly string[]
   /** Whether a read by these fields may ask every shard. */
   readonly mayReadAll?: (fields: readonly string[]) => boolean
 }
@@ -67,12 +67,11 @@ function objectionTo(method: string, args: readonly unknown[], sharding: Shardin
   return sharding.mayReadAll?.(Object.keys(Object(filter))) === true ? null : without(filter)
 }
 
-/** Whether it names the shard key by one value or several. */
+/** Whether it names each field of the shard key by one value or several. */
 function names(filter: unknown, { key }: Sharding): boolean {
   const fields: Record<string, unknown> = Object(filter)
   if (fields._id === nobody) return true
-  const value = fields[key]
-  return typeof value === 'string' || Array.isArray(Object(value).$in)
+  return key.every((field) => typeof fields[field] === 'string' || Array.isArray(Object(fields[field]).$in))
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -1,5 +1,6 @@
 import { appendAudit } from '@pitboss/contracts/calls/auth'
 import { randomUUID } from 'node:crypto'
+import type { Db } from 'mongodb'
 import { createCallTokens, keysFromAuth } from '@pitboss/bus/call-tokens'
 import { connectServiceBus } from '@pitboss/bus/connect-bus'
 import { createTailNotes } from '@pitboss/bus/tail-notes'
@@ -63,6 +64,7 @@ const bodyCacheCharactersMax = 16 * 1024 * 1024
 
 /** Parts that a proof may put something around; the product leaves them as they are. */
 export type WebhooksWrap = {
+  db: (db: Db) => Db
   post: (post: PostWebhook) => PostWebhook
   recordEvents: (record: RecordEvents) => RecordEvents
   events: (store: EventStore) => EventStore
@@ -82,7 +84,8 @@ export async function startWebhooks({
   const bus = await connectServiceBus({ service, config, host })
   const storage = await connectServiceStorage({ service, config, host })
   host.check('nats', () => bus.connected())
-  const { db, clock, clockAheadMs } = storage
+  const { clock, clockAheadMs } = storage
+  const db = wrap.db?.(storage.db) ?? storage.db
   await ensureIndexes(db, indexes, logger)
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
   const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
@@ -106,6 +109,7 @@ export async function startWebhooks({
   const audit = createAuditOutbox({
     db,
     collections: auditedCollections,
+    shardKeys: { deliveries: 'webhookId' },
     append: (entries) => bus.call(appendAudit.webhooks, { entries: [...entries] }),
     ...{ clock, newId, logger },
   })

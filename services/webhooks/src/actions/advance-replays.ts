@@ -64,10 +64,10 @@ export function createAdvanceReplays(deps: Deps): AdvanceReplays {
         replayId: job._id,
       })),
     )
-    await deliveries.replayAgain(page.again, againStatuses[job.only], job._id, now)
+    await deliveries.replayAgain(job, page.again, againStatuses[job.only], now)
     await failpoint('webhooks.replay-page')
     const still = await replays.change(job, job._id, { doneSeq: page.doneSeq, selected: page.end })
-    if (still === null) await deliveries.cancelReplay(job._id)
+    if (still === null) await deliveries.cancelReplay(job)
     await markDue(deps, webhookId)
     return still !== null
   }
@@ -77,7 +77,7 @@ export function createAdvanceReplays(deps: Deps): AdvanceReplays {
    * was in flight then and has ended.
    */
   async function countCancelled(job: ReplayDocument): Promise<void> {
-    await deliveries.cancelReplay(job._id)
+    await deliveries.cancelReplay(job)
     const { open, ...counts } = await countReplay(deliveries, job)
     await replays.count(job._id, counts, !open)
     if (!open) logger.info({ replay_id: job._id, ...counts }, 'replay.cancelled')
@@ -128,11 +128,11 @@ async function selectPage(
   const inRange = page.filter(({ seq }) => seq <= job.endSeq)
   const wanted = inRange.map((event) => ({
     _id: deliveryIdOf(event._id, webhookId, 0),
+    webhookId,
     eventId: event._id,
     eventType: event.type,
   }))
-  const existing =
-    wanted.length === 0 ? new Map<string, never>() : await deliveries.existing(wanted.map(({ _id }) => _id))
+  const existing = wanted.length === 0 ? new Map<string, never>() : await deliveries.existing(wanted)
   const statuses = againStatuses[job.only]
   const again = [...existing.values()].filter(
     ({ status, replayId }) => statuses.includes(status) && (job._id === null || replayId !== job._id),

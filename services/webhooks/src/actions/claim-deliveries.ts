@@ -1,3 +1,4 @@
+import type { Scope } from '@pitboss/contracts/caller'
 import { inFlightMaxOf, nextProbe } from '../rules/endpoint-health.ts'
 import { chooseDue, type Turns } from '../rules/choose-due.ts'
 import type { DueDelivery } from '../storage/collections.ts'
@@ -66,11 +67,15 @@ export function createClaimDeliveries({ deliveries, bodies }: Deps) {
 
     /**
      * Stores the next attempt number of each and reads its body. After a throw, any of them may be claimed.
+     * @param scope that of their endpoint
      */
-    async claim(chosen: readonly Chosen[], token: number, now: Date): Promise<Claimed[]> {
+    async claim(scope: Scope, chosen: readonly Chosen[], token: number, now: Date): Promise<Claimed[]> {
       const real = chosen.filter(({ due }) => due.eventType !== 'webhook.test')
       const [texts, claimed] = await Promise.all([
-        bodies.of(real.map(({ due }) => due.eventId)),
+        bodies.of(
+          scope,
+          real.map(({ due }) => due.eventId),
+        ),
         deliveries.claim(
           chosen.map(({ due }) => due),
           token,

@@ -102,7 +102,7 @@ export function createCancelReplay({
     const cancelled = await replays.change(job, job._id, fields, entry)
     if (cancelled === null) throw new ServiceError('CONFLICT', { message: 'The replay has ended already.' })
     await failpoint('webhooks.replay-cancelled')
-    await deliveries.cancelReplay(job._id)
+    await deliveries.cancelReplay(job)
     notifyReplayWorker()
     return withCounts(deliveries, cancelled)
   }

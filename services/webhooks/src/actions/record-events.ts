@@ -170,7 +170,7 @@ export function createRecordEvents({
 
   async function existingOf(old: readonly NewDelivery[]): Promise<Map<string, DeliveryStatus>> {
     if (old.length === 0) return new Map()
-    const found = await deliveries.existing(old.map(({ _id }) => _id))
+    const found = await deliveries.existing(old)
     return new Map([...found].map(([id, { status }]) => [id, status]))
   }
 }

@@ -1,10 +1,14 @@
+import type { Scope } from '@pitboss/contracts/caller'
 import type { EventStore } from './event-store.ts'
 
 /** Caches the bodies of recent events, each of which goes to several endpoints soon. Bodies never change. */
 export type BodyCache = {
   put(eventId: string, body: string): void
-  /** The bodies of the recorded ones; those not in the cache are read from the database. */
-  of(ids: readonly string[]): Promise<Map<string, string>>
+  /**
+   * The bodies of recorded events of this scope; those not in the cache are read from the database.
+   * @param ids of its events: what is cached is not asked for its scope
+   */
+  of(scope: Scope, ids: readonly string[]): Promise<Map<string, string>>
 }
 
 /** @param charactersMax bound of the cache; the oldest body leaves first */
@@ -25,7 +29,7 @@ export function createBodyCache(events: EventStore, charactersMax: number): Body
 
   return {
     put,
-    async of(ids) {
+    async of(scope, ids) {
       const found = new Map<string, string>()
       const absent: string[] = []
       for (const id of ids) {
@@ -34,7 +38,7 @@ export function createBodyCache(events: EventStore, charactersMax: number): Body
         else found.set(id, body)
       }
       if (absent.length === 0) return found
-      for (const [id, body] of await events.bodies(absent)) {
+      for (const [id, body] of await events.bodies(scope, absent)) {
         found.set(id, body)
         put(id, body)
       }

@@ -1,5 +1,6 @@
 import { MongoBulkWriteError } from 'mongodb'
 import { batchCalls } from './batch-calls.ts'
+import { namedTogether } from './named-together.ts'
 import type { Place } from '../rules/retry-schedule.ts'
 import {
   type AttemptRecord,
@@ -15,7 +16,7 @@ const attemptsKept = 30
 
 type Claim = { readonly due: DueDelivery; readonly token: number; readonly now: Date }
 type Completion = {
-  readonly claimed: Pick<DeliveryDocument, '_id' | 'claimToken' | 'attemptCount'>
+  readonly claimed: Pick<DeliveryDocument, '_id' | 'webhookId' | 'claimToken' | 'attemptCount'>
   readonly fields: Partial<DeliveryDocument>
   readonly attempt: AttemptRecord
 }
@@ -46,11 +47,11 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
     if (matchedCount === writes.length) {
       return writes.map((one) => ('due' in one ? { claimed: claimedOf(one) } : { completed: true }))
     }
-    const ids = writes.map((one) => ('due' in one ? one.due._id : one.claimed._id))
-    const found = await deliveries.find({ _id: { $in: ids } }).toArray()
+    const written = writes.map((one) => ('due' in one ? one.due : one.claimed))
+    const found = await deliveries.find(namedTogether(written)).toArray()
     const byId = new Map(found.map((delivery) => [delivery._id, delivery]))
     return writes.map((one, index) => {
-      const now = byId.get(ids[index] ?? '')
+      const now = byId.get(written[index]?._id ?? '')
       if (!('due' in one)) {
         return { completed: (now?.attempts ?? []).some((stored) => isSameAttempt(stored, one.attempt)) }
       }
@@ -102,7 +103,7 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
         const { _id, claimToken, attemptCount, claimedAt, lane, firstAttemptAt } = orphan
         const sentAt = claimedAt ?? now
         await deliveries.updateOne(
-          { _id, claimToken },
+          { _id, webhookId, claimToken },
           {
             $set: {
               claimToken: 0,
@@ -130,16 +131,17 @@ function claimedOf({ due, token, now }: Claim): DueDelivery {
   return { ...due, claimToken: token, claimedAt: now, dueAt: never, attemptCount: due.attemptCount + 1 }
 }
 
-function claimOperation({ due: { _id, dueAt, attemptCount }, token, now }: Claim) {
+function claimOperation({ due: { _id, webhookId, dueAt, attemptCount }, token, now }: Claim) {
   return {
-    filter: { _id, status: 'PENDING' as const, claimToken: 0, dueAt, attemptCount },
+    filter: { _id, webhookId, status: 'PENDING' as const, claimToken: 0, dueAt, attemptCount },
     update: { $set: { claimToken: token, claimedAt: now, dueAt: never, attemptCount: attemptCount + 1 } },
   }
 }
 
-function completionOperation({ claimed: { _id, claimToken, attemptCount }, fields, attempt }: Completion) {
+function completionOperation({ claimed, fields, attempt }: Completion) {
+  const { _id, webhookId, claimToken, attemptCount } = claimed
   return {
-    filter: { _id, claimToken, attemptCount },
+    filter: { _id, webhookId, claimToken, attemptCount },
     update: {
       $set: { ...fields, claimToken: 0, claimedAt: null },
       $push: { attempts: { $each: [attempt], $slice: -attemptsKept } },

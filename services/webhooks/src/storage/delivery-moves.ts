@@ -3,21 +3,31 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { AnyBulkWriteOperation, Filter, UpdateFilter, WithId } from 'mongodb'
 import { auditedUpdate } from '@pitboss/storage/audit-outbox'
 import { stepDueAtOf } from '../rules/retry-schedule.ts'
-import { type Collections, type DeliveryDocument, type DeliveryStatus, never } from './collections.ts'
+import {
+  type Collections,
+  type DeliveryDocument,
+  type DeliveryStatus,
+  never,
+  type ReplayDocument,
+} from './collections.ts'
 
 const batchMax = 500
 const moveBatchesMax = 10_000
 
+type ReplayKey = Pick<ReplayDocument, '_id' | 'webhookId'>
 type ReplayCounts = { readonly all: number; readonly delivered: number; readonly failed: number }
 
-/** Changes by people, pauses and replay jobs, often of many deliveries at a time. */
+/**
+ * Changes by people, pauses and replay jobs, often of many deliveries at a time. Each names the endpoint, the
+ * shard key.
+ */
 export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliveries'>) {
   /**
    * Updates all deliveries of `filter` in batches, so that no single write grows with the backlog. @returns
    * how many were changed
    */
   async function move(
-    filter: Filter<DeliveryDocument>,
+    filter: Filter<DeliveryDocument> & { readonly webhookId: string },
     update: UpdateFilter<DeliveryDocument>,
   ): Promise<number> {
     let moved = 0
@@ -115,12 +125,13 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
      */
     async reopen(
       { operatorId, environment }: Scope,
-      { _id, status, attemptCount }: Pick<DeliveryDocument, '_id' | 'status' | 'attemptCount'>,
+      delivery: Pick<DeliveryDocument, '_id' | 'webhookId' | 'status' | 'attemptCount'>,
       now: Date,
       audit: AuditEntry,
     ): Promise<WithId<DeliveryDocument> | null> {
+      const { _id, webhookId, status, attemptCount } = delivery
       return deliveries.findOneAndUpdate(
-        { _id, operatorId, environment, status, attemptCount },
+        { _id, webhookId, operatorId, environment, status, attemptCount },
         auditedUpdate<DeliveryDocument>(
           {
             $set: {
@@ -146,13 +157,16 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
      */
     async pullForward(
       { operatorId, environment }: Scope,
-      delivery: Pick<DeliveryDocument, '_id' | 'attemptCount' | 'stepDueAt' | 'nextAttemptAt' | 'createdAt'>,
+      delivery: Pick<
+        DeliveryDocument,
+        '_id' | 'webhookId' | 'attemptCount' | 'stepDueAt' | 'nextAttemptAt' | 'createdAt'
+      >,
       now: Date,
       audit: AuditEntry,
     ): Promise<WithId<DeliveryDocument> | null> {
-      const { _id, attemptCount } = delivery
+      const { _id, webhookId, attemptCount } = delivery
       return deliveries.findOneAndUpdate(
-        { _id, operatorId, environment, status: 'PENDING', claimToken: 0, attemptCount },
+        { _id, webhookId, operatorId, environment, status: 'PENDING', claimToken: 0, attemptCount },
         auditedUpdate<DeliveryDocument>(
           { $set: { lane: 'manual', dueAt: now, nextAttemptAt: now, stepDueAt: stepDueAtOf(delivery) } },
           audit,
@@ -162,25 +176,26 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
     },
 
     /**
-     * Starts the schedule of ended deliveries again, in the lane of a replay job. @returns how many it took
+     * Starts the schedule of ended deliveries of the job's endpoint again, in the lane of the job. @returns
+     * how many it took
      */
     async replayAgain(
+      { _id: replayId, webhookId }: ReplayKey,
       ids: readonly string[],
       statuses: readonly DeliveryStatus[],
-      replayId: string,
       now: Date,
     ): Promise<number> {
       if (ids.length === 0) return 0
       const found = await deliveries
         .find(
-          { _id: { $in: [...ids] }, status: { $in: [...statuses] } },
+          { _id: { $in: [...ids] }, webhookId, status: { $in: [...statuses] } },
           { projection: { status: 1, attemptCount: 1 } },
         )
         .toArray()
       if (found.length === 0) return 0
       const operations = found.map(({ _id, status, attemptCount }) => ({
         updateOne: {
-          filter: { _id, status, attemptCount },
+          filter: { _id, webhookId, status, attemptCount },
           update: {
             $set: {
               status: 'PENDING' as const,
@@ -205,9 +220,9 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
      * Takes back the deliveries of a replay job that had no attempt since, and cancels those that it would
      * send again. Leaves those in flight, and ended ones that a person sends once more.
      */
-    async cancelReplay(replayId: string): Promise<void> {
+    async cancelReplay({ _id: replayId, webhookId }: ReplayKey): Promise<void> {
       for (const status of ['PENDING', 'HELD'] as const) {
-        const mine = { replayId, status, claimToken: 0, single: false }
+        const mine = { webhookId, replayId, status, claimToken: 0, single: false }
         for (const before of ['FAILED', 'DELIVERED'] as const) {
           await move(
             { ...mine, previousStatus: before, firstAttemptAt: null },

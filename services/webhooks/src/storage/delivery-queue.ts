@@ -10,6 +10,7 @@ import {
   type DueDelivery,
   never,
 } from './collections.ts'
+import { namedTogether } from './named-together.ts'
 import { type NewDelivery, newDocument } from './new-delivery.ts'
 
 const batchMax = 500
@@ -71,12 +72,12 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
         ? Promise.resolve(new Set())
         : insertAbsent(fresh.map((delivery) => ({ ...delivery, attempts: [] }))),
 
-    /** The existing ones of `ids`, with the fields that a replay needs. */
+    /** Those of `wanted` that exist, with the fields that a replay needs. */
     async existing(
-      ids: readonly string[],
+      wanted: readonly Pick<DeliveryDocument, '_id' | 'webhookId'>[],
     ): Promise<Map<string, Pick<DeliveryDocument, '_id' | 'status' | 'replayId'>>> {
       const found = await deliveries
-        .find({ _id: { $in: [...ids] } }, { projection: { status: 1, replayId: 1 } })
+        .find(namedTogether(wanted), { projection: { status: 1, replayId: 1 } })
         .toArray()
       return new Map(found.map((delivery) => [delivery._id, delivery]))
     },

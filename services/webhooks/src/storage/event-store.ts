@@ -81,7 +81,10 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
         if (!isDuplicateKey(error)) throw error
       }
       const mine = await events
-        .find({ _id: { $in: rest.map(({ _id }) => _id) } }, { projection: { targets: 1 } })
+        .find(
+          { _id: { $in: rest.map(({ _id }) => _id) }, ...scopeFields(scope) },
+          { projection: { targets: 1 } },
+        )
         .toArray()
       const present = new Map(mine.map(({ _id, targets }) => [_id, targets]))
       for (const event of rest) {
@@ -213,8 +216,10 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
     },
 
     /** Bodies of events that are about to be sent, by event id. */
-    async bodies(ids: readonly string[]): Promise<Map<string, string>> {
-      const found = await events.find({ _id: { $in: [...ids] } }, { projection: { body: 1 } }).toArray()
+    async bodies(scope: Scope, ids: readonly string[]): Promise<Map<string, string>> {
+      const found = await events
+        .find({ _id: { $in: [...ids] }, ...scopeFields(scope) }, { projection: { body: 1 } })
+        .toArray()
       return new Map(found.map(({ _id, body }) => [_id, body]))
     },
 

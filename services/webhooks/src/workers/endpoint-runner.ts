@@ -154,7 +154,7 @@ export function runEndpoint(
     }
     if (taken.some(({ probe }) => probe)) probeInFlight = true
     try {
-      for (const one of await claimDeliveries.claim(taken, token, now)) {
+      for (const one of await claimDeliveries.claim(leased, taken, token, now)) {
         if (one.delivery === null) {
           view.markStale()
           finish(one.chosen)

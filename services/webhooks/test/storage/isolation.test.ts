@@ -21,6 +21,7 @@ import { createEndpointStore } from '../../src/storage/endpoint-store.ts'
 import { createEventStore } from '../../src/storage/event-store.ts'
 import { createParkedStore } from '../../src/storage/parked-store.ts'
 import { createReplayStore } from '../../src/storage/replay-store.ts'
+import { shardedWebhooks } from '../fixtures/sharded-webhooks.ts'
 
 type Ids = Record<'webhookId' | 'endedId' | 'waitingId' | 'eventId' | 'roundId' | 'replayId', string>
 
@@ -37,7 +38,7 @@ const storage = await connectStorage({
 t.teardown(() => storage.close())
 const { db } = storage
 await ensureIndexes(db, indexes)
-const collections = collectionsOf(db)
+const collections = collectionsOf(shardedWebhooks(db))
 const deliveries = createDeliveryStore(collections)
 const endpoints = createEndpointStore(collections)
 const events = createEventStore(collections)
@@ -89,12 +90,17 @@ const moveLines = {
   hasHeld: by('endpoint-view', leased),
   cancelAll: by('change-endpoint, endpoint-view', 'the endpoint was found under a scope, or is under lease'),
   reopen: scoped((scope, ids) =>
-    deliveries.reopen(scope, { _id: ids.endedId, status: 'FAILED', attemptCount: 0 }, now, entry),
+    deliveries.reopen(
+      scope,
+      { _id: ids.endedId, webhookId: ids.webhookId, status: 'FAILED', attemptCount: 0 },
+      now,
+      entry,
+    ),
   ),
-  pullForward: scoped((scope, { waitingId }) =>
+  pullForward: scoped((scope, { waitingId, webhookId }) =>
     deliveries.pullForward(
       scope,
-      { _id: waitingId, attemptCount: 0, nextAttemptAt: now, createdAt: now },
+      { _id: waitingId, webhookId, attemptCount: 0, nextAttemptAt: now, createdAt: now },
       now,
       entry,
     ),
@@ -176,7 +182,7 @@ const stores = {
     page: scoped((scope) => events.page(scope, { ...all, ...hour }, 0, 10)),
     headers: scoped((scope) => events.headers(scope, { ...all, types: ['round.started'] }, 0, 10)),
     find: scoped((scope, { eventId }) => events.find(scope, eventId)),
-    bodies: by('storage/body-cache', 'as its method `of`: events of the deliveries of one endpoint'),
+    bodies: scoped((scope, { eventId }) => events.bodies(scope, [eventId])),
     ofRoundIn: scoped((scope, { roundId }) => events.ofRoundIn(scope, roundId, 10)),
     ofRound: by('read-events', operations),
   }),
@@ -208,7 +214,15 @@ await holdIsolation(t, {
   neverMade: newIds(),
   folder: new URL('../../src/storage/', import.meta.url),
   stores,
-  others: ['batchCalls', 'deliveryIdOf', 'newClaimed', 'newDocument', 'orderOf', 'scopeFields'],
+  others: [
+    'batchCalls',
+    'deliveryIdOf',
+    'namedTogether',
+    'newClaimed',
+    'newDocument',
+    'orderOf',
+    'scopeFields',
+  ],
 })
 
 t.test('the named callers of the methods without a scope call them', (t) => {
@@ -255,7 +269,10 @@ async function makeThings(): Promise<void> {
     { _id: endedId, ...delivery, createdAt: now },
     { _id: waitingId, ...delivery, createdAt: now },
   ])
-  await collections.deliveries.updateOne({ _id: endedId }, { $set: { status: 'FAILED', dueAt: never } })
+  await collections.deliveries.updateOne(
+    { _id: endedId, webhookId },
+    { $set: { status: 'FAILED', dueAt: never } },
+  )
   await replays.insert({
     ...{ _id: replayId, ...owner, webhookId, status: 'RUNNING', ...hour, types: [], only: 'all', matched: 1 },
     ...{ created: 0, delivered: 0, failed: 0, doneSeq: 0, endSeq: 1, selected: false },

@@ -189,6 +189,8 @@ export async function runChaos(
     election: elections,
     'lease takeover': await watch.takeovers(),
   }
+  const alarms = await watch.returnAlarms()
+  verdict.check('returns: fair games raise no alarm', alarms.length === 0, () => alarms.join(' '))
   if (withFaults) checkHappened(happened, seconds, verdict)
   const answers = tenancies.flatMap((tenancy) => tenancy.answers.all())
 

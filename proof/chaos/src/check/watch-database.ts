@@ -19,6 +19,8 @@ const outboxes = [
 export type DatabaseWatch = {
   /** Documents whose events the stream does not have yet. */
   unsent(): Promise<string[]>
+  /** The alarms of the watch of returns: the streams with their counts. Fair games raise none. */
+  returnAlarms(): Promise<string[]>
   /** Number of times that a lease went to another owner. */
   takeovers(): Promise<number>
   close(): Promise<void>
@@ -61,6 +63,10 @@ export function watchDatabase(url: string, verdict: Verdict): DatabaseWatch {
         for (const { _id } of await found.toArray()) unsent.push(`events of ${_id}`)
       }
       return unsent
+    },
+    async returnAlarms() {
+      const alarms = client.db('pitboss_rounds').collection<{ _id: string }>('return_alarms')
+      return (await alarms.find().toArray()).map((alarm) => JSON.stringify(alarm))
     },
     async takeovers() {
       let count = 0

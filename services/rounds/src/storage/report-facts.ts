@@ -47,6 +47,15 @@ export type PlayersOfUnit = {
   broughtTo(unit: string, grouping: Grouping, key: string, facts: readonly PendingFact[]): number
 }
 
+/**
+ * Each round once, as it was read last, in the order of their beginnings. A database without snapshots can
+ * return a document twice that is written while an index is read.
+ */
+export function latestOfEach(documents: readonly RoundDocument[]): RoundDocument[] {
+  const latest = [...new Map(documents.map((document) => [document._id, document])).values()]
+  return latest.toSorted((a, b) => Number(a.factsAt) - Number(b.factsAt) || (a._id < b._id ? -1 : 1))
+}
+
 /** The facts of a round that wait for the reports; those of chances alone do not. */
 export function pendingFacts(document: RoundDocument): PendingFact[] {
   const { _id, chain, scope, game, currency, brandId, playerId, completedAt, facts } = document

@@ -17,6 +17,7 @@ import { boundedRead, readMaxMs } from './bounded-read.ts'
 import {
   type CellTexts,
   groupByUnit,
+  latestOfEach,
   pendingFacts,
   type PlayersOfUnit,
   type UnitGroup,
@@ -85,14 +86,18 @@ export function createReportsStore({ db, watch }: { db: Db; watch: FoldReturns }
 
   /**
    * Counts facts that wait, at most a batch; answers how many rounds had one. Safe beside another replica.
+   * Rounds that began first come first, whenever they were written: the watch of returns looks after each
+   * chance, so the order must not follow from what came out. Source: docs/rtp-watch.md.
    */
   async function applyFacts(): Promise<number> {
-    const waiting = await rounds
+    const read = await rounds
       .find({ factsAt: { $gt: epoch } })
       .sort({ factsAt: 1 })
       .hint('facts_at')
       .limit(batchMax)
+      .batchSize(batchMax)
       .toArray()
+    const waiting = latestOfEach(read)
     const facts = waiting.flatMap(pendingFacts)
     const groups = groupByUnit(facts)
     const known = await players.record(groups)

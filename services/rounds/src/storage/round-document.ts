@@ -59,6 +59,10 @@ export type RoundDocument = Omit<
   refusals?: readonly Refusal[] | null
   transactionIds: string[]
   facts: FactEntry[]
+  /**
+   * The place of the round among those whose facts wait: its beginning, which its outcome does not decide.
+   * Null when none waits.
+   */
   factsAt: Date | null
   stake: string
   maxPayout: string

@@ -21,7 +21,7 @@ export function newDocument(write: RoundWrite, now: Date): RoundDocument {
     checks: 0,
     claims: 0,
     facts: factEntries(write.fact),
-    factsAt: write.fact === null ? null : now,
+    factsAt: write.fact === null ? null : write.round.createdAt,
     outbox: [...write.events],
     outboxAt: write.events.length === 0 ? null : now,
   }
@@ -43,7 +43,7 @@ export function updateOf({ fields: before = {} }: StoredRound, write: RoundWrite
       dueAt: write.dueAt,
       checks: 0,
       ...outbox?.$set,
-      ...(facts.length === 0 ? {} : { factsAt: now }),
+      ...(facts.length === 0 ? {} : { factsAt: write.round.createdAt }),
     },
     ...(Object.keys(push).length === 0 ? {} : { $push: push }),
   }

@@ -4,6 +4,7 @@ import type { Cleanup } from './harness/cleanup.ts'
 import type { Measured } from './harness/measured.ts'
 import type { PairPlan } from './harness/run-pairs.ts'
 import { runPlay } from './play/run-play.ts'
+import { runProfile } from './profile/run-profile.ts'
 import { runRead } from './read/run-read.ts'
 import { runRound } from './round/run-round.ts'
 import { runSettlement, settlementParts } from './settlement/run-settlement.ts'
@@ -116,6 +117,12 @@ export const benchmarks: readonly Benchmark[] = [
     },
   },
   {
+    name: 'profile',
+    title: 'Where each service spends its processor time while 32 players play dice',
+    about: 'Ten hottest packages and functions of each service by self time, over 10 times S seconds.',
+    run: ({ seconds }, cleanup, say) => runProfile(seconds * steadyShare * 1000, cleanup, say),
+  },
+  {
     name: 'strangers',
     title: 'Strangers: a healthy tenant beside those who hold or waste what they can',
     about: `Parts ${strangerParts.join(', ')}: reads, rounds and deliveries of one tenant, alone and beside each; judges the p99 (at most twice) and that nothing is refused.`,
@@ -146,6 +153,7 @@ ${lines.join('\n')}
   --pending N   credits that wait for their wallet in "settlement", 100 to 10000 (default 2000)
   --base REF    compares this build with that of a git ref instead (read, access, round, webhooks): processor time
                 per request and service, in at least 10 turns
+  --callers N   callers of that comparison at once, 1 to 256 (default 8)
 
 Starts what it needs on free ports in a folder of its own, prints a table, writes JSON to proof/bench/results/ and leaves nothing running.
 What the figures mean: docs/benchmarks.md.

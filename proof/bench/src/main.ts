@@ -19,6 +19,7 @@ const history = readNumber('history', values.history, 1000, 1_000_000)
 const events = Math.round(readNumber('events', values.events, 1000, 1_000_000))
 const deliveries = Math.round(readNumber('deliveries', values.deliveries, 2000, 2_000_000))
 const pending = Math.round(readNumber('pending', values.pending, 100, 10_000))
+const callers = Math.round(readNumber('callers', values.callers, 1, 256))
 const knownParts = benchmark.parts ?? []
 if (values.part.some((name) => !knownParts.includes(name))) {
   const known =
@@ -46,6 +47,7 @@ try {
           {
             name: comparable(benchmark.name),
             ref: base,
+            callers,
             turns: Math.max(10, options.pairs),
             durationMs: seconds * 1000,
           },
@@ -54,6 +56,7 @@ try {
         )
   const path = writeResult(base === undefined ? benchmark.name : `${benchmark.name}-base`, {
     seconds,
+    callers,
     pairs,
     ...result,
   })
@@ -81,6 +84,7 @@ function readArguments() {
         seconds: { type: 'string', default: '3' },
         pairs: { type: 'string', default: '5' },
         base: { type: 'string' },
+        callers: { type: 'string', default: '8' },
         history: { type: 'string', default: '100000' },
         part: { type: 'string', multiple: true, default: [] },
         events: { type: 'string', default: '10000' },

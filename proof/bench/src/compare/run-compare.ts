@@ -13,7 +13,6 @@ import { prepareBase } from './prepare-base.ts'
 import { processorTimeBelow, processorTimes } from './processor-time.ts'
 import { type WorkloadName, workloads } from './workloads.ts'
 
-const concurrency = 8
 /** After a turn, for what goes on behind the answers: events, deliveries. */
 const settleMs = 2000
 const warmUpMs = 4000
@@ -35,7 +34,13 @@ type Turns = { now: Turn; base: Turn }[]
  * at once on the same engines, with databases and a NATS account of their own, and take turns.
  */
 export async function runCompare(
-  { name, ref, turns, durationMs }: { name: WorkloadName; ref: string; turns: number; durationMs: number },
+  {
+    name,
+    ref,
+    callers: concurrency,
+    turns,
+    durationMs,
+  }: { name: WorkloadName; ref: string; callers: number; turns: number; durationMs: number },
   cleanup: Cleanup,
   say: (text: string) => void,
 ): Promise<{ result: object; text: string }> {

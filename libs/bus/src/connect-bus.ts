@@ -1,19 +1,13 @@
 import { jetstream } from '@nats-io/jetstream'
 import type { Call, CallContext } from '@pitboss/contracts/call'
-import { connect, headers, type Msg, type NatsConnection, PermissionViolationError } from 'nats'
+import { connect, type Msg, type NatsConnection, PermissionViolationError } from 'nats'
 import type { Logger } from 'pino'
 import { callFailure } from './call-failure.ts'
 import { connectionOptions } from './connection-options.ts'
-import {
-  accountOf,
-  readReply,
-  childTraceparent,
-  callHeaders,
-  decodeServiceError,
-  encodeJson,
-} from './wire.ts'
+import { accountOf, readReply, callHeaders, decodeServiceError, encodeJson } from './wire.ts'
 import { parseReply } from './parse-reply.ts'
 import { openReplyInbox, type ReplyInbox } from './reply-inbox.ts'
+import { headersWith, traceCall, tracePublish } from './trace-call.ts'
 import type { ServiceHost } from '@pitboss/runtime/run-service'
 
 /** A PubAck that has not come by then counts as a failure; a full disk makes publishes hang. */
@@ -36,13 +30,15 @@ export type Bus = {
   collect(subject: string, options: { listenMs: number; repliesMax: number }): Promise<Msg[]>
   /**
    * Publishes into JetStream under the event's id, or without one past the stream's memory of ids; resolves
-   * on the PubAck alone: the event's sequence, and whether the stream had it before.
+   * on the PubAck alone: the event's sequence, and whether the stream had it before. `traceparent`: of what
+   * made the event, to go on with it.
    * @throws within 2 s, else.
    */
   publishEvent(event: {
     id: string | null
     subject: string
     payload: Uint8Array
+    traceparent?: string | undefined
   }): Promise<{ seq: number; duplicate: boolean }>
   /** Core publish, at most once: for wake-ups. Dropped while disconnected. */
   publish(subject: string, payload: Uint8Array): void
@@ -83,31 +79,38 @@ export async function connectBus({
   const link = watchLink(nc, inbox, logger)
   const js = jetstream(nc, { timeout: publishTimeoutMs })
 
+  async function ask<Request, Reply>(
+    call: Call<Request, Reply>,
+    request: Request,
+    context: CallContext | undefined,
+    traceparent: string,
+  ): Promise<Reply> {
+    const deadlineAtMs = Math.min(Date.now() + call.budgetMs, context?.deadlineAtMs ?? Infinity)
+    if (!link.connected()) throw callFailure('disconnected')
+    const data = encodeJson(request)
+    assertFits(nc, call.subject, data)
+    const head = headersWith(traceparent)
+    if (context !== undefined) head.set(callHeaders.requestId, context.requestId)
+    if (context?.atOnce === true) head.set(callHeaders.atOnce, '1')
+    if (context?.receivedAtMs !== undefined) head.set(callHeaders.receivedAt, String(context.receivedAtMs))
+    if (context?.token !== undefined) head.set(callHeaders.token, context.token)
+    head.set(callHeaders.deadline, String(deadlineAtMs))
+    const account = accountOf(request)
+    if (account !== null) head.set(callHeaders.account, account)
+    const timeoutMs = deadlineAtMs - Date.now()
+    if (timeoutMs < 1) throw callFailure('timeout')
+    const message = await inbox.request(call.subject, data, { timeoutMs, headers: head })
+    if (message.headers?.has(callHeaders.errorCode)) throw decodeServiceError(message.data)
+    return parseReply(call, await readReply(message))
+  }
+
   return {
     nc,
     connected: link.connected,
     connection: link.connection,
     closed: link.closed,
-    async call(call, request, context) {
-      const deadlineAtMs = Math.min(Date.now() + call.budgetMs, context?.deadlineAtMs ?? Infinity)
-      if (!link.connected()) throw callFailure('disconnected')
-      const data = encodeJson(request)
-      assertFits(nc, call.subject, data)
-      const head = headers()
-      if (context !== undefined) head.set(callHeaders.requestId, context.requestId)
-      if (context?.atOnce === true) head.set(callHeaders.atOnce, '1')
-      if (context?.receivedAtMs !== undefined) head.set(callHeaders.receivedAt, String(context.receivedAtMs))
-      if (context?.token !== undefined) head.set(callHeaders.token, context.token)
-      head.set(callHeaders.traceparent, childTraceparent(context?.traceparent))
-      head.set(callHeaders.deadline, String(deadlineAtMs))
-      const account = accountOf(request)
-      if (account !== null) head.set(callHeaders.account, account)
-      const timeoutMs = deadlineAtMs - Date.now()
-      if (timeoutMs < 1) throw callFailure('timeout')
-      const message = await inbox.request(call.subject, data, { timeoutMs, headers: head })
-      if (message.headers?.has(callHeaders.errorCode)) throw decodeServiceError(message.data)
-      return parseReply(call, await readReply(message))
-    },
+    call: (call, request, context) =>
+      traceCall(call.subject, context, (traceparent) => ask(call, request, context, traceparent)),
     async request(subject, options) {
       if (!link.connected()) throw callFailure('disconnected')
       return inbox.request(subject, new Uint8Array(), options)
@@ -116,14 +119,17 @@ export async function connectBus({
       if (!link.connected()) throw callFailure('disconnected')
       return inbox.collect(subject, options)
     },
-    async publishEvent({ id, subject, payload }) {
+    async publishEvent({ id, subject, payload, traceparent }) {
       if (!link.connected()) throw new Error(`not connected to NATS: ${id ?? subject} was not published`)
       assertFits(nc, subject, payload)
-      return js.publish(subject, payload, {
-        ...(id === null ? {} : { msgID: id }),
-        timeout: publishTimeoutMs,
-        retries: 1,
-      })
+      return tracePublish({ id, subject, traceparent }, (head) =>
+        js.publish(subject, payload, {
+          ...(id === null ? {} : { msgID: id }),
+          ...(head === null ? {} : { headers: head }),
+          timeout: publishTimeoutMs,
+          retries: 1,
+        }),
+      )
     },
     publish(subject, payload) {
       if (link.connected()) nc.publish(subject, payload)

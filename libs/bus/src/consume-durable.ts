@@ -3,6 +3,7 @@ import { type ConsumerMessages, type JsMsg, jetstream, jetstreamManager } from '
 import type { Logger } from 'pino'
 import type { Bus } from './connect-bus.ts'
 import { webhooksFanout } from './topology.ts'
+import { callHeaders } from './wire.ts'
 
 /** One delivered message. Acknowledge after the write it causes, never before. */
 export type DurableMessage = {
@@ -12,6 +13,8 @@ export type DurableMessage = {
   /** The publisher's message id (the event's id), or null. */
   readonly id: string | null
   readonly data: Uint8Array
+  /** The publisher's `traceparent`, or null. */
+  readonly traceparent: string | null
   readonly redelivered: boolean
   /** 1 for the first delivery. */
   readonly deliveryCount: number
@@ -145,6 +148,7 @@ function toDurableMessage(message: JsMsg, unanswered: Set<JsMsg>): DurableMessag
     subject: message.subject,
     id: message.headers?.get('Nats-Msg-Id') || null,
     data: message.data,
+    traceparent: message.headers?.get(callHeaders.traceparent) || null,
     redelivered: message.redelivered,
     deliveryCount: message.info.deliveryCount,
     ack() {

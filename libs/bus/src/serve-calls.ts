@@ -4,6 +4,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { startPoll } from '@pitboss/runtime/poll'
 import { clockAgrees } from '@pitboss/runtime/while-clock-agrees'
 import { within } from '@pitboss/runtime/within'
+import { inSpan, type OpenSpan } from '@pitboss/tracing/spans'
 import { headers, type Msg, type Subscription } from 'nats'
 import type { Logger } from 'pino'
 import { z } from 'zod'
@@ -168,22 +169,37 @@ function refuse(stats: EndpointStats, message: Msg): void {
   respondError(message, new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: notStarted }))
 }
 
-/** Runs one call to its answer. Never rejects. */
-async function answer({
-  callHandler,
-  stats,
-  message,
-  tokens,
-  logger,
-}: {
+type Answering = {
   callHandler: CallHandler
   stats: EndpointStats
   message: Msg
   tokens: CallTokens | undefined
   logger: Logger
-}): Promise<void> {
-  const startedAtMs = performance.now()
+}
+
+/** Runs one call to its answer, below a span of its own. Never rejects. */
+function answer(given: Answering): Promise<void> {
+  const { callHandler, message } = given
   const context = readCallContext(message.headers, callHandler.budgetMs, Date.now())
+  const { requestId } = context
+  const attributes = {
+    'rpc.system.name': 'nats',
+    'rpc.method': callHandler.subject,
+    'pitboss.request_id': requestId,
+  }
+  return inSpan(
+    callHandler.subject,
+    { kind: 'server', parent: context.traceparent ?? null, attributes, requestId },
+    (span) => answerWithin(given, context, span),
+  )
+}
+
+async function answerWithin(
+  { callHandler, stats, message, tokens, logger }: Answering,
+  context: HandlerContext,
+  span: OpenSpan,
+): Promise<void> {
+  const startedAtMs = performance.now()
   let code = 'OK'
   let err: unknown
   try {
@@ -207,6 +223,8 @@ async function answer({
   }
   const durationMs = performance.now() - startedAtMs
   stats.record(durationMs, code === 'OK' ? null : code)
+  span.set({ 'pitboss.code': code })
+  if (code === 'INTERNAL_ERROR' || code === 'SERVICE_UNAVAILABLE') span.fail(code)
   const line = {
     subject: callHandler.subject,
     request_id: context.requestId,

@@ -94,14 +94,14 @@ const pattern = /^00-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/
 
 /**
  * The W3C `traceparent` to send with a call made on behalf of `parent`: the same trace with a span id of its
- * own, or a new trace when there is no usable parent. Never throws.
+ * own, or a new trace, which nobody records, when there is no usable parent. Never throws.
  */
 export function childTraceparent(parent: string | undefined): string {
   const known = parent === undefined ? null : pattern.exec(parent)
   // The two ends of a random uuid hold no version and no variant. Node draws many uuids at once.
   const random = randomUUID()
   const spanId = random.slice(0, 8) + random.slice(-8)
-  if (known === null) return `00-${randomUUID().replaceAll('-', '')}-${spanId}-01`
+  if (known === null) return `00-${randomUUID().replaceAll('-', '')}-${spanId}-00`
   return `00-${known[1]}-${spanId}-${known[2]}`
 }
 

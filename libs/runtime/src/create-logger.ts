@@ -46,15 +46,18 @@ const depths = ['', '*', '*.*', '*.*.*']
  * JSON lines on stdout, or to `destination`. One line per unit of work, message `noun.past`; errors go under
  * `err`, with their causes. Each line is written before the call returns: so the last lines of a process that
  * is killed are there, and all are in order.
+ * @param fields what every line shows besides, as of its moment
  */
 export function createLogger({
   service,
   level = 'info',
   destination,
+  fields,
 }: {
   service: string
   level?: string
   destination?: DestinationStream
+  fields?: (() => object) | undefined
 }): Logger {
   const options = {
     level,
@@ -62,6 +65,7 @@ export function createLogger({
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: (error: unknown) => describeError(error) },
+    ...(fields === undefined ? {} : { mixin: fields }),
     redact: { paths: redactedFields.flatMap(pathsOf), censor: '[redacted]' },
   }
   return pino(options, destination ?? pino.destination({ dest: 1, sync: true }))

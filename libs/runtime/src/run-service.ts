@@ -2,8 +2,10 @@ import type { Logger } from 'pino'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { ConfigError, endBadConfig, loadConfig } from './load-config.ts'
 import { startProbeServer, createReadiness, type ReadinessCheck } from './probe-server.ts'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { createLogger } from './create-logger.ts'
+import { logFields } from '@pitboss/tracing/spans'
+import { beginTracing, isTracingWanted, tracingConfig } from './tracing-config.ts'
 
 /** The parts of its process that a running service gets. */
 export type ServiceHost = {
@@ -108,7 +110,8 @@ type ProcessConfig = {
 
 /**
  * Runs a service as this process: reads its configuration from the environment (a bad value ends the process
- * with exit code 78), makes its logger, and starts it as `runService` does.
+ * with exit code 78), makes its logger, begins to trace where that is wanted, and starts it as `runService`
+ * does.
  */
 export async function bootService<Config extends ProcessConfig>({
   name,
@@ -120,11 +123,23 @@ export async function bootService<Config extends ProcessConfig>({
   start: (given: { config: Config; host: ServiceHost }) => Promise<RunningService>
 }): Promise<void> {
   const config = loadConfig(schema)
+  const traces = loadConfig(z.object(tracingConfig))
+  const fields = isTracingWanted(traces) ? logFields : undefined
+  const logger = createLogger({ service: name, level: config.PITBOSS_LOG_LEVEL, fields })
+  const tracing = await beginTracing({ service: name, config: traces, logger })
   await runService({
     name,
-    logger: createLogger({ service: name, level: config.PITBOSS_LOG_LEVEL }),
+    logger,
     probeHost: config.PITBOSS_PROBE_HOST,
     probePort: config.PITBOSS_PROBE_PORT,
-    start: (host) => start({ config, host }),
+    async start(host) {
+      const running = await start({ config, host })
+      return {
+        async stop() {
+          await running.stop()
+          await tracing?.stop()
+        },
+      }
+    },
   })
 }

@@ -2,10 +2,12 @@ import { type Clock, systemClock } from '@pitboss/runtime/clock'
 import { startPoll } from '@pitboss/runtime/poll'
 import { isLoopbackMongodb } from '@pitboss/runtime/production-rules'
 import type { ServiceHost } from '@pitboss/runtime/run-service'
+import { isTracing } from '@pitboss/tracing/spans'
 import { type Db, type Document, MongoClient } from 'mongodb'
 import { clockAgrees } from '@pitboss/runtime/while-clock-agrees'
 import type { Logger } from 'pino'
 import { endClosedWrites } from './end-closed-writes.ts'
+import { traceCommands } from './trace-commands.ts'
 import { assertOwnDatabaseAlone, databaseOf } from './foreign-databases.ts'
 
 const serverSelectionTimeoutMs = 3000
@@ -76,7 +78,9 @@ export async function connectStorage({
     socketTimeoutMS: socketTimeoutMs,
     waitQueueTimeoutMS: waitQueueTimeoutMs,
     maxPoolSize: poolSizeMax,
+    monitorCommands: isTracing(),
   })
+  if (isTracing()) traceCommands(client)
   client.on('serverHeartbeatFailed', ({ failure }) => logger.warn({ err: failure }, 'database.unreachable'))
   await client.connect()
   const db = client.db(database)

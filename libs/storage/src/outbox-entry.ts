@@ -1,4 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { recordedTraceparent } from '@pitboss/tracing/spans'
 
 /** An event that waits in its entity's document until the stream has acknowledged it. */
 export type OutboxEntry = {
@@ -9,6 +10,8 @@ export type OutboxEntry = {
   readonly body: string
   /** Told once more, past the stream's memory of ids, which outlives an event that was lost. */
   readonly again?: true
+  /** Of the recorded span that made the event, so that its delivery is in the same trace. */
+  readonly traceparent?: string
 }
 
 /** Fields of a document with an outbox. `outboxAt` is null exactly when nothing waits. */
@@ -36,5 +39,7 @@ export function outboxEntry({
     operator_id: scope.operatorId,
     data,
   })
-  return { id, subject: `events.v1.${scope.environment.toLowerCase()}.${scope.operatorId}.${type}`, body }
+  const subject = `events.v1.${scope.environment.toLowerCase()}.${scope.operatorId}.${type}`
+  const traceparent = recordedTraceparent()
+  return { id, subject, body, ...(traceparent === undefined ? {} : { traceparent }) }
 }

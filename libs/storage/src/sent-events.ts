@@ -20,6 +20,7 @@ export type EventPublisher = {
     id: string | null
     subject: string
     payload: Uint8Array
+    traceparent?: string
   }): Promise<{ readonly seq: number; readonly duplicate: boolean }>
   connected(): boolean
 }
@@ -56,10 +57,16 @@ export function createSentEvents({
   let isBackwards = false
   let seen: EventsPosition | null = null
 
-  async function sendOne(key: DocumentKey, { id, subject, body, again }: OutboxEntry): Promise<void> {
+  async function sendOne(key: DocumentKey, entry: OutboxEntry): Promise<void> {
+    const { id, subject, body, again, traceparent } = entry
     const newestBefore = newest
     const messageId = again === true ? null : id
-    const { seq, duplicate } = await bus.publishEvent({ id: messageId, subject, payload: Buffer.from(body) })
+    const { seq, duplicate } = await bus.publishEvent({
+      id: messageId,
+      subject,
+      payload: Buffer.from(body),
+      ...(traceparent === undefined ? {} : { traceparent }),
+    })
     if (!duplicate && seq <= newestBefore) isBackwards = true
     if (!duplicate) newest = Math.max(newest, seq)
     const events: SentEvents = sent.get(key._id) ?? { key, seqs: new Map() }

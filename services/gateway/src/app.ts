@@ -22,6 +22,7 @@ import { createRequestLog, type RequestLog } from './http/request-log.ts'
 import { createLimiters, limitsSubject } from './limits/limiters.ts'
 import { createLoadGauge } from './limits/load-gauge.ts'
 import { createBodyIntake, createPlaces } from './limits/places.ts'
+import { createRateCounter } from './limits/rate-counter.ts'
 import { createMetrics } from './metrics.ts'
 import type { RouteEntry } from './routes/route-entry.ts'
 import { routeTable } from './routes/route-table.ts'
@@ -119,6 +120,11 @@ export async function startGateway({
     logger,
     requestLog,
     metrics: createMetrics(registry, () => gauge.inFlight()),
+    clientTraces: createRateCounter({
+      kind: 'bucket',
+      perSecond: config.PITBOSS_LIMIT_CLIENT_TRACES_PER_S,
+      burst: config.PITBOSS_LIMIT_CLIENT_TRACES_PER_S,
+    }),
     isStopping: () => stopping !== null,
   })
   await app.ready()

@@ -52,6 +52,8 @@ export const configSchema = z.object({
   PITBOSS_LIMIT_PERSON_TAILS: limit(8),
   PITBOSS_LIMIT_ACCOUNT_TAILS: limit(50),
   PITBOSS_LIMIT_TAILS: limit(2000),
+  /** Traces that clients may have recorded by their own flag, of one gateway. Source: docs/traces.md. */
+  PITBOSS_LIMIT_CLIENT_TRACES_PER_S: limit(10),
   // Thresholds of shedding: delay of the event loop in milliseconds, requests at work at once
   PITBOSS_SHED_READ_DELAY_MS: whole(10, 60_000).default(400),
   PITBOSS_SHED_STAKE_DELAY_MS: whole(10, 60_000).default(1000),

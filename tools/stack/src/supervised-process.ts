@@ -149,7 +149,8 @@ function inheritedEnvironment(): Record<string, string> {
     'PITBOSS_BODY_TIMEOUT_MS',
   ]
   const limits = Object.keys(process.env).filter(
-    (name) => name.startsWith('PITBOSS_LIMIT_') || name.startsWith('PITBOSS_SHED_'),
+    (name) =>
+      name.startsWith('PITBOSS_LIMIT_') || name.startsWith('PITBOSS_SHED_') || name.startsWith('OTEL_'),
   )
   return Object.fromEntries(
     [...names, ...limits].flatMap((name) =>

@@ -12,6 +12,8 @@ import type { RequestLog } from './request-log.ts'
 import { boundConnections, createConnections, type Connections } from './connections.ts'
 import { answerConnect, commonHeaders, errorAnswer, httpsHeaders, sendAnswer } from './send.ts'
 import { serveRequest, type Served, type ServeDeps } from './serve-request.ts'
+import { traceRequest } from './trace-request.ts'
+import type { RateCounter } from '../limits/rate-counter.ts'
 
 const headerBytesMax = 16 * 1024
 const timeoutsCheckedMaxMs = 2000
@@ -29,6 +31,8 @@ export type AppDeps = ServeDeps & {
   readonly logger: Logger
   readonly requestLog: RequestLog
   readonly metrics: Metrics
+  /** Bounds the traces that are recorded because clients wish it. */
+  readonly clientTraces: Pick<RateCounter, 'take'>
   readonly headersTimeoutMs: number
   /** Whether clients reach the gateway over https, by its base url. */
   readonly isHttps: boolean
@@ -106,11 +110,18 @@ async function answerRequest(
     reply.header('connection', 'close')
   }
   const { raw, id: requestId } = request
-  const served =
-    problem === null
-      ? await serveRequest(deps, { entry, raw, params: paramsSchema.parse(request.params), requestId })
-      : refused(problem, request)
-  return finish(deps, request, reply, { served, startedMs, route: `${entry.method} ${entry.path}` })
+  const route = `${entry.method} ${entry.path}`
+  const { clientTraces } = deps
+  return traceRequest({ raw, requestId, route, clientTraces }, async (span) => {
+    const served =
+      problem === null
+        ? await serveRequest(deps, { entry, raw, params: paramsSchema.parse(request.params), requestId })
+        : refused(problem, request)
+    const { status } = served.answer
+    span.set({ 'http.response.status_code': status })
+    if (status >= 500) span.fail(String(status))
+    return finish(deps, request, reply, { served, startedMs, route })
+  })
 }
 
 /** Answers a request without a row in the table. */

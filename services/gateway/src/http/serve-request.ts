@@ -13,7 +13,7 @@ import type { ArrivalClock } from './arrival-clock.ts'
 import type { Answer, Attribution, Handler, Inbound } from './inbound.ts'
 import type { BodyRules } from '../input/read-body.ts'
 import { isSettlement, readInput } from '../input/read-input.ts'
-import { traceparentOf } from '../input/headers.ts'
+import { onwardTraceparent } from './trace-request.ts'
 import { errorAnswer } from './send.ts'
 
 export type ServeDeps = {
@@ -113,7 +113,7 @@ export async function serveRequest(
     const taken = takePlaces(deps, entry, identity, address)
     if (taken === null && !settles) throw noPlace()
     leavePlaces = taken ?? []
-    const traceparent = traceparentOf(raw)
+    const traceparent = onwardTraceparent(raw)
     const context = {
       requestId,
       receivedAtMs,

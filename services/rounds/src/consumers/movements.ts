@@ -3,6 +3,7 @@ import { consumeDurable, type DurableMessage } from '@pitboss/bus/consume-durabl
 import { roundsMovements } from '@pitboss/bus/topology'
 import { parseJsonObject } from '@pitboss/contracts/json'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import { inSpan } from '@pitboss/tracing/spans'
 import { isWithin, type RewindStore } from '@pitboss/storage/rewind-store'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
 import type { Logger } from 'pino'
@@ -41,6 +42,14 @@ export function consumeMovements({ bus, handleLateMovement, rewinds, logger }: M
     return handleLateMovement(hint.data.data.round_id)
   }
 
+  function traceMessage(message: DurableMessage): Promise<HandledMessage['result']> {
+    const { traceparent, subject } = message
+    if (traceparent === null) return handleMessage(message)
+    const attributes = { 'messaging.system': 'nats', 'messaging.destination.name': subject }
+    const options = { kind: 'consumer', parent: traceparent, attributes } as const
+    return inSpan(`settle ${subject.split('.').slice(4).join('.')}`, options, () => handleMessage(message))
+  }
+
   return consumeDurable({
     bus,
     stream: roundsMovements.stream,
@@ -52,7 +61,7 @@ export function consumeMovements({ bus, handleLateMovement, rewinds, logger }: M
       const again: { message: DurableMessage; result: HandledMessage['result'] }[] = []
       const results = await Promise.allSettled(
         messages.map(async (message) => {
-          const result = await handleMessage(message)
+          const result = await traceMessage(message)
           if (open.some((rewind) => isWithin(rewind, message.seq))) again.push({ message, result })
           else message.ack()
         }),

@@ -11,6 +11,7 @@ import type { MovementDocument } from '../storage/movements.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
 import { beginCall, lostAttemptOf, type RunCall } from './run-call.ts'
+import { traceAdvance } from './trace-wallet-call.ts'
 
 /**
  * The movement after its due actions. `busy`: another call of its round is in flight, so its call was not
@@ -139,7 +140,8 @@ export function createAdvanceDue({
     ofWallet: (walletKey, limit) => due.ofWallet(walletKey, clock.now(), limit),
     isSilent: breakers.isOpen,
     placeReversal,
-    advance: (document, requestId) => inTurn(document._id, () => advanceNow(document, requestId)),
+    advance: (document, requestId) =>
+      traceAdvance(document, requestId, () => inTurn(document._id, () => advanceNow(document, requestId))),
   }
 }
 

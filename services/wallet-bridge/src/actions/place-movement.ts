@@ -4,6 +4,7 @@ import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Mailbox } from '@pitboss/runtime/mailbox'
+import { liveTraceparent } from '@pitboss/tracing/spans'
 import type { Breakers } from '../clients/breakers.ts'
 import { documentOf, initialState, uncalledState } from '../records/new-movement.ts'
 import { advanceMovement } from '../rules/advance-movement.ts'
@@ -105,8 +106,9 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
     const at = clock.now()
     const idle = initialState(spec.type, at)
     const reference = newId('txn')
+    const traceparent = liveTraceparent()
     const make = (state: MovementState) =>
-      documentOf({ scope, spec, reference, state, walletUrl: wallet.url })
+      documentOf({ scope, spec, reference, state, walletUrl: wallet.url, traceparent })
     const begun = make(advanceMovement(idle, beginCall(wallet, at, newId), scaleMs).state)
     await failpoint('wallet.before-intent')
     const inserted = await movements.insert(begun)

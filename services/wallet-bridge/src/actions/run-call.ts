@@ -12,6 +12,7 @@ import { contradictionOf, judgeExchange } from '../rules/wallet-answers.ts'
 import type { AttemptRecord, MovementDocument } from '../storage/movements.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
+import { traceWalletCall } from './trace-wallet-call.ts'
 
 /** Milliseconds between the clocks of two processes: each may differ from the database's. */
 const clocksApartMs = 2 * clockDifferenceMaxMs
@@ -81,9 +82,11 @@ export function createRunCall({
     await failpoint(`wallet.${operation}-before-call`)
     const url = addressFor(document.walletUrl, wallet)
     const { body } = document
-    const result = await client.call({ wallet: { ...wallet, url }, operation, body, requestId, timeoutMs })
-    await failpoint(`wallet.${operation}-answered`)
-    const answer = judgeExchange(operation, document.currency, result.exchange)
+    const { result, answer } = await traceWalletCall(document, requestId, async () => {
+      const given = await client.call({ wallet: { ...wallet, url }, operation, body, requestId, timeoutMs })
+      await failpoint(`wallet.${operation}-answered`)
+      return { result: given, answer: judgeExchange(operation, document.currency, given.exchange) }
+    })
     // An address that the wallet has left says nothing about the present one.
     if (url === wallet.url) breakers.record(wallet.key, answer.kind !== 'unknown')
     const original = answer.kind === 'success' ? await originalOf(document) : null

@@ -52,6 +52,7 @@ export function documentOf({
   reference,
   state,
   walletUrl,
+  traceparent,
 }: {
   scope: Scope
   spec: MovementSpec
@@ -59,6 +60,7 @@ export function documentOf({
   state: MovementState
   /** The address to which it is sent; none for a movement that is never sent. */
   walletUrl?: string
+  traceparent?: string | undefined
 }): MovementDocument {
   const facts = {
     ...factsOf(spec),
@@ -67,6 +69,7 @@ export function documentOf({
     walletKey: walletKeyOf(scope),
     reference,
     ...(walletUrl === undefined ? {} : { walletUrl }),
+    ...(traceparent === undefined ? {} : { traceparent }),
   }
   return toDocument(facts, state)
 }
@@ -94,6 +97,7 @@ export function reversalDocumentOf(original: MovementDocument, reversal: Reversa
     walletKey: original.walletKey,
     reference: reversal.reference,
     ...(original.walletUrl === undefined ? {} : { walletUrl: original.walletUrl }),
+    ...(original.traceparent === undefined ? {} : { traceparent: original.traceparent }),
   }
   return toDocument(facts, initialState(reversal.type, reversal.askedAt))
 }

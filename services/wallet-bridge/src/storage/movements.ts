@@ -43,6 +43,8 @@ export type MovementFacts = Omit<MovementSpec, 'type' | 'callWallet'> & {
    * earlier builds have none.
    */
   readonly walletUrl?: string
+  /** Of the span that made it, where traces are recorded: later tries go on with the same trace. */
+  readonly traceparent?: string
   /** The exact body of every call of this movement. */
   readonly body: string
 }

@@ -205,10 +205,11 @@ export function createOpenEndpointView({
       offered = []
       if (upcoming.open.has('fresh')) return
       const known = new Set(Object.values(upcoming.lanes).flatMap((lane) => lane.map(({ _id }) => _id)))
-      for (const { _id, eventId, eventType, createdAtMs } of fresh) {
+      for (const { _id, eventId, eventType, createdAtMs, traceparent } of fresh) {
         if (known.has(_id) || inFlight.has(_id)) continue
         const createdAt = new Date(createdAtMs)
-        const ids = { _id, operatorId, environment, webhookId, eventId }
+        const trace = traceparent === undefined ? {} : { traceparent }
+        const ids = { _id, operatorId, environment, webhookId, eventId, ...trace }
         const { attempts: _, ...due } = newDocument({ ...ids, eventType, lane: 'fresh', createdAt })
         upcoming.lanes.fresh.push(due)
       }

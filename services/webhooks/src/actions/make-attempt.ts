@@ -1,5 +1,6 @@
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
+import { inSpan } from '@pitboss/tracing/spans'
 import type { PostWebhook } from '../clients/post-webhook.ts'
 import { retryAfterMs } from '../rules/retry-schedule.ts'
 import { computedSignatureHeader, signatureHint } from '../rules/signature-hint.ts'
@@ -20,7 +21,7 @@ export type AttemptOutcome = {
 /** @param body null when the event log lacks the event */
 export type MakeAttempt = (
   endpoint: EndpointDocument,
-  delivery: Pick<DeliveryDocument, '_id' | 'eventId' | 'eventType' | 'attemptCount'>,
+  delivery: Pick<DeliveryDocument, '_id' | 'eventId' | 'eventType' | 'attemptCount' | 'traceparent'>,
   body: string | null,
 ) => Promise<AttemptOutcome>
 
@@ -49,7 +50,7 @@ export function createMakeAttempt({
     const secrets = secretsValidAt(endpoint.secrets, sentAt).map((secret) =>
       secretCipher.decrypt(endpoint, secret),
     )
-    const answer = await post({
+    const answer = await traced(endpoint, delivery, {
       account: endpoint.operatorId,
       url: endpoint.url,
       environment: toAccountMode(endpoint.environment),
@@ -83,6 +84,29 @@ export function createMakeAttempt({
         hint: hintFor(endpoint, answer, { body, timestamp, secrets, sentAt }),
       },
     }
+  }
+
+  /** Posts below a span, in the trace of what the event tells. */
+  function traced(
+    endpoint: EndpointDocument,
+    delivery: Parameters<MakeAttempt>[1],
+    request: Parameters<PostWebhook>[0],
+  ) {
+    const attributes = {
+      'pitboss.operator_id': endpoint.operatorId,
+      'pitboss.environment': endpoint.environment,
+      'pitboss.webhook_id': endpoint._id,
+      'pitboss.delivery_id': delivery._id,
+      'pitboss.event_id': delivery.eventId,
+      'pitboss.attempt': delivery.attemptCount,
+    }
+    const options = { kind: 'client', parent: delivery.traceparent ?? null, attributes } as const
+    return inSpan(`deliver ${delivery.eventType}`, options, async (span) => {
+      const answer = await post(request)
+      if (answer.httpStatus !== null) span.set({ 'http.response.status_code': answer.httpStatus })
+      if (!answer.ok) span.fail(answer.error ?? String(answer.httpStatus))
+      return answer
+    })
   }
 
   /** Names the mistake of a test receiver that refuses and echoes the signature that it computed. */

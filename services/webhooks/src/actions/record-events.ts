@@ -20,6 +20,8 @@ export type EventMessage = {
   readonly roundId: string | null
   /** The id that its fact gives it; events of earlier releases have others. */
   readonly fact: string
+  /** Of the recorded span that records it. */
+  readonly traceparent?: string
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -227,7 +229,7 @@ function newEvent(message: EventMessage, targets: readonly EndpointTarget[], now
 }
 
 function wantedDeliveries(
-  { envelope, scope }: EventMessage,
+  { envelope, scope, traceparent }: EventMessage,
   recorded: ReadonlyMap<string, Pick<RecordedEvent, 'targets'>>,
   targets: readonly EndpointTarget[],
   now: Date,
@@ -242,5 +244,6 @@ function wantedDeliveries(
     eventType: envelope.type,
     lane: 'fresh',
     createdAt: now,
+    ...(traceparent === undefined ? {} : { traceparent }),
   }))
 }

@@ -20,6 +20,7 @@ const freshSchema = z.object({
   eventId: z.string(),
   eventType,
   createdAtMs: z.number(),
+  traceparent: z.string().optional(),
 })
 const notificationSchema = z.object({ ids: z.array(z.string()), fresh: z.array(freshSchema) })
 
@@ -69,9 +70,11 @@ export function toFresh({
   eventId,
   eventType: type,
   createdAt,
+  traceparent,
 }: NewDelivery): FreshDelivery[] {
   if (type === 'webhook.test') return []
-  return [{ _id, webhookId, eventId, eventType: type, createdAtMs: createdAt.getTime() }]
+  const trace = traceparent === undefined ? {} : { traceparent }
+  return [{ _id, webhookId, eventId, eventType: type, createdAtMs: createdAt.getTime(), ...trace }]
 }
 
 /** @throws Error for a message of another shape */

@@ -9,6 +9,7 @@ import type { HandledMessage } from '@pitboss/storage/rewind-tally'
 import type { CallDeps } from '../actions/deps.ts'
 import { createParkedMessages } from '../actions/parked-messages.ts'
 import { type EventMessage, readEventMessage } from '../actions/record-events.ts'
+import { traceBatch } from '../actions/trace-batch.ts'
 
 const batchMax = 500
 
@@ -113,7 +114,7 @@ export function createHandleFanoutBatch(
       }
     }
     const [changed, openRewinds] = await Promise.all([
-      recordEvents(readable.map(({ event }) => event)),
+      traceBatch(readable, (events) => recordEvents(events)),
       rewinds.open(),
     ])
     const results: HandledMessage[] = readable.map(({ message, event }) => ({

@@ -140,6 +140,8 @@ export type DeliveryDocument = AuditedTenant & {
   previousStatus: DeliveryStatus | null
   /** Body of a `webhook.test`; every other body is the event's. */
   testBody: string | null
+  /** Of the recorded span that made it: its attempts go on with that trace. Most have none. */
+  traceparent?: string
 }
 
 /** A delivery for workers, without the records of its attempts. */

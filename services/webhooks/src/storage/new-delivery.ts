@@ -10,7 +10,7 @@ export type NewDelivery = Pick<
   DeliveryDocument,
   '_id' | 'operatorId' | 'environment' | 'webhookId' | 'eventId' | 'eventType' | 'lane' | 'createdAt'
 > &
-  Partial<Pick<DeliveryDocument, 'replayId' | 'testBody' | 'single'>>
+  Partial<Pick<DeliveryDocument, 'replayId' | 'testBody' | 'single' | 'traceparent'>>
 
 /** Creation time and id as one text, which sorts by creation; 15 digits hold every instant. */
 export function orderOf(createdAt: Date, id: string): string {

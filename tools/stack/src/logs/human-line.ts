@@ -4,7 +4,18 @@ import type { LogRecord } from './log-record.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /** Fields that a person finds in the file. */
-const hidden = new Set(['level', 'time', 'msg', 'service', 'pid', 'err', 'request_id', 'traceparent'])
+const hidden = new Set([
+  'level',
+  'time',
+  'msg',
+  'service',
+  'pid',
+  'err',
+  'request_id',
+  'traceparent',
+  'trace_id',
+  'span_id',
+])
 /** What goes well and belongs to something that has a line of its own. */
 const left = new Set([
   'call.served',

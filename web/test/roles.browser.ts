@@ -122,6 +122,7 @@ const rows: readonly Row[] = [
     forged: { method: 'PATCH', path: 'dashboard/games/dice', body: { enabled: false } },
   },
   { page: '/reports', opens: everybody, forged: { method: 'GET', path: 'dashboard/reports/summary' } },
+  { page: '/returns', opens: everybody, forged: { method: 'GET', path: 'dashboard/returns' } },
   { page: '/fairness', opens: everybody, forged: { method: 'GET', path: 'dashboard/games' } },
   { page: '/player', opens: everybody, forged: { method: 'GET', path: 'dashboard/sessions' } },
   { page: '/rounds', opens: everybody, forged: { method: 'GET', path: 'dashboard/rounds' } },

@@ -25,6 +25,7 @@ type EndpointDefinition<
   Query extends z.ZodType,
   Body extends z.ZodType,
   Reply extends z.ZodType,
+  Added extends z.ZodType = z.ZodType,
 > = {
   readonly access: Access
   /** Subject of its call, `<service>.v1.<noun>.<verb>`. */
@@ -32,6 +33,8 @@ type EndpointDefinition<
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
+  /** What the gateway adds to the call; no part of the public request. */
+  readonly added?: Added
   readonly reply: Reply
   /** Milliseconds that the service has to answer; default 5000. */
   readonly budgetMs?: number
@@ -41,19 +44,24 @@ type EndpointDefinition<
 
 const nothing = z.strictObject({})
 
-/** Defines a public endpoint, asked with `{ caller, params, query, body }`, answered `{ status, body }`. */
+/**
+ * Defines a public endpoint, asked with `{ caller, params, query, body }` and what the gateway adds, answered
+ * `{ status, body }`.
+ */
 export function defineEndpoint<
   Reply extends z.ZodType,
   Params extends z.ZodType = typeof nothing,
   Query extends z.ZodType = typeof nothing,
   Body extends z.ZodType = z.ZodUndefined,
->(route: Route, definition: EndpointDefinition<Params, Query, Body, Reply>) {
+  Added extends z.ZodType = z.ZodUndefined,
+>(route: Route, definition: EndpointDefinition<Params, Query, Body, Reply, Added>) {
   const query = (definition.query ?? nothing) as Query
   const request = z.strictObject({
     caller: callerSchema,
     params: (definition.params ?? nothing) as Params,
     query,
     body: (definition.body ?? z.undefined().optional()) as Body,
+    added: (definition.added ?? z.undefined()).optional() as z.ZodOptional<Added>,
   })
   const reply = z.strictObject({ status: z.int(), body: definition.reply })
   return {

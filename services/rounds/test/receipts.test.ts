@@ -1,12 +1,15 @@
 import { roundReceipt } from '@pitboss/contracts/calls/dashboard'
 import { sendReceipt } from '@pitboss/contracts/endpoints/play'
-import type { ReceiptBody } from '@pitboss/contracts/objects/receipt'
+import type { ReceiptBody, ServedPage } from '@pitboss/contracts/objects/receipt'
 import type { Session } from '@pitboss/contracts/objects/session'
 import { receiptHash } from '@pitboss/fairness/receipt'
 import { roundLine } from '@pitboss/fairness/round-line'
+import { parseKeyring } from '@pitboss/storage/keyring'
+import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { Registry } from 'prom-client'
 import t from 'tap'
-import { act, codeOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
+import { receiptBinding, receiptPurpose } from '../src/storage/receipts-store.ts'
+import { act, codeOf, masterKeys, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
 t.setTimeout(60_000)
 
@@ -17,8 +20,21 @@ function receiptOf(roundId: string, shown: Shown): ReceiptBody {
   const { build, language, text_version: textVersion, text } = body
   return { ...body, hash: receiptHash({ roundId, build, language, textVersion, text }) }
 }
-async function send(rig: Rig, session: Session, round_id: string, body: ReceiptBody) {
-  const request = { caller: rig.playerOf(session), params: { round_id }, query: {}, body }
+const ours = { page: 'dice' }
+async function send(
+  rig: Rig,
+  session: Session,
+  round_id: string,
+  body: ReceiptBody,
+  added: ServedPage | null = ours,
+) {
+  const request = {
+    caller: rig.playerOf(session),
+    params: { round_id },
+    query: {},
+    body,
+    ...(added === null ? {} : { added }),
+  }
   return (await rig.bus.call(sendReceipt.call, request)).body
 }
 const sealedOf = async (rig: Rig, roundId: string) =>
@@ -39,7 +55,7 @@ t.test('what a page showed is sealed beside the round, once, and one that differ
   const kept = await send(rig, session, round_id, body)
   t.match(kept, { round_id, hash: body.hash })
   t.strictSame(await send(rig, session, round_id, body), kept, 'its repeat')
-  t.match(await sealedOf(rig, round_id), { ...body, state: 'AGREES', expected: line })
+  t.match(await sealedOf(rig, round_id), { ...body, state: 'AGREES', reason: null, expected: line })
   const other = receiptOf(round_id, { text: 'You won everything.' })
   t.equal(await codeOf(send(rig, session, round_id, other)), 'CONFLICT', 'the first counts')
 
@@ -48,23 +64,63 @@ t.test('what a page showed is sealed beside the round, once, and one that differ
   await send(rig, session, second.round.round_id, lie)
   t.match(await sealedOf(rig, second.round.round_id), {
     state: 'DIFFERS',
+    reason: 'text',
     text: lie.text,
     expected: second.line,
   })
 
-  for (const shown of [
-    { language: 'de', text: 'Gewürfelt' },
-    { text_version: 2, text: 'Rolled!' },
-  ]) {
+  for (const [reason, shown] of [
+    ['language', { language: 'de', text: 'Gewürfelt' }],
+    ['text_version', { text_version: 2, text: 'Rolled!' }],
+  ] as const) {
     const third = await played()
     await send(rig, session, third.round.round_id, receiptOf(third.round.round_id, shown))
-    t.match(await sealedOf(rig, third.round.round_id), { state: 'UNCHECKED', expected: null })
+    t.match(await sealedOf(rig, third.round.round_id), { state: 'UNCHECKED', reason, expected: null })
   }
   const counted = await registry.getSingleMetricAsString('pitboss_rounds_receipts_total')
   for (const line of ['{state="AGREES"} 1', '{state="DIFFERS"} 1', '{state="UNCHECKED"} 2'])
     t.match(counted, line)
   const [stored] = await rig.storage.db.collection('receipts').find({}).toArray()
   t.notMatch(JSON.stringify(stored), 'Rolled', 'sealed in the database')
+})
+
+t.test('a sentence that agrees is checked only for a page that is served for its game', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession()
+  const judged = async (added: ServedPage | null, text?: string) => {
+    const round = await rig.play(session)
+    const body = receiptOf(round.round_id, { text: text ?? roundLine(round) ?? '' })
+    await send(rig, session, round.round_id, body, added)
+    const { state, reason, expected } = (await sealedOf(rig, round.round_id)) ?? {}
+    return { state, reason, isSame: expected === body.text }
+  }
+  const agrees = { state: 'AGREES', reason: null, isSame: true }
+  t.strictSame(await judged({ page: 'dice' }), agrees)
+  t.strictSame(await judged({ page: 'index' }), agrees, 'the page of games without one of their own')
+  const other = { state: 'UNCHECKED', reason: 'build', isSame: true }
+  t.strictSame(await judged({ page: null }), other, 'a build that is not served')
+  t.strictSame(await judged({ page: 'mines' }), other, 'the page of another game')
+  t.strictSame(await judged(null), other, 'a gateway of an earlier release, which tells no page')
+  const lie = { state: 'DIFFERS', reason: 'text', isSame: false }
+  t.strictSame(await judged({ page: null }, 'You won it all.'), lie, 'no name of a build silences the alarm')
+})
+
+t.test('a receipt of an earlier release has no reason', async (t) => {
+  const rig = await startRig(t)
+  const { round_id } = await rig.play(await rig.openSession())
+  const shown = receiptOf(round_id, { text: 'Rolled' })
+  const earlier = { state: 'DIFFERS', received_at: '2026-11-25T10:00:00.000Z', ...shown, expected: 'Spun' }
+  const document = { _id: round_id, scope: `${rig.scope.operatorId}/${rig.scope.environment}` }
+  const secretBox = createSecretBox(parseKeyring(masterKeys), receiptPurpose)
+  const sealed = secretBox.seal(JSON.stringify(earlier), receiptBinding(document))
+  const receipts = rig.storage.db.collection<{
+    _id: string
+    scope: string
+    receivedAt: Date
+    sealed: string
+  }>('receipts')
+  await receipts.insertOne({ ...document, receivedAt: new Date(earlier.received_at), sealed })
+  t.strictSame(await sealedOf(rig, round_id), { ...earlier, reason: null })
 })
 
 t.test('a receipt belongs to a settled round of its player', async (t) => {

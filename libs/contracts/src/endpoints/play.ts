@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../endpoint.ts'
 import { gameSchema } from '../objects/game.ts'
-import { receiptCreateSchema, receiptSchema } from '../objects/receipt.ts'
+import { receiptCreateSchema, receiptSchema, servedPageSchema } from '../objects/receipt.ts'
 import { roundSchema, roundStatus } from '../objects/round.ts'
 import { sessionSchema } from '../objects/session.ts'
 import { amount, balance, clientSeed, currency, pageOf, pageQuery, transactionId } from '../primitives.ts'
@@ -96,6 +96,7 @@ export const sendReceipt = defineEndpoint('POST /v1/game/rounds/{round_id}/recei
   subject: 'rounds.v1.player.receipt',
   params: roundParam,
   body: receiptCreateSchema,
+  added: servedPageSchema,
   reply: receiptSchema,
 })
 export const fairnessBookEntry = z.strictObject({

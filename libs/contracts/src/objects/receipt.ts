@@ -28,12 +28,21 @@ export const receiptSchema = z.strictObject({
   received_at: z.string(),
 })
 
-/** `UNCHECKED`: another language, or another version of the sentences, than the service knows. */
+/**
+ * What the gateway adds: the page whose script `build` names, among those that it serves; null for none of
+ * them. Absent from gateways of earlier releases.
+ */
+export const servedPageSchema = z.strictObject({ page: z.string().max(64).nullable() })
+export type ServedPage = z.infer<typeof servedPageSchema>
+
+/** `UNCHECKED`: another language, version of the sentences or page than the service knows. */
 export const receiptState = z.enum(['AGREES', 'DIFFERS', 'UNCHECKED'])
 
 /** What the page showed beside what the service would have said, for people of the operator. */
 export const sealedReceiptSchema = z.strictObject({
   state: receiptState,
+  /** Why it does not agree; null where it does, and in receipts of earlier releases. */
+  reason: z.enum(['text', 'language', 'text_version', 'build']).nullable(),
   received_at: z.string(),
   ...shown,
   /** The sentence of the service; null where it has none to compare. */

@@ -9,14 +9,20 @@ import type { ForwardCall } from '../routes/route-entry.ts'
 
 const named = z.object({ environment: accountMode })
 
-/** Sends a validated request to the service that answers it. @throws ServiceError of the service. */
+/**
+ * Sends a validated request to the service that answers it.
+ * @param added what the gateway knows and the sender does not say
+ * @throws ServiceError of the service.
+ */
 export async function callService(
   { bus }: Pick<AnswerDeps, 'bus'>,
   call: ForwardCall,
   inbound: Inbound,
+  added?: object,
 ): Promise<{ status: number; body?: unknown }> {
   const { params, query, body, context } = inbound
-  return bus.call(call, { caller: callerOf(inbound), params, query, body }, context)
+  const request = { caller: callerOf(inbound), params, query, body }
+  return bus.call(call, added === undefined ? request : { ...request, added }, context)
 }
 
 /** Answers with the service's reply; the cursor of a list carries the list's filters. */

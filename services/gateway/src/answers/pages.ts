@@ -77,6 +77,17 @@ export function createPlayPage({ pages }: Pick<AnswerDeps, 'pages'>) {
   }
 }
 
+/** The builder's form of a script's name: the page, and a hash of what is in it. */
+const scriptPattern = /^(?<page>.+)-[A-Za-z0-9_-]{8}\.js$/
+
+/** The page of games, by its name, whose script `build` is; null for none that is served here. */
+export async function servedPage(pages: StaticFiles | null, build: string): Promise<string | null> {
+  const page = scriptPattern.exec(build)?.groups?.page
+  if (pages === null || page === undefined || !slugPattern.test(page)) return null
+  const file = await pages.read(`play/${page}.html`)
+  return file?.data.includes(`src="/play/assets/${build}"`) === true ? page : null
+}
+
 /**
  * `/dashboard*`: files below `assets/`, else the one page, whose own router does the rest. No text becomes
  * script there.

@@ -5,6 +5,7 @@ import * as sessions from '@pitboss/contracts/endpoints/sessions'
 import * as wallet from '@pitboss/contracts/endpoints/wallet'
 import type { ErrorCode } from '@pitboss/errors/catalogue'
 import { launchedSessionSchema, launchSession, reportFormat } from '../answers/completed-replies.ts'
+import { sendReceipt } from '../answers/send-receipt.ts'
 import { forwarded, type RouteEntry } from './route-entry.ts'
 
 const stake = { shed: 'stake' } as const
@@ -96,6 +97,7 @@ export const playRoutes: readonly RouteEntry[] = [
   }),
   forwarded(play.listPlayerRounds, "This player's rounds of this game"),
   forwarded(play.sendReceipt, 'Tell what the page showed of a settled round', {
+    answer: sendReceipt,
     notFound: 'ROUND_NOT_FOUND',
     errors: ['ROUND_IN_PROGRESS', 'CONFLICT'],
     example: {

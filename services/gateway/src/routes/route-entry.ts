@@ -17,8 +17,16 @@ const forwardedSchema = z.strictObject({
   params: z.unknown().optional(),
   query: z.unknown().optional(),
   body: z.unknown().optional(),
+  added: z.unknown().optional(),
 })
-export type Forwarded = { caller: Caller; params?: unknown; query?: unknown; body?: unknown }
+export type Forwarded = {
+  caller: Caller
+  params?: unknown
+  query?: unknown
+  body?: unknown
+  /** What the gateway adds, by the endpoint. */
+  added?: unknown
+}
 type ForwardedReply = { status: number; body?: unknown }
 export type ForwardCall = Call<Forwarded, ForwardedReply>
 

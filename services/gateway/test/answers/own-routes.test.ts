@@ -98,6 +98,24 @@ await t.test('the events manifest is signed', async (t) => {
   t.match(answer, { status: 200, json: { hours: Array, signature: 'signed.pitboss-manifest+jws' } })
 })
 
+await t.test('a receipt goes on with the page that sent it, as far as it is served here', async (t) => {
+  const pages = t.testdir({ play: { 'dice.html': '<script src="/play/assets/dice-Bx3kQ9aZ.js"></script>' } })
+  const withPages = await world.addGateway({ PITBOSS_WEB_FOLDER: pages })
+  const playerToken = await world.playerToken()
+  for (const [at, build, page] of [
+    [withPages.url, 'dice-Bx3kQ9aZ.js', 'dice'],
+    [withPages.url, 'dice-Bx3kQ9aY.js', null],
+    [url, 'dice-Bx3kQ9aZ.js', null],
+  ] as const) {
+    const body = { build, language: 'en', text_version: 1, text: 'Rolled', hash: '0'.repeat(64) }
+    const sent = await ask(`${at}/v1/game/rounds/${ids.round}/receipt`, {
+      ...{ method: 'POST', token: playerToken, body },
+    })
+    t.equal(sent.status, 200)
+    t.match(world.forwarded.at(-1)?.request, { body, added: { page } })
+  }
+})
+
 await t.test('a wallet callback goes on byte for byte', async (t) => {
   const path = `${url}/v1/public/wallet-callbacks/op_${'0'.repeat(32)}/TEST`
   const raw = '{ "transactionId":"a",  "status":"SUCCESS"}'

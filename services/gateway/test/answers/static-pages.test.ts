@@ -7,6 +7,7 @@ import {
   createPlayPage,
   createStaticFiles,
   createVerifyPage,
+  servedPage,
 } from '../../src/answers/pages.ts'
 import type { Inbound } from '../../src/http/inbound.ts'
 
@@ -37,6 +38,23 @@ await t.test('a game has its own page or the common one', async (t) => {
   const asset = await playPage(inbound('assets/mines-Bx3kQ9aZ.js'))
   t.match(asset.headers?.['cache-control'], /immutable/)
   t.equal((await playPage(inbound('dice', { 'if-none-match': dice.headers?.etag ?? '' }))).status, 304)
+})
+
+await t.test('the page of a script is known by what is served, not by its name', async (t) => {
+  const html = '<script type="module" crossorigin src="/play/assets/wheel-Bx3kQ9-Z.js"></script>'
+  writeFileSync(join(folder, 'play/wheel.html'), html)
+  t.equal(await servedPage(files, 'wheel-Bx3kQ9-Z.js'), 'wheel')
+  for (const build of [
+    'wheel-Bx3kQ9-Y.js',
+    'mines-Bx3kQ9aZ.js',
+    'dice-Bx3kQ9aZ.js',
+    '..-Bx3kQ9aZ.js',
+    '-Bx3kQ9aZ.js',
+    'wheel.js',
+    'x',
+  ])
+    t.equal(await servedPage(files, build), null, build)
+  t.equal(await servedPage(null, 'wheel-Bx3kQ9-Z.js'), null, 'without pages')
 })
 
 await t.test(

@@ -27,10 +27,16 @@ export function createReceipts({
   /**
    * Keeps what the player's page showed of a settled round. The first receipt counts; its repeat is answered
    * the same.
+   * @param page the page of ours that sent it; null for none
    * @throws ServiceError ROUND_NOT_FOUND; ROUND_IN_PROGRESS; CONFLICT for a round that was not settled, or
    * that has another receipt; VALIDATION_ERROR at `hash`
    */
-  async function keep(caller: Caller, roundId: string, body: ReceiptBody): Promise<SealedReceipt> {
+  async function keep(
+    caller: Caller,
+    roundId: string,
+    body: ReceiptBody,
+    page: string | null,
+  ): Promise<SealedReceipt> {
     const player = await players.player(caller)
     const { round } = await players.round(player, roundId)
     if (isUnfinished(round)) throw new ServiceError('ROUND_IN_PROGRESS')
@@ -38,7 +44,7 @@ export function createReceipts({
       throw new ServiceError('CONFLICT', { message: 'No page shows an outcome of this round.' })
     }
     if (!isHashed(roundId, body)) throw invalidField('hash', 'is not the hash of this receipt')
-    const receipt = judgeReceipt(body, presentRound(round), clock.now())
+    const receipt = judgeReceipt(body, page, presentRound(round), clock.now())
     if (await receipts.keep(player.scope, roundId, receipt)) {
       noteReceipt(round, receipt)
       return receipt

@@ -10,13 +10,33 @@ export function isHashed(
   return receiptHash({ roundId, build, language, textVersion: text_version, text }) === hash
 }
 
+/** The page of games that have none of their own. */
+const commonPage = 'index'
+
 /**
- * What a page showed, judged by the round: another language (a browser may translate), or sentences of
- * another release, cannot be compared. Source: docs/contract.md, section 4, "Receipts".
+ * What a page showed, judged by the round. Another sentence differs, whatever build says so; one that agrees
+ * is checked only for a page that is served for the game.
+ * @param page the page of ours whose script the receipt names; null for none
+ * Source: docs/contract.md, section 4, "Receipts".
  */
-export function judgeReceipt(body: ReceiptBody, round: ToldRound, receivedAt: Date): SealedReceipt {
-  const isKnown = body.language === roundLineLanguage && body.text_version === roundLineVersion
-  const expected = isKnown ? roundLine(round) : null
-  const state = expected === null ? 'UNCHECKED' : expected === body.text ? 'AGREES' : 'DIFFERS'
-  return { state, received_at: receivedAt.toISOString(), ...body, expected }
+export function judgeReceipt(
+  body: ReceiptBody,
+  page: string | null,
+  round: ToldRound,
+  receivedAt: Date,
+): SealedReceipt {
+  const told = { received_at: receivedAt.toISOString(), ...body }
+  const uncomparable =
+    body.language !== roundLineLanguage
+      ? 'language'
+      : body.text_version !== roundLineVersion
+        ? 'text_version'
+        : null
+  if (uncomparable !== null) return { state: 'UNCHECKED', reason: uncomparable, ...told, expected: null }
+  const expected = roundLine(round)
+  if (expected !== body.text) return { state: 'DIFFERS', reason: 'text', ...told, expected }
+  const isServed = page === round.game || page === commonPage
+  return isServed
+    ? { state: 'AGREES', reason: null, ...told, expected }
+    : { state: 'UNCHECKED', reason: 'build', ...told, expected }
 }

@@ -8,6 +8,9 @@ import { scopeKey } from './round-document.ts'
 /** The receipt of a round, sealed as a whole and bound to its round. */
 type ReceiptDocument = { _id: string; scope: string; receivedAt: Date; sealed: string }
 
+/** Receipts of earlier releases lack `reason`. */
+const storedSchema = sealedReceiptSchema.extend({ reason: sealedReceiptSchema.shape.reason.default(null) })
+
 /** The purpose of the key that seals receipts. */
 export const receiptPurpose = 'receipts'
 
@@ -36,7 +39,7 @@ export function createReceiptsStore({ db, secretBox }: { db: Db; secretBox: Secr
     async find(scope: Scope, roundId: string): Promise<SealedReceipt | null> {
       const found = await receipts.findOne({ _id: roundId, scope: scopeKey(scope) })
       if (found === null) return null
-      return sealedReceiptSchema.parse(JSON.parse(secretBox.open(found.sealed, receiptBinding(found))))
+      return storedSchema.parse(JSON.parse(secretBox.open(found.sealed, receiptBinding(found))))
     },
   }
 }

@@ -441,7 +441,12 @@ async function makeThings() {
   await paces.start(owner, playerId, { startedAt: atPresent, startedBy: 'dice/first' }, dayStart)
   await playerLimits.begin(owner, playerId)
   const shown = { build: 'dice-1.js', language: 'en', text_version: 1, text: 'Rolled', hash: '0'.repeat(64) }
-  const judged = { state: 'UNCHECKED', received_at: now.toISOString(), expected: null } as const
+  const judged = {
+    state: 'UNCHECKED',
+    reason: 'language',
+    received_at: now.toISOString(),
+    expected: null,
+  } as const
   await receipts.keep(owner, open.id, { ...shown, ...judged })
   await games.change(owner.operatorId, game, { enabled: false, limits: [] }, now, entryOf)
   const refusedId = newId('bet')

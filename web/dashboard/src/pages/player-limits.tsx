@@ -66,15 +66,14 @@ function LimitTable({ of: limits }: { of: PlayerLimit[] }) {
         { title: 'Left', number: true, cell: (limit) => figuresOf(limit).left },
         { title: 'Begins anew', cell: ({ resets_at }) => <Moment at={resets_at} /> },
         {
-          title: 'From then on',
-          cell: ({ next, ...limit }) =>
+          title: 'Changes to',
+          cell: ({ next }) =>
             next === null ? (
               '–'
             ) : (
-              <>
-                {('amount' in next ? next.amount : next.minutes) ?? 'no limit'}
-                {limit.kind === 'time' ? ' min' : ''}, <Moment at={next.at} />
-              </>
+              <span>
+                {laterText(next)}, <Moment at={next.at} />
+              </span>
             ),
         },
       ]}
@@ -86,6 +85,11 @@ function nameOf(limit: WantedLimit | PlayerLimit): string {
   return limit.kind === 'time'
     ? `time a ${limit.period}`
     : `${limit.kind} a ${limit.period}, ${limit.currency}`
+}
+
+function laterText(next: NonNullable<PlayerLimit['next']>): string {
+  if ('amount' in next) return next.amount ?? 'no limit'
+  return next.minutes === null ? 'no limit' : `${next.minutes} min`
 }
 
 function figuresOf(limit: PlayerLimit) {

@@ -23,15 +23,21 @@ export default function Returns() {
       filters={filters}
       keyOf={({ stream_id }) => stream_id}
       columns={[
-        { title: 'Game', cell: ({ game, game_version: version }) => `${game} ${version}` },
-        { title: 'Bet', cell: ({ shape }) => shape },
+        { title: 'Bet', cell: ({ game, game_version: version, shape }) => `${game} ${version}, ${shape}` },
         { title: 'Currency', cell: ({ currency }) => currency },
         { title: 'Trials', number: true, cell: ({ trials }) => trials.toLocaleString('en') },
         { title: 'Designed', number: true, cell: ({ expected }) => percent(expected) },
         { title: 'Seen', number: true, cell: ({ seen }) => percent(seen) },
-        { title: 'Not ruled out', number: true, cell: bandText },
-        { title: 'Stands', cell: standing },
-        { title: 'Picture', cell: (stream) => <ReturnPicture of={stream} /> },
+        { title: 'Not ruled out', cell: bandText },
+        {
+          title: 'Stands',
+          cell: (stream) => (
+            <div className="return-picture">
+              <ReturnPicture of={stream} />
+              <p>{standing(stream)}</p>
+            </div>
+          ),
+        },
       ]}
       empty={
         <Empty title="Nothing under watch yet">
@@ -43,7 +49,7 @@ export default function Returns() {
 }
 
 function percent(share: string | null): string {
-  return share === null ? '–' : `${(Number(share) * 100).toFixed(2)} %`
+  return share === null ? '–' : `${(Number(share) * 100).toFixed(2)}\u00a0%`
 }
 
 function bandText({ low, high }: ReturnStream): string {

@@ -9,6 +9,12 @@ const texts: Readonly<Record<Receipt['state'], string>> = {
   DIFFERS: 'The page showed something else than the records say.',
   UNCHECKED: 'The page was shown in another language or release, whose text cannot be compared here.',
 }
+const ofAnotherPage =
+  'The sentence is what the records say, but its page is none that this installation served for the game when the receipt came: of another release, or not ours.'
+
+function textOf({ state, reason }: Receipt): string {
+  return reason === 'build' ? ofAnotherPage : texts[state]
+}
 
 /** What the player's page showed of the round's end, beside what the records say. */
 export function RoundReceipt({ of: { receipt } }: { of: Pick<Dossier, 'receipt'> }) {
@@ -20,7 +26,7 @@ export function RoundReceipt({ of: { receipt } }: { of: Pick<Dossier, 'receipt'>
       ) : (
         <section className="card" aria-label="What the player saw">
           <p className="notice" data-tone={receipt.state === 'DIFFERS' ? 'problem' : 'info'}>
-            {texts[receipt.state]}
+            {textOf(receipt)}
           </p>
           <Facts
             facts={{

@@ -51,7 +51,7 @@ function timeOf(cell: HTMLTableCellElement | undefined): HTMLTimeElement | null 
 function textOfCell(cell: HTMLTableCellElement): string {
   const time = timeOf(cell)
   if (time !== null) return time.dateTime
-  const items = [...cell.querySelectorAll('li')].map((item) => item.textContent.trim())
+  const items = [...cell.querySelectorAll('li, p')].map((item) => item.textContent.trim())
   const text = items.length > 0 ? items.join('; ') : cell.textContent.trim()
   return text === '–' ? '' : text
 }

@@ -1,6 +1,12 @@
 import { type JetStreamManager, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from 'nats'
-import { type ConsumerDeclaration, type StreamDeclaration, topology } from './topology.ts'
+import {
+  boundedStreams,
+  type ConsumerDeclaration,
+  type EventsBounds,
+  type StreamDeclaration,
+  topology,
+} from './topology.ts'
 
 const streamNotFound = [10_059]
 /** In a dry run the stream of a consumer may not be there yet either. */
@@ -20,11 +26,18 @@ export type TopologyChange = {
  * Creates or updates every stream, bucket and durable consumer with the rights of the ops user, reads each
  * back and compares: an old server drops fields that it does not know without a word. Repeating it changes
  * nothing.
- * @throws Error naming the stream or consumer and the fields that differ.
+ * @throws Error naming the stream or consumer and the fields that differ, or the stream that holds more than
+ * it may.
  */
 export async function applyTopology(
   nc: NatsConnection,
-  { replicas, dryRun = false, streams = topology.streams, consumers = topology.consumers }: ApplyOptions,
+  {
+    replicas,
+    dryRun = false,
+    events,
+    streams = events === undefined ? topology.streams : boundedStreams(events),
+    consumers = topology.consumers,
+  }: ApplyOptions,
 ): Promise<TopologyChange[]> {
   const manager = await jetstreamManager(nc)
   const changes: TopologyChange[] = []
@@ -39,6 +52,8 @@ type ApplyOptions = {
   /** Replicas of each stream: 1, or 3 or 5 in a cluster of at least as many servers. */
   replicas: number
   dryRun?: boolean
+  /** Unless told, the stream of events has no bound in bytes. */
+  events?: EventsBounds
   streams?: readonly StreamDeclaration[]
   consumers?: readonly ConsumerDeclaration[]
 }
@@ -51,12 +66,19 @@ async function applyStream(
   const what = `stream ${declared.name}`
   const present = await orNull(manager.streams.info(declared.name), streamNotFound)
   const planned = plan(what, declared, present?.config)
+  refuseOverfull(what, declared, present?.state.bytes ?? 0)
   if (dryRun || planned.change === 'none') return planned
   await (present === null
     ? manager.streams.add({ ...declared })
     : manager.streams.update(declared.name, { ...present.config, ...declared }))
   refuseDifferences(what, declared, (await manager.streams.info(declared.name)).config)
   return planned
+}
+
+/** @throws Error when the stream holds more than it may: it would take no event from that moment on */
+function refuseOverfull(what: string, { max_bytes: most = -1 }: StreamDeclaration, held: number): void {
+  if (most <= 0 || held < most) return
+  throw new Error(`${what} holds ${held} bytes, and may hold ${most}: give it more, or fewer days`)
 }
 
 async function applyConsumer(

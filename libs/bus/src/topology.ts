@@ -14,15 +14,27 @@ export type ConsumerDeclaration = {
   readonly config: Pick<ConsumerConfig, 'ack_policy'> & Partial<ConsumerConfig> & { durable_name: string }
 }
 
+const dayMs = 24 * hourMs
+
+/** How much the stream of events keeps. */
+export type EventsBounds = {
+  /** Bytes; a stream that has them takes no more events, which then stay in their outboxes. */
+  readonly maxBytes: number
+  /** Days for which an event is kept. */
+  readonly days: number
+}
+
 /** The log of all events, `events.v1.<sandbox|live>.<operatorId>.<type>`; a type has dots of its own. */
 export const eventsStream: StreamDeclaration = {
   name: 'EVENTS',
-  description: 'Every event of every operator, for 30 days',
+  description: 'Every event of every operator, for some days',
   subjects: ['events.v1.>'],
   storage: StorageType.File,
   retention: RetentionPolicy.Limits,
-  discard: DiscardPolicy.Old,
-  max_age: nanos(30 * 24 * hourMs),
+  // What is full refuses: an event that was acknowledged never leaves before its days are over.
+  discard: DiscardPolicy.New,
+  max_age: nanos(30 * dayMs),
+  max_bytes: -1,
   max_msg_size: 512 * 1024,
   duplicate_window: nanos(5 * minuteMs),
   allow_direct: true,
@@ -84,6 +96,13 @@ export const topology = {
   streams: [eventsStream, accessStream],
   consumers: [webhooksFanout, roundsMovements],
 } as const
+
+/** The streams with these bounds of the stream of events; the declared one has 30 days and no bound in bytes. */
+export function boundedStreams({ maxBytes, days }: EventsBounds): readonly StreamDeclaration[] {
+  return topology.streams.map((stream) =>
+    stream === eventsStream ? { ...stream, max_bytes: maxBytes, max_age: nanos(days * dayMs) } : stream,
+  )
+}
 
 /** The subject of an event. `operatorId` is the uuid with dashes. */
 export function eventSubject(

@@ -5,6 +5,7 @@ import t from 'tap'
 import { applyTopology } from '../src/apply-topology.ts'
 import { connectBus } from '../src/connect-bus.ts'
 import { accessStream, eventSubject, eventsStream, topology, webhooksFanout } from '../src/topology.ts'
+import { isFull } from '../src/watch-fullness.ts'
 import { waitForTopology } from '../src/consume-durable.ts'
 import { memoryLogger } from './fixtures/memory-logger.ts'
 
@@ -86,6 +87,35 @@ await t.test('topology', async (t) => {
     await applyTopology(bus.nc, { replicas: 1 })
     const { config } = await manager.consumers.info('EVENTS', 'webhooks-fanout')
     t.equal(config.opt_start_seq, 1)
+  })
+
+  await t.test('a stream takes the bounds that it is given, and none that it is beyond', async (t) => {
+    const bounded = (maxBytes: number) =>
+      applyTopology(bus.nc, { replicas: 1, events: { maxBytes, days: 7 } })
+    const [first] = await bounded(4096)
+    t.match(first?.differences, [/^max_age/, /^max_bytes: wanted 4096, got -1/])
+    t.match((await manager.streams.info('EVENTS')).config, {
+      ...{ max_bytes: 4096, max_age: nanos(7 * 24 * 3_600_000), discard: 'new' },
+    })
+    const send = (id: string, bytes: number) =>
+      bus.publishEvent({
+        ...{ id, subject: eventSubject(scope, 'round.started') },
+        payload: Buffer.alloc(bytes, 'x'),
+      })
+    await send('evt_large', 3000)
+    t.ok(isFull(await send('evt_more', 3000).catch((error: unknown) => error)))
+    t.notOk(
+      isFull(
+        await bus
+          .publishEvent({ id: 'evt_4', subject: 'nowhere.v1.x', payload: Buffer.from('') })
+          .catch((error: unknown) => error),
+      ),
+    )
+    t.ok((await manager.streams.info('EVENTS')).state.messages > 0, 'what it has it keeps')
+    await t.rejects(bounded(1024), { message: /stream EVENTS holds \d+ bytes, and may hold 1024/ })
+    await bounded(1_048_576)
+    t.ok((await send('evt_more', 3000)).seq > 0)
+    await applyTopology(bus.nc, { replicas: 1 })
   })
 
   await t.test('a field that the server holds differently is named', async (t) => {

@@ -106,6 +106,14 @@ export const storageConfig = {
     .default('pitboss'),
 } as const
 
+/** Who makes the stream of events. */
+export const eventsConfig = {
+  /** Megabytes (2^20 bytes) that the stream may hold; a full one refuses new play. */
+  PITBOSS_EVENTS_MAX_MB: whole(1, 100_000_000).default(4096),
+  /** Days for which an event stays in the stream. */
+  PITBOSS_EVENTS_DAYS: whole(1, 3650).default(30),
+} as const
+
 /** Services that answer calls of the gateway. `accept` is for the time of an upgrade alone. */
 export const callTokensConfig = {
   PITBOSS_CALL_TOKENS: z.enum(['require', 'accept'], 'must be require or accept').default('require'),

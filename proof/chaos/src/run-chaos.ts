@@ -102,6 +102,8 @@ export async function runChaos(
       ...raisedLimits,
       PITBOSS_TIME_SCALE: String(timeScale),
       PITBOSS_LOG_LEVEL: 'info',
+      // A broker reserves what its stream may hold.
+      ...(disk === null ? {} : { PITBOSS_EVENTS_MAX_MB: String(brokerDiskMb / 2) }),
       ...links.environment,
       ...environment,
     },

@@ -1,6 +1,11 @@
 import { createCallTokens } from '@pitboss/bus/call-tokens'
 import { createMetrics as createGatewayMetrics } from '@pitboss/gateway/metrics'
-import { createConflictNote, createReceiptNote, registerMetrics } from '@pitboss/rounds/metrics'
+import {
+  createConflictNote,
+  createReceiptNote,
+  createYieldNote,
+  registerMetrics,
+} from '@pitboss/rounds/metrics'
 import { createWalletMetrics } from '@pitboss/wallet-bridge/metrics'
 import { createMetrics as createWebhookMetrics } from '@pitboss/webhooks/metrics'
 import { createSlots } from '@pitboss/webhooks/workers/slots'
@@ -39,6 +44,7 @@ const registering: Readonly<Record<string, (registry: Registry) => void>> = {
     })
     createConflictNote(registry, logger)
     createReceiptNote(registry, logger)
+    createYieldNote(registry)
   },
   'wallet-bridge'(registry) {
     registerCallMetrics(registry)

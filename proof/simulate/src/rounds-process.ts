@@ -94,11 +94,13 @@ export function startRounds(
     ...{ rounds, commitments, grants, wallet, actor, settleRound, access, players: { player } },
     ...{ intents, placeStake, joinMovement, noteConflict, clock, ...ids },
     holdPace: () => null,
+    admitPlay: () => undefined,
     holdLimits: () => null,
   })
   const find = async (_scope: object, id: string) => sessions.get(id) ?? null
   const placeTransaction = createPlaceTransaction({
     holdLimits: () => null,
+    admitPlay: () => undefined,
     ...{ rounds, sessions: { find }, commitments, wallet, actor, access },
     ...{ intents, placeStake, joinMovement, noteConflict, clock, ...ids },
   })

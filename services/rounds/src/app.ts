@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { type CallTokenMode, createCallTokens, keysFromAuth } from '@pitboss/bus/call-tokens'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { eventsPosition } from '@pitboss/bus/consume-durable'
+import { watchFullness } from '@pitboss/bus/watch-fullness'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { newServerSeed, seedHash } from '@pitboss/fairness/server-seed'
 import { type Clock, createTimeScale, systemClock } from '@pitboss/runtime/clock'
@@ -24,6 +25,7 @@ import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
+import { createAdmitPlay } from './actions/admit-play.ts'
 import { createAnswerRealityCheck } from './actions/answer-reality-check.ts'
 import {
   createActOnRound,
@@ -79,7 +81,7 @@ import { createSessionHandlers } from './calls/sessions.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet.ts'
 import type { RoundsConfig } from './config.ts'
 import { consumeMovements } from './consumers/movements.ts'
-import { createConflictNote, createReceiptNote, registerMetrics } from './metrics.ts'
+import { createConflictNote, createReceiptNote, createYieldNote, registerMetrics } from './metrics.ts'
 import { type Catalogue, createCatalogue } from './rules/catalogue.ts'
 import { transition } from './rules/transition.ts'
 import {
@@ -195,7 +197,8 @@ export async function startRounds({
   const seeds = { newSeed: newServerSeed, hashSeed: seedHash }
   const commitmentsStore = createCommitmentsStore({ db, secretBox, ...seeds })
   const walletClient = createWalletClient({ bus })
-  const relaying = { bus, position: () => eventsPosition(bus), clock, logger }
+  const fullness = watchFullness(bus)
+  const relaying = { bus: fullness.publisher, position: () => eventsPosition(bus), clock, logger }
   const roundOutbox = createOutbox({ ...relaying, collection: roundsStore.collection, shardKey: ['chain'] })
   const sessionOutbox = createOutbox({ ...relaying, collection: sessions.collection })
   const audit = createAuditOutbox({
@@ -243,6 +246,7 @@ export async function startRounds({
     holdPace: createHoldPace({ paces: createPacesStore({ db }), clock, clockOffsetMs }),
     holdLimits: createHoldLimits({ reading, playerLimits }),
     placeStake: createPlaceStake(acting),
+    admitPlay: createAdmitPlay({ isStreamFull: fullness.isFull, noteRefused: createYieldNote(registry) }),
     joinMovement: createJoinMovement(acting),
     noteConflict: createConflictNote(registry, logger),
   }

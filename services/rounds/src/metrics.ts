@@ -1,6 +1,7 @@
 import { receiptState, type SealedReceipt } from '@pitboss/contracts/objects/receipt'
 import type { Logger } from 'pino'
 import { Counter, Gauge, type Registry } from 'prom-client'
+import { type YieldReason, yieldReasons } from './actions/admit-play.ts'
 import type { RoundState } from './rules/round.ts'
 import type { ReturnsStore } from './storage/returns-store.ts'
 import type { RoundsStore } from './storage/rounds-store.ts'
@@ -43,6 +44,18 @@ export function createConflictNote(
     const whose = { operator_id: operatorId, environment, round_id: id, driver }
     logger.warn({ ...whose, transaction_id: transactionId }, 'transaction-id.of-other-driver')
   }
+}
+
+/** Creates the count of new rounds and stakes that were refused so that events keep up. */
+export function createYieldNote(registry: Registry | undefined): (reason: YieldReason) => void {
+  const refused = new Counter({
+    name: 'pitboss_rounds_play_refused_total',
+    help: 'New rounds and stakes that were refused so that events and deliveries keep up',
+    labelNames: ['why'],
+    registers: registry === undefined ? [] : [registry],
+  })
+  for (const why of yieldReasons) refused.inc({ why }, 0)
+  return (why) => refused.inc({ why })
 }
 
 /** Creates the log and the count of receipts of what pages showed. One that differs is an alarm. */

@@ -3,6 +3,18 @@ import { clockDifferenceMaxMs } from '@pitboss/runtime/clock'
 import type { ConsumerView } from './consumer-view.ts'
 import type { ServiceRow } from './ping-services.ts'
 
+type StreamFacts = {
+  readonly name: string
+  /** Servers that keep it, and those of them that lag behind or are away. */
+  readonly replicas: number
+  readonly late: number
+  /** What it holds, and may hold; `max` null for no bound. */
+  readonly bytes: number
+  readonly max: number | null
+  /** Days for which it keeps a message. */
+  readonly days: number
+}
+
 /** The state of an installation; null for a part that did not answer. */
 export type Facts = {
   readonly services: readonly ServiceRow[]
@@ -14,10 +26,7 @@ export type Facts = {
   }
   /** Bytes that JetStream holds for the account, and may hold; `max` null for no bound. */
   readonly storage: { readonly used: number; readonly max: number | null } | null
-  /** Servers that keep each stream, and those of them that lag behind or are away. */
-  readonly streams:
-    | readonly { readonly name: string; readonly replicas: number; readonly late: number }[]
-    | null
+  readonly streams: readonly StreamFacts[] | null
   readonly topology: readonly TopologyChange[] | null
   readonly consumers: readonly ConsumerView[] | null
   readonly movements: {
@@ -61,6 +70,7 @@ export function diagnose(facts: Facts, now: Date): Finding[] {
     checkNats(facts.nats),
     checkStorage(facts.storage),
     ...checkStreams(facts.streams),
+    ...checkRoom(facts.streams),
     checkTopology(facts.topology),
     ...checkConsumers(facts.consumers),
     checkMovements(facts.movements),
@@ -155,6 +165,28 @@ function checkStreams(streams: Facts['streams']): Finding[] {
     const remedy = 'ops topology apply --replicas 3, on a cluster of three servers'
     return { check, level: 'warn', finding: 'kept by one server: its disk is the only copy', remedy }
   })
+}
+
+/** A bucket's stream keeps one entry for each key, and has no bound. */
+function checkRoom(streams: Facts['streams']): Finding[] {
+  return (streams ?? [])
+    .filter(({ name }) => !name.startsWith('KV_'))
+    .map(({ name, bytes, max, days }) => {
+      const check = `room in ${name}`
+      const mb = (count: number) => Math.ceil(count / 2 ** 20)
+      const remedy = 'ops topology apply with --events-max-mb, below what the brokers may hold'
+      if (max === null) {
+        const finding = `${mb(bytes)} MiB, and no bound: it may fill the disk`
+        return { check, level: 'warn', finding, remedy }
+      }
+      const share = bytes / max
+      return {
+        check,
+        level: levelOf(share, storageShare),
+        finding: `${mb(bytes)} of ${mb(max)} MiB, for ${days} days; a full stream refuses new play`,
+        remedy: share < storageShare.warn ? null : `${remedy}, or fewer --events-days`,
+      }
+    })
 }
 
 function checkTopology(topology: Facts['topology']): Finding {

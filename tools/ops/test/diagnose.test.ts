@@ -15,11 +15,14 @@ const consumer = (more: object) => ({
   ...{ name: 'webhooks-fanout', stream: 'EVENTS', pending: 0, ack_pending: 0, redelivered: 0 },
   ...{ lag_s: 0, paused: false, last_error: null, ...more },
 })
+const stream = (more: object) => ({
+  ...{ name: 'EVENTS', replicas: 3, late: 0, bytes: 5 * 2 ** 20, max: 1000 * 2 ** 20, days: 30, ...more },
+})
 const well: Facts = {
   services: [service({})],
   nats: { version: '2.15.1', tls: true, local: false },
   storage: { used: 10 * 2 ** 20, max: 1000 * 2 ** 20 },
-  streams: [{ name: 'EVENTS', replicas: 3, late: 0 }],
+  streams: [stream({})],
   topology: [{ what: 'stream EVENTS', change: 'none', differences: [] }],
   consumers: [consumer({})],
   movements: { pending: 2, alarms: { over_5m: 0, over_1h: 0 }, breakers_open: [] },
@@ -57,11 +60,14 @@ t.test('each part that is not well is named, with its remedy', (t) => {
     ['a wrong clock', { services: [service({ clock_ahead_ms: -9000 })] }, ['service rounds: clock: bad']],
     ['plaintext from afar', { nats: { version: '2', tls: false, local: false } }, ['nats: warn']],
     ['plaintext on this machine', { nats: { version: '2', tls: false, local: true } }, []],
+    ['a stream that fills', { streams: [stream({ bytes: 71, max: 100 })] }, ['room in EVENTS: warn']],
+    ['a full stream', { streams: [stream({ bytes: 100, max: 100 })] }, ['room in EVENTS: bad']],
+    ['a stream without a bound', { streams: [stream({ max: null })] }, ['room in EVENTS: warn']],
     ['a disk that fills', { storage: { used: 71, max: 100 } }, ['nats storage: warn']],
     ['a full disk', { storage: { used: 95, max: 100 } }, ['nats storage: bad']],
     ['no bound', { storage: { used: 95, max: null } }, []],
-    ['one copy', { streams: [{ name: 'EVENTS', replicas: 1, late: 0 }] }, ['stream EVENTS: warn']],
-    ['a server away', { streams: [{ name: 'EVENTS', replicas: 3, late: 1 }] }, ['stream EVENTS: bad']],
+    ['one copy', { streams: [stream({ replicas: 1 })] }, ['stream EVENTS: warn']],
+    ['a server away', { streams: [stream({ late: 1 })] }, ['stream EVENTS: bad']],
     [
       'a field that differs',
       { topology: [{ what: 'stream EVENTS', change: 'updated', differences: ['max_age'] }] },

@@ -47,3 +47,22 @@ await t.test('the number of replicas has to be given', async (t) => {
     t.match(stderr, '--replicas')
   }
 })
+
+await t.test('how much the stream of events keeps is given by flags or the environment', async (t) => {
+  const differences = (value: unknown) => JSON.stringify(value)
+  const planned = await apply('--replicas', '1', '--events-max-mb', '64', '--events-days', '7', '--dry-run')
+  t.match(planned, { code: 0 })
+  t.match(differences(planned.value), /max_age: wanted 604800000000000, .*max_bytes: wanted 67108864, /)
+  t.match(await apply('--replicas', '1', '--events-max-mb', '64', '--events-days', '7'), { code: 0 })
+  t.match(await apply('--replicas', '1', '--events-max-mb', '64', '--events-days', '7'), {
+    ...{ code: 0, value: everything('none') },
+  })
+  for (const flags of [
+    ['--events-max-mb', '0'],
+    ['--events-days', '1.5'],
+  ]) {
+    const { code, stdout, stderr } = await apply('--replicas', '1', ...flags)
+    t.match({ code, stdout }, { code: 2, stdout: '' })
+    t.match(stderr, 'must be a whole number from 1 to')
+  }
+})

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
+import type { EventsBounds } from '@pitboss/bus/topology'
 import {
   commonConfig,
+  eventsConfig,
   port as portNumber,
   storageConfig,
   timeScaleConfig,
@@ -32,6 +34,8 @@ export type StackOptions = {
   table: boolean
   /** Whether TEST endpoints and wallets may be on this machine: unless told otherwise, outside production. */
   allowLoopback: { webhooks: boolean; wallets: boolean }
+  /** How much the stream of events keeps. */
+  events: EventsBounds
   logLevel: string
   /**
    * The folder with the entry files of services that a proof starts in another way; null for the product's
@@ -51,6 +55,7 @@ const environmentSchema = z.object({
   MONGODB_URL: storageConfig.MONGODB_URL.optional(),
   PITBOSS_DATABASE_PREFIX: storageConfig.PITBOSS_DATABASE_PREFIX,
   PITBOSS_LOG_LEVEL: commonConfig.PITBOSS_LOG_LEVEL,
+  ...eventsConfig,
   PITBOSS_DATA_DIR: z.string().default('.pitboss'),
   PITBOSS_SERVICE_ENTRIES: z.string().optional(),
   PITBOSS_ALLOW_LOOPBACK_WEBHOOKS: loopback,
@@ -109,6 +114,7 @@ export function readStackOptions(
   return {
     ...{ port, dataDir: resolve(dataDir), replicas, demo, fresh, log, table },
     allowLoopback: { webhooks, wallets },
+    events: { maxBytes: settings.PITBOSS_EVENTS_MAX_MB * 2 ** 20, days: settings.PITBOSS_EVENTS_DAYS },
     logLevel: settings.PITBOSS_LOG_LEVEL,
     entries: settings.PITBOSS_SERVICE_ENTRIES ?? null,
   }

@@ -113,7 +113,7 @@ export async function startStack(
       ...(nats.seeds.ops === undefined ? {} : { nkeySeed: nats.seeds.ops }),
     })
     undo.push(() => ops.close())
-    await applyTopology(ops.nc, { replicas: given.nats?.replicas ?? 1 })
+    await applyTopology(ops.nc, { replicas: given.nats?.replicas ?? 1, events: options.events })
     writePrivateJson(join(dataDir, 'connection.json'), {
       nats_url: nats.url,
       ...(nats.seeds.ops === undefined ? {} : { nats_nkey_seed: nats.seeds.ops }),

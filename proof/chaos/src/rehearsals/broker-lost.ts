@@ -126,7 +126,9 @@ export const brokerDisk: Rehearsal = {
     mkdirSync(data, { recursive: true, mode: 0o755 })
     const disk = mountSmallDisk(join(data, 'nats'), smallDiskMb)
     cleanup.add(async () => disk.unmount())
-    const world = await openWorld(folder, cleanup, { replicas: twoOfEach })
+    // A broker reserves what its stream may hold.
+    const environment = { PITBOSS_EVENTS_MAX_MB: String(smallDiskMb / 2) }
+    const world = await openWorld(folder, cleanup, { replicas: twoOfEach, environment })
     const { clients } = world
     const delivered = watchDeliveries(world.demo)
     return {

@@ -15,5 +15,6 @@ export const labelMeanings: Readonly<Record<string, string>> = {
   older_than: 'the least age: `0s`, `5m`, `1h`, `24h`. Each counts the older ones, too',
   state:
     'how a receipt compares with its round: `AGREES`, `DIFFERS`, or `UNCHECKED` for a page in another language or of another release',
+  why: 'why new play was refused: `stream-full`, the stream of events takes no more',
   result: '`accepted` for 2xx in time, else `failed`',
 }

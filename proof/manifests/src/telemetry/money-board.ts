@@ -111,6 +111,17 @@ export const moneyBoard: Board = {
           queries: [{ expr: `max(pitboss_rounds_unfinished{${here}})`, legend: 'rounds' }],
         },
         {
+          title: 'New play that was refused',
+          says: 'So that events and deliveries keep up. What is owed is settled all the same.',
+          unit: 'short',
+          queries: [
+            {
+              expr: `sum by (why) (increase(pitboss_rounds_play_refused_total{${here}}[10m]))`,
+              legend: '{{why}}',
+            },
+          ],
+        },
+        {
           title: 'Ids that belong to a round of the other driver',
           says: "An operator's server sends ids that a player's round has, or the other way round.",
           unit: 'short',

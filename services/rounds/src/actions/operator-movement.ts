@@ -31,10 +31,12 @@ export function createOperatorMovements({
   joinMovement,
   noteConflict,
   holdLimits,
+  admitPlay,
   clock,
-}: Pick<Parts, 'rounds' | 'access' | 'actor' | 'joinMovement' | 'noteConflict' | 'holdLimits' | 'clock'> & {
-  sessions: Pick<Parts['sessions'], 'find'>
-}) {
+}: Pick<Parts, 'rounds' | 'access' | 'actor' | 'joinMovement' | 'noteConflict' | 'holdLimits' | 'clock'> &
+  Pick<Parts, 'admitPlay'> & {
+    sessions: Pick<Parts['sessions'], 'find'>
+  }) {
   return { answerRepeat, findSession, checkStake, findDriven, intend }
 
   /**
@@ -65,7 +67,7 @@ export function createOperatorMovements({
 
   /**
    * Checks a stake, in a new round or in an open one.
-   * @throws ServiceError CURRENCY_MISMATCH, VALIDATION_ERROR at `amount`, the refusals of `assertMayPlay` and
+   * @throws ServiceError SERVICE_UNAVAILABLE while new play yields, CURRENCY_MISMATCH, VALIDATION_ERROR at `amount`, the refusals of `assertMayPlay` and
    * `offered`, BET_LIMIT_EXCEEDED, in this order
    */
   async function checkStake(
@@ -73,6 +75,7 @@ export function createOperatorMovements({
     body: BetBody,
     session: SessionDocument,
   ): Promise<{ entry: CatalogueEntry; amount: bigint; limits: Limits }> {
+    admitPlay(caller.scope)
     if (body.currency !== session.currency) throw new ServiceError('CURRENCY_MISMATCH')
     const amount = readAmount(body.amount, session.currency, 'amount')
     assertMayPlay(caller, session, clock.now())

@@ -13,6 +13,7 @@ import type { RefusalsStore } from '../storage/refusals-store.ts'
 import type { ReportsStore } from '../storage/reports-store.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
 import type { SessionsStore } from '../storage/sessions-store.ts'
+import type { AdmitPlay } from './admit-play.ts'
 import type { GameAccess } from './games.ts'
 import type { HoldLimits } from './hold-limits.ts'
 import type { HoldPace } from './hold-pace.ts'
@@ -37,6 +38,7 @@ export type Parts = {
   readonly cursors: CursorCodec
   readonly audit: Pick<AuditOutbox, 'entry' | 'store'>
   readonly access: GameAccess
+  readonly admitPlay: AdmitPlay
   readonly actor: RoundActor
   readonly intents: OpenIntent
   readonly holdPace: HoldPace

@@ -9,7 +9,9 @@ import { createAddStake, createOpenOperatorRound, type PlaceBetDeps } from './pl
 import { createSettleMovement } from './settle-movement.ts'
 
 type PlaceTransactionDeps = PlaceBetDeps &
-  Pick<Parts, 'access' | 'joinMovement' | 'noteConflict'> & { sessions: Pick<Parts['sessions'], 'find'> }
+  Pick<Parts, 'access' | 'joinMovement' | 'noteConflict' | 'admitPlay'> & {
+    sessions: Pick<Parts['sessions'], 'find'>
+  }
 
 export type PlaceTransaction = (
   caller: Caller,

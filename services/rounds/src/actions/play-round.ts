@@ -46,7 +46,7 @@ export function createPlayRound(
     'rounds' | 'commitments' | 'grants' | 'wallet' | 'access' | 'actor' | 'intents' | 'placeStake'
   > &
     Pick<Parts, 'joinMovement' | 'noteConflict' | 'settleRound' | 'clock' | 'newId' | 'newUuid'> &
-    Pick<Parts, 'holdPace' | 'holdLimits'> & {
+    Pick<Parts, 'holdPace' | 'holdLimits' | 'admitPlay'> & {
       players: Pick<PlayerAccess, 'player'>
     },
 ) {
@@ -104,6 +104,7 @@ export function createPlayRound(
     const { player, entry, wager, stake, requestHash, body } = play
     const { session, sequence } = player
     const now = clock.now()
+    deps.admitPlay(caller.scope)
     assertMayPlay(caller, session, now)
     assertNoRealityCheck(session, now)
     const [game, last] = await Promise.all([

@@ -1,7 +1,7 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import { applyTopology } from '@pitboss/bus/apply-topology'
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { eventsStream } from '@pitboss/bus/topology'
+import { boundedStreams, eventsStream } from '@pitboss/bus/topology'
 import { opsAuthStatus, opsListKeys } from '@pitboss/contracts/calls/auth-ops'
 import { opsRoundsStatus } from '@pitboss/contracts/calls/rounds'
 import { opsWalletStatus } from '@pitboss/contracts/calls/wallet-ops'
@@ -13,6 +13,8 @@ import { diagnose, type Facts } from '../diagnose.ts'
 import { onRun, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
 import { pingServices, serviceNames } from '../ping-services.ts'
+
+const nanosPerDay = 24 * 60 * 60 * 1e9
 
 /**
  * `doctor`: reads everything that a new person on call would ask for and judges it; exit code 1 when
@@ -41,12 +43,15 @@ async function readFacts(bus: Bus, note: (text: string) => void): Promise<Facts>
     })
   const manager = await ask('JetStream', jetstreamManager(bus.nc))
   const streams = manager === null ? null : await ask('streams', readStreams(manager))
-  const replicas = streams?.find(({ name }) => name === eventsStream.name)?.replicas ?? 1
+  const present = streams?.find(({ name }) => name === eventsStream.name)
+  const replicas = present?.replicas ?? 1
+  // What operations chose for it is right; everything else is as declared.
+  const streamsNow = boundedStreams({ maxBytes: present?.max ?? -1, days: present?.days ?? 30 })
   const [answered, storage, topology, consumers, movements, deliveries, rounds, database, keys] =
     await Promise.all([
       pingServices(bus),
       manager === null ? null : ask('JetStream', readStorage(manager)),
-      ask('topology', applyTopology(bus.nc, { replicas, dryRun: true })),
+      ask('topology', applyTopology(bus.nc, { replicas, streams: streamsNow, dryRun: true })),
       ask('consumers', viewConsumers(bus)),
       ask('wallet-bridge', bus.call(opsWalletStatus, {})),
       ask('webhooks', bus.call(opsWebhooksStatus, {})),
@@ -72,10 +77,14 @@ async function readFacts(bus: Bus, note: (text: string) => void): Promise<Facts>
 }
 
 async function readStreams(manager: JetStreamManager): Promise<NonNullable<Facts['streams']>> {
-  const streams: { name: string; replicas: number; late: number }[] = []
-  for await (const { config, cluster } of manager.streams.list()) {
+  const streams: NonNullable<Facts['streams']>[number][] = []
+  for await (const { config, cluster, state } of manager.streams.list()) {
     const late = (cluster?.replicas ?? []).filter(({ current, offline }) => !current || offline === true)
-    streams.push({ name: config.name, replicas: config.num_replicas, late: late.length })
+    streams.push({
+      ...{ name: config.name, replicas: config.num_replicas, late: late.length },
+      ...{ bytes: state.bytes, max: config.max_bytes > 0 ? config.max_bytes : null },
+      days: config.max_age / nanosPerDay,
+    })
   }
   return streams
 }

@@ -8,6 +8,7 @@ import { viewConsumers } from '../consumer-view.ts'
 import { onRun, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
 import { pingServices } from '../ping-services.ts'
+import { type StreamView, viewEventsStream } from '../stream-view.ts'
 
 /** `status`: services, engines, lag, and what waits longest. Source: docs/contract.md, section 10. */
 export function statusCommand(program: Command): void {
@@ -22,8 +23,9 @@ export function statusCommand(program: Command): void {
         problems.push(`${what}: ${error instanceof Error ? error.message : String(error)}`)
         return null
       })
-    const [services, consumers, movements, deliveries, rounds, database] = await Promise.all([
+    const [services, stream, consumers, movements, deliveries, rounds, database] = await Promise.all([
       pingServices(bus),
+      ask('stream', viewEventsStream(bus)),
       ask('consumers', viewConsumers(bus)),
       ask('wallet-bridge', bus.call(opsWalletStatus, {})),
       ask('webhooks', bus.call(opsWebhooksStatus, {})),
@@ -36,6 +38,11 @@ export function statusCommand(program: Command): void {
         `${name}: its clock is ${clock_ahead_ms} ms ahead of its database's, so it refuses to work`,
       )
     }
+    if (stream?.full === true) {
+      problems.push(
+        `${stream.name} is full: it takes no event, so new play is refused and events wait in their outboxes; ops topology apply with more --events-max-mb, or fewer --events-days`,
+      )
+    }
     const nats = {
       version: bus.nc.info?.version ?? null,
       server: bus.nc.info?.server_name ?? null,
@@ -43,9 +50,10 @@ export function statusCommand(program: Command): void {
     }
     const mongodb = database?.mongodb ?? null
     const engines = { mongodb, nats }
-    const record = { services, engines, consumers, movements, deliveries, rounds, problems }
+    const record = { services, engines, stream, consumers, movements, deliveries, rounds, problems }
     const text = [
       textTable(services),
+      stream === null ? 'stream: unknown' : streamText(stream),
       consumers === null ? 'consumers: unknown' : textTable(consumers),
       movements === null
         ? 'movements: unknown'
@@ -61,4 +69,10 @@ export function statusCommand(program: Command): void {
     ]
     show(record, text.join('\n\n'))
   })
+}
+
+function streamText({ name, messages, bytes, max_bytes: most, full }: StreamView): string {
+  const mb = (count: number) => Math.ceil(count / 2 ** 20)
+  const room = most === null ? `${mb(bytes)} MiB, no bound` : `${mb(bytes)} of ${mb(most)} MiB`
+  return `stream ${name}: ${messages} events, ${room}${full ? ', FULL' : ''}`
 }

@@ -1,7 +1,11 @@
 import { JetStreamApiError } from '@nats-io/jetstream'
 import { applyTopology } from '@pitboss/bus/apply-topology'
+import type { EventsBounds } from '@pitboss/bus/topology'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { ConfigError, eventsConfig, parseConfig } from '@pitboss/runtime/load-config'
 import { type Command, Option } from 'commander'
+import { z } from 'zod'
+import { UsageError } from '../failures.ts'
 import { onRun, withChangeFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
 
@@ -18,9 +22,13 @@ export function topologyCommands(program: Command): void {
       .choices(['1', '3', '5'] as const)
       .makeOptionMandatory(),
   )
+  apply
+    .option('--events-max-mb <number>', 'megabytes that events may take (environment: PITBOSS_EVENTS_MAX_MB)')
+    .option('--events-days <number>', 'days for which they are kept (environment: PITBOSS_EVENTS_DAYS)')
   onRun(apply, async ({ bus, order, show, note, confirm, audit }, flags) => {
     const replicas = Number(flags.replicas)
-    const planned = await applyTopology(bus.nc, { replicas, dryRun: true })
+    const events = readBounds(flags)
+    const planned = await applyTopology(bus.nc, { replicas, events, dryRun: true })
     const text = textTable(
       planned.map(({ what, change, differences }) => ({
         what,
@@ -31,17 +39,33 @@ export function topologyCommands(program: Command): void {
     const changed = planned.filter(({ change }) => change !== 'none')
     if (!order.dryRun && changed.length > 0) {
       await confirm(`${changed.map(({ what, change }) => `${what}: ${change}`).join(', ')}. Go on?`)
-      await applyTopology(bus.nc, { replicas }).catch(explain)
-      await audit('topology.apply', null, { replicas, changed: changed.map(({ what }) => what) }).catch(
-        (error: unknown) => {
-          // The services start after this: the first time nobody is there to keep the record.
-          if (!(error instanceof ServiceError) || error.code !== 'SERVICE_UNAVAILABLE') throw error
-          note('auth does not run yet, so there is no audit record of this')
-        },
-      )
+      await applyTopology(bus.nc, { replicas, events }).catch(explain)
+      await audit('topology.apply', null, {
+        ...{ replicas, events_max_bytes: events.maxBytes, events_days: events.days },
+        changed: changed.map(({ what }) => what),
+      }).catch((error: unknown) => {
+        // The services start after this: the first time nobody is there to keep the record.
+        if (!(error instanceof ServiceError) || error.code !== 'SERVICE_UNAVAILABLE') throw error
+        note('auth does not run yet, so there is no audit record of this')
+      })
     }
     show(planned, text)
   })
+}
+
+/** @throws UsageError naming the flag or the variable that is out of its bounds */
+function readBounds(flags: { eventsMaxMb?: string; eventsDays?: string }): EventsBounds {
+  const { PITBOSS_EVENTS_MAX_MB, PITBOSS_EVENTS_DAYS } = process.env
+  const given = {
+    PITBOSS_EVENTS_MAX_MB: flags.eventsMaxMb ?? PITBOSS_EVENTS_MAX_MB,
+    PITBOSS_EVENTS_DAYS: flags.eventsDays ?? PITBOSS_EVENTS_DAYS,
+  }
+  try {
+    const read = parseConfig(z.object(eventsConfig), given)
+    return { maxBytes: read.PITBOSS_EVENTS_MAX_MB * 2 ** 20, days: read.PITBOSS_EVENTS_DAYS }
+  } catch (error) {
+    throw error instanceof ConfigError ? new UsageError(error.message) : error
+  }
 }
 
 /** The server's own objection, such as more replicas than it has servers. */

@@ -1,0 +1,32 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import { ServiceError } from '@pitboss/errors/service-error'
+
+/** Why new play is refused. */
+export const yieldReasons = ['stream-full'] as const
+export type YieldReason = (typeof yieldReasons)[number]
+
+/** A full stream has room again when somebody gives it some, or when its oldest events are over. */
+const fullRetryAfterS = 5
+
+/**
+ * Asked before the intent of a new round or stake is stored, and never about what is owed: settlement, wins,
+ * rollbacks and the turns of an open round.
+ * @throws ServiceError SERVICE_UNAVAILABLE with `Retry-After` while new play yields
+ */
+export type AdmitPlay = (scope: Scope) => void
+
+/** Creates the look before new play. Source: docs/contract.md, section 11. */
+export function createAdmitPlay({
+  isStreamFull,
+  noteRefused,
+}: {
+  isStreamFull: () => boolean
+  noteRefused: (reason: YieldReason) => void
+}): AdmitPlay {
+  return function admitPlay() {
+    if (!isStreamFull()) return
+    noteRefused('stream-full')
+    const message = 'New play is refused until there is room for its events; what is owed is settled.'
+    throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: fullRetryAfterS })
+  }
+}

@@ -1,12 +1,21 @@
 import { useState } from 'react'
 
-/** Copies on a press alone; `what` names the thing for who can't see where the button stands. */
-export function CopyButton({ text, what }: { text: string; what: string }) {
+type CopyButtonProps = {
+  readonly text: string
+  /** Names the thing for who can't see where the button stands. */
+  readonly what: string
+  /** Called when the clipboard has it. */
+  readonly onCopied?: () => void
+}
+
+/** Copies on a press alone. */
+export function CopyButton({ text, what, onCopied }: CopyButtonProps) {
   const [said, setSaid] = useState<string | null>(null)
   async function copy() {
     try {
       await navigator.clipboard.writeText(text)
       setSaid('Copied')
+      onCopied?.()
     } catch {
       setSaid('Copying is not allowed here; select the text instead.')
     }

@@ -15,15 +15,18 @@ type SecretOnceProps = {
 
 /**
  * A secret as it is answered once. It stays until "I have stored it" is pressed, which takes it out of the
- * page: neither Escape nor a press beside it does, a slip of the hand must not lose it.
+ * page, and out of the clipboard if it was copied here: neither Escape nor a press beside it does, a slip of
+ * the hand must not lose it.
  */
 export function SecretOnce({ title, secrets, note, onStored }: SecretOnceProps) {
   const [shown, setShown] = useState(true)
+  const [copied, setCopied] = useState(false)
   if (!shown) return null
   return (
     <Modal title={title} onClose={null}>
       <p>
         <strong>This is shown once.</strong> {note}
+        {copied && ' The clipboard is emptied when you have stored it.'}
       </p>
       <dl className="secrets">
         {secrets.map(({ label, value }) => (
@@ -31,7 +34,7 @@ export function SecretOnce({ title, secrets, note, onStored }: SecretOnceProps) 
             <dt>{label}</dt>
             <dd>
               <code data-testid="secret">{value}</code>
-              <CopyButton text={value} what={label} />
+              <CopyButton text={value} what={label} onCopied={() => setCopied(true)} />
             </dd>
           </div>
         ))}
@@ -41,6 +44,8 @@ export function SecretOnce({ title, secrets, note, onStored }: SecretOnceProps) 
           type="button"
           className="button main-button"
           onClick={() => {
+            // A browser that took the copy takes this, too: both are presses in this page.
+            if (copied) void navigator.clipboard.writeText('')
             setShown(false)
             onStored()
           }}

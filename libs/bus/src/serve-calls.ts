@@ -7,6 +7,7 @@ import { within } from '@pitboss/runtime/within'
 import { inSpan, type OpenSpan } from '@pitboss/tracing/spans'
 import { headers, type Msg, type Subscription } from 'nats'
 import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
 import { z } from 'zod'
 import { isOutage, notStarted } from './call-failure.ts'
 import {
@@ -18,6 +19,7 @@ import {
   encodeServiceError,
   isAnswerable,
 } from './wire.ts'
+import { type CallMetrics, createCallMetrics } from './call-metrics.ts'
 import type { Bus } from './connect-bus.ts'
 import type { CallTokens } from './call-tokens.ts'
 import { createPlaces } from './places.ts'
@@ -83,6 +85,7 @@ export async function serveCalls({
   clockAheadMs,
   tokens,
   logger,
+  registry,
   handlers,
 }: {
   bus: Bus
@@ -94,9 +97,12 @@ export async function serveCalls({
   /** Judges the tokens of calls; without it no call may need one. */
   tokens?: CallTokens
   logger: Logger
+  /** Gets the metrics of calls. */
+  registry?: Registry | undefined
   handlers: readonly CallHandler[]
 }): Promise<{ stop(): Promise<void> }> {
   const places = createPlaces({ shedMax: concurrencyMax, keptMax: concurrencyMax * neverShedShare })
+  const count = registry === undefined ? () => undefined : createCallMetrics(registry)
   const endpoints: EndpointStats[] = []
   const joins: (() => Subscription)[] = []
 
@@ -141,15 +147,22 @@ export async function serveCalls({
       return
     }
     if (!agrees()) {
-      refuse(stats, message)
+      refuse(subject, stats, message)
       logger.warn({ subject, clock_ahead_ms: clockAheadMs?.() }, 'call.refused-by-clock')
       return
     }
     const account = message.headers?.get(callHeaders.account) || null
-    const start = () => answer({ callHandler, stats, message, tokens, logger })
+    const start = () => answer({ callHandler, stats, message, tokens, count, logger })
     if (places.offer({ account, neverShed: callHandler.neverShed, start }) === 'taken') return
-    refuse(stats, message)
+    refuse(subject, stats, message)
     logger.warn({ subject, in_flight: places.size, operator_id: account }, 'call.shed')
+  }
+
+  /** Answers that nothing was begun. */
+  function refuse(subject: string, stats: EndpointStats, message: Msg): void {
+    stats.record(0, 'SERVICE_UNAVAILABLE')
+    count({ subject, code: 'SERVICE_UNAVAILABLE', durationMs: 0 })
+    respondError(message, new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: notStarted }))
   }
 
   return {
@@ -163,17 +176,12 @@ export async function serveCalls({
   }
 }
 
-/** Answers that nothing was begun. */
-function refuse(stats: EndpointStats, message: Msg): void {
-  stats.record(0, 'SERVICE_UNAVAILABLE')
-  respondError(message, new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: notStarted }))
-}
-
 type Answering = {
   callHandler: CallHandler
   stats: EndpointStats
   message: Msg
   tokens: CallTokens | undefined
+  count: CallMetrics
   logger: Logger
 }
 
@@ -195,7 +203,7 @@ function answer(given: Answering): Promise<void> {
 }
 
 async function answerWithin(
-  { callHandler, stats, message, tokens, logger }: Answering,
+  { callHandler, stats, message, tokens, count, logger }: Answering,
   context: HandlerContext,
   span: OpenSpan,
 ): Promise<void> {
@@ -223,6 +231,7 @@ async function answerWithin(
   }
   const durationMs = performance.now() - startedAtMs
   stats.record(durationMs, code === 'OK' ? null : code)
+  count({ subject: callHandler.subject, code, durationMs })
   span.set({ 'pitboss.code': code })
   if (code === 'INTERNAL_ERROR' || code === 'SERVICE_UNAVAILABLE') span.fail(code)
   const line = {

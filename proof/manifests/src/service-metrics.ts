@@ -1,12 +1,17 @@
+import { createCallMetrics } from '@pitboss/bus/call-metrics'
 import { createCallTokens } from '@pitboss/bus/call-tokens'
+import { createConsumerMetrics } from '@pitboss/bus/consumer-metrics'
+import { roundsMovements, webhooksFanout } from '@pitboss/bus/topology'
 import { createMetrics as createGatewayMetrics } from '@pitboss/gateway/metrics'
 import {
+  countRoundStates,
   createConflictNote,
   createReceiptNote,
   createYieldNote,
   registerMetrics,
 } from '@pitboss/rounds/metrics'
-import { createWalletMetrics } from '@pitboss/wallet-bridge/metrics'
+import { createOutboxMetrics } from '@pitboss/storage/outbox-metrics'
+import { createWalletMetrics, registerBreakers } from '@pitboss/wallet-bridge/metrics'
 import { createMetrics as createWebhookMetrics } from '@pitboss/webhooks/metrics'
 import { createSlots } from '@pitboss/webhooks/workers/slots'
 import pino from 'pino'
@@ -24,9 +29,22 @@ const registered = z.array(
 /** A metric as its service registers it. */
 export type ServiceMetric = z.infer<typeof registered>[number]
 
+const unasked = async () => {
+  throw new Error('nothing is written here')
+}
 const logger = pino({ level: 'silent' })
 
+const idle = { findOne: async () => null }
+const clock = { now: () => new Date(0) }
+const bus = {
+  connected: () => false,
+  get nc(): never {
+    throw new Error('there is no broker')
+  },
+}
+
 function registerCallMetrics(registry: Registry): void {
+  createCallMetrics(registry)
   createCallTokens({ loadKeys: async () => [], mode: 'require', logger, registry })
 }
 
@@ -42,6 +60,9 @@ const registering: Readonly<Record<string, (registry: Registry) => void>> = {
       rounds: { unfinished: async () => ({ count: 0, oldestAt: null }) },
       returns: { countOpen: async () => 0 },
     })
+    countRoundStates({ insert: unasked, update: unasked, updateUnclaimed: unasked }, registry)
+    createOutboxMetrics({ registry, collections: { rounds: idle, sessions: idle }, clock })
+    createConsumerMetrics({ registry, bus, consumer: roundsMovements })
     createConflictNote(registry, logger)
     createReceiptNote(registry, logger)
     createYieldNote(registry)
@@ -49,9 +70,12 @@ const registering: Readonly<Record<string, (registry: Registry) => void>> = {
   'wallet-bridge'(registry) {
     registerCallMetrics(registry)
     createWalletMetrics(registry)
+    registerBreakers(registry, { open: () => [] })
+    createOutboxMetrics({ registry, collections: { movements: idle }, clock })
   },
   webhooks(registry) {
     registerCallMetrics(registry)
+    createConsumerMetrics({ registry, bus, consumer: webhooksFanout })
     createWebhookMetrics(registry, createSlots({ totalMax: 1 }))
   },
 }

@@ -109,6 +109,7 @@ export async function startAuth({
     service: 'auth',
     version: '0.1.0',
     logger,
+    registry: host.registry,
     handlers: [...handlers, ...sealCalls(seals)],
     clockAheadMs: storage.clockAheadMs,
     tokens: createCallTokens({

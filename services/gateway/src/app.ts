@@ -59,12 +59,14 @@ export async function startGateway({
 }): Promise<Gateway> {
   const bus = repeatUnstarted(plainBus)
   const access = createAccessState({ bus, logger, nowMs })
+  const metrics = createMetrics(registry, () => gauge.inFlight())
   const limiters = createLimiters({
     rules: limiterRules(config),
     replicaId: newId('gw'),
     publish: (data) => bus.publish(limitsSubject, data),
     // Not `nowMs`: a clock that is set back would keep old counts for as long.
     nowMs: () => performance.now(),
+    onRefused: metrics.refused,
   })
   const exchange = bus.subscribe(limitsSubject, ({ data }) => limiters.receive(data))
   const gauge = createLoadGauge({
@@ -119,7 +121,7 @@ export async function startGateway({
     handlerOf: createHandlers({ bus, limiters, tails, baseUrl, pages, missing, routes: routeTable }),
     logger,
     requestLog,
-    metrics: createMetrics(registry, () => gauge.inFlight()),
+    metrics,
     clientTraces: createRateCounter({
       kind: 'bucket',
       perSecond: config.PITBOSS_LIMIT_CLIENT_TRACES_PER_S,

@@ -1,12 +1,14 @@
-import { Gauge, Histogram, type Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
 export type Metrics = {
   observe(request: { route: string; status: number; code: string | null; latencyMs: number }): void
+  /** A limit had no room for a request. @param limit a name of the code's */
+  refused(limit: string): void
 }
 
 /**
- * Creates `pitboss_http_request_seconds` by route, status and code, and `pitboss_http_in_flight`. Labels come
- * from the route table alone.
+ * Creates `pitboss_http_request_seconds` by route, status and code, `pitboss_http_in_flight`, and
+ * `pitboss_limit_refusals_total` by limit. Labels come from the route table and the list of limits alone.
  */
 export function createMetrics(registry: Registry, inFlight: () => number): Metrics {
   const seconds = new Histogram({
@@ -24,7 +26,14 @@ export function createMetrics(registry: Registry, inFlight: () => number): Metri
       this.set(inFlight())
     },
   })
+  const refusals = new Counter({
+    name: 'pitboss_limit_refusals_total',
+    help: 'Requests for which a limit had no room',
+    labelNames: ['limit'],
+    registers: [registry],
+  })
   return {
+    refused: (limit) => refusals.inc({ limit }),
     observe({ route, status, code, latencyMs }) {
       seconds.observe({ route, status: String(status), code: code ?? '' }, latencyMs / 1000)
     },

@@ -6,6 +6,8 @@ import { type CallTokenMode, createCallTokens, keysFromAuth } from '@pitboss/bus
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { eventsPosition } from '@pitboss/bus/consume-durable'
 import { watchFullness } from '@pitboss/bus/watch-fullness'
+import { createConsumerMetrics } from '@pitboss/bus/consumer-metrics'
+import { roundsMovements } from '@pitboss/bus/topology'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { newServerSeed, seedHash } from '@pitboss/fairness/server-seed'
 import { type Clock, createTimeScale, systemClock } from '@pitboss/runtime/clock'
@@ -20,6 +22,7 @@ import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createLease, leaseIndexes } from '@pitboss/storage/lease'
 import { createOutbox } from '@pitboss/storage/outbox'
+import { createOutboxMetrics } from '@pitboss/storage/outbox-metrics'
 import { createRewindStore, rewindIndexes } from '@pitboss/storage/rewind-store'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
@@ -81,7 +84,13 @@ import { createSessionHandlers } from './calls/sessions.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet.ts'
 import type { RoundsConfig } from './config.ts'
 import { consumeMovements } from './consumers/movements.ts'
-import { createConflictNote, createReceiptNote, createYieldNote, registerMetrics } from './metrics.ts'
+import {
+  countRoundStates,
+  createConflictNote,
+  createReceiptNote,
+  createYieldNote,
+  registerMetrics,
+} from './metrics.ts'
 import { type Catalogue, createCatalogue } from './rules/catalogue.ts'
 import { transition } from './rules/transition.ts'
 import {
@@ -217,8 +226,9 @@ export async function startRounds({
     append: (entries) => bus.call(appendAudit.rounds, { entries: [...entries] }),
     ...{ clock, newId, logger },
   })
+  const counted = (store: RoundsStore) => (registry === undefined ? store : countRoundStates(store, registry))
   const base = {
-    rounds: rememberLast(wrap.rounds?.(roundsStore) ?? roundsStore, clock),
+    rounds: rememberLast(counted(wrap.rounds?.(roundsStore) ?? roundsStore), clock),
     refusals: wrap.refusals?.(refusalsStore) ?? refusalsStore,
     grants: wrap.grants?.(grantsStore) ?? grantsStore,
     rules: wrap.rules ?? transition,
@@ -232,7 +242,12 @@ export async function startRounds({
     ...{ sessions, reports, catalogue, audit, clock, newId, logger },
   }
   const returns = createReturnsStore({ db })
-  if (registry !== undefined) registerMetrics(registry, { rounds: base.rounds, returns })
+  if (registry !== undefined) {
+    registerMetrics(registry, { rounds: base.rounds, returns })
+    const collections = { rounds: roundsStore.collection, sessions: sessions.collection }
+    createOutboxMetrics({ registry, collections, clock })
+    createConsumerMetrics({ registry, bus, consumer: roundsMovements })
+  }
   const ahead = createCommitAhead(base)
   const actor = createRoundActor({ ...base, ahead, outbox: roundOutbox, mailbox: createMailbox() })
   const acting = { ...base, actor, access: createGameAccess(base), players: createPlayerAccess(base) }
@@ -323,6 +338,7 @@ export async function startRounds({
     clockAheadMs,
     tokens: createCallTokens({ loadKeys: keysFromAuth(bus), mode: callTokens, logger, registry }),
     logger,
+    registry,
     // Settlement never waits for the audit.
     handlers: handlers.map((handler) =>
       isAudited(handler.subject) ? { ...handler, run: audit.following(handler.run) } : handler,

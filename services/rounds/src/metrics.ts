@@ -2,7 +2,7 @@ import { receiptState, type SealedReceipt } from '@pitboss/contracts/objects/rec
 import type { Logger } from 'pino'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { type YieldReason, yieldReasons } from './actions/admit-play.ts'
-import type { RoundState } from './rules/round.ts'
+import type { RoundState, RoundStatus } from './rules/round.ts'
 import type { ReturnsStore } from './storage/returns-store.ts'
 import type { RoundsStore } from './storage/rounds-store.ts'
 
@@ -27,6 +27,53 @@ export function registerMetrics(
       this.set(await returns.countOpen())
     },
   })
+}
+
+const roundStatuses = [
+  'PENDING',
+  'OPEN',
+  'SETTLING',
+  'SETTLED',
+  'VOIDED',
+  'FAILED',
+] as const satisfies readonly RoundStatus[]
+
+/**
+ * Counts the states that rounds enter by the writes of this process: what a store tells of a write that was
+ * first. Nothing is read for it.
+ */
+export function countRoundStates<Store extends Pick<RoundsStore, 'insert' | 'update' | 'updateUnclaimed'>>(
+  store: Store,
+  registry: Registry,
+): Store {
+  const entered = new Counter({
+    name: 'pitboss_rounds_entered_total',
+    help: 'Rounds that entered a state, by writes of this process',
+    labelNames: ['round_status'],
+    registers: [registry],
+  })
+  for (const round_status of roundStatuses) entered.inc({ round_status }, 0)
+  const note = (before: RoundState | null, after: RoundState) => {
+    if (before?.status !== after.status) entered.inc({ round_status: after.status })
+  }
+  return {
+    ...store,
+    async insert(write, now) {
+      const stored = await store.insert(write, now)
+      if (stored !== null) note(null, write.round)
+      return stored
+    },
+    async update(stored, write, now) {
+      const written = await store.update(stored, write, now)
+      if (written !== null) note(stored.round, write.round)
+      return written
+    },
+    async updateUnclaimed(stored, write, now) {
+      const isFirst = await store.updateUnclaimed(stored, write, now)
+      if (isFirst) note(stored.round, write.round)
+      return isFirst
+    },
+  }
 }
 
 /** Creates the log and the count of requests whose id belongs to a round of the other driver. */

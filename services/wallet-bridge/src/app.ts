@@ -22,6 +22,7 @@ import { createLease, leaseIndexes } from '@pitboss/storage/lease'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createOutbox } from '@pitboss/storage/outbox'
+import { createOutboxMetrics } from '@pitboss/storage/outbox-metrics'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -43,7 +44,7 @@ import { sealCalls } from './calls/seals.ts'
 import { shareBreakers } from './clients/breakers.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet-client.ts'
 import type { WalletBridgeConfig } from './config.ts'
-import { createWalletMetrics } from './metrics.ts'
+import { countEnds, createWalletMetrics, registerBreakers } from './metrics.ts'
 import { createDueMovements, createPendingMovements, type DueMovements } from './storage/due-movements.ts'
 import { createMovementLists } from './storage/movement-lists.ts'
 import {
@@ -113,7 +114,8 @@ export async function startWalletBridge({
   await seals.reportMissing()
 
   const stored = createMovements(db)
-  const movements = wrap.movements?.(stored) ?? stored
+  const metrics = createWalletMetrics(host.registry)
+  const movements = countEnds(wrap.movements?.(stored) ?? stored, metrics)
   const walletStore = createWallets(db, createSecretBox(keyring))
   const wallets = wrap.wallets?.(walletStore) ?? walletStore
   const dueStore = createDueMovements(stored)
@@ -122,7 +124,6 @@ export async function startWalletBridge({
   const lists = createMovementLists(stored)
   const figures = createFiguresStore(db)
   const cursors = createCursorCodec({ keyring })
-  const metrics = createWalletMetrics(host.registry)
   const walletClient = createWalletClient({ outbound, clock })
   const client = wrap.client?.(walletClient) ?? walletClient
   const outbox = createOutbox({
@@ -155,6 +156,8 @@ export async function startWalletBridge({
     ...(wrap.apply === undefined ? {} : { wrapApply: wrap.apply }),
   })
   const heard = shared.listen(breakers.receive)
+  registerBreakers(host.registry, breakers)
+  createOutboxMetrics({ registry: host.registry, collections: { movements: stored.collection }, clock })
   const resolver = startResolver({
     due: {
       ...advance,
@@ -242,6 +245,7 @@ export async function startWalletBridge({
       registry: host.registry,
     }),
     logger,
+    registry: host.registry,
     // Settlement never waits for the audit.
     handlers: handlers.map((handler) =>
       isAudited(handler.subject) ? { ...handler, run: audit.following(handler.run) } : handler,

@@ -1,8 +1,11 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { MovementStore } from './storage/movements.ts'
 
 /** The metrics of settlement. */
 export type WalletMetrics = {
   callEnded(operation: string, judged: string, latencyMs: number): void
+  /** A movement has its outcome. */
+  ended(movement: { type: string; status: string }): void
   pending(counts: { all: number; over5m: number; over1h: number; over24h: number; oldestAgeS: number }): void
 }
 
@@ -22,6 +25,12 @@ export function createWalletMetrics(registry: Registry): WalletMetrics {
     buckets: bucketsS,
     registers: [registry],
   })
+  const outcomes = new Counter({
+    name: 'pitboss_movements_ended_total',
+    help: 'Movements by type and outcome, counted by the process whose write gave it',
+    labelNames: ['type', 'outcome'] as const,
+    registers: [registry],
+  })
   const unresolved = new Gauge({
     name: 'pitboss_movements_pending',
     help: 'Movements without a certain outcome, by least age',
@@ -34,6 +43,7 @@ export function createWalletMetrics(registry: Registry): WalletMetrics {
     registers: [registry],
   })
   return {
+    ended: ({ type, status }) => outcomes.inc({ type, outcome: status }),
     callEnded(operation, judged, latencyMs) {
       calls.inc({ operation, judged })
       latency.observe({ operation }, latencyMs / 1000)
@@ -44,6 +54,39 @@ export function createWalletMetrics(registry: Registry): WalletMetrics {
       unresolved.set({ older_than: '1h' }, over1h)
       unresolved.set({ older_than: '24h' }, over24h)
       oldest.set(oldestAgeS)
+    },
+  }
+}
+
+/** Creates `pitboss_wallet_breakers_open`. */
+export function registerBreakers(registry: Registry, breakers: { open(): readonly string[] }): void {
+  new Gauge({
+    name: 'pitboss_wallet_breakers_open',
+    help: 'Wallets that get no new stakes because they do not answer, as this process sees it',
+    registers: [registry],
+    collect() {
+      this.set(breakers.open().length)
+    },
+  })
+}
+
+/** Tells the metrics of each movement that a write of this store ends, and of those that are stored as ended. */
+export function countEnds<Store extends Pick<MovementStore, 'insert' | 'write'>>(
+  store: Store,
+  { ended }: Pick<WalletMetrics, 'ended'>,
+): Store {
+  return {
+    ...store,
+    async insert(document) {
+      const result = await store.insert(document)
+      if (result === 'inserted' && document.status !== 'PENDING') ended(document)
+      return result
+    },
+    async write(document, step) {
+      const written = await store.write(document, step)
+      const isOver = written !== null && written !== 'round-busy' && written.status !== document.status
+      if (isOver) ended(written)
+      return written
     },
   }
 }

@@ -4,6 +4,7 @@ import type { Db } from 'mongodb'
 import { createCallTokens, keysFromAuth } from '@pitboss/bus/call-tokens'
 import { connectServiceBus } from '@pitboss/bus/connect-bus'
 import { createTailNotes } from '@pitboss/bus/tail-notes'
+import { createConsumerMetrics } from '@pitboss/bus/consumer-metrics'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { webhooksFanout } from '@pitboss/bus/topology'
 import { waitForTopology } from '@pitboss/bus/consume-durable'
@@ -97,6 +98,7 @@ export async function startWebhooks({
     signal: host.stopping,
   })
 
+  createConsumerMetrics({ registry: host.registry, bus, consumer: webhooksFanout })
   const collections = collectionsOf(db)
   const eventStore = createEventStore(collections)
   const events = wrap.events?.(eventStore) ?? eventStore
@@ -202,6 +204,7 @@ export async function startWebhooks({
       registry: host.registry,
     }),
     logger,
+    registry: host.registry,
     handlers: handlers.map((handler) => ({ ...handler, run: audit.following(handler.run) })),
   })
 

@@ -49,6 +49,26 @@ export const deliveryBoard: Board = {
           ],
           limit: 1024,
         },
+        {
+          title: 'Age of the oldest event that webhooks has not recorded',
+          says: 'Seconds at most. It grows while the broker or webhooks stands still; settlement goes on.',
+          unit: 's',
+          queries: [
+            {
+              expr: `max by (collection) (pitboss_outbox_oldest_seconds{${here}})`,
+              legend: '{{collection}}',
+            },
+          ],
+          limit: 60,
+        },
+        {
+          title: 'Messages that consumers have yet to acknowledge',
+          says: 'One that only grows is paused, or meets a message that it cannot take.',
+          unit: 'short',
+          queries: [
+            { expr: `max by (consumer) (pitboss_consumer_pending{${here}})`, legend: '{{consumer}}' },
+          ],
+        },
       ],
     },
     {
@@ -123,6 +143,28 @@ export const deliveryBoard: Board = {
           says: 'It follows connections; one that only grows is a leak.',
           unit: 'short',
           queries: [{ expr: `max by (service) (process_open_fds{${here}})`, legend: '{{service}}' }],
+        },
+        {
+          title: 'Calls that fail, by service and code',
+          says: 'SERVICE_UNAVAILABLE is a lack of places or an engine that is away; INTERNAL_ERROR is ours.',
+          unit: 'reqps',
+          queries: [
+            {
+              expr: `sum by (service, code) (rate(pitboss_call_seconds_count{${here}, code=~"SERVICE_UNAVAILABLE|INTERNAL_ERROR"}[5m])) or vector(0)`,
+              legend: '{{service}} {{code}}',
+            },
+          ],
+        },
+        {
+          title: 'The ten slowest calls, p95',
+          says: 'Those that wait for a wallet last as long as it takes.',
+          unit: 's',
+          queries: [
+            {
+              expr: `topk(10, histogram_quantile(0.95, sum by (call, le) (rate(pitboss_call_seconds_bucket{${here}}[5m]))))`,
+              legend: '{{call}}',
+            },
+          ],
         },
         {
           title: 'Requests at work',

@@ -16,5 +16,13 @@ export const labelMeanings: Readonly<Record<string, string>> = {
   state:
     'how a receipt compares with its round: `AGREES`, `DIFFERS`, or `UNCHECKED` for a page in another language or of another release',
   why: 'why new play was refused: `stream-full`, the stream of events takes no more',
+  call: 'the subject of a call between services, such as `rounds.v1.player.play`',
+  collection: 'the collection whose documents hold the events',
+  consumer: 'a durable consumer: `webhooks-fanout`, `rounds-movements`',
+  limit:
+    'a rate limit by its name in `limiterRules` (`operator`, `account`, `launcher`, `mintKey` …), `places` of an account or address, or `load`: requests that are shed',
+  round_status: 'a status of the contract: `PENDING`, `OPEN`, `SETTLING`, `SETTLED`, `VOIDED`, `FAILED`',
+  type: 'of a movement: `BET`, `WIN`, `REFUND`, `ROLLBACK`',
+  outcome: 'the status in which a movement ends: `SUCCESS`, `FAILED`, `REFUNDED`, `ROLLED_BACK`',
   result: '`accepted` for 2xx in time, else `failed`',
 }

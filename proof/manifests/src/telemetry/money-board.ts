@@ -42,6 +42,24 @@ export const moneyBoard: Board = {
           unit: 's',
           queries: percentiles('pitboss_wallet_call_seconds'),
         },
+        {
+          title: 'Movements that ended, by type and outcome',
+          says: 'Failed wins are always 0. Many rollbacks: wallets that do not answer.',
+          unit: 'ops',
+          queries: [
+            {
+              expr: `sum by (type, outcome) (rate(pitboss_movements_ended_total{${here}}[5m]))`,
+              legend: '{{type}} {{outcome}}',
+            },
+          ],
+        },
+        {
+          title: 'Wallets that get no new stakes',
+          says: 'Each is an operator whose wallet does not answer; its players get WALLET_UNAVAILABLE.',
+          unit: 'short',
+          queries: [{ expr: `max(pitboss_wallet_breakers_open{${here}})`, legend: 'wallets' }],
+          limit: 1,
+        },
       ],
     },
     {
@@ -118,6 +136,28 @@ export const moneyBoard: Board = {
             {
               expr: `sum by (why) (increase(pitboss_rounds_play_refused_total{${here}}[10m]))`,
               legend: '{{why}}',
+            },
+          ],
+        },
+        {
+          title: 'Rounds, by the state that they enter',
+          says: 'As many end as begin. Voided and failed ones are stakes that no wallet took.',
+          unit: 'ops',
+          queries: [
+            {
+              expr: `sum by (round_status) (rate(pitboss_rounds_entered_total{${here}}[5m]))`,
+              legend: '{{round_status}}',
+            },
+          ],
+        },
+        {
+          title: 'Refusals, by limit',
+          says: 'Load is all clients; places and the named limits are one account, key or address each.',
+          unit: 'reqps',
+          queries: [
+            {
+              expr: `sum by (limit) (rate(pitboss_limit_refusals_total{${here}}[5m])) or vector(0)`,
+              legend: '{{limit}}',
             },
           ],
         },

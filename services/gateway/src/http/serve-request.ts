@@ -8,6 +8,7 @@ import type { Limiters } from '../limits/limiters.ts'
 import type { LoadGauge } from '../limits/load-gauge.ts'
 import type { BodyIntake, Places } from '../limits/places.ts'
 import type { Verdict } from '../limits/rate-counter.ts'
+import type { Metrics } from '../metrics.ts'
 import type { RouteEntry } from '../routes/route-entry.ts'
 import type { ArrivalClock } from './arrival-clock.ts'
 import type { Answer, Attribution, Handler, Inbound } from './inbound.ts'
@@ -20,6 +21,8 @@ export type ServeDeps = {
   readonly access: AccessState
   readonly limiters: Limiters
   readonly gauge: LoadGauge
+  /** Hears of requests that found no place. */
+  readonly metrics: Pick<Metrics, 'refused'>
   readonly intake: BodyIntake
   /** Places at work, of an account and of an address. */
   readonly places: { readonly account: Places; readonly address: Places }
@@ -80,7 +83,7 @@ export async function serveRequest(
   let leavePlaces: (() => void)[] = []
   try {
     requirePossiblePath(params)
-    if (entry.limit !== 'body') requireRoom(deps.gauge, entry)
+    if (entry.limit !== 'body') requireRoom(deps, entry)
     const identity =
       entry.access === null
         ? null
@@ -108,10 +111,10 @@ export async function serveRequest(
     const settles = entry.shed === 'never' || (entry.limit === 'body' && isSettlement(input.body))
     if (entry.limit === 'body' && identity !== null && !settles) {
       admit(takeFor(deps.limiters, identity))
-      requireRoom(deps.gauge, entry)
+      requireRoom(deps, entry)
     }
     const taken = takePlaces(deps, entry, identity, address)
-    if (taken === null && !settles) throw noPlace()
+    if (taken === null && !settles) throw noPlace(deps)
     leavePlaces = taken ?? []
     const traceparent = onwardTraceparent(raw)
     const context = {
@@ -181,13 +184,16 @@ function takePlaces(
   return null
 }
 
-function noPlace(): ServiceError {
+function noPlace({ metrics }: ServeDeps): ServiceError {
+  metrics.refused('places')
   const message = 'Too many requests of yours are at work.'
   return new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: 1 })
 }
 
-function requireRoom(gauge: LoadGauge, entry: RouteEntry): void {
-  if (gauge.sheds(entry.shed)) throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
+function requireRoom({ gauge, metrics }: ServeDeps, entry: RouteEntry): void {
+  if (!gauge.sheds(entry.shed)) return
+  metrics.refused('load')
+  throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
 }
 
 function limitBeforeBody(

@@ -43,12 +43,15 @@ export function createLimiters({
   replicaId,
   publish,
   nowMs,
+  onRefused = () => undefined,
   later = scheduleLater,
 }: {
   rules: LimiterRules
   replicaId: string
   publish: (data: Uint8Array) => void
   nowMs: () => number
+  /** Hears of each request that a limit has no room for. */
+  onRefused?: (name: LimiterName) => void
   /** Runs `fn` once after so many milliseconds, unless the returned function is called before. */
   later?: (fn: () => void, ms: number) => () => void
 }): Limiters {
@@ -72,16 +75,21 @@ export function createLimiters({
     }
   }
 
+  function judged(name: LimiterName, verdict: Verdict): Verdict {
+    if (!verdict.allowed) onRefused(name)
+    return verdict
+  }
+
   return {
     take(name, key) {
-      const verdict = counterOf(name).take(key, nowMs())
+      const verdict = judged(name, counterOf(name).take(key, nowMs()))
       if (!verdict.allowed) return verdict
       const id = `${name} ${key}`
       unpublished.set(id, { name, key, count: (unpublished.get(id)?.count ?? 0) + 1 })
       cancel ??= later(publishCounts, exchangeMs)
       return verdict
     },
-    peek: (name, key) => counterOf(name).peek(key, nowMs()),
+    peek: (name, key) => judged(name, counterOf(name).peek(key, nowMs())),
     receive(data) {
       const message = messageSchema.safeParse(parseOrNull(data))
       if (!message.success || message.data.from === replicaId) return

@@ -1,0 +1,20 @@
+import { Histogram, type Registry } from 'prom-client'
+
+/** Counts a call that was answered here: its subject, its code (`OK` for a success) and its time. */
+export type CallMetrics = (served: { subject: string; code: string; durationMs: number }) => void
+
+/**
+ * Creates `pitboss_call_seconds`. Subjects are those of the table of calls, so the number of series is that of
+ * the code's.
+ */
+export function createCallMetrics(registry: Registry): CallMetrics {
+  const seconds = new Histogram({
+    name: 'pitboss_call_seconds',
+    help: 'Time to answer calls of other services, those refused for lack of places included',
+    labelNames: ['call', 'code'],
+    buckets: [0.005, 0.025, 0.1, 0.5, 1, 5, 15],
+    registers: [registry],
+  })
+  return ({ subject, code, durationMs }) =>
+    seconds.observe({ call: subject, code: code === 'OK' ? '' : code }, durationMs / 1000)
+}

@@ -91,6 +91,7 @@ export function createWatchReturns({
         ...{ game: stream.game, open: true, stream, rule, raisedAt: clock.now() },
         ...{ liftedAt: null, liftedBy: null, liftReason: null },
       }
+      await failpoint('rounds.return-alarm-found')
       await returns.keepAlarm(alarm)
       await failpoint('rounds.return-alarm-kept')
       if (rule === 'take-down') await takeDown(alarm)
@@ -142,6 +143,7 @@ export function createWatchReturns({
     await returns.lift(alarmId, order, now, entry)
     await failpoint('rounds.return-alarm-lifted')
     await returns.restart(found.stream, now)
+    await failpoint('rounds.return-stream-restarted')
     const broughtBack = !keepDown && (await bringBack(found.game, order, by))
     return { alarm: (await returns.findAlarm(alarmId)) ?? found, broughtBack }
   }

@@ -18,6 +18,8 @@ export type DurableMessage = {
   readonly redelivered: boolean
   /** 1 for the first delivery. */
   readonly deliveryCount: number
+  /** Messages behind it that the consumer had yet to give then. */
+  readonly pending: number
   ack(): void
   /** Asks for it again after `delayMs`. It keeps its place among the unacknowledged meanwhile. */
   nak(delayMs: number): void
@@ -151,6 +153,7 @@ function toDurableMessage(message: JsMsg, unanswered: Set<JsMsg>): DurableMessag
     traceparent: message.headers?.get(callHeaders.traceparent) || null,
     redelivered: message.redelivered,
     deliveryCount: message.info.deliveryCount,
+    pending: message.info.pending,
     ack() {
       unanswered.delete(message)
       message.ack()

@@ -3,6 +3,7 @@ import { runEngines } from './engines/run-engines.ts'
 import type { Cleanup } from './harness/cleanup.ts'
 import type { Measured } from './harness/measured.ts'
 import type { PairPlan } from './harness/run-pairs.ts'
+import { runKeepUp } from './play/run-keep-up.ts'
 import { runPlay } from './play/run-play.ts'
 import { runProfile } from './profile/run-profile.ts'
 import { runRead } from './read/run-read.ts'
@@ -37,6 +38,7 @@ const warmUpShare = 0.7
 /** Five operations at two concurrencies: shorter stretches and fewer turns keep the whole within minutes. */
 const enginesShare = 0.5
 const enginesPairsMax = 3
+const keepUpShare = 100
 const steadyShare = 10
 /** Two comparisons, three parts. */
 const accessPairsMax = 3
@@ -67,6 +69,13 @@ export const benchmarks: readonly Benchmark[] = [
     title: 'Rounds of each game with a wallet that answers at once, and as the history grows',
     about: 'Whole rounds per second at 1, 8 and 32 at once; dice with 10^3 rounds behind it up to --history.',
     run: ({ seconds, history }, cleanup, say) => runPlay({ seconds, historyMax: history }, cleanup, say),
+  },
+  {
+    name: 'keep-up',
+    title: 'Deliveries beside 16 players in a closed loop',
+    about:
+      'Rounds per second, new play that was refused, and how late deliveries got, over 100 times S seconds.',
+    run: ({ seconds }, cleanup, say) => runKeepUp(seconds * keepUpShare, cleanup, say),
   },
   {
     name: 'access',

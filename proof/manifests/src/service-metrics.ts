@@ -12,7 +12,7 @@ import {
 } from '@pitboss/rounds/metrics'
 import { createOutboxMetrics } from '@pitboss/storage/outbox-metrics'
 import { createWalletMetrics, registerBreakers } from '@pitboss/wallet-bridge/metrics'
-import { createMetrics as createWebhookMetrics } from '@pitboss/webhooks/metrics'
+import { createLatenessNote, createMetrics as createWebhookMetrics } from '@pitboss/webhooks/metrics'
 import { createSlots } from '@pitboss/webhooks/workers/slots'
 import pino from 'pino'
 import { collectDefaultMetrics, Registry } from 'prom-client'
@@ -77,6 +77,7 @@ const registering: Readonly<Record<string, (registry: Registry) => void>> = {
     registerCallMetrics(registry)
     createConsumerMetrics({ registry, bus, consumer: webhooksFanout })
     createWebhookMetrics(registry, createSlots({ totalMax: 1 }))
+    createLatenessNote(registry)
   },
 }
 

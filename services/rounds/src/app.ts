@@ -81,6 +81,7 @@ import {
 } from './calls/rounds.ts'
 import { sealCalls } from './calls/seals.ts'
 import { createSessionHandlers } from './calls/sessions.ts'
+import { hearLateness } from './clients/hear-lateness.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet.ts'
 import type { RoundsConfig } from './config.ts'
 import { consumeMovements } from './consumers/movements.ts'
@@ -207,6 +208,7 @@ export async function startRounds({
   const commitmentsStore = createCommitmentsStore({ db, secretBox, ...seeds })
   const walletClient = createWalletClient({ bus })
   const fullness = watchFullness(bus)
+  const lateness = hearLateness(bus)
   const relaying = { bus: fullness.publisher, position: () => eventsPosition(bus), clock, logger }
   const roundOutbox = createOutbox({ ...relaying, collection: roundsStore.collection, shardKey: ['chain'] })
   const sessionOutbox = createOutbox({ ...relaying, collection: sessions.collection })
@@ -261,7 +263,12 @@ export async function startRounds({
     holdPace: createHoldPace({ paces: createPacesStore({ db }), clock, clockOffsetMs }),
     holdLimits: createHoldLimits({ reading, playerLimits }),
     placeStake: createPlaceStake(acting),
-    admitPlay: createAdmitPlay({ isStreamFull: fullness.isFull, noteRefused: createYieldNote(registry) }),
+    admitPlay: createAdmitPlay({
+      isStreamFull: fullness.isFull,
+      latenessOf: lateness.of,
+      random: Math.random,
+      noteRefused: createYieldNote(registry),
+    }),
     joinMovement: createJoinMovement(acting),
     noteConflict: createConflictNote(registry, logger),
   }
@@ -348,6 +355,7 @@ export async function startRounds({
   return {
     async stop() {
       await calls.stop()
+      lateness.stop()
       await consumer.stop()
       await sweeper.stop()
       await stopSettler.stop()

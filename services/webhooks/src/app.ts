@@ -44,7 +44,8 @@ import { createNotifyWorkers, listenForNotifications } from './clients/notify-wo
 import { createPostWebhook, type PostWebhook } from './clients/post-webhook.ts'
 import type { Config } from './config.ts'
 import { createHandleFanoutBatch, fanoutLeaseTtlMs, startFanout } from './consumers/fanout.ts'
-import { createMetrics } from './metrics.ts'
+import { createFanoutLateness } from './actions/fanout-lateness.ts'
+import { createLatenessNote, createMetrics } from './metrics.ts'
 import { createBodyCache } from './storage/body-cache.ts'
 import { collectionsOf } from './storage/collections.ts'
 import { auditedCollections, indexes } from './storage/indexes.ts'
@@ -54,6 +55,7 @@ import { createEventStore, type EventStore } from './storage/event-store.ts'
 import { createParkedStore } from './storage/parked-store.ts'
 import { createReplayStore } from './storage/replay-store.ts'
 import { sealedPlaces } from './storage/sealed-places.ts'
+import { startLatenessTeller } from './workers/lateness-teller.ts'
 import { startDispatcher } from './workers/dispatcher.ts'
 import { replayLeaseTtlMs, startReplayWorker } from './workers/replay-worker.ts'
 import { createSlots } from './workers/slots.ts'
@@ -176,11 +178,19 @@ export async function startWebhooks({
     logger,
   })
   const callDeps: CallDeps = { ...deps, recordEvents, notifyReplayWorker: replayWorker.wake }
+  const recording = createFanoutLateness()
   const fanout = startFanout({
     bus,
     lease: leaseOf('fanout', fanoutLeaseTtlMs),
-    handle: createHandleFanoutBatch(callDeps),
+    handle: createHandleFanoutBatch(callDeps, recording),
+    lateness: recording,
     logger,
+  })
+  const teller = startLatenessTeller({
+    ...{ bus, by: workerId, clock, logger },
+    endpoints: dispatcher.lateness,
+    recordingMs: recording.lateMs,
+    onMeasured: createLatenessNote(host.registry),
   })
   const handlers = [
     ...eventHandlers(callDeps),
@@ -210,7 +220,7 @@ export async function startWebhooks({
 
   return {
     async stop() {
-      await Promise.all([calls, fanout, replayWorker, dispatcher, figures].map((part) => part.stop()))
+      await Promise.all([calls, teller, fanout, replayWorker, dispatcher, figures].map((part) => part.stop()))
       notes.stop()
       await stopAudit()
       await poster.close()

@@ -39,3 +39,13 @@ export function createMetrics(registry: Registry, slots: Slots): RunnerDeps['onA
     }
   }
 }
+
+/** Creates the gauge of how late events and deliveries are through this installation. */
+export function createLatenessNote(registry: Registry): (worstMs: number) => void {
+  const gauge = new Gauge({
+    name: 'pitboss_webhook_late_seconds',
+    help: 'How much later than their receivers would have it new events reach them; new play yields from one second on',
+    registers: [registry],
+  })
+  return (worstMs) => gauge.set(worstMs / 1000)
+}

@@ -27,6 +27,13 @@ export const deliveryBoard: Board = {
           limit: 30,
         },
         {
+          title: 'Lateness that new play yields to',
+          says: 'From one second on a share of new play is refused, from two on all of it.',
+          unit: 's',
+          queries: [{ expr: `max(pitboss_webhook_late_seconds{${here}})`, legend: 'late' }],
+          limit: 1,
+        },
+        {
           title: 'Share of deliveries that wait for more than 30 seconds',
           says: 'One in a hundred is what 30 days allow.',
           unit: 'percentunit',

@@ -1,12 +1,14 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { shareOfPlay } from '../rules/share-of-play.ts'
 
 /** Why new play is refused. */
-export const yieldReasons = ['stream-full'] as const
+export const yieldReasons = ['stream-full', 'deliveries-late'] as const
 export type YieldReason = (typeof yieldReasons)[number]
 
 /** A full stream has room again when somebody gives it some, or when its oldest events are over. */
 const fullRetryAfterS = 5
+const lateRetryAfterS = 1
 
 /**
  * Asked before the intent of a new round or stake is stored, and never about what is owed: settlement, wins,
@@ -18,15 +20,26 @@ export type AdmitPlay = (scope: Scope) => void
 /** Creates the look before new play. Source: docs/contract.md, section 11. */
 export function createAdmitPlay({
   isStreamFull,
+  latenessOf,
+  random,
   noteRefused,
 }: {
   isStreamFull: () => boolean
+  /** By how many milliseconds the account's deliveries are late. */
+  latenessOf: (account: string) => number
+  /** 0 to 1. */
+  random: () => number
   noteRefused: (reason: YieldReason) => void
 }): AdmitPlay {
-  return function admitPlay() {
-    if (!isStreamFull()) return
-    noteRefused('stream-full')
-    const message = 'New play is refused until there is room for its events; what is owed is settled.'
-    throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: fullRetryAfterS })
+  return function admitPlay({ operatorId }) {
+    if (isStreamFull()) {
+      noteRefused('stream-full')
+      const message = 'New play is refused until there is room for its events; what is owed is settled.'
+      throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: fullRetryAfterS })
+    }
+    if (random() < shareOfPlay(latenessOf(operatorId))) return
+    noteRefused('deliveries-late')
+    const message = 'New play waits for deliveries to catch up; what is owed is settled.'
+    throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: lateRetryAfterS })
   }
 }

@@ -44,7 +44,11 @@ export type EndpointView = {
   endpoint(): EndpointDocument
   /** A success changes nothing about the endpoint but the time of it. */
   isFullyHealthy(): boolean
+  /** It takes no attempt but tests: paused, deleted, or its breaker is open. */
+  isPaused(): boolean
   waiting(): Upcoming['lanes']
+  /** The first of the new deliveries that wait, in due order; null for none. */
+  firstNew(): Pick<DueDelivery, 'dueAt' | 'createdAt'> | null
   /** All work up to this count is known for certain. */
   countRead(): number
   /** Reads what may have changed. @returns false when the lease is lost */
@@ -226,7 +230,20 @@ export function createOpenEndpointView({
     return {
       endpoint: () => current,
       isFullyHealthy: () => isFullyHealthy(current.health, inFlightMaxOf(current)),
+      isPaused: () =>
+        current.deletedAt !== null ||
+        current.health.status === 'PAUSED' ||
+        current.health.breaker.probeAt !== null,
       waiting: () => upcoming.lanes,
+
+      firstNew() {
+        const [known] = upcoming.lanes.fresh
+        const [next] = offered
+        if (known !== undefined) return known
+        if (next === undefined) return null
+        const createdAt = new Date(next.createdAtMs)
+        return { dueAt: createdAt, createdAt }
+      },
       countRead: () => countRead,
 
       async refresh() {

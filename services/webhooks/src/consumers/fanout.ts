@@ -6,6 +6,7 @@ import { createLeaseHolder, type Lease } from '@pitboss/storage/lease'
 import type { Logger } from 'pino'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
+import type { FanoutLateness } from '../actions/fanout-lateness.ts'
 import type { CallDeps } from '../actions/deps.ts'
 import { createParkedMessages } from '../actions/parked-messages.ts'
 import { type EventMessage, readEventMessage } from '../actions/record-events.ts'
@@ -25,10 +26,12 @@ export function startFanout({
   bus,
   lease,
   handle,
+  lateness,
   logger,
 }: {
   bus: Bus
   lease: Lease
+  lateness: Pick<FanoutLateness, 'forgive'>
   handle: (messages: readonly DurableMessage[]) => Promise<void>
   logger: Logger
 }): { stop(): Promise<void> } {
@@ -37,6 +40,7 @@ export function startFanout({
 
   function take(token: number): void {
     logger.info({ token }, 'fanout.taken')
+    lateness.forgive()
     const { stream, config } = webhooksFanout
     const consumer = consumeDurable({
       bus,
@@ -98,6 +102,7 @@ type Unreadable = { readonly message: DurableMessage; readonly error: string }
  */
 export function createHandleFanoutBatch(
   deps: CallDeps,
+  lateness: FanoutLateness,
 ): (messages: readonly DurableMessage[]) => Promise<void> {
   const { recordEvents, rewinds, logger } = deps
   const parkedMessages = createParkedMessages(deps)
@@ -113,6 +118,7 @@ export function createHandleFanoutBatch(
         unreadable.push({ message, error: error instanceof Error ? error.message : String(error) })
       }
     }
+    lateness.began(readable.map(({ event }) => event.createdAt))
     const [changed, openRewinds] = await Promise.all([
       traceBatch(readable, (events) => recordEvents(events)),
       rewinds.open(),
@@ -125,6 +131,8 @@ export function createHandleFanoutBatch(
     for (const one of unreadable) if (await parkOrRepeat(one)) parkedNow.push(one.message)
     for (const { seq } of parkedNow) results.push({ seq, result: 'parked' })
     await rewinds.count(openRewinds, results)
+    if (openRewinds.length > 0) lateness.forgive()
+    lateness.ended((messages.at(-1)?.pending ?? 0) > 0)
     await failpoint('webhooks.before-ack')
     for (const message of [...readable.map(({ message }) => message), ...parkedNow]) message.ack()
     logger.info(

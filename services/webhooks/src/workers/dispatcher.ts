@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { startPoll } from '@pitboss/runtime/poll'
 import type { Reserve } from '../actions/create-deliveries.ts'
 import type { FreshDelivery } from '../actions/endpoint-view.ts'
+import type { LateEndpoint } from './lateness-teller.ts'
 import { type EndpointRunner, runEndpoint, type RunnerDeps } from './endpoint-runner.ts'
 
 /** A worker without a fresh heartbeat looks again this soon. */
@@ -35,6 +36,8 @@ export type Dispatcher = {
   /** Takes no more endpoints, lets attempts in flight end, gives all leases back. */
   stop(): Promise<void>
   running(): number
+  /** How late the new deliveries of the endpoints are that this worker runs. */
+  lateness(now: Date): LateEndpoint[]
   /** Room at the endpoints that this worker runs. */
   readonly reserve: Reserve
 }
@@ -195,6 +198,7 @@ export function startDispatcher({
       await leaseEndpoints.retire().catch((err: unknown) => logger.warn({ err }, 'worker.not-retired'))
     },
     running: () => runners.size,
+    lateness: (now) => [...runners.values()].map((runner) => runner.lateness(now)),
     reserve(fresh, targets, now) {
       if (!isAlive()) return []
       const targetOf = new Map(targets.map((target) => [target._id, target]))

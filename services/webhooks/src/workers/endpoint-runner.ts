@@ -9,12 +9,14 @@ import {
   type NewDelivery,
   type Reservation,
 } from '../actions/create-deliveries.ts'
+import { createEndpointLateness } from '../actions/endpoint-lateness.ts'
 import type { FreshDelivery, OpenEndpointView } from '../actions/endpoint-view.ts'
 import type { LeasedEndpoint, LeaseEndpoints } from '../actions/lease-endpoints.ts'
 import type { MakeAttempt } from '../actions/make-attempt.ts'
 import type { RecordSuccesses, RecoverOrphans, SettleAttempt } from '../actions/settle-attempt.ts'
 import { createHeldSlots } from './held-slots.ts'
 import { openReservation } from './open-reservation.ts'
+import type { LateEndpoint } from './lateness-teller.ts'
 import type { Slots } from './slots.ts'
 
 /*
@@ -57,6 +59,8 @@ export type EndpointRunner = {
    * @returns null when the lease is not this runner's, or about to end
    */
   reserve(fresh: readonly NewDelivery[], target: EndpointTarget, now: Date): Reservation | null
+  /** By how many milliseconds its new deliveries are later than they have to be; asked at even intervals. */
+  lateness(now: Date): LateEndpoint
   /** Nothing is in flight and nothing is due. */
   idle(): boolean
   /** Notifies an idle runner that does not know all the work of this count. */
@@ -87,6 +91,9 @@ export function runEndpoint(
   let abandoned = false
   let turns: Choice['turns'] = { all: 0, normal: 0 }
   let probeInFlight = false
+  /** Attempts that are at the receiver. */
+  let asking = 0
+  const latenessOf = createEndpointLateness(view)
   let lastSuccessAt: Date | null = null
   let idle = false
 
@@ -212,7 +219,10 @@ export function runEndpoint(
   async function send(endpoint: Endpoint, delivery: Delivery, { body, chosen }: Claimed): Promise<void> {
     try {
       await failpoint('webhooks.claimed')
-      const outcome = await deps.makeAttempt(endpoint, delivery, body)
+      asking += 1
+      const outcome = await deps.makeAttempt(endpoint, delivery, body).finally(() => {
+        asking -= 1
+      })
       if (abandoned) return
       await failpoint('webhooks.posted')
       // A success that changes nothing else gives its slot back while it is written, in one write with the
@@ -291,6 +301,7 @@ export function runEndpoint(
       view.offer(fresh)
       signal.ring()
     },
+    lateness: (now) => ({ account: operatorId, lateMs: latenessOf(asking, now) }),
     idle: () => idle,
     notifyIfBehind(workCount) {
       if (!idle || !view.isBehind(workCount)) return

@@ -1,4 +1,5 @@
 import { subjectsAskedBy } from '@pitboss/contracts/defined-calls'
+import { latenessSubject } from '@pitboss/contracts/lateness'
 import { accessBucket, accessNews, eventsStream } from '@pitboss/bus/topology'
 import { type TailRoot, tailRoots, tailWatchSubject } from '@pitboss/bus/tail-notes'
 import { answerRoot } from '@pitboss/bus/wire'
@@ -100,7 +101,7 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
         ...movements,
       ],
     },
-    subscribe: { allow: serves('rounds.v1.>', 'rounds') },
+    subscribe: { allow: [...serves('rounds.v1.>', 'rounds'), latenessSubject] },
   },
   'wallet-bridge': {
     publish: {
@@ -120,7 +121,14 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
   },
   webhooks: {
     publish: {
-      allow: [answers, ...subjectsAskedBy('webhooks'), 'wake.webhooks.>', tailsOf('webhooks'), ...fanout],
+      allow: [
+        answers,
+        ...subjectsAskedBy('webhooks'),
+        'wake.webhooks.>',
+        latenessSubject,
+        tailsOf('webhooks'),
+        ...fanout,
+      ],
     },
     subscribe: { allow: [...serves('webhooks.v1.>', 'webhooks'), 'wake.webhooks.>', tailWatchSubject] },
   },

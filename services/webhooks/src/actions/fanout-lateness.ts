@@ -1,0 +1,28 @@
+import { createExtraLateness } from '../rules/lateness.ts'
+
+/** How late the recording of events is, as the consumer tells it of its batches. */
+export type FanoutLateness = ReturnType<typeof createFanoutLateness>
+
+/**
+ * Follows the batches of the fan-out. What was there before this process took the consumer, and what a rewind
+ * brings again, counts for nothing until it has caught up.
+ */
+export function createFanoutLateness() {
+  const extra = createExtraLateness()
+  /** When the event in the middle of the newest batch was made, as long as it or more is to be recorded. */
+  let at: Date | null = null
+  return {
+    /** @param createdAt of each event, in the order of the stream; some may be old ones that were sent again */
+    began(createdAt: readonly Date[]): void {
+      at = createdAt[createdAt.length >> 1] ?? at
+    },
+    /** @param more whether the stream had more for the consumer when it gave the last one */
+    ended(more: boolean): void {
+      if (more) return
+      at = null
+      extra.of(0)
+    },
+    forgive: extra.forgive,
+    lateMs: (now: Date): number => extra.of(at === null ? 0 : Math.max(0, now.getTime() - at.getTime())),
+  }
+}

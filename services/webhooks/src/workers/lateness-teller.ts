@@ -1,0 +1,68 @@
+import {
+  lateAccountsMax,
+  type Lateness,
+  latenessSubject,
+  tellLatenessEveryMs,
+} from '@pitboss/contracts/lateness'
+import type { Bus } from '@pitboss/bus/connect-bus'
+import type { Clock } from '@pitboss/runtime/clock'
+import { startPoll } from '@pitboss/runtime/poll'
+import type { Logger } from 'pino'
+
+/** Less than this needs no word: play yields from one second on. */
+const toldFromMs = 500
+
+/** An endpoint of an account, and by how much its new deliveries are late through this installation. */
+export type LateEndpoint = { readonly account: string; readonly lateMs: number }
+
+/**
+ * Tells rounds how late events and deliveries are, five times a second while they are and once when they are
+ * not any more. A message that is lost is made good by the next; after a second of silence nothing is late.
+ */
+export function startLatenessTeller({
+  bus,
+  by,
+  endpoints,
+  recordingMs,
+  onMeasured,
+  clock,
+  logger,
+}: {
+  bus: Pick<Bus, 'publish'>
+  by: string
+  endpoints: (now: Date) => Iterable<LateEndpoint>
+  recordingMs: (now: Date) => number
+  onMeasured: (worstMs: number) => void
+  clock: Clock
+  logger: Logger
+}): { stop(): Promise<void> } {
+  const encoder = new TextEncoder()
+  let wasTold = false
+
+  function measure(): Lateness {
+    const now = clock.now()
+    const worst = new Map<string, number>()
+    for (const { account, lateMs } of endpoints(now)) {
+      if (lateMs >= toldFromMs) worst.set(account, Math.max(lateMs, worst.get(account) ?? 0))
+    }
+    const accounts = [...worst]
+      .map(([account, late_ms]) => ({ account, late_ms }))
+      .toSorted((a, b) => b.late_ms - a.late_ms)
+    return { by, recording_ms: recordingMs(now), accounts: accounts.slice(0, lateAccountsMax) }
+  }
+
+  return startPoll({
+    event: 'lateness.not-told',
+    level: 'warn',
+    everyMs: tellLatenessEveryMs,
+    async work() {
+      const lateness = measure()
+      const { recording_ms: recording, accounts } = lateness
+      onMeasured(recording + (accounts[0]?.late_ms ?? 0))
+      const isLate = recording >= toldFromMs || accounts.length > 0
+      if (isLate || wasTold) bus.publish(latenessSubject, encoder.encode(JSON.stringify(lateness)))
+      wasTold = isLate
+    },
+    logger,
+  })
+}

@@ -22,6 +22,7 @@ const places = [
   '/player?player_id=player-of-the-lists',
   '/fairness?player_id=player-of-the-lists&game=dice',
   '/free-bets',
+  '/flags',
   '/reports?group_by=day,game',
   '/games',
   '/returns',

@@ -44,6 +44,21 @@ const deliveryId = await waitFor(
   { what: 'the session has made a delivery', timeoutMs: 20_000 },
 )
 
+const rules = `${api}/dashboard/flag-rules/TEST`
+const { body: usual } = await send('GET', rules, { token: ownerToken })
+const big_win = [{ currency: 'USD', amount: '0.01' }]
+await send('PUT', rules, { token: ownerToken, body: { ...usual, big_win } })
+const almostSure = { stake: '1.00', bet: { target: '2.00', direction: 'over' } }
+const lucky = await casino.operator.openSession({ player_id: 'lucky', game: 'dice', currency: 'USD' })
+const flagId = await waitFor(
+  async () => {
+    await lucky.call('POST', '/game/rounds', almostSure)
+    const { body } = await send('GET', `${api}/dashboard/flags?status=OPEN`, { token: ownerToken })
+    return z.object({ data: z.array(z.object({ flag_id: z.string() })) }).parse(body).data[0]?.flag_id
+  },
+  { what: 'a win is flagged', timeoutMs: 20_000, everyMs: 500 },
+)
+
 const key = { name: 'Forged', environment: 'TEST', scopes: ['games:read'], ip_allowlist: [] }
 const rows: readonly Row[] = [
   { page: '', opens: everybody, forged: { method: 'GET', path: 'dashboard/overview' } },
@@ -114,6 +129,18 @@ const rows: readonly Row[] = [
       path: 'dashboard/free-bets',
       body: { player_id: 'forged', game: 'dice', currency: 'USD', stake: '1.00', count: 1 },
     },
+  },
+  {
+    page: '/flags',
+    opens: everybody,
+    act: { name: 'When flags are raised', may: everybody },
+    forged: { method: 'GET', path: 'dashboard/flags' },
+  },
+  {
+    page: `/flags/${flagId}`,
+    opens: everybody,
+    act: { name: 'Take it', may: ['OWNER', 'ADMIN', 'SUPPORT'] },
+    forged: { method: 'PATCH', path: `dashboard/flags/${flagId}`, body: { note: 'Forged' } },
   },
   {
     page: '/games',

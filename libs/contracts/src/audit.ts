@@ -55,7 +55,13 @@ export const auditedActs = {
     'return-alarm.lift',
     'consumer.rewind',
   ],
-  'wallet-bridge': ['wallet.put', 'wallet.rotate-secret', 'movement.resolve'],
+  'wallet-bridge': [
+    'wallet.put',
+    'wallet.rotate-secret',
+    'movement.resolve',
+    'flag.change',
+    'flag-rules.put',
+  ],
   webhooks: [
     'endpoint.create',
     'endpoint.change',

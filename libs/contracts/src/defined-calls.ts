@@ -10,6 +10,7 @@ import * as walletOps from './calls/wallet-ops.ts'
 import * as webhooks from './calls/webhooks.ts'
 import * as authRoutes from './endpoints/auth.ts'
 import * as eventRoutes from './endpoints/events.ts'
+import * as flagRoutes from './endpoints/flags.ts'
 import * as peopleRoutes from './endpoints/people.ts'
 import * as playRoutes from './endpoints/play.ts'
 import * as playerRoutes from './endpoints/players.ts'
@@ -22,6 +23,7 @@ const callModules = [auth, authOps, dashboard, rounds, seals, wallet, walletOps,
 const routeModules = [
   authRoutes,
   eventRoutes,
+  flagRoutes,
   peopleRoutes,
   playRoutes,
   playerRoutes,

@@ -114,4 +114,6 @@ export const builders = { dashboard: ['OWNER', 'ADMIN', 'DEVELOPER'] } satisfies
 export const viewKeepers = { dashboard: ['OWNER', 'ADMIN', 'DEVELOPER', 'SUPPORT'] } satisfies Access
 /** Ends a player's session: who answers players, too. */
 export const sessionClosers = { dashboard: ['OWNER', 'ADMIN', 'SUPPORT'] } satisfies Access
+/** The case of a flag: who answers players, too. */
+export const flagWriters = { dashboard: ['OWNER', 'ADMIN', 'SUPPORT'] } satisfies Access
 export const deliveryRetriers = { dashboard: ['OWNER', 'ADMIN', 'DEVELOPER', 'SUPPORT'] } satisfies Access

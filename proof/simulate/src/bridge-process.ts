@@ -31,6 +31,7 @@ const wallet: Wallet = {
   timeoutMs,
   settleLosses: 'none',
   formerOrigins: [],
+  bigWins: [],
   secret: 'secret',
 }
 
@@ -183,6 +184,7 @@ function walletsOf(machine: Machine): Wallets {
     change: never,
     create: never,
     replaceSecret: never,
+    setFlagRules: never,
     keysAfter: async () => [],
   }
 }

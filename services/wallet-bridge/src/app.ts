@@ -33,10 +33,13 @@ import { createSettlement } from './actions/create-settlement.ts'
 import { createOperateMovements, createResolveByPerson } from './actions/operate-movements.ts'
 import { createReadCalls, createReadCallSeries } from './actions/read-call-series.ts'
 import { createReadMovements, createReadTransactions } from './actions/read-movements.ts'
+import { createKeepFlags } from './actions/keep-flags.ts'
+import { createRaiseFlags } from './actions/raise-flags.ts'
 import { createReconcileLedger } from './actions/reconcile-ledger.ts'
 import { createTellEndsAgain } from './actions/tell-ends-again.ts'
 import { createTakeCallback } from './actions/take-callback.ts'
 import { createReportPending, createShortenWaits } from './actions/watch-pending.ts'
+import { flagCalls } from './calls/flags.ts'
 import { gatewayCalls } from './calls/gateway.ts'
 import { movementCalls } from './calls/movements.ts'
 import { operationsCalls } from './calls/operations.ts'
@@ -46,6 +49,8 @@ import { createWalletClient, type WalletClient } from './clients/wallet-client.t
 import type { WalletBridgeConfig } from './config.ts'
 import { countEnds, createWalletMetrics, registerBreakers } from './metrics.ts'
 import { createDueMovements, createPendingMovements, type DueMovements } from './storage/due-movements.ts'
+import { createFlagStore, flagIndexes } from './storage/flag-store.ts'
+import { createLooks } from './storage/looks.ts'
 import { createMovementLists } from './storage/movement-lists.ts'
 import {
   createMovements,
@@ -62,10 +67,17 @@ import {
   createWallets,
   type Wallets,
 } from './storage/wallet-document.ts'
+import { flagsLeaseTtlMs, startFlagRaiser } from './workers/flag-raiser.ts'
 import { startResolver } from './workers/resolver.ts'
 
 const service = 'wallet-bridge'
-const bridgeIndexes = { ...movementIndexes, ...callbackIndexes, ...figureIndexes, ...leaseIndexes }
+const bridgeIndexes = {
+  ...movementIndexes,
+  ...callbackIndexes,
+  ...flagIndexes,
+  ...figureIndexes,
+  ...leaseIndexes,
+}
 const version = '0.1.0'
 /** High, because a call that waits for a slow wallet takes a place. Stakes are bounded per wallet. */
 const concurrencyMax = 4096
@@ -122,6 +134,7 @@ export async function startWalletBridge({
   const due = wrap.due?.(dueStore) ?? dueStore
   const pending = createPendingMovements(stored, scaleMs)
   const lists = createMovementLists(stored)
+  const flags = createFlagStore(db)
   const figures = createFiguresStore(db)
   const cursors = createCursorCodec({ keyring })
   const walletClient = createWalletClient({ outbound, clock })
@@ -135,7 +148,7 @@ export async function startWalletBridge({
   })
   const audit = createAuditOutbox({
     db,
-    collections: ['wallets', 'movements'],
+    collections: ['wallets', 'movements', 'flags'],
     append: (entries) => bus.call(appendAudit['wallet-bridge'], { entries: [...entries] }),
     ...{ clock, newId, logger },
   })
@@ -190,6 +203,18 @@ export async function startWalletBridge({
     }),
     logger,
   })
+  const raising = startFlagRaiser({
+    raise: createRaiseFlags({ looks: createLooks(stored), flags, movements, wallets, clock, logger }),
+    lease: createLease({
+      db,
+      name: 'flags',
+      owner: newId('rep'),
+      ttlMs: flagsLeaseTtlMs,
+      clock,
+      clockAheadMs,
+    }),
+    logger,
+  })
   const stopOutbox = outbox.start()
   const stopAudit = audit.start()
   const wakeUps = bus.subscribe('wake.wallet.>', () => resolver.wake())
@@ -218,6 +243,7 @@ export async function startWalletBridge({
         wake: wakeAll,
       }),
     }),
+    ...flagCalls(createKeepFlags({ flags, wallets, cursors, audit, clock })),
     ...sealCalls(seals),
     ...operationsCalls({
       operateMovements: createOperateMovements({
@@ -261,6 +287,7 @@ export async function startWalletBridge({
         served.stop(),
         resolver.stop(),
         figuresFold.stop(),
+        raising.stop(),
         ...upkeep.map((poll) => poll.stop()),
       ])
       await Promise.race([idle, delay(drainMaxMs, null, { ref: false })])

@@ -1,7 +1,10 @@
 import { opsResolveMovement } from '@pitboss/contracts/calls/wallet-ops'
+import { listFlags, patchFlag, putFlagRules } from '@pitboss/contracts/endpoints/flags'
 import { putWallet, rotateWalletSecret } from '@pitboss/contracts/endpoints/wallet'
+import { defaultFlagRules } from '@pitboss/contracts/objects/flag'
 import { holdAudit } from '@pitboss/testing/hold-audit'
 import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
+import { waitFor } from '@pitboss/testing/wait-for'
 import { pino } from 'pino'
 import t from 'tap'
 import {
@@ -49,6 +52,36 @@ await holdAudit(t, {
         const { secret = 'none' } = body
         await wallet.setSecret(secret)
         return [secret]
+      },
+    },
+    'wallet.v1.flag-rules.put': {
+      ...{ act: 'flag-rules.put', ...byUser },
+      run: async () => {
+        const big_win = [{ currency: 'USD', amount: '5' }]
+        await suite.bus.call(putFlagRules.call, { ...at, body: { ...defaultFlagRules, big_win } })
+        return []
+      },
+    },
+    'wallet.v1.flag.change': {
+      ...{ act: 'flag.change', ...byUser },
+      run: async () => {
+        const bet = specOf({ playerId: 'lucky', driver: 'operator' })
+        await client.place(bet)
+        await client.place({ ...specOf({ type: 'WIN', driver: 'operator' }), roundId: bet.roundId })
+        const query = { environment: 'TEST', limit: 50 } as const
+        const flag = await waitFor(async () => {
+          const { body } = await suite.bus.call(listFlags.call, {
+            caller,
+            params: {},
+            query,
+            body: undefined,
+          })
+          return body.data.find(({ rule }) => rule === 'BIG_WIN')
+        })
+        const params = { flag_id: flag.flag_id }
+        const body = { status: 'CLOSED', note: 'He plays for years.' } as const
+        await suite.bus.call(patchFlag.call, { caller, params, query: {}, body })
+        return []
       },
     },
     'wallet.v1.ops.event-republish': {

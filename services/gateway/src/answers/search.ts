@@ -2,6 +2,7 @@ import type { CallContext } from '@pitboss/contracts/call'
 import type { Caller } from '@pitboss/contracts/caller'
 import { getCredential } from '@pitboss/contracts/endpoints/auth'
 import { dashboardGetEvent } from '@pitboss/contracts/endpoints/events'
+import { getFlag } from '@pitboss/contracts/endpoints/flags'
 import { dashboardGetRound, dashboardListRounds } from '@pitboss/contracts/endpoints/rounds'
 import { dashboardGetSession, dashboardListSessions } from '@pitboss/contracts/endpoints/sessions'
 import { dashboardGetTransaction } from '@pitboss/contracts/endpoints/wallet'
@@ -16,7 +17,17 @@ import { mayRead } from './overview.ts'
 /** An id of ours, or one that the operator or the wallet has chosen. */
 export const searchQuery = z.strictObject({ id: z.string().trim().min(1).max(128) })
 
-const kinds = ['session', 'round', 'transaction', 'event', 'delivery', 'endpoint', 'key', 'player'] as const
+const kinds = [
+  'session',
+  'round',
+  'transaction',
+  'event',
+  'delivery',
+  'endpoint',
+  'key',
+  'flag',
+  'player',
+] as const
 export const searchReply = z.strictObject({
   data: z.array(
     z.strictObject({ type: z.enum(kinds), id: z.string(), environment: z.enum(['SANDBOX', 'LIVE']) }),
@@ -92,6 +103,14 @@ const prefixes: readonly (readonly [string, Lookup])[] = [
       const request = { caller, params: { webhook_id }, query: {}, body: undefined }
       const { body } = await bus.call(getWebhook.call, request, context)
       return { type: 'endpoint', id: webhook_id, environment: toEventEnvironment(body.environment) }
+    },
+  ],
+  [
+    'flg_',
+    async ({ bus, caller, context }, flag_id) => {
+      const request = { caller, params: { flag_id }, query: {}, body: undefined }
+      const { body } = await bus.call(getFlag.call, request, context)
+      return { type: 'flag', id: flag_id, environment: body.environment }
     },
   ],
   [

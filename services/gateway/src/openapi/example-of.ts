@@ -39,6 +39,7 @@ const byName: Readonly<Record<string, unknown>> = {
   stop_id: `stp_${ulid}`,
   user_id: `usr_${ulid}`,
   view_id: `viw_${ulid}`,
+  flag_id: `flg_${ulid}`,
   page: '/rounds',
   query: 'status=FAILED&range=24h',
   request_id: `req_${ulid}`,

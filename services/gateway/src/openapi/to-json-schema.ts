@@ -1,5 +1,6 @@
 import { auditRecordSchema } from '@pitboss/contracts/audit'
 import * as auth from '@pitboss/contracts/endpoints/auth'
+import * as flags from '@pitboss/contracts/endpoints/flags'
 import * as people from '@pitboss/contracts/endpoints/people'
 import * as rounds from '@pitboss/contracts/endpoints/rounds'
 import * as play from '@pitboss/contracts/endpoints/play'
@@ -11,6 +12,7 @@ import * as events from '@pitboss/contracts/endpoints/events'
 import * as account from '@pitboss/contracts/objects/account'
 import * as webhook from '@pitboss/contracts/objects/webhook'
 import { eventEnvelopeSchema, eventType } from '@pitboss/contracts/objects/event'
+import * as flag from '@pitboss/contracts/objects/flag'
 import * as game from '@pitboss/contracts/objects/game'
 import * as movement from '@pitboss/contracts/objects/movement'
 import * as player from '@pitboss/contracts/objects/player'
@@ -58,6 +60,10 @@ const components = {
   Fairness: fairnessSchema,
   FairnessEntry: play.fairnessBookEntry,
   FairnessEntryPage: play.getFairnessBook.reply,
+  Flag: flag.flagSchema,
+  FlagCase: flag.flagCaseSchema,
+  FlagPage: flags.listFlags.reply,
+  FlagRules: flag.flagRulesSchema,
   FreeBet: game.freeBetSchema,
   FreeBetPage: rounds.listFreeBets.reply,
   Game: game.gameSchema,

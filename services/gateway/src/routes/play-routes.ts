@@ -1,3 +1,4 @@
+import * as flags from '@pitboss/contracts/endpoints/flags'
 import * as play from '@pitboss/contracts/endpoints/play'
 import * as players from '@pitboss/contracts/endpoints/players'
 import * as rounds from '@pitboss/contracts/endpoints/rounds'
@@ -214,6 +215,16 @@ export const playRoutes: readonly RouteEntry[] = [
   forwarded(rounds.dashboardCancelFreeBet, 'Cancel a grant', { ...stake, ...byId, errors: ['CONFLICT'] }),
 
   forwarded(rounds.getReport, 'Stakes, payouts and gross gaming revenue', report),
+  forwarded(flags.listFlags, 'Movements that somebody should look at'),
+  forwarded(flags.getFlag, 'One flag with its case', byId),
+  forwarded(flags.patchFlag, 'Change the status of a case, add a note', {
+    ...byId,
+    example: { status: 'IN_REVIEW', note: 'Asked the wallet for its ledger.' },
+    errors: ['CONFLICT'],
+  }),
+  forwarded(flags.getFlagRules, 'When flags are raised'),
+  forwarded(flags.putFlagRules, 'Choose when flags are raised', { errors: ['WALLET_NOT_CONFIGURED'] }),
+
   forwarded(rounds.dashboardGetReport, 'Stakes, payouts and gross gaming revenue', report),
   forwarded(rounds.dashboardListReturns, 'How returns to players come out, under watch'),
 ]

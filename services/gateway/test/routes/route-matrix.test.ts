@@ -77,6 +77,8 @@ await t.test('every role may do what the contract says and nothing else', async 
     sessions: notForPlayers,
     'free-bets': notAdminWrites,
     players: notForPlayers,
+    flags: notForPlayers,
+    'flag-rules': notAdminWrites,
     rounds: () => false,
     transactions: () => false,
     events: () => false,

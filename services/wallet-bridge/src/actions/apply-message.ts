@@ -4,6 +4,7 @@ import { changeFenced } from '@pitboss/storage/change-fenced'
 import type { Outbox } from '@pitboss/storage/outbox'
 import { toMovementEvent } from '../records/render-movement.ts'
 import { advanceMovement, type ScaleMs } from '../rules/advance-movement.ts'
+import { isFirstUnknown } from '../rules/flags.ts'
 import type { MovementMessage, MovementState, MovementStep } from '../rules/movement.ts'
 import type { AttemptRecord, MovementDocument, MovementStore } from '../storage/movements.ts'
 
@@ -71,6 +72,7 @@ export function createApplyMessage({
           events,
           attempt: attempt?.(state.status === 'PENDING' ? state.dueAt : null) ?? null,
           audit: entryOf?.(document, { ...document, ...state }) ?? null,
+          look: isFirstUnknown(document, state) ? 'UNKNOWN_OUTCOME' : null,
         })
         if (written === null) return null
         if (written === 'round-busy') return { kind: 'round-busy', document, step }

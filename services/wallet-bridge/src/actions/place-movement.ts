@@ -108,7 +108,10 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
     const reference = newId('txn')
     const traceparent = liveTraceparent()
     const make = (state: MovementState) =>
-      documentOf({ scope, spec, reference, state, walletUrl: wallet.url, traceparent })
+      documentOf({
+        ...{ scope, spec, reference, state, traceparent },
+        ...{ walletUrl: wallet.url, bigWins: wallet.bigWins },
+      })
     const begun = make(advanceMovement(idle, beginCall(wallet, at, newId), scaleMs).state)
     await failpoint('wallet.before-intent')
     const inserted = await movements.insert(begun)

@@ -1,7 +1,6 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import { roundTransactions, walletHealth } from '@pitboss/contracts/calls/dashboard'
-import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import {
   playerBalance,
   opsReconcileChunk,
@@ -25,7 +24,6 @@ import {
   rotateWalletSecret,
 } from '@pitboss/contracts/endpoints/wallet'
 import { dossierMax } from '@pitboss/contracts/objects/dossier'
-import { type AccountMode, toEventEnvironment } from '@pitboss/contracts/primitives'
 import { answerPage } from '@pitboss/storage/read-page'
 import type { OperatorWallets } from '../actions/operator-wallets.ts'
 import type { CheckWallet } from '../actions/check-wallet.ts'
@@ -35,6 +33,7 @@ import type { ReconcileLedger } from '../actions/reconcile-ledger.ts'
 import type { TakeCallback } from '../actions/take-callback.ts'
 import { toAttemptRecord, toMovementFacts, toMovementRecord } from '../records/render-movement.ts'
 import { toWalletRecord } from '../records/render-wallet.ts'
+import { dashboardScope, scopesOf } from './dashboard-scope.ts'
 
 type GatewayParts = {
   wallets: OperatorWallets
@@ -159,12 +158,4 @@ function compositionCalls({ wallets, transactions }: GatewayParts): CallHandler[
       }
     }),
   ]
-}
-
-function dashboardScope(caller: Caller, environment: AccountMode): Scope {
-  return { operatorId: caller.scope.operatorId, environment: toEventEnvironment(environment) }
-}
-
-function scopesOf(caller: Caller, environment: AccountMode | undefined): Scope[] {
-  return environment === undefined ? lookupScopes(caller) : [dashboardScope(caller, environment)]
 }

@@ -1,7 +1,9 @@
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import type { Scope } from '@pitboss/contracts/caller'
+import type { FlagRules } from '@pitboss/contracts/objects/flag'
 import { invalidField } from '@pitboss/errors/service-error'
 import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
+import { isBigWin, type LookReason } from '../rules/flags.ts'
 import type {
   FreshMovement,
   MovementState,
@@ -53,6 +55,7 @@ export function documentOf({
   state,
   walletUrl,
   traceparent,
+  bigWins = [],
 }: {
   scope: Scope
   spec: MovementSpec
@@ -61,6 +64,8 @@ export function documentOf({
   /** The address to which it is sent; none for a movement that is never sent. */
   walletUrl?: string
   traceparent?: string | undefined
+  /** From which amounts on a win is looked at. */
+  bigWins?: FlagRules['big_win']
 }): MovementDocument {
   const facts = {
     ...factsOf(spec),
@@ -71,7 +76,8 @@ export function documentOf({
     ...(walletUrl === undefined ? {} : { walletUrl }),
     ...(traceparent === undefined ? {} : { traceparent }),
   }
-  return toDocument(facts, state)
+  const document = toDocument(facts, state)
+  return isBigWin(document, bigWins) ? lookedAt(document, 'BIG_WIN') : document
 }
 
 /** The document of a reversal. It follows from its original alone, so every process makes the same one. */
@@ -99,7 +105,9 @@ export function reversalDocumentOf(original: MovementDocument, reversal: Reversa
     ...(original.walletUrl === undefined ? {} : { walletUrl: original.walletUrl }),
     ...(original.traceparent === undefined ? {} : { traceparent: original.traceparent }),
   }
-  return toDocument(facts, initialState(reversal.type, reversal.askedAt))
+  const document = toDocument(facts, initialState(reversal.type, reversal.askedAt))
+  // The service gives back only stakes of unknown outcome.
+  return reversal.origin === 'caller' ? lookedAt(document, 'BACK_AFTER_WIN') : document
 }
 
 /** The amount with all decimals of its currency. @throws ServiceError VALIDATION_ERROR */
@@ -115,6 +123,10 @@ export function normaliseAmount(amount: string, currency: string): string {
 /** New ids for a rollback that the service itself makes. */
 export function freshRollback(newId: (prefix: string) => string): FreshMovement {
   return { transactionId: newId('rbk'), reference: newId('txn') }
+}
+
+function lookedAt(document: MovementDocument, reason: LookReason): MovementDocument {
+  return { ...document, lookAt: document.createdAt, lookFor: [reason] }
 }
 
 function factsOf({ type: _type, callWallet: _callWallet, ...spec }: MovementSpec) {

@@ -1,15 +1,10 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { ServiceError } from '@pitboss/errors/service-error'
 import { createdWithin } from '@pitboss/storage/created-within'
-import { type Filter, MongoServerError } from 'mongodb'
+import type { Filter } from 'mongodb'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 import type { MovementStatus, MovementType } from '../rules/movement.ts'
+import { bounded, listMsMax } from './bounded-list.ts'
 import type { AttemptRecord, MovementDocument, Movements } from './movements.ts'
-
-/** Bounds the work of one page at the database. */
-const listMsMax = 5000
-/** MongoDB's MaxTimeMSExpired. */
-const timedOutCode = 50
 
 export type MovementFilters = {
   readonly playerId?: string | undefined
@@ -117,17 +112,6 @@ function rareIndexOf({ status, type, playerId, roundId, sessionId }: MovementFil
   if (playerId !== undefined || roundId !== undefined || sessionId !== undefined) return null
   if (status !== undefined && status !== 'SUCCESS') return 'rare_status'
   return type === 'REFUND' || type === 'ROLLBACK' ? 'rare_type' : null
-}
-
-/** @throws ServiceError SERVICE_UNAVAILABLE when the list took too long */
-async function bounded(found: Promise<MovementDocument[]>): Promise<MovementDocument[]> {
-  try {
-    return await found
-  } catch (cause) {
-    if (!(cause instanceof MongoServerError) || cause.code !== timedOutCode) throw cause
-    const message = 'The list takes too long; name a player, or a window by "from" and "to".'
-    throw new ServiceError('SERVICE_UNAVAILABLE', { message, cause })
-  }
 }
 
 /** The condition on time and reference, which is the order of every list here. */

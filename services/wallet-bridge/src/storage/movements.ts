@@ -11,6 +11,7 @@ import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
 import { confirmPrimary } from '@pitboss/storage/confirm-primary'
 import type { Collection, Db, Document, UpdateFilter } from 'mongodb'
 import { callingRoundOf, movementIdOf, scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
+import type { LookReason } from '../rules/flags.ts'
 import type { MovementState, WalletOperation } from '../rules/movement.ts'
 
 /** The record of one wallet call: the request without its signature, the answer, and the judgement. */
@@ -60,6 +61,9 @@ export type MovementDocument = Versioned &
     readonly attempts: AttemptRecord[]
     /** `storedAt` of the latest attempt. Earlier releases stored none. */
     readonly attemptedAt?: Date
+    /** Since when it waits to be looked at, and why. Absent while nobody has to. */
+    readonly lookAt?: Date
+    readonly lookFor?: readonly LookReason[]
   }
 
 export const movementIndexes: Readonly<Record<'movements', readonly IndexDeclaration[]>> = {
@@ -96,6 +100,7 @@ export const movementIndexes: Readonly<Record<'movements', readonly IndexDeclara
       name: 'attempted',
       partialFilterExpression: { attemptedAt: { $gt: new Date(0) } },
     },
+    { key: { lookAt: 1 }, name: 'look', partialFilterExpression: { lookAt: { $gt: new Date(0) } } },
     outboxIndex,
     auditOutboxIndex,
   ],
@@ -136,6 +141,7 @@ export type MovementStore = {
       events: readonly OutboxEntry[]
       attempt: AttemptRecord | null
       audit?: AuditEntry | null
+      look?: LookReason | null
     },
   ): Promise<MovementDocument | null | 'round-busy'>
 }
@@ -167,7 +173,7 @@ export function createMovements(db: Db): Movements {
         .find({ roundId, operatorId, environment, type: 'BET' })
         .project<StakeStanding>({ _id: 0, status: 1, reversal: 1 })
         .toArray(),
-    async write(document, { state, events, attempt: made, audit = null }) {
+    async write(document, { state, events, attempt: made, audit = null, look = null }) {
       const callingRound = state.call === null ? null : callingRoundOf(document)
       const attempt = made === null ? null : { ...made, storedAt: state.updatedAt }
       const fields: MovementDocument = {
@@ -176,6 +182,7 @@ export function createMovements(db: Db): Movements {
         version: document.version,
         callingRound,
         ...(attempt === null ? {} : { attemptedAt: attempt.storedAt }),
+        ...(look === null ? {} : { lookAt: state.updatedAt, lookFor: [...(document.lookFor ?? []), look] }),
       }
       const { $set, ...unset } = fieldChanges({ ...document }, { ...fields })
       const push: Document = {

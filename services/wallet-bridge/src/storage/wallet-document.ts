@@ -1,5 +1,6 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
+import type { FlagRules } from '@pitboss/contracts/objects/flag'
 import { auditedInsert, auditedUpdate, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { changeFenced, fencedUpdate, type Versioned } from '@pitboss/storage/change-fenced'
 import { insertedFirst } from '@pitboss/storage/create-once'
@@ -7,6 +8,7 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { Db } from 'mongodb'
 import { createHash } from 'node:crypto'
+import { flagRulesOf } from '../rules/flags.ts'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 
 /** A stored wallet. `_id` is the wallet key; the secret is encrypted for that key alone. */
@@ -19,6 +21,8 @@ export type WalletDocument = Versioned &
     readonly settleLosses: 'none' | 'zero_credit'
     /** Origins of earlier addresses whose ledger the present one serves. */
     readonly formerOrigins?: readonly string[]
+    /** When movements of this wallet raise flags; absent until the account chooses. */
+    readonly flagRules?: FlagRules
     readonly sealedSecret: string
     readonly createdAt: Date
     readonly updatedAt: Date
@@ -32,6 +36,8 @@ export type Wallet = {
   readonly timeoutMs: number
   readonly settleLosses: 'none' | 'zero_credit'
   readonly formerOrigins: readonly string[]
+  /** From which amounts on a win is flagged. */
+  readonly bigWins: FlagRules['big_win']
   readonly secret: string
 }
 
@@ -66,6 +72,8 @@ export type Wallets = {
     now: Date,
     entryOf: EntryOfChange,
   ): Promise<WalletDocument | null>
+  /** Replaces when flags are raised; null when there is no wallet. */
+  setFlagRules(scope: Scope, flagRules: FlagRules, entryOf: EntryOfChange): Promise<WalletDocument | null>
   /** Wallet keys in order, at most 500 after `after`. */
   keysAfter(after: string): Promise<string[]>
 }
@@ -86,6 +94,7 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
     timeoutMs: document.timeoutMs,
     settleLosses: document.settleLosses,
     formerOrigins: document.formerOrigins ?? [],
+    bigWins: flagRulesOf(document).big_win,
     secret: secretBox.open(document.sealedSecret, aadOf(document._id)),
   })
 
@@ -142,6 +151,7 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
         { sealedSecret: secretBox.seal(secret, aadOf(walletKeyOf(scope))), updatedAt: now },
         entryOf,
       ),
+    setFlagRules: (scope, flagRules, entryOf) => update(scope, { flagRules }, entryOf),
     async keysAfter(after) {
       const found = await collection
         .find({ _id: { $gt: after } })

@@ -17,6 +17,7 @@ const callOf = (url: string, operation: 'debit' | 'credit', timeoutMs: number) =
     settleLosses: 'none' as const,
     secret: 'secret',
     formerOrigins: [],
+    bigWins: [],
   },
   ...{ operation, body: '{}', requestId: 'req_1', timeoutMs },
 })

@@ -1,4 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { defaultFlagRules } from '@pitboss/contracts/objects/flag'
 import { newId } from '@pitboss/runtime/new-id'
 import { connectStorage } from '@pitboss/storage/connect-storage'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
@@ -10,9 +11,12 @@ import { withEngines } from '@pitboss/testing/with-engines'
 import { randomBytes, randomUUID } from 'node:crypto'
 import pino from 'pino'
 import t from 'tap'
+import { newFlag } from '../../src/records/new-flag.ts'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
 import { callingRoundOf, movementIdOf, walletKeyOf } from '../../src/rules/movement-keys.ts'
 import { createDueMovements, createPendingMovements } from '../../src/storage/due-movements.ts'
+import { createFlagStore, flagIndexes } from '../../src/storage/flag-store.ts'
+import { createLooks } from '../../src/storage/looks.ts'
 import { createMovementLists } from '../../src/storage/movement-lists.ts'
 import { createMovements, movementIndexes } from '../../src/storage/movements.ts'
 import {
@@ -23,7 +27,7 @@ import {
 import { specOf } from '../fixtures/bridge.ts'
 import { shardedMovements } from '../fixtures/sharded-movements.ts'
 
-type Ids = { transactionId: string; roundId: string; playerId: string; signature: string }
+type Ids = { transactionId: string; roundId: string; playerId: string; signature: string; flagId: string }
 
 const owner: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
 const now = new Date()
@@ -40,9 +44,11 @@ const storage = await connectStorage({
 })
 t.teardown(() => storage.close())
 const { db } = storage
-await ensureIndexes(db, { ...movementIndexes, ...callbackIndexes })
+await ensureIndexes(db, { ...movementIndexes, ...callbackIndexes, ...flagIndexes })
 const movements = createMovements(shardedMovements(db))
 const lists = createMovementLists(movements)
+const flags = createFlagStore(db)
+const looks = createLooks(movements)
 const wallets = createWallets(db, createSecretBox(parseKeyring(`k1:${randomBytes(32).toString('base64')}`)))
 const signatures = createCallbackSignatures(db)
 
@@ -52,6 +58,9 @@ await wallets.create(owner, settings, 'the secret', now, entryOf)
 await signatures.use(walletKeyOf(owner), '1', ids.signature, now)
 await movements.insert(stakeIn(owner, ids))
 await movements.insert(waitingWinIn(owner))
+await flags.insert(flagIn(owner, ids))
+const counted = { ...ids, reference: newId('txn'), createdAt: now }
+await flags.count(owner, ids.playerId, counted, now)
 
 const { scoped, internal, table } = linesFor<Ids>()
 const due = createDueMovements(movements)
@@ -76,6 +85,24 @@ await holdIsolation(t, {
       ),
       ofWallet: scoped((scope) => due.ofWallet(walletKeyOf(scope), now, 10)),
       pullForward: scoped((scope) => due.pullForward(walletKeyOf(scope), now)),
+    }),
+    createFlagStore: table(flags, {
+      insert: scoped((scope, ids) => flags.insert({ ...flagIn(scope, ids), _id: newId('flg') })),
+      grow: internal('only raise-flags.ts calls it, with the id that follows from the account of a movement'),
+      count: scoped(async (scope, { playerId }) => {
+        const movement = { transactionId: 'another', reference: newId('txn'), createdAt: now }
+        return (await flags.count(scope, playerId, movement, now)).transactionIds.length
+      }),
+      find: scoped((scope, { flagId }) => flags.find(scope, flagId)),
+      list: scoped((scope, { playerId }) => flags.list(scope, { playerId }, { before: null, limit: 10 })),
+      change: scoped(async (scope, { flagId }) => {
+        const flag = await flags.find(scope, flagId)
+        return flag === null ? null : flags.change(flag, { ...flag, status: 'CLOSED' }, entryOf())
+      }),
+    }),
+    createLooks: table(looks, {
+      next: internal('only raise-flags.ts calls it, over every account; it gives a movement to no caller'),
+      end: internal('only raise-flags.ts calls it, with a movement that it was given'),
     }),
     createMovementLists: table(lists, {
       newestFirst: scoped(async (scope, { playerId, roundId }) => {
@@ -134,10 +161,11 @@ await holdIsolation(t, {
         async (scope) => (await wallets.create(scope, otherSettings, 'another', now, entryOf)) === null,
       ),
       replaceSecret: scoped((scope) => wallets.replaceSecret(scope, 'another', now, entryOf)),
+      setFlagRules: scoped((scope) => wallets.setFlagRules(scope, defaultFlagRules, entryOf)),
       keysAfter: internal(operations),
     }),
   },
-  others: [],
+  others: ['bounded'],
 })
 
 /** Ids that begin alike. Only ids that operators or players choose can be the same for two accounts. */
@@ -147,7 +175,18 @@ function named(whose: string): Ids {
     roundId: newId('rnd'),
     playerId: `${whose}-player`,
     signature: `${whose}-signature`,
+    flagId: newId('flg'),
   }
+}
+
+function flagIn(scope: Scope, { transactionId, roundId, playerId, flagId }: Ids) {
+  const movement = documentOf({
+    ...{ scope, reference: newId('txn'), state: initialState('WIN', now) },
+    spec: specOf({ type: 'WIN', transactionId, roundId, playerId }),
+  })
+  const fact = { rule: 'BIG_WIN', about: transactionId, of: movement.reference } as const
+  const flag = newFlag(movement, { ...fact, happenedAt: now, raisedAt: now, transactionIds: [transactionId] })
+  return { ...flag, _id: flagId }
 }
 
 /** A stake whose call is in flight. */

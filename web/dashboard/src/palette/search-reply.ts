@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 const found = z.object({
-  type: z.enum(['session', 'round', 'transaction', 'event', 'delivery', 'endpoint', 'key', 'player']),
+  type: z.enum(['session', 'round', 'transaction', 'event', 'delivery', 'endpoint', 'key', 'flag', 'player']),
   id: z.string(),
   environment: z.enum(['SANDBOX', 'LIVE']),
 })

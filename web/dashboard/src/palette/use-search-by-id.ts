@@ -15,6 +15,7 @@ const rooms: Readonly<Record<Found['type'], (id: string) => string>> = {
   delivery: (id) => `/deliveries/${id}`,
   endpoint: (id) => `/endpoints/${id}`,
   key: (id) => `/keys/${id}`,
+  flag: (id) => `/flags/${id}`,
   player: (id) => `/player?player_id=${encodeURIComponent(id)}`,
 }
 

@@ -14,6 +14,7 @@ const tones: Readonly<Record<string, string>> = {
   OPEN: 'waiting',
   SETTLING: 'waiting',
   HELD: 'waiting',
+  IN_REVIEW: 'waiting',
   PAUSED: 'waiting',
   INVITED: 'waiting',
   UNKNOWN: 'waiting',

@@ -35,6 +35,8 @@ export const routeRoles = {
   'POST /v1/dashboard/free-bets': ownerAndAdmin,
   'POST /v1/dashboard/free-bets/{grant_id}/cancel': ownerAndAdmin,
   'POST /v1/dashboard/sessions/{session_id}/close': sessionClosers,
+  'PATCH /v1/dashboard/flags/{flag_id}': sessionClosers,
+  'PUT /v1/dashboard/flag-rules/{environment}': ownerAndAdmin,
   'POST /v1/dashboard/players/{player_id}/stop': sessionClosers,
   'POST /v1/dashboard/players/{player_id}/stop/lift': sessionClosers,
   'PUT /v1/dashboard/players/{player_id}/limits': sessionClosers,

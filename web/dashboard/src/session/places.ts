@@ -31,6 +31,7 @@ export const places: readonly { readonly group: string; readonly places: readonl
       { title: 'Player', href: '/player', key: 'p' },
       { title: 'Fairness', href: '/fairness', key: 'f' },
       { title: 'Free bets', href: '/free-bets', key: 'b' },
+      { title: 'Flags', href: '/flags', key: 'l' },
     ],
   },
   {

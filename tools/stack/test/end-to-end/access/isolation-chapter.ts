@@ -135,6 +135,18 @@ async function makeOneOfEach(world: AccessWorld): Promise<Record<string, string>
     role: 'VIEWER',
   })
   const key = await world.createKey(owner)
+  const rules = await send('GET', '/v1/dashboard/flag-rules/TEST', { token: owner })
+  const low = { ...okay(200, rules), big_win: [{ currency: 'USD', amount: '0.01' }] }
+  okay(200, await send('PUT', '/v1/dashboard/flag-rules/TEST', { token: owner, body: low }))
+  const almostSure = { stake: '1.00', bet: { target: '2.00', direction: 'over' } }
+  const dice = await world.openSession(token, { player_id: 'owner-of-things', game: 'dice' })
+  const flag = await waitFor(
+    async () => {
+      okay(201, await send('POST', '/v1/game/rounds', { token: dice.playerToken, body: almostSure }))
+      return rows.parse(okay(200, await send('GET', '/v1/dashboard/flags', { token: owner })).data)[0]
+    },
+    { timeoutMs: 15_000, everyMs: 500, what: 'a flag on a win' },
+  )
   return {
     player_id: 'owner-of-things',
     session_id: sessionId,
@@ -147,6 +159,7 @@ async function makeOneOfEach(world: AccessWorld): Promise<Record<string, string>
     replay_id: String(okay(202, replay).replay_id),
     brand_id: String(brand.brand_id),
     view_id: String(view.view_id),
+    flag_id: String(flag.flag_id),
     user_id: String(user.user_id),
     api_key: key.api_key,
   }
@@ -176,6 +189,7 @@ async function readAll({ send, mint, signIn }: AccessWorld, ids: Record<string, 
     [`/v1/dashboard/credentials/${ids.api_key}`, owner],
     ['/v1/dashboard/brands', owner],
     ['/v1/dashboard/views', owner],
+    [`/v1/dashboard/flags/${ids.flag_id}`, owner],
     ['/v1/dashboard/users', owner],
   ]
   const answers: string[] = []

@@ -128,6 +128,10 @@ async function makeTwoOfEach(world: AccessWorld) {
     okay(status, await send('POST', path, { token, body }))
   const listed = async (path: string, token = owner) => idsOf(await send('GET', path, { token }))
   const live = await mint(demo.live)
+  const big = { currency: 'USD', amount: '0.01' }
+  const low = okay(200, await send('GET', '/v1/dashboard/flag-rules/LIVE', { token: owner }))
+  const rules = { token: owner, body: { ...low, big_win: [big] } }
+  okay(200, await send('PUT', '/v1/dashboard/flag-rules/LIVE', rules))
   const grant = { player_id: player, game: 'dice', currency: 'USD', stake: '1.00', count: 1 }
   let playerToken = ''
   for (let one = 0; one < 2; one++) {
@@ -160,6 +164,14 @@ async function makeTwoOfEach(world: AccessWorld) {
   await waitFor(async () => (await listed(returns)).length >= 2, { timeoutMs: 15_000, what: 'live returns' })
   const logs = '/v1/dashboard/request-logs?environment=LIVE'
   await waitFor(async () => (await listed(logs)).length >= 2, { timeoutMs: 15_000, what: 'live requests' })
+  const flags = `/v1/dashboard/flags?${new URLSearchParams({ environment: 'LIVE', player_id: player }).toString()}`
+  await waitFor(
+    async () => {
+      await play(world, playerToken)
+      return (await listed(flags)).length >= 2
+    },
+    { timeoutMs: 15_000, everyMs: 500, what: 'live flags' },
+  )
   return {
     playerToken,
     path: new Map([

@@ -1,0 +1,63 @@
+import { defaultFlagRules, type FlagRule, type FlagRules } from '@pitboss/contracts/objects/flag'
+import { parseAmount } from '@pitboss/money/amount'
+import type { MovementState, MovementType } from './movement.ts'
+
+/** Why a movement is looked at after its write. The write itself holds the reason, so none is lost. */
+export type LookReason = 'BIG_WIN' | 'UNKNOWN_OUTCOME' | 'BACK_AFTER_WIN'
+
+/** When movements of a wallet raise flags. */
+export function flagRulesOf(wallet: { readonly flagRules?: FlagRules } | null): FlagRules {
+  return wallet?.flagRules ?? defaultFlagRules
+}
+
+type Money = { readonly type: MovementType; readonly amount: string; readonly currency: string }
+
+/** Tells whether a win reaches the threshold of its currency. Without a threshold none does. */
+export function isBigWin({ type, amount, currency }: Money, thresholds: FlagRules['big_win']): boolean {
+  if (type !== 'WIN') return false
+  const threshold = thresholds.find((one) => one.currency === currency)
+  if (threshold === undefined) return false
+  return parseAmount(amount, currency) >= parseAmount(threshold.amount, currency)
+}
+
+/** Tells whether this step is the movement's first whose outcome nobody knows. */
+export function isFirstUnknown(
+  before: Pick<MovementState, 'unknownTries'>,
+  after: Pick<MovementState, 'unknownTries'>,
+): boolean {
+  return before.unknownTries === 0 && after.unknownTries > 0
+}
+
+type InRound = Money & Pick<MovementState, 'status'> & { readonly reference: string }
+
+/**
+ * Tells whether a movement gives money back in a round that had won before it: the win itself, or a stake
+ * beside it. References sort by time. A zero win is a loss, and a failed one paid nothing.
+ */
+export function isBackAfterWin(
+  { type, reference }: Pick<InRound, 'type' | 'reference'>,
+  round: readonly InRound[],
+): boolean {
+  if (type !== 'ROLLBACK' && type !== 'REFUND') return false
+  return round.some(
+    (other) =>
+      other.type === 'WIN' &&
+      other.status !== 'FAILED' &&
+      other.reference < reference &&
+      parseAmount(other.amount, other.currency) > 0n,
+  )
+}
+
+/** Whose movements of unknown outcome are counted together, and how many of a UTC day raise a flag. */
+export function countsOf(
+  { playerId, createdAt }: { readonly playerId: string; readonly createdAt: Date },
+  { unknown_outcomes: limits }: FlagRules,
+): readonly { rule: FlagRule; subject: string; limit: number }[] {
+  const day = createdAt.toISOString().slice(0, 10)
+  const ofPlayer = { rule: 'UNKNOWN_OUTCOMES_OF_PLAYER', subject: `${day}/player/${playerId}` } as const
+  const ofWallet = { rule: 'UNKNOWN_OUTCOMES_OF_WALLET', subject: `${day}/wallet` } as const
+  return [
+    ...(limits.player === null ? [] : [{ ...ofPlayer, limit: limits.player }]),
+    ...(limits.wallet === null ? [] : [{ ...ofWallet, limit: limits.wallet }]),
+  ]
+}

@@ -1,20 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { prepareBase } from '@pitboss/bench/compare/prepare-base'
-import type { ServiceName } from '@pitboss/stack/stack-options'
 import type { OtherReplica } from '@pitboss/stack/stack-services'
-import type { Stack } from '@pitboss/stack/start-stack'
+import { openMixture, order, replace } from './older-build.ts'
 import { booksOf, openWorld, twoOfEach, type World } from './open-world.ts'
 import type { Rehearsal, Step } from './rehearsal.ts'
 
-/** The order of docs/versioning.md, "The order of an upgrade". */
-const order: readonly ServiceName[] = ['auth', 'wallet-bridge', 'rounds', 'webhooks', 'gateway']
 const mixtureMs = 20_000
-const demoMain = fileURLToPath(new URL('../../../../tools/stack/src/demo-main.ts', import.meta.url))
-const wordsKept = 2000
 
 /** Every replica of every service gives way to a new one, one after the other, as a roll-out does it. */
 export const upgrade: Rehearsal = {
@@ -33,24 +22,7 @@ async function openFrom(
   folder: string,
   cleanup: Parameters<Rehearsal['open']>[1],
 ): ReturnType<Rehearsal['open']> {
-  const root = join(folder, 'older-build')
-  prepareBase(from, root, cleanup)
-  const older = { root }
-  // An older gateway sends no tokens: this build takes calls without one until the second roll-out.
-  const sendsTokens = existsSync(join(root, 'libs/bus/src/call-tokens.ts'))
-  const newer = sendsTokens ? {} : { environment: { PITBOSS_CALL_TOKENS: 'accept' } }
-  const world = await openWorld(folder, cleanup, {
-    replicas: twoOfEach,
-    started: async (stack) => {
-      for (const name of order) {
-        await replace(stack, name, [1], older)
-        if (!sendsTokens) await replace(stack, name, [2], newer)
-      }
-      await playDemo(stack.dataDir)
-    },
-  })
-  /** The number of that replica of each service. */
-  const ofThisBuild = sendsTokens ? 2 : 4
+  const { world, older, newer, sendsTokens, ofThisBuild } = await openMixture(from, folder, cleanup)
   return {
     clients: world.clients,
     steps: [
@@ -78,34 +50,4 @@ function rolls(world: World, other: OtherReplica): Step[] {
     name: `${name}: twice a new replica${how} starts, then an old one drains`,
     run: () => replace(world.stack, name, world.replicasOf(name), other),
   }))
-}
-
-/** @returns how long the old ones took to end */
-async function replace(
-  stack: Stack,
-  name: ServiceName,
-  old: readonly number[],
-  other: OtherReplica,
-): Promise<string> {
-  const tookS: string[] = []
-  for (const replica of old) {
-    await stack.addReplica(name, other)
-    const fromMs = performance.now()
-    await stack.removeReplica(name, replica)
-    tookS.push(((performance.now() - fromMs) / 1000).toFixed(2))
-  }
-  return `drained within ${tookS.join(' and ')} s`
-}
-
-async function playDemo(dataDir: string): Promise<void> {
-  const child = spawn(process.execPath, [demoMain, '--data-dir', dataDir], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let words = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => {
-      words = (words + chunk.toString()).slice(-wordsKept)
-    })
-  const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`the demo ended with ${String(code)}:\n${words}`)
 }

@@ -1,0 +1,102 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { costs, ground, measuredPoints } from '../src/capacity/measured-costs.ts'
+import { coresOf, lineThrough, passedAt, planCapacity } from '../src/capacity/plan-capacity.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks']
+const demandOf = (roundsPerSecond: number) => ({ operators: 100, roundsPerSecond, readsPerRound: 0 })
+
+t.test('the line through two measured points meets the third within a tenth', (t) => {
+  for (const { roundsPerSecond, ...seen } of measuredPoints) {
+    const demand = demandOf(roundsPerSecond)
+    const ofServices = services
+      .map((name) => (costs.fixed[name] ?? 0) + coresOf(name, costs, demand))
+      .reduce((sum, cores) => sum + cores, 0)
+    const ofEngines = (costs.fixed.engines ?? 0) + coresOf('engines', costs, demand)
+    t.ok(Math.abs(ofServices / seen.services - 1) < 0.1, `services at ${roundsPerSecond}: ${ofServices}`)
+    t.ok(Math.abs(ofEngines / seen.engines - 1) < 0.1, `engines at ${roundsPerSecond}: ${ofEngines}`)
+  }
+  t.throws(() => lineThrough([measuredPoints[0], measuredPoints[0]], 'services'), RangeError)
+  t.end()
+})
+
+const flat = {
+  ...costs,
+  fixed: { gateway: 0.1, auth: 0.05, rounds: 0.1, 'wallet-bridge': 0.1, webhooks: 0.1, engines: 0.5 },
+  roundMs: { gateway: 1, auth: 0.1, rounds: 5, 'wallet-bridge': 3, webhooks: 4, engines: 10 },
+  bytesPerRound: { rounds: 1000, wallet_bridge: 2000, webhooks: 3000, events_stream: 500 },
+  versionsPerRound: { rounds: 5, wallet_bridge: 4, webhooks: 10 },
+}
+
+t.test('a plan is what its costs add up to', (t) => {
+  const plan = planCapacity(flat, ground, demandOf(100))
+  // 0.5 of a core at 0.325 less 0.1 each: three replicas of rounds.
+  t.strictSame(
+    plan.services.map(({ name, replicas }) => `${name} ${replicas}`),
+    ['gateway 2', 'auth 2', 'rounds 3', 'wallet-bridge 2', 'webhooks 2'],
+  )
+  t.equal(plan.services[2]?.cores.toFixed(3), '0.800')
+  t.equal(plan.engineCores, 1.5)
+  t.equal(plan.eventsPerSecond, 350)
+  t.equal(plan.walletCallsPerSecond, 150)
+  t.equal(plan.streamBytes, 500 * 100 * 86_400 * 30)
+  t.match(plan.databases[0], { versionsPerSecond: 500, shards: 1, bytesPerMonth: 1000 * 100 * 86_400 * 30 })
+  t.equal(planCapacity(flat, ground, demandOf(2001)).databases[2]?.shards, 2)
+  t.end()
+})
+
+t.test('limits come in the order in which growth meets them, each with its remedy', (t) => {
+  const demand = demandOf(1)
+  const plan = planCapacity(flat, ground, demand)
+  const rates = plan.limits.map(({ roundsPerSecond }) => roundsPerSecond)
+  t.strictSame(
+    rates,
+    [...rates].sort((a, b) => a - b),
+  )
+  t.ok(plan.limits.every(({ remedy }) => remedy.length > 0))
+  // 18 GB less 500 bytes a round for 30 days.
+  t.match(plan.limits[0], { name: /^brokers' disk/, roundsPerSecond: 18e9 / (500 * 86_400 * 30) })
+  t.strictSame(passedAt(plan, demand, 10), [])
+  t.strictSame(
+    passedAt(plan, demand, 100).map(({ name }) => name.split(':')[0]),
+    ["brokers' disk"],
+  )
+  const far = passedAt(plan, demand, 1000).map(({ name }) => name.split(':')[0])
+  t.strictSame(far, ["brokers' disk", 'recording of events', 'rounds', 'webhooks', 'wallet-bridge'])
+  t.end()
+})
+
+t.test('the plan knows the sizes of deploy/k8s', (t) => {
+  const read = (path: string) => readFileSync(`${root}deploy/k8s/${path}`, 'utf8')
+  const scaling = read('base/scaling.yaml')
+  t.match(scaling, new RegExp(`minReplicas: ${ground.replicasMin}\\n`))
+  t.match(scaling, new RegExp(`maxReplicas: ${ground.replicasMax}\\n`))
+  t.match(scaling, new RegExp(`averageUtilization: ${ground.shareOfCores * 100}\\n`))
+  for (const [name, cores] of Object.entries(ground.coresAsked))
+    t.match(read(`base/${name}.yaml`), new RegExp(`requests:\\n\\s+cpu: ${cores * 1000}m\\n`), name)
+  t.end()
+})
+
+t.test('the command prints a plan, and refuses what it cannot read', (t) => {
+  const run = (...flags: string[]) =>
+    spawnSync(process.execPath, [`${root}proof/bench/src/capacity/capacity-main.ts`, ...flags], {
+      encoding: 'utf8',
+    })
+  const { stdout, status } = run('--operators', '20', '--rounds-per-second', '50')
+  t.equal(status, 0)
+  for (const words of [
+    'rounds and 100 reads a second',
+    'NATS: 3 nodes',
+    'shards',
+    'a month',
+    '1,000 times, 50,000',
+  ])
+    t.ok(stdout.includes(words), words)
+  t.equal(run('--operators', '20').status, 2)
+  t.equal(run('--operators', '0', '--rounds-per-second', '1').status, 2)
+  t.equal(run('--operators', '1', '--rounds-per-second', 'many').status, 2)
+  t.end()
+})

@@ -50,7 +50,10 @@ for (const { name, options } of [
       },
       { timeoutMs: 60_000, everyMs: 1000, what: 'a win is flagged' },
     )
-    await page.reload()
+    await page.goto(dashboard)
+    await page.getByText('Flags wait for somebody').waitFor()
+    await page.getByRole('link', { name: 'See what they are' }).click()
+    await page.getByRole('heading', { name: 'Flags', level: 1 }).waitFor()
     await list.getByRole('link', { name: player }).first().waitFor()
     t.strictSame(await findBarriers(page), [])
     t.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), 'nothing is wider')

@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { countedMax } from '@pitboss/contracts/objects/overview'
+import { flagSchema } from '@pitboss/contracts/objects/flag'
+import { pageOf } from '@pitboss/contracts/primitives'
 import { webhookEndpointSchema } from '@pitboss/contracts/objects/webhook'
 import { useRead } from '../hooks/use-read.ts'
 import { Moment } from '../parts/moment.tsx'
@@ -8,6 +10,8 @@ import { useDashboard } from '../session/dashboard-context.ts'
 import { whyNot } from '../session/may.ts'
 import type { Overview } from './home.tsx'
 
+const flagsPage = pageOf(flagSchema)
+const often = { everyMs: 30_000 } as const
 /** Endpoints that are named, of each kind. */
 const namedMax = 5
 
@@ -21,7 +25,9 @@ type Matter = {
 
 /** What needs attention, the gravest first. */
 export function Attention({ of: { wallet, deliveries, play } }: { of: Overview }) {
-  const { user } = useDashboard()
+  const { user, environment } = useDashboard()
+  const flags = useRead(flagsPage, 'dashboard/flags', { environment, status: 'OPEN', limit: '1' }, often)
+  const [flag] = flags.data?.data ?? []
   const isBuilder = whyNot(user.role, 'GET /v1/dashboard/webhooks') === null
   const endpoint = (id: string) => (isBuilder ? `/endpoints/${id}` : `/deliveries?webhook_id=${id}`)
   const unheard = [
@@ -85,6 +91,20 @@ export function Attention({ of: { wallet, deliveries, play } }: { of: Overview }
             act: 'See and retry',
           } as const,
         ]),
+    ...(flag === undefined
+      ? []
+      : [
+          {
+            tone: 'waiting',
+            text: (
+              <>
+                Flags wait for somebody; the latest is of <Moment at={flag.happened_at} />.
+              </>
+            ),
+            href: '/flags?status=OPEN',
+            act: 'See what they are',
+          } as const,
+        ]),
     ...(unheard.length === 0
       ? []
       : [
@@ -101,7 +121,8 @@ export function Attention({ of: { wallet, deliveries, play } }: { of: Overview }
       <h2>Needs attention</h2>
       {matters.length === 0 ? (
         <p className="about">
-          Nothing: the wallet answers, no endpoint is paused or failing, no delivery has failed today.
+          Nothing: the wallet answers, no endpoint is paused or failing, no delivery has failed today, no flag
+          is open.
         </p>
       ) : (
         <ul className="matters">

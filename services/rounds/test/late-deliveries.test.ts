@@ -75,7 +75,7 @@ t.test('a lateness stands for a second, of several replicas the worst', (t) => {
   t.end()
 })
 
-t.test('play yields evenly from one second to two', (t) => {
-  t.strictSame([0, 999, 1000, 1250, 1900, 2000, 9000].map(shareOfPlay), [1, 1, 1, 0.75, 0.1, 0, 0])
+t.test('play yields evenly from one second to one and a half', (t) => {
+  t.strictSame([0, 999, 1000, 1125, 1375, 1500, 9000].map(shareOfPlay), [1, 1, 1, 0.75, 0.25, 0, 0])
   t.end()
 })

@@ -15,14 +15,15 @@ const eventsPerSecond = 200
 const burstEvents = 2000
 const burstWidth = 32
 const burstEndpoints = [1, 8]
+const wideInFlight = 64
 const endpoint = z.object({ webhook_id: z.string() })
 
 type Steady = { rate: number; sent: number; latencyMs: Latency }
-type Burst = { endpoints: number; deliveries: number; perSecond: number }
+type Burst = { endpoints: number; inFlight?: number; deliveries: number; perSecond: number }
 
 /**
  * Time from the stream's acknowledgement of an event to its arrival at 200 events/s, and how many
- * deliveries/s a backlog reaches.
+ * deliveries/s a backlog reaches: of one endpoint, of eight, and of one with 64 in flight.
  */
 export async function measureLive(
   steadySeconds: number,
@@ -55,6 +56,12 @@ export async function measureLive(
     say(`${burstEvents} events at once to ${endpoints} endpoints`)
     bursts.push(await runBurst(publisher, receiver, endpoints))
   }
+  for (const id of ids) {
+    await expectStatus(204, http.send('DELETE', `/v1/dashboard/webhooks/${id}`, { token }))
+  }
+  await addEndpoint(http, token, `${receiver.url}/wide`, wideInFlight)
+  say(`${burstEvents} events at once to one endpoint with ${wideInFlight} in flight`)
+  bursts.push({ ...(await runBurst(publisher, receiver, 1)), inFlight: wideInFlight })
   return { result: { engines: engines.kinds, steady, bursts }, text: render(steady, bursts) }
 }
 
@@ -101,8 +108,8 @@ async function runBurst(publisher: Publisher, receiver: Receiver, endpoints: num
   return { endpoints, deliveries, perSecond: deliveries / ((lastMs - firstMs) / 1000) }
 }
 
-async function addEndpoint(http: HttpClient, token: string, url: string): Promise<string> {
-  const body = { url, environment: 'TEST', events: [], description: 'benchmark' }
+async function addEndpoint(http: HttpClient, token: string, url: string, inFlight = 8): Promise<string> {
+  const body = { url, environment: 'TEST', events: [], description: 'benchmark', max_in_flight: inFlight }
   const text = await expectStatus(201, http.send('POST', '/v1/dashboard/webhooks', { token, body }))
   return endpoint.parse(JSON.parse(text)).webhook_id
 }
@@ -112,8 +119,8 @@ function uuidOf(handle: string): string {
 }
 
 function render({ rate, latencyMs }: Steady, bursts: readonly Burst[]): string {
-  const rows = bursts.map(({ endpoints, deliveries, perSecond }) => [
-    `backlog to ${endpoints} endpoints`,
+  const rows = bursts.map(({ endpoints, inFlight = 8, deliveries, perSecond }) => [
+    `backlog to ${endpoints} endpoints, ${inFlight} in flight`,
     String(deliveries),
     perSecond.toFixed(0),
   ])

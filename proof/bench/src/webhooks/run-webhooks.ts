@@ -1,4 +1,5 @@
 import type { Cleanup } from '../harness/cleanup.ts'
+import { measureCrowd } from './measure-crowd.ts'
 import { measureLive } from './measure-live.ts'
 import { measureNeighbours } from './measure-neighbours.ts'
 import { measureRewind } from './measure-rewind.ts'
@@ -7,7 +8,7 @@ import type { Measured } from '../harness/measured.ts'
 import { runParts } from '../harness/run-parts.ts'
 
 /** Parts of the benchmark, each with engines of its own. */
-export const webhookParts = ['live', 'neighbours', 'rewind', 'stored'] as const
+export const webhookParts = ['live', 'neighbours', 'crowd', 'rewind', 'stored'] as const
 type WebhookPart = (typeof webhookParts)[number]
 
 export type WebhooksPlan = {
@@ -29,6 +30,7 @@ export async function runWebhooks(
   const measures = {
     live: (own: Cleanup) => measureLive(steadySeconds, own, say),
     neighbours: (own: Cleanup) => measureNeighbours(steadySeconds, own, say),
+    crowd: (own: Cleanup) => measureCrowd(steadySeconds, own, say),
     rewind: (own: Cleanup) => measureRewind(events, own, say),
     stored: (own: Cleanup) => measureStored(deliveries, own, say),
   }

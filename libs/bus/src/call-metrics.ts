@@ -4,8 +4,8 @@ import { Histogram, type Registry } from 'prom-client'
 export type CallMetrics = (served: { subject: string; code: string; durationMs: number }) => void
 
 /**
- * Creates `pitboss_call_seconds`. Subjects are those of the table of calls, so the number of series is that of
- * the code's.
+ * Creates `pitboss_call_seconds`. Subjects are those of the table of calls, so the number of series is that
+ * of the code's.
  */
 export function createCallMetrics(registry: Registry): CallMetrics {
   const seconds = new Histogram({

@@ -59,7 +59,7 @@ const schema = z.object(tracingConfig)
 
 export type TracingConfig = z.output<typeof schema>
 
-/** Whether the process is to record traces: an endpoint is named, or the exporter, and nothing switches it off. */
+/** Whether the process is to record traces: endpoint or exporter is named, and nothing switches it off. */
 export function isTracingWanted(config: TracingConfig): boolean {
   if (config.OTEL_SDK_DISABLED === 'true' || config.OTEL_TRACES_EXPORTER === 'none') return false
   return config.OTEL_TRACES_EXPORTER === 'otlp' || endpointOf(config) !== null
@@ -89,7 +89,7 @@ export function tracingSettingsOf(service: string, config: TracingConfig): Traci
   }
 }
 
-/** Begins to trace where the variables ask for it; else null. What a collector lacks is logged once a minute. */
+/** Begins to trace where the variables ask for it; else null. Failed exports are logged once a minute. */
 export async function beginTracing({
   service,
   config,

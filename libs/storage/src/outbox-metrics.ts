@@ -11,8 +11,8 @@ type Waiting = {
 }
 
 /**
- * Creates `pitboss_outbox_oldest_seconds` of these collections, each read by its index when Prometheus asks. It
- * is the same in every replica.
+ * Creates `pitboss_outbox_oldest_seconds` of these collections, each read by its index when Prometheus
+ * asks. It is the same in every replica.
  */
 export function createOutboxMetrics({
   registry,

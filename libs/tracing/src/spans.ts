@@ -130,7 +130,7 @@ const kindNames = {
   internal: 'INTERNAL',
 } as const
 
-/** Runs work below a span and ends it; a throw ends it as failed. While tracing is off, it is the work alone. */
+/** Runs work below a span, which a throw ends as failed. While tracing is off, it is the work alone. */
 export async function inSpan<Result>(
   name: string,
   options: SpanOptions,

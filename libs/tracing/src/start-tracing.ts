@@ -21,8 +21,8 @@ export type TracingSettings = {
 }
 
 /**
- * Begins to record traces in this process and to send them by OTLP over HTTP. Its packages are loaded here, so
- * that a process without tracing never loads them. A collector that is away costs the spans and nothing
+ * Begins to record traces in this process and to send them by OTLP over HTTP. Its packages are loaded here,
+ * so that a process without tracing never loads them. A collector that is away costs the spans and nothing
  * else; `tell` hears of it.
  */
 export async function startTracing({

@@ -70,7 +70,7 @@ export function registerBreakers(registry: Registry, breakers: { open(): readonl
   })
 }
 
-/** Tells the metrics of each movement that a write of this store ends, and of those that are stored as ended. */
+/** Tells the metrics of each movement that a write of this store ends, and of those stored as ended. */
 export function countEnds<Store extends Pick<MovementStore, 'insert' | 'write'>>(
   store: Store,
   { ended }: Pick<WalletMetrics, 'ended'>,

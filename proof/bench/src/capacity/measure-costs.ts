@@ -43,8 +43,8 @@ type Measured = {
 }
 
 /**
- * Measures a product of its own, a replica of each service, with rounds of dice of which half win, at two rates.
- * Linux only. Takes about two minutes.
+ * Measures a product of its own, a replica of each service, with rounds of dice of which half win, at two
+ * rates. Linux only. Takes about two minutes.
  */
 export async function measureCosts(
   { seconds }: { seconds: number },

@@ -1,8 +1,8 @@
 import { type Costs, type Ground, lineThrough, type MeasuredPoint } from './plan-capacity.ts'
 
 /**
- * Points on one machine of two cores that other work kept busy, a replica of each service, rounds of dice of which
- * half won, embedded engines. Source: docs/capacity.md.
+ * Points on one machine of two cores that other work kept busy, a replica of each service, rounds of dice of
+ * which half won, embedded engines. Source: docs/capacity.md.
  */
 export const measuredPoints: readonly [MeasuredPoint, MeasuredPoint, MeasuredPoint] = [
   // 26 November, 2 and 12 callers, `npm run capacity -- --measure`

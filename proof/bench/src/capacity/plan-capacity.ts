@@ -1,4 +1,4 @@
-/** A stretch of work on one machine: its rate, and the processor seconds a second that services and engines spent. */
+/** A stretch of work on one machine: its rate, and the processor seconds a second of services and engines. */
 export type MeasuredPoint = {
   readonly roundsPerSecond: number
   readonly services: number
@@ -88,8 +88,8 @@ export function coresOf(part: string, costs: Costs, { roundsPerSecond, readsPerR
 }
 
 /**
- * What an installation needs for a demand, and where it ends. Pure arithmetic: each part costs something at any
- * rate and the same for each round, which measured points bear out on one machine and nothing beyond.
+ * What an installation needs for a demand, and where it ends. Pure arithmetic: each part costs something at
+ * any rate and the same for each round, which measured points bear out on one machine and nothing beyond.
  */
 export function planCapacity(costs: Costs, ground: Ground, demand: Demand): Plan {
   const { roundsPerSecond } = demand

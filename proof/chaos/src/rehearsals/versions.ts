@@ -14,7 +14,7 @@ const counted: Readonly<Record<string, { metric: string; words: string }>> = {
 }
 const processorTime = { metric: 'process_cpu_seconds_total', words: 's of processor time' }
 
-/** Both builds serve at once, each with a replica of every service, until clients have played and books are compared. */
+/** Both builds serve at once, each with a replica of every service; in the end the books are compared. */
 export const versions: Rehearsal = {
   about: 'an older build and this one side by side, a replica of each service of both; with --from COMMIT',
   success: 'both builds served, and the books balance',

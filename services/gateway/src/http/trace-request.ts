@@ -39,7 +39,7 @@ export function traceRequest<Result>(
   return inSpan(route, { kind: 'server', parent, attributes, requestId }, work)
 }
 
-/** The `traceparent` to send with the calls of a request: of its span, or the client's, not to be recorded. */
+/** The `traceparent` for the calls of a request: of its span, or the client's, not to be recorded. */
 export function onwardTraceparent(raw: Pick<IncomingMessage, 'headers'>): string | undefined {
   const own = liveTraceparent()
   if (own !== undefined) return own

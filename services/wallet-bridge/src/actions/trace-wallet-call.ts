@@ -18,7 +18,8 @@ export function traceAdvance<Result>(
 }
 
 /**
- * Makes a wallet call below a span. After an answer that says nothing the trace is recorded, and so is each later call.
+ * Makes a wallet call below a span. After an answer that says nothing the trace is recorded, and so is each
+ * later call.
  */
 export function traceWalletCall(
   document: MovementDocument,

@@ -45,6 +45,8 @@ const foundSimulated = {
   'rounds.free-bet-kept': 'a free bet does not come back when its round is voided',
   'rounds.free-bet-after-its-time': 'a free bet can be used after its grant has expired',
   'rounds.win-id-made-anew': 'a round that is played to its end again owes its win under another id',
+  'rounds.limit-charge-lost':
+    'what counts towards a limit is written over what another stake has just written',
   'rounds.refusal-forgotten': 'the refusal of a request that has no round is not kept',
   'wallet-bridge.ladder-step-too-far': 'a credit waits as long as the step after its own says',
   'wallet-bridge.pulled-forward-counts': 'a try that was pulled forward counts as a step of the schedule',

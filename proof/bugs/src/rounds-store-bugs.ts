@@ -2,6 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { newServerSeed } from '@pitboss/fairness/server-seed'
 import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
 import type { GrantsStore } from '@pitboss/rounds/storage/grants-store'
+import type { PlayerLimitsStore } from '@pitboss/rounds/storage/player-limits-store'
 import type { RefusalsStore } from '@pitboss/rounds/storage/refusals-store'
 import { sequenceOf, type RoundWrite } from '@pitboss/rounds/storage/round-document'
 import type { ReportsStore } from '@pitboss/rounds/storage/reports-store'
@@ -71,6 +72,20 @@ export function roundsStoreWith(rounds: RoundsStore, has: HasBug): RoundsStore {
     }
   }
   return rounds
+}
+
+type LimitsInUse = Pick<PlayerLimitsStore, 'find' | 'keep'>
+
+/** Writes what counts towards limits over what another stake has written since. */
+export function limitsWith(limits: LimitsInUse, has: HasBug): LimitsInUse {
+  if (!has('rounds.limit-charge-lost')) return limits
+  return {
+    ...limits,
+    async keep(scope, playerId, version, book) {
+      const fresh = await limits.find(scope, playerId)
+      return limits.keep(scope, playerId, fresh?.version ?? version, book)
+    },
+  }
 }
 
 function writing(

@@ -13,6 +13,7 @@ t.setTimeout(2 * testTimeoutMs)
  */
 const beginsAt: Partial<Record<Bug, number>> = {
   'rounds.silence-is-unwritten': 80,
+  'rounds.limit-charge-lost': 23,
   'rounds.refusal-forgotten': 32,
   'rounds.win-id-made-anew': 60,
   'rounds.due-by-a-clock-ahead': 15,

@@ -10,8 +10,15 @@ import { createWalletClient } from '@pitboss/rounds/clients/wallet'
 import { narrow, platformLimits } from '@pitboss/rounds/rules/limits'
 import type { RoundMessage } from '@pitboss/rounds/rules/round-message'
 import { rulesWith, walletWith } from '@pitboss/bugs/rounds-bugs'
-import { commitmentsWith, grantsWith, refusalsWith, roundsStoreWith } from '@pitboss/bugs/rounds-store-bugs'
+import {
+  commitmentsWith,
+  grantsWith,
+  limitsWith,
+  refusalsWith,
+  roundsStoreWith,
+} from '@pitboss/bugs/rounds-store-bugs'
 import { createJoinMovement } from '@pitboss/rounds/actions/join-movement'
+import { createHoldLimits, createReadLimits } from '@pitboss/rounds/actions/hold-limits'
 import { createOpenIntent } from '@pitboss/rounds/actions/open-intent'
 import { createPlaceStake } from '@pitboss/rounds/actions/place-stake'
 import { createPlaceTransaction } from '@pitboss/rounds/actions/place-transaction'
@@ -87,6 +94,12 @@ export function startRounds(
     actor,
     clock,
   })
+  const { spends, sessions: times, ...kept } = world.limits.storesOf(machine, sessions)
+  const playerLimits = limitsWith(kept.playerLimits, has)
+  // The service measures how far its clock is ahead of the database's.
+  const clockOffsetMs = () => machine.now().getTime() - timeline.nowMs()
+  const reading = createReadLimits({ playerLimits, spends, sessions: times, clock, clockOffsetMs })
+  const holdLimits = createHoldLimits({ reading, playerLimits })
   const ids = { newId, newUuid }
   const noteConflict = () => undefined
   const access = { find: findGame, offered }
@@ -95,11 +108,11 @@ export function startRounds(
     ...{ intents, placeStake, joinMovement, noteConflict, clock, ...ids },
     holdPace: () => null,
     admitPlay: () => undefined,
-    holdLimits: () => null,
+    holdLimits,
   })
   const find = async (_scope: object, id: string) => sessions.get(id) ?? null
   const placeTransaction = createPlaceTransaction({
-    holdLimits: () => null,
+    holdLimits,
     admitPlay: () => undefined,
     ...{ rounds, sessions: { find }, commitments, wallet, actor, access },
     ...{ intents, placeStake, joinMovement, noteConflict, clock, ...ids },

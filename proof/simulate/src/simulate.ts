@@ -6,11 +6,14 @@ import { createRandom } from '@pitboss/chaos/random'
 import { startBridge } from './bridge-process.ts'
 import { BrokenInvariant, createStepChecks } from './check-steps.ts'
 import { askAsStranger } from './clients/stranger.ts'
+import { checkLimitsAtEnd, checkWithinLimits } from './check-limits.ts'
 import { compareSources } from './compare-sources.ts'
 import { createMachine } from './machine.ts'
 import { createHabits } from './habits.ts'
+import { limitedPlayer } from './limited-player.ts'
 import { createModelBus } from './model-bus.ts'
 import { createModelGrants } from './model-grants.ts'
+import { createModelLimits } from './model-limits.ts'
 import { createModelMovements } from './model-movements.ts'
 import { createModelRounds } from './model-rounds.ts'
 import { createModelStream } from './model-stream.ts'
@@ -132,7 +135,10 @@ export async function simulate(
     faults,
     trace: note,
     startingBalance: habits.startingBalance,
-    onEntry: watched(checks.walletMoved, undefined),
+    onEntry(entry) {
+      watched(checks.walletMoved, undefined)(entry)
+      if (limited !== null) watched(checkWithinLimits, undefined)(world, limited)
+    },
     onCall: (roundId, machine) => watched(checks.callSent, () => undefined)(roundId, () => machine.isAlive()),
   })
   const world: World = {
@@ -142,6 +148,7 @@ export async function simulate(
     movements,
     rounds,
     grants: createModelGrants({ now: () => timeline.now() }),
+    limits: createModelLimits({ rounds }),
     stream,
     wallet,
     bus: createModelBus({ timeline, random: random.fork('bus'), faults }),
@@ -159,6 +166,10 @@ export async function simulate(
     onError: broken,
   }
 
+  // What a restore takes back of rounds still counts at the wallet.
+  const limited =
+    faults.restore === null ? limitedPlayer(random.fork('limited'), timeline.nowMs(), stormMs) : null
+  if (limited !== null) world.limits.give(limited.playerId, limited.limits)
   const sessions = new Map<string, SessionDocument>()
   const draws = random.fork('faults')
   const disturbance = createDisturbance(fleet, world, draws)
@@ -168,7 +179,7 @@ export async function simulate(
   const endsAtMs = timeline.nowMs() + stormMs + (faults.restore === null ? 0 : restoredAfterMs.most)
   if (faults.restore !== null) restoreTable(faults.restore, { fleet, world, random: draws, start })
   const clients = createClients({
-    ...{ world, habits, answers, asked, sessions, endsAtMs, stormMs, sessionMs: healWithinMs },
+    ...{ world, habits, answers, asked, sessions, limited, endsAtMs, stormMs, sessionMs: healWithinMs },
   })
   const working = clients.start()
   let clientsLeft = working.length
@@ -211,6 +222,7 @@ export async function simulate(
         ...{ answers, accepted: accepted.all(), startingBalance },
         clockSlackMs: 2 * faults.clockOffMs,
       })
+      if (limited !== null) watched(checkLimitsAtEnd, undefined)(world, answers, limited)
     }
   }
 

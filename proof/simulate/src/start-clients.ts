@@ -6,6 +6,7 @@ import type { ClientDeps } from './clients/client.ts'
 import { driveRounds, endOpenRounds } from './clients/operator-server.ts'
 import { freeBetStake, playGame } from './clients/player.ts'
 import type { Habits } from './habits.ts'
+import type { LimitedPlayer } from './limited-player.ts'
 import { scope, type World } from './world.ts'
 
 /** Creates the players and the operator's server of a run. */
@@ -15,6 +16,7 @@ export function createClients({
   answers,
   asked,
   sessions,
+  limited,
   endsAtMs,
   stormMs,
   sessionMs,
@@ -24,6 +26,8 @@ export function createClients({
   answers: Answers
   asked: Set<string>
   sessions: Map<string, SessionDocument>
+  /** A player of two games at once, with limits; null for none. */
+  limited: LimitedPlayer | null
   endsAtMs: number
   /** Free bets may end within so many ms. */
   stormMs: number
@@ -36,12 +40,15 @@ export function createClients({
   return {
     start(): Promise<void>[] {
       const players = (['dice', 'mines', 'mines', 'dice'] as const).flatMap((game, index) => {
-        const session = sit(`player-${index}`, game)
+        const session =
+          index < 2 || limited === null ? sit(`player-${index}`, game) : sitLimited(limited, game)
         const freeBets = index < 2 ? habits.freeBets : 0
         if (freeBets > 0) grantFreeBets(session)
-        return tabs.map((tab) =>
-          playGame(clientDeps(`${session.playerId}${tab}`), { session, tab, freeBets }),
-        )
+        return tabs.map((name) => {
+          // Of a player of two games the tabs of each have ids of their own.
+          const tab = session.limited === true ? `${game}-${name}` : name
+          return playGame(clientDeps(`${session.playerId}${tab}`), { session, tab, freeBets })
+        })
       })
       const drivers = [1, 2].flatMap((index) => {
         const session = sit(`driver-${index}`, 'dice')
@@ -80,6 +87,12 @@ export function createClients({
       const endsAt = new Date(timeline.nowMs() + untilMs)
       world.grants.give({ _id: world.newId('frb'), playerId, game, stake, count, endsAt })
     }
+  }
+
+  function sitLimited({ playerId, since }: LimitedPlayer, game: string): SessionDocument {
+    const session = { ...sit(playerId, game), limited: true, createdAt: since } as const
+    sessions.set(session._id, session)
+    return session
   }
 
   function sit(playerId: string, game: string): SessionDocument {

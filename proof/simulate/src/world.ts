@@ -9,6 +9,7 @@ import type { BreakerNote } from '@pitboss/wallet-bridge/clients/breakers'
 import type { Machine } from './machine.ts'
 import type { Random } from '@pitboss/chaos/random'
 import type { ModelGrants } from './model-grants.ts'
+import type { ModelLimits } from './model-limits.ts'
 import type { ModelBus } from './model-bus.ts'
 import type { ModelMovements } from './model-movements.ts'
 import type { ModelRounds } from './model-rounds.ts'
@@ -36,6 +37,7 @@ export type World = {
   readonly movements: ModelMovements
   readonly rounds: ModelRounds
   readonly grants: ModelGrants
+  readonly limits: ModelLimits
   readonly stream: ModelStream
   readonly wallet: ModelWallet
   readonly bus: ModelBus

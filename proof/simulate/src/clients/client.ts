@@ -115,11 +115,15 @@ async function answerOf(sent: Promise<Reply>): Promise<Answer> {
     return { status, body: { ...body } }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    const { code, resource } = error
+    const { code, resource, details } = error
     const { status, retryable } = errorCatalogue[code]
     return {
       status,
-      body: { code, retryable, ...(resource === undefined ? {} : { resource: { ...resource } }) },
+      body: {
+        ...{ code, retryable },
+        ...(resource === undefined ? {} : { resource: { ...resource } }),
+        ...(details === undefined ? {} : { details }),
+      },
     }
   }
 }

@@ -1,0 +1,62 @@
+import type { PlayerLimit } from '@pitboss/rounds/rules/player-limits'
+import { emptyBook } from '@pitboss/rounds/rules/limit-book'
+import type { PlayerLimitsStore, StoredLimits } from '@pitboss/rounds/storage/player-limits-store'
+import type { SessionDocument, SessionsStore } from '@pitboss/rounds/storage/sessions-store'
+import type { SpendsStore } from '@pitboss/rounds/storage/spends-store'
+import type { Machine } from './machine.ts'
+import type { ModelRounds } from './model-rounds.ts'
+
+/** What holding a stake within limits reads and writes. */
+type LimitStores = {
+  readonly playerLimits: Pick<PlayerLimitsStore, 'find' | 'keep'>
+  readonly spends: Pick<SpendsStore, 'charged'>
+  readonly sessions: Pick<SessionsStore, 'timesOf'>
+}
+
+export type ModelLimits = {
+  readonly table: ReadonlyMap<string, StoredLimits>
+  storesOf(machine: Machine, sessions: ReadonlyMap<string, SessionDocument>): LimitStores
+  /** Sets the limits of a player, as the operator does before the run. */
+  give(playerId: string, limits: readonly PlayerLimit[]): void
+}
+
+/**
+ * The collection of players' limits, with the promises of storage/player-limits-store.ts: one document of a
+ * player, written under its version.
+ */
+export function createModelLimits({ rounds }: { rounds: Pick<ModelRounds, 'table'> }): ModelLimits {
+  const table = new Map<string, StoredLimits>()
+  return {
+    table,
+    give(playerId, limits) {
+      table.set(playerId, { version: 1, limits, changes: [], book: emptyBook })
+    },
+    storesOf: (machine, sessions) => ({
+      playerLimits: {
+        find: (_scope, playerId) => machine.io('find limits', () => table.get(playerId) ?? null),
+        keep: (_scope, playerId, version, book) =>
+          machine.io('keep charges', () => {
+            const stored = table.get(playerId)
+            if (stored?.version !== version) return false
+            table.set(playerId, { ...stored, version: version + 1, book })
+            return true
+          }),
+      },
+      spends: {
+        charged: (_scope, ids) =>
+          machine.io('find charged rounds', () =>
+            ids.flatMap((id) => {
+              const round = rounds.table.get(id)?.round
+              return round === undefined ? [] : [round]
+            }),
+          ),
+      },
+      sessions: {
+        timesOf: (_scope, playerId, from) =>
+          machine.io('find session times', () =>
+            [...sessions.values()].filter((one) => one.playerId === playerId && one.createdAt >= from),
+          ),
+      },
+    }),
+  }
+}

@@ -1,12 +1,13 @@
 import { authConfig } from '@pitboss/auth/config'
 import { configSchema as gatewayConfig } from '@pitboss/gateway/config'
+import { eventsConfig } from '@pitboss/runtime/load-config'
 import { roundsConfig } from '@pitboss/rounds/config'
 import { walletBridgeConfig } from '@pitboss/wallet-bridge/config'
 import { configSchema as webhooksConfig } from '@pitboss/webhooks/config'
 import { z } from 'zod'
 
-/** What `pitboss-ops` reads. Source: tools/ops/src/ops-run.ts. */
-const opsConfig = z.object({ NATS_URL: z.string(), NATS_NKEY_SEED: z.string() })
+/** What `pitboss-ops` reads. Source: tools/ops/src/ops-run.ts and commands/topology-commands.ts. */
+const opsConfig = z.object({ NATS_URL: z.string(), NATS_NKEY_SEED: z.string(), ...eventsConfig })
 
 /** The environment that each of our containers reads, by the name of its pods. */
 export const configs: Readonly<Record<string, z.ZodObject>> = {

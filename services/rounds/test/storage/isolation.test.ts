@@ -318,7 +318,7 @@ await holdIsolation(t, {
       'createPlayerRounds',
       'decodeMinor',
     ],
-    ...['pendingFacts', 'groupByUnit', 'placeOf', 'withFacts'],
+    ...['pendingFacts', 'latestOfEach', 'groupByUnit', 'placeOf', 'withFacts'],
     ...['createReturnsFold', 'createWaitingFacts', 'lastPosition'],
     ...['emptied', 'encodeStream', 'newStreamDocument'],
   ],

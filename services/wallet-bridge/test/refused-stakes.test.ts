@@ -16,7 +16,8 @@ for (const bridge of [await startBridge(suite.environment()), await startBridge(
 }
 const wallet = await startSandboxWallet(t, 'not yet known')
 const scope = newScope()
-await wallet.setSecret(await configureWallet(suite.bus, scope, wallet.url))
+// A busy machine may need more than a second for 128 requests at once.
+await wallet.setSecret(await configureWallet(suite.bus, scope, wallet.url, { timeout_ms: 15_000 }))
 const client = clientOf(suite.bus, scope)
 const atOnce = 16
 const refusal = { kind: 'refused', code: 'INSUFFICIENT_FUNDS' }

@@ -122,15 +122,17 @@ export async function serveCalls({
     })
   }
   const agrees = () => clockAgrees(clockAheadMs?.() ?? 0)
+  let isJoined = true
   let subscriptions = joins.map((join) => join())
   const watch = startPoll({
     event: 'calls.not-rejoined',
     everyMs: clockLookEveryMs,
     work: async () => {
-      if (agrees() === subscriptions.length > 0 || !bus.connected()) return
+      if (agrees() === isJoined || !bus.connected()) return
+      isJoined = !isJoined
       const left = subscriptions
-      subscriptions = left.length > 0 ? [] : joins.map((join) => join())
-      logger.warn({ clock_ahead_ms: clockAheadMs?.() }, left.length > 0 ? 'calls.left' : 'calls.joined')
+      subscriptions = isJoined ? joins.map((join) => join()) : []
+      logger.warn({ clock_ahead_ms: clockAheadMs?.() }, isJoined ? 'calls.joined' : 'calls.left')
       await Promise.all(left.map((subscription) => drain(subscription)))
     },
     logger,

@@ -454,6 +454,28 @@ await t.test('nothing is begun while the clock is too far from the database', as
   t.ok(begun > 2, 'both get calls again')
 })
 
+await t.test(
+  'a service that answers no call neither leaves nor comes back while its clock is right',
+  async (t) => {
+    const { natsUrl } = await withEngines(t)
+    const { logger, lines } = memoryLogger()
+    const bus = await connectBus({ url: natsUrl, service: 'gateway', logger })
+    t.teardown(() => bus.close())
+    let looks = 0
+    const clockAheadMs = () => {
+      looks += 1
+      return 0
+    }
+    const served = await serveCalls({
+      ...{ bus, service: 'gateway', version: '1', clockAheadMs, logger },
+      handlers: [],
+    })
+    t.teardown(() => served.stop())
+    await waitFor(() => looks > 5, { what: 'some looks at the clock' })
+    t.strictSame(lines, [])
+  },
+)
+
 await t.test('while disconnected everything fails at once', async (t) => {
   const { natsUrl } = await withEngines(t)
   const { logger } = memoryLogger()

@@ -1,6 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { opsRoundsStatus } from '@pitboss/contracts/calls/rounds'
 import * as playerEndpoints from '@pitboss/contracts/endpoints/players'
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
@@ -9,28 +7,10 @@ import { verifyRound } from '@pitboss/fairness/verify-round'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { caughtUp, rewindMovements, publishMovementEvent } from './fixtures/rewind-movements.ts'
-import { codeOf, masterKeys, type Rig, startRig } from './fixtures/rounds-rig.ts'
+import { codeOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
+import { spawnService } from './fixtures/spawn-service.ts'
 
 t.setTimeout(180_000)
-
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-
-/** The service as a process of its own, which dies at `failpoint`. */
-function spawnService(rig: Rig, failpoint: string): ChildProcess {
-  return spawn(process.execPath, [main], {
-    stdio: 'ignore',
-    env: {
-      ...process.env,
-      NODE_ENV: 'test',
-      MONGODB_URL: rig.engines.mongodbUrl,
-      NATS_URL: rig.engines.natsUrl,
-      PITBOSS_DATABASE_PREFIX: rig.engines.databasePrefix,
-      PITBOSS_MASTER_KEYS: masterKeys,
-      PITBOSS_FAILPOINTS: `${failpoint}=kill`,
-      PITBOSS_LOG_LEVEL: 'silent',
-    },
-  })
-}
 
 const list = async (rig: Rig) =>
   (

@@ -1,6 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import type { Account } from '@pitboss/contracts/caller'
 import * as playEndpoints from '@pitboss/contracts/endpoints/play'
 import * as roundsEndpoints from '@pitboss/contracts/endpoints/rounds'
@@ -17,15 +15,14 @@ import {
   cashOut,
   codeOf,
   errorOf,
-  masterKeys,
   type Rig,
   safeTile,
   startRig,
 } from './fixtures/rounds-rig.ts'
+import { spawnService } from './fixtures/spawn-service.ts'
 
 t.setTimeout(180_000)
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const none = { params: {}, query: {}, body: undefined }
 
 /** A clock that stands still until the test moves it on. */
@@ -311,27 +308,10 @@ t.test('the last rounds can be recalled from another session', async (t) => {
   )
 })
 
-/** The service as a process of its own, which is killed after it has stored the intent of a round. */
-function spawnService(rig: Rig): ChildProcess {
-  return spawn(process.execPath, [main], {
-    stdio: 'ignore',
-    env: {
-      ...process.env,
-      NODE_ENV: 'test',
-      MONGODB_URL: rig.engines.mongodbUrl,
-      NATS_URL: rig.engines.natsUrl,
-      PITBOSS_DATABASE_PREFIX: rig.engines.databasePrefix,
-      PITBOSS_MASTER_KEYS: masterKeys,
-      PITBOSS_FAILPOINTS: 'rounds.intent-stored=kill',
-      PITBOSS_LOG_LEVEL: 'silent',
-    },
-  })
-}
-
 t.test('a start outlives the process that accepted it', async (t) => {
   const clock = createStandingClock()
   const rig = await startRig(t, { running: false, clock })
-  const child = spawnService(rig)
+  const child = spawnService(rig, 'rounds.intent-stored')
   try {
     const exited = once(child, 'exit')
     const opening = () => rig.openSession({ jurisdiction: 'UK' })

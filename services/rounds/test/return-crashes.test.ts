@@ -1,38 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { opsLiftReturnAlarm, opsListReturnAlarms } from '@pitboss/contracts/calls/rounds'
 import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { pino } from 'pino'
 import t from 'tap'
 import type { StreamDocument } from '../src/storage/return-document.ts'
-import { codeOf, masterKeys, type Rig, startRig } from './fixtures/rounds-rig.ts'
+import { codeOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
+import { spawnService } from './fixtures/spawn-service.ts'
 
 t.setTimeout(240_000)
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const even = { bet: { target: '49.50', direction: 'under' } }
 const order = { by: 'ann', reason: 'found and mended', dryRun: false }
 const shape = 'chance 99/200'
 const answered = { timeoutMs: 30_000, everyMs: 100 }
-
-/** The service as a process of its own, which kills itself at `failpoint`. */
-function spawnService(rig: Rig, failpoint: string): ChildProcess {
-  return spawn(process.execPath, [main], {
-    stdio: 'ignore',
-    env: {
-      ...process.env,
-      NODE_ENV: 'test',
-      MONGODB_URL: rig.engines.mongodbUrl,
-      NATS_URL: rig.engines.natsUrl,
-      PITBOSS_DATABASE_PREFIX: rig.engines.databasePrefix,
-      PITBOSS_MASTER_KEYS: masterKeys,
-      PITBOSS_FAILPOINTS: `${failpoint}=kill`,
-      PITBOSS_LOG_LEVEL: 'silent',
-    },
-  })
-}
 
 const streamsOf = (rig: Rig) => rig.storage.db.collection<StreamDocument>('return_streams')
 const commonStream = (rig: Rig) => streamsOf(rig).findOne({ share: 'installation', shape })

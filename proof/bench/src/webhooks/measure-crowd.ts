@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Cleanup } from '../harness/cleanup.ts'
-import { createLatencyRecorder, type Latency } from '../harness/latency.ts'
+import type { Latency } from '../harness/latency.ts'
 import type { Measured } from '../harness/measured.ts'
 import { sendOpenLoop } from '../harness/send-open-loop.ts'
 import { latencyCells, renderTable } from '../harness/table.ts'
@@ -8,6 +8,7 @@ import { until } from '../harness/until.ts'
 import { addEndpoint, firstEndpoint } from './add-endpoint.ts'
 import { createPublisher, type Publisher } from './publish-events.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
+import { timeArrivals } from './time-arrivals.ts'
 import { createWorld } from './start-service.ts'
 
 const hanging = 20
@@ -61,21 +62,10 @@ p95 beside them to p95 alone: ${ratio.toFixed(2)} (goal: at most 2)`,
 
 /** From the stream's acknowledgement to the arrival at the healthy endpoint. */
 async function runStretch(publisher: Publisher, receiver: Receiver, seconds: number): Promise<Latency> {
-  const sentAt = new Map<string, number>()
-  const early = new Map<string, number>()
-  const latency = createLatencyRecorder()
-  receiver.onArrival((id, path, atMs) => {
-    if (path !== healthyPath) return
-    const from = sentAt.get(id)
-    if (from === undefined) early.set(id, atMs)
-    else latency.record(atMs - from)
-  })
+  const { latency, sent } = timeArrivals(receiver, (path) => path === healthyPath)
   const total = Math.round(perSecond * seconds)
   await sendOpenLoop(total, perSecond, async () => {
-    const { id, atMs } = await publisher.publish()
-    sentAt.set(id, atMs)
-    const arrived = early.get(id)
-    if (arrived !== undefined) latency.record(Math.max(0, arrived - atMs))
+    sent(await publisher.publish())
   })
   await until('every event at the healthy endpoint', () => latency.count() >= total)
   return latency.read()

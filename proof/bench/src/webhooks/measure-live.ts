@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import type { Cleanup } from '../harness/cleanup.ts'
 import { expectStatus, type HttpClient } from '../harness/http-client.ts'
-import { createLatencyRecorder, type Latency } from '../harness/latency.ts'
+import type { Latency } from '../harness/latency.ts'
 import { signIn } from '../harness/operator.ts'
 import { createProductWorld } from '../harness/product-world.ts'
 import { latencyCells, renderTable } from '../harness/table.ts'
 import type { Measured } from '../harness/measured.ts'
 import { createPublisher, type Publisher } from './publish-events.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
+import { timeArrivals } from './time-arrivals.ts'
 import { sendOpenLoop } from '../harness/send-open-loop.ts'
 import { until } from '../harness/until.ts'
 
@@ -67,21 +68,10 @@ export async function measureLive(
 
 /** An open loop: events come at their times, whether or not the ones before have arrived. */
 async function runSteady(publisher: Publisher, receiver: Receiver, seconds: number): Promise<Steady> {
-  const sentAt = new Map<string, number>()
-  const early = new Map<string, number>()
-  const latency = createLatencyRecorder()
-  receiver.onArrival((id, _path, atMs) => {
-    const from = sentAt.get(id)
-    if (from === undefined) early.set(id, atMs)
-    else latency.record(atMs - from)
-  })
+  const { latency, sent } = timeArrivals(receiver)
   const total = eventsPerSecond * seconds
   const rate = await sendOpenLoop(total, eventsPerSecond, async () => {
-    const { id, atMs } = await publisher.publish()
-    sentAt.set(id, atMs)
-    // It may arrive before the acknowledgement does here.
-    const arrived = early.get(id)
-    if (arrived !== undefined) latency.record(Math.max(0, arrived - atMs))
+    sent(await publisher.publish())
   })
   await until('every event to arrive', () => latency.count() >= total)
   return { rate, sent: total, latencyMs: latency.read() }

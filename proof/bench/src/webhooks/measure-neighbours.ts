@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Cleanup } from '../harness/cleanup.ts'
-import { createLatencyRecorder, type Latency } from '../harness/latency.ts'
+import type { Latency } from '../harness/latency.ts'
 import { latencyCells, renderTable } from '../harness/table.ts'
 import { addEndpoint, firstEndpoint } from './add-endpoint.ts'
 import type { Measured } from '../harness/measured.ts'
 import { createPublisher, type Publisher } from './publish-events.ts'
 import { type Behaviour, type Receiver, startReceiver } from './receiver.ts'
+import { timeArrivals } from './time-arrivals.ts'
 import { sendOpenLoop } from '../harness/send-open-loop.ts'
 import { createWorld } from './start-service.ts'
 import { until } from '../harness/until.ts'
@@ -113,24 +114,13 @@ async function runStretch(
   perSecond: number,
   seconds: number,
 ): Promise<Stretch> {
-  const sentAt = new Map<string, number>()
-  const early = new Map<string, number>()
-  const latency = createLatencyRecorder()
-  receiver.onArrival((id, path, atMs) => {
-    if (!isHealthy(Number(path.slice(1)))) return
-    const from = sentAt.get(id)
-    if (from === undefined) early.set(id, atMs)
-    else latency.record(atMs - from)
-  })
+  const { latency, sent } = timeArrivals(receiver, (path) => isHealthy(Number(path.slice(1))))
   const total = Math.round(perSecond * seconds)
   let healthy = 0
   const rate = await sendOpenLoop(total, perSecond, async (number) => {
     const endpoint = number % operators.length
     if (isHealthy(endpoint)) healthy += 1
-    const { id, atMs } = await publisher.publish(operators[endpoint])
-    sentAt.set(id, atMs)
-    const arrived = early.get(id)
-    if (arrived !== undefined) latency.record(Math.max(0, arrived - atMs))
+    sent(await publisher.publish(operators[endpoint]))
   })
   await until('every event of a healthy receiver', () => latency.count() >= healthy)
   return { rate, healthy, latencyMs: latency.read() }

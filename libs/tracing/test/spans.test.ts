@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { startCollector } from '@pitboss/testing/otlp-collector'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
@@ -55,7 +55,7 @@ t.test('while tracing is on', async (t) => {
     await inSpan('server', { kind: 'server', parent: sampled, requestId: 'req_1' }, async (span) => {
       t.match(span.traceparent, /^00-0123456789abcdef0123456789abcdef-[0-9a-f]{16}-01$/)
       t.match(logFields(), { trace_id: client.slice(3, 35), request_id: 'req_1' })
-      await delay(1)
+      await nextTurn()
       await inSpan('inner', { kind: 'internal', orParent: client }, async () => {
         t.match(logFields(), { request_id: 'req_1' })
         t.equal(recordedTraceparent(), liveTraceparent())
@@ -92,12 +92,14 @@ t.test('while tracing is on', async (t) => {
 
   await t.test('work that outlives its span hangs itself on nothing', async (t) => {
     const span = openSpan('short', { kind: 'server', parent: sampled })
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
     const later = span.run(async () => {
-      await delay(5)
+      await ended
       t.equal(liveTraceparent(), undefined)
       t.strictSame(logFields(), {})
     })
     span.end()
+    end()
     await later
   })
 

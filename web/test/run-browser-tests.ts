@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * `npm run test:browser`: the pages in a real Chromium against the whole product, file by file, or the files
- * that are named; pictures go to `artifacts/`. Of these `npm test` runs the story alone, and only where there is a browser.
+ * that are named; pictures go to `artifacts/`. Of these `npm test` runs the story alone, and only where there
+ * is a browser.
  */
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const all = globSync(['web/test/**/*.browser.ts', 'web/test/*-story.test.ts'], { cwd: root }).sort()

@@ -97,7 +97,9 @@ export const topology = {
   consumers: [webhooksFanout, roundsMovements],
 } as const
 
-/** The streams with these bounds of the stream of events; the declared one has 30 days and no bound in bytes. */
+/**
+ * The streams with these bounds of the stream of events; the declared one has 30 days and no bound in bytes.
+ */
 export function boundedStreams({ maxBytes, days }: EventsBounds): readonly StreamDeclaration[] {
   return topology.streams.map((stream) =>
     stream === eventsStream ? { ...stream, max_bytes: maxBytes, max_age: nanos(days * dayMs) } : stream,

@@ -23,8 +23,8 @@ export function checkWithinLimits(tables: Tables, { playerId, limits }: LimitedP
 }
 
 /**
- * At the end: what counts towards a limit is what the wallet has taken, a stake that was sent once the time was
- * used up was never accepted, and nothing but a stake was refused for a limit.
+ * At the end: what counts towards a limit is what the wallet has taken, a stake that was sent once the time
+ * was used up was never accepted, and nothing but a stake was refused for a limit.
  * @throws BrokenInvariant
  */
 export function checkLimitsAtEnd(

@@ -8,7 +8,10 @@ type Written = {
   readonly alarmedAt: number | null
 }
 
-/** Whether both ways of watching one installation came to the same alarms, counts and scores, to the last digit. */
+/**
+ * Whether both ways of watching one installation came to the same alarms, counts and scores, to the last
+ * digit.
+ */
 export function isSameInstallation(watched: Watched, counted: Counted): boolean {
   const { chances, accounts } = installation
   const streams: readonly (readonly [string, Written])[] = JSON.parse(watched.streams)

@@ -67,8 +67,8 @@ export function createOperatorMovements({
 
   /**
    * Checks a stake, in a new round or in an open one.
-   * @throws ServiceError SERVICE_UNAVAILABLE while new play yields, CURRENCY_MISMATCH, VALIDATION_ERROR at `amount`, the refusals of `assertMayPlay` and
-   * `offered`, BET_LIMIT_EXCEEDED, in this order
+   * @throws ServiceError SERVICE_UNAVAILABLE while new play yields, CURRENCY_MISMATCH, VALIDATION_ERROR at
+   * `amount`, the refusals of `assertMayPlay` and `offered`, BET_LIMIT_EXCEEDED, in this order
    */
   async function checkStake(
     caller: Caller,

@@ -9,7 +9,9 @@ type Heard = {
 
 /** How late deliveries are, as the replicas of webhooks tell it. */
 export type HeardLateness = {
-  /** By how many milliseconds an account's new events would reach its receivers late; 0 when nobody says so. */
+  /**
+   * By how many milliseconds an account's new events would reach its receivers late; 0 when nobody says so.
+   */
   of(account: string): number
   stop(): void
 }

@@ -1,7 +1,7 @@
 /**
  * From this lateness on new play yields, and from `none` on there is none. What is under way then makes
- * deliveries later still, by less than half a second as measured (docs/benchmarks.md): so they stay within two.
- * Source: ours.
+ * deliveries later still, by less than half a second as measured (docs/benchmarks.md): so they stay within
+ * two. Source: ours.
  */
 const late = { some: 1000, none: 1500 } as const
 

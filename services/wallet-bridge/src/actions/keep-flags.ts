@@ -91,7 +91,10 @@ export function createKeepFlags({
     },
     /** When flags are raised; the usual rules until the account has its own. */
     rules: async (scope: Scope): Promise<FlagRules> => flagRulesOf(await wallets.find(scope)),
-    /** @throws ServiceError WALLET_NOT_CONFIGURED; VALIDATION_ERROR for an amount that its currency cannot have */
+    /**
+     * @throws ServiceError WALLET_NOT_CONFIGURED; VALIDATION_ERROR for an amount that its currency cannot
+     * have
+     */
     async putRules(scope: Scope, given: FlagRules, by: ActedBy): Promise<FlagRules> {
       const rules = { ...given, big_win: given.big_win.map(normalised) }
       const object = { type: 'flag-rules', id: toAccountMode(scope.environment) }

@@ -15,8 +15,9 @@ const looksPerRun = 100
 const roundMovementsMax = 500
 
 /**
- * Looks at the movements whose writes asked for it, and raises the flags that follow. The id of a flag follows
- * from its fact, and a look ends after its flags are stored: whichever process dies when, each fact gets one.
+ * Looks at the movements whose writes asked for it, and raises the flags that follow. The id of a flag
+ * follows from its fact, and a look ends after its flags are stored: whichever process dies when, each fact
+ * gets one.
  * @returns whether more may wait
  */
 export function createRaiseFlags({

@@ -84,7 +84,10 @@ export function createFlagStore(db: Db) {
         { $set: { transactionIds, updatedAt: now }, $inc: { version: 1 } },
       )
     },
-    /** Counts a movement once among those of its subject. @returns all of them, up to `flagMax.transactions` */
+    /**
+     * Counts a movement once among those of its subject.
+     * @returns all of them, up to `flagMax.transactions`
+     */
     async count(
       scope: Scope,
       subject: string,

@@ -12,7 +12,9 @@ export function createFanoutLateness() {
   /** When the event in the middle of the newest batch was made, as long as it or more is to be recorded. */
   let at: Date | null = null
   return {
-    /** @param createdAt of each event, in the order of the stream; some may be old ones that were sent again */
+    /**
+     * @param createdAt of each event, in the order of the stream; some may be old ones that were sent again
+     */
     began(createdAt: readonly Date[]): void {
       at = createdAt[createdAt.length >> 1] ?? at
     },

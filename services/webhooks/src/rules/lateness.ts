@@ -11,7 +11,9 @@ type Look = {
 
 /** Weight of the newest look in the mean share. Source: ours. */
 const weight = 0.3
-/** From this share on the receiver is what holds its deliveries up: no faster worker would help. Source: ours. */
+/**
+ * From this share on the receiver is what holds its deliveries up: no faster worker would help. Source: ours.
+ */
 const busyMax = 0.9
 
 /**

@@ -77,7 +77,7 @@ const registering: Readonly<Record<string, (registry: Registry) => void>> = {
     registerCallMetrics(registry)
     createConsumerMetrics({ registry, bus, consumer: webhooksFanout })
     createWebhookMetrics(registry, createSlots({ totalMax: 1 }))
-    createLatenessNote(registry)
+    createLatenessNote(registry, async () => ({ breakersOpen: 0, behindBreakerMs: 0, untakenMs: 0 }))
   },
 }
 

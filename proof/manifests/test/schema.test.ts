@@ -8,6 +8,7 @@ const rendered = new Map<string, readonly Manifest[]>()
 for (const overlay of overlays) rendered.set(overlay, await renderOverlay(overlay))
 rendered.set('policies', await renderFolder('policies'))
 rendered.set('with Ingress', await renderFolder('../../proof/manifests/test/fixtures/with-ingress'))
+rendered.set('with due lag', await renderFolder('../../proof/manifests/test/fixtures/with-due-lag'))
 const production = rendered.get('production') ?? []
 const container = 'spec.template.spec.containers.0'
 

@@ -165,6 +165,7 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
     endpoints: {
       owner: webhooks('endpoint-store.ts list'),
       due: webhooks('endpoint-store.ts due'),
+      breaker_open: webhooks('endpoint-store.ts openBreakers'),
       audit_outbox: audits,
     },
     deliveries: {

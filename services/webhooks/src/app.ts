@@ -32,6 +32,7 @@ import { createSecretCipher } from './actions/create-endpoint.ts'
 import { createOpenEndpointView } from './actions/endpoint-view.ts'
 import { createLeaseEndpoints } from './actions/lease-endpoints.ts'
 import { createMakeAttempt } from './actions/make-attempt.ts'
+import { createReadDueLag } from './actions/read-due-lag.ts'
 import { createReadAttempts } from './actions/read-attempt-series.ts'
 import { createRecordEvents, type RecordEvents } from './actions/record-events.ts'
 import { createRecordSuccesses, createRecoverOrphans, createSettleAttempt } from './actions/settle-attempt.ts'
@@ -190,7 +191,7 @@ export async function startWebhooks({
     ...{ bus, by: workerId, clock, logger },
     endpoints: dispatcher.lateness,
     recordingMs: recording.lateMs,
-    onMeasured: createLatenessNote(host.registry),
+    onMeasured: createLatenessNote(host.registry, createReadDueLag(deps)),
   })
   const handlers = [
     ...eventHandlers(callDeps),

@@ -1,4 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { UnseenLag } from './actions/read-due-lag.ts'
+import { type DueLags, noDueLags, standings } from './rules/due-lag.ts'
 import type { RunnerDeps } from './workers/endpoint-runner.ts'
 import type { Slots } from './workers/slots.ts'
 
@@ -40,12 +42,41 @@ export function createMetrics(registry: Registry, slots: Slots): RunnerDeps['onA
   }
 }
 
-/** Creates the gauge of how late events and deliveries are through this installation. */
-export function createLatenessNote(registry: Registry): (worstMs: number) => void {
-  const gauge = new Gauge({
+/**
+ * Creates the gauges of how late events and deliveries are through this installation, and of what is due.
+ * @param readDueLag reads what no worker sees, when Prometheus asks
+ * @returns takes what the workers of this process see
+ */
+export function createLatenessNote(
+  registry: Registry,
+  readDueLag: () => Promise<UnseenLag>,
+): (worstMs: number, dueLags: DueLags) => void {
+  let seen = noDueLags
+  const late = new Gauge({
     name: 'pitboss_webhook_late_seconds',
     help: 'How much later than their receivers would have it new events reach them; new play yields from one second on',
     registers: [registry],
   })
-  return (worstMs) => gauge.set(worstMs / 1000)
+  const breakersOpen = new Gauge({
+    name: 'pitboss_webhook_breakers_open',
+    help: 'Endpoints that get probes alone because ten attempts in a row failed',
+    registers: [registry],
+  })
+  new Gauge({
+    name: 'pitboss_webhook_due_lag_seconds',
+    help: 'For how long the delivery that is longest due has been due, by how its endpoint stands; replays left out',
+    labelNames: ['endpoints'] as const,
+    registers: [registry],
+    async collect() {
+      const unseen = await readDueLag()
+      breakersOpen.set(unseen.breakersOpen)
+      const unhealthy = Math.max(seen.unhealthy, unseen.behindBreakerMs)
+      const lags: DueLags = { ...seen, unhealthy, untaken: unseen.untakenMs }
+      for (const standing of standings) this.set({ endpoints: standing }, lags[standing] / 1000)
+    },
+  })
+  return (worstMs, dueLags) => {
+    late.set(worstMs / 1000)
+    seen = dueLags
+  }
 }

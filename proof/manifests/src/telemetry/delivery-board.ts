@@ -34,6 +34,23 @@ export const deliveryBoard: Board = {
           limit: 1,
         },
         {
+          title: 'For how long the longest due delivery has been due, by how its endpoint stands',
+          says: 'Healthy and untaken are matters of webhooks; full and unhealthy are matters of receivers.',
+          unit: 's',
+          queries: [
+            {
+              expr: `max by (endpoints) (pitboss_webhook_due_lag_seconds{${here}})`,
+              legend: '{{endpoints}}',
+            },
+          ],
+        },
+        {
+          title: 'Endpoints with an open breaker',
+          says: 'They get probes alone. Many at once are a matter of the way out, not of receivers.',
+          unit: 'short',
+          queries: [{ expr: `max(pitboss_webhook_breakers_open{${here}})`, legend: 'open' }],
+        },
+        {
           title: 'Share of deliveries that wait for more than 30 seconds',
           says: 'One in a hundred is what 30 days allow.',
           unit: 'percentunit',

@@ -19,6 +19,8 @@ export const labelMeanings: Readonly<Record<string, string>> = {
   call: 'the subject of a call between services, such as `rounds.v1.player.play`',
   collection: 'the collection whose documents hold the events',
   consumer: 'a durable consumer: `webhooks-fanout`, `rounds-movements`',
+  endpoints:
+    'how the endpoints stand: `healthy`; `full`, the receiver has as many attempts as it takes; `unhealthy`, it failed lately or its breaker is open; `untaken`, no worker runs it yet',
   limit:
     'a rate limit by its name in `limiterRules` (`operator`, `account`, `launcher`, `mintKey` …), `places` of an account or address, or `load`: requests that are shed',
   round_status: 'a status of the contract: `PENDING`, `OPEN`, `SETTLING`, `SETTLED`, `VOIDED`, `FAILED`',

@@ -1,20 +1,34 @@
-import { createLateness } from '../rules/lateness.ts'
+import { lagOf, type Standing } from '../rules/due-lag.ts'
+import { createFullness, createLateness } from '../rules/lateness.ts'
 import type { EndpointView } from './endpoint-view.ts'
 
 /**
- * Follows by how many milliseconds an endpoint's new deliveries are later than they have to be, as its
- * worker sees them; asked at even intervals.
+ * `lateMs`: by how many milliseconds the endpoint's new deliveries are later than they have to be; `dueMs`: for how
+ * many the new or repeated delivery that is longest due has been due, whoever is to blame.
+ */
+export type EndpointLateness = {
+  readonly lateMs: number
+  readonly standing: Standing
+  readonly dueMs: number
+}
+
+/**
+ * Follows how late an endpoint's deliveries are, as its worker sees them; asked at even intervals.
  * @returns what takes the number of attempts that are at the receiver
  */
 export function createEndpointLateness(
-  view: Pick<EndpointView, 'isFullyHealthy' | 'isPaused' | 'firstNew' | 'pace'>,
-): (asking: number, now: Date) => number {
+  view: Pick<EndpointView, 'isFullyHealthy' | 'isPaused' | 'firstNew' | 'firstDueAt' | 'pace'>,
+): (asking: number, now: Date) => EndpointLateness {
   const latenessOf = createLateness()
-  return (asking, now) =>
-    latenessOf({
-      healthy: view.isFullyHealthy() && !view.isPaused(),
-      first: view.firstNew(),
-      busyShare: asking / view.pace(),
-      now,
-    })
+  const isFull = createFullness()
+  return function endpointLateness(asking, now) {
+    const healthy = view.isFullyHealthy() && !view.isPaused()
+    const busyShare = asking / view.pace()
+    const full = isFull(busyShare)
+    return {
+      lateMs: latenessOf({ healthy, first: view.firstNew(), busyShare, now }),
+      standing: healthy ? (full ? 'full' : 'healthy') : 'unhealthy',
+      dueMs: lagOf(view.firstDueAt(), now),
+    }
+  }
 }

@@ -1,5 +1,5 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { lanes } from '../rules/choose-due.ts'
+import { earliest, lanes } from '../rules/choose-due.ts'
 import { backlogOwedFor, inFlightMaxOf, isFullyHealthy } from '../rules/endpoint-health.ts'
 import type { FreshDelivery } from '../clients/notify-workers.ts'
 import { type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
@@ -49,6 +49,8 @@ export type EndpointView = {
   waiting(): Upcoming['lanes']
   /** The first of the new deliveries that wait, in due order; null for none. */
   firstNew(): Pick<DueDelivery, 'dueAt' | 'createdAt'> | null
+  /** When the first of the new and repeated deliveries that wait is due; null for none. */
+  firstDueAt(): Date | null
   /** All work up to this count is known for certain. */
   countRead(): number
   /** Reads what may have changed. @returns false when the lease is lost */
@@ -244,6 +246,15 @@ export function createOpenEndpointView({
         const createdAt = new Date(next.createdAtMs)
         return { dueAt: createdAt, createdAt }
       },
+
+      firstDueAt() {
+        const [next] = offered
+        const offeredAt = next === undefined ? [] : [new Date(next.createdAtMs)]
+        const { fresh, retry } = upcoming.lanes
+        const firsts = [...fresh.slice(0, 1), ...retry.slice(0, 1)]
+        return earliest([...offeredAt, ...firsts.map(({ dueAt }) => dueAt)])
+      },
+
       countRead: () => countRead,
 
       async refresh() {

@@ -103,7 +103,8 @@ export function chooseDue<Item extends Candidate>({
   return { chosen: plan.chosen, probe: false, nextAt, turns: plan.turns }
 }
 
-function earliest(instants: readonly Date[]): Date | null {
+/** The first of these; null for none. */
+export function earliest(instants: readonly Date[]): Date | null {
   return instants.reduce<Date | null>((first, at) => (first === null || at < first ? at : first), null)
 }
 

@@ -24,14 +24,23 @@ const busyMax = 0.9
  */
 export function createLateness(): (look: Look) => number {
   const extra = createExtraLateness()
-  let busy = 0
+  const isFull = createFullness()
   return function latenessOf({ healthy, first, busyShare, now }) {
-    busy += weight * (busyShare - busy)
+    const full = isFull(busyShare)
     const lateMs = first === null ? 0 : now.getTime() - first.dueAt.getTime()
     if (lateMs <= 0) return extra.of(0)
     const wasMoved = first !== null && first.dueAt.getTime() !== first.createdAt.getTime()
-    if (!healthy || wasMoved || busy > busyMax) extra.forgive()
+    if (!healthy || wasMoved || full) extra.forgive()
     return extra.of(lateMs)
+  }
+}
+
+/** Judges, look by look, whether the receiver has nearly all attempts that it may have, so that only it is slow. */
+export function createFullness(): (busyShare: number) => boolean {
+  let busy = 0
+  return function isFull(busyShare) {
+    busy += weight * (busyShare - busy)
+    return busy > busyMax
   }
 }
 

@@ -216,6 +216,34 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
       await endpoints.updateOne({ _id: id, leaseToken: token }, { $set: { leaseOwner: null } })
     },
 
+    /** When the endpoint had to be looked at that waits longest and that no live worker holds; null for none. */
+    async longestUntaken(now: Date, aliveOwners: readonly string[]): Promise<Date | null> {
+      const found = await endpoints.findOne(
+        { dueAt: { $lte: now }, leaseOwner: { $nin: [...aliveOwners] } },
+        { projection: { dueAt: 1 }, sort: { dueAt: 1 }, hint: 'due' },
+      )
+      return found?.dueAt ?? null
+    },
+
+    /** How many endpoints have an open breaker, and those that have failed longest. */
+    async openBreakers(limit: number): Promise<{ count: number; longest: readonly string[] }> {
+      const open = {
+        'health.breaker.probeAt': { $gt: new Date(0) },
+        'health.status': 'ACTIVE',
+        deletedAt: null,
+      } as const
+      const hint = 'breaker_open'
+      const [count, longest] = await Promise.all([
+        endpoints.countDocuments(open, { hint }),
+        endpoints
+          .find(open, { projection: { _id: 1 }, hint })
+          .sort({ 'health.streak.since': 1 })
+          .limit(limit)
+          .toArray(),
+      ])
+      return { count, longest: longest.map(({ _id }) => _id) }
+    },
+
     async countPaused(): Promise<number> {
       return endpoints.countDocuments({ 'health.status': 'PAUSED', deletedAt: null })
     },

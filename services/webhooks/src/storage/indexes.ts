@@ -33,6 +33,11 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   endpoints: [
     { name: 'owner', key: { operatorId: 1, environment: 1, _id: 1 } },
     { name: 'due', key: { dueAt: 1 } },
+    {
+      name: 'breaker_open',
+      key: { 'health.breaker.probeAt': 1 },
+      partialFilterExpression: { 'health.breaker.probeAt': { $gt: new Date(0) } },
+    },
     auditOutboxIndex,
   ],
   deliveries: [

@@ -36,7 +36,7 @@ export type Dispatcher = {
   /** Takes no more endpoints, lets attempts in flight end, gives all leases back. */
   stop(): Promise<void>
   running(): number
-  /** How late the new deliveries of the endpoints are that this worker runs. */
+  /** How late the deliveries of the endpoints are that this worker runs. */
   lateness(now: Date): LateEndpoint[]
   /** Room at the endpoints that this worker runs. */
   readonly reserve: Reserve

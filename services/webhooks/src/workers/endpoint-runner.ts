@@ -59,7 +59,7 @@ export type EndpointRunner = {
    * @returns null when the lease is not this runner's, or about to end
    */
   reserve(fresh: readonly NewDelivery[], target: EndpointTarget, now: Date): Reservation | null
-  /** By how many milliseconds its new deliveries are later than they have to be; asked at even intervals. */
+  /** How late its deliveries are; asked at even intervals. */
   lateness(now: Date): LateEndpoint
   /** Nothing is in flight and nothing is due. */
   idle(): boolean
@@ -301,7 +301,7 @@ export function runEndpoint(
       view.offer(fresh)
       signal.ring()
     },
-    lateness: (now) => ({ account: operatorId, lateMs: latenessOf(asking, now) }),
+    lateness: (now) => ({ account: operatorId, ...latenessOf(asking, now) }),
     idle: () => idle,
     notifyIfBehind(workCount) {
       if (!idle || !view.isBehind(workCount)) return

@@ -8,12 +8,14 @@ import type { Bus } from '@pitboss/bus/connect-bus'
 import type { Clock } from '@pitboss/runtime/clock'
 import { startPoll } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
+import type { EndpointLateness } from '../actions/endpoint-lateness.ts'
+import { type DueLags, worstLags } from '../rules/due-lag.ts'
 
 /** Less than this needs no word: play yields from one second on. */
 const toldFromMs = 500
 
-/** An endpoint of an account, and by how much its new deliveries are late through this installation. */
-export type LateEndpoint = { readonly account: string; readonly lateMs: number }
+/** An endpoint of an account, and how late its deliveries are. */
+export type LateEndpoint = EndpointLateness & { readonly account: string }
 
 /**
  * Tells rounds how late events and deliveries are, five times a second while they are and once when they are
@@ -32,23 +34,25 @@ export function startLatenessTeller({
   by: string
   endpoints: (now: Date) => Iterable<LateEndpoint>
   recordingMs: (now: Date) => number
-  onMeasured: (worstMs: number) => void
+  onMeasured: (worstMs: number, dueLags: DueLags) => void
   clock: Clock
   logger: Logger
 }): { stop(): Promise<void> } {
   const encoder = new TextEncoder()
   let wasTold = false
 
-  function measure(): Lateness {
+  function measure(): { lateness: Lateness; dueLags: DueLags } {
     const now = clock.now()
+    const late = [...endpoints(now)]
     const worst = new Map<string, number>()
-    for (const { account, lateMs } of endpoints(now)) {
+    for (const { account, lateMs } of late) {
       if (lateMs >= toldFromMs) worst.set(account, Math.max(lateMs, worst.get(account) ?? 0))
     }
     const accounts = [...worst]
       .map(([account, late_ms]) => ({ account, late_ms }))
       .toSorted((a, b) => b.late_ms - a.late_ms)
-    return { by, recording_ms: recordingMs(now), accounts: accounts.slice(0, lateAccountsMax) }
+    const lateness = { by, recording_ms: recordingMs(now), accounts: accounts.slice(0, lateAccountsMax) }
+    return { lateness, dueLags: worstLags(late) }
   }
 
   return startPoll({
@@ -56,9 +60,9 @@ export function startLatenessTeller({
     level: 'warn',
     everyMs: tellLatenessEveryMs,
     async work() {
-      const lateness = measure()
+      const { lateness, dueLags } = measure()
       const { recording_ms: recording, accounts } = lateness
-      onMeasured(recording + (accounts[0]?.late_ms ?? 0))
+      onMeasured(recording + (accounts[0]?.late_ms ?? 0), dueLags)
       const isLate = recording >= toldFromMs || accounts.length > 0
       if (isLate || wasTold) bus.publish(latenessSubject, encoder.encode(JSON.stringify(lateness)))
       wasTold = isLate

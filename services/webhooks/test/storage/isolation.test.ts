@@ -167,6 +167,8 @@ const stores = {
     release: by('lease-endpoints', leased),
     abandon: by('lease-endpoints', leased),
     countPaused: by('read-status', operations),
+    longestUntaken: by('read-due-lag', 'a time alone, over every account'),
+    openBreakers: by('read-due-lag', 'a number and ids for a metric without them, over every account'),
     beat: by('lease-endpoints', "the service's own workers, which belong to no account"),
     aliveWorkers: by('lease-endpoints', "the service's own workers, which belong to no account"),
     retire: by('lease-endpoints', "the service's own workers, which belong to no account"),

@@ -1,7 +1,11 @@
 import { bookPage } from '../dashboard/src/fairness/recompute.ts'
 import { send } from '@pitboss/testing/operator-client'
 import type { Page } from 'playwright-core'
+import { stopRecordType } from '@pitboss/contracts/token-claims'
+import { openRecord } from '@pitboss/testing/open-record'
+import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { waitFor } from '@pitboss/testing/wait-for'
 import { findBarriers } from './fixtures/find-barriers.ts'
 import { startCasino } from './fixtures/start-casino.ts'
 
@@ -82,6 +86,27 @@ await t.test('a player is stopped and let play again', async (t) => {
   await stops.getByText('asked for it on the phone').waitFor()
   t.strictSame(await findBarriers(page), [])
   await casino.picture(page, 'dashboard-player-stopped')
+  // It is signed ten seconds after the stop; the page does not ask again by itself.
+  const save = stops.getByRole('button', { name: /^Save the signed record of stp_/ })
+  await waitFor(
+    async () => {
+      await page.reload()
+      await stops.waitFor()
+      return (await save.count()) === 1
+    },
+    { what: 'the signed record', timeoutMs: 60_000, everyMs: 1000 },
+  )
+  t.strictSame(await findBarriers(page), [])
+  await casino.picture(page, 'dashboard-stops')
+  const saving = page.waitForEvent('download')
+  await save.click()
+  const file = await saving
+  t.match(file.suggestedFilename(), /^stp_[0-9a-z]{26}\.jws$/)
+  const keySet = (await send('GET', `${casino.baseUrl}/v1/public/record-keys.json`)).body
+  const jws = readFileSync(await file.path(), 'utf8')
+  t.match(openRecord(jws, stopRecordType, keySet), {
+    ...{ player_id: stopped, reason: 'asked for it on the phone', last_bet: null, lifted_at: null },
+  })
   await t.rejects(casino.seat('dice', stopped), /PLAYER_BLOCKED|403/)
 
   await page.getByRole('button', { name: 'Lift stop' }).click()

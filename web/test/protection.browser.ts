@@ -1,3 +1,6 @@
+import { stopSchema } from '@pitboss/contracts/objects/player-stop'
+import { stopRecordType } from '@pitboss/contracts/token-claims'
+import { openRecord } from '@pitboss/testing/open-record'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { findBarriers } from './fixtures/find-barriers.ts'
@@ -167,6 +170,19 @@ t.test('a stop holds while auth and rounds are killed', async (t) => {
       { what: 'the open round to end', timeoutMs: 60_000 },
     )
     t.equal(ended.end_reason, 'abandoned')
+    const record = await waitFor(
+      async () => {
+        const { body } = await casino.operator.call('GET', `${path}s`)
+        const { record: signed, rounds_ended_at, stop_id } = stopSchema.parse([body.data].flat()[0])
+        return signed === null ? null : { signed, rounds_ended_at, stop_id }
+      },
+      { what: 'the signed record', timeoutMs: 60_000 },
+    )
+    const keySet = (await casino.operator.call('GET', '/public/record-keys.json')).body
+    t.match(openRecord(record.signed, stopRecordType, keySet), {
+      ...{ stop_id: record.stop_id, player_id, rounds_ended_at: record.rounds_ended_at },
+      last_bet: { round_id: opened.body.round_id, game: 'mines', stake: '1.00' },
+    })
   }
 })
 

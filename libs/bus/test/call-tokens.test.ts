@@ -239,6 +239,7 @@ t.test('only these calls of the gateway carry no token', async (t) => {
       'auth.v1.dashboard.logout': 'the cookie proves who asks',
       'auth.v1.invitation.accept': 'the invitation proves who asks',
       'auth.v1.keys.public': 'public; tokens are verified by its answer',
+      'auth.v1.keys.records': 'public; records are verified by its answer',
       'auth.v1.request-log.append': 'rows of many senders',
       'wallet.v1.callback.receive': "the wallet's signature proves who asks",
     },

@@ -75,6 +75,7 @@ async function judged({ nc, refused }: Thief): Promise<void> {
 /** Calls of each kind, and who may ask them besides ops. */
 const askers: Readonly<Record<string, readonly NatsUser[]>> = {
   'auth.v1.keys.public': ['gateway', 'rounds', 'wallet-bridge', 'webhooks'],
+  'auth.v1.stop-record.sign': ['rounds'],
   'auth.v1.principal.resolve': ['gateway'],
   'auth.v1.launch-token.mint': ['gateway'],
   'auth.v1.credential.create': ['gateway'],

@@ -20,6 +20,9 @@ export const tokenTypes = {
 /** The `typ` header of the signed events manifest. */
 export const manifestType = 'pitboss-manifest+jws' as const
 
+/** The `typ` header of the signed record of a player's stop. */
+export const stopRecordType = 'pitboss-stop+jws' as const
+
 /** Exactly these; a header that brings a key or an extension of its own is refused. */
 export const tokenHeaderSchema = z.strictObject({
   alg: z.literal(tokenAlgorithm),

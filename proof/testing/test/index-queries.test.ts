@@ -109,6 +109,7 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
       scope_player_id: rounds('stops-store.ts list'),
       one_in_force: rounds('stops-store.ts current'),
       due_at: rounds('stops-store.ts findDue'),
+      unsigned: rounds('stops-store.ts findUnsigned'),
       audit_outbox: audits,
     },
     player_limits: { audit_outbox: audits },

@@ -1,4 +1,4 @@
-import { appendAudit } from '@pitboss/contracts/calls/auth'
+import { appendAudit, signStopRecord } from '@pitboss/contracts/calls/auth'
 import { isAudited } from '@pitboss/contracts/defined-calls'
 import { auditEntriesIndexes, createAuditOutbox } from '@pitboss/storage/audit-outbox'
 import { randomUUID } from 'node:crypto'
@@ -61,6 +61,7 @@ import { createReadRounds } from './actions/read-rounds.ts'
 import { createRoundActor } from './actions/round-actor.ts'
 import { createSettleRound } from './actions/settle-round.ts'
 import { createTellEndAgain } from './actions/tell-end-again.ts'
+import { createSignStops } from './actions/sign-stops.ts'
 import { createVoidRound } from './actions/void-round.ts'
 import { type AlarmRule, createWatchReturns } from './actions/watch-returns.ts'
 import { createFreeBetHandlers } from './calls/free-bets.ts'
@@ -117,6 +118,7 @@ import { createSessionsStore, sessionIndexes } from './storage/sessions-store.ts
 import { createSpendsStore } from './storage/spends-store.ts'
 import { createStopsStore, stopIndexes } from './storage/stops-store.ts'
 import { startReportProjector } from './workers/report-projector.ts'
+import { startStopSigner } from './workers/stop-signer.ts'
 import { startStopSettler } from './workers/stop-settler.ts'
 import { startSweeper } from './workers/sweeper.ts'
 
@@ -300,6 +302,8 @@ export async function startRounds({
   const stops = createPlayerStops({ ...parts, stops: stopsStore })
   const limits = createPlayerLimits({ ...parts, playerLimits, reading })
   const stopSettler = startStopSettler({ settle: whileClockAgrees(clockAheadMs, stops.settle), logger })
+  const sign = async (text: string) => (await bus.call(signStopRecord, { text })).jws
+  const stopSigner = startStopSigner({ sign: createSignStops({ stops: stopsStore, sign }), logger })
   const sessionActions = createSessions({ ...parts, stops, playerLimits, outbox: sessionOutbox })
   const handlers = [
     ...createGameHandlers({ games }),
@@ -359,6 +363,7 @@ export async function startRounds({
       await consumer.stop()
       await sweeper.stop()
       await stopSettler.stop()
+      await stopSigner.stop()
       await projector.stop()
       await ahead.stop()
       await Promise.all(stopOutboxes.map((stop) => stop()))

@@ -4,6 +4,7 @@ import { accountSchema, lackingStep, roleSchema, type Scope, scopeSchema } from 
 import { tokenOfOperator } from '../call-token.ts'
 import { defineCall } from '../call.ts'
 import { requestLogSchema } from '../objects/account.ts'
+import { stopRecordSchema } from '../objects/player-stop.ts'
 import { manifestType } from '../token-claims.ts'
 import {
   acceptInvitationBody,
@@ -117,6 +118,35 @@ export const listPublicKeys = defineCall('auth.v1.keys.public', {
   budgetMs: 2000,
   neverShed: true,
 })
+
+/** Public halves of every key that has signed records and was not withdrawn, newest first; at most 1,000. */
+export const listRecordKeys = defineCall('auth.v1.keys.records', {
+  token: { none: 'public; records are verified by its answer' },
+  request: z.strictObject({}),
+  reply: z.strictObject({ keys: z.array(z.record(z.string(), z.unknown())) }),
+  budgetMs: 2000,
+})
+
+/**
+ * Signs the record of a player's stop as a compact JWS by the current key, over the very bytes of `text`,
+ * which must be such a record.
+ */
+export const signStopRecord = defineCall('auth.v1.stop-record.sign', {
+  callers: ['rounds'],
+  request: z.strictObject({
+    text: z.string().max(8192).refine(isStopRecord, 'must be the record of a stop'),
+  }),
+  reply: z.strictObject({ jws: z.string() }),
+  budgetMs: 2000,
+})
+
+function isStopRecord(text: string): boolean {
+  try {
+    return stopRecordSchema.safeParse(JSON.parse(text)).success
+  } catch {
+    return false
+  }
+}
 
 /** Signs the events manifest of the token's account as a compact JWS by the current key, never a token. */
 export const signDocument = defineCall('auth.v1.document.sign', {

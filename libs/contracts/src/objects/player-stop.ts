@@ -20,6 +20,36 @@ export const stopLiftSchema = z.strictObject({ reason })
 
 export const stopStatus = z.enum(['IN_FORCE', 'OVER', 'LIFTED'])
 
+/**
+ * The last round for which a stake was taken, or a free bet used. Null before `rounds_ended_at`, and for
+ * none.
+ */
+const lastBet = z
+  .strictObject({
+    round_id: roundId,
+    session_id: sessionId,
+    game: gameSlug,
+    stake: amount,
+    currency,
+    at: instant,
+  })
+  .nullable()
+
+/** What the signed record of a stop says: the stop as it stood once its rounds had ended. */
+export const stopRecordSchema = z.strictObject({
+  stop_id: stopId,
+  operator_id: z.uuid(),
+  environment: eventEnvironment,
+  player_id: playerId,
+  reason,
+  from: instant,
+  until: instant.nullable(),
+  lifted_at: instant.nullable(),
+  rounds_ended_at: instant,
+  last_bet: lastBet,
+})
+export type StopRecord = z.infer<typeof stopRecordSchema>
+
 export const stopSchema = z.strictObject({
   stop_id: stopId,
   status: stopStatus,
@@ -33,19 +63,8 @@ export const stopSchema = z.strictObject({
   lift_reason: reason.nullable(),
   /** When no round that the service drives was left open; null before. */
   rounds_ended_at: instant.nullable(),
-  /**
-   * The last round for which a stake was taken, or a free bet used. Null before `rounds_ended_at`, and for
-   * none.
-   */
-  last_bet: z
-    .strictObject({
-      round_id: roundId,
-      session_id: sessionId,
-      game: gameSlug,
-      stake: amount,
-      currency,
-      at: instant,
-    })
-    .nullable(),
+  last_bet: lastBet,
+  /** The signed record, a compact JWS. Null until it is signed. */
+  record: z.string().nullable(),
 })
 export type PlayerStop = z.infer<typeof stopSchema>

@@ -108,11 +108,17 @@ export function createTokenSigner({
         .sign(key)
     },
 
-    /** Signs a document as a compact JWS of type `typ`. */
-    async signDocument(typ: string, payload: Record<string, unknown>): Promise<string> {
+    /** Signs the bytes of `text` as a compact JWS of type `typ`. */
+    async signDocument(typ: string, text: string): Promise<string> {
       const { kid, key } = await currentKey()
-      const bytes = new TextEncoder().encode(JSON.stringify(payload))
+      const bytes = new TextEncoder().encode(text)
       return await new CompactSign(bytes).setProtectedHeader({ alg: 'EdDSA', kid, typ }).sign(key)
+    },
+
+    /** Lists the genuine keys whose records verify: also those whose tokens do not any more. */
+    async recordKeys(): Promise<SigningKeyDocument[]> {
+      await currentKey()
+      return (await signingKeys.notWithdrawn()).filter(isGenuine)
     },
 
     /** Lists the genuine keys that verify, the current one first. */

@@ -1,5 +1,6 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import * as calls from '@pitboss/contracts/calls/auth'
+import { stopRecordType } from '@pitboss/contracts/token-claims'
 import type { AuthDeps } from '../actions/deps.ts'
 import { createMintToken } from '../actions/mint-token.ts'
 import { createResolvePrincipal } from '../actions/resolve-principal.ts'
@@ -17,7 +18,13 @@ export function tokenCalls(deps: AuthDeps): CallHandler[] {
       keys: (await signer.keys()).map((key) => key.publicJwk),
     })),
     handler(calls.signDocument, async ({ typ, payload }) => ({
-      jws: await signer.signDocument(typ, payload),
+      jws: await signer.signDocument(typ, JSON.stringify(payload)),
+    })),
+    handler(calls.listRecordKeys, async () => ({
+      keys: (await signer.recordKeys()).map((key) => key.publicJwk),
+    })),
+    handler(calls.signStopRecord, async ({ text }) => ({
+      jws: await signer.signDocument(stopRecordType, text),
     })),
   ]
 }

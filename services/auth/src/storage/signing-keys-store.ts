@@ -19,6 +19,8 @@ export type SigningKeyDocument = Partial<AccessSubject> &
   }
 
 const keysMax = 100
+/** A new key each week for nineteen years. */
+const recordKeysMax = 1000
 
 /** The keys that sign tokens; an index allows one current key. */
 export function createSigningKeysStore({ db }: { db: Db }) {
@@ -63,5 +65,13 @@ export function createSigningKeysStore({ db }: { db: Db }) {
 
     /** The newest 100 keys, newest first. */
     newest: () => signingKeys.find({}).sort({ createdAt: -1 }).limit(keysMax).toArray(),
+
+    /** The keys that were not withdrawn, however old, newest first. */
+    notWithdrawn: () =>
+      signingKeys
+        .find({ withdrawnAt: { $exists: false } })
+        .sort({ createdAt: -1 })
+        .limit(recordKeysMax)
+        .toArray(),
   }
 }

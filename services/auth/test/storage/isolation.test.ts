@@ -113,6 +113,7 @@ await holdIsolation(t, {
     createSigningKeysStore: table(signingKeys, {
       ...{ current: internal(platformWide), insertCurrent: internal(platformWide) },
       ...{ retireCurrent: internal(platformWide), newest: internal(platformWide) },
+      notWithdrawn: internal(platformWide),
       ...{ withdraw: internal(platformWide), endedUnpublished: internal(platformWide) },
       ...{ unpublished: internal(platformWide), markPublished: internal(platformWide) },
     }),

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { listPublicKeys } from '@pitboss/contracts/calls/auth'
+import { listPublicKeys, listRecordKeys } from '@pitboss/contracts/calls/auth'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { ReadinessCheck } from '@pitboss/runtime/probe-server'
 import { z } from 'zod'
@@ -82,6 +82,14 @@ export function createReadyz({ missing: probe }: AnswerDeps): Handler {
 export function createPublicKeys({ bus }: AnswerDeps): Handler {
   return async ({ context }) => {
     const { keys } = await bus.call(listPublicKeys, {}, context)
+    return { status: 200, headers: { 'cache-control': 'public, max-age=60' }, json: { keys } }
+  }
+}
+
+/** `GET /v1/public/record-keys.json`: the keys of signed records, those of years ago too. */
+export function createRecordKeys({ bus }: AnswerDeps): Handler {
+  return async ({ context }) => {
+    const { keys } = await bus.call(listRecordKeys, {}, context)
     return { status: 200, headers: { 'cache-control': 'public, max-age=60' }, json: { keys } }
   }
 }

@@ -1,4 +1,4 @@
-import { listPublicKeys } from '@pitboss/contracts/calls/auth'
+import { listPublicKeys, listRecordKeys } from '@pitboss/contracts/calls/auth'
 import { everybody } from '@pitboss/contracts/endpoint'
 import { roundParam } from '@pitboss/contracts/endpoints/round-parts'
 import { dossierSchema } from '@pitboss/contracts/objects/dossier'
@@ -26,7 +26,13 @@ import { createEventTypes, eventTypesReply } from '../answers/event-types.ts'
 import { createMintToken } from '../answers/mint-token.ts'
 import { createOverview } from '../answers/overview.ts'
 import { createDashboardPage, createPlayPage, createVerifyPage } from '../answers/pages.ts'
-import { createHealthz, createPublicKeys, createReadyz, healthReply } from '../answers/probes.ts'
+import {
+  createHealthz,
+  createPublicKeys,
+  createReadyz,
+  createRecordKeys,
+  healthReply,
+} from '../answers/probes.ts'
 import { createReconcile, reconciliationQuery } from '../answers/reconcile.ts'
 import { createSearch, searchQuery, searchReply } from '../answers/search.ts'
 import { createStream } from '../answers/stream.ts'
@@ -122,6 +128,12 @@ export const ownRoutes: readonly RouteEntry[] = [
     summary: 'Public token keys',
     answer: createPublicKeys,
     reply: listPublicKeys.reply,
+    limit: 'address',
+  }),
+  own('GET /v1/public/record-keys.json', {
+    summary: 'Public keys of signed records',
+    answer: createRecordKeys,
+    reply: listRecordKeys.reply,
     limit: 'address',
   }),
   own('GET /v1/public/event-types', {

@@ -179,6 +179,10 @@ await t.test('public keys are shown as auth knows them', async (t) => {
     status: 200,
     json: { keys: [{ kid: 'k1', crv: 'Ed25519' }] },
   })
+  t.match(await ask(`${url}/v1/public/record-keys.json`), {
+    status: 200,
+    json: { keys: [{ kid: 'k0' }, { kid: 'k1' }] },
+  })
 })
 
 await t.test('the page of the description loads everything from here', async (t) => {

@@ -10,6 +10,7 @@ const own = [
   'auth.v1.document.sign',
   'auth.v1.invitation.accept',
   'auth.v1.keys.public',
+  'auth.v1.keys.records',
   'auth.v1.launch-token.mint',
   'auth.v1.principal.resolve',
   'auth.v1.request-log.append',

@@ -87,6 +87,7 @@ export function createPlayerStops({
         roundsEndedAt: null,
         lastBet: null,
         inForce: true,
+        unsigned: true,
         dueAt: now,
       }
       return (await stops.begin(document, entryOf('player.stop', by, null, document))) ? document : null
@@ -210,7 +211,7 @@ export function createPlayerStops({
     if (by === null) return null
     const now = clock.now()
     const shown = (one: StopDocument) => {
-      const { last_bet: _bet, rounds_ended_at: _ended, ...rest } = presentStop(one, now)
+      const { last_bet: _bet, rounds_ended_at: _ended, record: _record, ...rest } = presentStop(one, now)
       return rest
     }
     const object = { type: 'player-stop', id: after._id }

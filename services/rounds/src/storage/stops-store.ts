@@ -19,6 +19,10 @@ export type StopDocument = WithAudit &
     operatorId: string
     environment: 'SANDBOX' | 'LIVE'
     inForce: boolean
+    /** True from the start until the record is signed; absent in stops of earlier releases. */
+    unsigned?: boolean
+    /** The bytes of the record, once its rounds have ended, and their signature, a compact JWS. */
+    record?: { readonly text: string; readonly jws: string | null }
     /** When a worker looks at the player's rounds next; null once all have ended. */
     dueAt: Date | null
   }
@@ -33,6 +37,7 @@ export const stopIndexes: readonly IndexDeclaration[] = [
     partialFilterExpression: { inForce: true },
   },
   { key: { dueAt: 1 }, name: 'due_at', partialFilterExpression: { dueAt: { $gt: epoch } } },
+  { key: { unsigned: 1, _id: 1 }, name: 'unsigned', partialFilterExpression: { unsigned: true } },
   auditOutboxIndex,
 ]
 
@@ -110,6 +115,34 @@ export function createStopsStore({ db }: { db: Db }) {
       await stops.updateOne(
         { _id: stopId, dueAt: { $gt: epoch } },
         { $set: { roundsEndedAt, lastBet, dueAt: null } },
+      )
+    },
+
+    /** Stops of all accounts whose record waits for its signature, oldest first. */
+    findUnsigned: () =>
+      stops
+        .find({ unsigned: true, roundsEndedAt: { $ne: null } })
+        .sort({ _id: 1 })
+        .limit(dueMax)
+        .toArray(),
+
+    /**
+     * Keeps the bytes of the record for good. False when they are there already, or when the stop was changed
+     * since `seen`.
+     */
+    async keepRecord({ _id, reason, endsAt, liftedAt }: StopDocument, text: string): Promise<boolean> {
+      const { matchedCount } = await stops.updateOne(
+        { _id, record: { $exists: false }, reason, endsAt, liftedAt },
+        { $set: { record: { text, jws: null } } },
+      )
+      return matchedCount === 1
+    },
+
+    /** Keeps the signature of the record; the first one counts. */
+    async keepSignature(stopId: string, jws: string): Promise<void> {
+      await stops.updateOne(
+        { _id: stopId, unsigned: true, 'record.jws': null },
+        { $set: { 'record.jws': jws }, $unset: { unsigned: true } },
       )
     },
   }

@@ -269,6 +269,11 @@ await holdIsolation(t, {
       findDue: internal('player-stops.ts for the worker, which works for all accounts and answers no caller'),
       postpone: internal('player-stops.ts, with a stop of `findDue`'),
       settle: internal('player-stops.ts, with a stop of `findDue`'),
+      findUnsigned: internal(
+        'sign-stops.ts for the worker, which works for all accounts and answers no caller',
+      ),
+      keepRecord: internal('sign-stops.ts, with a stop of `findUnsigned`'),
+      keepSignature: internal('sign-stops.ts, with a stop of `findUnsigned`'),
     }),
     createSessionsStore: table(sessions, {
       collection: internal(relayed),

@@ -18,6 +18,7 @@ import { Form } from '../parts/form.tsx'
 import { Modal } from '../parts/modal.tsx'
 import { Moment } from '../parts/moment.tsx'
 import { Panel } from '../parts/panel.tsx'
+import { saveFile } from '../parts/save-file.ts'
 import { textOf } from '../parts/text-of.ts'
 import { useZone } from '../time/zone.tsx'
 import { instantOf } from '../time/zone-time.ts'
@@ -99,6 +100,26 @@ function StopTable({ of: stops }: { of: PlayerStop[] }) {
               <>
                 <Moment at={at} />, {why}
               </>
+            ),
+        },
+        {
+          title: 'Signed record',
+          cell: ({ stop_id: id, record, rounds_ended_at: ended }) =>
+            record === null ? (
+              ended === null ? (
+                'when the rounds have ended'
+              ) : (
+                'not yet'
+              )
+            ) : (
+              <button
+                type="button"
+                className="button quiet-button small"
+                aria-label={`Save the signed record of ${id}`}
+                onClick={() => saveFile(`${id}.jws`, record, 'application/jose')}
+              >
+                Save
+              </button>
             ),
         },
       ]}

@@ -4,6 +4,7 @@ import { CopyButton } from './copy-button.tsx'
 import { cellsOf, csvText } from './csv.ts'
 import { curlText } from './curl-text.ts'
 import { Modal } from './modal.tsx'
+import { saveFile } from './save-file.ts'
 import { useZone } from '../time/zone.tsx'
 
 type ListToolsProps = {
@@ -21,7 +22,7 @@ export function ListTools({ label, path, query, around }: ListToolsProps) {
   const curl = curlText(window.location.origin, path, query)
   function save() {
     const table = around.current?.querySelector('table')
-    if (table) saveFile(`${label.toLowerCase()}.csv`, csvText(cellsOf(table, zone)))
+    if (table) saveFile(`${label.toLowerCase()}.csv`, csvText(cellsOf(table, zone)), 'text/csv')
   }
   return (
     <div className="tools">
@@ -45,13 +46,4 @@ export function ListTools({ label, path, query, around }: ListToolsProps) {
       )}
     </div>
   )
-}
-
-function saveFile(name: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
-  const link = document.createElement('a')
-  link.href = address
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(address)
 }

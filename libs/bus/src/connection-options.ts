@@ -34,7 +34,8 @@ export function connectionOptions({
     reconnectJitter: 250,
     waitOnFirstConnect: patient,
     timeout: 3000,
-    pingInterval: 5000,
+    // A server that hangs closes nothing: it is given up after three pings without an answer to any.
+    pingInterval: 2000,
     maxPingOut: 2,
   }
 }

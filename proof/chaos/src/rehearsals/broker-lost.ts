@@ -45,6 +45,8 @@ export const brokerNode: Rehearsal = {
         ...cluster.servers.map((server, index) => ({
           name: `node ${index + 1} is lost for ${lostMs / 1000} s`,
           run: async () => {
+            // While a win is owed, its player begins no other round of that game.
+            clients.mayRefuse('ROUND_IN_PROGRESS')
             const pid = server.pid()
             process.kill(pid, 'SIGSTOP')
             try {

@@ -72,7 +72,10 @@ export function renderConfiguration(configuration: NatsConfiguration): string {
     max_payload: 1_048_576,
     jetstream: { store_dir: storeFolder, sync_interval: 'always' },
     accounts: Object.fromEntries(accounts.map((account) => [account.name, renderAccount(account)])),
-    cluster: cluster && { name: cluster.name, listen: `127.0.0.1:${cluster.port}`, routes: cluster.routes },
+    cluster: cluster && {
+      ...{ name: cluster.name, listen: `127.0.0.1:${cluster.port}`, routes: cluster.routes },
+      ...{ ping_interval: '2s', ping_max: 2 },
+    },
   }
   return `${JSON.stringify(rendered, null, 2)}\n`
 }

@@ -15,8 +15,6 @@ import { settledRound } from '../fixtures/settled-round.ts'
 const timeout = 180_000
 t.setTimeout(timeout)
 
-/** The test runner hooks itself into every Node; the compiler cannot bear it. */
-const unhooked = ['-u', 'NODE_OPTIONS']
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const asNode20 = fileOf('../fixtures/as-node-20-17.cts')
 const secret = 'a secret of the operator'
@@ -26,7 +24,7 @@ type Runtime = { node: string; options: readonly string[] }
 type Ended = { code: number | null; out: string; err: string }
 
 const out = t.testdir({ elsewhere: { 'package.json': '{ "private": true, "type": "module" }' } })
-const packing = execFileSync('env', [...unhooked, process.execPath, fileOf('../../src/pack-main.ts'), out], {
+const packing = execFileSync(process.execPath, [fileOf('../../src/pack-main.ts'), out], {
   encoding: 'utf8',
 })
 const tarball = join(out, readdirSync(out).find((name) => name.endsWith('.tgz')) ?? 'no tarball')
@@ -229,10 +227,9 @@ function spawnCommand(
   args: readonly string[],
   env: Record<string, string> = {},
 ) {
-  const { NODE_OPTIONS: _hooks, ...inherited } = process.env
   return spawn(node, [...options, join(kit, `${command}.js`), ...args], {
     cwd: elsewhere,
-    env: { ...inherited, NO_COLOR: '1', ...env },
+    env: { ...process.env, NO_COLOR: '1', ...env },
   })
 }
 
@@ -274,7 +271,7 @@ function start(
 function findNode20(): string | null {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const node = join(folder, 'node')
-    const { stdout } = spawnSync('env', [...unhooked, node, '--version'], { encoding: 'utf8' })
+    const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
     const minor = /^v20\.(\d+)\./.exec(stdout)?.[1]
     if (minor !== undefined && Number(minor) >= 17) return node
   }

@@ -6,6 +6,7 @@ import { temporaryFolder } from '@pitboss/bench/harness/temporary-folder'
 import type { Seen } from './clients-at-work.ts'
 import { brokerData, brokerDisk, brokerNode } from './broker-lost.ts'
 import { clock } from './clock.ts'
+import { databaseDisk } from './database-disk.ts'
 import { brokerAway, databaseAway } from './engine-away.ts'
 import type { Rehearsal, RehearsalOptions } from './rehearsal.ts'
 import { rotation } from './rotation.ts'
@@ -23,6 +24,7 @@ const rehearsals = new Map<string, Rehearsal>([
   ['broker-node', brokerNode],
   ['broker-data', brokerData],
   ['broker-disk', brokerDisk],
+  ['database-disk', databaseDisk],
   ['clock', clock],
 ])
 const usage = `Usage: npm run --silent rehearse -- NAME [--keep FOLDER] [--from COMMIT]

@@ -68,7 +68,13 @@ export async function startEngineProcess(
     const [error] = await once(child, 'error')
     throw new EngineError(`${name} could not be started: ${error instanceof Error ? error.message : error}`)
   }
-  record.add({ pid, signal: endBy[0]?.signal ?? 'SIGTERM', name })
+  try {
+    record.add({ pid, signal: endBy[0]?.signal ?? 'SIGTERM', name })
+  } catch (error) {
+    // Nobody would end one that is not recorded.
+    child.kill('SIGKILL')
+    throw error
+  }
   child.stdin?.on('error', () => {})
   let gone = false
   const exited = new Promise<string>((resolve) => {

@@ -28,7 +28,14 @@ export function processRecord(path: string): ProcessRecord {
       const startedAt = processStartedAt(pid)
       if (startedAt !== null) change([...living(), { pid, startedAt, signal, name }])
     },
-    remove: (pid) => change(living().filter((entry) => entry.pid !== pid)),
+    remove(pid) {
+      try {
+        change(living().filter((entry) => entry.pid !== pid))
+      } catch (error) {
+        // On a full disk the line stays. It names a process that has ended, which every reader finds out.
+        if (errorCode(error) !== 'ENOSPC') throw error
+      }
+    },
     living,
     delete: () => rmSync(path, { force: true }),
   }

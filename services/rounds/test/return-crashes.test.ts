@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { opsLiftReturnAlarm, opsListReturnAlarms } from '@pitboss/contracts/calls/rounds'
+import type { WithAudit } from '@pitboss/storage/audit-outbox'
 import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { pino } from 'pino'
@@ -14,7 +15,7 @@ t.setTimeout(240_000)
 const even = { bet: { target: '49.50', direction: 'under' } }
 const order = { by: 'ann', reason: 'found and mended', dryRun: false }
 const shape = 'chance 99/200'
-const answered = { timeoutMs: 30_000, everyMs: 100 }
+const answered = { timeoutMs: 90_000, everyMs: 100 }
 
 const streamsOf = (rig: Rig) => rig.storage.db.collection<StreamDocument>('return_streams')
 const commonStream = (rig: Rig) => streamsOf(rig).findOne({ share: 'installation', shape })
@@ -23,6 +24,12 @@ const alarmsOf = async (rig: Rig) =>
 const statusOf = async (rig: Rig) =>
   (await rig.storage.db.collection<{ _id: string; status: string }>('game_status').findOne({ _id: 'dice' }))
     ?.status ?? 'AVAILABLE'
+
+/** Entries of the status of games that the audit log has not been given yet. */
+const entriesWaiting = async (rig: Rig) => {
+  const statuses = await rig.storage.db.collection<WithAudit>('game_status').find({}).toArray()
+  return statuses.flatMap(({ auditOutbox = [] }) => auditOutbox).length
+}
 
 /** Puts the evidence of the common stream one win short of an alarm: the next round of the bet is one. */
 async function bringNearAlarm(rig: Rig): Promise<void> {
@@ -79,6 +86,8 @@ for (const { at, isKept, isDown } of [
     t.equal(await codeOf(rig.openSession()), 'GAME_UNAVAILABLE')
     const acts = () => log.filter(({ act }) => act === 'game.set')
     await waitFor(() => acts().length > 0, { ...answered, what: 'the audit entry' })
+    // Whatever take-down wrote an entry, it wrote before the alarm counted as told.
+    await waitFor(async () => (await entriesWaiting(rig)) === 0, { ...answered, what: 'no entry to wait' })
     t.match(acts(), [{ actor: { id: 'return-watch' }, object: { id: 'dice' }, after: { status: 'DOWN' } }])
     t.equal(acts().length, 1, 'audited once')
   })

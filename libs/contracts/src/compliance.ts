@@ -23,6 +23,7 @@ const changesOf2025 = 'https://harrishagan.com/category/responsible-gambling'
 
 const rounds = 'services/rounds/test/jurisdictions.test.ts'
 const table = 'web/test/create-table.test.ts'
+const caps = 'services/rounds/test/stake-caps.test.ts'
 const limits = 'services/rounds/test/player-limits.test.ts'
 
 /** Every clause that is enforced and tested. A clause without an enforcing place or a test has no row. */
@@ -104,6 +105,20 @@ export const clauses: readonly Clause[] = [
     tests: [
       { file: rounds, name: 'a reality check holds new stakes until the player goes on or stops' },
       { file: table, name: 'a reality check interrupts play until the player goes on or stops' },
+    ],
+  },
+  {
+    jurisdiction: 'UK',
+    clause: 'Operating Licence Conditions Regulations 2007, 5(2)',
+    asks: 'In an online slots game no more than £2 is staked in a game cycle by somebody under 25, and no more than £5 by others.',
+    source: 'https://www.legislation.gov.uk/uksi/2025/215/made',
+    means:
+      'The operator opens a session with `stake_cap`: `slots`, or `slots-25-over` for a player of 25 years or more. The service refuses a greater stake, a free bet too, before anything moves.',
+    enforcedAt: ['libs/contracts/src/jurisdictions.ts', 'services/rounds/src/rules/stake-cap.ts'],
+    tests: [
+      { file: caps, name: 'a stake above the cap of its session is refused by name, and leaves nothing' },
+      { file: caps, name: 'a cap holds a free bet, too, and a session without one is not held' },
+      { file: caps, name: 'a cap is only taken where the jurisdiction has it, in its currency' },
     ],
   },
   {

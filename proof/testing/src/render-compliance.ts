@@ -22,7 +22,7 @@ Clauses that we know of and that no row above enforces:
 | Jurisdiction | Clause | Today |
 | --- | --- | --- |
 | UK | live monitoring of return to player | no rule of a session: [the watch of returns](rtp-watch.md) judges every game everywhere, with alarms and kept records |
-| UK | greatest stake | no cap of its own: no source names one for games without reels |
+| UK | which game is an online slots game, and how old a player is | the operator says both with \`stake_cap\` of a session ([why](decisions/2026-11-26-the-operator-says-what-is-a-slot.md)); without it there is no cap of its own |
 | MT | game sheet within five days of a new game | \`npm run game-sheet -- <game>\` writes it: rules, exact returns, draw, limits, pictures; sending it is the operator's |
 | SE | | no clause has a source yet; the session keeps the name |
 `

@@ -20,12 +20,13 @@ t.test('every clause has a place that enforces it and tests that exist', (t) => 
 
 t.test('a rule is set only for a jurisdiction whose clauses name it', (t) => {
   for (const jurisdiction of jurisdictionName.options) {
-    const { startGapS, realityCheckS, showsSpend, maxStake } = profileOf({ jurisdiction })
+    const { startGapS, realityCheckS, showsSpend, stakeCaps } = profileOf({ jurisdiction })
     const named = clauses.filter((one) => one.jurisdiction === jurisdiction).map(({ clause }) => clause)
     t.equal(startGapS !== null, named.includes('RTS 14G'), `${jurisdiction}: pace`)
     t.equal(realityCheckS !== null, named.includes('RTS 13'), `${jurisdiction}: reality check`)
     t.equal(showsSpend, named.includes('RTS, changes of January 2025'), `${jurisdiction}: figures`)
-    t.strictSame(maxStake, {}, `${jurisdiction}: no clause names a greatest stake`)
+    const isCapped = named.includes('Operating Licence Conditions Regulations 2007, 5(2)')
+    t.equal(Object.keys(stakeCaps).length > 0, isCapped, `${jurisdiction}: caps`)
   }
   t.end()
 })

@@ -65,6 +65,7 @@ const texts: Readonly<Record<string, string>> = {
 }
 
 const ofPlayer = 'of this player'
+const ofLaw = 'The greatest stake is '
 
 /** Text of an error for a player; unknown codes quote the request so that support can look. */
 export function errorText({ code, message, requestId }: ApiError): string {
@@ -72,6 +73,7 @@ export function errorText({ code, message, requestId }: ApiError): string {
   if (code === 'BET_LIMIT_EXCEEDED' && message.includes(ofPlayer)) {
     return `${message.replace(ofPlayer, 'that was set for you')} Nothing was taken.`
   }
+  if (code === 'BET_LIMIT_EXCEEDED' && message.startsWith(ofLaw)) return `${message} Nothing was taken.`
   const known = texts[code]
   if (known !== undefined) return known
   if (code === 'VALIDATION_ERROR') return `This bet is not valid: ${message}`

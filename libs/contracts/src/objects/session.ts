@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { jurisdictionName } from '../jurisdictions.ts'
+import { jurisdictionName, stakeCapName } from '../jurisdictions.ts'
 import { amount, brandId, currency, gameSlug, eventEnvironment, playerId, sessionId } from '../primitives.ts'
 
 export const sessionStatus = z.enum(['ACTIVE', 'EXPIRED', 'CLOSED'])
@@ -26,6 +26,8 @@ export const sessionSchema = z.strictObject({
   jurisdiction: jurisdictionName.exclude(['NONE']).optional(),
   /** Seconds from one reality check to the next; absent where there is none. */
   reality_check_s: z.int().optional(),
+  /** The cap on a stake that it was opened with; absent where there is none. */
+  stake_cap: stakeCapName.optional(),
   created_at: z.string(),
   expires_at: z.string(),
   closed_at: z.string().nullable(),
@@ -56,4 +58,5 @@ export const sessionCreateSchema = z.strictObject({
   limits: z.strictObject({ min_stake: amount.optional(), max_stake: amount.optional() }).optional(),
   jurisdiction: jurisdictionName.optional(),
   reality_check_s: z.int().min(60).max(86_400).optional(),
+  stake_cap: stakeCapName.optional(),
 })

@@ -1,5 +1,6 @@
 import { clauses, greenRunOf } from '@pitboss/contracts/compliance'
-import { jurisdictionName, profileOf } from '@pitboss/contracts/jurisdictions'
+import { jurisdictionName, profileOf, stakeCapName } from '@pitboss/contracts/jurisdictions'
+import { amount, currency } from '@pitboss/contracts/primitives'
 import { z } from 'zod'
 import type { Handler } from '../http/inbound.ts'
 
@@ -11,6 +12,7 @@ export const complianceReply = z.strictObject({
       start_gap_s: z.int().nullable(),
       reality_check_s: z.int().nullable(),
       spend_in_view: z.boolean(),
+      stake_caps: z.array(z.strictObject({ name: stakeCapName, currency, max_stake: amount })),
       clauses: z.array(
         z.strictObject({
           clause: z.string(),
@@ -34,12 +36,16 @@ export function createCompliance(): Handler {
 }
 
 function describe(jurisdiction: (typeof clauses)[number]['jurisdiction']) {
-  const { startGapS, realityCheckS, showsSpend } = profileOf({ jurisdiction })
+  const { startGapS, realityCheckS, showsSpend, stakeCaps } = profileOf({ jurisdiction })
   return {
     jurisdiction,
     start_gap_s: startGapS,
     reality_check_s: realityCheckS,
     spend_in_view: showsSpend,
+    stake_caps: stakeCapName.options.flatMap((name) => {
+      const cap = stakeCaps[name]
+      return cap === undefined ? [] : [{ name, currency: cap.currency, max_stake: cap.maxStake }]
+    }),
     clauses: clauses
       .filter((clause) => clause.jurisdiction === jurisdiction)
       .map(({ clause, asks, source, means, enforcedAt, tests }) => ({

@@ -162,14 +162,18 @@ await t.test('the rules of each jurisdiction are public, and promise nothing els
     ['UK', 'MT', 'ON', 'SE'],
   )
   const [uk, , , se] = data
-  t.match(uk, { start_gap_s: 5, reality_check_s: 1800, spend_in_view: true })
+  t.match(uk, {
+    ...{ start_gap_s: 5, reality_check_s: 1800, spend_in_view: true },
+    stake_caps: [{ name: 'slots', currency: 'GBP', max_stake: '2.00' }, { name: 'slots-25-over' }],
+  })
   t.match(uk.clauses[0], {
     clause: 'RTS 14G',
     enforced_at: [String],
     tests: [{ file: String, name: String }],
   })
   t.strictSame(se, {
-    ...{ jurisdiction: 'SE', start_gap_s: null, reality_check_s: null, spend_in_view: false, clauses: [] },
+    ...{ jurisdiction: 'SE', start_gap_s: null, reality_check_s: null, spend_in_view: false },
+    ...{ stake_caps: [], clauses: [] },
   })
   t.notMatch(text, /\bcompliant\b/i)
 })

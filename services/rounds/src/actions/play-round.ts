@@ -1,7 +1,6 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller } from '@pitboss/contracts/caller'
 import { hashBody } from '@pitboss/contracts/json'
-import { profileOf } from '@pitboss/contracts/jurisdictions'
 import type { playRound as endpoint } from '@pitboss/contracts/endpoints/play'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Wager } from '@pitboss/fairness/games/game'
@@ -9,7 +8,8 @@ import { multiplyFloor } from '@pitboss/money/rational'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { z } from 'zod'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
-import { capOf, isWithin, type Limits, narrow, readAmount } from '../rules/limits.ts'
+import { isWithin, type Limits, narrow, readAmount } from '../rules/limits.ts'
+import { assertWithinCap } from '../rules/stake-cap.ts'
 import { assertMayPlay, assertNoRealityCheck } from '../rules/live-rules.ts'
 import { assertCertain, resourceOf } from '../rules/movement.ts'
 import { receivedAt } from '../rules/refusal.ts'
@@ -137,8 +137,8 @@ export function createPlayRound(
 
   function assertStake({ player, entry, wager, stake, body }: Play, limits: Limits): void {
     const { session } = player
-    const capped = narrow(limits, capOf(profileOf(session), session.currency))
-    const narrowed = narrow(capped, stakeRangeOf(session))
+    assertWithinCap(session, stake)
+    const narrowed = narrow(limits, stakeRangeOf(session))
     // A free bet's stake was held against the limits when it was granted.
     if (body.free_bet !== true && !isWithin(narrowed, stake)) throw new ServiceError('BET_LIMIT_EXCEEDED')
     if (multiplyFloor(stake, wager.leastWinMultiplier(entry.rtp)) > limits.maxPayout) {

@@ -12,13 +12,13 @@ import { type Page, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { presentSession, sessionCreatedData } from '../records/present-session.ts'
 import { abandonedAt } from '../rules/due-at.ts'
-import { assertCurrency, judgeAmount, narrow, readAmount } from '../rules/limits.ts'
+import { assertCurrency, judgeAmount, type Limits, narrow, readAmount } from '../rules/limits.ts'
+import { capRangeOf, readCap } from '../rules/stake-cap.ts'
 import { assertRealMoney } from '../rules/live-rules.ts'
 import { playerStopped } from '../rules/stop.ts'
 import { scopeKey, sequenceKey } from '../storage/round-document.ts'
 import type { PlayerLimitsStore } from '../storage/player-limits-store.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
-import type { OfferedGame } from './games.ts'
 import type { Parts } from './parts.ts'
 import type { PlayerStops } from './player-stops.ts'
 import { readWindow } from './read-window.ts'
@@ -54,9 +54,8 @@ export function createSessions({
 
   /**
    * Opens a session, or answers the session that was opened under the same idempotency key. Checks in order:
-   * decimals, game, currency, brand, limits, reality check, real-money rules, a stop of
-   * the player. Source: docs/contract.md, sections
-   * 1, 3, 4 and 12.
+   * decimals, game, currency, brand, reality check, stake cap, limits, real-money rules, a stop of
+   * the player. Source: docs/contract.md, sections 1, 3, 4 and 12.
    */
   async function open(caller: Caller, body: SessionBody): Promise<SessionDocument> {
     const { scope, account } = caller
@@ -73,8 +72,8 @@ export function createSessions({
     if (body.brand !== undefined && !account.brands.some(({ brand_id }) => brand_id === body.brand)) {
       throw new ServiceError('BRAND_NOT_FOUND')
     }
-    const limits = readLimits(body, game)
     const protection = protectionOf(body, account)
+    const limits = readLimits(body, narrow(game.limits(body.currency), capRangeOf(protection)))
     assertRealMoney(scope.environment, account)
     const stop = await stops.inForce(scope, body.player_id)
     if (stop !== null) throw playerStopped(stop.endsAt)
@@ -190,7 +189,7 @@ export function createSessions({
 function protectionOf(
   body: SessionBody,
   account: Account,
-): Pick<SessionDocument, 'jurisdiction' | 'realityCheckS'> {
+): Pick<SessionDocument, 'jurisdiction' | 'realityCheckS' | 'stakeCap'> {
   const brand = account.brands.find(({ brand_id }) => brand_id === body.brand)
   const jurisdiction =
     body.jurisdiction ?? brand?.default_jurisdiction ?? account.default_jurisdiction ?? 'NONE'
@@ -198,20 +197,22 @@ function protectionOf(
   if (realityCheckS === null && body.reality_check_s !== undefined) {
     throw invalidField('reality_check_s', 'needs a jurisdiction with reality checks')
   }
+  const cap = readCap(body.stake_cap, { jurisdiction, currency: body.currency })
   if (jurisdiction === 'NONE') return {}
   return {
     jurisdiction,
+    ...cap,
     ...(realityCheckS === null ? {} : { realityCheckS: body.reality_check_s ?? realityCheckS }),
   }
 }
 
-function readLimits(body: SessionBody, game: OfferedGame): SessionDocument['limits'] {
+function readLimits(body: SessionBody, allowed: Limits): SessionDocument['limits'] {
   if (body.limits === undefined) return null
   const read = (text: string | undefined, path: string) =>
     text === undefined ? null : readAmount(text, body.currency, path)
   const minStake = read(body.limits.min_stake, 'limits.min_stake')
   const maxStake = read(body.limits.max_stake, 'limits.max_stake')
-  const narrowed = narrow(game.limits(body.currency), { minStake, maxStake })
+  const narrowed = narrow(allowed, { minStake, maxStake })
   if (narrowed.minStake > narrowed.maxStake) {
     const path = minStake === null ? 'limits.max_stake' : 'limits.min_stake'
     throw invalidField(path, 'leaves no stake within the limits of the game')

@@ -6,7 +6,7 @@ import type { SessionDocument } from '../storage/sessions-store.ts'
 
 /** The public record of a session at `now`. Source: docs/contract.md, section 4. */
 export function presentSession(session: SessionDocument, now: Date): Session {
-  const { currency, limits, jurisdiction, realityCheckS } = session
+  const { currency, limits, jurisdiction, realityCheckS, stakeCap } = session
   const amountOf = (minor: string | null) => (minor === null ? null : formatAmount(BigInt(minor), currency))
   return {
     session_id: session._id,
@@ -24,6 +24,7 @@ export function presentSession(session: SessionDocument, now: Date): Session {
       limits === null ? null : { min_stake: amountOf(limits.minStake), max_stake: amountOf(limits.maxStake) },
     ...(jurisdiction === undefined ? {} : { jurisdiction }),
     ...(realityCheckS === undefined ? {} : { reality_check_s: realityCheckS }),
+    ...(stakeCap === undefined ? {} : { stake_cap: stakeCap }),
     created_at: session.createdAt.toISOString(),
     expires_at: session.expiresAt.toISOString(),
     closed_at: session.closedAt?.toISOString() ?? null,

@@ -1,4 +1,3 @@
-import type { JurisdictionProfile } from '@pitboss/contracts/jurisdictions'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { AmountError, parseAmount } from '@pitboss/money/amount'
 import { currencyDigits } from '@pitboss/money/currencies'
@@ -54,15 +53,6 @@ export function narrow(limits: Limits, range: StakeRange | null): Limits {
     minStake: minStake !== null && minStake > limits.minStake ? minStake : limits.minStake,
     maxStake: maxStake !== null && maxStake < limits.maxStake ? maxStake : limits.maxStake,
   }
-}
-
-/** The range of stakes that a jurisdiction allows; null for one that sets no cap in this currency. */
-export function capOf(
-  { maxStake }: Pick<JurisdictionProfile, 'maxStake'>,
-  currency: string,
-): StakeRange | null {
-  const cap = maxStake[currency]
-  return cap === undefined ? null : { minStake: null, maxStake: parseAmount(cap, currency) }
 }
 
 /** Whether `stake` is allowed; both ends belong to the range. */

@@ -1,5 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import type { Jurisdiction } from '@pitboss/contracts/jurisdictions'
+import type { Jurisdiction, StakeCapName } from '@pitboss/contracts/jurisdictions'
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
@@ -39,6 +39,8 @@ export type SessionDocument = {
   jurisdiction?: Exclude<Jurisdiction, 'NONE'>
   /** Seconds from one reality check to the next; absent where there is none. */
   realityCheckS?: number
+  /** The cap on a stake that it was opened with; absent for none. */
+  stakeCap?: StakeCapName
   /** The last reality check that the player answered by going on; absent before the first. */
   realityCheckedAt?: Date
   /** The stop of the player that closed it; absent for other sessions, and once the stop is lifted. */

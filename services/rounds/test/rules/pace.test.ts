@@ -1,7 +1,6 @@
 import { profileOf } from '@pitboss/contracts/jurisdictions'
 import fc from 'fast-check'
 import t from 'tap'
-import { capOf, isWithin, narrow } from '../../src/rules/limits.ts'
 import { earlyStart, latestEarlierStart } from '../../src/rules/pace.ts'
 
 const at = (ms: number) => new Date(1_700_000_000_000 + ms)
@@ -39,22 +38,8 @@ t.test('whoever waits as told may start, and the store has the same bound as the
   t.end()
 })
 
-t.test('a cap of the jurisdiction narrows the limits of its currency alone', (t) => {
-  const limits = { minStake: 10n, maxStake: 100_000n, maxPayout: 10_000_000n }
-  const capped = { maxStake: { GBP: '5.00' } }
-  t.ok(isWithin(narrow(limits, capOf(capped, 'GBP')), 500n))
-  t.notOk(isWithin(narrow(limits, capOf(capped, 'GBP')), 501n))
-  t.equal(capOf(capped, 'EUR'), null)
-  t.same(
-    narrow(limits, capOf({ maxStake: { GBP: '9999.00' } }, 'GBP')),
-    limits,
-    'a higher cap changes nothing',
-  )
-  t.end()
-})
-
 t.test('a session without a jurisdiction has no rule of one', (t) => {
-  const nothing = { startGapS: null, realityCheckS: null, showsSpend: false, maxStake: {} }
+  const nothing = { startGapS: null, realityCheckS: null, showsSpend: false, stakeCaps: {} }
   t.same(profileOf({}), nothing)
   t.same(profileOf({ jurisdiction: 'NONE' }), nothing)
   t.equal(profileOf({ jurisdiction: 'UK' }).startGapS, 5)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { CallContext } from './call.ts'
 import type { Caller } from './caller.ts'
-import { instant, uuid } from './primitives.ts'
+import { approvalId, instant, userId, uuid } from './primitives.ts'
 
 /** Records of what people, operations and key pairs changed. Source: docs/contract.md, section 12. */
 
@@ -12,6 +12,13 @@ export const auditActorSchema = z.strictObject({
   name: z.string(),
 })
 export type AuditActor = z.infer<typeof auditActorSchema>
+
+/** The approval by which a change was made, and who gave it. */
+export const auditApprovalSchema = z.strictObject({
+  approval_id: approvalId,
+  user_id: userId,
+  email: z.string(),
+})
 
 const changedObject = z.record(z.string(), z.unknown()).nullable()
 
@@ -27,6 +34,8 @@ export const auditRecordSchema = z.strictObject({
   object: z.strictObject({ type: z.string(), id: z.string() }),
   before: changedObject,
   after: changedObject,
+  /** There when a second person approved what the actor asked for. */
+  approval: auditApprovalSchema.optional(),
 })
 
 /** A record on its way to auth. `operator_id` is null for what belongs to no account. */
@@ -79,7 +88,15 @@ export const auditedActs = {
 } as const
 
 /** The author of a change, as its record names it. */
-export type ActedBy = Pick<AuditEntry, 'operator_id' | 'actor' | 'client_address' | 'request_id' | 'reason'>
+export const actedBySchema = auditEntrySchema.pick({
+  operator_id: true,
+  actor: true,
+  client_address: true,
+  request_id: true,
+  reason: true,
+  approval: true,
+})
+export type ActedBy = z.infer<typeof actedBySchema>
 
 /** The author of a change that the caller of a request makes. */
 export function actedBy({ scope, actor, clientAddress }: Caller, { requestId }: CallContext): ActedBy {

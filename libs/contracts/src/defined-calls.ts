@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Call, CallerName } from './call.ts'
+import * as approvals from './calls/approvals.ts'
 import * as auth from './calls/auth.ts'
 import * as authOps from './calls/auth-ops.ts'
 import * as dashboard from './calls/dashboard.ts'
@@ -8,6 +9,7 @@ import * as seals from './calls/seals.ts'
 import * as wallet from './calls/wallet.ts'
 import * as walletOps from './calls/wallet-ops.ts'
 import * as webhooks from './calls/webhooks.ts'
+import * as approvalRoutes from './endpoints/approvals.ts'
 import * as authRoutes from './endpoints/auth.ts'
 import * as eventRoutes from './endpoints/events.ts'
 import * as flagRoutes from './endpoints/flags.ts'
@@ -19,8 +21,9 @@ import * as sessionRoutes from './endpoints/sessions.ts'
 import * as walletRoutes from './endpoints/wallet.ts'
 import * as webhookRoutes from './endpoints/webhooks.ts'
 
-const callModules = [auth, authOps, dashboard, rounds, seals, wallet, walletOps, webhooks]
+const callModules = [approvals, auth, authOps, dashboard, rounds, seals, wallet, walletOps, webhooks]
 const routeModules = [
+  approvalRoutes,
   authRoutes,
   eventRoutes,
   flagRoutes,
@@ -73,7 +76,7 @@ const settingsChange = z.object({
 
 /**
  * The calls whose changes leave an audit record: routes by which people change something, routes by which key
- * pairs change settings, and orders of operations. Source: docs/contract.md, section 12.
+ * pairs change settings, what a second person approved, and orders of operations. Source: docs/contract.md, section 12.
  */
 export const auditedCalls: readonly DefinedCall[] = [
   ...routeModules.flatMap((module) =>
@@ -82,6 +85,7 @@ export const auditedCalls: readonly DefinedCall[] = [
       return parsed.success ? [parsed.data.call] : []
     }),
   ),
+  ...Object.values(approvals.doApproved),
   ...callModules.flatMap((module) => Object.values<unknown>(module).flatMap(callsIn).filter(isOrder)),
 ]
 

@@ -18,6 +18,7 @@ export const stopId = prefixedId('stp')
 export const userId = prefixedId('usr')
 export const viewId = prefixedId('viw')
 export const flagId = prefixedId('flg')
+export const approvalId = prefixedId('apr')
 export const uuid = z.uuid()
 
 /** `op_` and the 32 hex digits of the operator's uuid. */

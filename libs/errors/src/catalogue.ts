@@ -151,6 +151,11 @@ export const errorCatalogue = {
   RATE_LIMITED: retryable(429, 'Too many requests.', 'Wait as long as Retry-After says, with some jitter.'),
   NOT_FOUND: definite(404, 'There is nothing here.', 'Check the path, the method and the id.'),
   CONFLICT: definite(409, 'This conflicts with what exists already.', 'The message says what is in the way.'),
+  APPROVAL_NEEDED: definite(
+    409,
+    'Nothing was done yet: a second person has to approve it.',
+    'Ask another OWNER or ADMIN to approve it in the dashboard within 24 hours.',
+  ),
   INTERNAL_ERROR: retryable(
     500,
     'Something went wrong on our side.',

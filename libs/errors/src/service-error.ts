@@ -48,6 +48,16 @@ export function invalidField(path: string, message: string): ServiceError {
   })
 }
 
+/** Tells the first person of two that nothing was done yet. @param expiresAt ISO 8601 */
+export function approvalNeeded(approvalId: string, expiresAt: string): ServiceError {
+  return new ServiceError('APPROVAL_NEEDED', {
+    message:
+      'Nothing was done yet: in this account another OWNER or ADMIN has to approve it. ' +
+      `It is asked for as ${approvalId}, until ${expiresAt}.`,
+    details: [{ path: 'approval_id', message: approvalId }],
+  })
+}
+
 /** The body of every error answer. Source: docs/contract.md, section 1. */
 type ErrorEnvelope = {
   code: ErrorCode

@@ -40,6 +40,7 @@ ROUND_ALREADY_SETTLED | 409 | no
 RATE_LIMITED | 429 | yes
 NOT_FOUND | 404 | no
 CONFLICT | 409 | no
+APPROVAL_NEEDED | 409 | no
 INTERNAL_ERROR | 500 | yes
 SERVICE_UNAVAILABLE | 503 | yes
 `
@@ -50,7 +51,7 @@ const specified = table
   .map((line) => line.split(' | '))
 
 t.test('the catalogue is the table above, no code more and none less', (t) => {
-  t.equal(specified.length, 38)
+  t.equal(specified.length, 39)
   const rows = Object.entries(errorCatalogue).map(([code, { status, retryable }]) => [
     code,
     String(status),

@@ -179,9 +179,9 @@ export function createAuditOutbox({
   return {
     entry(by, { act, object, before, after }) {
       written += 1
-      const { operator_id, actor, client_address, request_id, reason } = by
+      const { operator_id, actor, client_address, request_id, reason, approval } = by
       const at = clock.now().toISOString()
-      const author = { actor, client_address, request_id }
+      const author = { actor, client_address, request_id, ...(approval === undefined ? {} : { approval }) }
       return { audit_id: newId('aud'), at, operator_id, ...author, act, object, before, after, reason }
     },
     async store(entry) {

@@ -182,6 +182,7 @@ function walletsOf(machine: Machine): Wallets {
     open: () => machine.io('open wallet', () => wallet),
     openDocument: () => wallet,
     change: never,
+    changeSeen: async () => 'stale',
     create: never,
     replaceSecret: never,
     setFlagRules: never,

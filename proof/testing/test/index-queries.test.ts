@@ -30,6 +30,13 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
       one_of_a_name: auth('operators-store.ts insert'),
       audit_outbox: audits,
     },
+    approvals: {
+      by_operator: auth('approvals-store.ts page'),
+      one_open: auth('approvals-store.ts openOf'),
+      due: auth('approvals-store.ts due'),
+      four_hundred_days: ages,
+      audit_outbox: audits,
+    },
     views: {
       by_operator: auth('views-store.ts page'),
       one_of_a_name: auth('views-store.ts insert'),

@@ -16,9 +16,11 @@ import { openKeyring } from '@pitboss/storage/open-keyring'
 import type { AuthDeps } from './actions/deps.ts'
 import { createKeyedHash } from './actions/keyed-hash.ts'
 import { createPasswords } from './actions/passwords.ts'
+import { createCarryOut } from './actions/carry-out.ts'
 import { createPublishAccessChange } from './actions/publish-access-change.ts'
 import { createTokenSigner } from './actions/token-signer.ts'
 import { accountCalls } from './calls/account.ts'
+import { approvalCalls } from './calls/approvals.ts'
 import { credentialCalls } from './calls/credentials.ts'
 import { operatorCalls } from './calls/operators.ts'
 import { peopleCalls } from './calls/people.ts'
@@ -34,7 +36,7 @@ export const macPurposes: readonly string[] = ['cursor', 'keyed-hash/api-secret'
 
 /** Every call that auth answers. An answer waits until the audit entries of its call have moved. */
 export function authCalls(deps: AuthDeps): CallHandler[] {
-  const groups = [tokenCalls, peopleCalls, credentialCalls, accountCalls, operatorCalls]
+  const groups = [tokenCalls, peopleCalls, credentialCalls, accountCalls, approvalCalls, operatorCalls]
   const handlers = groups.flatMap((callsOf) => callsOf(deps))
   return handlers.map((handler) => ({ ...handler, run: deps.audit.following(handler.run) }))
 }
@@ -71,7 +73,7 @@ export async function startAuth({
   })
   const publishAccessChange = createPublishAccessChange({ bucket, stores, audit, logger })
   const signer = createTokenSigner({ stores, box, clock })
-  const handlers = authCalls({
+  const deps: AuthDeps = {
     stores,
     bus,
     publishAccessChange,
@@ -88,7 +90,9 @@ export async function startAuth({
     tokenTtlS: config.PITBOSS_TOKEN_TTL_S,
     caps: { keys: config.PITBOSS_LIMIT_ACCOUNT_KEYS, people: config.PITBOSS_LIMIT_ACCOUNT_PEOPLE },
     logger,
-  })
+  }
+  const handlers = authCalls(deps)
+  const approved = createCarryOut(deps)
   // The first start makes the first signing key.
   await signer.keys()
   const poll = (worker: string, work: () => Promise<void>) =>
@@ -103,6 +107,7 @@ export async function startAuth({
   const workers = [
     poll('heartbeat', () => bucket.heartbeat()),
     poll('access-news', () => publishAccessChange.sweep()),
+    poll('approvals', () => approved.sweep()),
   ]
   const calls = await serveCalls({
     bus,

@@ -2,6 +2,7 @@ import { appendAudit, signStopRecord } from '@pitboss/contracts/calls/auth'
 import { isAudited } from '@pitboss/contracts/defined-calls'
 import { auditEntriesIndexes, createAuditOutbox } from '@pitboss/storage/audit-outbox'
 import { randomUUID } from 'node:crypto'
+import { createAskApproval } from '@pitboss/bus/ask-approval'
 import { type CallTokenMode, createCallTokens, keysFromAuth } from '@pitboss/bus/call-tokens'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { eventsPosition } from '@pitboss/bus/consume-durable'
@@ -275,7 +276,7 @@ export async function startRounds({
     noteConflict: createConflictNote(registry, logger),
   }
   const reads = createReadRounds(parts)
-  const games = createGames(parts)
+  const games = createGames({ ...parts, askApproval: createAskApproval({ bus }) })
   const place = createPlaceTransaction(parts)
   const placeTransaction = wrap.placeTransaction?.(place, parts.wallet) ?? place
 

@@ -14,8 +14,12 @@ import {
   dashboardStopPlayer,
 } from '@pitboss/contracts/endpoints/players'
 import { dashboardCancelFreeBet, dashboardCreateFreeBet } from '@pitboss/contracts/endpoints/rounds'
+import { actedBy } from '@pitboss/contracts/audit'
+import { doApproved } from '@pitboss/contracts/calls/approvals'
 import { dashboardCloseSession, dashboardPatchGame, patchGame } from '@pitboss/contracts/endpoints/sessions'
+import { newId } from '@pitboss/runtime/new-id'
 import { holdAudit } from '@pitboss/testing/hold-audit'
+import { serveApprovals } from '@pitboss/testing/serve-approvals'
 import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
 import { pino } from 'pino'
 import t from 'tap'
@@ -27,6 +31,7 @@ t.setTimeout(90_000)
 
 const rig = await startRig(t)
 const log = await serveAuditLog(t, rig.bus, pino({ level: 'silent' }))
+await serveApprovals(t, rig.bus, pino({ level: 'silent' }))
 const { operatorId } = rig.scope
 const order = { by: 'ann', reason: 'restored', dryRun: false }
 const byOperations = { actor: { kind: 'operations', id: 'ann' }, operatorId: null } as const
@@ -79,6 +84,18 @@ await holdAudit(t, {
       run: async () => {
         const caller = rig.caller({ actor: person })
         await rig.bus.call(dashboardPatchGame.call, { ...at, caller, body: { enabled: false } })
+        return []
+      },
+    },
+    'rounds.v1.game.change-approved': {
+      ...{ act: 'game.change', actor: { kind: 'user', id: person.user_id }, operatorId },
+      run: async () => {
+        const caller = rig.caller({ actor: person })
+        const approval = { approval_id: newId('apr'), user_id: newId('usr'), email: 'second@casino.example' }
+        const order = { act: 'game.change', slug: 'mines', patch: { limits } } as const
+        const by = { ...actedBy(caller, { requestId: 'req_asked' }), approval }
+        const request = { order, seen: '0', by, account: caller.account }
+        for (const _again of [1, 2]) await rig.bus.call(doApproved.game, request)
         return []
       },
     },

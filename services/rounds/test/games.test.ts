@@ -1,7 +1,9 @@
 import { opsSetGame } from '@pitboss/contracts/calls/rounds'
 import * as sessionsEndpoints from '@pitboss/contracts/endpoints/sessions'
 import * as playEndpoints from '@pitboss/contracts/endpoints/play'
+import { serveApprovals } from '@pitboss/testing/serve-approvals'
 import { waitFor } from '@pitboss/testing/wait-for'
+import { pino } from 'pino'
 import t from 'tap'
 import { codeOf, errorOf, startRig } from './fixtures/rounds-rig.ts'
 
@@ -11,6 +13,7 @@ const none = { params: {}, query: {}, body: undefined }
 
 t.test('the catalogue', async (t) => {
   const rig = await startRig(t, { replicas: 2 })
+  await serveApprovals(t, rig.bus, pino({ level: 'silent' }))
   const list = await rig.bus.call(sessionsEndpoints.listGames.call, {
     caller: rig.caller(),
     params: {},

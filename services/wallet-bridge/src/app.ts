@@ -1,5 +1,6 @@
 import { appendAudit } from '@pitboss/contracts/calls/auth'
 import { isAudited } from '@pitboss/contracts/defined-calls'
+import { createAskApproval } from '@pitboss/bus/ask-approval'
 import { createCallTokens, keysFromAuth } from '@pitboss/bus/call-tokens'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { eventsPosition } from '@pitboss/bus/consume-durable'
@@ -231,6 +232,7 @@ export async function startWalletBridge({
     ...gatewayCalls({
       wallets: createOperatorWallets({
         ...{ wallets, pending, client, breakers, audit, outbound, clock, logger },
+        askApproval: createAskApproval({ bus }),
         countUnfinishedRounds: async (scope) => (await bus.call(countUnfinishedRounds, { scope })).count,
       }),
       check: createCheckWallet({ wallets, client, clock, newId }),

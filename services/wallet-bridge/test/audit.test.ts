@@ -1,7 +1,10 @@
+import { actedBy } from '@pitboss/contracts/audit'
+import { doApproved } from '@pitboss/contracts/calls/approvals'
 import { opsResolveMovement } from '@pitboss/contracts/calls/wallet-ops'
 import { listFlags, patchFlag, putFlagRules } from '@pitboss/contracts/endpoints/flags'
 import { putWallet, rotateWalletSecret } from '@pitboss/contracts/endpoints/wallet'
 import { defaultFlagRules } from '@pitboss/contracts/objects/flag'
+import { newId } from '@pitboss/runtime/new-id'
 import { holdAudit } from '@pitboss/testing/hold-audit'
 import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
 import { waitFor } from '@pitboss/testing/wait-for'
@@ -33,6 +36,8 @@ const order = { by: 'ann', reason: 'the wallet is gone', dryRun: false }
 const at = { caller, params: { environment: 'TEST' }, query: {} } as const
 const settings = { url: wallet.url, timeout_ms: 1000, settle_losses: 'none' } as const
 const client = clientOf(suite.bus, scope)
+const inLive = { caller, params: { environment: 'LIVE' }, query: {} } as const
+const live = await suite.bus.call(putWallet.call, { ...inLive, body: settings })
 
 await holdAudit(t, {
   service: 'wallet-bridge',
@@ -43,6 +48,16 @@ await holdAudit(t, {
       run: async () => {
         const { body } = await suite.bus.call(putWallet.call, { ...at, body: settings })
         return [body.secret ?? 'none']
+      },
+    },
+    'wallet.v1.wallet.put-approved': {
+      ...{ act: 'wallet.put', ...byUser },
+      run: async () => {
+        const approval = { approval_id: newId('apr'), user_id: newId('usr'), email: 'second@casino.example' }
+        const by = { ...actedBy(caller, { requestId: 'req_asked' }), approval }
+        const order = { act: 'wallet.put', settings: { ...settings, url: `${wallet.url}/moved` } } as const
+        for (const _again of [1, 2]) await suite.bus.call(doApproved.wallet, { order, seen: '1', by })
+        return [live.body.secret ?? 'none']
       },
     },
     'wallet.v1.wallet.rotate-secret': {

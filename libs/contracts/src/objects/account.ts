@@ -65,6 +65,8 @@ export const businessSchema = z.strictObject({
   timezone: z.string(),
   /** Everybody needs a second factor. */
   require_totp: z.boolean(),
+  /** Grave acts need a second person; absent for false. */
+  second_person: z.literal(true).optional(),
   /** Absent for `NONE`. */
   default_jurisdiction: jurisdictionName.exclude(['NONE']).optional(),
 })
@@ -74,6 +76,7 @@ export const businessPatchSchema = z.strictObject({
   currencies: z.array(currency).min(1).max(200).optional(),
   timezone: z.string().min(1).max(64).optional(),
   require_totp: z.boolean().optional(),
+  second_person: z.boolean().optional(),
   default_jurisdiction: jurisdictionName.optional(),
 })
 

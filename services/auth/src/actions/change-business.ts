@@ -1,18 +1,27 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
+import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
 import type { CallContext } from '@pitboss/contracts/call'
 import { currenciesInUse } from '@pitboss/contracts/calls/rounds'
 import type { Caller, Scope } from '@pitboss/contracts/caller'
 import type { brandCreateSchema, businessPatchSchema } from '@pitboss/contracts/objects/account'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
 import { toPublicBrand, toPublicBusiness } from '../records/account-view.ts'
 import { brandsMax, requireCurrencies, requireTimezone } from '../rules/account-rules.ts'
+import { approversMin } from '../rules/approvals.ts'
+import type { OperatorDocument } from '../storage/operators-store.ts'
+import type { AccountScope } from '../storage/page.ts'
 import type { AuthDeps } from './deps.ts'
+import { createNeedApproval } from './need-approval.ts'
+
+type BusinessPatch = z.infer<typeof businessPatchSchema>
 
 /** Reads and changes the settings and brands of an account. Source: docs/contract.md, section 11. */
-export function createChangeBusiness({ stores, bus, publishAccessChange, audit, clock, newId }: AuthDeps) {
-  const { brands, idempotency, operators } = stores
+export function createChangeBusiness(deps: AuthDeps) {
+  const { stores, bus, publishAccessChange, audit, clock, newId } = deps
+  const { brands, idempotency, operators, people } = stores
+  const { ask } = createNeedApproval(deps)
 
   /** @throws ServiceError NOT_FOUND */
   async function find(scope: Scope) {
@@ -38,14 +47,44 @@ export function createChangeBusiness({ stores, bus, publishAccessChange, audit, 
     await publishAccessChange.operator(scope.operatorId)
   }
 
+  /** Whether the caller may say that grave acts need a second person, or need none any more. */
+  async function admitSecondPerson(
+    { actor, scope }: Caller,
+    operator: OperatorDocument,
+    body: BusinessPatch,
+    by: ActedBy,
+  ): Promise<void> {
+    if (actor.kind !== 'user' || actor.role !== 'OWNER') {
+      const message = 'Only an OWNER, in the dashboard, says whether grave acts need a second person.'
+      throw new ServiceError('FORBIDDEN', { message })
+    }
+    if (body.second_person === true) {
+      if ((await people.countApprovers(scope, null, approversMin)) >= approversMin) return
+      const message = 'Nobody could approve: the account needs two active people who are OWNER or ADMIN.'
+      throw new ServiceError('CONFLICT', { message })
+    }
+    if (Object.keys(body).length > 1) throw invalidField('second_person', 'must be ended in a request alone')
+    await ask({
+      ...{ by, order: { act: 'business.change', second_person: false }, seen: 'second_person' },
+      ...withoutSecondPerson(operator),
+    })
+  }
+
   return {
     find,
 
-    /** @throws ServiceError VALIDATION_ERROR; CONFLICT for a dropped currency that active sessions use */
-    async change(scope: Scope, body: z.infer<typeof businessPatchSchema>, by: ActedBy, context: CallContext) {
-      const { name, currencies, timezone } = body
+    /**
+     * @throws ServiceError VALIDATION_ERROR; CONFLICT for a dropped currency that active sessions use, or a
+     * second person without two who could be it; FORBIDDEN for a second person by another than an OWNER;
+     * APPROVAL_NEEDED to do without a second person again
+     */
+    async change(caller: Caller, body: BusinessPatch, by: ActedBy, context: CallContext) {
+      const { scope } = caller
+      const { name, currencies, timezone, second_person: secondPerson } = body
       const { require_totp: requireTotp, default_jurisdiction: defaultJurisdiction } = body
       const operator = await find(scope)
+      if (secondPerson !== undefined && secondPerson !== (operator.secondPerson ?? false))
+        await admitSecondPerson(caller, operator, body, by)
       if (timezone !== undefined) requireTimezone(timezone)
       if (currencies !== undefined) {
         requireCurrencies(currencies)
@@ -57,6 +96,7 @@ export function createChangeBusiness({ stores, bus, publishAccessChange, audit, 
         ...(currencies === undefined ? {} : { currencies }),
         ...(timezone === undefined ? {} : { timezone }),
         ...(requireTotp === undefined ? {} : { requireTotp }),
+        ...(secondPerson === undefined ? {} : { secondPerson }),
         ...(defaultJurisdiction === undefined ? {} : { defaultJurisdiction }),
       }
       const before = toPublicBusiness(operator)
@@ -66,6 +106,17 @@ export function createChangeBusiness({ stores, bus, publishAccessChange, audit, 
       await operators.change(scope, set, entry)
       await publishAccessChange.operator(scope.operatorId)
       return find(scope)
+    },
+
+    /** Does without a second person again, once for an approval. */
+    async endSecondPerson(account: AccountScope, by: ApprovedBy): Promise<'done' | 'stale'> {
+      const operator = await operators.find(account)
+      if (operator === null) throw new ServiceError('NOT_FOUND')
+      const id = by.approval.approval_id
+      const change = withoutSecondPerson(operator)
+      const entry = audit.entry(by, { act: 'business.change', ...change })
+      if (await operators.endSecondPerson(account, id, entry)) return 'done'
+      return (await operators.find(account))?.secondPersonEndedBy === id ? 'done' : 'stale'
     },
 
     /**
@@ -104,4 +155,11 @@ export function createChangeBusiness({ stores, bus, publishAccessChange, audit, 
       await publishBrands(scope)
     },
   }
+}
+
+/** The change of the account that no longer wants a second person. */
+function withoutSecondPerson(operator: OperatorDocument) {
+  const before = toPublicBusiness(operator)
+  const after = toPublicBusiness({ ...operator, secondPerson: false })
+  return { object: { type: 'operator', id: before.operator_id }, before, after }
 }

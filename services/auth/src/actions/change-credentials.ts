@@ -1,7 +1,10 @@
+import { createHash } from 'node:crypto'
 import type { ActedBy } from '@pitboss/contracts/audit'
+import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
 import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import { toEventEnvironment } from '@pitboss/contracts/primitives'
 import type { credentialCreateSchema, credentialPatchSchema } from '@pitboss/contracts/objects/account'
+import type { GraveOrder } from '@pitboss/contracts/objects/approval'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
@@ -12,6 +15,9 @@ import { boundSecret, newApiKey, newApiSecret } from '../rules/key-pair.ts'
 import { requireKeyPermission } from '../rules/people-rules.ts'
 import type { CredentialDocument } from '../storage/credentials-store.ts'
 import type { AuthDeps } from './deps.ts'
+import { createNeedApproval } from './need-approval.ts'
+
+const triesMax = 5
 
 const roleIn = ({ actor }: Caller) => (actor.kind === 'user' ? actor.role : null)
 
@@ -21,7 +27,8 @@ const roleIn = ({ actor }: Caller) => (actor.kind === 'user' ? actor.role : null
  */
 export function createChangeCredentials(deps: AuthDeps) {
   const { stores, publishAccessChange, audit, secretHash, clock, newId, random, caps } = deps
-  const { credentials, idempotency, operators } = stores
+  const { audits, credentials, idempotency, operators } = stores
+  const { ask } = createNeedApproval(deps)
 
   const operatorOf = async (caller: Caller) => {
     const operator = await operators.find(caller.scope)
@@ -162,11 +169,50 @@ export function createChangeCredentials(deps: AuthDeps) {
       return write(by, 'revoke', { scope, found }, { status: 'REVOKED', revokedAt })
     },
 
+    /** @throws ServiceError APPROVAL_NEEDED for a LIVE key where the account wants a second person */
     async remove(caller: Caller, apiKey: string, by: ActedBy): Promise<void> {
-      await write(by, 'delete', await find(caller, apiKey), {
-        status: 'DELETED',
-        revokedAt: clock.now(),
-      })
+      const { scope, found } = await find(caller, apiKey)
+      const { environment } = found
+      if (environment === 'LIVE')
+        await ask({
+          ...{ by, order: { act: 'credential.delete', environment, api_key: apiKey }, seen: stateOf(found) },
+          object: { type: 'credential', id: apiKey },
+          ...{ before: toPublicCredential(found), after: null },
+        })
+      await write(by, 'delete', { scope, found }, { status: 'DELETED', revokedAt: clock.now() })
+    },
+
+    /**
+     * Deletes a key once for an approval. The id of the audit entry follows from the approval, and the entry
+     * stays when the key is gone: it tells whether this approval has deleted it.
+     */
+    async removeApproved(
+      { environment, api_key }: Extract<GraveOrder, { act: 'credential.delete' }>,
+      seen: string,
+      by: ApprovedBy,
+    ): Promise<'done' | 'stale'> {
+      const scope = { operatorId: by.operator_id ?? '', environment: toEventEnvironment(environment) }
+      const audit_id = `aud_${by.approval.approval_id.slice('apr_'.length)}`
+      for (let tries = 0; tries < triesMax; tries++) {
+        const found = await credentials.known(scope, api_key)
+        if (found === null || found.status === 'DELETED') {
+          const waits = found?.auditOutbox?.some((one) => one.audit_id === audit_id) ?? false
+          return waits || (await audits.has(scope, audit_id)) ? 'done' : 'stale'
+        }
+        if (stateOf(found) !== seen) return 'stale'
+        const set = { status: 'DELETED', revokedAt: clock.now() } as const
+        const removal = { ...entry(by, 'delete', found, null), audit_id }
+        if ((await credentials.changeSeen(found, set, removal)) === null) continue
+        await publishAccessChange.credential(api_key)
+        return 'done'
+      }
+      throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
     },
   }
+}
+
+/** Names what people can change of a key: uses change nothing. */
+function stateOf({ name, scopes, ipAllowlist, status, rotatedAt }: CredentialDocument): string {
+  const state = JSON.stringify([name, scopes, ipAllowlist, status, rotatedAt])
+  return createHash('sha256').update(state).digest('base64url')
 }

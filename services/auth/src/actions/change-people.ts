@@ -7,6 +7,7 @@ import { ServiceError, invalidField } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { isDuplicateKey } from '@pitboss/storage/create-once'
 import type { z } from 'zod'
+import { approversMin, mayApprove } from '../rules/approvals.ts'
 import { actedByPerson } from '../rules/acted-by-person.ts'
 import { requireUncommonPassword } from '../rules/people-rules.ts'
 import { toPublicUser } from '../records/user-view.ts'
@@ -52,6 +53,16 @@ export function createChangePeople(deps: AuthDeps) {
     if (!isRemoved && (await operators.owners(account)).includes(userId)) {
       throw new ServiceError('CONFLICT', { message: 'The last owner can be neither removed nor demoted.' })
     }
+  }
+
+  /** @throws ServiceError CONFLICT when fewer than two could approve grave acts without the person */
+  async function requireApprovers({ operatorId, _id }: UserDocument): Promise<void> {
+    const operator = await operators.find({ operatorId })
+    if (operator?.secondPerson !== true) return
+    if ((await people.countApprovers({ operatorId }, _id, approversMin)) >= approversMin) return
+    const message =
+      'Grave acts need a second person: the account keeps two active people who are OWNER or ADMIN.'
+    throw new ServiceError('CONFLICT', { message })
   }
 
   return {
@@ -143,10 +154,11 @@ export function createChangePeople(deps: AuthDeps) {
       return toPublic(user)
     },
 
-    /** @throws ServiceError NOT_FOUND; CONFLICT for a demotion of the last owner */
+    /** @throws ServiceError NOT_FOUND; CONFLICT for a demotion of the last owner, or the last second person */
     async changeRole(scope: Scope, userId: string, role: Role, by: ActedBy): Promise<User> {
       const user = await member(scope, userId)
       const before = await toPublic(user)
+      if (mayApprove(before.role) && !mayApprove(role)) await requireApprovers(user)
       if (role !== 'OWNER') await removeOwner(user, user._id)
       const entryOfChange = entry(by, 'user.change', before, { ...before, role })
       const changed = await people.setRole(user, user._id, role, entryOfChange)
@@ -160,6 +172,7 @@ export function createChangePeople(deps: AuthDeps) {
     async remove(scope: Scope, userId: string, by: ActedBy): Promise<void> {
       const user = await member(scope, userId)
       const before = await toPublic(user)
+      if (mayApprove(before.role)) await requireApprovers(user)
       if (before.role === 'OWNER') await removeOwner(user, user._id)
       await people.remove(user, user._id, entry(by, 'user.remove', before, null))
       await publishAccessChange.user(user._id)

@@ -33,9 +33,7 @@ export function accountCalls(deps: AuthDeps): CallHandler[] {
     })),
     handler(endpoints.patchBusiness.call, async ({ caller, body }, context) => ({
       status: 200,
-      body: toPublicBusiness(
-        await changeBusiness.change(caller.scope, body, actedBy(caller, context), context),
-      ),
+      body: toPublicBusiness(await changeBusiness.change(caller, body, actedBy(caller, context), context)),
     })),
 
     handler(endpoints.listBrands.call, async ({ caller, query }) => ({

@@ -60,6 +60,7 @@ export function toPublicBusiness(operator: OperatorDocument) {
     currencies: operator.currencies,
     timezone: operator.timezone,
     require_totp: operator.requireTotp ?? false,
+    ...(operator.secondPerson === true ? { second_person: true as const } : {}),
     ...accountJurisdiction(operator),
   }
 }

@@ -69,6 +69,10 @@ export function createAuditsStore({ db, cursors }: { db: Db; cursors: CursorCode
       }
     },
 
+    /** Whether the log of an account has an entry. */
+    has: async ({ operatorId }: AccountScope, auditId: string): Promise<boolean> =>
+      (await audits.countDocuments({ _id: auditId, operatorId }, { limit: 1 })) > 0,
+
     /** The records of an account, newest first. */
     page({ operatorId }: AccountScope, { actor, act, object, from, to }: AuditFilters, query: PageQuery) {
       const window = {

@@ -3,6 +3,7 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
 import type { Db } from 'mongodb'
 import { auditOutboxIndex } from '@pitboss/storage/audit-outbox'
+import { approvalIndexes, createApprovalsStore } from './approvals-store.ts'
 import { auditIndexes, createAuditsStore } from './audits-store.ts'
 import { createCredentialsStore } from './credentials-store.ts'
 import { createIdempotencyStore } from './idempotency-store.ts'
@@ -16,6 +17,7 @@ import { createViewsStore } from './views-store.ts'
 /** Every store of auth. A method that takes a scope or an account answers for that one alone. */
 export function authStores(from: { db: Db; cursors: CursorCodec }) {
   return {
+    approvals: createApprovalsStore(from),
     audits: createAuditsStore(from),
     brands: createBrandsStore(from),
     credentials: createCredentialsStore(from),
@@ -40,6 +42,7 @@ export const auditedCollections = [
   'users',
   'signing_keys',
   'views',
+  'approvals',
 ] as const
 
 const thirtyDaysS = 30 * 24 * 60 * 60
@@ -63,6 +66,7 @@ export const authIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> 
     { key: { operatorId: 1, page: 1, name: 1 }, name: 'one_of_a_name', unique: true },
     auditOutboxIndex,
   ],
+  approvals: approvalIndexes,
   credentials: [
     { key: { operatorId: 1, environment: 1, order: 1 }, name: 'by_account', unique: true },
     pending(),

@@ -85,6 +85,18 @@ export function createCredentialsStore({ db, cursors }: { db: Db; cursors: Curso
         { returnDocument: 'after' },
       ),
 
+    /** As `change`, of a key that is still as it was read, but for its last use. */
+    changeSeen: (
+      { _id, operatorId, environment, name, scopes, ipAllowlist, status, rotatedAt }: CredentialDocument,
+      set: Changes<CredentialDocument>,
+      audit: AuditEntry,
+    ) =>
+      credentials.findOneAndUpdate(
+        { _id, operatorId, environment, name, scopes, ipAllowlist, status, rotatedAt },
+        auditedUpdate({ $set: unpublishedChange(set) }, audit),
+        { returnDocument: 'after' },
+      ),
+
     /** Replaces the secret of an active key. Null for a foreign or inactive key. */
     rotate: (scope: Scope, apiKey: string, secretHash: string, rotatedAt: Date, audit: AuditEntry) =>
       credentials.findOneAndUpdate(

@@ -19,6 +19,10 @@ export type OperatorDocument = AccessSubject &
     timezone: string
     /** Absent in an account of an earlier release, which demands none. */
     requireTotp?: boolean
+    /** Grave acts wait for a second person; absent in an account that has never wanted it. */
+    secondPerson?: boolean
+    /** The approval that ended it the last time. */
+    secondPersonEndedBy?: string
     /** Absent in an account that has never set one, which counts as `NONE`. */
     defaultJurisdiction?: Jurisdiction
     /** Ids of the active owners. This list decides who is an owner; it never becomes empty. */
@@ -62,6 +66,22 @@ export function createOperatorsStore({ db, cursors }: { db: Db; cursors: CursorC
       audit: AuditEntry | null,
     ): Promise<void> => {
       await operators.updateOne({ _id: operatorId }, auditedUpdate({ $set: unpublishedChange(set) }, audit))
+    },
+
+    /** Grave acts need no second person any more. False when they did not need one. */
+    async endSecondPerson(
+      { operatorId }: AccountScope,
+      approvalId: string,
+      audit: AuditEntry,
+    ): Promise<boolean> {
+      const { matchedCount } = await operators.updateOne(
+        { _id: operatorId, secondPerson: true },
+        auditedUpdate<OperatorDocument>(
+          { $set: { secondPerson: false, secondPersonEndedBy: approvalId } },
+          audit,
+        ),
+      )
+      return matchedCount === 1
     },
 
     /** Ids of the owners; empty for an unknown account. */

@@ -99,6 +99,16 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
       return new Set(found.map(({ _id }) => _id))
     },
 
+    /** Number of active owners and admins beside `exceptId`, counted up to `most`. */
+    countApprovers: ({ operatorId }: AccountScope, exceptId: string | null, most: number) =>
+      users.countDocuments(
+        {
+          ...{ operatorId, status: 'ACTIVE', role: { $in: ['OWNER', 'ADMIN'] } },
+          ...(exceptId === null ? {} : { _id: { $ne: exceptId } }),
+        },
+        { limit: most },
+      ),
+
     /** Newest first. */
     page: ({ operatorId }: AccountScope, query: PageQuery) =>
       readPage({

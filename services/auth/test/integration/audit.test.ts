@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { acceptInvitation, appendAudit, login, logout } from '@pitboss/contracts/calls/auth'
 import * as ops from '@pitboss/contracts/calls/auth-ops'
+import * as approvals from '@pitboss/contracts/endpoints/approvals'
 import * as endpoints from '@pitboss/contracts/endpoints/auth'
 import * as people from '@pitboss/contracts/endpoints/people'
 import { operatorIdOf } from '@pitboss/contracts/primitives'
@@ -41,6 +42,30 @@ async function newAccount() {
   return { email, operatorId, handle: made.operator_id, ownerId, caller: auth.callerAs(operatorId, ownerId) }
 }
 
+/** An account that wants a second person for grave acts; `ask` deletes a LIVE key of it, which waits. */
+async function watchedAccount() {
+  const { operatorId, caller: boss, ownerId: bossId } = await newAccount()
+  const second = { email: `${randomUUID()}@casino.example`, name: 'Second', role: 'ADMIN', password } as const
+  const { body } = await call(people.inviteUser.call, { caller: boss, ...none, body: second })
+  await call(endpoints.patchBusiness.call, { caller: boss, ...none, body: { second_person: true } })
+  const live = { ...boss.scope, environment: 'LIVE' } as const
+  const asker = { ...auth.callerAs(operatorId, body.user_id), scope: live }
+  const key = { name: 'Key', environment: 'LIVE' as const, scopes: [], ip_allowlist: [] }
+  return {
+    ...{ operatorId, boss, bossId },
+    ask: async () => {
+      const { api_key } = (await call(endpoints.createCredential.call, { caller: boss, ...none, body: key }))
+        .body
+      const deletion = { caller: asker, ...none, params: { api_key } }
+      await call(endpoints.deleteCredential.call, deletion).catch(() => null)
+      const { data } = (
+        await call(approvals.listApprovals.call, { caller: boss, ...none, query: { limit: 1 } })
+      ).body
+      return data[0]?.approval_id ?? ''
+    },
+  }
+}
+
 const main = await newAccount()
 const { operatorId, ownerId, caller, email } = main
 const byOwner = { actor: { kind: 'user', id: ownerId }, operatorId } as const
@@ -62,6 +87,7 @@ const newKey = async () =>
     })
   ).body
 const key = await newKey()
+const watched = await watchedAccount()
 const brand = { name: 'Lobby' }
 const view = { name: 'Refused', page: '/rounds', query: 'status=FAILED' }
 const totp = { secret: '' }
@@ -148,6 +174,30 @@ await holdAudit(t, {
         const { body } = await call(endpoints.listViews.call, { caller, ...none, query: { limit: 1 } })
         const view_id = body.data[0]?.view_id ?? ''
         await call(endpoints.deleteView.call, { caller, ...none, params: { view_id } })
+        return []
+      },
+    },
+    'auth.v1.approval.approve': {
+      ...{
+        act: 'approval.approve',
+        actor: { kind: 'user', id: watched.bossId },
+        operatorId: watched.operatorId,
+      },
+      run: async () => {
+        const params = { approval_id: await watched.ask() }
+        await call(approvals.approveApproval.call, { caller: watched.boss, ...none, params })
+        return []
+      },
+    },
+    'auth.v1.approval.reject': {
+      ...{
+        act: 'approval.reject',
+        actor: { kind: 'user', id: watched.bossId },
+        operatorId: watched.operatorId,
+      },
+      run: async () => {
+        const params = { approval_id: await watched.ask() }
+        await call(approvals.rejectApproval.call, { caller: watched.boss, ...none, params })
         return []
       },
     },

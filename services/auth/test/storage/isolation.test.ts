@@ -10,9 +10,18 @@ import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { withEngines } from '@pitboss/testing/with-engines'
 import pino from 'pino'
 import t from 'tap'
+import type { ApprovalDocument } from '../../src/storage/approvals-store.ts'
 import { authIndexes, authStores } from '../../src/storage/auth-stores.ts'
 
-type Ids = { apiKey: string; brandId: string; viewId: string; userId: string; idempotencyKey: string }
+type Ids = {
+  approvalId: string
+  approvedId: string
+  apiKey: string
+  brandId: string
+  viewId: string
+  userId: string
+  idempotencyKey: string
+}
 
 const owner: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
 const now = new Date()
@@ -37,14 +46,16 @@ const cursors = createCursorCodec({
   keyring: parseKeyring(`k1:${randomBytes(32).toString('base64')}`),
 })
 const stores = authStores({ db, cursors })
-const { audits, brands, credentials, idempotency, operators, views } = stores
+const { approvals, audits, brands, credentials, idempotency, operators, views } = stores
 const { people, platform, refreshTokens, requestLogs, signingKeys } = stores
 const ids = newIds()
+const entry = sampleAuditEntry(owner.operatorId)
+const decidedBy = { userId: newId('usr'), email: 'second@casino.example' }
+const knownEntry = sampleAuditEntry(owner.operatorId)
 await makeThings()
 
 const { scoped, accountWide, internal, table } = linesFor<Ids>()
 const page = { limit: 10 }
-const entry = sampleAuditEntry(owner.operatorId)
 const scopedRecord =
   'inserts a record that names its own account; its id is ours or one claimed by that account'
 const orders = 'called for orders of operations people alone, who work on every account'
@@ -62,6 +73,7 @@ await holdIsolation(t, {
   folder: new URL('../../src/storage/', import.meta.url),
   stores: {
     authStores: table(stores, {
+      approvals: internal('has its own table below'),
       ...{ audits: internal('has its own table below'), brands: internal('has its own table below') },
       views: internal('has its own table below'),
       ...{
@@ -78,8 +90,30 @@ await holdIsolation(t, {
         signingKeys: internal('has its own table below'),
       },
     }),
+    createApprovalsStore: table(approvals, {
+      insert: internal(scopedRecord),
+      find: accountWide((account, { approvalId }) => approvals.find(account, approvalId)),
+      openOf: accountWide((account, { apiKey }) =>
+        approvals.openOf(account, { type: 'credential', id: apiKey }),
+      ),
+      page: accountWide((account) => approvals.page(account, page)),
+      approve: accountWide((account, { approvalId }) =>
+        approvals.approve(account, approvalId, { decidedBy, now, dueAt: later }, entry),
+      ),
+      postpone: accountWide((account, { approvedId }) =>
+        approvals.postpone(account, approvedId, new Date(later.getTime() + 1)),
+      ),
+      end: accountWide((account, { approvedId }) =>
+        approvals.end(account, approvedId, 'APPROVED', { status: 'DONE', outcome: null, now }),
+      ),
+      reject: accountWide((account, { approvalId }) =>
+        approvals.reject(account, approvalId, { decidedBy, now }, entry),
+      ),
+      due: internal('called by carry-out.ts alone, which carries out what every account has approved'),
+    }),
     createAuditsStore: table(audits, {
       append: internal('inserts entries, each of which names the account of its change'),
+      has: accountWide((account) => audits.has(account, knownEntry.audit_id)),
       page: accountWide((account) => audits.page(account, {}, page)),
       pageOfOperations: internal(orders),
     }),
@@ -93,6 +127,7 @@ await holdIsolation(t, {
       remove: accountWide((account) => operators.remove(account)),
       find: accountWide((account) => operators.find(account)),
       change: accountWide((account) => operators.change(account, { name: 'changed' }, entry)),
+      endSecondPerson: accountWide((account) => operators.endSecondPerson(account, ids.approvalId, entry)),
       owners: accountWide((account) => operators.owners(account)),
       addOwner: accountWide((account) => operators.addOwner(account, newId('usr'))),
       removeInactiveOwners: accountWide((account, { userId }) =>
@@ -140,6 +175,7 @@ await holdIsolation(t, {
       page: scoped((scope) => credentials.page(scope, page)),
       change: scoped((scope, { apiKey }) => credentials.change(scope, apiKey, { name: 'changed' }, entry)),
       rotate: scoped((scope, { apiKey }) => credentials.rotate(scope, apiKey, 'another hash', later, entry)),
+      changeSeen: internal('takes a document that the caller has read within a scope'),
       active: accountWide((account, { apiKey }) => credentials.active(account, apiKey)),
       nearest: internal(minting),
       noteUse: internal(minting),
@@ -157,6 +193,7 @@ await holdIsolation(t, {
       known: accountWide((account, { userId }) => people.known(account, userId)),
       active: accountWide((account, { userId }) => people.active(account, userId)),
       page: accountWide((account) => people.page(account, page)),
+      countApprovers: accountWide((account) => people.countApprovers(account, null, 10)),
       activeAmong: accountWide((account, { userId }) => people.activeAmong(account, [userId])),
       setPassword: accountWide((account, { userId }) =>
         people.setPassword(account, userId, 'another hash', entry),
@@ -197,6 +234,8 @@ await holdIsolation(t, {
 function newIds(): Ids {
   const apiKey = `ck_test_${randomUUID()}`
   return {
+    approvalId: newId('apr'),
+    approvedId: newId('apr'),
     apiKey,
     brandId: newId('brd'),
     viewId: newId('viw'),
@@ -210,20 +249,44 @@ function newIds(): Ids {
  * second factor.
  */
 async function makeThings(): Promise<void> {
-  const { apiKey, brandId, viewId, userId, idempotencyKey } = ids
+  const { approvalId, apiKey, brandId, viewId, userId, idempotencyKey } = ids
   const { operatorId } = owner
   await operators.insert({
     ...{ _id: operatorId, name: 'Casino', plan: 'paid', approved: true, suspended: false, livePlay: 'on' },
-    ...{ currencies: ['EUR'], timezone: 'UTC', owners: [userId, newId('usr')], createdAt: now },
+    ...{
+      currencies: ['EUR'],
+      timezone: 'UTC',
+      secondPerson: true,
+      owners: [userId, newId('usr')],
+      createdAt: now,
+    },
     accessPending: false,
   })
-  await audits.append([sampleAuditEntry(operatorId)])
+  await audits.append([knownEntry])
   await idempotency.claim({ scope: owner, idempotencyKey }, { ...claim, newId: () => brandId })
   await brands.insert({ _id: brandId, operatorId, name: 'The brand', createdAt: now })
   await views.insert({
     ...{ _id: viewId, operatorId, page: '/rounds', name: 'The view', query: '', createdAt: now },
     madeBy: { userId, email: 'owner@casino.example' },
   })
+  const approval: ApprovalDocument = {
+    ...{ _id: approvalId, operatorId, object: { type: 'credential', id: apiKey }, seen: '', before: {} },
+    order: { act: 'credential.delete', environment: 'LIVE', api_key: apiKey },
+    ...{ after: null, status: 'PENDING', open: true, dueAt: later, askedAt: now, expiresAt: later },
+    ...{ decidedBy: null, decidedAt: null, endedAt: null, outcome: null },
+    by: {
+      ...{
+        operator_id: operatorId,
+        actor: entry.actor,
+        client_address: null,
+        request_id: null,
+        reason: null,
+      },
+    },
+  }
+  await approvals.insert(approval)
+  const object = { type: 'game', id: 'dice' }
+  await approvals.insert({ ...approval, _id: ids.approvedId, object, status: 'APPROVED' })
   await credentials.insertOnce(owner, {
     ...{ _id: apiKey, order: newId('crd'), operatorId, environment: 'TEST', name: 'Key', secretHash: 'hash' },
     ...{ scopes: [], ipAllowlist: [], status: 'ACTIVE', createdAt: now, rotatedAt: null, revokedAt: null },

@@ -40,6 +40,7 @@ const byName: Readonly<Record<string, unknown>> = {
   user_id: `usr_${ulid}`,
   view_id: `viw_${ulid}`,
   flag_id: `flg_${ulid}`,
+  approval_id: `apr_${ulid}`,
   page: '/rounds',
   query: 'status=FAILED&range=24h',
   request_id: `req_${ulid}`,

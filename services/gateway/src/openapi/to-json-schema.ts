@@ -1,4 +1,5 @@
 import { auditRecordSchema } from '@pitboss/contracts/audit'
+import * as approvals from '@pitboss/contracts/endpoints/approvals'
 import * as auth from '@pitboss/contracts/endpoints/auth'
 import * as flags from '@pitboss/contracts/endpoints/flags'
 import * as people from '@pitboss/contracts/endpoints/people'
@@ -9,6 +10,7 @@ import * as sessions from '@pitboss/contracts/endpoints/sessions'
 import * as wallet from '@pitboss/contracts/endpoints/wallet'
 import * as webhooks from '@pitboss/contracts/endpoints/webhooks'
 import * as events from '@pitboss/contracts/endpoints/events'
+import { approvalSchema } from '@pitboss/contracts/objects/approval'
 import * as account from '@pitboss/contracts/objects/account'
 import * as webhook from '@pitboss/contracts/objects/webhook'
 import { eventEnvelopeSchema, eventType } from '@pitboss/contracts/objects/event'
@@ -30,6 +32,8 @@ import type { JsonSchema } from './example-of.ts'
  * The public shapes by their type name in a generated client; a request's name ends in `Body`. Source: ours.
  */
 const components = {
+  Approval: approvalSchema,
+  ApprovalPage: approvals.listApprovals.reply,
   AuditPage: auth.listAudit.reply,
   AuditRecord: auditRecordSchema,
   Brand: account.brandSchema,

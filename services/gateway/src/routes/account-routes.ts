@@ -1,3 +1,4 @@
+import * as approvals from '@pitboss/contracts/endpoints/approvals'
 import * as auth from '@pitboss/contracts/endpoints/auth'
 import * as people from '@pitboss/contracts/endpoints/people'
 import * as wallet from '@pitboss/contracts/endpoints/wallet'
@@ -10,6 +11,7 @@ export const accountRoutes: readonly RouteEntry[] = [
   forwarded(wallet.getWallet, 'The wallet of an environment'),
   forwarded(wallet.putWallet, 'Configure the wallet; the secret is shown once, on creation', {
     statuses: [200, 201],
+    errors: ['APPROVAL_NEEDED'],
   }),
   forwarded(wallet.rotateWalletSecret, 'New signing secret at once'),
   forwarded(wallet.getWalletSeries, 'Calls to a wallet over time'),
@@ -37,7 +39,22 @@ export const accountRoutes: readonly RouteEntry[] = [
     errors: ['CONFLICT'],
   }),
   forwarded(auth.revokeCredential, 'End the key pair and its tokens', byId),
-  forwarded(auth.deleteCredential, 'Remove the key pair and its record', { ...byId, statuses: [204] }),
+  forwarded(auth.deleteCredential, 'Remove the key pair and its record', {
+    ...byId,
+    statuses: [204],
+    errors: ['APPROVAL_NEEDED'],
+  }),
+
+  forwarded(approvals.listApprovals, 'Grave acts that wait, or have waited, for a second person'),
+  forwarded(approvals.getApproval, 'One of them', byId),
+  forwarded(approvals.approveApproval, 'Approve a grave act of another person, and do it', {
+    ...byId,
+    errors: ['CONFLICT'],
+  }),
+  forwarded(approvals.rejectApproval, "Reject a grave act, or take one's own back", {
+    ...byId,
+    errors: ['CONFLICT'],
+  }),
 
   forwarded(people.getMe, 'Who is signed in', { mayLack: ['password', 'totp'] }),
   forwarded(people.changePassword, "Change one's own password", {
@@ -69,7 +86,9 @@ export const accountRoutes: readonly RouteEntry[] = [
   forwarded(people.removeUser, 'Remove a person', { statuses: [204], errors: ['CONFLICT'] }),
 
   forwarded(auth.getBusiness, 'Settings of the account'),
-  forwarded(auth.patchBusiness, 'Change name, currencies or time zone', { errors: ['CONFLICT'] }),
+  forwarded(auth.patchBusiness, 'Change name, currencies, time zone or what people need', {
+    errors: ['CONFLICT', 'APPROVAL_NEEDED'],
+  }),
   forwarded(auth.listBrands, 'Brands'),
   forwarded(auth.createBrand, 'Create a brand', { statuses: [201], errors: ['CONFLICT'], idempotent: true }),
   forwarded(auth.deleteBrand, 'Remove a brand', { notFound: 'BRAND_NOT_FOUND', statuses: [204] }),

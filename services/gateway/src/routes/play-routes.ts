@@ -163,7 +163,7 @@ export const playRoutes: readonly RouteEntry[] = [
   forwarded(sessions.dashboardListGames, 'The catalogue'),
   forwarded(sessions.dashboardPatchGame, 'Switch a game on or off, set stake limits', {
     notFound: 'GAME_NOT_FOUND',
-    errors: ['CURRENCY_NOT_SUPPORTED'],
+    errors: ['CURRENCY_NOT_SUPPORTED', 'APPROVAL_NEEDED'],
   }),
 
   forwarded(rounds.placeTransaction, 'Stake, win, refund or rollback of a round that the operator drives', {

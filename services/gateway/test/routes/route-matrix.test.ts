@@ -60,7 +60,7 @@ await t.test('every role may do what the contract says and nothing else', async 
     method !== 'GET' && !['OWNER', 'ADMIN'].includes(role)
   const notForPlayers = (role: string, method: string) =>
     method !== 'GET' && ['DEVELOPER', 'VIEWER'].includes(role)
-  const refused: Record<string, (role: string, method: string) => boolean> = {
+  const refused: Record<string, (role: string, method: string, path: string) => boolean> = {
     me: () => false,
     users: (role, method) => role !== 'OWNER' && !(role === 'ADMIN' && method === 'GET'),
     credentials: outsiders,
@@ -85,6 +85,9 @@ await t.test('every role may do what the contract says and nothing else', async 
     overview: () => false,
     stream: () => false,
     search: () => false,
+    // A SUPPORT or VIEWER sees nothing of them, and a DEVELOPER takes back his own alone.
+    approvals: (role, method, path) =>
+      outsiders(role) || (role === 'DEVELOPER' && method !== 'GET' && path.endsWith('/approve')),
     views: (role, method) => method !== 'GET' && role === 'VIEWER',
   }
   const entries = guarded.filter(({ access }) => access?.dashboard !== undefined)
@@ -99,7 +102,8 @@ await t.test('every role may do what the contract says and nothing else', async 
       const name = `${role} ${entry.method} ${path}`
       const isRefused = refused[area]
       if (isRefused === undefined) t.fail(`no rule for ${area}`)
-      else if (isRefused(role, entry.method)) t.match(answer, { status: 403, code: 'FORBIDDEN' }, name)
+      else if (isRefused(role, entry.method, entry.path))
+        t.match(answer, { status: 403, code: 'FORBIDDEN' }, name)
       else t.ok(entry.shapes.statuses.includes(answer.status), `${name}: ${answer.text}`)
     }
   }

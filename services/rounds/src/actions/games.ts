@@ -1,4 +1,6 @@
+import type { AskApproval } from '@pitboss/bus/ask-approval'
 import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
+import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
 import type { Account, Caller } from '@pitboss/contracts/caller'
 import type { patchGame } from '@pitboss/contracts/endpoints/sessions'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
@@ -15,7 +17,7 @@ import {
   platformLimits,
   readAmount,
 } from '../rules/limits.ts'
-import type { GameSettings } from '../storage/games-store.ts'
+import type { GameChange, GameSettings } from '../storage/games-store.ts'
 import type { Parts } from './parts.ts'
 
 export type OfferedGame = {
@@ -81,9 +83,12 @@ export function createGames({
   access,
   cursors,
   audit,
+  askApproval,
   clock,
-}: Pick<Parts, 'catalogue' | 'games' | 'access' | 'cursors' | 'audit' | 'clock'>) {
-  return { find, list, change, setStatus }
+}: Pick<Parts, 'catalogue' | 'games' | 'access' | 'cursors' | 'audit' | 'clock'> & {
+  askApproval: AskApproval
+}) {
+  return { find, list, change, changeApproved, setStatus }
 
   /** @throws ServiceError GAME_NOT_FOUND */
   async function find(operatorId: string, slug: string): Promise<GameView> {
@@ -109,35 +114,58 @@ export function createGames({
   }
 
   /**
-   * Changes the parts of the account's settings that the patch gives.
-   * @throws ServiceError GAME_NOT_FOUND, CURRENCY_NOT_SUPPORTED, VALIDATION_ERROR naming the path
+   * Changes the parts of the account's settings that the patch gives. To switch a game off is a grave act.
+   * @throws ServiceError GAME_NOT_FOUND, CURRENCY_NOT_SUPPORTED, VALIDATION_ERROR naming the path;
+   * APPROVAL_NEEDED where the account wants a second person
    */
   async function change(account: Account, slug: string, patch: GamePatch, by: ActedBy): Promise<GameView> {
+    const { entry, given, status, object, shown } = await read(account, slug, patch)
+    const { operator_id: operatorId } = account
+    if (patch.enabled === false) {
+      const seen = await games.settings(operatorId, slug)
+      if (seen.enabled) {
+        const after = { ...seen, enabled: false, limits: new Map([...seen.limits, ...keyed(given.limits)]) }
+        await askApproval({
+          ...{ by, order: { act: 'game.change', slug, patch }, object, seen: String(seen.version) },
+          ...{ before: shown(seen), after: shown(after) },
+        })
+      }
+    }
+    const settings = await games.change(operatorId, slug, given, clock.now(), (before, after) =>
+      audit.entry(by, { act: 'game.change', object, before: shown(before), after: shown(after) }),
+    )
+    return { entry, settings, status }
+  }
+
+  /** Makes a change once that was approved for the settings of that version. @throws as `change` */
+  async function changeApproved(
+    account: Account,
+    slug: string,
+    patch: GamePatch,
+    version: number,
+    by: ApprovedBy,
+  ): Promise<'done' | 'stale'> {
+    const { given, object, shown } = await read(account, slug, patch)
+    const approved = { version, approvalId: by.approval.approval_id }
+    return games.changeSeen(account.operator_id, slug, given, approved, clock.now(), (before, after) =>
+      audit.entry(by, { act: 'game.change', object, before: shown(before), after: shown(after) }),
+    )
+  }
+
+  /** Judges a patch, and gives what its change and its records need. */
+  async function read(account: Account, slug: string, patch: GamePatch) {
     for (const [position, { currency, min_stake, max_stake }] of (patch.limits ?? []).entries()) {
       judgeAmount(min_stake, currency, `limits.${position}.min_stake`)
       judgeAmount(max_stake, currency, `limits.${position}.max_stake`)
     }
     const entry = access.find(slug)
-    const limits = readLimits(account, patch.limits ?? [])
+    const given: GameChange = { enabled: patch.enabled, limits: readLimits(account, patch.limits ?? []) }
     const status = await games.status(slug)
     const shown = (settings: GameSettings) => {
       const { enabled, limits } = presentGame({ entry, settings, status }, account.currencies)
       return { enabled, limits }
     }
-    const settings = await games.change(
-      account.operator_id,
-      slug,
-      { enabled: patch.enabled, limits },
-      clock.now(),
-      (before, after) =>
-        audit.entry(by, {
-          act: 'game.change',
-          object: { type: 'game', id: slug },
-          before: shown(before),
-          after: shown(after),
-        }),
-    )
-    return { entry, settings, status }
+    return { entry, given, status, object: { type: 'game', id: slug }, shown }
   }
 
   /** Switches a game on or off for the whole platform. @throws ServiceError GAME_NOT_FOUND */
@@ -158,6 +186,8 @@ export function createGames({
     await games.setStatus(slug, status, { by: order.by, reason: order.reason }, clock.now(), entry)
   }
 }
+
+const keyed = (limits: GameChange['limits']) => limits.map((one) => [one.currency, one] as const)
 
 function readLimits(account: Account, limits: NonNullable<GamePatch['limits']>) {
   return limits.map(({ currency, min_stake, max_stake }, position) => {

@@ -1,5 +1,6 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
+import { doApproved } from '@pitboss/contracts/calls/approvals'
 import { opsSetGame } from '@pitboss/contracts/calls/rounds'
 import type { Caller } from '@pitboss/contracts/caller'
 import {
@@ -46,6 +47,9 @@ export function createGameHandlers({ games }: { games: Games }): CallHandler[] {
     handler(dashboardPatchGame.call, ({ caller, params, body }, context) =>
       change(caller, params.slug, body, actedBy(caller, context)),
     ),
+    handler(doApproved.game, async ({ account, order: { slug, patch }, seen, by }) => ({
+      result: await games.changeApproved(account, slug, patch, Number(seen), by),
+    })),
     handler(opsSetGame, async ({ order, slug, status }, { requestId }) => {
       await games.setStatus(slug, status, order, requestId)
       return { slug, status }

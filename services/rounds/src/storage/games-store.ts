@@ -17,6 +17,8 @@ type SettingsDocument = WithAudit & {
   enabled: boolean
   limits: { currency: string; minStake: string; maxStake: string }[]
   updatedAt: Date
+  /** The approval by which it was changed the last time that one was needed. */
+  approvalId?: string
 }
 type StatusDocument = WithAudit & {
   _id: string
@@ -30,9 +32,20 @@ type StatusDocument = WithAudit & {
 
 /**
  * The settings of one game by an account, for both environments. Without any, the game is on with the
- * platform's limits.
+ * platform's limits. `version` rises with each change, from 0.
  */
-export type GameSettings = { readonly enabled: boolean; readonly limits: ReadonlyMap<string, StakeRange> }
+export type GameSettings = {
+  readonly enabled: boolean
+  readonly limits: ReadonlyMap<string, StakeRange>
+  readonly version: number
+}
+
+/** Parts to change; limits replace those of the same currency. */
+export type GameChange = {
+  readonly enabled: boolean | undefined
+  readonly limits: readonly { currency: string; minStake: bigint; maxStake: bigint }[]
+}
+type EntryOfChange = (before: GameSettings, after: GameSettings) => AuditEntry
 
 /** Age of the statuses that a replica may go by (2 s are allowed). */
 const statusCacheMs = 500
@@ -73,42 +86,49 @@ export function createGamesStore({ db }: { db: Db }) {
       return decode(await settings.findOne({ _id: idOf(operatorId, slug) }))
     },
 
-    /** Changes the given parts; limits replace those of the same currency. */
+    /** Changes the given parts. */
     async change(
       operatorId: string,
       slug: string,
-      {
-        enabled,
-        limits,
-      }: {
-        enabled: boolean | undefined
-        limits: readonly { currency: string; minStake: bigint; maxStake: bigint }[]
-      },
+      change: GameChange,
       now: Date,
-      entryOf: (before: GameSettings, after: GameSettings) => AuditEntry,
+      entryOf: EntryOfChange,
     ): Promise<GameSettings> {
       const _id = idOf(operatorId, slug)
-      const changed = limits.map(({ currency, minStake, maxStake }) => ({
-        currency,
-        minStake: String(minStake),
-        maxStake: String(maxStake),
-      }))
       const read = () => settings.findOne({ _id })
       return changeFenced({
         document: await read(),
         async change(present) {
-          const kept = (present?.limits ?? []).filter(
-            (one) => !changed.some(({ currency }) => currency === one.currency),
-          )
-          const next = {
-            version: (present?.version ?? 0) + 1,
-            enabled: enabled ?? present?.enabled ?? true,
-            limits: [...kept, ...changed],
-            updatedAt: now,
-          }
+          const next = changed(present, change, now)
           const after = decode({ _id, ...next })
           const entry = entryOf(decode(present), after)
           return (await replace(_id, present?.version ?? null, next, entry)) ? after : null
+        },
+        reread: read,
+        triesMax,
+        name: `settings of ${slug}`,
+      })
+    },
+
+    /** As `change`, once for an approval, and only while the settings have the version that was seen. */
+    async changeSeen(
+      operatorId: string,
+      slug: string,
+      change: GameChange,
+      { version, approvalId }: { version: number; approvalId: string },
+      now: Date,
+      entryOf: EntryOfChange,
+    ): Promise<'done' | 'stale'> {
+      const _id = idOf(operatorId, slug)
+      const read = () => settings.findOne({ _id })
+      return changeFenced({
+        document: await read(),
+        async change(present) {
+          if (present?.approvalId === approvalId) return 'done'
+          if ((present?.version ?? 0) !== version) return 'stale'
+          const next = { ...changed(present, change, now), approvalId }
+          const entry = entryOf(decode(present), decode({ _id, ...next }))
+          return (await replace(_id, present?.version ?? null, next, entry)) ? 'done' : null
         },
         reread: read,
         triesMax,
@@ -186,10 +206,27 @@ export function createGamesStore({ db }: { db: Db }) {
   }
 }
 
+function changed(present: SettingsDocument | null, { enabled, limits }: GameChange, updatedAt: Date) {
+  const kept = (present?.limits ?? []).filter(
+    (one) => !limits.some(({ currency }) => currency === one.currency),
+  )
+  const given = limits.map(({ currency, minStake, maxStake }) => ({
+    currency,
+    minStake: String(minStake),
+    maxStake: String(maxStake),
+  }))
+  return {
+    version: (present?.version ?? 0) + 1,
+    enabled: enabled ?? present?.enabled ?? true,
+    limits: [...kept, ...given],
+    updatedAt,
+  }
+}
+
 function decode(document: SettingsDocument | null): GameSettings {
   const limits = (document?.limits ?? []).map(
     ({ currency, minStake, maxStake }) =>
       [currency, { minStake: BigInt(minStake), maxStake: BigInt(maxStake) }] as const,
   )
-  return { enabled: document?.enabled ?? true, limits: new Map(limits) }
+  return { enabled: document?.enabled ?? true, limits: new Map(limits), version: document?.version ?? 0 }
 }

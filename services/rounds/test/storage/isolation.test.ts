@@ -131,6 +131,12 @@ await holdIsolation(t, {
       change: accountWide(({ operatorId }) =>
         games.change(operatorId, game, { enabled: undefined, limits: [] }, later, entryOf),
       ),
+      changeSeen: accountWide(({ operatorId }) =>
+        games.changeSeen(
+          ...([operatorId, game, { enabled: false, limits: [] }] as const),
+          ...([{ version: 1, approvalId: 'apr_1' }, later, entryOf] as const),
+        ),
+      ),
       status: internal('games.ts; the status is of the platform, the same for every account'),
       setStatus: internal('games.ts for the call `opsSetGame` alone, which the gateway does not make'),
       takeDown: internal('watch-returns.ts, for an alarm; the status is of the platform'),

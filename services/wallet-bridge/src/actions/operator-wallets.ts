@@ -1,5 +1,7 @@
+import type { AskApproval } from '@pitboss/bus/ask-approval'
 import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
+import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
 import type { playerBalance } from '@pitboss/contracts/calls/wallet'
 import { countedMax } from '@pitboss/contracts/objects/overview'
 import { toAccountMode } from '@pitboss/contracts/primitives'
@@ -42,6 +44,7 @@ export function createOperatorWallets({
   breakers,
   countUnfinishedRounds,
   audit,
+  askApproval,
   outbound,
   clock,
   logger,
@@ -52,6 +55,7 @@ export function createOperatorWallets({
   breakers: Breakers
   countUnfinishedRounds: (scope: Scope) => Promise<number>
   audit: Pick<AuditOutbox, 'entry'>
+  askApproval: AskApproval
   outbound: OutboundSettings
   clock: Clock
   logger: Logger
@@ -60,19 +64,17 @@ export function createOperatorWallets({
   return {
     /**
      * Creates the scope's wallet or changes its settings; a change keeps the secret. The origin of the
-     * address changes only while nothing is open there, or when the new address serves the same ledger.
+     * address changes only while nothing is open there, or when the new address serves the same ledger. Another
+     * address of the LIVE wallet is a grave act.
      * @returns the new wallet's secret, or null when there was a wallet. @throws ServiceError
-     * VALIDATION_ERROR at `url`; CONFLICT; SERVICE_UNAVAILABLE when rounds cannot be asked
+     * VALIDATION_ERROR at `url`; CONFLICT; APPROVAL_NEEDED where the account wants a second person;
+     * SERVICE_UNAVAILABLE when rounds cannot be asked
      */
-    async put(scope: Scope, { isSameLedger, ...given }: Settings, by: ActedBy) {
-      await refuseBadUrl(given.url, scope)
+    async put(scope: Scope, given: Settings, by: ActedBy) {
       const present = await wallets.find(scope)
-      const isMove = present !== null && originOf(present.url) !== originOf(given.url)
-      if (isMove && !isSameLedger) await refuseOpenMoney(scope)
-      const settings =
-        present === null
-          ? given
-          : { ...given, formerOrigins: formerOriginsAfter(present, given.url, isSameLedger) }
+      const settings = await admit(scope, present, given)
+      if (present !== null && scope.environment === 'LIVE' && present.url !== given.url)
+        await askApproval(graveMove(present, settings, given, by))
       const put = entryOf(by, 'wallet.put')
       const changed = await wallets.change(scope, settings, clock.now(), put)
       if (changed !== null) return { wallet: changed, secret: null }
@@ -83,6 +85,21 @@ export function createOperatorWallets({
       const other = await wallets.change(scope, settings, clock.now(), put)
       if (other === null) throw new Error('the wallet was refused as a duplicate and is not found')
       return { wallet: other, secret: null }
+    },
+    /** Makes a change once that was approved for the wallet of that version. @throws as `put` */
+    async putApproved(
+      scope: Scope,
+      given: Settings,
+      version: number,
+      by: ApprovedBy,
+    ): Promise<'done' | 'stale'> {
+      const { approval_id: approvalId } = by.approval
+      const present = await wallets.find(scope)
+      if (present?.approvalId === approvalId) return 'done'
+      if (present?.version !== version) return 'stale'
+      const settings = await admit(scope, present, given)
+      const put = entryOf(by, 'wallet.put')
+      return wallets.changeSeen(scope, settings, { version, approvalId }, clock.now(), put)
     },
     /** Replaces the secret at once, without a time in which both are good. @throws ServiceError NOT_FOUND */
     async rotateSecret(scope: Scope, by: ActedBy) {
@@ -157,6 +174,31 @@ export function createOperatorWallets({
         before: before === null ? null : toWalletRecord(before),
         after: toWalletRecord(after),
       })
+  }
+
+  /** The settings to store. @throws ServiceError VALIDATION_ERROR at `url`; CONFLICT; SERVICE_UNAVAILABLE */
+  async function admit(scope: Scope, present: WalletDocument | null, { isSameLedger, ...given }: Settings) {
+    await refuseBadUrl(given.url, scope)
+    const isMove = present !== null && originOf(present.url) !== originOf(given.url)
+    if (isMove && !isSameLedger) await refuseOpenMoney(scope)
+    if (present === null) return given
+    return { ...given, formerOrigins: formerOriginsAfter(present, given.url, isSameLedger) }
+  }
+
+  /** What a second person is shown of another address of the LIVE wallet. */
+  function graveMove(
+    present: WalletDocument,
+    settings: WalletSettings,
+    { url, timeoutMs: timeout_ms, settleLosses: settle_losses, isSameLedger: same_ledger }: Settings,
+    by: ActedBy,
+  ): Parameters<AskApproval>[0] {
+    const asked = { url, timeout_ms, settle_losses, same_ledger }
+    return {
+      ...{ by, order: { act: 'wallet.put', settings: asked }, seen: String(present.version) },
+      object: { type: 'wallet', id: toAccountMode(present.environment) },
+      before: toWalletRecord(present),
+      after: { ...toWalletRecord({ ...present, ...settings }), same_ledger },
+    }
   }
 
   /** Refuses to leave an address where movements or rounds are open. @throws ServiceError CONFLICT */

@@ -1,5 +1,6 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
+import { doApproved } from '@pitboss/contracts/calls/approvals'
 import { roundTransactions, walletHealth } from '@pitboss/contracts/calls/dashboard'
 import {
   playerBalance,
@@ -24,7 +25,9 @@ import {
   rotateWalletSecret,
 } from '@pitboss/contracts/endpoints/wallet'
 import { dossierMax } from '@pitboss/contracts/objects/dossier'
+import type { walletPutSchema } from '@pitboss/contracts/objects/wallet'
 import { answerPage } from '@pitboss/storage/read-page'
+import type { z } from 'zod'
 import type { OperatorWallets } from '../actions/operator-wallets.ts'
 import type { CheckWallet } from '../actions/check-wallet.ts'
 import type { ReadTransactions } from '../actions/read-movements.ts'
@@ -85,16 +88,14 @@ function walletCalls({ wallets, check, readSeries }: GatewayParts): CallHandler[
       body: await readSeries(dashboardScope(caller, params.environment), query),
     })),
     handler(putWallet.call, async ({ caller, params, body }, context) => {
-      const settings = {
-        url: body.url,
-        timeoutMs: body.timeout_ms,
-        settleLosses: body.settle_losses,
-        isSameLedger: body.same_ledger ?? false,
-      }
       const scope = dashboardScope(caller, params.environment)
-      const { wallet, secret } = await wallets.put(scope, settings, actedBy(caller, context))
+      const { wallet, secret } = await wallets.put(scope, settingsOf(body), actedBy(caller, context))
       if (secret === null) return { status: 200, body: toWalletRecord(wallet) }
       return { status: 201, body: { ...toWalletRecord(wallet), secret } }
+    }),
+    handler(doApproved.wallet, async ({ order: { settings }, seen, by }) => {
+      const scope = { operatorId: by.operator_id ?? '', environment: 'LIVE' } as const
+      return { result: await wallets.putApproved(scope, settingsOf(settings), Number(seen), by) }
     }),
     handler(rotateWalletSecret.call, async ({ caller, params }, context) => {
       const scope = dashboardScope(caller, params.environment)
@@ -106,6 +107,15 @@ function walletCalls({ wallets, check, readSeries }: GatewayParts): CallHandler[
       body: await check(dashboardScope(caller, params.environment), caller.account.currencies[0] ?? 'USD'),
     })),
   ]
+}
+
+function settingsOf(body: z.output<typeof walletPutSchema>) {
+  return {
+    url: body.url,
+    timeoutMs: body.timeout_ms,
+    settleLosses: body.settle_losses,
+    isSameLedger: body.same_ledger ?? false,
+  }
 }
 
 function transactionCalls(read: ReadTransactions): CallHandler[] {

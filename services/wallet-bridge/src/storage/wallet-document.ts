@@ -23,6 +23,8 @@ export type WalletDocument = Versioned &
     readonly formerOrigins?: readonly string[]
     /** When movements of this wallet raise flags; absent until the account chooses. */
     readonly flagRules?: FlagRules
+    /** The approval by which it was changed the last time that one was needed. */
+    readonly approvalId?: string
     readonly sealedSecret: string
     readonly createdAt: Date
     readonly updatedAt: Date
@@ -58,6 +60,14 @@ export type Wallets = {
     now: Date,
     entryOf: EntryOfChange,
   ): Promise<WalletDocument | null>
+  /** As `change`, once for an approval, and only while the wallet has the version that was seen. */
+  changeSeen(
+    scope: Scope,
+    settings: WalletSettings,
+    seen: { readonly version: number; readonly approvalId: string },
+    now: Date,
+    entryOf: EntryOfChange,
+  ): Promise<'done' | 'stale'>
   /** Null when there is a wallet already. */
   create(
     scope: Scope,
@@ -130,6 +140,17 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
       return document === null ? null : openDocument(document)
     },
     change: (scope, settings, now, entryOf) => update(scope, { ...settings, updatedAt: now }, entryOf),
+    async changeSeen(scope, settings, { version, approvalId }, now, entryOf) {
+      const document = await find(scope)
+      if (document === null) return 'stale'
+      const change = { ...settings, updatedAt: now, approvalId }
+      const entry = entryOf(document, { ...document, ...change })
+      const update = auditedUpdate<WalletDocument>({ $set: change }, entry)
+      const isFirst = document.approvalId !== approvalId && document.version === version
+      if (isFirst && (await fencedUpdate(collection, { _id: document._id }, version, update)) !== null)
+        return 'done'
+      return (await find(scope))?.approvalId === approvalId ? 'done' : 'stale'
+    },
     async create(scope, settings, secret, now, entryOf) {
       const key = walletKeyOf(scope)
       const document: WalletDocument = {

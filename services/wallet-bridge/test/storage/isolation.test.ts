@@ -157,6 +157,9 @@ await holdIsolation(t, {
         return document === null ? null : wallets.openDocument(document)
       }),
       change: scoped((scope) => wallets.change(scope, otherSettings, now, entryOf)),
+      changeSeen: scoped((scope) =>
+        wallets.changeSeen(scope, otherSettings, { version: 1, approvalId: 'apr_1' }, now, entryOf),
+      ),
       create: scoped(
         async (scope) => (await wallets.create(scope, otherSettings, 'another', now, entryOf)) === null,
       ),

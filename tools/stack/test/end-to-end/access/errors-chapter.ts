@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { MongoClient } from 'mongodb'
 import type { Test } from 'tap'
+import { z } from 'zod'
 import type { Said } from '../../fixtures/witness.ts'
 import { type AccessWorld, okay } from './access-world.ts'
 
@@ -108,6 +109,18 @@ export async function errorsChapter(t: Test, world: AccessWorld): Promise<void> 
     await ops('game', 'set', 'spin-bottle', '--status', 'AVAILABLE')
     const off = { token: boss, body: { enabled: false } }
     okay(200, await send('PATCH', '/v1/dashboard/games/mines', off))
+    const ada = { email: 'ada.second@casino.example', password: 'a second person watches' }
+    const second_person = { token: boss, body: { second_person: true } }
+    await expect(t, 'CONFLICT', send('PATCH', '/v1/business', second_person))
+    const person = { token: boss, body: { ...ada, name: 'Ada', role: 'ADMIN' } }
+    okay(201, await send('POST', '/v1/dashboard/users', person))
+    okay(200, await send('PATCH', '/v1/business', second_person))
+    await expect(t, 'APPROVAL_NEEDED', send('PATCH', '/v1/dashboard/games/dice', off))
+    const without = { token: boss, body: { second_person: false } }
+    const { body: ended } = await send('PATCH', '/v1/business', without)
+    const { details } = z.object({ details: z.tuple([z.object({ message: z.string() })]) }).parse(ended)
+    const approval = `/v1/dashboard/approvals/${details[0].message}/approve`
+    t.match(await send('POST', approval, { token: await signIn(ada) }), { body: { status: 'DONE' } })
     await expect(t, 'GAME_NOT_ENABLED', open({ game: 'mines' }, theirs))
 
     const live = await world.createKey(boss, { environment: 'LIVE' })

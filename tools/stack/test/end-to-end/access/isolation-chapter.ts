@@ -3,6 +3,7 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import type { Test } from 'tap'
 import { z } from 'zod'
 import { type AccessWorld, okay } from './access-world.ts'
+import { makeApprovals } from './make-approvals.ts'
 
 const document = z.object({
   paths: z.record(
@@ -147,6 +148,7 @@ async function makeOneOfEach(world: AccessWorld): Promise<Record<string, string>
     },
     { timeoutMs: 15_000, everyMs: 500, what: 'a flag on a win' },
   )
+  const [approval = ''] = await makeApprovals(world, owner, 1)
   return {
     player_id: 'owner-of-things',
     session_id: sessionId,
@@ -160,6 +162,7 @@ async function makeOneOfEach(world: AccessWorld): Promise<Record<string, string>
     brand_id: String(brand.brand_id),
     view_id: String(view.view_id),
     flag_id: String(flag.flag_id),
+    approval_id: approval,
     user_id: String(user.user_id),
     api_key: key.api_key,
   }
@@ -190,6 +193,7 @@ async function readAll({ send, mint, signIn }: AccessWorld, ids: Record<string, 
     ['/v1/dashboard/brands', owner],
     ['/v1/dashboard/views', owner],
     [`/v1/dashboard/flags/${ids.flag_id}`, owner],
+    [`/v1/dashboard/approvals/${ids.approval_id}`, owner],
     ['/v1/dashboard/users', owner],
   ]
   const answers: string[] = []

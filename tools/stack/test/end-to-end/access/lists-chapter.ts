@@ -4,6 +4,7 @@ import type { Test } from 'tap'
 import { z } from 'zod'
 import type { Said } from '../../fixtures/witness.ts'
 import { type AccessWorld, okay } from './access-world.ts'
+import { makeApprovals } from './make-approvals.ts'
 
 const document = z.object({
   paths: z.record(
@@ -153,6 +154,7 @@ async function makeTwoOfEach(world: AccessWorld) {
     const replay = `/v1/dashboard/webhooks/${demo.receiver.webhook_id}/replay`
     await post(202, replay, { from: since, to: '2026-01-02T00:00:00Z' })
   }
+  await makeApprovals(world, owner, 2)
   const events = '/v1/dashboard/events?environment=LIVE&type=round.completed'
   await waitFor(async () => (await listed(events)).length >= 2, { timeoutMs: 15_000, what: 'live events' })
   const deliveries = '/v1/dashboard/webhook-deliveries?environment=LIVE'

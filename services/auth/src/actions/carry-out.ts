@@ -1,0 +1,84 @@
+import { type ApprovedBy, doApproved } from '@pitboss/contracts/calls/approvals'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import { toAccount } from '../records/account-view.ts'
+import { brandsMax } from '../rules/account-rules.ts'
+import type { ApprovalDocument } from '../storage/approvals-store.ts'
+import { createChangeBusiness } from './change-business.ts'
+import { createChangeCredentials } from './change-credentials.ts'
+import type { AuthDeps } from './deps.ts'
+
+/** Time from one try to the next, while a service does not answer. */
+const retryMs = 5000
+const perSweepMax = 50
+
+/**
+ * Does what was approved. Each service does it once under the id of its approval, to the state that was seen
+ * and to no other, so that a try may be repeated by whichever process, after whichever crash.
+ * Source: docs/contract.md, section 3, "Approval".
+ */
+export function createCarryOut(deps: AuthDeps) {
+  const { stores, bus, clock, logger } = deps
+  const { approvals, brands, operators, platform } = stores
+  const credentials = createChangeCredentials(deps)
+  const business = createChangeBusiness(deps)
+
+  async function act({ operatorId, order, seen }: ApprovalDocument, by: ApprovedBy) {
+    switch (order.act) {
+      case 'credential.delete':
+        return credentials.removeApproved(order, seen, by)
+      case 'business.change':
+        return business.endSecondPerson({ operatorId }, by)
+      case 'wallet.put':
+        return (await bus.call(doApproved.wallet, { order, seen, by })).result
+      case 'game.change': {
+        const account = await accountOf(operatorId)
+        return (await bus.call(doApproved.game, { order, seen, by, account })).result
+      }
+    }
+  }
+
+  async function accountOf(operatorId: string) {
+    const operator = await operators.find({ operatorId })
+    if (operator === null) throw new ServiceError('NOT_FOUND')
+    const ofAccount = await brands.first({ operatorId }, brandsMax)
+    return toAccount(operator, ofAccount, await platform.isRealMoneyOn())
+  }
+
+  /** Tries once. Never rejects: what could not be tried is tried again by the sweep. */
+  async function carryOut(approval: ApprovalDocument): Promise<void> {
+    const { _id, decidedBy } = approval
+    if (decidedBy === null) throw new Error(`${_id} was approved by nobody`)
+    const given = { approval_id: _id, user_id: decidedBy.userId, email: decidedBy.email }
+    try {
+      const result = await act(approval, { ...approval.by, approval: given })
+      await failpoint('auth.approved-done')
+      await approvals.end(approval, _id, 'APPROVED', {
+        ...{ status: result === 'done' ? 'DONE' : 'STALE', outcome: null },
+        now: clock.now(),
+      })
+    } catch (err) {
+      if (err instanceof ServiceError && !err.retryable) {
+        const refused = { status: 'REFUSED', outcome: err.message, now: clock.now() } as const
+        return approvals.end(approval, _id, 'APPROVED', refused)
+      }
+      logger.warn({ err, approval_id: _id }, 'approval.deferred')
+      await approvals.postpone(approval, _id, new Date(clock.now().getTime() + retryMs))
+    }
+  }
+
+  return {
+    carryOut,
+    /** When an approved act is tried by the sweep, unless who approved it has done so. */
+    firstSweepAt: (now: Date) => new Date(now.getTime() + retryMs),
+
+    /** Ends what nobody approved in time, and tries what was approved and is not done. */
+    async sweep(): Promise<void> {
+      const now = clock.now()
+      for (const approval of await approvals.due(now, perSweepMax)) {
+        if (approval.status === 'APPROVED') await carryOut(approval)
+        else await approvals.end(approval, approval._id, 'PENDING', { status: 'EXPIRED', outcome: null, now })
+      }
+    },
+  }
+}

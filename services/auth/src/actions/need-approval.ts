@@ -1,0 +1,83 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { NeedApproval } from '@pitboss/contracts/calls/approvals'
+import { approvalNeeded, ServiceError } from '@pitboss/errors/service-error'
+import { auditedInsert } from '@pitboss/storage/audit-outbox'
+import { toPublicApproval } from '../records/approval-view.ts'
+import { alreadyEnded, approvalMs, requirePerson } from '../rules/approvals.ts'
+import type { ApprovalDocument } from '../storage/approvals-store.ts'
+import type { AuthDeps } from './deps.ts'
+
+const triesMax = 5
+
+/**
+ * Asks a second person to approve a grave act, where the account wants that. An object has one open approval:
+ * one whose time is over, or whose object has changed since, makes place for the next.
+ * Source: docs/contract.md, section 3, "Approval".
+ */
+export function createNeedApproval({
+  stores: { approvals, operators },
+  audit,
+  clock,
+  newId,
+}: Pick<AuthDeps, 'stores' | 'audit' | 'clock' | 'newId'>) {
+  /**
+   * @returns null where the account wants no second person, else what waits for one, which a repeat finds
+   * @throws ServiceError NOT_FOUND, FORBIDDEN for a key pair, CONFLICT when another act on the object waits
+   */
+  async function need(act: NeedApproval): Promise<ApprovalDocument | null> {
+    const account = { operatorId: act.by.operator_id ?? '' }
+    const operator = await operators.find(account)
+    if (operator === null) throw new ServiceError('NOT_FOUND')
+    if (operator.secondPerson !== true) return null
+    requirePerson(act.by.actor)
+    for (let tries = 0; tries < triesMax; tries++) {
+      const open = await approvals.openOf(account, act.object)
+      const isKept = open !== null && !(await makePlace(open, act))
+      if (isKept) return repeatOf(open, act)
+      const made = newApproval(account.operatorId, act)
+      const asked = { act: 'approval.ask', object: { type: 'approval', id: made._id }, before: null }
+      const entry = audit.entry(act.by, { ...asked, after: toPublicApproval(made) })
+      if (await approvals.insert({ ...made, ...auditedInsert(entry) })) return made
+    }
+    throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
+  }
+
+  function newApproval(operatorId: string, act: NeedApproval): ApprovalDocument {
+    const now = clock.now()
+    const expiresAt = new Date(now.getTime() + approvalMs)
+    return {
+      ...{ _id: newId('apr'), operatorId, ...act, status: 'PENDING', open: true, dueAt: expiresAt },
+      ...{ askedAt: now, expiresAt, decidedBy: null, decidedAt: null, endedAt: null, outcome: null },
+    }
+  }
+
+  /** Ends one that can no longer be done. */
+  async function makePlace(open: ApprovalDocument, { seen }: NeedApproval): Promise<boolean> {
+    if (open.status !== 'PENDING') return false
+    const now = clock.now()
+    const status = open.expiresAt <= now ? 'EXPIRED' : open.seen === seen ? null : 'STALE'
+    if (status === null) return false
+    await approvals.end(open, open._id, 'PENDING', { status, outcome: null, now })
+    return true
+  }
+
+  return {
+    need,
+    /** As `need`. @throws ServiceError APPROVAL_NEEDED when it waits for a second person, too */
+    async ask(act: NeedApproval): Promise<void> {
+      const approval = await need(act)
+      if (approval !== null) throw approvalNeeded(approval._id, approval.expiresAt.toISOString())
+    },
+  }
+}
+
+/** @throws ServiceError CONFLICT unless the same person asks for the same */
+function repeatOf(open: ApprovalDocument, { by, order }: NeedApproval): ApprovalDocument {
+  if (open.status !== 'PENDING') throw alreadyEnded(open.status)
+  const isSame = isDeepStrictEqual(open.order, order)
+  if (isSame && open.by.actor.id === by.actor.id) return open
+  const what = isSame ? 'this' : 'another change of it'
+  throw new ServiceError('CONFLICT', {
+    message: `${open.by.actor.name} has asked for ${what} already, as ${open._id}: approve or reject that.`,
+  })
+}

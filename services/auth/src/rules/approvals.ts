@@ -1,0 +1,54 @@
+import type { AuditActor } from '@pitboss/contracts/audit'
+import type { Role } from '@pitboss/contracts/caller'
+import type { ApprovalStatus, GraveOrder } from '@pitboss/contracts/objects/approval'
+import { ServiceError } from '@pitboss/errors/service-error'
+
+/** Time within which a second person may approve. Source: docs/contract.md, section 3, "Approval". */
+export const approvalMs = 24 * 60 * 60 * 1000
+/** Owners and admins without whom nothing could ever be approved. */
+export const approversMin = 2
+
+/** Who may do an act, and so who may ask for it. Source: docs/contract.md, section 2. */
+const askers: Readonly<Record<GraveOrder['act'], readonly Role[]>> = {
+  'credential.delete': ['OWNER', 'ADMIN', 'DEVELOPER'],
+  'game.change': ['OWNER', 'ADMIN'],
+  'wallet.put': ['OWNER', 'ADMIN', 'DEVELOPER'],
+  'business.change': ['OWNER'],
+}
+
+export function mayAskFor(act: GraveOrder['act'], role: Role): boolean {
+  return askers[act].includes(role)
+}
+
+/** Whether a person of this role may approve what another one asks for. */
+export function mayApprove(role: Role): boolean {
+  return role === 'OWNER' || role === 'ADMIN'
+}
+
+/** @throws ServiceError FORBIDDEN for a key pair, which is no person */
+export function requirePerson({ kind }: AuditActor): void {
+  if (kind === 'user') return
+  const message = 'In this account a person asks for this in the dashboard, and a second one approves it.'
+  throw new ServiceError('FORBIDDEN', { message })
+}
+
+/** @throws ServiceError FORBIDDEN for the person who asked */
+export function requireSecondPerson(askedBy: AuditActor, userId: string): void {
+  if (askedBy.id !== userId) return
+  throw new ServiceError('FORBIDDEN', { message: 'Who asked cannot approve it; somebody else has to.' })
+}
+
+const ends: Readonly<Record<ApprovalStatus, string>> = {
+  PENDING: 'It waits for somebody.',
+  APPROVED: 'It has been approved.',
+  DONE: 'It has been approved and done.',
+  REJECTED: 'It has been rejected.',
+  EXPIRED: 'Nobody approved it within 24 hours; ask again.',
+  STALE: 'What it was asked for has changed since; ask again.',
+  REFUSED: 'It has been approved and was refused.',
+}
+
+/** The CONFLICT of who decides on what is decided. */
+export function alreadyEnded(status: ApprovalStatus): ServiceError {
+  return new ServiceError('CONFLICT', { message: ends[status] })
+}

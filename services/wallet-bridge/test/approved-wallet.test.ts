@@ -1,0 +1,89 @@
+import { doApproved } from '@pitboss/contracts/calls/approvals'
+import { getWallet, putWallet, rotateWalletSecret } from '@pitboss/contracts/endpoints/wallet'
+import { newId } from '@pitboss/runtime/new-id'
+import { serveApprovals } from '@pitboss/testing/serve-approvals'
+import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
+import { pino } from 'pino'
+import t from 'tap'
+import { callerOf, newScope, startBridge, startSuite } from './fixtures/bridge.ts'
+
+const logger = pino({ level: 'silent' })
+const suite = await startSuite(t)
+const bridge = await startBridge(suite.environment())
+t.teardown(() => bridge.stop())
+const approvals = await serveApprovals(t, suite.bus, logger)
+const log = await serveAuditLog(t, suite.bus, logger)
+const first = 'http://127.0.0.1:9/first'
+const second = 'http://127.0.0.1:9/second'
+
+/** An account whose wallets, TEST and LIVE, stand at the first address. */
+async function newAccount() {
+  const caller = callerOf(newScope())
+  const at = (environment: 'TEST' | 'LIVE') => ({ caller, params: { environment }, query: {} })
+  const put = (environment: 'TEST' | 'LIVE', url: string, timeout_ms = 1000) =>
+    suite.bus.call(putWallet.call, {
+      ...at(environment),
+      body: { url, timeout_ms, settle_losses: 'none', same_ledger: true },
+    })
+  const urlOf = async (environment: 'TEST' | 'LIVE') =>
+    (await suite.bus.call(getWallet.call, { ...at(environment), body: undefined })).body.url
+  const rotate = () => suite.bus.call(rotateWalletSecret.call, { ...at('LIVE'), body: undefined })
+  approvals.isWanted = true
+  const asked = approvals.asked.length
+  await put('TEST', first)
+  await put('LIVE', first)
+  t.equal(approvals.asked.length, asked, 'a first wallet asks nobody')
+  return { put, urlOf, rotate }
+}
+
+/** What auth sends when the act that was asked last is approved. */
+function approved() {
+  const asked = approvals.asked.at(-1)
+  if (asked?.order.act !== 'wallet.put') throw new Error('nobody has asked about a wallet')
+  const approval = { approval_id: newId('apr'), user_id: newId('usr'), email: 'second@casino.example' }
+  const { order, seen, by } = asked
+  return { order, seen, by: { ...by, approval } }
+}
+
+await t.test('another address of the LIVE wallet waits for a second person, and is taken once', async (t) => {
+  const { put, urlOf } = await newAccount()
+  await put('TEST', second)
+  await put('LIVE', first, 2000)
+  t.equal(await urlOf('TEST'), second, 'TEST, and other settings, ask nobody')
+  await t.rejects(put('LIVE', second, 3000), { code: 'APPROVAL_NEEDED' })
+  t.equal(await urlOf('LIVE'), first, 'nothing was done')
+  t.match(approvals.asked.at(-1), {
+    object: { type: 'wallet', id: 'LIVE' },
+    before: { url: first, timeout_ms: 2000 },
+    after: { url: second, timeout_ms: 3000, same_ledger: true },
+  })
+  const request = approved()
+  const answers = await Promise.all([1, 2, 3].map(() => suite.bus.call(doApproved.wallet, request)))
+  t.same(answers, [{ result: 'done' }, { result: 'done' }, { result: 'done' }])
+  t.equal(await urlOf('LIVE'), second)
+  const ofApproval = log.filter(({ approval }) => approval?.approval_id === request.by.approval.approval_id)
+  t.equal(ofApproval.length, 1, 'one write')
+  t.match(ofApproval[0], { act: 'wallet.put', actor: request.by.actor, approval: request.by.approval })
+  await put('LIVE', second, 4000)
+  t.same(await suite.bus.call(doApproved.wallet, request), { result: 'done' }, 'a late repeat')
+})
+
+await t.test('an address that was approved for another state of the wallet is not taken', async (t) => {
+  const { put, urlOf, rotate } = await newAccount()
+  await t.rejects(put('LIVE', second), { code: 'APPROVAL_NEEDED' })
+  const request = approved()
+  await rotate()
+  t.same(await suite.bus.call(doApproved.wallet, request), { result: 'stale' })
+  t.equal(await urlOf('LIVE'), first)
+})
+
+await t.test('an address that is refused when its time has come is refused', async (t) => {
+  const { put, urlOf } = await newAccount()
+  await t.rejects(put('LIVE', second), { code: 'APPROVAL_NEEDED' })
+  const { order, ...request } = approved()
+  const settings = { ...order.settings, url: 'http://169.254.169.254/' }
+  await t.rejects(suite.bus.call(doApproved.wallet, { ...request, order: { ...order, settings } }), {
+    code: 'VALIDATION_ERROR',
+  })
+  t.equal(await urlOf('LIVE'), first)
+})

@@ -23,6 +23,7 @@ const places = [
   '/fairness?player_id=player-of-the-lists&game=dice',
   '/free-bets',
   '/flags',
+  '/approvals',
   '/reports?group_by=day,game',
   '/games',
   '/returns',

@@ -1,3 +1,4 @@
+import * as approvals from '@pitboss/contracts/endpoints/approvals'
 import * as auth from '@pitboss/contracts/endpoints/auth'
 import * as flags from '@pitboss/contracts/endpoints/flags'
 import * as people from '@pitboss/contracts/endpoints/people'
@@ -11,11 +12,20 @@ import { relativeText } from '../dashboard/src/parts/relative-text.ts'
 import { type Act, routeRoles, whyNoKeyLike, whyNot } from '../dashboard/src/session/may.ts'
 
 type Described = { route: string; access: { dashboard?: readonly string[] } }
-const endpoints: Described[] = [auth, flags, people, players, rounds, sessions, wallet, webhooks].flatMap(
-  (file) =>
-    Object.values(file).filter(
-      (one): one is Extract<typeof one, Described> => 'route' in one && 'access' in one,
-    ),
+const endpoints: Described[] = [
+  approvals,
+  auth,
+  flags,
+  people,
+  players,
+  rounds,
+  sessions,
+  wallet,
+  webhooks,
+].flatMap((file) =>
+  Object.values(file).filter(
+    (one): one is Extract<typeof one, Described> => 'route' in one && 'access' in one,
+  ),
 )
 
 t.test('the dashboard opens to a role what the API opens to it', (t) => {

@@ -59,6 +59,14 @@ const flagId = await waitFor(
   { what: 'a win is flagged', timeoutMs: 20_000, everyMs: 500 },
 )
 
+const sentTo = async (method: string, path: string, token: string, body?: unknown) =>
+  (await send(method, `${api}/${path}`, { token, ...(body === undefined ? {} : { body }) })).body
+await sentTo('PATCH', 'business', ownerToken, { second_person: true })
+const asker = await tokenOf(people.get('ADMIN') ?? casino.owner)
+const refusal = await sentTo('PATCH', 'dashboard/games/spin-bottle', asker, { enabled: false })
+const approvalId = z.object({ details: z.tuple([z.object({ message: z.string() })]) }).parse(refusal)
+  .details[0].message
+
 const key = { name: 'Forged', environment: 'TEST', scopes: ['games:read'], ip_allowlist: [] }
 const rows: readonly Row[] = [
   { page: '', opens: everybody, forged: { method: 'GET', path: 'dashboard/overview' } },
@@ -100,6 +108,20 @@ const rows: readonly Row[] = [
       path: 'dashboard/users',
       body: { email: 'forged@casino.example', name: 'Forged', role: 'OWNER' },
     },
+  },
+  { page: '/approvals', opens: builders, forged: { method: 'GET', path: 'dashboard/approvals' } },
+  {
+    page: `/approvals/${approvalId}`,
+    opens: builders,
+    // An ADMIN has asked for it.
+    act: { name: 'Approve', may: ['OWNER'] },
+    forged: { method: 'POST', path: `dashboard/approvals/${approvalId}/approve` },
+  },
+  {
+    page: '/business',
+    opens: everybody,
+    act: { name: 'Do without a second person', may: ['OWNER'] },
+    forged: { method: 'PATCH', path: 'business', body: { second_person: false } },
   },
   { page: '/audit', opens: ownerAndAdmin, forged: { method: 'GET', path: 'dashboard/audit' } },
   {

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { countedMax } from '@pitboss/contracts/objects/overview'
+import { approvalSchema } from '@pitboss/contracts/objects/approval'
 import { flagSchema } from '@pitboss/contracts/objects/flag'
 import { pageOf } from '@pitboss/contracts/primitives'
 import { webhookEndpointSchema } from '@pitboss/contracts/objects/webhook'
@@ -8,9 +9,11 @@ import { useRead } from '../hooks/use-read.ts'
 import { Moment } from '../parts/moment.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { whyNot } from '../session/may.ts'
+import { approvalText } from './approval-texts.ts'
 import type { Overview } from './home.tsx'
 
 const flagsPage = pageOf(flagSchema)
+const approvalsPage = pageOf(approvalSchema)
 const often = { everyMs: 30_000 } as const
 /** Endpoints that are named, of each kind. */
 const namedMax = 5
@@ -28,6 +31,10 @@ export function Attention({ of: { wallet, deliveries, play } }: { of: Overview }
   const { user, environment } = useDashboard()
   const flags = useRead(flagsPage, 'dashboard/flags', { environment, status: 'OPEN', limit: '1' }, often)
   const [flag] = flags.data?.data ?? []
+  const enabled = whyNot(user.role, 'POST /v1/dashboard/approvals/{approval_id}/approve') === null
+  const waiting = { status: 'PENDING', limit: '50' }
+  const asked = useRead(approvalsPage, 'dashboard/approvals', waiting, { ...often, enabled })
+  const approvals = (asked.data?.data ?? []).filter(({ asked_by }) => asked_by.id !== user.user_id)
   const isBuilder = whyNot(user.role, 'GET /v1/dashboard/webhooks') === null
   const endpoint = (id: string) => (isBuilder ? `/endpoints/${id}` : `/deliveries?webhook_id=${id}`)
   const unheard = [
@@ -91,6 +98,17 @@ export function Attention({ of: { wallet, deliveries, play } }: { of: Overview }
             act: 'See and retry',
           } as const,
         ]),
+    ...approvals.slice(0, namedMax).map((approval) => ({
+      tone: 'waiting' as const,
+      text: (
+        <>
+          {approval.asked_by.name} has asked: {approvalText(approval)}. It waits for a second person until{' '}
+          <Moment at={approval.expires_at} />.
+        </>
+      ),
+      href: `/approvals/${approval.approval_id}`,
+      act: 'Look and decide',
+    })),
     ...(flag === undefined
       ? []
       : [

@@ -49,7 +49,11 @@ export default function Audit() {
       keyOf={({ audit_id }) => audit_id}
       columns={[
         { title: 'When', cell: ({ at }) => <Moment at={at} /> },
-        { title: 'Who', cell: ({ actor }) => actor.name },
+        {
+          title: 'Who',
+          cell: ({ actor, approval }) =>
+            approval === undefined ? actor.name : `${actor.name}, approved by ${approval.email}`,
+        },
         { title: 'Act', cell: ({ act }) => <code className="nowrap">{act}</code> },
         {
           title: 'Object',

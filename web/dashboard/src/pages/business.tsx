@@ -19,6 +19,7 @@ import { Panel } from '../parts/panel.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { whyNot } from '../session/may.ts'
 import { NewBrand } from './new-brand.tsx'
+import { SecondPerson } from './second-person.tsx'
 import { textOf } from '../parts/text-of.ts'
 
 type Business = z.output<typeof businessSchema>
@@ -66,6 +67,7 @@ export default function BusinessPage() {
           </section>
         )}
       </Panel>
+      {read.data !== undefined && <SecondPerson isWanted={read.data.second_person === true} />}
       <h2>Brands</h2>
       <Brands />
     </Page>

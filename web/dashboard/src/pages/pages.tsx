@@ -35,6 +35,8 @@ const loaders: Readonly<Record<string, Loader>> = {
   '/games': () => import('./games.tsx'),
   '/people': () => import('./people.tsx'),
   '/audit': () => import('./audit.tsx'),
+  '/approvals': () => import('./approvals.tsx'),
+  '/approvals/:approval_id': () => import('./approval.tsx'),
   '/business': () => import('./business.tsx'),
   '/account': () => import('./account.tsx'),
 }

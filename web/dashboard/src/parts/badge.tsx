@@ -15,6 +15,7 @@ const tones: Readonly<Record<string, string>> = {
   SETTLING: 'waiting',
   HELD: 'waiting',
   IN_REVIEW: 'waiting',
+  APPROVED: 'waiting',
   PAUSED: 'waiting',
   INVITED: 'waiting',
   UNKNOWN: 'waiting',

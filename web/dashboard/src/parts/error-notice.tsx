@@ -1,3 +1,4 @@
+import { Link } from 'wouter'
 import type { ApiError } from '../api/api-error.ts'
 import { CopyButton } from './copy-button.tsx'
 
@@ -6,13 +7,19 @@ export function ErrorNotice({ error, onRetry }: { error: ApiError | null; onRetr
   if (error === null) return null
   const { message, remedy, code, requestId, details, retryAfterS } = error
   const more = details.filter((detail) => !message.includes(detail.message))
+  const approval = code === 'APPROVAL_NEEDED' ? details[0]?.message : undefined
   return (
-    <div className="notice" data-tone="problem" role="alert">
+    <div className="notice" data-tone={approval === undefined ? 'problem' : 'waiting'} role="alert">
       <p>
         <strong>{message}</strong>
         {remedy !== null && remedy !== message && <> {remedy}</>}
         {retryAfterS !== null && <> Wait {retryAfterS} s.</>}
       </p>
+      {approval !== undefined && (
+        <p>
+          <Link href={`/approvals/${approval}`}>See it under Approvals</Link>
+        </p>
+      )}
       {more.length > 0 && (
         <ul>
           {more.map((detail) => (

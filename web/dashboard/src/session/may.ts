@@ -31,6 +31,8 @@ export const routeRoles = {
   'POST /v1/dashboard/brands': ownerAndAdmin,
   'DELETE /v1/dashboard/brands/{brand_id}': ownerAndAdmin,
   'PATCH /v1/dashboard/games/{slug}': ownerAndAdmin,
+  'GET /v1/dashboard/approvals': builders,
+  'POST /v1/dashboard/approvals/{approval_id}/approve': ownerAndAdmin,
   'POST /v1/dashboard/views': retriers,
   'POST /v1/dashboard/free-bets': ownerAndAdmin,
   'POST /v1/dashboard/free-bets/{grant_id}/cancel': ownerAndAdmin,
@@ -51,6 +53,11 @@ export function whyNot(role: Role, act: Act): string | null {
   const roles: readonly Role[] = routeRoles[act]
   if (roles.includes(role)) return null
   return `Your role is ${role}. This is for ${list.format(roles)}.`
+}
+
+/** What an OWNER alone decides. Source: docs/contract.md, section 3, "Approval". */
+export function whyNotOwner(role: Role): string | null {
+  return role === 'OWNER' ? null : `Your role is ${role}. This is for OWNER.`
 }
 
 /** A DEVELOPER makes, changes and rotates scoped TEST keys. Source: docs/contract.md, section 3. */

@@ -47,6 +47,7 @@ export const places: readonly { readonly group: string; readonly places: readonl
     places: [
       { title: 'People', href: '/people', key: 'o', needs: 'GET /v1/dashboard/users' },
       { title: 'Audit', href: '/audit', key: 'a', needs: 'GET /v1/dashboard/audit' },
+      { title: 'Approvals', href: '/approvals', key: 'c', needs: 'GET /v1/dashboard/approvals' },
       { title: 'Business', href: '/business', key: 'u' },
       { title: 'My account', href: '/account', key: 'm' },
     ],

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { UnseenLag } from './actions/read-due-lag.ts'
-import { type DueLags, noDueLags, standings } from './rules/due-lag.ts'
+import type { EndpointLateness } from './actions/endpoint-lateness.ts'
+import { type DueLags, noDueLags, standings, worstLags } from './rules/due-lag.ts'
 import type { RunnerDeps } from './workers/endpoint-runner.ts'
 import type { Slots } from './workers/slots.ts'
 
@@ -50,7 +51,7 @@ export function createMetrics(registry: Registry, slots: Slots): RunnerDeps['onA
 export function createLatenessNote(
   registry: Registry,
   readDueLag: () => Promise<UnseenLag>,
-): (worstMs: number, dueLags: DueLags) => void {
+): (worstMs: number, endpoints: Iterable<EndpointLateness>) => void {
   let seen = noDueLags
   const late = new Gauge({
     name: 'pitboss_webhook_late_seconds',
@@ -75,8 +76,8 @@ export function createLatenessNote(
       for (const standing of standings) this.set({ endpoints: standing }, lags[standing] / 1000)
     },
   })
-  return (worstMs, dueLags) => {
+  return (worstMs, endpoints) => {
     late.set(worstMs / 1000)
-    seen = dueLags
+    seen = worstLags(endpoints)
   }
 }

@@ -9,7 +9,6 @@ import type { Clock } from '@pitboss/runtime/clock'
 import { startPoll } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
 import type { EndpointLateness } from '../actions/endpoint-lateness.ts'
-import { type DueLags, worstLags } from '../rules/due-lag.ts'
 
 /** Less than this needs no word: play yields from one second on. */
 const toldFromMs = 500
@@ -34,14 +33,14 @@ export function startLatenessTeller({
   by: string
   endpoints: (now: Date) => Iterable<LateEndpoint>
   recordingMs: (now: Date) => number
-  onMeasured: (worstMs: number, dueLags: DueLags) => void
+  onMeasured: (worstMs: number, endpoints: readonly LateEndpoint[]) => void
   clock: Clock
   logger: Logger
 }): { stop(): Promise<void> } {
   const encoder = new TextEncoder()
   let wasTold = false
 
-  function measure(): { lateness: Lateness; dueLags: DueLags } {
+  function measure(): { lateness: Lateness; late: readonly LateEndpoint[] } {
     const now = clock.now()
     const late = [...endpoints(now)]
     const worst = new Map<string, number>()
@@ -52,7 +51,7 @@ export function startLatenessTeller({
       .map(([account, late_ms]) => ({ account, late_ms }))
       .toSorted((a, b) => b.late_ms - a.late_ms)
     const lateness = { by, recording_ms: recordingMs(now), accounts: accounts.slice(0, lateAccountsMax) }
-    return { lateness, dueLags: worstLags(late) }
+    return { lateness, late }
   }
 
   return startPoll({
@@ -60,9 +59,9 @@ export function startLatenessTeller({
     level: 'warn',
     everyMs: tellLatenessEveryMs,
     async work() {
-      const { lateness, dueLags } = measure()
+      const { lateness, late } = measure()
       const { recording_ms: recording, accounts } = lateness
-      onMeasured(recording + (accounts[0]?.late_ms ?? 0), dueLags)
+      onMeasured(recording + (accounts[0]?.late_ms ?? 0), late)
       const isLate = recording >= toldFromMs || accounts.length > 0
       if (isLate || wasTold) bus.publish(latenessSubject, encoder.encode(JSON.stringify(lateness)))
       wasTold = isLate

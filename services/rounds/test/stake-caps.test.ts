@@ -1,3 +1,4 @@
+import { getPlayerSession } from '@pitboss/contracts/endpoints/play'
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
 import { sampleAccount } from '@pitboss/testing/sample-account'
 import t from 'tap'
@@ -43,6 +44,19 @@ t.test('a cap holds a free bet, too, and a session without one is not held', asy
   const plain = await open(rig, { player_id: 'capped' })
   t.notOk('stake_cap' in plain)
   t.equal((await rig.play(plain, free, inPounds(rig))).stake, '3.00')
+})
+
+t.test('a player is shown the limits that the cap leaves', async (t) => {
+  const rig = await startRig(t)
+  const mostShown = async (body: object) => {
+    const session = await open(rig, body)
+    const request = { caller: rig.playerOf(session, inPounds(rig)), params: {}, query: {}, body: undefined }
+    const { game } = (await rig.bus.call(getPlayerSession.call, request)).body
+    return game.limits.map(({ currency, max_stake }) => `${max_stake} ${currency}`)
+  }
+  t.strictSame(await mostShown({}), ['1000.00 GBP', '1000.00 USD'])
+  t.strictSame(await mostShown({ stake_cap: 'slots' }), ['2.00 GBP', '1000.00 USD'])
+  t.strictSame(await mostShown({ stake_cap: 'slots-25-over' }), ['5.00 GBP', '1000.00 USD'])
 })
 
 t.test('a cap is only taken where the jurisdiction has it, in its currency', async (t) => {

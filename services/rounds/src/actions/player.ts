@@ -9,6 +9,7 @@ import { resourceOf, unknownOutcome } from '../rules/movement.ts'
 import type { Commitment } from '../rules/new-round.ts'
 import type { RoundMessage } from '../rules/round-message.ts'
 import { isUnfinished, openMovementIds, type RoundState } from '../rules/round.ts'
+import { limitsUnderCap } from '../rules/stake-cap.ts'
 import { sequenceKey, type StoredRound } from '../storage/round-document.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
 import type { SpendsStore } from '../storage/spends-store.ts'
@@ -56,7 +57,7 @@ export type ShowPlayer = ReturnType<typeof createShowPlayer>
 const freeBetsShownMax = 50
 
 /**
- * Shows a player the session, the game, the balance, the open round, the commitment of the next round, the
+ * Shows a player the session, the game with the limits of the session's cap, the balance, the open round, the commitment of the next round, the
  * free bets and, where the jurisdiction wants it in view, what the session has cost. Source:
  * docs/contract.md, section 11, "Play".
  * @throws ServiceError SESSION_NOT_FOUND
@@ -92,10 +93,11 @@ export function createShowPlayer({
       profileOf(session).showsSpend ? spends.of(scope, session._id) : null,
     ])
     const next = await commitments.ensure(sequence, (last?.round.nonce ?? 0) + 1, now)
+    const limits = limitsUnderCap(session, game.settings.limits)
     return {
       now,
       session,
-      game,
+      game: { ...game, settings: { ...game.settings, limits } },
       balance,
       openRound: last !== null && isUnfinished(last.round) ? last.round : null,
       next,

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { send } from '@pitboss/testing/operator-client'
+import { repeatRound } from '@pitboss/testing/repeat-round'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { pageOf } from '@pitboss/contracts/primitives'
-import { returnStreamSchema } from '@pitboss/contracts/objects/returns'
+import { returnAlarmSchema, returnStreamSchema } from '@pitboss/contracts/objects/returns'
 import t from 'tap'
+import { z } from 'zod'
 import { signIn } from './fixtures/dashboard-steps.ts'
 import { findBarriers } from './fixtures/find-barriers.ts'
 import { startCasino } from './fixtures/start-casino.ts'
@@ -17,6 +19,8 @@ const widths = [360, 1180, 1440] as const
 const [players, roundsEach, boards] = [6, 25, 12]
 const played = players * roundsEach
 const pageSchema = pageOf(returnStreamSchema)
+/** Wins of an even bet in a row that chance does not explain. */
+const luck = 150
 
 await Promise.all(
   Array.from({ length: players }, async (_, number) => {
@@ -96,28 +100,54 @@ for (const colorScheme of themes)
       await close()
     })
 
-t.test('an alarm stands out in the page', async (t) => {
-  const { page, complaints, close } = await casino.window()
-  await page.route('**/v1/dashboard/returns?*', async (route) => {
-    const response = await route.fetch()
-    const { data, next_cursor } = pageSchema.parse(await response.json())
-    const alarm = { at: '2026-11-26T08:00:00.000Z', trials: 57 }
-    await route.fulfill({ response, json: { data: data.map((one) => ({ ...one, alarm })), next_cursor } })
-  })
-  await page.goto(`${dashboard}/returns`)
-  await signIn(page, casino.owner, 'Returns')
-  await page
-    .getByText(/^Alarm after 57 trials/)
-    .first()
-    .waitFor()
-  t.strictSame(await findBarriers(page), [])
-  await casino.picture(page, 'returns-alarm')
-  t.strictSame(complaints, [])
-  await close()
-})
-
 t.test('operations see the whole installation, with its picture', async (t) => {
   const file = join(t.testdir({}), 'dice.svg')
-  await casino.ops('rtp', 'show', 'dice', '--environment', 'SANDBOX', '--svg', file).catch(() => null)
+  await casino.readOps('rtp', 'show', 'dice', '--environment', 'SANDBOX', '--svg', file)
   t.match(readFileSync(file, 'utf8'), `dice, chance 99/200: ${played} trials`)
 })
+
+t.test(
+  'an alarm takes the game down, stands out in the page, and ends when operations lift it',
+  async (t) => {
+    const seat = await casino.operator.openSession({ player_id: 'lucky', game: 'dice', currency: 'USD' })
+    const win = async () => {
+      const bet = { target: '49.50', direction: 'under' }
+      const { body } = await seat.call('POST', '/game/rounds', { stake: '1.00', bet })
+      if (body.payout === '0.00') return false
+      return repeatRound(casino.mongodbUrl, String(body.round_id), luck)
+    }
+    await waitFor(win, { what: 'a win that is not counted yet', timeoutMs: 60_000 })
+    const opening = { player_id: 'next', game: 'dice', currency: 'USD' }
+    const openings = () => casino.operator.call('POST', '/sessions', opening)
+    await waitFor(async () => (await openings()).body.code === 'GAME_UNAVAILABLE', {
+      ...{ what: 'dice to be down', timeoutMs: 60_000 },
+    })
+
+    const { page, complaints, close } = await casino.window()
+    await page.goto(`${dashboard}/returns?currency=USD`)
+    await signIn(page, casino.owner, 'Returns')
+    const row = page
+      .getByRole('table', { name: 'Returns' })
+      .getByRole('row')
+      .filter({ hasText: 'chance 99/200' })
+    await row.getByText(/^Alarm after \d+ trials/).waitFor()
+    t.strictSame(await findBarriers(page), [])
+    await row.scrollIntoViewIfNeeded()
+    await casino.picture(page, 'returns-alarm')
+
+    const alarms = z.array(returnAlarmSchema).parse(await casino.readOps('rtp', 'alarms'))
+    t.ok(alarms.length > 0)
+    for (const { alarm_id, stream } of alarms) {
+      t.equal(stream.game, 'dice')
+      await casino.ops('rtp', 'lift', alarm_id, '--yes', '--reason', 'the rounds were made by a test')
+    }
+    await waitFor(async () => (await openings()).status === 201, {
+      what: 'dice to be back',
+      timeoutMs: 60_000,
+    })
+    await page.reload()
+    await row.getByText(/^well: /).waitFor()
+    t.strictSame(complaints, [])
+    await close()
+  },
+)

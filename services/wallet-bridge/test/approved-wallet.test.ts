@@ -68,6 +68,20 @@ await t.test('another address of the LIVE wallet waits for a second person, and 
   t.same(await suite.bus.call(doApproved.wallet, request), { result: 'done' }, 'a late repeat')
 })
 
+await t.test('a change that keeps the address never takes an approved one back', async (t) => {
+  for (let turn = 0; turn < 20; turn++) {
+    const { put, urlOf } = await newAccount()
+    await t.rejects(put('LIVE', second), { code: 'APPROVAL_NEEDED' })
+    const request = approved()
+    const keeping = [2000, 3000, 4000].map((timeoutMs) => put('LIVE', first, timeoutMs))
+    const [{ result }] = await Promise.all([
+      suite.bus.call(doApproved.wallet, request),
+      Promise.allSettled(keeping),
+    ])
+    t.equal(await urlOf('LIVE'), result === 'done' ? second : first, result)
+  }
+})
+
 await t.test('an address that was approved for another state of the wallet is not taken', async (t) => {
   const { put, urlOf, rotate } = await newAccount()
   await t.rejects(put('LIVE', second), { code: 'APPROVAL_NEEDED' })

@@ -29,6 +29,8 @@ const balanceTimeoutMaxMs = 5000
  * process.
  */
 const balancesPerWalletMax = 64
+/** A change of a wallet is judged anew this often when others change it at the same time. */
+const putsMax = 10
 
 export type OperatorWallets = ReturnType<typeof createOperatorWallets>
 type Settings = Omit<WalletSettings, 'formerOrigins'> & { readonly isSameLedger: boolean }
@@ -71,20 +73,22 @@ export function createOperatorWallets({
      * SERVICE_UNAVAILABLE when rounds cannot be asked
      */
     async put(scope: Scope, given: Settings, by: ActedBy) {
-      const present = await wallets.find(scope)
-      const settings = await admit(scope, present, given)
-      if (present !== null && scope.environment === 'LIVE' && present.url !== given.url)
-        await askApproval(graveMove(present, settings, given, by))
       const put = entryOf(by, 'wallet.put')
-      const changed = await wallets.change(scope, settings, clock.now(), put)
-      if (changed !== null) return { wallet: changed, secret: null }
-      const secret = newWalletSecret()
-      const created = await wallets.create(scope, settings, secret, clock.now(), put)
-      if (created !== null) return { wallet: created, secret }
-      // Another request created it meanwhile.
-      const other = await wallets.change(scope, settings, clock.now(), put)
-      if (other === null) throw new Error('the wallet was refused as a duplicate and is not found')
-      return { wallet: other, secret: null }
+      for (let tries = 0; tries < putsMax; tries++) {
+        const present = await wallets.find(scope)
+        const settings = await admit(scope, present, given)
+        if (present === null) {
+          const secret = newWalletSecret()
+          const created = await wallets.create(scope, settings, secret, clock.now(), put)
+          if (created !== null) return { wallet: created, secret }
+        } else {
+          if (scope.environment === 'LIVE' && present.url !== given.url)
+            await askApproval(graveMove(present, settings, given, by))
+          const changed = await wallets.change(scope, settings, present.version, clock.now(), put)
+          if (changed !== null) return { wallet: changed, secret: null }
+        }
+      }
+      throw new ServiceError('CONFLICT', { message: 'The wallet kept changing. Send the request again.' })
     },
     /** Makes a change once that was approved for the wallet of that version. @throws as `put` */
     async putApproved(

@@ -53,10 +53,11 @@ export type Wallets = {
   /** As `find`, with the secret opened. It is read each time, because a rotated secret is void at once. */
   open(scope: Scope): Promise<Wallet | null>
   openDocument(document: WalletDocument): Wallet
-  /** Changes the settings and keeps the secret; null when there is no wallet. */
+  /** Changes the settings of this version and keeps the secret; null when the wallet has another by now. */
   change(
     scope: Scope,
     settings: WalletSettings,
+    version: number,
     now: Date,
     entryOf: EntryOfChange,
   ): Promise<WalletDocument | null>
@@ -108,6 +109,13 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
     secret: secretBox.open(document.sealedSecret, aadOf(document._id)),
   })
 
+  /** Changes the wallet of this version; null when it has another by now. */
+  function write(document: WalletDocument, change: Partial<WalletDocument>, entryOf: EntryOfChange) {
+    const entry = entryOf(document, { ...document, ...change })
+    const update = auditedUpdate<WalletDocument>({ $set: change }, entry)
+    return fencedUpdate(collection, { _id: document._id }, document.version, update)
+  }
+
   async function update(
     scope: Scope,
     change: Partial<WalletDocument>,
@@ -117,11 +125,7 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
     if (document === null) return null
     return changeFenced({
       document,
-      change: (current) => {
-        const entry = entryOf(current, { ...current, ...change })
-        const update = auditedUpdate<WalletDocument>({ $set: change }, entry)
-        return fencedUpdate(collection, { _id: current._id }, current.version, update)
-      },
+      change: (current) => write(current, change, entryOf),
       async reread({ _id }) {
         const present = await find(scope)
         if (present === null) throw new Error(`the wallet ${_id} is gone`)
@@ -139,16 +143,16 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
       const document = await find(scope)
       return document === null ? null : openDocument(document)
     },
-    change: (scope, settings, now, entryOf) => update(scope, { ...settings, updatedAt: now }, entryOf),
+    async change(scope, settings, version, now, entryOf) {
+      const document = await find(scope)
+      if (document?.version !== version) return null
+      return write(document, { ...settings, updatedAt: now }, entryOf)
+    },
     async changeSeen(scope, settings, { version, approvalId }, now, entryOf) {
       const document = await find(scope)
-      if (document === null) return 'stale'
+      const isFirst = document?.approvalId !== approvalId && document?.version === version
       const change = { ...settings, updatedAt: now, approvalId }
-      const entry = entryOf(document, { ...document, ...change })
-      const update = auditedUpdate<WalletDocument>({ $set: change }, entry)
-      const isFirst = document.approvalId !== approvalId && document.version === version
-      if (isFirst && (await fencedUpdate(collection, { _id: document._id }, version, update)) !== null)
-        return 'done'
+      if (isFirst && (await write(document, change, entryOf)) !== null) return 'done'
       return (await find(scope))?.approvalId === approvalId ? 'done' : 'stale'
     },
     async create(scope, settings, secret, now, entryOf) {

@@ -156,7 +156,7 @@ await holdIsolation(t, {
         const document = await wallets.find(scope)
         return document === null ? null : wallets.openDocument(document)
       }),
-      change: scoped((scope) => wallets.change(scope, otherSettings, now, entryOf)),
+      change: scoped((scope) => wallets.change(scope, otherSettings, 1, now, entryOf)),
       changeSeen: scoped((scope) =>
         wallets.changeSeen(scope, otherSettings, { version: 1, approvalId: 'apr_1' }, now, entryOf),
       ),

@@ -151,7 +151,7 @@ t.test('a mines round that had ended is ended again as its event told it', async
   const end = (roundId: string, as = endOf(roundId), dryRun = false) =>
     rig.bus.call(opsEndRoundAsTold, { order: { ...order, dryRun }, roundId, end: as })
   t.equal(
-    await codeOf(end(lost, { ...endOf(won), payout: '0.00' })),
+    await codeOf(end(lost, { ...endOf(won), payout: '77.00' })),
     'CONFLICT',
     'the seed gives another end',
   )

@@ -102,6 +102,7 @@ export function createStopsStore({ db }: { db: Db }) {
       stops
         .find({ dueAt: { $gt: epoch, $lte: now } })
         .sort({ dueAt: 1 })
+        .hint('due_at')
         .limit(dueMax)
         .toArray(),
 
@@ -123,6 +124,7 @@ export function createStopsStore({ db }: { db: Db }) {
       stops
         .find({ unsigned: true, roundsEndedAt: { $ne: null } })
         .sort({ _id: 1 })
+        .hint('unsigned')
         .limit(dueMax)
         .toArray(),
 

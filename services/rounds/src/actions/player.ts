@@ -9,7 +9,7 @@ import { resourceOf, unknownOutcome } from '../rules/movement.ts'
 import type { Commitment } from '../rules/new-round.ts'
 import type { RoundMessage } from '../rules/round-message.ts'
 import { isUnfinished, openMovementIds, type RoundState } from '../rules/round.ts'
-import { limitsUnderCap } from '../rules/stake-cap.ts'
+import { capRangeOf } from '../rules/stake-cap.ts'
 import { sequenceKey, type StoredRound } from '../storage/round-document.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
 import type { SpendsStore } from '../storage/spends-store.ts'
@@ -57,9 +57,9 @@ export type ShowPlayer = ReturnType<typeof createShowPlayer>
 const freeBetsShownMax = 50
 
 /**
- * Shows a player the session, the game with the limits of the session's cap, the balance, the open round, the commitment of the next round, the
- * free bets and, where the jurisdiction wants it in view, what the session has cost. Source:
- * docs/contract.md, section 11, "Play".
+ * Shows a player the session, the game, what a cap leaves of its limits, the balance, the open round, the
+ * commitment of the next round, the free bets and, where the jurisdiction wants it in view, what the session
+ * has cost. Source: docs/contract.md, section 11, "Play".
  * @throws ServiceError SESSION_NOT_FOUND
  */
 export function createShowPlayer({
@@ -93,11 +93,12 @@ export function createShowPlayer({
       profileOf(session).showsSpend ? spends.of(scope, session._id) : null,
     ])
     const next = await commitments.ensure(sequence, (last?.round.nonce ?? 0) + 1, now)
-    const limits = limitsUnderCap(session, game.settings.limits)
     return {
       now,
       session,
-      game: { ...game, settings: { ...game.settings, limits } },
+      game,
+      /** What the session's cap leaves of the game's limits; null without one. */
+      stakeRange: capRangeOf(session),
       balance,
       openRound: last !== null && isUnfinished(last.round) ? last.round : null,
       next,

@@ -40,13 +40,13 @@ export function createPlayerHandlers({
   clock,
 }: PlayerDeps): CallHandler[] {
   async function show(caller: Caller, context: HandlerContext) {
-    const { now, session, game, balance, openRound, next, freeBets, spend } = await showPlayer(
+    const { now, session, game, stakeRange, balance, openRound, next, freeBets, spend } = await showPlayer(
       caller,
       context,
     )
     return {
       session: presentSession(session, now),
-      game: presentGame(game, caller.account.currencies),
+      game: presentGame(game, caller.account.currencies, { currency: session.currency, range: stakeRange }),
       balance,
       open_round: openRound === null ? null : presentRound(openRound),
       next_round: { server_seed_hash: next.serverSeedHash, nonce: next.nonce },

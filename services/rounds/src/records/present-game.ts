@@ -2,11 +2,12 @@ import type { Game } from '@pitboss/contracts/objects/game'
 import { formatAmount } from '@pitboss/money/amount'
 import { formatMultiplier } from '@pitboss/money/rational'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
-import { type Limits, narrow, platformLimits } from '../rules/limits.ts'
+import { type Limits, narrow, platformLimits, type StakeRange } from '../rules/limits.ts'
 import type { GameSettings } from '../storage/games-store.ts'
 
 /**
  * The public record of a game, with the account's limits in its currencies.
+ * @param session narrows the limits in its currency
  * Source: docs/contract.md, section 4.
  */
 export function presentGame(
@@ -20,6 +21,7 @@ export function presentGame(
     readonly status: 'AVAILABLE' | 'DOWN'
   },
   currencies: readonly string[],
+  session: { readonly currency: string; readonly range: StakeRange | null } | null = null,
 ): Game {
   return {
     slug: game.slug,
@@ -31,7 +33,9 @@ export function presentGame(
     limits: currencies.flatMap((currency) => {
       const platform = platformLimits(currency)
       if (platform === null) return []
-      return [presentLimits(narrow(platform, settings.limits.get(currency) ?? null), currency)]
+      const ofAccount = narrow(platform, settings.limits.get(currency) ?? null)
+      const own = session?.currency === currency ? session.range : null
+      return [presentLimits(narrow(ofAccount, own), currency)]
     }),
     bet_schema: { ...game.betSchema },
   }

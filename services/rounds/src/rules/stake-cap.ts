@@ -20,22 +20,6 @@ export function capRangeOf(session: Capped): StakeRange | null {
 }
 
 /**
- * The limits of a game by currency, as a session with this cap has them.
- * Source: docs/contract.md, section 4, "Jurisdictions".
- */
-export function limitsUnderCap(
-  session: Capped,
-  limits: ReadonlyMap<string, StakeRange>,
-): ReadonlyMap<string, StakeRange> {
-  const cap = capOf(session)
-  if (cap === null) return limits
-  const { minStake = null, maxStake = null } = limits.get(cap.currency) ?? {}
-  const most = parseAmount(cap.maxStake, cap.currency)
-  const capped = { minStake, maxStake: maxStake !== null && maxStake < most ? maxStake : most }
-  return new Map([...limits, [cap.currency, capped]])
-}
-
-/**
  * Refuses a stake above the cap of its session; a free bet's, too.
  * @param stake minor units of the session's currency
  * @throws ServiceError BET_LIMIT_EXCEEDED naming the cap

@@ -83,8 +83,10 @@ export function createChangeBusiness(deps: AuthDeps) {
       const { name, currencies, timezone, second_person: secondPerson } = body
       const { require_totp: requireTotp, default_jurisdiction: defaultJurisdiction } = body
       const operator = await find(scope)
-      if (secondPerson !== undefined && secondPerson !== (operator.secondPerson ?? false))
-        await admitSecondPerson(caller, operator, body, by)
+      // What is so already is not written, so that it undoes nothing that somebody else changes meanwhile.
+      const isSecondPersonChanged =
+        secondPerson !== undefined && secondPerson !== (operator.secondPerson ?? false)
+      if (isSecondPersonChanged) await admitSecondPerson(caller, operator, body, by)
       if (timezone !== undefined) requireTimezone(timezone)
       if (currencies !== undefined) {
         requireCurrencies(currencies)
@@ -96,7 +98,7 @@ export function createChangeBusiness(deps: AuthDeps) {
         ...(currencies === undefined ? {} : { currencies }),
         ...(timezone === undefined ? {} : { timezone }),
         ...(requireTotp === undefined ? {} : { requireTotp }),
-        ...(secondPerson === undefined ? {} : { secondPerson }),
+        ...(isSecondPersonChanged ? { secondPerson } : {}),
         ...(defaultJurisdiction === undefined ? {} : { defaultJurisdiction }),
       }
       const before = toPublicBusiness(operator)

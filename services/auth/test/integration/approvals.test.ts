@@ -33,6 +33,22 @@ t.test('an account alone cannot want a second person, and an OWNER alone decides
   t.match(await casino.audit('business.change'), [{ before: {}, after: { second_person: true } }])
 })
 
+t.test('who says that nobody is needed, while nobody is, never undoes that somebody is', async (t) => {
+  const casino = await startApprovalCasino(t)
+  const { owner, admin, setSecondPerson, bus } = casino
+  for (let turn = 0; turn < 20; turn++) {
+    const unchanged = Array.from({ length: 3 }, () => setSecondPerson(admin, false))
+    const [wanted] = await Promise.all([setSecondPerson(owner, true), Promise.allSettled(unchanged)])
+    t.equal(wanted.status, 200)
+    const { body } = await bus.call(endpoints.getBusiness.call, { caller: owner, ...none })
+    t.equal(body.second_person, true, `turn ${turn}`)
+    const asked: unknown = await setSecondPerson(owner, false).catch((error: unknown) => error)
+    if (!(asked instanceof ServiceError)) return t.fail('it was ended by one person')
+    const [waiting] = await casino.list('PENDING')
+    t.equal((await casino.approve(admin, waiting?.approval_id ?? '')).status, 'DONE')
+  }
+})
+
 t.test('a LIVE key is deleted by two people, and both are in the audit log', async (t) => {
   const casino = await startApprovalCasino(t)
   const { owner, admin, deleteKey } = casino

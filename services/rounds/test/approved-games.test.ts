@@ -72,6 +72,17 @@ t.test('to switch a game off waits for a second person where the account wants o
   t.equal(await isOn('dice'), true, 'does nothing again')
 })
 
+t.test('who switches off what is off never switches off what somebody switches on', async (t) => {
+  for (let turn = 0; turn < 20; turn++) {
+    approvals.isWanted = false
+    await patch('spin-bottle', { enabled: false })
+    approvals.isWanted = true
+    const unchanged = Array.from({ length: 3 }, () => patch('spin-bottle', { enabled: false }))
+    await Promise.all([patch('spin-bottle', { enabled: true }), Promise.allSettled(unchanged)])
+    t.equal(await isOn('spin-bottle'), true, `turn ${turn}`)
+  }
+})
+
 t.test('what was approved for other settings is not done', async (t) => {
   approvals.isWanted = true
   await t.rejects(patch('mines', { enabled: false }), { code: 'APPROVAL_NEEDED' })

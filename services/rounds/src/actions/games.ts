@@ -121,17 +121,17 @@ export function createGames({
   async function change(account: Account, slug: string, patch: GamePatch, by: ActedBy): Promise<GameView> {
     const { entry, given, status, object, shown } = await read(account, slug, patch)
     const { operator_id: operatorId } = account
-    if (patch.enabled === false) {
-      const seen = await games.settings(operatorId, slug)
-      if (seen.enabled) {
-        const after = { ...seen, enabled: false, limits: new Map([...seen.limits, ...keyed(given.limits)]) }
-        await askApproval({
-          ...{ by, order: { act: 'game.change', slug, patch }, object, seen: String(seen.version) },
-          ...{ before: shown(seen), after: shown(after) },
-        })
-      }
+    const seen = patch.enabled === false ? await games.settings(operatorId, slug) : null
+    if (seen?.enabled === true) {
+      const after = { ...seen, enabled: false, limits: new Map([...seen.limits, ...keyed(given.limits)]) }
+      await askApproval({
+        ...{ by, order: { act: 'game.change', slug, patch }, object, seen: String(seen.version) },
+        ...{ before: shown(seen), after: shown(after) },
+      })
     }
-    const settings = await games.change(operatorId, slug, given, clock.now(), (before, after) =>
+    // A game that is off is not switched off again, so that this undoes nothing that somebody else changes.
+    const wanted = seen?.enabled === false ? { ...given, enabled: undefined } : given
+    const settings = await games.change(operatorId, slug, wanted, clock.now(), (before, after) =>
       audit.entry(by, { act: 'game.change', object, before: shown(before), after: shown(after) }),
     )
     return { entry, settings, status }

@@ -76,7 +76,8 @@ const settingsChange = z.object({
 
 /**
  * The calls whose changes leave an audit record: routes by which people change something, routes by which key
- * pairs change settings, what a second person approved, and orders of operations. Source: docs/contract.md, section 12.
+ * pairs change settings, what a second person approved, and orders of operations. Source: docs/contract.md,
+ * section 12.
  */
 export const auditedCalls: readonly DefinedCall[] = [
   ...routeModules.flatMap((module) =>

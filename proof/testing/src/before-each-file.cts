@@ -1,9 +1,9 @@
 /**
  * Loaded before each test file; takes costs of tap away that our tests have no use for.
  *
- * tap has each process record every file that it loads, for coverage, which is off here, and hooks imports for
- * its mocks, which no test uses: half a second of processor time in each test file and in each service that one
- * starts.
+ * tap has each process record every file that it loads, for coverage, which is off here, and hooks imports
+ * for its mocks, which no test uses: half a second of processor time in each test file and in each service
+ * that one starts.
  *
  * An error outside all of a test's awaits is told to the test that runs (error-domain.ts). tap would follow
  * every promise to find the test that made it, which costs up to two thirds of the processor time of a test.

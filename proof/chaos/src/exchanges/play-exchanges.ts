@@ -29,8 +29,8 @@ const refusalSchema = z.looseObject({ code: z.string(), retryable: z.boolean() }
 const eventsWithinMs = 30_000
 
 /**
- * Plays the same story on any build: an operator's server, a player of dice and mines, a person at the dashboard, and
- * what they do wrong. Only fields and routes of the first release are used.
+ * Plays the same story on any build: an operator's server, a player of dice and mines, a person at the
+ * dashboard, and what they do wrong. Only fields and routes of the first release are used.
  * @throws Error when an answer lacks what the story needs to go on
  */
 export async function playExchanges(demo: DemoFile): Promise<Exchange[]> {

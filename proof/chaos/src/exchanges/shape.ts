@@ -1,4 +1,7 @@
-/** What an answer looks like, without its values: the kind of a leaf, the fields of an object, the items of a list. */
+/**
+ * What an answer looks like, without its values: the kind of a leaf, the fields of an object, the items of a
+ * list.
+ */
 export type Shape = string | { readonly [field: string]: Shape } | readonly Shape[]
 
 /** The shape of a JSON value. A list has the shape of all its items together, or none when it is empty. */
@@ -13,8 +16,8 @@ export function shapeOf(value: unknown): Shape {
 }
 
 /**
- * What clients of the recorded answers would miss in today's: fields that are gone and values of another kind. A field
- * more is none of it. A null tells nothing of the kind that a value would have.
+ * What clients of the recorded answers would miss in today's: fields that are gone and values of another
+ * kind. A field more is none of it. A null tells nothing of the kind that a value would have.
  */
 export function missedIn(recorded: Shape, today: Shape, path = ''): string[] {
   const there = `${path === '' ? 'the answer' : path}`

@@ -9,8 +9,8 @@ const fullMs = 30_000
 const smallDiskMb = 512
 
 /**
- * A database whose disk is full writes nothing: PostgreSQL refuses single writes, and ends when its log has no
- * room. What it had acknowledged is there when there is room again.
+ * A database whose disk is full writes nothing: PostgreSQL refuses single writes, and ends when its log has
+ * no room. What it had acknowledged is there when there is room again.
  */
 export const databaseDisk: Rehearsal = {
   about: 'the disk of PostgreSQL is full for 30 s (Linux, root: the disk is made in memory)',

@@ -154,7 +154,9 @@ export function createChangePeople(deps: AuthDeps) {
       return toPublic(user)
     },
 
-    /** @throws ServiceError NOT_FOUND; CONFLICT for a demotion of the last owner, or the last second person */
+    /**
+     * @throws ServiceError NOT_FOUND; CONFLICT for a demotion of the last owner, or the last second person
+     */
     async changeRole(scope: Scope, userId: string, role: Role, by: ActedBy): Promise<User> {
       const user = await member(scope, userId)
       const before = await toPublic(user)

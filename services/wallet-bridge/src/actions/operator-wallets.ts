@@ -66,8 +66,8 @@ export function createOperatorWallets({
   return {
     /**
      * Creates the scope's wallet or changes its settings; a change keeps the secret. The origin of the
-     * address changes only while nothing is open there, or when the new address serves the same ledger. Another
-     * address of the LIVE wallet is a grave act.
+     * address changes only while nothing is open there, or when the new address serves the same ledger.
+     * Another address of the LIVE wallet is a grave act.
      * @returns the new wallet's secret, or null when there was a wallet. @throws ServiceError
      * VALIDATION_ERROR at `url`; CONFLICT; APPROVAL_NEEDED where the account wants a second person;
      * SERVICE_UNAVAILABLE when rounds cannot be asked

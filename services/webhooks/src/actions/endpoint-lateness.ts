@@ -3,8 +3,8 @@ import { createFullness, createLateness } from '../rules/lateness.ts'
 import type { EndpointView } from './endpoint-view.ts'
 
 /**
- * `lateMs`: by how many milliseconds the endpoint's new deliveries are later than they have to be; `dueMs`: for how
- * many the new or repeated delivery that is longest due has been due, whoever is to blame.
+ * `lateMs`: by how many milliseconds the endpoint's new deliveries are later than they have to be; `dueMs`:
+ * for how many the new or repeated delivery that is longest due has been due, whoever is to blame.
  */
 export type EndpointLateness = {
   readonly lateMs: number

@@ -2,7 +2,9 @@ import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { lagOf } from '../rules/due-lag.ts'
 import type { Deps } from './deps.ts'
 
-/** Of the open breakers those that are looked into; the ones that failed longest are among them. Source: ours. */
+/**
+ * Of the open breakers those that are looked into; the ones that failed longest are among them. Source: ours.
+ */
 const breakersLookedInto = 50
 const lookupsAtOnce = 8
 

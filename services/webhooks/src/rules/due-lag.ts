@@ -1,7 +1,7 @@
 /**
- * How endpoints stand whose deliveries are due. `healthy`: a worker should be sending them; `full`: the receiver
- * has as many attempts as it takes; `unhealthy`: it failed lately, is paused, or its breaker is open; `untaken`:
- * no worker runs the endpoint yet.
+ * How endpoints stand whose deliveries are due. `healthy`: a worker should be sending them; `full`: the
+ * receiver has as many attempts as it takes; `unhealthy`: it failed lately, is paused, or its breaker is
+ * open; `untaken`: no worker runs the endpoint yet.
  */
 export const standings = ['healthy', 'full', 'unhealthy', 'untaken'] as const
 export type Standing = (typeof standings)[number]
@@ -11,7 +11,9 @@ export type DueLags = Readonly<Record<Standing, number>>
 
 export const noDueLags: DueLags = { healthy: 0, full: 0, unhealthy: 0, untaken: 0 }
 
-/** For how many milliseconds something that was due at `dueAt` has been due; 0 for nothing, or in the future. */
+/**
+ * For how many milliseconds something that was due at `dueAt` has been due; 0 for nothing, or in the future.
+ */
 export function lagOf(dueAt: Date | null, now: Date): number {
   return dueAt === null ? 0 : Math.max(0, now.getTime() - dueAt.getTime())
 }

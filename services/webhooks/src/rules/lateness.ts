@@ -35,7 +35,10 @@ export function createLateness(): (look: Look) => number {
   }
 }
 
-/** Judges, look by look, whether the receiver has nearly all attempts that it may have, so that only it is slow. */
+/**
+ * Judges, look by look, whether the receiver has nearly all attempts that it may have, so that only it is
+ * slow.
+ */
 export function createFullness(): (busyShare: number) => boolean {
   let busy = 0
   return function isFull(busyShare) {

@@ -216,7 +216,9 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
       await endpoints.updateOne({ _id: id, leaseToken: token }, { $set: { leaseOwner: null } })
     },
 
-    /** When the endpoint had to be looked at that waits longest and that no live worker holds; null for none. */
+    /**
+     * When the endpoint had to be looked at that waits longest and that no live worker holds; null for none.
+     */
     async longestUntaken(now: Date, aliveOwners: readonly string[]): Promise<Date | null> {
       const found = await endpoints.findOne(
         { dueAt: { $lte: now }, leaseOwner: { $nin: [...aliveOwners] } },

@@ -51,6 +51,8 @@ export type Bus = {
   connected(): boolean
   /** Rises with each new connection to the broker. */
   connection(): number
+  /** Aborts when the present connection to the broker is lost; has done so while there is none. */
+  present(): AbortSignal
   /** Resolves when the connection is over for good, by `close()` or else: a process must not outlive it. */
   readonly closed: Promise<void>
   close(): Promise<void>
@@ -108,6 +110,7 @@ export async function connectBus({
     nc,
     connected: link.connected,
     connection: link.connection,
+    present: link.present,
     closed: link.closed,
     call: (call, request, context) =>
       traceCall(call.subject, context, (traceparent) => ask(call, request, context, traceparent)),
@@ -157,15 +160,15 @@ export async function connectBus({
 }
 
 function watchLink(nc: NatsConnection, inbox: ReplyInbox, logger: Logger) {
-  let connected = true
   let connection = 1
+  let lost = new AbortController()
   const watch = async () => {
     for await (const status of nc.status()) {
       if (status.type === 'disconnect') {
-        connected = false
+        lost.abort()
         logger.warn('nats.disconnected')
       } else if (status.type === 'reconnect') {
-        connected = true
+        lost = new AbortController()
         connection += 1
         logger.info('nats.reconnected')
       } else if (status.type === 'error') {
@@ -180,10 +183,15 @@ function watchLink(nc: NatsConnection, inbox: ReplyInbox, logger: Logger) {
   }
   watch().catch((err: unknown) => logger.error({ err }, 'nats.status-ended'))
   const closed = nc.closed().then((err) => {
-    connected = false
+    lost.abort()
     if (err instanceof Error) logger.error({ err }, 'nats.closed')
   })
-  return { connected: () => connected && !nc.isClosed(), connection: () => connection, closed }
+  return {
+    connected: () => !lost.signal.aborted && !nc.isClosed(),
+    connection: () => connection,
+    present: () => lost.signal,
+    closed,
+  }
 }
 
 function assertFits(nc: NatsConnection, subject: string, data: Uint8Array): void {

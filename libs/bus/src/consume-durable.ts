@@ -20,6 +20,7 @@ export type DurableMessage = {
   readonly deliveryCount: number
   /** Messages behind it that the consumer had yet to give then. */
   readonly pending: number
+  /** Does nothing, as `nak` does, once the connection that brought the message is lost: it comes again. */
   ack(): void
   /** Asks for it again after `delayMs`. It keeps its place among the unacknowledged meanwhile. */
   nak(delayMs: number): void
@@ -58,9 +59,16 @@ export function consumeDurable({
   let arrivedAll: Promise<void> = Promise.resolve()
   const js = jetstream(bus.nc)
 
+  const pause = (ms: number) => delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
+
   const pullLoop = async () => {
     let backoffMs = backoffFirstMs
     while (!stopping.signal.aborted) {
+      const link = bus.present()
+      if (link.aborted) {
+        await pause(backoffFirstMs)
+        continue
+      }
       try {
         const source = await js.consumers.get(stream, consumer)
         pull = await source.consume({
@@ -69,21 +77,25 @@ export function consumeDurable({
           abort_on_missing_resource: true,
         })
         backoffMs = backoffFirstMs
-        await work(pull)
-        if (!stopping.signal.aborted) logger.warn({ consumer }, 'consumer.ended')
+        await work(pull, link)
+        if (!stopping.signal.aborted && !link.aborted) logger.warn({ consumer }, 'consumer.ended')
       } catch (err) {
         if (!stopping.signal.aborted) logger.warn({ err, consumer }, 'consumer.interrupted')
       }
       // Not awaited: the client's close() hangs when its iterator was left early.
       pull?.stop()
       pull = null
-      await delay(backoffMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+      await pause(backoffMs)
       backoffMs = Math.min(backoffMs * 2, backoffLastMs)
     }
   }
 
-  /** Two tasks and a bounded buffer, since the client cannot tell how many wait in its iterator. */
-  async function work(messages: ConsumerMessages): Promise<void> {
+  /**
+   * Two tasks and a bounded buffer, since the client cannot tell how many wait in its iterator. A pull ends
+   * with its connection. What it has brought is still worked, but gets no answer: an answer names a sequence,
+   * and a broker whose files were set back has given it to another message by the next connection.
+   */
+  async function work(messages: ConsumerMessages, link: AbortSignal): Promise<void> {
     const buffer: JsMsg[] = []
     let ended = false
     let arrived = Promise.withResolvers<void>()
@@ -102,6 +114,8 @@ export function consumeDurable({
     }
     const filled = fill()
     filled.catch(() => undefined)
+    const onLost = () => messages.stop()
+    link.addEventListener('abort', onLost)
     while (!stopping.signal.aborted) {
       if (buffer.length === 0) {
         if (ended) break
@@ -112,23 +126,28 @@ export function consumeDurable({
       const batch = buffer.splice(0, batchMax)
       taken.resolve()
       taken = Promise.withResolvers()
-      await handleBatch(batch)
+      await handleBatch(batch, link)
     }
     taken.resolve()
     await arrivedAll
+    link.removeEventListener('abort', onLost)
     messages.stop()
     await filled.finally(() => {
-      for (const message of buffer) message.nak()
+      for (const message of buffer) if (!link.aborted) message.nak()
     })
   }
 
-  async function handleBatch(batch: readonly JsMsg[]): Promise<void> {
+  async function handleBatch(batch: readonly JsMsg[], link: AbortSignal): Promise<void> {
     const unanswered = new Set(batch)
+    const answerTo = (message: JsMsg, answer: () => void) => {
+      unanswered.delete(message)
+      if (!link.aborted) answer()
+    }
     try {
-      await handle(batch.map((message) => toDurableMessage(message, unanswered)))
+      await handle(batch.map((message) => toDurableMessage(message, (answer) => answerTo(message, answer))))
     } catch (err) {
       logger.error({ err, consumer, messages: batch.length }, 'consumer.batch-failed')
-      for (const message of unanswered) message.nak(failedBatchDelayMs)
+      for (const message of unanswered) answerTo(message, () => message.nak(failedBatchDelayMs))
     }
   }
 
@@ -144,7 +163,8 @@ export function consumeDurable({
   }
 }
 
-function toDurableMessage(message: JsMsg, unanswered: Set<JsMsg>): DurableMessage {
+/** @param answer sends an answer where it still may be sent */
+function toDurableMessage(message: JsMsg, answer: (send: () => void) => void): DurableMessage {
   return {
     seq: message.seq,
     subject: message.subject,
@@ -154,14 +174,8 @@ function toDurableMessage(message: JsMsg, unanswered: Set<JsMsg>): DurableMessag
     redelivered: message.redelivered,
     deliveryCount: message.info.deliveryCount,
     pending: message.info.pending,
-    ack() {
-      unanswered.delete(message)
-      message.ack()
-    },
-    nak(delayMs) {
-      unanswered.delete(message)
-      message.nak(delayMs)
-    },
+    ack: () => answer(() => message.ack()),
+    nak: (delayMs) => answer(() => message.nak(delayMs)),
   }
 }
 
@@ -176,7 +190,10 @@ export async function acknowledgedSequence(bus: Bus, stream: string, consumer: s
   return isIdle ? Number.MAX_SAFE_INTEGER : info.ack_floor.stream_seq
 }
 
-/** The newest event's sequence, the one up to which webhooks has recorded all, and the connection. */
+/**
+ * The newest event's sequence, the one up to which webhooks has recorded all, and the connection that said so.
+ * @throws when that connection was lost meanwhile, or there is none
+ */
 export async function eventsPosition(
   bus: Bus,
 ): Promise<{ last: number; recorded: number; connection: number }> {
@@ -184,6 +201,7 @@ export async function eventsPosition(
   const connection = bus.connection()
   const manager = await jetstreamManager(bus.nc, { checkAPI: false })
   const info = await manager.consumers.info(stream, config.durable_name)
+  if (bus.connection() !== connection) throw new Error('the connection to NATS was lost meanwhile')
   const last = info.delivered.stream_seq + info.num_pending
   return { last, recorded: info.ack_floor.stream_seq, connection }
 }

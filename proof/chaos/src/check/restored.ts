@@ -44,7 +44,10 @@ export function isExcused({ id, asked, answer }: Told, restored: RestoredPart | 
 }
 
 /** The promises that outlast a database of rounds that was set back and healed. docs/runbook.md. */
-export function checkRestored({ restored, rounds, movements, events }: Sources, verdict: Verdict): void {
+export function checkRestored(
+  { restored, rounds, movements, events }: Pick<Sources, 'restored' | 'rounds' | 'movements' | 'events'>,
+  verdict: Verdict,
+): void {
   if (restored === null) return
   const byRound = groupBy(movements, ({ round_id }) => round_id)
   const ofRounds = events.filter(({ type }) => type.startsWith('round.'))

@@ -6,7 +6,7 @@ import type { Product } from '@pitboss/bench/harness/start-product'
 export type Target = { name: string; replica: number; pid: number }
 
 /** The services, the demo wallet and the receiver that run now. */
-export function findServices(product: Product): Target[] {
+export function findServices(product: Pick<Product, 'demo'>): Target[] {
   return product
     .demo()
     .processes.flatMap(({ name, replica, pid }) => (pid === null ? [] : [{ name, replica, pid }]))

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Product } from '@pitboss/bench/harness/start-product'
 import { readOps } from '@pitboss/testing/run-ops'
-import { BSON, type Db, type Document, MongoClient } from 'mongodb'
+import { BSON, type Db, MongoClient } from 'mongodb'
 import { z } from 'zod'
 import { nothingLost, type Restored, type RestoredPart } from '../check/restored.ts'
 import type { Random } from '../random.ts'
 import type { Tenancy } from '../open-tenancies.ts'
 import { clockOffMs } from './clock-faults.ts'
+import { type Change, type Collections, readDocuments, setBackDocuments } from './database-copy.ts'
 import { findServices } from './find-processes.ts'
 
 const database = 'pitboss_rounds'
@@ -19,14 +20,12 @@ const stakesEndWithinMs = 30_000
 const healTries = 20
 /** The players of open rounds have so long from the restore on, however short the run's times are. */
 const openForMs = 60_000
-const chunk = 500
 const drawnFromS = 300
 const drawnShare = 0.25
 const ageMsOf = { least: 3000, most: 25_000 }
 
-/** The collections of the database of rounds at one instant: each document's bytes by its id. */
-export type Copy = { readonly takenAtMs: number; readonly collections: ReadonlyMap<string, Documents> }
-type Documents = ReadonlyMap<string, Uint8Array>
+/** The database of rounds at one instant. */
+export type Copy = { readonly takenAtMs: number; readonly collections: Collections }
 
 const reopened = z.array(z.looseObject({ status: z.string(), refused: z.string().nullable() }))
 const stored = z.looseObject({
@@ -41,7 +40,9 @@ const stored = z.looseObject({
   refusals: z.array(z.looseObject({ transactionId: z.string().optional() })).nullish(),
 })
 
-type Parts = { product: Product; note: (text: string) => void }
+type Account = Pick<Tenancy, 'operatorId' | 'environment'>
+type Running = Pick<Product, 'demo' | 'dataDir'>
+type Parts = { product: Running; note: (text: string) => void }
 
 /**
  * When the copy is taken and how old it is when it comes back; null for a run without a restore. A run that
@@ -66,7 +67,7 @@ export async function copyDatabase({ product, note }: Parts): Promise<Copy> {
   try {
     await delay(quietMs)
     const takenAtMs = Date.now()
-    const collections = await withDatabase(product, readAll)
+    const collections = await withDatabase(product, readDocuments)
     note('the database of rounds is copied')
     return { takenAtMs, collections }
   } finally {
@@ -87,7 +88,7 @@ export async function restoreDatabase(
     tenancies,
     unsent,
   }: Parts & {
-    tenancies: readonly Tenancy[]
+    tenancies: readonly Account[]
     /** Documents whose events the stream does not have yet. */
     unsent: () => Promise<string[]>
   },
@@ -112,14 +113,14 @@ export async function restoreDatabase(
 
 async function healRounds(
   { takenAtMs }: Copy,
-  { product, tenancies }: { product: Product; tenancies: readonly Tenancy[] },
+  { product, tenancies }: { product: Running; tenancies: readonly Account[] },
 ): Promise<void> {
   const { dataDir } = product
   const from = new Date(takenAtMs - clockOffMs).toISOString()
   const why = ['--yes', '--reason', 'database restored']
   for (const consumer of ['webhooks-fanout', 'rounds-movements'])
     await readOps(dataDir, 'consumer', 'rewind', consumer, '--from-time', from, ...why)
-  const accountOf = ({ operatorId, environment }: Tenancy) => [
+  const accountOf = ({ operatorId, environment }: Account) => [
     ...['--operator', operatorId, '--environment', environment],
   ]
   for (const tenancy of tenancies) {
@@ -147,23 +148,10 @@ async function healRounds(
 
 /** @returns what the copy does not know, by account and environment */
 async function setBack(db: Db, { collections }: Copy): Promise<ReadonlyMap<string, RestoredPart>> {
-  const now = await readAll(db)
   const parts = new Map<string, RestoredPart>()
-  for (const [name, present] of now) {
-    const kept = collections.get(name) ?? new Map<string, Uint8Array>()
-    const ids = new Set([...present.keys(), ...kept.keys()])
-    const changed = [...ids].filter((id) => !isSame(present.get(id), kept.get(id)))
-    if (name === 'rounds') {
-      for (const id of changed) noteChange(parts, { present: present.get(id), kept: kept.get(id) })
-    }
-    for (let at = 0; at < changed.length; at += chunk) {
-      const some = changed.slice(at, at + chunk)
-      const gone = some.flatMap((id) => present.get(id) ?? []).map((bytes) => decode(bytes)._id)
-      const back = some.flatMap((id) => kept.get(id) ?? []).map(decode)
-      if (gone.length > 0) await db.collection(name).deleteMany({ _id: { $in: gone } })
-      if (back.length > 0) await db.collection(name).insertMany(back)
-    }
-  }
+  await setBackDocuments(db, collections, (name, change) => {
+    if (name === 'rounds') noteChange(parts, change)
+  })
   const until = new Date(Date.now() + openForMs)
   await db
     .collection('rounds')
@@ -174,10 +162,7 @@ async function setBack(db: Db, { collections }: Copy): Promise<ReadonlyMap<strin
   return parts
 }
 
-function noteChange(
-  parts: Map<string, RestoredPart>,
-  { present, kept }: { present: Uint8Array | undefined; kept: Uint8Array | undefined },
-): void {
+function noteChange(parts: Map<string, RestoredPart>, { present, kept }: Change): void {
   const bytes = present ?? kept
   if (bytes === undefined) return
   const { data: round } = stored.safeParse(BSON.deserialize(bytes))
@@ -195,26 +180,8 @@ function noteChange(
     part.transactionIds.add(one)
 }
 
-async function readAll(db: Db): Promise<Map<string, Documents>> {
-  const found = new Map<string, Documents>()
-  for (const { name } of await db.listCollections().toArray()) {
-    const documents = await db.collection(name).find({}, { promoteValues: false }).toArray()
-    found.set(name, new Map(documents.map((one) => [JSON.stringify(one._id), BSON.serialize(one)] as const)))
-  }
-  return found
-}
-
-/** Every number stays of the type that it has. */
-function decode(bytes: Uint8Array): Document {
-  return BSON.deserialize(bytes, { promoteValues: false })
-}
-
-function isSame(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
-  return one !== undefined && other !== undefined && Buffer.compare(one, other) === 0
-}
-
 async function withDatabase<Result>(
-  product: Product,
+  product: Running,
   work: (db: Db, client: MongoClient) => Promise<Result>,
 ): Promise<Result> {
   const client = new MongoClient(product.demo().engines.mongodb.url)
@@ -225,7 +192,7 @@ async function withDatabase<Result>(
   }
 }
 
-function signalAll(product: Product, service: string, signal: NodeJS.Signals): number[] {
+function signalAll(product: Running, service: string, signal: NodeJS.Signals): number[] {
   const pids = findServices(product)
     .filter(({ name }) => name === service)
     .map(({ pid }) => pid)
@@ -235,7 +202,7 @@ function signalAll(product: Product, service: string, signal: NodeJS.Signals): n
 
 /** Waits until each process of the product that has probes, and is asked for, runs and is ready. */
 async function untilReady(
-  product: Product,
+  product: Running,
   isAsked: (one: { name: string; pid: number }) => boolean,
 ): Promise<void> {
   await until(readyWithinMs, 'every process is ready', async () => {

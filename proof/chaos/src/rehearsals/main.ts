@@ -4,6 +4,8 @@ import { createCleanup } from '@pitboss/bench/harness/cleanup'
 import { exitAfterOutput } from '@pitboss/bench/harness/exit-after-output'
 import { temporaryFolder } from '@pitboss/bench/harness/temporary-folder'
 import type { Seen } from './clients-at-work.ts'
+import { backup } from './backup.ts'
+import { backupRounds } from './backup-rounds.ts'
 import { brokerData, brokerDisk, brokerNode } from './broker-lost.ts'
 import { clock } from './clock.ts'
 import { databaseDisk } from './database-disk.ts'
@@ -25,6 +27,8 @@ const rehearsals = new Map<string, Rehearsal>([
   ['broker-data', brokerData],
   ['broker-disk', brokerDisk],
   ['database-disk', databaseDisk],
+  ['backup', backup],
+  ['backup-rounds', backupRounds],
   ['clock', clock],
 ])
 const usage = `Usage: npm run --silent rehearse -- NAME [--keep FOLDER] [--from COMMIT]

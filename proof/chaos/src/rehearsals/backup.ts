@@ -1,0 +1,194 @@
+import { cpSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { waitFor } from '@pitboss/testing/wait-for'
+import { MongoClient } from 'mongodb'
+import { z } from 'zod'
+import { type Collections, readDocuments, setBackDocuments } from '../faults/database-copy.ts'
+import { findEngines, findServices } from '../faults/find-processes.ts'
+import { allIsWell, booksOf, openWorld, twoOfEach, type World } from './open-world.ts'
+import type { Rehearsal, Step } from './rehearsal.ts'
+import { watchDeliveries } from './watch-deliveries.ts'
+
+const playMs = 8000
+/** Commands that a process had sent when it was stopped have ended by then. */
+const quietMs = 700
+const backWithinMs = 60_000
+const rewound = z.looseObject({
+  seen: z.number(),
+  repaired: z.number(),
+  unchanged: z.number(),
+  parked: z.number(),
+})
+const audited = z.looseObject({ rounds: z.number(), missing: z.array(z.unknown()) })
+const because = ['--yes', '--reason', 'a backup was restored']
+
+/**
+ * A backup of one engine comes back beside the other as it is now. docs/runbook.md says which commands repair
+ * what, and what is lost for good; here they are run, and held to it.
+ */
+export const backup: Rehearsal = {
+  about: 'a backup of the database of webhooks, then one of the broker, is restored beside all that went on',
+  success: 'two backups were restored, and nothing was lost or doubled',
+  async open(folder, cleanup) {
+    const world = await openWorld(folder, cleanup, { replicas: twoOfEach })
+    const { clients, ops, since } = world
+    const delivered = watchDeliveries(world.demo)
+    const noneMissing = async () => {
+      // What is on its way is listed, too.
+      const rounds = await waitFor(
+        async () => {
+          const found = audited.parse(await ops('event', 'audit', '--from', since))
+          return found.missing.length === 0 ? found.rounds : null
+        },
+        { timeoutMs: backWithinMs, what: 'no event to be missing' },
+      )
+      return `${rounds} rounds looked at, no event is missing`
+    }
+    return {
+      clients,
+      steps: [
+        allIsWell(world, delivered),
+        ...webhooksStepsOf(world, delivered),
+        ...brokerStepsOf(world, delivered),
+        {
+          name: 'ops event audit: what has no recorded event',
+          run: async () => {
+            await clients.playFor(playMs)
+            return noneMissing()
+          },
+        },
+        booksOf(world),
+      ],
+    }
+  },
+}
+
+/** The database is behind the stream. */
+function webhooksStepsOf(world: World, delivered: () => Promise<string>): Step[] {
+  const { clients, ops } = world
+  let copy: Collections = new Map()
+  let takenAt = ''
+  return [
+    {
+      name: 'the database of webhooks is copied, and play goes on',
+      async run() {
+        takenAt = now()
+        copy = await whileStopped(world, 'webhooks', () =>
+          withDatabase(world, 'pitboss_webhooks', readDocuments),
+        )
+        await clients.playFor(playMs)
+        return delivered()
+      },
+    },
+    {
+      name: 'the database of webhooks is set back to the copy; the stream is ahead',
+      async run() {
+        const changed = new Map<string, number>()
+        await replaced(world, 'webhooks', () =>
+          withDatabase(world, 'pitboss_webhooks', (db) =>
+            setBackDocuments(db, copy, (name) => changed.set(name, (changed.get(name) ?? 0) + 1)),
+          ),
+        )
+        return `documents that are not as they were: ${[...changed].map(([name, count]) => `${name} ${count}`).join(', ')}`
+      },
+    },
+    {
+      name: 'ops consumer rewind webhooks-fanout --from-time T',
+      async run() {
+        const order = ['consumer', 'rewind', 'webhooks-fanout', '--from-time', takenAt, ...because]
+        const { seen, repaired, unchanged, parked } = rewound.parse(await ops(...order))
+        if (repaired === 0) throw new Error('the rewind repaired nothing')
+        return [
+          `${seen} messages seen again: ${repaired} repaired, ${unchanged} unchanged, ${parked} parked`,
+          await delivered(),
+        ]
+      },
+    },
+  ]
+}
+
+/** The stream is behind the database, and nobody has recorded what it lost: outboxes send it again. */
+function brokerStepsOf(world: World, delivered: () => Promise<string>): Step[] {
+  const { clients } = world
+  return [
+    {
+      name: 'the files of the broker are copied, play goes on while webhooks stands still, and they are set back',
+      playIsOff: true,
+      async run() {
+        const stored = join(world.dataDir, 'nats', 'nats', 'jetstream')
+        await whileStopped(world, 'webhooks', async () => {
+          const before = brokerPid(world)
+          process.kill(before, 'SIGSTOP')
+          cpSync(stored, `${stored}-copy`, { recursive: true })
+          process.kill(before, 'SIGCONT')
+          await clients.playFor(playMs)
+          process.kill(before, 'SIGSTOP')
+          renameSync(stored, `${stored}-lost`)
+          renameSync(`${stored}-copy`, stored)
+          process.kill(before, 'SIGKILL')
+          await waitFor(() => brokerPid(world) !== before, { timeoutMs: backWithinMs, what: 'the broker' })
+        })
+        await clients.playOn()
+        return delivered()
+      },
+    },
+  ]
+}
+
+function now(): string {
+  return new Date().toISOString()
+}
+
+function pidsOf(world: World, service: string): number[] {
+  return findServices(world).flatMap(({ name, pid }) => (name === service ? [pid] : []))
+}
+
+/** Runs `work` while the processes of a service stand still. */
+async function whileStopped<Result>(
+  world: World,
+  service: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const pids = pidsOf(world, service)
+  for (const pid of pids) process.kill(pid, 'SIGSTOP')
+  try {
+    await delay(quietMs)
+    return await work()
+  } finally {
+    for (const pid of pids) process.kill(pid, 'SIGCONT')
+  }
+}
+
+/** Runs `work` while the processes of a service stand still, and has new ones started after it. */
+async function replaced(world: World, service: string, work: () => Promise<void>): Promise<void> {
+  const pids = pidsOf(world, service)
+  for (const pid of pids) process.kill(pid, 'SIGSTOP')
+  await delay(quietMs)
+  await work()
+  for (const pid of pids) process.kill(pid, 'SIGKILL')
+  const isNew = () => {
+    const present = pidsOf(world, service)
+    return present.length === pids.length && present.every((pid) => !pids.includes(pid))
+  }
+  await waitFor(isNew, { timeoutMs: backWithinMs, what: `new processes of ${service}` })
+}
+
+async function withDatabase<Result>(
+  world: World,
+  name: string,
+  work: (db: ReturnType<MongoClient['db']>) => Promise<Result>,
+): Promise<Result> {
+  const client = new MongoClient(world.demo().engines.mongodb.url)
+  try {
+    return await work(client.db(name))
+  } finally {
+    await client.close()
+  }
+}
+
+function brokerPid(world: Pick<World, 'dataDir'>): number {
+  const found = findEngines(world).find(({ name }) => name === 'nats-server')
+  if (found === undefined) throw new Error('no broker runs')
+  return found.pid
+}

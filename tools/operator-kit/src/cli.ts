@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { certifyReceiver } from './certify-receiver/certify-receiver.ts'
-import { certifyWallet } from './certify-wallet/certify-wallet.ts'
+import { certifyReceiver } from './certify/certify-receiver.ts'
+import { certifyWallet } from './certify/certify-wallet.ts'
 import { reportCertification } from './commands/certification-output.ts'
 import { listenCommand } from './commands/listen-command.ts'
 import { type ReconcileOptions, reconcileCommand } from './commands/reconcile-command.ts'

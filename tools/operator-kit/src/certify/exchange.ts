@@ -13,7 +13,7 @@ const IDLE_CONNECTION_MS = 4000
 
 type ExchangeRequest = {
   url: string
-  headers: Record<string, string>
+  headers: Readonly<Record<string, string>>
   body: string | Uint8Array
   timeoutMs: number
 }

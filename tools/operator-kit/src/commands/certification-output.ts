@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
+import type { CaseResult } from '@pitboss/contracts/certification/run-cases'
 import pc from 'picocolors'
-import type { CaseResult, CertificationReport } from '../certify/run-cases.ts'
+import type { CertificationReport } from '../certify/run-cases.ts'
 
 export type CertificationOutput = { json: boolean; junit?: string | undefined }
 

@@ -6,7 +6,7 @@ import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import t, { type Test } from 'tap'
 import { createExpressReceiver } from '../../examples/express-receiver.ts'
 import { createFastifyReceiver } from '../../examples/fastify-receiver.ts'
-import { certifyReceiver } from '../../src/certify-receiver/certify-receiver.ts'
+import { certifyReceiver } from '../../src/certify/certify-receiver.ts'
 import { verify } from '../../src/verify-webhook.ts'
 
 const secret = 'whsec_example'

@@ -1,5 +1,5 @@
 import { currencyDigits } from '@pitboss/money/currencies'
-import { CaseSkipped, defineCase } from '../certify/run-cases.ts'
+import { CaseSkipped, defineCase } from '../run-cases.ts'
 import {
   expectNoSuccess,
   expectRefusal,
@@ -48,7 +48,8 @@ export const shapeCases: readonly WalletCase[] = [
     hint: 'Answer PLAYER_NOT_FOUND; do not create players from debits.',
     async run(wallet) {
       const playerId = wallet.unknownPlayerId
-      if (playerId === null) throw new CaseSkipped('name a player who does not exist with --unknown-player')
+      if (playerId === null)
+        throw new CaseSkipped('no player who does not exist was named (--unknown-player, unknown_player_id)')
       const answer = await wallet.send('debit', wallet.body('BET', 1n, { playerId }))
       expectRefusal('debit', answer, 'PLAYER_NOT_FOUND', 'PLAYER_BLOCKED')
     },
@@ -72,7 +73,8 @@ export const shapeCases: readonly WalletCase[] = [
 ]
 
 function blockedPlayer({ blockedPlayerId }: WalletUnderTest): string {
-  if (blockedPlayerId === null) throw new CaseSkipped('name a blocked player with --blocked-player')
+  if (blockedPlayerId === null)
+    throw new CaseSkipped('no blocked player was named (--blocked-player, blocked_player_id)')
   return blockedPlayerId
 }
 

@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
-import { CaseFailure, expect } from '../certify/run-cases.ts'
-import { createExchange } from '../certify/exchange.ts'
+import { CaseFailure, expect } from '../run-cases.ts'
+import type { CertificationEdges } from '../exchange.ts'
 
 /** Time-out of the service for the whole exchange. Source: docs/contract.md, section 7. */
 const DELIVERY_TIMEOUT_MS = 15_000
@@ -22,18 +20,20 @@ export type ReceiverUnderTest = {
   sign(timestamp: string, body: string, secret?: string): string
   /** Sends it, `without` some headers, and gives the answer's status and time; no answer fails the case. */
   send(delivery: Delivery, without?: readonly string[]): Promise<{ httpStatus: number; latencyMs: number }>
-  close(): void
 }
 
-export function createReceiverUnderTest({ url, secret }: { url: string; secret: string }): ReceiverUnderTest {
-  const exchange = createExchange()
+export type ReceiverUnderTestOptions = CertificationEdges & { secret: string }
+
+export function createReceiverUnderTest(options: ReceiverUnderTestOptions): ReceiverUnderTest {
+  const { secret, post, now } = options
+  const { signBody, signatureTimestamp } = options.signing
   const sign = (timestamp: string, body: string, key = secret): string => signBody(key, timestamp, body)
   return {
     sign,
     delivery(eventType = 'round.completed', change = {}) {
-      const event = { ...exampleEvent(eventType), ...change }
+      const event = { ...exampleEvent(eventType, options), ...change }
       const body = JSON.stringify(event)
-      const timestamp = signatureTimestamp(new Date())
+      const timestamp = signatureTimestamp(now())
       return {
         eventId: event.id,
         eventType,
@@ -54,16 +54,11 @@ export function createReceiverUnderTest({ url, secret }: { url: string; secret: 
         'x-svc-delivery-attempt': String(delivery.attempt),
       }
       for (const name of without) delete headers[name]
-      const answer = await exchange.post({
-        url,
-        headers,
-        body: delivery.body,
-        timeoutMs: DELIVERY_TIMEOUT_MS,
-      })
+      const { body } = delivery
+      const answer = await post({ path: '', headers, body, timeoutMs: DELIVERY_TIMEOUT_MS })
       if (answer.kind === 'failure') throw new CaseFailure(`${delivery.eventType}: ${answer.error}`)
       return answer
     },
-    close: () => exchange.close(),
   }
 }
 
@@ -84,17 +79,18 @@ export async function expectRefused(
   expect(httpStatus >= 400 && httpStatus < 500, `${delivery.eventType}: expected 4xx, got ${httpStatus}`)
 }
 
-function exampleEvent(type: string) {
+function exampleEvent(type: string, { now, newUuid }: ReceiverUnderTestOptions) {
+  const newHex = () => newUuid().replaceAll('-', '').slice(0, 26)
   return {
-    id: `evt_${randomUUID().replaceAll('-', '').slice(0, 26)}`,
+    id: `evt_${newHex()}`,
     type,
-    created_at: new Date().toISOString(),
+    created_at: now().toISOString(),
     environment: 'SANDBOX',
     operator_id: '0197c0de-0000-7000-8000-0000000000aa',
     data: {
-      round_id: `rnd_${randomUUID().replaceAll('-', '').slice(0, 26)}`,
+      round_id: `rnd_${newHex()}`,
       game: 'dice',
-      wallet_round_id: randomUUID(),
+      wallet_round_id: newUuid(),
       wallet_game_id: '0197c0de-0000-7000-8000-00000000d1ce',
       player_id: 'certification',
       stake: '10.00',

@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
-import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
-import { createExchange, type Exchange } from '../certify/exchange.ts'
-import { CaseFailure, type CertificationCase, expect } from '../certify/run-cases.ts'
+import type { CertificationEdges } from '../exchange.ts'
+import { CaseFailure, type CertificationCase, expect } from '../run-cases.ts'
 
 type WalletOperation = 'balance' | 'debit' | 'credit' | 'rollback'
 export type MovementType = 'BET' | 'WIN' | 'REFUND' | 'ROLLBACK'
@@ -28,8 +26,7 @@ export type SendOptions = {
   tamper?: { body?: string; headers?: Record<string, string>; without?: string }
 }
 
-export type WalletUnderTestOptions = {
-  url: string
+export type WalletUnderTestOptions = CertificationEdges & {
   secret: string
   playerId: string
   currency: string
@@ -49,7 +46,6 @@ export type WalletUnderTest = WalletUnderTestOptions & {
   /** The balance in minor units; an answer without one fails the case. */
   balance(): Promise<bigint>
   amount(minor: bigint): string
-  close(): void
 }
 
 const sessionId = 'ses_certification'
@@ -58,9 +54,9 @@ const gameId = '0197c0de-0000-7000-8000-00000000d1ce'
 export type WalletCase = CertificationCase<WalletUnderTest>
 
 export function createWalletUnderTest(options: WalletUnderTestOptions): WalletUnderTest {
-  const { url, secret, playerId, currency, timeoutMs } = options
-  const exchange: Exchange = createExchange()
-  const base = url.replace(/\/$/, '')
+  const { secret, playerId, currency, timeoutMs, post, now, newUuid } = options
+  const { signBody, signatureTimestamp } = options.signing
+  const newHex = () => newUuid().replaceAll('-', '')
 
   async function send(
     operation: WalletOperation,
@@ -69,31 +65,26 @@ export function createWalletUnderTest(options: WalletUnderTestOptions): WalletUn
   ): Promise<WalletAnswer> {
     const { tamper = {}, clockShiftS = 0 } = sendOptions
     const signed = typeof body === 'string' ? body : JSON.stringify(body)
-    const timestamp = signatureTimestamp(new Date(Date.now() + clockShiftS * 1000))
+    const timestamp = signatureTimestamp(new Date(now().getTime() + clockShiftS * 1000))
     const headers: Record<string, string> = {
       'content-type': 'application/json',
       'x-timestamp': timestamp,
       'x-signature': signBody(sendOptions.secret ?? secret, timestamp, signed),
-      'x-request-id': `req_${randomUUID().replaceAll('-', '')}`,
+      'x-request-id': `req_${newHex()}`,
       ...tamper.headers,
     }
     if (tamper.without !== undefined) delete headers[tamper.without]
-    const exchanged = await exchange.post({
-      url: `${base}/${operation}`,
-      headers,
-      body: tamper.body ?? signed,
-      timeoutMs,
-    })
+    const sent = tamper.body ?? signed
+    const exchanged = await post({ path: `/${operation}`, headers, body: sent, timeoutMs })
     if (exchanged.kind === 'failure') throw new CaseFailure(`${operation}: ${exchanged.error}`)
     const fields = readFields(exchanged.text)
     const status = fields.get('status')
-    const contentType = exchanged.headers['content-type']
     return {
       httpStatus: exchanged.httpStatus,
       status: typeof status === 'string' ? status : null,
       balanceMinor: readBalance(fields.get('balance'), currency),
       fields,
-      contentType: typeof contentType === 'string' ? contentType : '',
+      contentType: exchanged.contentType,
       latencyMs: exchanged.latencyMs,
     }
   }
@@ -106,10 +97,10 @@ export function createWalletUnderTest(options: WalletUnderTestOptions): WalletUn
     body(type, amountMinor, change = {}) {
       const prefix = { BET: 'bet', WIN: 'win', REFUND: 'ref', ROLLBACK: 'rbk' }[type]
       return {
-        transactionId: `${prefix}_cert_${randomUUID().replaceAll('-', '')}`,
-        reference: `txn_cert_${randomUUID().replaceAll('-', '')}`,
+        transactionId: `${prefix}_cert_${newHex()}`,
+        reference: `txn_cert_${newHex()}`,
         type,
-        roundId: randomUUID(),
+        roundId: newUuid(),
         gameId,
         game: 'dice',
         sessionId,
@@ -118,7 +109,7 @@ export function createWalletUnderTest(options: WalletUnderTestOptions): WalletUn
         amount: formatAmount(amountMinor, currency),
         freeBet: false,
         roundClosed: type !== 'BET',
-        occurredAt: new Date().toISOString(),
+        occurredAt: now().toISOString(),
         ...change,
       }
     },
@@ -137,7 +128,6 @@ export function createWalletUnderTest(options: WalletUnderTestOptions): WalletUn
       return answer.balanceMinor
     },
     amount: (minor) => formatAmount(minor, currency),
-    close: () => exchange.close(),
   }
 }
 

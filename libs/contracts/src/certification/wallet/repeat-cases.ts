@@ -1,11 +1,12 @@
-import { randomUUID } from 'node:crypto'
-import { CaseFailure, defineCase, expect } from '../certify/run-cases.ts'
+import { CaseFailure, defineCase, expect } from '../run-cases.ts'
 import {
   expectRefusal,
   expectSuccess,
   type MovementType,
   moving,
+  type WalletBody,
   type WalletCase,
+  type WalletUnderTest,
 } from './wallet-under-test.ts'
 
 const PARALLEL = 10
@@ -67,10 +68,12 @@ export const repeatCases: readonly WalletCase[] = [
       expectRefusal('the same debit again', await wallet.send('debit', bet))
     }),
   }),
-  conflicting('conflict-amount', 'The same transactionId with another amount is refused', { amount: '0' }),
-  conflicting('conflict-round', 'The same transactionId with another round is refused', {
-    roundId: randomUUID(),
-  }),
+  conflicting('conflict-amount', 'The same transactionId with another amount is refused', (wallet) => ({
+    amount: wallet.amount(5n),
+  })),
+  conflicting('conflict-round', 'The same transactionId with another round is refused', ({ newUuid }) => ({
+    roundId: newUuid(),
+  })),
   defineCase('idempotency', 'conflict-operation', {
     title: "A credit under a debit's transactionId is refused",
     hint: 'One transactionId, one movement, whatever the operation.',
@@ -156,15 +159,18 @@ function parallel(id: string, title: string, operation: 'debit' | 'credit', delt
   })
 }
 
-function conflicting(id: string, title: string, change: Record<string, string>): WalletCase {
+function conflicting(
+  id: string,
+  title: string,
+  changeOf: (wallet: WalletUnderTest) => WalletBody,
+): WalletCase {
   return defineCase('idempotency', id, {
     title,
     hint: 'Keep what you applied and compare; answer any refusal code, for example TRANSACTION_CONFLICT.',
     run: moving(-7n, async (wallet) => {
       const body = wallet.body('BET', 7n)
       expectSuccess('debit', await wallet.send('debit', body))
-      const other = 'amount' in change ? { amount: wallet.amount(5n) } : change
-      expectRefusal('changed debit', await wallet.send('debit', { ...body, ...other }))
+      expectRefusal('changed debit', await wallet.send('debit', { ...body, ...changeOf(wallet) }))
     }),
   })
 }

@@ -1,4 +1,4 @@
-import { defineCase } from '../certify/run-cases.ts'
+import { defineCase } from '../run-cases.ts'
 import {
   expectNoSuccess,
   expectSuccess,
@@ -29,8 +29,8 @@ export const signatureCases: readonly WalletCase[] = [
   refused('signature-zeros', 'A signature of zeros is refused', () => ({
     tamper: { headers: { 'x-signature': '0'.repeat(64) } },
   })),
-  refused('signature-of-other-time', 'A signature made for another timestamp is refused', () => {
-    const timestamp = Math.floor(Date.now() / 1000) - 1
+  refused('signature-of-other-time', 'A signature made for another timestamp is refused', ({ now }) => {
+    const timestamp = Math.floor(now().getTime() / 1000) - 1
     return { tamper: { headers: { 'x-timestamp': String(timestamp) } }, clockShiftS: 5 }
   }),
   refused('body-tampered', 'A body that was changed after signing is refused', (_wallet, body) => ({
@@ -41,8 +41,8 @@ export const signatureCases: readonly WalletCase[] = [
   })),
   refused('clock-old', 'A timestamp 310 s in the past is refused', () => ({ clockShiftS: -310 })),
   refused('clock-future', 'A timestamp 310 s in the future is refused', () => ({ clockShiftS: 310 })),
-  refused('clock-milliseconds', 'A timestamp in milliseconds is refused', () => ({
-    tamper: { headers: { 'x-timestamp': String(Date.now()) } },
+  refused('clock-milliseconds', 'A timestamp in milliseconds is refused', ({ now }) => ({
+    tamper: { headers: { 'x-timestamp': String(now().getTime()) } },
   })),
   accepted('clock-within', 'A timestamp 280 s in the past is accepted', (wallet) => wallet.body('BET', 2n), {
     clockShiftS: -280,

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { receiverCases } from '@pitboss/contracts/certification/receiver/receiver-cases'
 import t, { type Test } from 'tap'
-import { certifyReceiver, receiverCases } from '../../src/certify-receiver/certify-receiver.ts'
+import { certifyReceiver } from '../../src/certify/certify-receiver.ts'
 import { createReceiverApp } from '../../src/demo-receiver/create-receiver-app.ts'
 import { createRawApp, rawBody } from '../../src/shared/raw-app.ts'
 import { verify } from '../../src/verify-webhook.ts'

@@ -1,4 +1,4 @@
-import { defineCase, expect } from '../certify/run-cases.ts'
+import { defineCase, expect } from '../run-cases.ts'
 import {
   describe,
   expectRefusal,

@@ -1,5 +1,5 @@
 import { currencyDigits } from '@pitboss/money/currencies'
-import { defineCase, expect } from '../certify/run-cases.ts'
+import { defineCase, expect } from '../run-cases.ts'
 import { expectMoved, expectRefusal, expectSuccess, moving, type WalletCase } from './wallet-under-test.ts'
 
 /**

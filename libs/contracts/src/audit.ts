@@ -67,6 +67,7 @@ export const auditedActs = {
   'wallet-bridge': [
     'wallet.put',
     'wallet.rotate-secret',
+    'wallet.certify',
     'movement.resolve',
     'flag.change',
     'flag-rules.put',

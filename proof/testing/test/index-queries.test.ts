@@ -159,6 +159,12 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
       audit_outbox: audits,
     },
     flag_counts: { created_at: ages },
+    certifications: {
+      subject_id: 'libs/storage/src/job-store.ts list',
+      one_running: 'libs/storage/src/job-store.ts claim',
+      four_hundred_days: ages,
+      audit_outbox: audits,
+    },
     figures: { hour: ages },
     wallets: { audit_outbox: audits },
   },

@@ -32,6 +32,8 @@ import { createOperatorWallets } from './actions/operator-wallets.ts'
 import { createCheckWallet } from './actions/check-wallet.ts'
 import { createSettlement } from './actions/create-settlement.ts'
 import { createOperateMovements, createResolveByPerson } from './actions/operate-movements.ts'
+import { createKeepCertifications } from './actions/keep-certifications.ts'
+import { createRunCertification } from './actions/run-certification.ts'
 import { createReadCalls, createReadCallSeries } from './actions/read-call-series.ts'
 import { createReadMovements, createReadTransactions } from './actions/read-movements.ts'
 import { createKeepFlags } from './actions/keep-flags.ts'
@@ -40,6 +42,7 @@ import { createReconcileLedger } from './actions/reconcile-ledger.ts'
 import { createTellEndsAgain } from './actions/tell-ends-again.ts'
 import { createTakeCallback } from './actions/take-callback.ts'
 import { createReportPending, createShortenWaits } from './actions/watch-pending.ts'
+import { certificationCalls } from './calls/certifications.ts'
 import { flagCalls } from './calls/flags.ts'
 import { gatewayCalls } from './calls/gateway.ts'
 import { movementCalls } from './calls/movements.ts'
@@ -49,6 +52,7 @@ import { shareBreakers } from './clients/breakers.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet-client.ts'
 import type { WalletBridgeConfig } from './config.ts'
 import { countEnds, createWalletMetrics, registerBreakers } from './metrics.ts'
+import { certificationIndexes, createCertifications } from './storage/certification-store.ts'
 import { createDueMovements, createPendingMovements, type DueMovements } from './storage/due-movements.ts'
 import { createFlagStore, flagIndexes } from './storage/flag-store.ts'
 import { createLooks } from './storage/looks.ts'
@@ -68,6 +72,7 @@ import {
   createWallets,
   type Wallets,
 } from './storage/wallet-document.ts'
+import { startCertifier } from './workers/certifier.ts'
 import { flagsLeaseTtlMs, startFlagRaiser } from './workers/flag-raiser.ts'
 import { startResolver } from './workers/resolver.ts'
 
@@ -76,6 +81,7 @@ const bridgeIndexes = {
   ...movementIndexes,
   ...callbackIndexes,
   ...flagIndexes,
+  ...certificationIndexes,
   ...figureIndexes,
   ...leaseIndexes,
 }
@@ -136,6 +142,7 @@ export async function startWalletBridge({
   const pending = createPendingMovements(stored, scaleMs)
   const lists = createMovementLists(stored)
   const flags = createFlagStore(db)
+  const certifications = createCertifications(db)
   const figures = createFiguresStore(db)
   const cursors = createCursorCodec({ keyring })
   const walletClient = createWalletClient({ outbound, clock })
@@ -149,7 +156,7 @@ export async function startWalletBridge({
   })
   const audit = createAuditOutbox({
     db,
-    collections: ['wallets', 'movements', 'flags'],
+    collections: ['wallets', 'movements', 'flags', 'certifications'],
     append: (entries) => bus.call(appendAudit['wallet-bridge'], { entries: [...entries] }),
     ...{ clock, newId, logger },
   })
@@ -216,6 +223,11 @@ export async function startWalletBridge({
     }),
     logger,
   })
+  const certifier = startCertifier({
+    jobs: certifications,
+    work: createRunCertification({ certifications, wallets, client, clock }),
+    ...{ clock, clockAheadMs, logger },
+  })
   const stopOutbox = outbox.start()
   const stopAudit = audit.start()
   const wakeUps = bus.subscribe('wake.wallet.>', () => resolver.wake())
@@ -245,6 +257,11 @@ export async function startWalletBridge({
         wake: wakeAll,
       }),
     }),
+    ...certificationCalls(
+      createKeepCertifications({
+        ...{ certifications, wallets, cursors, audit, clock, newId, wake: certifier.wake },
+      }),
+    ),
     ...flagCalls(createKeepFlags({ flags, wallets, cursors, audit, clock })),
     ...sealCalls(seals),
     ...operationsCalls({
@@ -290,6 +307,7 @@ export async function startWalletBridge({
         resolver.stop(),
         figuresFold.stop(),
         raising.stop(),
+        certifier.stop(),
         ...upkeep.map((poll) => poll.stop()),
       ])
       await Promise.race([idle, delay(drainMaxMs, null, { ref: false })])

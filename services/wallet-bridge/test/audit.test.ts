@@ -2,7 +2,7 @@ import { actedBy } from '@pitboss/contracts/audit'
 import { doApproved } from '@pitboss/contracts/calls/approvals'
 import { opsResolveMovement } from '@pitboss/contracts/calls/wallet-ops'
 import { listFlags, patchFlag, putFlagRules } from '@pitboss/contracts/endpoints/flags'
-import { putWallet, rotateWalletSecret } from '@pitboss/contracts/endpoints/wallet'
+import { certifyWallet, putWallet, rotateWalletSecret } from '@pitboss/contracts/endpoints/wallet'
 import { defaultFlagRules } from '@pitboss/contracts/objects/flag'
 import { newId } from '@pitboss/runtime/new-id'
 import { holdAudit } from '@pitboss/testing/hold-audit'
@@ -104,6 +104,14 @@ await holdAudit(t, {
     },
     'wallet.v1.ops.seal-rewrite': {
       why: 'it seals the same values anew; the command records it, once for all services and pages',
+    },
+    'wallet.v1.certification.start': {
+      ...{ act: 'wallet.certify', ...byUser },
+      run: async () => {
+        const body = { player_id: 'certification' }
+        await suite.bus.call(certifyWallet.call, { ...at, body })
+        return []
+      },
     },
     'wallet.v1.wallet.check': { why: 'it calls the wallet and changes nothing' },
     'wallet.v1.ops.movement-resolve': {

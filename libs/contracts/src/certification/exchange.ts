@@ -17,8 +17,8 @@ export type Exchanged =
   | { readonly kind: 'failure'; readonly error: string; readonly latencyMs: number }
 
 /**
- * Sends and gives what came back: one deadline over the whole exchange, redirects never followed. A time-out, a refused
- * or broken connection and an answer of more than 64 KiB are failures, not errors.
+ * Sends and gives what came back: one deadline over the whole exchange, redirects never followed. A
+ * time-out, a refused or broken connection and an answer of more than 64 KiB are failures, not errors.
  */
 export type Post = (request: ExchangeRequest) => Promise<Exchanged>
 

@@ -14,6 +14,8 @@ export type RecordedExchange = {
 
 export type Recorder = {
   readonly post: Post
+  /** A text as a report shows it: without the secret, and not long. */
+  readonly shown: (text: string) => string
   /** The latest exchanges since the last time it was asked, at most `keptMax`, and how many there were. */
   take(): { exchanges: RecordedExchange[]; exchanges_total: number }
 }
@@ -27,14 +29,15 @@ const charactersOfOddText = 140
 const signatureHeaders = new Set(['x-signature', 'x-svc-signature'])
 
 /**
- * Sends by `post` and keeps what went and came. A signature is replaced by its length, and `secret` by a word, also
- * where an answer repeats it.
+ * Sends by `post` and keeps what went and came. A signature is replaced by its length, and `secret` by a
+ * word, also where an answer repeats it.
  */
 export function recordExchanges(post: Post, secret: string): Recorder {
   let kept: RecordedExchange[] = []
   let total = 0
   const shown = (text: string) => cutText(text.replaceAll(secret, '[secret]'))
   return {
+    shown,
     async post(request) {
       const record = recordOf(request, shown)
       total += 1
@@ -53,7 +56,7 @@ export function recordExchanges(post: Post, secret: string): Recorder {
 }
 
 /** The beginning of a text, short enough for a report, however its characters are encoded. */
-export function cutText(text: string): string {
+function cutText(text: string): string {
   const short = text.slice(0, charactersMax)
   const isOdd = new TextEncoder().encode(JSON.stringify(short)).length > encodedBytesMax
   const cut = isOdd ? text.slice(0, charactersOfOddText) : short

@@ -15,6 +15,7 @@ const groups = {
     'Deliveries come at least once, in any order and many at a time: without this, events are lost or doubled.',
 } as const
 export type CaseGroup = keyof typeof groups
+export const caseGroups = Object.keys(groups) as CaseGroup[]
 
 /** A case that failed; the message names expectation and result. */
 export class CaseFailure extends Error {}
@@ -71,7 +72,10 @@ export function verdictOf(results: ReadonlyArray<Pick<CaseResult, 'outcome'>>) {
 }
 
 /** Runs one case, for at most a minute. Never throws. */
-export async function runCase<Context>(one: CertificationCase<Context>, context: Context): Promise<CaseResult> {
+export async function runCase<Context>(
+  one: CertificationCase<Context>,
+  context: Context,
+): Promise<CaseResult> {
   const startedAt = performance.now()
   const { id, group, title } = one
   const ended = (outcome: CaseResult['outcome'], message: string | null): CaseResult => {

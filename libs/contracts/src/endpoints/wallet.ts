@@ -1,5 +1,10 @@
 import { z } from 'zod'
 import { defineEndpoint, forDashboard, builders, everybody } from '../endpoint.ts'
+import {
+  walletCertificationSchema,
+  walletCertificationSummarySchema,
+  walletCertifySchema,
+} from '../objects/certification.ts'
 import { movementAttemptSchema, movementSchema, movementStatus, movementType } from '../objects/movement.ts'
 import { seriesQuery, walletSeriesSchema } from '../objects/series.ts'
 import { walletCheckSchema, walletPutSchema, walletSchema } from '../objects/wallet.ts'
@@ -9,6 +14,9 @@ import { pageOf, pageQuery, playerId, accountMode, windowQuery } from '../primit
 
 const transactionParam = z.strictObject({ transaction_id: z.string().max(128) })
 const walletParam = z.strictObject({ environment: accountMode })
+
+/** A certification moves money of a test player, so there is none of a LIVE wallet. */
+const testWallet = { environment: z.literal('TEST') }
 
 const filters = {
   player_id: playerId.optional(),
@@ -78,3 +86,29 @@ export const getWalletSeries = defineEndpoint('GET /v1/dashboard/wallets/{enviro
   query: z.strictObject(seriesQuery),
   reply: walletSeriesSchema,
 })
+export const certifyWallet = defineEndpoint('POST /v1/dashboard/wallets/{environment}/certify', {
+  access: builders,
+  subject: 'wallet.v1.certification.start',
+  params: z.strictObject(testWallet),
+  body: walletCertifySchema,
+  reply: walletCertificationSchema,
+})
+export const listWalletCertifications = defineEndpoint(
+  'GET /v1/dashboard/wallets/{environment}/certifications',
+  {
+    access: builders,
+    subject: 'wallet.v1.certification.list',
+    params: z.strictObject(testWallet),
+    query: z.strictObject(pageQuery),
+    reply: pageOf(walletCertificationSummarySchema),
+  },
+)
+export const getWalletCertification = defineEndpoint(
+  'GET /v1/dashboard/wallets/{environment}/certifications/{certification_id}',
+  {
+    access: builders,
+    subject: 'wallet.v1.certification.show',
+    params: z.strictObject({ ...testWallet, certification_id: z.string().max(64) }),
+    reply: walletCertificationSchema,
+  },
+)

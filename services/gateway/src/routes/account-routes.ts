@@ -16,6 +16,12 @@ export const accountRoutes: readonly RouteEntry[] = [
   forwarded(wallet.rotateWalletSecret, 'New signing secret at once'),
   forwarded(wallet.getWalletSeries, 'Calls to a wallet over time'),
   forwarded(wallet.checkWallet, 'Call the wallet and say what is wrong with it'),
+  forwarded(wallet.certifyWallet, 'Run every case of the wallet contract against the TEST wallet, as a job', {
+    statuses: [202],
+    errors: ['CONFLICT'],
+  }),
+  forwarded(wallet.listWalletCertifications, 'Certifications of the TEST wallet, newest first'),
+  forwarded(wallet.getWalletCertification, 'One certification: its progress, then its report'),
 
   forwarded(auth.listCredentials, 'Key pairs'),
   forwarded(auth.createCredential, 'Create a key pair; the secret is shown once', {

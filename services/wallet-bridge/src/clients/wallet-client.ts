@@ -27,6 +27,8 @@ export type WalletRequest = {
   /** Set by the wallet check alone, to send bad signatures and times. */
   readonly timestamp?: string
   readonly signature?: string
+  /** Set by certifications alone: takes the place of the headers of signature, time and request. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export type WalletClient = {
@@ -103,9 +105,11 @@ export function createWalletClient({
           'content-type': 'application/json',
           accept: 'application/json',
           'user-agent': 'Pitboss-Wallet/1',
-          'x-timestamp': timestamp,
-          'x-signature': given.signature ?? signBody(wallet.secret, timestamp, body),
-          'x-request-id': requestId,
+          ...(given.headers ?? {
+            'x-timestamp': timestamp,
+            'x-signature': given.signature ?? signBody(wallet.secret, timestamp, body),
+            'x-request-id': requestId,
+          }),
         },
       })
       const latencyMs = Math.round(performance.now() - startedAtMs)
@@ -157,6 +161,7 @@ async function exchangeOnce({
       body: received,
       cutOff: length > answerBytesMax,
       date: typeof answer.headers.date === 'string' ? answer.headers.date : null,
+      contentType: String(answer.headers['content-type'] ?? ''),
     }
   } catch (error) {
     if (signal.aborted) return { kind: 'timeout' }

@@ -11,6 +11,7 @@ export type WalletExchange =
       readonly cutOff: boolean
       /** The Date header. */
       readonly date: string | null
+      readonly contentType?: string
     }
   | { readonly kind: 'timeout' }
   /** No connection, or it broke before the answer was complete. */

@@ -14,6 +14,11 @@ import t from 'tap'
 import { newFlag } from '../../src/records/new-flag.ts'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
 import { callingRoundOf, movementIdOf, walletKeyOf } from '../../src/rules/movement-keys.ts'
+import {
+  type CertificationDocument,
+  certificationIndexes,
+  createCertifications,
+} from '../../src/storage/certification-store.ts'
 import { createDueMovements, createPendingMovements } from '../../src/storage/due-movements.ts'
 import { createFlagStore, flagIndexes } from '../../src/storage/flag-store.ts'
 import { createLooks } from '../../src/storage/looks.ts'
@@ -27,7 +32,14 @@ import {
 import { specOf } from '../fixtures/bridge.ts'
 import { shardedMovements } from '../fixtures/sharded-movements.ts'
 
-type Ids = { transactionId: string; roundId: string; playerId: string; signature: string; flagId: string }
+type Ids = {
+  transactionId: string
+  roundId: string
+  playerId: string
+  signature: string
+  flagId: string
+  certificationId: string
+}
 
 const owner: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
 const now = new Date()
@@ -44,11 +56,12 @@ const storage = await connectStorage({
 })
 t.teardown(() => storage.close())
 const { db } = storage
-await ensureIndexes(db, { ...movementIndexes, ...callbackIndexes, ...flagIndexes })
+await ensureIndexes(db, { ...movementIndexes, ...callbackIndexes, ...flagIndexes, ...certificationIndexes })
 const movements = createMovements(shardedMovements(db))
 const lists = createMovementLists(movements)
 const flags = createFlagStore(db)
 const looks = createLooks(movements)
+const certifications = createCertifications(db)
 const wallets = createWallets(db, createSecretBox(parseKeyring(`k1:${randomBytes(32).toString('base64')}`)))
 const signatures = createCallbackSignatures(db)
 
@@ -59,6 +72,7 @@ await signatures.use(walletKeyOf(owner), '1', ids.signature, now)
 await movements.insert(stakeIn(owner, ids))
 await movements.insert(waitingWinIn(owner))
 await flags.insert(flagIn(owner, ids))
+await certifications.insert(certificationIn(owner, ids))
 const counted = { ...ids, reference: newId('txn'), createdAt: now }
 await flags.count(owner, ids.playerId, counted, now)
 
@@ -69,6 +83,8 @@ const pending = createPendingMovements(movements, (ms) => ms)
 const operations =
   'only actions/operate-movements.ts calls it, and only the ops user of NATS may call wallet.v1.ops.*'
 
+const claimed = 'only the worker of a certification calls it, with the job that it has claimed'
+
 await holdIsolation(t, {
   db,
   owner,
@@ -78,6 +94,20 @@ await holdIsolation(t, {
   stores: {
     createCallbackSignatures: table(signatures, {
       use: scoped((scope, { signature }) => signatures.use(walletKeyOf(scope), '1', signature, now)),
+    }),
+    createCertifications: table(certifications, {
+      insert: scoped((scope, ids) =>
+        certifications.insert({ ...certificationIn(scope, ids), _id: newId('crt') }),
+      ),
+      find: scoped((scope, ids) => certifications.find(scope, walletKeyOf(scope), ids.certificationId)),
+      findRunning: scoped((scope) => certifications.findRunning(scope, walletKeyOf(scope))),
+      list: scoped((scope) =>
+        certifications.list(scope, walletKeyOf(scope), { before: null, limit: 10 }, 'cases'),
+      ),
+      claim: internal('only workers/certifier.ts calls it, over every account'),
+      renew: internal(claimed),
+      progress: internal(claimed),
+      finish: internal(claimed),
     }),
     createDueMovements: table(due, {
       nextWallet: internal(
@@ -179,6 +209,22 @@ function named(whose: string): Ids {
     playerId: `${whose}-player`,
     signature: `${whose}-signature`,
     flagId: newId('flg'),
+    certificationId: newId('crt'),
+  }
+}
+
+function certificationIn(scope: Scope, { certificationId, playerId }: Ids): CertificationDocument {
+  return {
+    ...{ _id: certificationId, ...scope, subject: walletKeyOf(scope), status: 'RUNNING', playerId },
+    ...{ claimedUntil: new Date(0), claimToken: 0, createdAt: now, finishedAt: null, url: settings.url },
+    ...{ walletUpdatedAt: now, currency: 'USD', blockedPlayerId: null, unknownPlayerId: null },
+    ...{
+      casesTotal: 1,
+      counts: { passed: 0, failed: 0, skipped: 0 },
+      cases: [],
+      certified: null,
+      reason: null,
+    },
   }
 }
 

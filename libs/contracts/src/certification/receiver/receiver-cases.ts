@@ -17,8 +17,8 @@ const SIGNATURE_HINT =
 const CLOCK_HINT = 'Refuse when your clock and x-svc-timestamp (Unix seconds) differ by more than 300 s.'
 
 /**
- * Everything that a webhook receiver has to get right, in the order in which it is tried. The events are examples with
- * made-up ids. Source: docs/contract.md, section 7.
+ * Everything that a webhook receiver has to get right, in the order in which it is tried. The events are
+ * examples with made-up ids. Source: docs/contract.md, section 7.
  */
 export const receiverCases: readonly Case[] = [
   ...eventType.options.map((type) =>

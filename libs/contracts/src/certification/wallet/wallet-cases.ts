@@ -18,8 +18,8 @@ const playerReady: WalletCase = defineCase('balance', 'player-ready', {
 })
 
 /**
- * Every case that an operator's wallet has to pass, in the order in which they run. The balance of the test player
- * changes by small amounts. Source of the rules: docs/contract.md, section 6.
+ * Every case that an operator's wallet has to pass, in the order in which they run. The balance of the test
+ * player changes by small amounts. Source of the rules: docs/contract.md, section 6.
  */
 export const walletCases: readonly WalletCase[] = [
   playerReady,

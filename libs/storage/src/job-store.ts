@@ -1,0 +1,100 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type { Collection, Filter, MatchKeysAndValues, UpdateFilter, WithId } from 'mongodb'
+import { auditOutboxIndex, type WithAudit } from './audit-outbox.ts'
+import { insertedFirst } from './create-once.ts'
+import type { IndexDeclaration } from './ensure-indexes.ts'
+
+/** A piece of long work that a person asked for, with its progress and, at the end, its result. */
+export type JobDocument = WithAudit & {
+  readonly _id: string
+  readonly operatorId: string
+  readonly environment: Scope['environment']
+  /** What it works on: one job for each at a time. */
+  readonly subject: string
+  readonly status: 'RUNNING' | 'DONE'
+  /** A process works on it until then; another one may take it afterwards. */
+  readonly claimedUntil: Date
+  /** Greater with each claim, so that a former claimant writes nothing. */
+  readonly claimToken: number
+  readonly createdAt: Date
+  readonly finishedAt: Date | null
+}
+
+export type JobStore<Job extends JobDocument> = ReturnType<typeof createJobStore<Job>>
+
+/** Results are kept as long as the audit log tells who asked for them. */
+const keptS = 400 * 24 * 60 * 60
+
+/** Declare them for the collection of the jobs. */
+export const jobIndexes: readonly IndexDeclaration[] = [
+  { key: { subject: 1, _id: -1 }, name: 'subject_id' },
+  { key: { subject: 1 }, name: 'one_running', unique: true, partialFilterExpression: { status: 'RUNNING' } },
+  { key: { createdAt: 1 }, name: 'four_hundred_days', expireAfterSeconds: keptS },
+  auditOutboxIndex,
+]
+
+/**
+ * Jobs of one kind. A process claims a job for a time that it prolongs while it works; a job of a process
+ * that died is claimed by another one when the time has run out. Only the present claimant writes progress
+ * and the end.
+ */
+export function createJobStore<Job extends JobDocument>(collection: Collection<Job>) {
+  const jobs = collection as unknown as Collection<JobDocument>
+  const found = (job: WithId<JobDocument> | null) => job as unknown as Job | null
+
+  async function write({ _id, claimToken }: JobDocument, update: UpdateFilter<Job>): Promise<boolean> {
+    const present = { _id, claimToken, status: 'RUNNING' } as Filter<JobDocument>
+    const { matchedCount } = await jobs.updateOne(present, update as UpdateFilter<JobDocument>)
+    return matchedCount === 1
+  }
+
+  return {
+    /** False when a job of the subject runs. */
+    insert: (job: Job): Promise<boolean> => insertedFirst(() => jobs.insertOne(job)),
+    find: async ({ operatorId, environment }: Scope, subject: string, id: string) =>
+      found(await jobs.findOne({ _id: id, operatorId, environment, subject })),
+    /** The one that runs. */
+    findRunning: async ({ operatorId, environment }: Scope, subject: string) =>
+      found(await jobs.findOne({ subject, status: 'RUNNING', operatorId, environment })),
+    /** Newest first, before `before`; `left` names fields that are large and left out. */
+    async list<Left extends keyof Job & string>(
+      { operatorId, environment }: Scope,
+      subject: string,
+      { before, limit }: { before: string | null; limit: number },
+      left: Left,
+    ): Promise<Omit<Job, Left>[]> {
+      const older = before === null ? {} : { _id: { $lt: before } }
+      const page = await jobs
+        .find({ subject, operatorId, environment, ...older }, { projection: { [left]: 0 } })
+        .sort({ _id: -1 })
+        .limit(limit)
+        .toArray()
+      return page as unknown as Omit<Job, Left>[]
+    },
+    /**
+     * Claims a job that nobody works on, until `until`; null when there is none, or when somebody was
+     * faster.
+     */
+    async claim(now: Date, until: Date): Promise<Job | null> {
+      const free = { status: 'RUNNING', claimedUntil: { $lte: now } } as const
+      const next = await jobs.findOne(free, { projection: { claimToken: 1 }, hint: 'one_running' })
+      if (next === null) return null
+      const { _id, claimToken } = next
+      return found(
+        await jobs.findOneAndUpdate(
+          { _id, claimToken, status: 'RUNNING' },
+          { $set: { claimedUntil: until }, $inc: { claimToken: 1 } },
+          { returnDocument: 'after' },
+        ),
+      )
+    },
+    /** Prolongs a claim, or gives it back by a time that has passed. False when somebody else has the job. */
+    renew: (job: Job, until: Date) =>
+      write(job, { $set: { claimedUntil: until } } as unknown as UpdateFilter<Job>),
+    /** Writes progress. False when somebody else has the job. */
+    progress: (job: Job, update: UpdateFilter<Job>) => write(job, update),
+    /** Ends the job with its result. False when somebody else has it. */
+    finish: (job: Job, result: MatchKeysAndValues<Job>, now: Date) =>
+      write(job, { $set: { ...result, status: 'DONE', finishedAt: now } } as unknown as UpdateFilter<Job>),
+  }
+}

@@ -1,0 +1,102 @@
+import { walletCases } from '@pitboss/contracts/certification/wallet/wallet-cases'
+import type { ActedBy } from '@pitboss/contracts/audit'
+import type { Scope } from '@pitboss/contracts/caller'
+import type { walletCertifySchema } from '@pitboss/contracts/objects/certification'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { currencyDigits } from '@pitboss/money/currencies'
+import type { Clock } from '@pitboss/runtime/clock'
+import { type AuditOutbox, auditedInsert } from '@pitboss/storage/audit-outbox'
+import type { CursorCodec } from '@pitboss/storage/cursor'
+import { type PageQuery, readPage } from '@pitboss/storage/read-page'
+import { z } from 'zod'
+import { toCertificationSummary } from '../records/render-certification.ts'
+import { walletKeyOf } from '../rules/movement-keys.ts'
+import type { CertificationDocument, CertificationStore } from '../storage/certification-store.ts'
+import type { Wallets } from '../storage/wallet-document.ts'
+
+export type KeepCertifications = ReturnType<typeof createKeepCertifications>
+
+const positionSchema = z.string().regex(/^crt_[0-9a-z]{26}$/)
+
+/**
+ * Certifications of an account's TEST wallet: the order and what became of it. docs/contract.md, section 3.
+ */
+export function createKeepCertifications({
+  certifications,
+  wallets,
+  cursors,
+  audit,
+  clock,
+  newId,
+  wake,
+}: {
+  certifications: CertificationStore
+  wallets: Wallets
+  cursors: CursorCodec
+  audit: Pick<AuditOutbox, 'entry'>
+  clock: Clock
+  newId: (prefix: string) => string
+  /** Has the new job worked on at once. */
+  wake: () => void
+}) {
+  return {
+    /**
+     * Orders a certification of the TEST wallet, whatever scope asks.
+     * @param fallback the currency when none is named
+     * @throws ServiceError NOT_FOUND without a wallet; CONFLICT while one runs; VALIDATION_ERROR for a currency
+     * that does not exist
+     */
+    async start(
+      { operatorId }: Scope,
+      asked: z.output<typeof walletCertifySchema>,
+      fallback: string,
+      by: ActedBy,
+    ): Promise<CertificationDocument> {
+      const scope: Scope = { operatorId, environment: 'SANDBOX' }
+      const currency = asked.currency ?? fallback
+      if (currencyDigits(currency) === null) throw invalidField('currency', 'must be a currency that exists')
+      const wallet = await wallets.find(scope)
+      if (wallet === null) throw new ServiceError('NOT_FOUND')
+      const job: CertificationDocument = {
+        ...{ _id: newId('crt'), ...scope, subject: walletKeyOf(scope), status: 'RUNNING' },
+        ...{ claimedUntil: new Date(0), claimToken: 0, createdAt: clock.now(), finishedAt: null },
+        ...{ url: wallet.url, walletUpdatedAt: wallet.updatedAt },
+        playerId: asked.player_id,
+        currency,
+        blockedPlayerId: asked.blocked_player_id ?? null,
+        unknownPlayerId: asked.unknown_player_id ?? null,
+        casesTotal: walletCases.length,
+        counts: { passed: 0, failed: 0, skipped: 0 },
+        ...{ cases: [], certified: null, reason: null },
+      }
+      const object = { type: 'wallet', id: 'TEST' }
+      const after = toCertificationSummary(job)
+      const entry = audit.entry(by, { act: 'wallet.certify', object, before: null, after })
+      if (!(await certifications.insert({ ...job, ...auditedInsert(entry) }))) {
+        const running = await certifications.findRunning(scope, job.subject)
+        const named = running === null ? 'A certification of this wallet' : `The certification ${running._id}`
+        throw new ServiceError('CONFLICT', { message: `${named} is under way. Wait for its end.` })
+      }
+      wake()
+      return job
+    },
+
+    /** @throws ServiceError NOT_FOUND */
+    async find(scope: Scope, id: string): Promise<CertificationDocument> {
+      const found = await certifications.find(scope, walletKeyOf(scope), id)
+      if (found === null) throw new ServiceError('NOT_FOUND')
+      return found
+    },
+
+    /** Newest first, without their cases. @throws ServiceError VALIDATION_ERROR for a bad cursor */
+    list: (scope: Scope, query: PageQuery) =>
+      readPage({
+        cursors,
+        binding: ['certifications', walletKeyOf(scope)],
+        query,
+        position: positionSchema,
+        read: (before, limit) => certifications.list(scope, walletKeyOf(scope), { before, limit }, 'cases'),
+        positionOf: ({ _id }) => _id,
+      }),
+  }
+}

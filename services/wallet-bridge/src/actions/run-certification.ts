@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import type { Post } from '@pitboss/contracts/certification/exchange'
+import { recordExchanges } from '@pitboss/contracts/certification/record-exchanges'
+import { runCertification } from '@pitboss/contracts/certification/run-certification'
+import { walletCases } from '@pitboss/contracts/certification/wallet/wallet-cases'
+import { createWalletUnderTest } from '@pitboss/contracts/certification/wallet/wallet-under-test'
+import type { Clock } from '@pitboss/runtime/clock'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
+import type { HeldJob } from '@pitboss/storage/start-job-workers'
+import type { WalletClient, WalletRequest } from '../clients/wallet-client.ts'
+import type { WalletExchange } from '../rules/wallet-answers.ts'
+import type { CertificationDocument, CertificationStore } from '../storage/certification-store.ts'
+import type { Wallet, Wallets } from '../storage/wallet-document.ts'
+
+/** A wallet that answers nothing in time would hold a place for hours. */
+const runMaxMs = 15 * 60 * 1000
+const lateText = 'It took longer than 15 minutes; the cases left were not run.'
+const changedText = 'The wallet was changed meanwhile. Certify it again.'
+
+/**
+ * Runs the cases of a certification that are left against the wallet, and keeps each result as it comes.
+ * Calls go out as all wallet calls do; they touch neither breaker nor figures. Source: docs/contract.md,
+ * section 3.
+ */
+export function createRunCertification({
+  certifications,
+  wallets,
+  client,
+  clock,
+}: {
+  certifications: CertificationStore
+  wallets: Wallets
+  client: WalletClient
+  clock: Clock
+}): (held: HeldJob<CertificationDocument>) => Promise<void> {
+  return async function run(held) {
+    const { job, signal } = held
+    const wallet = await unchangedWallet(job)
+    if (wallet === null) return end(job, changedText)
+    const recorder = recordExchanges(postTo(wallet, held), wallet.secret)
+    const ended = await runCertification({
+      cases: walletCases,
+      done: job.cases.length,
+      context: createWalletUnderTest({
+        ...{ secret: wallet.secret, playerId: job.playerId, currency: job.currency },
+        ...{ blockedPlayerId: job.blockedPlayerId, unknownPlayerId: job.unknownPlayerId },
+        ...{ timeoutMs: wallet.timeoutMs, post: recorder.post, signing: { signBody, signatureTimestamp } },
+        ...{ now: () => clock.now(), newUuid: randomUUID },
+      }),
+      recorder,
+      signal,
+      async whyStop() {
+        if ((await unchangedWallet(job)) === null) return changedText
+        return clock.now().getTime() - job.createdAt.getTime() > runMaxMs ? lateText : null
+      },
+      async keep(result) {
+        const update = { $push: { cases: result }, $inc: { [`counts.${result.outcome}`]: 1 } }
+        const isKept = await certifications.progress(job, update)
+        await failpoint('wallet-bridge.certified-case')
+        return isKept
+      },
+    })
+    if (ended === null) return
+    const isChanged = (await unchangedWallet(job)) === null
+    await end(job, ended.reason ?? (isChanged ? changedText : null))
+  }
+
+  /** The wallet as it was when the certification was ordered; null when it is another by now. */
+  async function unchangedWallet({ operatorId, environment, walletUpdatedAt }: CertificationDocument) {
+    const document = await wallets.find({ operatorId, environment })
+    if (document === null || document.updatedAt.getTime() !== walletUpdatedAt.getTime()) return null
+    return wallets.openDocument(document)
+  }
+
+  /** Ends the job by the cases that are stored; who ended early is not certified. */
+  async function end(job: CertificationDocument, reason: string | null): Promise<void> {
+    const { operatorId, environment, subject, _id } = job
+    const stored = await certifications.find({ operatorId, environment }, subject, _id)
+    if (stored === null) return
+    const { passed, failed } = stored.counts
+    const certified = reason === null && failed === 0 && passed > 0
+    await certifications.finish(job, { certified, reason }, clock.now())
+  }
+
+  /** The way to the wallet, open as long as the job is held. */
+  function postTo(wallet: Wallet, held: HeldJob<CertificationDocument>): Post {
+    return async ({ path, headers, body, timeoutMs }) => {
+      if (!held.mayTake(timeoutMs)) throw new Error('the certification goes on elsewhere')
+      const { exchange, latencyMs } = await client.call({
+        wallet,
+        operation: operations[path] ?? 'balance',
+        ...{ body, headers, timeoutMs, requestId: headers['x-request-id'] ?? '' },
+      })
+      return { ...exchangedOf(exchange, timeoutMs), latencyMs }
+    }
+  }
+}
+
+const operations: Readonly<Record<string, WalletRequest['operation']>> = {
+  '/balance': 'balance',
+  '/debit': 'debit',
+  '/credit': 'credit',
+  '/rollback': 'rollback',
+}
+
+function exchangedOf(exchange: WalletExchange, timeoutMs: number) {
+  if (exchange.kind === 'timeout')
+    return { kind: 'failure', error: `no complete answer within ${timeoutMs} ms` } as const
+  if (exchange.kind === 'no-answer') return { kind: 'failure', error: exchange.reason } as const
+  if (exchange.cutOff) return { kind: 'failure', error: 'the answer exceeds 64 KiB' } as const
+  const { httpStatus, contentType = '', body } = exchange
+  return { kind: 'answer', httpStatus, contentType, text: Buffer.from(body).toString('utf8') } as const
+}

@@ -1,0 +1,206 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import { walletCases } from '@pitboss/contracts/certification/wallet/wallet-cases'
+import type { Scope } from '@pitboss/contracts/caller'
+import {
+  certifyWallet,
+  getWalletCertification,
+  listWalletCertifications,
+  putWallet,
+} from '@pitboss/contracts/endpoints/wallet'
+import { listenLocally } from '@pitboss/testing/listen-locally'
+import { waitFor } from '@pitboss/testing/wait-for'
+import t, { type Test } from 'tap'
+import { callerOf, configureWallet, newScope, startBridge, startSuite } from './fixtures/bridge.ts'
+import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
+
+/** A certification is a job: it ends once, whichever process dies, and its report tells no secret. */
+
+t.setTimeout(240_000)
+const mainPath = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const suite = await startSuite(t)
+const at = (scope: Scope) =>
+  ({ caller: callerOf(scope), params: { environment: 'TEST' }, query: {} }) as const
+const players = { player_id: 'certified', blocked_player_id: 'blocked', unknown_player_id: 'unknown' }
+
+const start = (scope: Scope) => suite.bus.call(certifyWallet.call, { ...at(scope), body: players })
+const show = async (scope: Scope, certification_id: string) => {
+  const params = { environment: 'TEST', certification_id } as const
+  const asked = { ...at(scope), params, body: undefined }
+  return (await suite.bus.call(getWalletCertification.call, asked)).body
+}
+const ended = (scope: Scope, id: string) =>
+  waitFor(
+    async () => {
+      const job = await show(scope, id)
+      return job.status === 'DONE' ? job : null
+    },
+    { timeoutMs: 90_000 },
+  )
+const caseIds = walletCases.map(({ id }) => id)
+
+async function startSandbox(t: Test, scope: Scope) {
+  const wallet = await startSandboxWallet(t, 'not yet known')
+  const secret = await configureWallet(suite.bus, scope, wallet.url, { timeout_ms: 5000 })
+  await wallet.setSecret(secret)
+  return { ...wallet, secret }
+}
+
+/** A wallet that answers the first `free` requests with a good balance and holds the others. */
+async function startHeldWallet(t: Test, free: number) {
+  let asked = 0
+  const held: (() => void)[] = []
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      const answer = () => {
+        const body = { status: 'OK', balance: '1000.00', currency: 'USD', transactionId: `w${asked}` }
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+      }
+      asked += 1
+      if (asked <= free) answer()
+      else held.push(answer)
+    })
+  })
+  const port = await listenLocally(server)
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${port}`, held }
+}
+
+await t.test('with a bridge', async (t) => {
+  const bridge = await startBridge(suite.environment())
+  t.teardown(() => bridge.stop())
+
+  await t.test('a good wallet is certified, and the report tells no secret and no signature', async (t) => {
+    const scope = newScope()
+    const wallet = await startSandbox(t, scope)
+    const begun = await start(scope)
+    t.match(begun, { status: 202, body: { status: 'RUNNING', certified: null, cases_total: caseIds.length } })
+    const { certification_id } = begun.body
+    const job = await ended(scope, certification_id)
+    t.strictSame(
+      job.cases.filter(({ outcome }) => outcome !== 'passed'),
+      [],
+    )
+    t.match(job, { certified: true, reason: null, passed: caseIds.length, failed: 0, skipped: 0 })
+    t.strictSame(
+      job.cases.map(({ id }) => id),
+      caseIds,
+      'each case once, in order',
+    )
+    const text = JSON.stringify(job)
+    t.notOk(text.includes(wallet.secret), 'no secret')
+    t.notMatch(text, /[0-9a-f]{64}/, 'no signature')
+    const debit = job.cases
+      .find(({ id }) => id === 'debit-exact')
+      ?.exchanges.find(({ path }) => path === '/debit')
+    t.match(debit, { http_status: 200, answer: /"status":"OK"/, body: /"playerId":"certified"/ })
+    t.equal(debit?.headers['x-signature'], '[signature of 64 characters]')
+    const page = { ...at(scope), query: { limit: 50 }, body: undefined }
+    const { body } = await suite.bus.call(listWalletCertifications.call, page)
+    const { cases: _, ...summary } = job
+    t.strictSame(body.data, [summary])
+  })
+
+  await t.test('a bad wallet is told what failed, what it costs and what to do', async (t) => {
+    const scope = newScope()
+    const { url } = await startHeldWallet(t, 1_000_000)
+    await configureWallet(suite.bus, scope, url)
+    const job = await ended(scope, (await start(scope)).body.certification_id)
+    t.equal(job.certified, false)
+    const forged = job.cases.find(({ id }) => id === 'signature-wrong-secret')
+    t.match(forged, { outcome: 'failed', message: /must not be accepted/, why: /in our name/, hint: /HMAC/ })
+    t.match(forged?.exchanges, [{ path: '/balance' }, { path: '/debit', http_status: 200 }])
+  })
+
+  await t.test('a wallet has one certification at a time, and nobody else sees it', async (t) => {
+    const scope = newScope()
+    const { url, held } = await startHeldWallet(t, 0)
+    await configureWallet(suite.bus, scope, url, { timeout_ms: 15_000 })
+    const { certification_id } = (await start(scope)).body
+    await t.rejects(start(scope), { code: 'CONFLICT', message: new RegExp(certification_id) })
+    await t.rejects(show(newScope(), certification_id), { code: 'NOT_FOUND' })
+    await waitFor(async () => held.length > 0)
+    await suite.bus.call(putWallet.call, {
+      ...at(scope),
+      body: { url, timeout_ms: 1000, settle_losses: 'none' },
+    })
+    held.shift()?.()
+    t.match(await ended(scope, certification_id), { certified: false, reason: /changed meanwhile/ })
+    t.equal((await start(scope)).status, 202, 'and then the next one')
+  })
+
+  await t.test('no wallet, no currency and LIVE are refused', async (t) => {
+    await t.rejects(start(newScope()), { code: 'NOT_FOUND' })
+    const scope = newScope()
+    await configureWallet(suite.bus, scope, 'http://127.0.0.1:9')
+    const body = { ...players, currency: 'XXX' }
+    await t.rejects(suite.bus.call(certifyWallet.call, { ...at(scope), body }), {
+      code: 'VALIDATION_ERROR',
+      details: [{ path: 'currency' }],
+    })
+    t.notOk(certifyWallet.params?.safeParse({ environment: 'LIVE' }).success)
+  })
+
+  await t.test('a wallet where nobody is at home fails every case', async (t) => {
+    const scope = newScope()
+    await configureWallet(suite.bus, scope, 'http://127.0.0.1:9')
+    const job = await ended(scope, (await start(scope)).body.certification_id)
+    t.match(job, { certified: false, passed: 0 })
+    t.equal(job.cases.length, caseIds.length)
+  })
+})
+
+await t.test('a certification goes on where a killed process left it, and ends once', async (t) => {
+  const scope = newScope()
+  const first = await startBridge(suite.environment())
+  await startSandbox(t, scope)
+  await first.stop()
+  const env = { PATH: process.env.PATH ?? '', PITBOSS_LOG_LEVEL: 'silent', ...suite.environment() }
+  const child = spawn(process.execPath, [mainPath], {
+    env: { ...env, PITBOSS_FAILPOINTS: 'wallet-bridge.certified-case=kill@5' },
+    stdio: 'ignore',
+  })
+  const begun = await waitFor(() => start(scope).catch(() => null), { timeoutMs: 60_000 })
+  const [, signal] = await once(child, 'exit')
+  t.equal(signal, 'SIGKILL')
+  const others = [await startBridge(suite.environment()), await startBridge(suite.environment())]
+  const { certification_id } = begun.body
+  const kept = (await show(scope, certification_id)).cases
+  t.equal(kept.length, 5, 'what was stored before the kill')
+  const job = await ended(scope, certification_id)
+  t.match(job, { certified: true, passed: caseIds.length })
+  t.strictSame(
+    job.cases.map(({ id }) => id),
+    caseIds,
+    'each case once, in order',
+  )
+  t.strictSame(job.cases.slice(0, 5), kept)
+  await Promise.all(others.map((bridge) => bridge.stop()))
+})
+
+await t.test('a stopped process hands its certification over at once', async (t) => {
+  const scope = newScope()
+  const first = await startBridge(suite.environment())
+  const { url, held } = await startHeldWallet(t, 20)
+  await configureWallet(suite.bus, scope, url, { timeout_ms: 15_000 })
+  const { certification_id } = (await start(scope)).body
+  await waitFor(async () => held.length > 0)
+  const stopping = first.stop()
+  held.shift()?.()
+  await stopping
+  const next = await startBridge(suite.environment())
+  t.teardown(() => next.stop())
+  const before = (await show(scope, certification_id)).cases.length
+  t.ok(before > 0 && before < caseIds.length)
+  await waitFor(async () => held.length > 0, { timeoutMs: 10_000 })
+  t.equal(
+    (await show(scope, certification_id)).cases.length,
+    before,
+    'the case that was cut short runs again',
+  )
+})

@@ -18,6 +18,7 @@ const loaders: Readonly<Record<string, Loader>> = {
   '/events': () => import('./events.tsx'),
   '/events/:event_id': () => import('./event.tsx'),
   '/wallet': () => import('./wallet.tsx'),
+  '/wallet/certifications/:certification_id': () => import('./wallet-certification.tsx'),
   '/requests': () => import('./requests.tsx'),
   '/sessions': () => import('./sessions.tsx'),
   '/sessions/:session_id': () => import('./session.tsx'),

@@ -19,6 +19,8 @@ import { Panel } from '../parts/panel.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { whyNot } from '../session/may.ts'
+import { CertificationList } from './certification-list.tsx'
+import { CertifyWallet } from './certify-wallet.tsx'
 import { WalletForm } from './wallet-form.tsx'
 
 type Wallet = z.output<typeof walletSchema>
@@ -87,6 +89,7 @@ function OneWallet({ of: wallet, path, onEdit, onSecret }: OneWalletProps) {
   const { api } = useDashboard()
   const queries = useQueryClient()
   const [rotating, setRotating] = useState(false)
+  const [certifying, setCertifying] = useState(false)
   const [checked, setChecked] = useState<z.output<typeof walletCheckSchema> | null>(null)
   const rotate = useAct(async () => {
     const { secret } = await api.send(walletSchema, 'POST', `${path}/rotate-secret`)
@@ -100,6 +103,14 @@ function OneWallet({ of: wallet, path, onEdit, onSecret }: OneWalletProps) {
       <div className="acts">
         <ActButton look="main-button" busy={check.busy} onPress={() => void check.run()}>
           {check.busy ? 'Checking…' : 'Check the wallet'}
+        </ActButton>
+        <ActButton
+          refused={
+            wallet.environment === 'LIVE' ? 'It moves money of a test player; certify the TEST wallet.' : null
+          }
+          onPress={() => setCertifying(true)}
+        >
+          Certify
         </ActButton>
         <ActButton onPress={onEdit}>Change</ActButton>
         <ActButton onPress={() => setRotating(true)}>Rotate secret</ActButton>
@@ -138,7 +149,9 @@ function OneWallet({ of: wallet, path, onEdit, onSecret }: OneWalletProps) {
           />
         </>
       )}
+      {wallet.environment === 'TEST' && <CertificationList />}
       <WalletSeries path={path} />
+      {certifying && <CertifyWallet onClose={() => setCertifying(false)} />}
       {rotating && (
         <Confirm
           title="Rotate the wallet's secret"

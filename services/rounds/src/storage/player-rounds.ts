@@ -25,6 +25,7 @@ export function createPlayerRounds({ rounds }: { rounds: Collection<RoundDocumen
             nonce: { $gt: 0, ...(below === null ? {} : { $lt: below }) },
           })
           .sort({ nonce: -1 })
+          .hint('chain_nonce')
           .limit(max)
           .maxTimeMS(readMaxMs)
           .toArray(),
@@ -39,6 +40,7 @@ export function createPlayerRounds({ rounds }: { rounds: Collection<RoundDocumen
         rounds
           .find(filter)
           .project<Pick<RoundDocument, 'nonce'>>({ nonce: 1 })
+          .hint('chain_nonce')
           .limit(to - from + 1)
           .maxTimeMS(readMaxMs)
           .toArray(),

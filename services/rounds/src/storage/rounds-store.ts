@@ -46,6 +46,7 @@ export const roundIndexes: readonly IndexDeclaration[] = [
   { key: { scope: 1, _id: -1 }, name: 'scope_id' },
   { key: { scope: 1, playerId: 1, _id: -1 }, name: 'scope_player_id' },
   { key: { scope: 1, sessionId: 1, _id: -1 }, name: 'scope_session_id' },
+  { key: { scope: 1, game: 1, _id: -1 }, name: 'scope_game_id' },
   { key: { scope: 1, transactionIds: 1 }, name: 'scope_transactions' },
   { key: { scope: 1, completedAt: 1 }, name: 'scope_completed' },
   // Hardly any round ends like this; lists of such rounds have an index of their own.
@@ -234,13 +235,14 @@ function playedIn(sequence: string) {
 }
 
 /**
- * The index of rounds of all players in a state that very few of very many rounds are in; null for other
- * lists. The database takes such an index by its name alone.
+ * The index of rounds of all players in a state that very few of very many rounds are in, or of one game; null
+ * for other lists. The database takes such an index by its name alone.
  */
-function rareIndexOf({ status, playerId, sessionId }: RoundFilters): string | null {
-  if (status === undefined || playerId !== undefined || sessionId !== undefined) return null
-  if (isUnfinished({ status })) return 'one_unfinished'
-  return status === 'SETTLED' ? null : `scope_${status.toLowerCase()}`
+function rareIndexOf({ status, game, playerId, sessionId }: RoundFilters): string | null {
+  if (playerId !== undefined || sessionId !== undefined) return null
+  if (status !== undefined && isUnfinished({ status })) return 'one_unfinished'
+  if (status === undefined || status === 'SETTLED') return game === undefined ? null : 'scope_game_id'
+  return `scope_${status.toLowerCase()}`
 }
 
 /** The nonce sequences of a tenant: its scope and a slash, which "0" follows in ASCII. */

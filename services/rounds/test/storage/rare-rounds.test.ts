@@ -18,10 +18,10 @@ const db = await openTestDatabase(t)
 await ensureIndexes(db, { rounds: roundIndexes })
 const rounds = createRoundsStore({ db: shardedRounds(db) })
 
-async function store(status: RoundState['status']): Promise<string> {
+async function store(status: RoundState['status'], game = 'dice'): Promise<string> {
   const round = newRound({
     session: {
-      ...{ _id: newId('ses'), ...scope, playerId: randomUUID(), game: 'dice' },
+      ...{ _id: newId('ses'), ...scope, playerId: randomUUID(), game },
       ...{ brandId: null, currency: 'USD', expiresAt: now },
     },
     ...{ driver: 'game', gameId: randomUUID(), clientSeed: null, bet: null, stake: 100n, maxPayout: 200n },
@@ -45,6 +45,24 @@ t.test('rounds of each status are listed, newest first', async (t) => {
     )
   }
 })
+
+t.test(
+  'rounds of one game are listed, newest first, those of a status alone where it is asked for',
+  async (t) => {
+    const [first, failed, last] = [
+      await store('SETTLED', 'mines'),
+      await store('FAILED', 'mines'),
+      await store('SETTLED', 'mines'),
+    ]
+    const list = async (status?: RoundState['status']) => {
+      const found = await rounds.list(scope, { game: 'mines', status }, { before: null, max: 10 })
+      return found.map(({ id }) => id)
+    }
+    t.strictSame(await list(), [last, failed, first])
+    t.strictSame(await list('SETTLED'), [last, first])
+    t.strictSame(await list('FAILED'), [failed])
+  },
+)
 
 t.test('a read that takes too long says so, and may be repeated', async (t) => {
   const slow = async () => {

@@ -65,7 +65,7 @@ export function createMovementLists({ collection }: Movements): MovementLists {
         ...within({ from, to }, { before }),
       }
       const found = collection.find(filter).sort({ reference: -1 }).limit(limit).maxTimeMS(listMsMax)
-      const index = rareIndexOf(filters)
+      const index = indexOf(filters)
       return bounded((index === null ? found : found.hint(index)).toArray())
     },
     oldestFirst(scope, { from, to }, { after, limit }) {
@@ -105,11 +105,13 @@ export function createMovementLists({ collection }: Movements): MovementLists {
 }
 
 /**
- * The index for a list of all players that asks for few of very many movements. The database takes it only
- * when it is named. Null for other lists.
+ * The index for a list that asks for few of very many movements: of a round, of a session, or of all players
+ * with a rare status or type. The database takes it only when it is named. Null for other lists.
  */
-function rareIndexOf({ status, type, playerId, roundId, sessionId }: MovementFilters): string | null {
-  if (playerId !== undefined || roundId !== undefined || sessionId !== undefined) return null
+function indexOf({ status, type, playerId, roundId, sessionId }: MovementFilters): string | null {
+  if (roundId !== undefined) return 'round'
+  if (sessionId !== undefined) return 'session'
+  if (playerId !== undefined) return null
   if (status !== undefined && status !== 'SUCCESS') return 'rare_status'
   return type === 'REFUND' || type === 'ROLLBACK' ? 'rare_type' : null
 }

@@ -48,7 +48,7 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>) {
   const { deliveries } = collections
   const newestFirst = (filter: Filter<DeliveryDocument>, limit: number) =>
-    deliveries.find(filter).sort({ order: -1 }).limit(limit).toArray()
+    deliveries.find(filter).sort({ order: -1 }).limit(limit)
 
   return {
     ...createDeliveryQueue(collections),
@@ -66,8 +66,11 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
       { operatorId, environment }: Scope,
       filter: DeliveryFilter,
       limit: number,
-    ): Promise<WithId<DeliveryDocument>[]> =>
-      newestFirst({ ...listFilter(filter), operatorId, environment }, limit),
+    ): Promise<WithId<DeliveryDocument>[]> => {
+      const found = newestFirst({ ...listFilter(filter), operatorId, environment }, limit)
+      const index = indexOf(filter)
+      return (index === null ? found : found.hint(index)).toArray()
+    },
 
     /** The deliveries of these events, oldest first. */
     ofEvents: (
@@ -121,7 +124,7 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
 
     /** For operations: `list`, of every account. */
     listAnywhere: (filter: DeliveryFilter, limit: number): Promise<WithId<DeliveryDocument>[]> =>
-      newestFirst(listFilter(filter), limit),
+      newestFirst(listFilter(filter), limit).toArray(),
 
     async statusCounts(): Promise<{ pending: number; held: number }> {
       const [pending, held] = await Promise.all([
@@ -131,6 +134,19 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
       return { pending, held }
     },
   }
+}
+
+/**
+ * The index of an account's list that asks for few of very many deliveries; null for others. Unless it is
+ * named, the database walks through all deliveries from the newest on.
+ */
+function indexOf({ eventId, status, eventType, webhookId }: DeliveryFilter): string | null {
+  const isGiven = (value: unknown) => value !== null && value !== undefined
+  if (isGiven(eventId)) return 'event'
+  if (isGiven(status) && status !== 'DELIVERED') return 'list_status'
+  if (eventType === 'transaction.failed' || eventType === 'transaction.rollback') return 'list_rare_type'
+  if (eventType === 'webhook.test') return 'list_test'
+  return isGiven(webhookId) ? 'list_webhook' : null
 }
 
 /** The window of creation times becomes a range of the one text that orders deliveries. */

@@ -44,6 +44,17 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
     { name: 'list', key: { operatorId: 1, environment: 1, order: -1 } },
     { name: 'list_status', key: { status: 1, operatorId: 1, environment: 1, order: -1 } },
     { name: 'list_webhook', key: { webhookId: 1, order: -1 } },
+    // Types of which there are few among very many: transaction.failed, transaction.rollback, webhook.test.
+    {
+      name: 'list_rare_type',
+      key: { operatorId: 1, environment: 1, eventType: 1, order: -1 },
+      partialFilterExpression: { eventType: { $gt: 'transaction.bet', $lt: 'transaction.win' } },
+    },
+    {
+      name: 'list_test',
+      key: { operatorId: 1, environment: 1, order: -1 },
+      partialFilterExpression: { eventType: 'webhook.test' },
+    },
     { name: 'event', key: { eventId: 1 } },
     { name: 'lane_due', key: { webhookId: 1, lane: 1, dueAt: 1 }, partialFilterExpression: pending },
     { name: 'oldest', key: { webhookId: 1, order: 1 }, partialFilterExpression: pending },

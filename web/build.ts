@@ -18,7 +18,7 @@ type Part = { name: string; base: string; pages: string[]; view?: 'preact' | 're
  */
 const shared = {
   name: 'shared',
-  test: /node_modules(?!\/(?:@noble|uplot|ipaddr\.js))|\/libs\/(?!fairness|money|contracts\/src\/(?:address-range|delivery-pace))|no-eval/,
+  test: /node_modules(?!\/(?:@noble|uplot|ipaddr\.js|preact))|\/libs\/(?!fairness|money|contracts\/src\/(?:address-range|delivery-pace))|no-eval/,
 }
 
 /** Each part is served below its own path and is built into a folder of its own, `dist/<part>`. */

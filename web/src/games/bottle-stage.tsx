@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { sectorName } from '@pitboss/fairness/round-line'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { LastResults } from '../parts/last-results.tsx'

@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { diceWinningRolls } from '@pitboss/fairness/games/dice'
 import { useEffect, useState } from 'preact/hooks'
 import { LastResults } from '../parts/last-results.tsx'

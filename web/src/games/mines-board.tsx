@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import { MINES_TILES } from '@pitboss/fairness/games/mines'
 import { useRef, useState } from 'preact/hooks'
 import type { Round } from '../api/records.ts'

@@ -1,3 +1,4 @@
+/** @jsxImportSource preact */
 import type { Round } from '../api/records.ts'
 
 const shownMax = 8

@@ -10,6 +10,7 @@ import { Panel } from '../parts/panel.tsx'
 import { Sentences } from '../parts/sentences.tsx'
 import { RoundPicture } from '../picture/round-picture.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
+import { ReplayCard } from './replay-card.tsx'
 import { RoundDeliveries, RoundMovements } from './round-parts.tsx'
 import { RoundProof } from './round-proof.tsx'
 import { RoundReceipt } from './round-receipt.tsx'
@@ -56,6 +57,7 @@ function OneRound({ of: dossier }: { of: Dossier }) {
       <h2>Events and their deliveries</h2>
       <RoundDeliveries of={events} />
       <RoundReceipt of={dossier} />
+      <ReplayCard of={round} />
       <RoundProof of={dossier} />
     </>
   )

@@ -16,7 +16,10 @@ t.test('sessions', async (t) => {
   const open = (body: Record<string, unknown>, more?: Partial<Caller>) => rig.openSession(body, more)
 
   await t.test('are refused in the documented way', async (t) => {
-    t.equal(await codeOf(open({ game: 'poker' })), 'GAME_NOT_FOUND')
+    t.match(await errorOf(open({ game: 'poker' })), {
+      code: 'GAME_NOT_FOUND',
+      message: 'There is no such game. Games: dice, mines, spin-bottle.',
+    })
     t.equal(await codeOf(open({ currency: 'GBP' })), 'CURRENCY_NOT_SUPPORTED')
     t.equal(await codeOf(open({ brand: 'brd_01jd5r7mq8v3k9x2c4n6p0s1tx' })), 'BRAND_NOT_FOUND')
     const { details } = await errorOf(open({ limits: { min_stake: '0.001' } }))

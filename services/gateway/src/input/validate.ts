@@ -47,8 +47,11 @@ function toDetails(issues: readonly z.core.$ZodIssue[], root: string): ErrorDeta
 
 /** The message where a schema has none of its own. */
 function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code === 'invalid_type' && issue.input === undefined) return 'is required'
-  return undefined
+  const isValue = issue.code === 'invalid_value'
+  if ((isValue || issue.code === 'invalid_type') && issue.input === undefined) return 'is required'
+  if (!isValue) return undefined
+  const values = issue.values.map(String)
+  return `must be ${values.length === 1 ? '' : 'one of '}${values.join(', ')}`
 }
 
 function detailsOf(issue: z.core.$ZodIssue, prefix: readonly PropertyKey[]): ErrorDetail[] {

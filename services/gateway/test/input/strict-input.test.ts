@@ -271,3 +271,12 @@ await t.test('an Idempotency-Key is 1 to 128 printable characters, where it coun
   const options: AskOptions = { token, headers: { 'idempotency-key': 'x'.repeat(300) } }
   t.equal((await ask(`${url}/v1/sessions`, options)).status, 200, 'reads do not look at it')
 })
+
+await t.test('a value that is not among those allowed is told which they are', async (t) => {
+  const body = JSON.stringify({ ...session, stake_cap: 'big' })
+  const { json } = await ask(`${url}/v1/sessions`, { method: 'POST', token, raw: body })
+  t.match(json, {
+    code: 'VALIDATION_ERROR',
+    details: [{ path: 'stake_cap', message: 'must be one of slots, slots-25-over' }],
+  })
+})

@@ -37,8 +37,11 @@ export function createGameAccess({ catalogue, games }: Pick<Parts, 'catalogue' |
     /** @throws ServiceError GAME_NOT_FOUND */
     find(slug: string): CatalogueEntry {
       const entry = catalogue.find(slug)
-      if (entry === null) throw new ServiceError('GAME_NOT_FOUND')
-      return entry
+      if (entry !== null) return entry
+      const slugs = catalogue.entries.map(({ game }) => game.slug)
+      throw new ServiceError('GAME_NOT_FOUND', {
+        message: `There is no such game. Games: ${slugs.join(', ')}.`,
+      })
     },
 
     /** @throws ServiceError GAME_NOT_FOUND, GAME_NOT_ENABLED, GAME_UNAVAILABLE, in this order. */

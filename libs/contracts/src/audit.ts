@@ -81,6 +81,7 @@ export const auditedActs = {
     'endpoint.resume',
     'endpoint.delete',
     'endpoint.replay',
+    'endpoint.certify',
     'replay.cancel',
     'delivery.retry',
     'parked.retry',

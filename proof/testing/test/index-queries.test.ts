@@ -205,6 +205,12 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
       uncounted: webhooks('replay-store.ts uncounted'),
       audit_outbox: audits,
     },
+    certifications: {
+      subject_id: 'libs/storage/src/job-store.ts list',
+      one_running: 'libs/storage/src/job-store.ts claim',
+      four_hundred_days: ages,
+      audit_outbox: audits,
+    },
     parked: { parked_at: webhooks('parked-store.ts list'), audit_outbox: audits },
     workers: { alive: webhooks('endpoint-store.ts aliveWorkers') },
     figures: { hour: ages },

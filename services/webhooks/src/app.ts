@@ -25,6 +25,7 @@ import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { CallDeps, Deps } from './actions/deps.ts'
+import { createRunCertification } from './actions/run-certification.ts'
 import { createAdvanceReplays } from './actions/advance-replays.ts'
 import { createClaimDeliveries } from './actions/claim-deliveries.ts'
 import { createCreateDeliveries } from './actions/create-deliveries.ts'
@@ -38,6 +39,7 @@ import { createRecordEvents, type RecordEvents } from './actions/record-events.t
 import { createRecordSuccesses, createRecoverOrphans, createSettleAttempt } from './actions/settle-attempt.ts'
 import { compositionHandlers } from './calls/composed.ts'
 import { deliveryHandlers, eventHandlers } from './calls/events.ts'
+import { certificationHandlers } from './calls/certifications.ts'
 import { endpointHandlers, replayHandlers } from './calls/endpoints.ts'
 import { opsHandlers } from './calls/ops.ts'
 import { sealCalls } from './calls/seals.ts'
@@ -54,10 +56,12 @@ import { createDeliveryStore } from './storage/delivery-store.ts'
 import { createEndpointStore } from './storage/endpoint-store.ts'
 import { createEventStore, type EventStore } from './storage/event-store.ts'
 import { createParkedStore } from './storage/parked-store.ts'
+import { createCertificationStore } from './storage/certification-store.ts'
 import { createReplayStore } from './storage/replay-store.ts'
 import { sealedPlaces } from './storage/sealed-places.ts'
 import { startLatenessTeller } from './workers/lateness-teller.ts'
 import { startDispatcher } from './workers/dispatcher.ts'
+import { startCertifier } from './workers/certifier.ts'
 import { replayLeaseTtlMs, startReplayWorker } from './workers/replay-worker.ts'
 import { createSlots } from './workers/slots.ts'
 
@@ -128,6 +132,7 @@ export async function startWebhooks({
     endpoints: createEndpointStore(collections),
     deliveries: createDeliveryStore(collections),
     replays: createReplayStore(collections),
+    certifications: createCertificationStore(collections),
     parked: createParkedStore(collections),
     rewinds: createRewindStore({ db, clock, newId }),
     figures: createFiguresStore(db),
@@ -173,12 +178,22 @@ export async function startWebhooks({
     lease: leaseOf('replays', replayLeaseTtlMs),
     logger,
   })
+  const certifier = startCertifier({
+    jobs: deps.certifications,
+    work: createRunCertification({ ...deps, post: poster.post }),
+    ...{ clock, clockAheadMs, logger },
+  })
   const figures = startFigures({
     fold: createFoldFigures({ ...deps, readFacts: createReadAttempts(deps) }),
     lease: leaseOf('figures', figuresLeaseTtlMs),
     logger,
   })
-  const callDeps: CallDeps = { ...deps, recordEvents, notifyReplayWorker: replayWorker.wake }
+  const callDeps: CallDeps = {
+    ...deps,
+    recordEvents,
+    notifyReplayWorker: replayWorker.wake,
+    notifyCertifier: certifier.wake,
+  }
   const recording = createFanoutLateness()
   const fanout = startFanout({
     bus,
@@ -198,6 +213,7 @@ export async function startWebhooks({
     ...endpointHandlers(callDeps),
     ...deliveryHandlers(callDeps),
     ...replayHandlers(callDeps),
+    ...certificationHandlers(callDeps),
     ...compositionHandlers(callDeps),
     ...opsHandlers(callDeps),
     ...sealCalls(seals),
@@ -221,7 +237,8 @@ export async function startWebhooks({
 
   return {
     async stop() {
-      await Promise.all([calls, teller, fanout, replayWorker, dispatcher, figures].map((part) => part.stop()))
+      const parts = [calls, teller, fanout, replayWorker, certifier, dispatcher, figures]
+      await Promise.all(parts.map((part) => part.stop()))
       notes.stop()
       await stopAudit()
       await poster.close()

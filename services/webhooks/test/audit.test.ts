@@ -88,6 +88,10 @@ await holdAudit(t, {
       ...{ act: 'endpoint.resume', ...byUser },
       run: () => none(rig.call(endpoints.resumeWebhook, { ...at, body: { held: 'skip' } })),
     },
+    'webhooks.v1.certification.start': {
+      ...{ act: 'endpoint.certify', ...byUser },
+      run: () => none(rig.call(endpoints.certifyWebhook, at)),
+    },
     'webhooks.v1.replay.create': {
       ...{ act: 'endpoint.replay', ...byUser },
       run: () => none(startReplay()),

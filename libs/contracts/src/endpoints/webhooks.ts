@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineEndpoint, forDashboard, builders, deliveryRetriers, everybody } from '../endpoint.ts'
+import { webhookCertificationSchema, webhookCertificationSummarySchema } from '../objects/certification.ts'
 import {
   deliveryDetailSchema,
   deliverySchema,
@@ -131,6 +132,34 @@ export const cancelReplay = defineEndpoint(
     subject: 'webhooks.v1.replay.cancel',
     ...oneReplay,
     reply: replayJobSchema,
+  },
+)
+
+// Certifications
+export const certifyWebhook = defineEndpoint('POST /v1/dashboard/webhooks/{webhook_id}/certify', {
+  access: builders,
+  subject: 'webhooks.v1.certification.start',
+  ...oneWebhook,
+  reply: webhookCertificationSchema,
+})
+export const listWebhookCertifications = defineEndpoint(
+  'GET /v1/dashboard/webhooks/{webhook_id}/certifications',
+  {
+    access: builders,
+    subject: 'webhooks.v1.certification.list',
+    ...oneWebhook,
+    query: inEnvironment.extend(pageQuery),
+    reply: pageOf(webhookCertificationSummarySchema),
+  },
+)
+export const getWebhookCertification = defineEndpoint(
+  'GET /v1/dashboard/webhooks/{webhook_id}/certifications/{certification_id}',
+  {
+    access: builders,
+    subject: 'webhooks.v1.certification.show',
+    ...oneWebhook,
+    params: z.strictObject({ webhook_id: webhookId, certification_id: z.string().max(64) }),
+    reply: webhookCertificationSchema,
   },
 )
 

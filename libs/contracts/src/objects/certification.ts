@@ -52,6 +52,11 @@ const walletFields = {
   unknown_player_id: z.string().nullable(),
 }
 
+export const webhookCertificationSummarySchema = z.strictObject({ ...summary, webhook_id: z.string() })
+export const webhookCertificationSchema = webhookCertificationSummarySchema.extend({
+  cases: z.array(caseSchema),
+})
+
 export const walletCertificationSummarySchema = z.strictObject({ ...summary, ...walletFields })
 export const walletCertificationSchema = walletCertificationSummarySchema.extend({
   cases: z.array(caseSchema),

@@ -53,5 +53,16 @@ export const eventRoutes: readonly RouteEntry[] = [
   }),
   forwarded(webhooks.listReplays, 'Replay jobs', byId),
   forwarded(webhooks.getReplay, 'One replay job', byId),
+  forwarded(
+    webhooks.certifyWebhook,
+    'Run every case of the webhook contract against a TEST receiver, as a job',
+    {
+      ...byId,
+      statuses: [202],
+      errors: ['CONFLICT'],
+    },
+  ),
+  forwarded(webhooks.listWebhookCertifications, 'Certifications of an endpoint, newest first', byId),
+  forwarded(webhooks.getWebhookCertification, 'One certification: its progress, then its report', byId),
   forwarded(webhooks.cancelReplay, 'Cancel what was not sent yet', { ...byId, errors: ['CONFLICT'] }),
 ]

@@ -1,3 +1,4 @@
+import { newProgress } from '@pitboss/contracts/certification/progress'
 import { walletCases } from '@pitboss/contracts/certification/wallet/wallet-cases'
 import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
@@ -60,14 +61,12 @@ export function createKeepCertifications({
       const job: CertificationDocument = {
         ...{ _id: newId('crt'), ...scope, subject: walletKeyOf(scope), status: 'RUNNING' },
         ...{ claimedUntil: new Date(0), claimToken: 0, createdAt: clock.now(), finishedAt: null },
-        ...{ url: wallet.url, walletUpdatedAt: wallet.updatedAt },
+        ...newProgress(wallet.url, walletCases.length),
+        walletUpdatedAt: wallet.updatedAt,
         playerId: asked.player_id,
         currency,
         blockedPlayerId: asked.blocked_player_id ?? null,
         unknownPlayerId: asked.unknown_player_id ?? null,
-        casesTotal: walletCases.length,
-        counts: { passed: 0, failed: 0, skipped: 0 },
-        ...{ cases: [], certified: null, reason: null },
       }
       const object = { type: 'wallet', id: 'TEST' }
       const after = toCertificationSummary(job)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Post } from '@pitboss/contracts/certification/exchange'
+import { endOf } from '@pitboss/contracts/certification/progress'
 import { recordExchanges } from '@pitboss/contracts/certification/record-exchanges'
 import { runCertification } from '@pitboss/contracts/certification/run-certification'
 import { walletCases } from '@pitboss/contracts/certification/wallet/wallet-cases'
@@ -75,12 +76,8 @@ export function createRunCertification({
 
   /** Ends the job by the cases that are stored; who ended early is not certified. */
   async function end(job: CertificationDocument, reason: string | null): Promise<void> {
-    const { operatorId, environment, subject, _id } = job
-    const stored = await certifications.find({ operatorId, environment }, subject, _id)
-    if (stored === null) return
-    const { passed, failed } = stored.counts
-    const certified = reason === null && failed === 0 && passed > 0
-    await certifications.finish(job, { certified, reason }, clock.now())
+    const stored = await certifications.find(job, job.subject, job._id)
+    if (stored !== null) await certifications.finish(job, endOf(stored, reason), clock.now())
   }
 
   /** The way to the wallet, open as long as the job is held. */

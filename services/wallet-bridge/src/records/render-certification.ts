@@ -1,3 +1,4 @@
+import { summaryOf } from '@pitboss/contracts/certification/progress'
 import type {
   walletCertificationSchema,
   walletCertificationSummarySchema,
@@ -9,16 +10,12 @@ import type { CertificationDocument } from '../storage/certification-store.ts'
 export function toCertificationSummary(
   document: Omit<CertificationDocument, 'cases'>,
 ): z.infer<typeof walletCertificationSummarySchema> {
-  const { counts, certified, reason, status, url, currency } = document
   return {
-    certification_id: document._id,
-    ...{ url, status, certified, reason, currency, ...counts },
-    cases_total: document.casesTotal,
+    ...summaryOf(document),
     player_id: document.playerId,
+    currency: document.currency,
     blocked_player_id: document.blockedPlayerId,
     unknown_player_id: document.unknownPlayerId,
-    created_at: document.createdAt.toISOString(),
-    finished_at: document.finishedAt?.toISOString() ?? null,
   }
 }
 

@@ -1,24 +1,18 @@
-import type { ReportedCase } from '@pitboss/contracts/certification/run-certification'
+import type { CertificationProgress } from '@pitboss/contracts/certification/progress'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { createJobStore, type JobDocument, jobIndexes } from '@pitboss/storage/job-store'
 import type { Db } from 'mongodb'
 
 /** A certification of a TEST wallet; `subject` is the wallet's key. */
-export type CertificationDocument = JobDocument & {
-  readonly url: string
-  /** When the wallet had been changed: another one by now is not the wallet that was asked about. */
-  readonly walletUpdatedAt: Date
-  readonly playerId: string
-  readonly currency: string
-  readonly blockedPlayerId: string | null
-  readonly unknownPlayerId: string | null
-  readonly casesTotal: number
-  readonly counts: { readonly passed: number; readonly failed: number; readonly skipped: number }
-  readonly cases: readonly ReportedCase[]
-  readonly certified: boolean | null
-  /** Why it ended before its last case. */
-  readonly reason: string | null
-}
+export type CertificationDocument = JobDocument &
+  CertificationProgress & {
+    /** When the wallet had been changed: another one by now is not the wallet that was asked about. */
+    readonly walletUpdatedAt: Date
+    readonly playerId: string
+    readonly currency: string
+    readonly blockedPlayerId: string | null
+    readonly unknownPlayerId: string | null
+  }
 
 export type CertificationStore = ReturnType<typeof createCertifications>
 

@@ -1,4 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { newProgress } from '@pitboss/contracts/certification/progress'
 import { defaultFlagRules } from '@pitboss/contracts/objects/flag'
 import { newId } from '@pitboss/runtime/new-id'
 import { connectStorage } from '@pitboss/storage/connect-storage'
@@ -216,15 +217,9 @@ function named(whose: string): Ids {
 function certificationIn(scope: Scope, { certificationId, playerId }: Ids): CertificationDocument {
   return {
     ...{ _id: certificationId, ...scope, subject: walletKeyOf(scope), status: 'RUNNING', playerId },
-    ...{ claimedUntil: new Date(0), claimToken: 0, createdAt: now, finishedAt: null, url: settings.url },
+    ...{ claimedUntil: new Date(0), claimToken: 0, createdAt: now, finishedAt: null },
     ...{ walletUpdatedAt: now, currency: 'USD', blockedPlayerId: null, unknownPlayerId: null },
-    ...{
-      casesTotal: 1,
-      counts: { passed: 0, failed: 0, skipped: 0 },
-      cases: [],
-      certified: null,
-      reason: null,
-    },
+    ...newProgress(settings.url, 1),
   }
 }
 

@@ -10,6 +10,7 @@ import type { Logger } from 'pino'
 import type { NotifyWorkers } from '../clients/notify-workers.ts'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { BodyCache } from '../storage/body-cache.ts'
+import type { CertificationStore } from '../storage/certification-store.ts'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
 import type { EventStore } from '../storage/event-store.ts'
@@ -28,6 +29,7 @@ export type Deps = {
   readonly endpoints: EndpointStore
   readonly deliveries: DeliveryStore
   readonly replays: ReplayStore
+  readonly certifications: CertificationStore
   readonly parked: ParkedStore
   readonly rewinds: RewindStore
   readonly figures: FiguresStore
@@ -58,4 +60,6 @@ export type CallDeps = Deps & {
   readonly recordEvents: RecordEvents
   /** Has the replay worker look at its jobs at once. */
   readonly notifyReplayWorker: () => void
+  /** Has an ordered certification worked on at once. */
+  readonly notifyCertifier: () => void
 }

@@ -114,7 +114,7 @@ export function endpointHandlers(deps: CallDeps): CallHandler[] {
 }
 
 /** The endpoint that a request names by its id. */
-function endpointTarget({
+export function endpointTarget({
   caller,
   params,
   query,

@@ -6,6 +6,7 @@ import type { Lane } from '../rules/choose-due.ts'
 import type { EndpointHealth } from '../rules/endpoint-health.ts'
 import type { StoredSecret } from '../rules/signing-secrets.ts'
 import type { Collection, Db } from 'mongodb'
+import type { CertificationDocument } from './certification-store.ts'
 
 /**
  * Documents of this service. Instants are dates; `never` stands for "not by the clock" where an index needs a
@@ -190,6 +191,7 @@ export type Collections = {
   readonly endpoints: Collection<EndpointDocument>
   readonly deliveries: Collection<DeliveryDocument>
   readonly replays: Collection<ReplayDocument>
+  readonly certifications: Collection<CertificationDocument>
   readonly parked: Collection<ParkedDocument>
   readonly workers: Collection<WorkerDocument>
 }
@@ -200,6 +202,7 @@ export function collectionsOf(db: Db): Collections {
     endpoints: db.collection('endpoints'),
     deliveries: db.collection('deliveries'),
     replays: db.collection('replays'),
+    certifications: db.collection('certifications'),
     parked: db.collection('parked'),
     workers: db.collection('workers'),
   }

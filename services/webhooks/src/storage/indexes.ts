@@ -2,11 +2,19 @@ import { auditOutboxIndex } from '@pitboss/storage/audit-outbox'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { figureIndexes } from '@pitboss/storage/figures-store'
 import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
+import { jobIndexes } from '@pitboss/storage/job-store'
 import { leaseIndexes } from '@pitboss/storage/lease'
 import { rewindIndexes } from '@pitboss/storage/rewind-store'
 
 /** The collections whose changes are audited. */
-export const auditedCollections = ['endpoints', 'deliveries', 'replays', 'parked', 'rewinds'] as const
+export const auditedCollections = [
+  'endpoints',
+  'deliveries',
+  'replays',
+  'certifications',
+  'parked',
+  'rewinds',
+] as const
 
 const pending = { status: 'PENDING' }
 
@@ -79,6 +87,7 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
     { name: 'uncounted', key: { _id: 1, counted: 1 }, partialFilterExpression: { counted: false } },
     auditOutboxIndex,
   ],
+  certifications: jobIndexes,
   parked: [{ name: 'parked_at', key: { parkedAt: 1 } }, auditOutboxIndex],
   workers: [{ name: 'alive', key: { aliveUntil: 1 }, expireAfterSeconds: 3600 }],
 }

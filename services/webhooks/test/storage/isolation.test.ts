@@ -20,10 +20,15 @@ import { createDeliveryStore } from '../../src/storage/delivery-store.ts'
 import { createEndpointStore } from '../../src/storage/endpoint-store.ts'
 import { createEventStore } from '../../src/storage/event-store.ts'
 import { createParkedStore } from '../../src/storage/parked-store.ts'
+import { newProgress } from '@pitboss/contracts/certification/progress'
+import { createCertificationStore } from '../../src/storage/certification-store.ts'
 import { createReplayStore } from '../../src/storage/replay-store.ts'
 import { shardedWebhooks } from '../fixtures/sharded-webhooks.ts'
 
-type Ids = Record<'webhookId' | 'endedId' | 'waitingId' | 'eventId' | 'roundId' | 'replayId', string>
+type Ids = Record<
+  'webhookId' | 'endedId' | 'waitingId' | 'eventId' | 'roundId' | 'replayId' | 'certificationId',
+  string
+>
 
 const owner: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
 const now = new Date('2026-11-20T09:10:00.000Z')
@@ -43,6 +48,7 @@ const deliveries = createDeliveryStore(collections)
 const endpoints = createEndpointStore(collections)
 const events = createEventStore(collections)
 const replays = createReplayStore(collections)
+const certifications = createCertificationStore(collections)
 const ids = newIds()
 await makeThings()
 
@@ -55,6 +61,7 @@ const by = (callers: string, scopeFrom: string) => internal(`${callers}: ${scope
 const raw = internal('a collection itself, which only this folder opens and passes around')
 const leased = 'the endpoint is under the lease of this worker, which works for every account'
 const everyAccount = 'a worker of every account, and nothing it reads leaves the process'
+const jobWorkers = '../../../libs/storage/src/start-job-workers'
 const operations = 'an order of operations, which look over every account'
 
 const queueLines = {
@@ -115,6 +122,7 @@ const stores = {
     endpoints: raw,
     deliveries: raw,
     replays: raw,
+    certifications: raw,
     parked: raw,
     workers: raw,
   }),
@@ -196,6 +204,21 @@ const stores = {
     setError: by('parked-messages', operations),
     count: by('read-status', operations),
   }),
+  createCertificationStore: table(certifications, {
+    insert: by(
+      'keep-certifications',
+      'the document bears the scope of an endpoint that was found under a scope',
+    ),
+    find: scoped((scope, ids) => certifications.find(scope, ids.webhookId, ids.certificationId)),
+    findRunning: scoped((scope, { webhookId }) => certifications.findRunning(scope, webhookId)),
+    list: scoped((scope, { webhookId }) =>
+      certifications.list(scope, webhookId, { before: null, limit: 10 }, 'cases'),
+    ),
+    claim: by(jobWorkers, everyAccount),
+    renew: by(jobWorkers, 'a job that it has claimed'),
+    progress: by('run-certification', 'a job that its worker has claimed'),
+    finish: by('run-certification', 'a job that its worker has claimed'),
+  }),
   createReplayStore: table(replays, {
     insert: by('start-replay', 'the document bears the scope of an endpoint that was found under a scope'),
     read: by('read-replays', operations),
@@ -246,7 +269,15 @@ t.test('the named callers of the methods without a scope call them', (t) => {
 function newIds(): Ids {
   const [endedId, waitingId] = [newId('dlv'), newId('dlv')]
   const [eventId, roundId] = [newId('evt'), newId('rnd')]
-  return { webhookId: newId('whk'), endedId, waitingId, eventId, roundId, replayId: newId('rpl') }
+  return {
+    webhookId: newId('whk'),
+    endedId,
+    waitingId,
+    eventId,
+    roundId,
+    replayId: newId('rpl'),
+    certificationId: newId('crt'),
+  }
 }
 
 /**
@@ -254,7 +285,7 @@ function newIds(): Ids {
  * under way.
  */
 async function makeThings(): Promise<void> {
-  const { webhookId, endedId, waitingId, eventId, roundId, replayId } = ids
+  const { webhookId, endedId, waitingId, eventId, roundId, replayId, certificationId } = ids
   await endpoints.insert({
     ...{ _id: webhookId, ...owner, version: 1, url: 'https://hooks.example/', description: null, events: [] },
     ...{ secrets: [], health: freshHealth, heldRule: null, createdAt: now, deletedAt: null, dueAt: never },
@@ -275,6 +306,11 @@ async function makeThings(): Promise<void> {
     { _id: endedId, webhookId },
     { $set: { status: 'FAILED', dueAt: never } },
   )
+  await certifications.insert({
+    ...{ _id: certificationId, ...owner, subject: webhookId, status: 'RUNNING', claimedUntil: never },
+    ...{ claimToken: 0, createdAt: now, finishedAt: null, secretCreatedAt: now },
+    ...newProgress('https://hooks.example/', 1),
+  })
   await replays.insert({
     ...{ _id: replayId, ...owner, webhookId, status: 'RUNNING', ...hour, types: [], only: 'all', matched: 1 },
     ...{ created: 0, delivered: 0, failed: 0, doneSeq: 0, endSeq: 1, selected: false },

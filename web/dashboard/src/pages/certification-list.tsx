@@ -1,41 +1,43 @@
+import {
+  walletCertificationSummarySchema,
+  webhookCertificationSummarySchema,
+} from '@pitboss/contracts/objects/certification'
 import { pageOf } from '@pitboss/contracts/primitives'
-import { walletCertificationSummarySchema } from '@pitboss/contracts/objects/certification'
+import * as z from 'zod'
 import { useRead } from '../hooks/use-read.ts'
 import { Badge } from '../parts/badge.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { Moment } from '../parts/moment.tsx'
 import { Panel } from '../parts/panel.tsx'
 
-const schema = pageOf(walletCertificationSummarySchema)
+const schema = pageOf(z.union([walletCertificationSummarySchema, webhookCertificationSummarySchema]))
 
-/** The newest certifications of the TEST wallet. */
-export function CertificationList() {
-  const read = useRead(schema, 'dashboard/wallets/TEST/certifications', { limit: '10' })
+type ListProps = {
+  readonly path: string
+  readonly query?: Readonly<Record<string, string>>
+  /** The address of a certification's page, without its id. */
+  readonly page: string
+}
+
+/** The newest certifications of a wallet or an endpoint. */
+export function CertificationList({ path, query = {}, page }: ListProps) {
+  const read = useRead(schema, path, { ...query, limit: '10' })
   return (
     <section aria-label="Certifications">
       <h2>Certifications</h2>
       <Panel read={read}>
         {({ data }) =>
           data.length === 0 ? (
-            <p className="about">None yet. A certification tries every case of the wallet contract.</p>
+            <p className="about">None yet. A certification tries every case of the contract.</p>
           ) : (
             <DataTable
               label="Certifications"
               rows={data}
               keyOf={({ certification_id }) => certification_id}
-              hrefOf={({ certification_id }) => `/wallet/certifications/${certification_id}`}
+              hrefOf={({ certification_id }) => `${page}/${certification_id}`}
               columns={[
                 { title: 'Begun', cell: ({ created_at }) => <Moment at={created_at} /> },
-                {
-                  title: 'Result',
-                  cell: ({ status, certified }) => (
-                    <Badge
-                      status={
-                        status === 'RUNNING' ? status : certified === true ? 'CERTIFIED' : 'NOT CERTIFIED'
-                      }
-                    />
-                  ),
-                },
+                { title: 'Result', cell: (job) => <Badge status={resultOf(job)} /> },
                 { title: 'Passed', number: true, cell: ({ passed }) => passed },
                 { title: 'Failed', number: true, cell: ({ failed }) => failed },
                 { title: 'Skipped', number: true, cell: ({ skipped }) => skipped },
@@ -46,4 +48,9 @@ export function CertificationList() {
       </Panel>
     </section>
   )
+}
+
+function resultOf({ status, certified }: z.output<typeof schema>['data'][number]): string {
+  if (status === 'RUNNING') return status
+  return certified === true ? 'CERTIFIED' : 'NOT CERTIFIED'
 }

@@ -15,6 +15,8 @@ import { Panel } from '../parts/panel.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { whyNot } from '../session/may.ts'
 import { ListView } from '../parts/list-view.tsx'
+import { CertificationList } from './certification-list.tsx'
+import { CertifyEndpoint } from './certify-endpoint.tsx'
 import { deliveryList } from './delivery-list.tsx'
 import { EndpointAct, type EndpointActName } from './endpoint-act.tsx'
 import { ReplayList } from './replay-list.tsx'
@@ -53,6 +55,7 @@ function OneEndpoint({ of: endpoint }: { of: z.output<typeof webhookEndpointSche
     <>
       <div className="acts">
         <SendTest webhookId={webhook_id} />
+        <CertifyEndpoint of={endpoint} />
         <ActButton onPress={() => setAct('change')}>Edit</ActButton>
         <ActButton onPress={() => setAct('rotate')}>Rotate secret</ActButton>
         <ActButton onPress={() => setAct(paused ? 'resume' : 'pause')}>
@@ -93,6 +96,13 @@ function OneEndpoint({ of: endpoint }: { of: z.output<typeof webhookEndpointSche
         />
       </section>
       <EndpointSeries webhookId={webhook_id} environment={environment} />
+      {environment === 'TEST' && (
+        <CertificationList
+          path={`dashboard/webhooks/${webhook_id}/certifications`}
+          query={{ environment }}
+          page={`/endpoints/${webhook_id}/certifications`}
+        />
+      )}
       <h2>Replays</h2>
       <ReplayList webhookId={webhook_id} />
       <h2>

@@ -13,6 +13,7 @@ const loaders: Readonly<Record<string, Loader>> = {
   '/endpoints': () => import('./endpoints.tsx'),
   '/endpoints/:webhook_id': () => import('./endpoint.tsx'),
   '/endpoints/:webhook_id/replays/:replay_id': () => import('./replay.tsx'),
+  '/endpoints/:webhook_id/certifications/:certification_id': () => import('./endpoint-certification.tsx'),
   '/deliveries': () => import('./deliveries.tsx'),
   '/deliveries/:delivery_id': () => import('./delivery.tsx'),
   '/events': () => import('./events.tsx'),

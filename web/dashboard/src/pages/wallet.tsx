@@ -149,7 +149,9 @@ function OneWallet({ of: wallet, path, onEdit, onSecret }: OneWalletProps) {
           />
         </>
       )}
-      {wallet.environment === 'TEST' && <CertificationList />}
+      {wallet.environment === 'TEST' && (
+        <CertificationList path="dashboard/wallets/TEST/certifications" page="/wallet/certifications" />
+      )}
       <WalletSeries path={path} />
       {certifying && <CertifyWallet onClose={() => setCertifying(false)} />}
       {rotating && (

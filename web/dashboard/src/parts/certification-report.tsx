@@ -1,4 +1,4 @@
-import type { walletCertificationSchema } from '@pitboss/contracts/objects/certification'
+import type { webhookCertificationSchema } from '@pitboss/contracts/objects/certification'
 import type { ReactNode } from 'react'
 import type * as z from 'zod'
 import { DataTable } from './data-table.tsx'
@@ -6,10 +6,7 @@ import { Badge } from './badge.tsx'
 import { Facts } from './facts.tsx'
 import { Moment } from './moment.tsx'
 
-type Certification = Omit<
-  z.output<typeof walletCertificationSchema>,
-  'player_id' | 'currency' | 'blocked_player_id' | 'unknown_player_id'
->
+type Certification = Omit<z.output<typeof webhookCertificationSchema>, 'webhook_id'>
 type Case = Certification['cases'][number]
 type Exchange = Case['exchanges'][number]
 

@@ -1,0 +1,35 @@
+import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { actedBy } from '@pitboss/contracts/audit'
+import {
+  certifyWebhook,
+  getWebhookCertification,
+  listWebhookCertifications,
+} from '@pitboss/contracts/endpoints/webhooks'
+import { answerPage } from '@pitboss/storage/read-page'
+import type { CallDeps } from '../actions/deps.ts'
+import { createKeepCertifications } from '../actions/keep-certifications.ts'
+import { presentCertification, presentCertificationSummary } from '../records/present-certification.ts'
+import { endpointTarget } from './endpoints.ts'
+
+/** Certifications of receivers. Source: docs/contract.md, section 3. */
+export function certificationHandlers(deps: CallDeps): CallHandler[] {
+  const certifications = createKeepCertifications(deps)
+  return [
+    handler(certifyWebhook.call, async (request, context) => {
+      const job = await certifications.start(endpointTarget(request), actedBy(request.caller, context))
+      return { status: 202, body: presentCertification(job) }
+    }),
+    handler(listWebhookCertifications.call, async (request) =>
+      answerPage(
+        await certifications.list(endpointTarget(request), request.query),
+        presentCertificationSummary,
+      ),
+    ),
+    handler(getWebhookCertification.call, async (request) => ({
+      status: 200,
+      body: presentCertification(
+        await certifications.find(endpointTarget(request), request.params.certification_id),
+      ),
+    })),
+  ]
+}

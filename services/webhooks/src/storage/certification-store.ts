@@ -1,0 +1,17 @@
+import type { CertificationProgress } from '@pitboss/contracts/certification/progress'
+import { createJobStore, type JobDocument } from '@pitboss/storage/job-store'
+import type { Collections } from './collections.ts'
+
+/** A certification of a TEST endpoint's receiver; `subject` is the endpoint's id. */
+export type CertificationDocument = JobDocument &
+  CertificationProgress & {
+    /** When the newest secret was made: another one by now is not the one that was asked about. */
+    readonly secretCreatedAt: Date
+  }
+
+export type CertificationStore = ReturnType<typeof createCertificationStore>
+
+/** Certifications of receivers. */
+export function createCertificationStore({ certifications }: Pick<Collections, 'certifications'>) {
+  return createJobStore(certifications)
+}

@@ -1,0 +1,35 @@
+import { webhookCertificationSchema } from '@pitboss/contracts/objects/certification'
+import { useState } from 'react'
+import { Link, useParams } from 'wouter'
+import { useRead } from '../hooks/use-read.ts'
+import { CertificationReport } from '../parts/certification-report.tsx'
+import { ClosedPage } from '../parts/closed-page.tsx'
+import { Page } from '../parts/page.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { useDashboard } from '../session/dashboard-context.ts'
+import { whyNot } from '../session/may.ts'
+
+const lookAgainMs = 1000
+
+/** One certification of an endpoint's receiver. */
+export default function EndpointCertification() {
+  const { webhook_id = '', certification_id = '' } = useParams()
+  const { user, environment } = useDashboard()
+  const [running, setRunning] = useState(true)
+  const closed = whyNot(user.role, 'GET /v1/dashboard/webhooks')
+  const [endpoint, id] = [encodeURIComponent(webhook_id), encodeURIComponent(certification_id)]
+  const read = useRead(
+    webhookCertificationSchema,
+    `dashboard/webhooks/${endpoint}/certifications/${id}`,
+    { environment },
+    { enabled: closed === null, everyMs: running ? lookAgainMs : false },
+  )
+  if (read.data !== undefined && (read.data.status === 'RUNNING') !== running)
+    setRunning(read.data.status === 'RUNNING')
+  if (closed !== null) return <ClosedPage title="Certification" why={closed} />
+  return (
+    <Page title="Certification" about={<Link href={`/endpoints/${webhook_id}`}>Back to the endpoint</Link>}>
+      <Panel read={read}>{(job) => <CertificationReport of={job} what="receiver" facts={{}} />}</Panel>
+    </Page>
+  )
+}

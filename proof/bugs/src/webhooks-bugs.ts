@@ -59,15 +59,17 @@ function eventsWith(events: EventStore, has: HasBug): EventStore {
   }
 }
 
-/** Has events acknowledged that it leaves out. */
+/** Has events acknowledged that it leaves out, or whose deferred deliveries nobody stores. */
 function recordEventsWith(recordEvents: RecordEvents, has: HasBug): RecordEvents {
+  if (has('webhooks.deferred-forgotten')) return (messages) => recordEvents(messages, () => undefined)
   if (!has('webhooks.event-left-out')) return recordEvents
   let count = 0
-  return (messages) =>
+  return (messages, defer) =>
     recordEvents(
       messages.filter(() => {
         count += 1
         return count % leftOutEvery !== 0
       }),
+      defer,
     )
 }

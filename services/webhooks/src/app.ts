@@ -47,6 +47,7 @@ import { createNotifyWorkers, listenForNotifications } from './clients/notify-wo
 import { createPostWebhook, type PostWebhook } from './clients/post-webhook.ts'
 import type { Config } from './config.ts'
 import { createHandleFanoutBatch, fanoutLeaseTtlMs, startFanout } from './consumers/fanout.ts'
+import { createDeferredDeliveries } from './actions/deferred-deliveries.ts'
 import { createFanoutLateness } from './actions/fanout-lateness.ts'
 import { createLatenessNote, createMetrics } from './metrics.ts'
 import { createBodyCache } from './storage/body-cache.ts'
@@ -169,9 +170,9 @@ export async function startWebhooks({
     logger,
     onAttempt: createMetrics(host.registry, slots),
   })
-  const { reserve } = dispatcher
+  const { reserve, takesNone } = dispatcher
   const createDeliveries = createCreateDeliveries({ ...deps, reserve })
-  const record = createRecordEvents({ ...deps, createDeliveries })
+  const record = createRecordEvents({ ...deps, createDeliveries, takesNone })
   const recordEvents = wrap.recordEvents?.(record) ?? record
   const replayWorker = startReplayWorker({
     advanceReplays: createAdvanceReplays(deps),
@@ -195,10 +196,12 @@ export async function startWebhooks({
     notifyCertifier: certifier.wake,
   }
   const recording = createFanoutLateness()
+  const deferred = createDeferredDeliveries({ ...deps, createDeliveries })
   const fanout = startFanout({
     bus,
     lease: leaseOf('fanout', fanoutLeaseTtlMs),
-    handle: createHandleFanoutBatch(callDeps, recording),
+    handle: createHandleFanoutBatch({ ...callDeps, deferred }, recording),
+    deferred,
     lateness: recording,
     logger,
   })

@@ -70,7 +70,10 @@ t.test('what was stored under a lost lease is not sent, but left to the new hold
     ...{ eventType: 'round.started' as const, lane: 'fresh' as const },
   }
   const seen: string[] = []
-  const target = { _id: webhookId, ...scope, events: [], version: 1, leaseToken: 1, dueAt: now }
+  const target = {
+    ...{ _id: webhookId, ...scope, events: [], version: 1, leaseToken: 1, dueAt: now },
+    health: freshHealth,
+  }
   const createDeliveries = createCreateDeliveries({
     ...stores,
     ...{ clock: systemClock, scaleMs: (ms) => ms, random: () => 0.5 },

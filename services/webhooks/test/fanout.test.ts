@@ -5,7 +5,8 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import { systemClock } from '@pitboss/runtime/clock'
 import { pino } from 'pino'
 import t from 'tap'
-import { createRecordEvents, readEventMessage } from '../src/actions/record-events.ts'
+import { readEventMessage } from '../src/actions/read-event-message.ts'
+import { createRecordEvents } from '../src/actions/record-events.ts'
 import { deliveryIdOf } from '../src/storage/new-delivery.ts'
 import { createBodyCache } from '../src/storage/body-cache.ts'
 import { createDeliveryStore } from '../src/storage/delivery-store.ts'
@@ -218,6 +219,7 @@ t.test('the first of two events with one id in a batch counts', async (t) => {
       await deliveries.create(fresh)
       return fresh
     },
+    takesNone: () => false,
     bodies: createBodyCache(events, 1000),
     notifyWorkers: () => undefined,
     notes: { tell: () => undefined },

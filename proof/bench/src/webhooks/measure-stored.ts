@@ -123,7 +123,7 @@ async function claimOnce(
   const at = new Date(Date.now() - 1000)
   await store.create(Array.from({ length: claimed }, () => made(webhookId, at)))
   const fromMs = performance.now()
-  const { lanes } = await store.upcoming(webhookId)
+  const { lanes } = await store.upcoming(webhookId, 2 * claimed)
   const taken = await store.claim(lanes.fresh.slice(0, claimed), 1, new Date())
   if (counted) latency.record(performance.now() - fromMs)
   if (taken.length !== claimed) throw new Error(`claimed ${taken.length} of ${claimed}`)

@@ -64,6 +64,20 @@ export type CreateDeliveries = (
   bodyOf: (delivery: Pick<DueDelivery, 'eventId'>) => string | null,
 ) => Promise<readonly NewDelivery[]>
 
+/**
+ * Tells the workers of deliveries that were just stored and whose endpoints' runners do not know them.
+ * @param alsoOf endpoints with older deliveries that wait, and of which nobody may know
+ */
+export async function announceDeliveries(
+  { endpoints, notifyWorkers, clock }: Pick<Deps, 'endpoints' | 'notifyWorkers' | 'clock'>,
+  untold: readonly NewDelivery[],
+  alsoOf: readonly string[] = [],
+): Promise<void> {
+  const dueIds = [...new Set([...untold.map(({ webhookId }) => webhookId), ...alsoOf])]
+  notifyWorkers(dueIds, alsoOf.length === 0 ? untold : [])
+  await endpoints.lowerDue(dueIds, clock.now())
+}
+
 export function createCreateDeliveries(
   deps: Pick<Deps, 'endpoints' | 'deliveries' | 'clock' | 'scaleMs' | 'random'> & { reserve: Reserve },
 ): CreateDeliveries {

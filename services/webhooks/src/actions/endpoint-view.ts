@@ -1,6 +1,6 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { earliest, lanes } from '../rules/choose-due.ts'
-import { backlogOwedFor, inFlightMaxOf, isFullyHealthy } from '../rules/endpoint-health.ts'
+import { backlogOwedFor, inFlightMaxOf, isFullyHealthy, isShut } from '../rules/endpoint-health.ts'
 import type { FreshDelivery } from '../clients/notify-workers.ts'
 import { type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
 import { newDocument } from '../storage/new-delivery.ts'
@@ -30,6 +30,13 @@ import type { Deps } from './deps.ts'
  * the runner releases nothing while there is something that was handed over and not looked at.
  */
 
+const pausedNow = Symbol('paused')
+
+/** The last resume of an endpoint, by which one tells whether it was paused since; `pausedNow` while it is. */
+function resumeOf({ health, heldRule }: EndpointDocument): number | typeof pausedNow | null {
+  return health.status === 'PAUSED' ? pausedNow : (heldRule?.at.getTime() ?? null)
+}
+
 /** A change of the endpoint and lost notifications are looked for this often. */
 const lookEveryMs = 500
 /** An offer that was counted twice hides a lost notification for no longer than this. */
@@ -51,6 +58,8 @@ export type EndpointView = {
   firstNew(): Pick<DueDelivery, 'dueAt' | 'createdAt'> | null
   /** When the first of the new and repeated deliveries that wait is due; null for none. */
   firstDueAt(): Date | null
+  /** How many deliveries wait and are due, as far as they are known. */
+  dueCount(now: Date): number
   /** All work up to this count is known for certain. */
   countRead(): number
   /** Reads what may have changed. @returns false when the lease is lost */
@@ -77,7 +86,12 @@ export type EndpointView = {
   isBehind(workCount: number): boolean
   /** Removes deliveries that wait no more. */
   remove(ids: ReadonlySet<string>): void
-  /** Takes over the endpoint as this worker has just changed it. */
+  /** Adds a delivery that this worker had in flight and that waits again, as it has just written it. */
+  putBack(delivery: DueDelivery): void
+  /**
+   * Takes over the endpoint as this worker has just changed it. After a pause, a closed breaker or a change of
+   * somebody else everything is read again.
+   */
   changed(endpoint: EndpointDocument): void
 }
 
@@ -107,12 +121,13 @@ export function createOpenEndpointView({
     }
     let offered: FreshDelivery[] = []
     let stale = true
+    let putBackMeanwhile: DueDelivery[] | null = null
     let lookedAtMs = 0
     let readAtMs = performance.now()
     let countRead = leased.wakes
     let offersSince = 0
-    /** The version of the endpoint for which held deliveries were last held or released. */
-    let heldAtVersion: number | null = null
+    /** The resume for which held deliveries were last released; `pausedNow` while they have to be looked for. */
+    let releasedFor: ReturnType<typeof resumeOf> = pausedNow
 
     // The deliveries read with the lease count as a full read, when pause and backlog need no work first.
     if (
@@ -124,7 +139,7 @@ export function createOpenEndpointView({
     ) {
       stale = false
       lookedAtMs = performance.now()
-      heldAtVersion = leased.version
+      releasedFor = resumeOf(leased)
     }
 
     const isBehind = (workCount: number) => workCount !== countRead + offersSince
@@ -140,11 +155,16 @@ export function createOpenEndpointView({
       return endpoint
     }
 
-    /** An offer arrives before its count: the counts are compared by the periodic look alone. */
+    /**
+     * Whether deliveries must be held, released, cancelled, pulled forward or read. An offer arrives before its
+     * count: the counts are compared by the periodic look alone.
+     */
     function hasChanged(endpoint: EndpointDocument, compareCounts: boolean): boolean {
       return (
-        endpoint.version !== heldAtVersion ||
-        endpoint.health.status === 'PAUSED' ||
+        endpoint.deletedAt !== null ||
+        resumeOf(endpoint) !== releasedFor ||
+        resumeOf(endpoint) === pausedNow ||
+        backlogOwedFor(endpoint.health, endpoint.pulledFor ?? null) !== null ||
         (compareCounts && isBehind(endpoint.wakes))
       )
     }
@@ -163,10 +183,38 @@ export function createOpenEndpointView({
       countRead = endpoint.wakes
       offersSince = 0
       await applyPause(endpoint)
-      heldAtVersion = endpoint.version
+      releasedFor = resumeOf(endpoint)
       await pullBacklog(endpoint)
-      upcoming = await deliveries.upcoming(webhookId)
+      await reading(async () => {
+        upcoming = await deliveries.upcoming(webhookId, readMax())
+      })
       return true
+    }
+
+    /** Twice what may be in flight, so that a backlog is not read again for each delivery. */
+    const readMax = () => 2 * inFlightMaxOf(current)
+
+    /** Reads waiting deliveries. What is put back meanwhile may be missing in the answer, so it is added. */
+    async function reading(read: () => Promise<void>): Promise<void> {
+      const meanwhile: DueDelivery[] = []
+      putBackMeanwhile = meanwhile
+      try {
+        await read()
+      } finally {
+        putBackMeanwhile = null
+      }
+      for (const delivery of meanwhile) addInOrder(delivery)
+    }
+
+    function addInOrder(delivery: DueDelivery): void {
+      const { lane } = delivery
+      const others = upcoming.lanes[lane].filter(({ _id }) => _id !== delivery._id)
+      const next = others.findIndex(({ dueAt }) => dueAt > delivery.dueAt)
+      // What comes after all that is known of a longer lane is read when its turn comes.
+      if (next === -1 && upcoming.open.has(lane)) return
+      const waiting = others.toSpliced(next === -1 ? others.length : next, 0, delivery)
+      if (waiting.length > upcomingMax) upcoming.open.add(lane)
+      upcoming.lanes[lane] = waiting.slice(0, upcomingMax)
     }
 
     /**
@@ -176,7 +224,7 @@ export function createOpenEndpointView({
       if (endpoint.deletedAt !== null) return deliveries.cancelAll(webhookId)
       if (endpoint.health.status === 'PAUSED') {
         await deliveries.hold(webhookId)
-      } else if (heldAtVersion !== endpoint.version && (await deliveries.hasHeld(webhookId))) {
+      } else if (releasedFor !== resumeOf(endpoint) && (await deliveries.hasHeld(webhookId))) {
         const { heldRule } = endpoint
         await deliveries.release(webhookId, heldRule?.action === 'skip' ? heldRule.at : null, clock.now())
       }
@@ -192,13 +240,20 @@ export function createOpenEndpointView({
       logger.info({ deliveries: pulled }, 'backlog.pulled')
     }
 
-    /** Reads more of the lanes that run low. */
+    /**
+     * Reads more of the lanes that run low. To read a long backlog costs, so not while all places are taken;
+     * and while the endpoint is shut, one of each lane tells that it waits.
+     */
     async function refillLanes(): Promise<void> {
+      if (inFlight.size >= inFlightMaxOf(current)) return
       for (const lane of upcoming.open) {
-        if (upcoming.lanes[lane].length >= inFlightMaxOf(current)) continue
-        const { waiting, open } = await deliveries.upcomingIn(webhookId, lane)
-        upcoming.lanes[lane] = waiting
-        if (!open) upcoming.open.delete(lane)
+        const enough = lane !== 'manual' && isShut(current.health) ? 1 : inFlightMaxOf(current)
+        if (upcoming.lanes[lane].length >= enough) continue
+        await reading(async () => {
+          const { waiting, open } = await deliveries.upcomingIn(webhookId, lane, readMax())
+          upcoming.lanes[lane] = waiting
+          if (!open) upcoming.open.delete(lane)
+        })
       }
     }
 
@@ -225,17 +280,28 @@ export function createOpenEndpointView({
     }
 
     function keep(fresh: readonly FreshDelivery[]): void {
-      if (offered.length + fresh.length <= upcomingMax) offered.push(...fresh)
-      else stale = true
+      // A pause has to hold what comes, so all is read then.
+      if (current.health.status === 'PAUSED') {
+        stale = true
+        return
+      }
+      // Behind a longer backlog they are read when their turn comes; a read under way may not see them.
+      const isReading = putBackMeanwhile !== null
+      if (isReading || !upcoming.open.has('fresh')) offered.push(...fresh)
+      if (offered.length <= upcomingMax) return
+      if (isReading) {
+        offered = []
+        stale = true
+        return
+      }
+      mergeOffered()
+      lookedAtMs = Number.NEGATIVE_INFINITY
     }
 
     return {
       endpoint: () => current,
       isFullyHealthy: () => isFullyHealthy(current.health, inFlightMaxOf(current)),
-      isPaused: () =>
-        current.deletedAt !== null ||
-        current.health.status === 'PAUSED' ||
-        current.health.breaker.probeAt !== null,
+      isPaused: () => current.deletedAt !== null || isShut(current.health),
       waiting: () => upcoming.lanes,
 
       firstNew() {
@@ -255,6 +321,11 @@ export function createOpenEndpointView({
         return earliest([...offeredAt, ...firsts.map(({ dueAt }) => dueAt)])
       },
 
+      dueCount: (now) =>
+        lanes.reduce(
+          (count, lane) => count + upcoming.lanes[lane].filter(({ dueAt }) => dueAt <= now).length,
+          offered.length,
+        ),
       countRead: () => countRead,
 
       async refresh() {
@@ -300,8 +371,8 @@ export function createOpenEndpointView({
           offered.length === 0 &&
           upcoming.open.size === 0 &&
           current.version === version &&
-          heldAtVersion === version &&
           deletedAt === null &&
+          releasedFor === resumeOf(current) &&
           health.status === 'ACTIVE' &&
           health.breaker.probeAt === null &&
           backlogOwedFor(health, pulledFor) === null &&
@@ -317,8 +388,20 @@ export function createOpenEndpointView({
         }
       },
 
+      putBack(delivery) {
+        if (delivery.status === 'HELD') {
+          // The pause may have ended since it was judged.
+          releasedFor = pausedNow
+          stale = true
+        } else {
+          putBackMeanwhile?.push(delivery)
+          addInOrder(delivery)
+        }
+      },
+
       changed(endpoint) {
-        current = endpoint
+        if (endpoint.version >= current.version) current = endpoint
+        if (hasChanged(endpoint, false)) stale = true
       },
     }
   }

@@ -2,7 +2,7 @@ import type { DurableMessage } from '@pitboss/bus/consume-durable'
 import { orderedBy } from '@pitboss/contracts/audit'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { ParkedDocument } from '../storage/collections.ts'
-import { readEventMessage } from './record-events.ts'
+import { readEventMessage } from './read-event-message.ts'
 import type { OpsOrder } from './retry-delivery.ts'
 import type { CallDeps } from './deps.ts'
 

@@ -1,75 +1,25 @@
-import { eventSubject } from '@pitboss/bus/topology'
 import type { Scope } from '@pitboss/contracts/caller'
-import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
-import { z } from 'zod'
-import { expectedEventId } from './expected-event-id.ts'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { deliveryIdOf, type NewDelivery } from '../storage/new-delivery.ts'
 import type { DeliveryStatus } from '../storage/collections.ts'
 import type { EndpointTarget } from '../storage/endpoint-store.ts'
 import type { EventGroup, NewEvent, RecordedEvent } from '../storage/event-store.ts'
-import type { CreateDeliveries } from './create-deliveries.ts'
+import { announceDeliveries, type CreateDeliveries } from './create-deliveries.ts'
+import type { Deferred } from './deferred-deliveries.ts'
 import type { Deps } from './deps.ts'
+import type { EventMessage } from './read-event-message.ts'
 
-/** An event as the stream brings it: its scope, envelope and exact text. */
-export type EventMessage = {
-  readonly scope: Scope
-  readonly envelope: EventEnvelope
-  readonly body: string
-  readonly createdAt: Date
-  readonly roundId: string | null
-  /** The id that its fact gives it; events of earlier releases have others. */
-  readonly fact: string
-  /** Of the recorded span that records it. */
-  readonly traceparent?: string
-}
-
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+/** Whether an endpoint could not be sent a new delivery within a second. */
+export type TakesNone = (endpoint: EndpointTarget, now: Date) => boolean
 
 /**
- * Reads a message of the event stream. Subject, message id and envelope must agree.
- * @throws Error with the mistake of the message; reading it again gives the same
+ * @param defer takes the deliveries of endpoints that take none for now, which the caller has to store;
+ * without it they are stored like all others
  */
-export function readEventMessage(message: {
-  subject: string
-  id: string | null
-  data: Uint8Array
-}): EventMessage {
-  const body = decodeBody(message.data)
-  const parsed = eventEnvelopeSchema.safeParse(parseJson(body))
-  if (!parsed.success) throw new Error(`not an event: ${z.prettifyError(parsed.error)}`)
-  const envelope = parsed.data
-  const scope = { operatorId: envelope.operator_id, environment: envelope.environment }
-  if (eventSubject(scope, envelope.type) !== message.subject) {
-    throw new Error('the envelope names another operator, environment or type than its subject')
-  }
-  if (message.id !== null && message.id !== envelope.id) throw new Error('the message id is not the event id')
-  const createdAt = new Date(envelope.created_at)
-  if (Number.isNaN(createdAt.getTime())) throw new Error('created_at is not a time')
-  const { round_id: roundId } = envelope.data
-  return {
-    ...{ scope, envelope, body, createdAt, roundId: typeof roundId === 'string' ? roundId : null },
-    fact: expectedEventId(scope, envelope.type, envelope.data) ?? envelope.id,
-  }
-}
-
-function decodeBody(data: Uint8Array): string {
-  try {
-    return decoder.decode(data)
-  } catch {
-    throw new Error('not UTF-8')
-  }
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    throw new Error('not JSON')
-  }
-}
-
-export type RecordEvents = (messages: readonly EventMessage[]) => Promise<Set<string>>
+export type RecordEvents = (
+  messages: readonly EventMessage[],
+  defer?: ((deferred: Deferred) => void) | null,
+) => Promise<Set<string>>
 
 /**
  * Records events and creates their deliveries, as far as they are missing. An event's endpoints are chosen
@@ -84,6 +34,7 @@ export function createRecordEvents({
   endpoints,
   deliveries,
   createDeliveries,
+  takesNone,
   bodies,
   notifyWorkers,
   notes,
@@ -94,6 +45,7 @@ export function createRecordEvents({
   'events' | 'endpoints' | 'deliveries' | 'bodies' | 'notifyWorkers' | 'notes' | 'clock' | 'logger'
 > & {
   createDeliveries: CreateDeliveries
+  takesNone: TakesNone
 }): RecordEvents {
   /**
    * The last batch held nothing new: probably a rewind, so the log is read first, and the deliveries of the
@@ -101,7 +53,7 @@ export function createRecordEvents({
    */
   let repeating = false
 
-  return async function recordEvents(messages) {
+  return async function recordEvents(messages, defer = null) {
     const first = firstOfEach(messages)
     if (first.length === 0) return new Set()
     const eventIds = first.map(({ envelope }) => envelope.id)
@@ -116,9 +68,9 @@ export function createRecordEvents({
       endpoints.targets([...new Set(first.map(({ scope }) => scope.operatorId))]),
     ])
     const now = clock.now()
-    const untold =
+    const unknown =
       before === null ? first.filter((message) => !isTold(message, new Map(), toldOtherwise)) : []
-    const madeAtOnce = await events.recordNew(groupsOf(untold, targets, now))
+    const madeAtOnce = await events.recordNew(groupsOf(unknown, targets, now))
     const recorded = before ?? (madeAtOnce.length === first.length ? new Map() : await recordedOf())
     const changed = new Set(madeAtOnce.map(({ _id }) => _id))
     const unique = first.filter(
@@ -141,15 +93,25 @@ export function createRecordEvents({
     const missing = wanted.filter(({ _id }) => !existing.has(_id))
     for (const { envelope, body } of fresh) bodies.put(envelope.id, body)
     const texts = new Map(unique.map(({ envelope, body }) => [envelope.id, body]))
-    const untoldOf = await createDeliveries(missing, targets, ({ eventId }) => texts.get(eventId) ?? null)
+    const bodyOf = ({ eventId }: { eventId: string }) => texts.get(eventId) ?? null
+    const shut = new Set(
+      defer === null ? [] : targets.filter((one) => takesNone(one, now)).map(({ _id }) => _id),
+    )
+    const sendable = missing.filter(({ webhookId }) => !shut.has(webhookId))
+    const untold = await createDeliveries(sendable, targets, bodyOf)
     for (const { eventId } of missing) changed.add(eventId)
+    if (sendable.length < missing.length) {
+      defer?.({ deliveries: missing.filter(({ webhookId }) => shut.has(webhookId)), bodyOf })
+    }
     await failpoint('webhooks.fanned-out')
 
     // A waiting delivery may be from a process that died before it notified anybody.
     const waiting = wanted.filter(({ _id }) => existing.get(_id) === 'PENDING')
-    const dueIds = [...new Set([...untoldOf, ...waiting].map(({ webhookId }) => webhookId))]
-    notifyWorkers(dueIds, waiting.length === 0 ? untoldOf : [])
-    await endpoints.lowerDue(dueIds, now)
+    await announceDeliveries(
+      { endpoints, notifyWorkers, clock },
+      untold,
+      waiting.map(({ webhookId }) => webhookId),
+    )
     return changed
   }
 

@@ -33,8 +33,6 @@ type Attempt = {
 export type SettleAttempt = (attempt: Attempt) => Promise<Settled>
 
 type Settled = {
-  /** The endpoint as its health changed; null when it did not. */
-  readonly endpoint: EndpointDocument | null
   readonly status: DeliveryDocument['status']
   /** False when the claim was lost: another worker settles this delivery. */
   readonly written: boolean
@@ -68,9 +66,7 @@ export function createSettleAttempt({
   async function writeWithRetries(attempt: Attempt): Promise<Settled> {
     for (let tried = 1; ; tried++) {
       try {
-        const settled = await write(attempt)
-        if (settled.endpoint !== null) attempt.view.changed(settled.endpoint)
-        return settled
+        return await write(attempt)
       } catch (err) {
         if (tried >= triesMax) throw err
         const { _id, webhookId } = attempt.delivery
@@ -120,6 +116,7 @@ export function createSettleAttempt({
         if (!ok) pulledFor = health.breaker.closedAt ?? null
         return { $set: { health } }
       })
+      if (endpoint !== null) view.changed(endpoint)
     }
     await failpoint('webhooks.health-settled')
     const storedAt = clock.now()
@@ -133,11 +130,15 @@ export function createSettleAttempt({
     const writing = deliveries.complete(delivery, fields, { ...outcome.record, storedAt })
     attempt.onWriting()
     const written = await writing
+    const settled = { ...delivery, ...fields, claimToken: 0, claimedAt: null }
     if (written) {
-      const ended = { ...delivery, ...fields, claimToken: 0, claimedAt: null, attempts: [outcome.record] }
+      const ended = { ...settled, attempts: [outcome.record] }
       notes.tell(delivery, 'deliveries', () => presentDelivery(ended))
+      if (settled.status === 'PENDING' || settled.status === 'HELD') view.putBack(settled)
+    } else {
+      view.markStale()
     }
-    return { endpoint, status: fields.status, written }
+    return { status: fields.status, written }
   }
 }
 

@@ -1,5 +1,5 @@
 import { isTracing, openSpan, type OpenSpan } from '@pitboss/tracing/spans'
-import type { EventMessage } from './record-events.ts'
+import type { EventMessage } from './read-event-message.ts'
 
 type Received = {
   readonly message: { readonly seq: number; readonly traceparent: string | null }

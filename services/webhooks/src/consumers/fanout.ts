@@ -6,10 +6,11 @@ import { createLeaseHolder, type Lease } from '@pitboss/storage/lease'
 import type { Logger } from 'pino'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
+import type { Deferred, DeferredDeliveries } from '../actions/deferred-deliveries.ts'
 import type { FanoutLateness } from '../actions/fanout-lateness.ts'
 import type { CallDeps } from '../actions/deps.ts'
 import { createParkedMessages } from '../actions/parked-messages.ts'
-import { type EventMessage, readEventMessage } from '../actions/record-events.ts'
+import { type EventMessage, readEventMessage } from '../actions/read-event-message.ts'
 import { traceBatch } from '../actions/trace-batch.ts'
 
 const batchMax = 500
@@ -26,11 +27,13 @@ export function startFanout({
   bus,
   lease,
   handle,
+  deferred,
   lateness,
   logger,
 }: {
   bus: Bus
   lease: Lease
+  deferred: Pick<DeferredDeliveries, 'drain'>
   lateness: Pick<FanoutLateness, 'forgive'>
   handle: (messages: readonly DurableMessage[]) => Promise<void>
   logger: Logger
@@ -58,6 +61,7 @@ export function startFanout({
     const { token, consumer } = held
     held = null
     await consumer.stop()
+    await deferred.drain()
     logger.info({ token }, 'fanout.left')
   }
 
@@ -92,19 +96,22 @@ export function startFanout({
 
 const failuresMax = 5
 const unreadableDelayMs = 200
+/** Events whose deferred deliveries could not be stored come again after this long. */
+const repeatDelayMs = 1000
 
 type Unreadable = { readonly message: DurableMessage; readonly error: string }
 
 /**
  * Handles a batch of the event stream: records its events, creates their deliveries, then acknowledges. A
  * message that cannot be read comes again and is parked at its fifth failure; it holds up no other. A throw
- * (the database is away) has the whole batch come again.
+ * (the database is away) has the whole batch come again. Of deliveries that cannot be sent now the next batch
+ * does not wait: this one is acknowledged when they are stored.
  */
 export function createHandleFanoutBatch(
-  deps: CallDeps,
+  deps: CallDeps & { deferred: DeferredDeliveries },
   lateness: FanoutLateness,
 ): (messages: readonly DurableMessage[]) => Promise<void> {
-  const { recordEvents, rewinds, logger } = deps
+  const { recordEvents, deferred, rewinds, logger } = deps
   const parkedMessages = createParkedMessages(deps)
 
   return async function handleFanoutBatch(messages) {
@@ -119,8 +126,8 @@ export function createHandleFanoutBatch(
       }
     }
     lateness.began(readable.map(({ event }) => event.createdAt))
-    const [changed, openRewinds] = await Promise.all([
-      traceBatch(readable, (events) => recordEvents(events)),
+    const [{ changed, later }, openRewinds] = await Promise.all([
+      traceBatch(readable, recordInParts),
       rewinds.open(),
     ])
     const results: HandledMessage[] = readable.map(({ message, event }) => ({
@@ -130,20 +137,44 @@ export function createHandleFanoutBatch(
     const parkedNow: DurableMessage[] = []
     for (const one of unreadable) if (await parkOrRepeat(one)) parkedNow.push(one.message)
     for (const { seq } of parkedNow) results.push({ seq, result: 'parked' })
-    await rewinds.count(openRewinds, results)
     if (openRewinds.length > 0) lateness.forgive()
     lateness.ended((messages.at(-1)?.pending ?? 0) > 0)
-    await failpoint('webhooks.before-ack')
-    for (const message of [...readable.map(({ message }) => message), ...parkedNow]) message.ack()
     logger.info(
       {
         messages: messages.length,
         changed: changed.size,
         unreadable: unreadable.length,
+        deferred: later?.deliveries.length ?? 0,
         duration_ms: Math.round(performance.now() - startedAtMs),
       },
       'events.recorded',
     )
+    const finish = async () => {
+      await rewinds.count(openRewinds, results)
+      await failpoint('webhooks.before-ack')
+      for (const message of [...readable.map(({ message }) => message), ...parkedNow]) message.ack()
+    }
+    if (later === null) return finish()
+    void deferred
+      .add(later, readable.length)
+      .then(finish)
+      .catch((err: unknown) => {
+        logger.error({ err, messages: readable.length }, 'deferred.not-stored')
+        for (const message of [...readable.map(({ message }) => message), ...parkedNow])
+          message.nak(repeatDelayMs)
+      })
+    await deferred.room()
+  }
+
+  /** @returns the events that were incomplete, and the deliveries that are yet to be stored */
+  async function recordInParts(
+    events: readonly EventMessage[],
+  ): Promise<{ changed: Set<string>; later: Deferred | null }> {
+    let later: Deferred | null = null
+    const changed = await recordEvents(events, (deferred) => {
+      later = deferred
+    })
+    return { changed, later }
   }
 
   /** @returns whether the message is parked; else it comes again */

@@ -74,6 +74,11 @@ export const freshHealth: EndpointHealth = {
   lastSuccessAt: null,
 }
 
+/** Whether it takes no new delivery for now: it is paused, or its breaker is open. */
+export function isShut({ status, breaker }: EndpointHealth): boolean {
+  return status === 'PAUSED' || breaker.probeAt !== null
+}
+
 /** The health of a new endpoint, which starts at its full pace. */
 export function newHealth(inFlightMax: number): EndpointHealth {
   return { ...freshHealth, pace: { inFlight: inFlightMax, successes: 0 } }

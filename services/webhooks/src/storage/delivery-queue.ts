@@ -25,12 +25,12 @@ const withoutAttempts = { attempts: 0 } as const
 
 /** The queue of deliveries: creation, and reads in due order. */
 export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliveries'>) {
-  const firstDue = (filter: { webhookId: string; lane?: Lane }): Promise<DueDelivery[]> =>
+  const firstDue = (filter: { webhookId: string; lane?: Lane }, limit: number): Promise<DueDelivery[]> =>
     deliveries
       .find({ ...filter, status: 'PENDING', dueAt: { $lt: never } }, { projection: withoutAttempts })
       .sort({ dueAt: 1 })
       .hint(filter.lane === undefined ? 'due' : 'lane_due')
-      .limit(upcomingMax)
+      .limit(limit)
       .toArray()
 
   /** Inserts those whose ids are not there yet. @returns their ids */
@@ -93,18 +93,19 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
     /**
      * The deliveries that are pending and not in flight, due or not: all of them, or the first of each lane
      * when the backlog of one could hide another.
+     * @param limit of the answer, and of each lane
      */
-    async upcoming(webhookId: string): Promise<Upcoming> {
-      const found = await firstDue({ webhookId })
-      if (found.length < upcomingMax) {
+    async upcoming(webhookId: string, limit: number): Promise<Upcoming> {
+      const found = await firstDue({ webhookId }, limit)
+      if (found.length < limit) {
         const inLane = (lane: Lane) => found.filter((delivery) => delivery.lane === lane)
         return { lanes: eachLane(inLane), open: new Set() }
       }
-      const perLane = await Promise.all(lanes.map((lane) => firstDue({ webhookId, lane })))
+      const perLane = await Promise.all(lanes.map((lane) => firstDue({ webhookId, lane }, limit)))
       const inLane = (lane: Lane) => perLane[lanes.indexOf(lane)] ?? []
       return {
         lanes: eachLane(inLane),
-        open: new Set(lanes.filter((lane) => inLane(lane).length >= upcomingMax)),
+        open: new Set(lanes.filter((lane) => inLane(lane).length >= limit)),
       }
     },
 
@@ -155,9 +156,13 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
     },
 
     /** `upcoming` for one lane. */
-    async upcomingIn(webhookId: string, lane: Lane): Promise<{ waiting: DueDelivery[]; open: boolean }> {
-      const waiting = await firstDue({ webhookId, lane })
-      return { waiting, open: waiting.length >= upcomingMax }
+    async upcomingIn(
+      webhookId: string,
+      lane: Lane,
+      limit: number,
+    ): Promise<{ waiting: DueDelivery[]; open: boolean }> {
+      const waiting = await firstDue({ webhookId, lane }, limit)
+      return { waiting, open: waiting.length >= limit }
     },
 
     /**

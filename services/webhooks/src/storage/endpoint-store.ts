@@ -16,7 +16,7 @@ const readTogetherMax = 200
 export type EndpointStore = ReturnType<typeof createEndpointStore>
 export type EndpointTarget = Pick<
   EndpointDocument,
-  '_id' | 'operatorId' | 'environment' | 'events' | 'version' | 'leaseToken' | 'dueAt'
+  '_id' | 'operatorId' | 'environment' | 'events' | 'version' | 'leaseToken' | 'dueAt' | 'health'
 >
 /** Whose lease an endpoint is under, and whether a worker finds it by the clock. */
 export type EndpointLease = Pick<EndpointDocument, '_id' | 'leaseToken' | 'dueAt'>
@@ -80,7 +80,7 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
           {
             projection: {
               ...{ operatorId: 1, environment: 1, events: 1 },
-              ...{ version: 1, leaseToken: 1, dueAt: 1 },
+              ...{ version: 1, leaseToken: 1, dueAt: 1, health: 1 },
             },
           },
         )

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { startPoll } from '@pitboss/runtime/poll'
 import type { Reserve } from '../actions/create-deliveries.ts'
+import type { TakesNone } from '../actions/record-events.ts'
+import { isShut } from '../rules/endpoint-health.ts'
 import type { FreshDelivery } from '../actions/endpoint-view.ts'
 import type { LateEndpoint } from './lateness-teller.ts'
 import { type EndpointRunner, runEndpoint, type RunnerDeps } from './endpoint-runner.ts'
@@ -40,6 +42,7 @@ export type Dispatcher = {
   lateness(now: Date): LateEndpoint[]
   /** Room at the endpoints that this worker runs. */
   readonly reserve: Reserve
+  readonly takesNone: TakesNone
 }
 
 type Notification = { readonly ids: readonly string[]; readonly fresh: readonly FreshDelivery[] }
@@ -198,6 +201,7 @@ export function startDispatcher({
       await leaseEndpoints.retire().catch((err: unknown) => logger.warn({ err }, 'worker.not-retired'))
     },
     running: () => runners.size,
+    takesNone: ({ _id, health }, now) => runners.get(_id)?.takesNone(now) ?? isShut(health),
     lateness: (now) => [...runners.values()].map((runner) => runner.lateness(now)),
     reserve(fresh, targets, now) {
       if (!isAlive()) return []

@@ -9,6 +9,7 @@ import {
   type NewDelivery,
   type Reservation,
 } from '../actions/create-deliveries.ts'
+import { deferredMsMax } from '../actions/deferred-deliveries.ts'
 import { createEndpointLateness } from '../actions/endpoint-lateness.ts'
 import type { FreshDelivery, OpenEndpointView } from '../actions/endpoint-view.ts'
 import type { LeasedEndpoint, LeaseEndpoints } from '../actions/lease-endpoints.ts'
@@ -59,6 +60,11 @@ export type EndpointRunner = {
    * @returns null when the lease is not this runner's, or about to end
    */
   reserve(fresh: readonly NewDelivery[], target: EndpointTarget, now: Date): Reservation | null
+  /**
+   * Whether a new delivery could not be sent within a second: the endpoint is shut, or all its places are
+   * taken, none comes free that soon, and others wait for each of them.
+   */
+  takesNone(now: Date): boolean
   /** How late its deliveries are; asked at even intervals. */
   lateness(now: Date): LateEndpoint
   /** Nothing is in flight and nothing is due. */
@@ -240,7 +246,6 @@ export function runEndpoint(
         onWriting,
       })
       await failpoint('webhooks.settled')
-      if (settled.status !== 'DELIVERED' || settled.endpoint !== null) view.markStale()
       const { sentAt, durationMs } = outcome.record
       if (outcome.ok && delivery.eventType !== 'webhook.test') {
         lastSuccessAt = outcome.at
@@ -309,6 +314,12 @@ export function runEndpoint(
       signal.ring()
     },
     reserve,
+    takesNone(now) {
+      if (view.isPaused()) return true
+      const pace = view.pace()
+      if (inFlight.size < pace || held.heldMs(now) < deferredMsMax) return false
+      return view.dueCount(now) >= pace
+    },
     stop,
     abandon() {
       abandoned = true

@@ -32,6 +32,8 @@ export type HeldSlots = {
   gave(deliveryId: string, now: Date): void
   /** What it may have in flight while slots are scarce. */
   scarceMax(now: Date): number
+  /** For how long it holds a slot: the mean, or longer where one is held for longer already. */
+  heldMs(now: Date): number
 }
 
 /** Creates the record for an endpoint of which nothing is known yet. */
@@ -39,6 +41,10 @@ export function createHeldSlots(): HeldSlots {
   /** Since when each is held, the oldest first. */
   const since = new Map<string, number>()
   let meanMs: number | null = null
+  function oldestMs(now: Date): number {
+    const [oldest = now.getTime()] = since.values()
+    return now.getTime() - oldest
+  }
   return {
     took: (deliveryId, now) => void since.set(deliveryId, now.getTime()),
     gave(deliveryId, now) {
@@ -47,9 +53,7 @@ export function createHeldSlots(): HeldSlots {
       since.delete(deliveryId)
       meanMs = withHold(meanMs, now.getTime() - taken)
     },
-    scarceMax(now) {
-      const [oldest = now.getTime()] = since.values()
-      return scarceInFlight(meanMs, now.getTime() - oldest)
-    },
+    scarceMax: (now) => scarceInFlight(meanMs, oldestMs(now)),
+    heldMs: (now) => Math.max(meanMs ?? 0, oldestMs(now)),
   }
 }

@@ -1,0 +1,63 @@
+import { eventSubject } from '@pitboss/bus/topology'
+import type { Scope } from '@pitboss/contracts/caller'
+import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
+import { z } from 'zod'
+import { expectedEventId } from './expected-event-id.ts'
+
+/** An event as the stream brings it: its scope, envelope and exact text. */
+export type EventMessage = {
+  readonly scope: Scope
+  readonly envelope: EventEnvelope
+  readonly body: string
+  readonly createdAt: Date
+  readonly roundId: string | null
+  /** The id that its fact gives it; events of earlier releases have others. */
+  readonly fact: string
+  /** Of the recorded span that records it. */
+  readonly traceparent?: string
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * Reads a message of the event stream. Subject, message id and envelope must agree.
+ * @throws Error with the mistake of the message; reading it again gives the same
+ */
+export function readEventMessage(message: {
+  subject: string
+  id: string | null
+  data: Uint8Array
+}): EventMessage {
+  const body = decodeBody(message.data)
+  const parsed = eventEnvelopeSchema.safeParse(parseJson(body))
+  if (!parsed.success) throw new Error(`not an event: ${z.prettifyError(parsed.error)}`)
+  const envelope = parsed.data
+  const scope = { operatorId: envelope.operator_id, environment: envelope.environment }
+  if (eventSubject(scope, envelope.type) !== message.subject) {
+    throw new Error('the envelope names another operator, environment or type than its subject')
+  }
+  if (message.id !== null && message.id !== envelope.id) throw new Error('the message id is not the event id')
+  const createdAt = new Date(envelope.created_at)
+  if (Number.isNaN(createdAt.getTime())) throw new Error('created_at is not a time')
+  const { round_id: roundId } = envelope.data
+  return {
+    ...{ scope, envelope, body, createdAt, roundId: typeof roundId === 'string' ? roundId : null },
+    fact: expectedEventId(scope, envelope.type, envelope.data) ?? envelope.id,
+  }
+}
+
+function decodeBody(data: Uint8Array): string {
+  try {
+    return decoder.decode(data)
+  } catch {
+    throw new Error('not UTF-8')
+  }
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    throw new Error('not JSON')
+  }
+}

@@ -98,10 +98,20 @@ export async function heal({
       const events = (await operator.all(`/events?${window}`)).map((event) => String(event.id))
       count += events.length
       if (receiver === null) continue
-      left.push(...events.filter((id) => !accepted.has(id)))
+      left.push(
+        ...events
+          .filter((id) => !accepted.has(id))
+          .map((id) => `event ${id}, which no receiver has accepted`),
+      )
       const deliveries = await operator.all(`/webhook-deliveries?status=PENDING&${window}`)
       const late = deliveries.filter(({ event_id }) => !refused.has(String(event_id)))
-      left.push(...late.map((each) => `delivery ${String(each.delivery_id)} of ${String(each.event_id)}`))
+      left.push(
+        ...late.map(
+          (each) =>
+            `delivery ${String(each.delivery_id)} of ${String(each.event_id)} to ${String(each.webhook_id)}, ` +
+            `attempts ${String(each.attempt_count)}, next at ${String(each.next_attempt_at)}`,
+        ),
+      )
     }
     // The last events may still be in an outbox: two looks must see the same.
     if (left.length === 0 && known !== count) left.push('events are still being recorded')

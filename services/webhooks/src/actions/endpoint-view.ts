@@ -1,11 +1,10 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { earliest, lanes } from '../rules/choose-due.ts'
 import { backlogOwedFor, inFlightMaxOf, isFullyHealthy, isShut } from '../rules/endpoint-health.ts'
 import type { FreshDelivery } from '../clients/notify-workers.ts'
 import { type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
-import { newDocument } from '../storage/new-delivery.ts'
 import type { DueDelivery, EndpointDocument } from '../storage/collections.ts'
 import type { Deps } from './deps.ts'
+import { createWaitingDeliveries } from './waiting-deliveries.ts'
 
 /*
  * The invariant of notifications. Every maker of work for an endpoint does three things: it stores the
@@ -112,16 +111,11 @@ export function createOpenEndpointView({
   logger: parentLogger,
 }: Pick<Deps, 'endpoints' | 'deliveries' | 'clock' | 'logger'>): OpenEndpointView {
   return function openEndpointView(leased, firstLook, inFlight) {
-    const { _id: webhookId, leaseToken: token, operatorId, environment } = leased
+    const { _id: webhookId, leaseToken: token } = leased
     const logger = parentLogger.child({ webhook_id: webhookId })
     let current = leased
-    let upcoming: Upcoming = firstLook.upcoming ?? {
-      lanes: { fresh: [], retry: [], replay: [], manual: [] },
-      open: new Set(),
-    }
-    let offered: FreshDelivery[] = []
+    const waiting = createWaitingDeliveries(leased, firstLook.upcoming, inFlight)
     let stale = true
-    let putBackMeanwhile: DueDelivery[] | null = null
     let lookedAtMs = 0
     let readAtMs = performance.now()
     let countRead = leased.wakes
@@ -185,37 +179,16 @@ export function createOpenEndpointView({
       await applyPause(endpoint)
       releasedFor = resumeOf(endpoint)
       await pullBacklog(endpoint)
-      await reading(async () => {
-        upcoming = await deliveries.upcoming(webhookId, readMax())
-      })
+      await waiting.readAll(() => deliveries.upcoming(webhookId, readMax()))
       return true
     }
 
-    /** Twice what may be in flight, so that a backlog is not read again for each delivery. */
-    const readMax = () => 2 * inFlightMaxOf(current)
-
-    /** Reads waiting deliveries. What is put back meanwhile may be missing in the answer, so it is added. */
-    async function reading(read: () => Promise<void>): Promise<void> {
-      const meanwhile: DueDelivery[] = []
-      putBackMeanwhile = meanwhile
-      try {
-        await read()
-      } finally {
-        putBackMeanwhile = null
-      }
-      for (const delivery of meanwhile) addInOrder(delivery)
-    }
-
-    function addInOrder(delivery: DueDelivery): void {
-      const { lane } = delivery
-      const others = upcoming.lanes[lane].filter(({ _id }) => _id !== delivery._id)
-      const next = others.findIndex(({ dueAt }) => dueAt > delivery.dueAt)
-      // What comes after all that is known of a longer lane is read when its turn comes.
-      if (next === -1 && upcoming.open.has(lane)) return
-      const waiting = others.toSpliced(next === -1 ? others.length : next, 0, delivery)
-      if (waiting.length > upcomingMax) upcoming.open.add(lane)
-      upcoming.lanes[lane] = waiting.slice(0, upcomingMax)
-    }
+    /**
+     * So many that a backlog is not read again for each delivery. Of an endpoint that takes few or none they
+     * would be read again before they are sent.
+     */
+    const readMax = () =>
+      isFullyHealthy(current.health, inFlightMaxOf(current)) ? upcomingMax : 2 * inFlightMaxOf(current)
 
     /**
      * Holds or releases deliveries as the endpoint says, also after a crash between its change and theirs.
@@ -246,86 +219,27 @@ export function createOpenEndpointView({
      */
     async function refillLanes(): Promise<void> {
       if (inFlight.size >= inFlightMaxOf(current)) return
-      for (const lane of upcoming.open) {
+      for (const lane of waiting.openLanes()) {
         const enough = lane !== 'manual' && isShut(current.health) ? 1 : inFlightMaxOf(current)
-        if (upcoming.lanes[lane].length >= enough) continue
-        await reading(async () => {
-          const { waiting, open } = await deliveries.upcomingIn(webhookId, lane, readMax())
-          upcoming.lanes[lane] = waiting
-          if (!open) upcoming.open.delete(lane)
-        })
+        if (waiting.lanes()[lane].length >= enough) continue
+        await waiting.readLane(lane, () => deliveries.upcomingIn(webhookId, lane, readMax()))
       }
-    }
-
-    /**
-     * Adds offered deliveries to the waiting ones; not behind a longer backlog, from which they are read in
-     * due order.
-     */
-    function mergeOffered(): void {
-      const fresh = offered
-      offered = []
-      if (upcoming.open.has('fresh')) return
-      const known = new Set(Object.values(upcoming.lanes).flatMap((lane) => lane.map(({ _id }) => _id)))
-      for (const { _id, eventId, eventType, createdAtMs, traceparent } of fresh) {
-        if (known.has(_id) || inFlight.has(_id)) continue
-        const createdAt = new Date(createdAtMs)
-        const trace = traceparent === undefined ? {} : { traceparent }
-        const ids = { _id, operatorId, environment, webhookId, eventId, ...trace }
-        const { attempts: _, ...due } = newDocument({ ...ids, eventType, lane: 'fresh', createdAt })
-        upcoming.lanes.fresh.push(due)
-      }
-      if (upcoming.lanes.fresh.length <= upcomingMax) return
-      upcoming.lanes.fresh.length = upcomingMax
-      upcoming.open.add('fresh')
     }
 
     function keep(fresh: readonly FreshDelivery[]): void {
       // A pause has to hold what comes, so all is read then.
-      if (current.health.status === 'PAUSED') {
-        stale = true
-        return
-      }
-      // Behind a longer backlog they are read when their turn comes; a read under way may not see them.
-      const isReading = putBackMeanwhile !== null
-      if (isReading || !upcoming.open.has('fresh')) offered.push(...fresh)
-      if (offered.length <= upcomingMax) return
-      if (isReading) {
-        offered = []
-        stale = true
-        return
-      }
-      mergeOffered()
-      lookedAtMs = Number.NEGATIVE_INFINITY
+      if (current.health.status === 'PAUSED' || !waiting.offer(fresh)) stale = true
     }
 
     return {
       endpoint: () => current,
       isFullyHealthy: () => isFullyHealthy(current.health, inFlightMaxOf(current)),
       isPaused: () => current.deletedAt !== null || isShut(current.health),
-      waiting: () => upcoming.lanes,
+      waiting: waiting.lanes,
 
-      firstNew() {
-        const [known] = upcoming.lanes.fresh
-        const [next] = offered
-        if (known !== undefined) return known
-        if (next === undefined) return null
-        const createdAt = new Date(next.createdAtMs)
-        return { dueAt: createdAt, createdAt }
-      },
-
-      firstDueAt() {
-        const [next] = offered
-        const offeredAt = next === undefined ? [] : [new Date(next.createdAtMs)]
-        const { fresh, retry } = upcoming.lanes
-        const firsts = [...fresh.slice(0, 1), ...retry.slice(0, 1)]
-        return earliest([...offeredAt, ...firsts.map(({ dueAt }) => dueAt)])
-      },
-
-      dueCount: (now) =>
-        lanes.reduce(
-          (count, lane) => count + upcoming.lanes[lane].filter(({ dueAt }) => dueAt <= now).length,
-          offered.length,
-        ),
+      firstNew: waiting.firstNew,
+      firstDueAt: waiting.firstDueAt,
+      dueCount: waiting.dueCount,
       countRead: () => countRead,
 
       async refresh() {
@@ -333,14 +247,14 @@ export function createOpenEndpointView({
         let held = true
         if (stale || mayHideWork()) {
           held = await readAll()
-        } else if (lookDue || offered.length > 0) {
+        } else if (lookDue || waiting.hasOffers()) {
           // Read also when the deliveries are known: secrets, URL and pause must be those of now.
           const endpoint = await readEndpoint()
           if (lookDue) lookedAtMs = performance.now()
           held = endpoint !== null && (!hasChanged(endpoint, lookDue) || (await readAll()))
         }
         if (held) await refillLanes()
-        mergeOffered()
+        waiting.merge()
         return held
       },
 
@@ -355,48 +269,38 @@ export function createOpenEndpointView({
 
       add: keep,
 
-      hasNews: () => stale || offered.length > 0,
+      hasNews: () => stale || waiting.hasOffers(),
 
       pace: () => Math.min(current.health.pace.inFlight, inFlightMaxOf(current)),
 
       isBlocked: () =>
-        current.health.status === 'ACTIVE' &&
-        current.health.breaker.probeAt !== null &&
-        lanes.some((lane) => upcoming.lanes[lane].length > 0),
+        current.health.status === 'ACTIVE' && current.health.breaker.probeAt !== null && !waiting.isEmpty(),
 
       atEase(version, now) {
         const { health, deletedAt, pulledFor = null } = current
         return (
           !stale &&
-          offered.length === 0 &&
-          upcoming.open.size === 0 &&
+          !waiting.hasOffers() &&
+          waiting.openLanes().size === 0 &&
           current.version === version &&
           deletedAt === null &&
           releasedFor === resumeOf(current) &&
           health.status === 'ACTIVE' &&
           health.breaker.probeAt === null &&
           backlogOwedFor(health, pulledFor) === null &&
-          lanes.every((lane) => upcoming.lanes[lane].every(({ dueAt }) => dueAt > now))
+          waiting.dueCount(now) === 0
         )
       },
 
       isBehind,
 
-      remove(ids) {
-        for (const lane of lanes) {
-          upcoming.lanes[lane] = upcoming.lanes[lane].filter(({ _id }) => !ids.has(_id))
-        }
-      },
+      remove: waiting.remove,
 
       putBack(delivery) {
-        if (delivery.status === 'HELD') {
-          // The pause may have ended since it was judged.
-          releasedFor = pausedNow
-          stale = true
-        } else {
-          putBackMeanwhile?.push(delivery)
-          addInOrder(delivery)
-        }
+        if (delivery.status === 'PENDING') return waiting.putBack(delivery)
+        // The pause may have ended since it was judged.
+        releasedFor = pausedNow
+        stale = true
       },
 
       changed(endpoint) {

@@ -36,6 +36,8 @@ type Settled = {
   readonly status: DeliveryDocument['status']
   /** False when the claim was lost: another worker settles this delivery. */
   readonly written: boolean
+  /** The delivery as it waits again, or is held; null when it has ended. */
+  readonly again: DueDelivery | null
 }
 
 /**
@@ -134,11 +136,9 @@ export function createSettleAttempt({
     if (written) {
       const ended = { ...settled, attempts: [outcome.record] }
       notes.tell(delivery, 'deliveries', () => presentDelivery(ended))
-      if (settled.status === 'PENDING' || settled.status === 'HELD') view.putBack(settled)
-    } else {
-      view.markStale()
     }
-    return { status: fields.status, written }
+    const isOver = settled.status !== 'PENDING' && settled.status !== 'HELD'
+    return { status: fields.status, written, again: isOver ? null : settled }
   }
 }
 

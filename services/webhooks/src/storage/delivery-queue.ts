@@ -14,7 +14,7 @@ import { namedTogether } from './named-together.ts'
 import { type NewDelivery, newDocument } from './new-delivery.ts'
 
 const batchMax = 500
-/** Twice what an endpoint may have in flight, so that a backlog is not read again for each delivery. */
+/** A worker knows at most so many waiting deliveries of a lane: twice what an endpoint may have in flight. */
 export const upcomingMax = 128
 const upcomingOfMax = 1000
 

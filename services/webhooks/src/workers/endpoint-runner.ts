@@ -150,7 +150,9 @@ export function runEndpoint(
     const flying = [...inFlight.values()]
     const choice = await claimDeliveries.choose({ view, inFlight: flying, probeInFlight, turns, now })
     turns = choice.turns
-    const { chosen, nextAt } = choice
+    const { nextAt } = choice
+    // One that has just been written as waiting may still have its place: it is chosen again without it.
+    const chosen = choice.chosen.filter(({ due }) => !inFlight.has(due._id))
     const holds = { inFlight: inFlight.size, scarceMax: held.scarceMax(now) }
     const granted = slots.take(operatorId, chosen.length, holds)
     await start(endpoint, chosen.slice(0, granted), now)
@@ -246,6 +248,9 @@ export function runEndpoint(
         onWriting,
       })
       await failpoint('webhooks.settled')
+      finish(chosen)
+      if (!settled.written) view.markStale()
+      else if (settled.again !== null) view.putBack(settled.again)
       const { sentAt, durationMs } = outcome.record
       if (outcome.ok && delivery.eventType !== 'webhook.test') {
         lastSuccessAt = outcome.at

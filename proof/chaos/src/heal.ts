@@ -46,15 +46,10 @@ export async function heal({
       if (left.length === 0) break
       await delay(everyMs)
     }
-    verdict.check(
-      name,
-      left.length === 0,
-      () => `${what}: ${left.length} left: ${left.slice(0, shownMax).join('; ')}`,
-    )
+    const rest = () => `${left.length} left: ${left.slice(0, shownMax).join('; ')}`
+    verdict.check(name, left.length === 0, () => `${what}: ${rest()}`)
     const tookMs = Math.round(performance.now() - fromMs)
-    say(
-      `${what}: ${left.length === 0 ? `after ${tookMs} ms` : `NOT within ${tookMs} ms (${left.length} left)`}`,
-    )
+    say(`${what}: ${left.length === 0 ? `after ${tookMs} ms` : `NOT within ${tookMs} ms, ${rest()}`}`)
     return tookMs
   }
 

@@ -15,7 +15,10 @@ const stepMs = { least: 3000, most: clockOffMs }
  */
 const stepped = ['gateway', 'auth', 'rounds']
 
-/** Sets the clocks of single processes off and steps them, forwards and back, until the run ends. */
+/**
+ * Sets the clocks of single processes off and steps them, forwards and back, until the run ends; then all are
+ * right at once, since what other faults have changed is put back by the services.
+ */
 export async function disturbClocks({ links, ...given }: Disturber & { links: ServiceLinks }): Promise<void> {
   const { random, counts, note } = given
   await disturbRepeatedly(given, restMs, () => {
@@ -34,4 +37,5 @@ export async function disturbClocks({ links, ...given }: Disturber & { links: Se
     )
     note(`${link.service} (probe ${link.probePort}): clock ${offset} ms off`)
   })
+  for (const link of links.all()) link.setClock(0)
 }

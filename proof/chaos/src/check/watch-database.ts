@@ -31,10 +31,11 @@ export type DatabaseWatch = {
  * A look that the database does not answer is left out.
  */
 export function watchDatabase(url: string, verdict: Verdict): DatabaseWatch {
-  const client = new MongoClient(url, { useBigInt64: true, serverSelectionTimeoutMS: everyMs })
   const ended = new AbortController()
+  const connecting = connect(url, ended.signal)
+  const database = async (name: string) => (await connecting).db(name)
   const look = async () => {
-    const rounds = client.db('pitboss_rounds').collection<RoundDocument>('rounds')
+    const rounds = (await database('pitboss_rounds')).collection<RoundDocument>('rounds')
     for (const document of await rounds.find({ status: { $in: unfinished } }).toArray()) {
       const { round, dueAt } = decodeRound(document)
       verdict.check(
@@ -47,7 +48,7 @@ export function watchDatabase(url: string, verdict: Verdict): DatabaseWatch {
   const loop = async () => {
     while (!ended.signal.aborted) {
       await look().catch((error: unknown) => {
-        if (!(error instanceof Error && error.name.startsWith('Mongo'))) throw error
+        if (!ended.signal.aborted && !isOfDatabase(error)) throw error
       })
       await delay(everyMs, undefined, { signal: ended.signal }).catch(() => undefined)
     }
@@ -57,21 +58,21 @@ export function watchDatabase(url: string, verdict: Verdict): DatabaseWatch {
   return {
     async unsent() {
       const unsent: string[] = []
-      for (const [database, name] of outboxes) {
-        const documents = client.db(database).collection<{ _id: string }>(name)
+      for (const [from, name] of outboxes) {
+        const documents = (await database(from)).collection<{ _id: string }>(name)
         const found = documents.find({ outboxAt: { $type: 'date' } }, { projection: { _id: 1 } })
         for (const { _id } of await found.toArray()) unsent.push(`events of ${_id}`)
       }
       return unsent
     },
     async returnAlarms() {
-      const alarms = client.db('pitboss_rounds').collection<{ _id: string }>('return_alarms')
+      const alarms = (await database('pitboss_rounds')).collection<{ _id: string }>('return_alarms')
       return (await alarms.find().toArray()).map((alarm) => JSON.stringify(alarm))
     },
     async takeovers() {
       let count = 0
-      for (const database of databases) {
-        const leases = client.db(database).collection<{ _id: string; token: bigint | number }>('leases')
+      for (const name of databases) {
+        const leases = (await database(name)).collection<{ _id: string; token: bigint | number }>('leases')
         for (const { token } of await leases.find().toArray()) count += Number(token) - 1
       }
       return count
@@ -79,7 +80,25 @@ export function watchDatabase(url: string, verdict: Verdict): DatabaseWatch {
     async close() {
       ended.abort()
       await looping
-      await client.close()
+      await connecting.then((client) => client.close()).catch(() => undefined)
     },
   }
+}
+
+/** Connects however long it takes: a client whose first connection fails is closed for good. */
+async function connect(url: string, ended: AbortSignal): Promise<MongoClient> {
+  for (;;) {
+    ended.throwIfAborted()
+    const client = new MongoClient(url, { useBigInt64: true, serverSelectionTimeoutMS: everyMs })
+    try {
+      return await client.connect()
+    } catch (error) {
+      await client.close()
+      if (!isOfDatabase(error)) throw error
+    }
+  }
+}
+
+function isOfDatabase(error: unknown): boolean {
+  return error instanceof Error && error.name.startsWith('Mongo')
 }

@@ -1,4 +1,3 @@
-import type { Scope } from '@pitboss/contracts/caller'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { deliveryIdOf, type NewDelivery } from '../storage/new-delivery.ts'
 import type { DeliveryStatus } from '../storage/collections.ts'

@@ -1,4 +1,5 @@
 import { runAccess } from './access/run-access.ts'
+import { runDashboard } from './dashboard/run-dashboard.ts'
 import { runEngines } from './engines/run-engines.ts'
 import type { Cleanup } from './harness/cleanup.ts'
 import type { Measured } from './harness/measured.ts'
@@ -21,6 +22,7 @@ type BenchOptions = {
   events: number
   deliveries: number
   pending: number
+  rounds: number
 }
 
 type Benchmark = {
@@ -126,6 +128,13 @@ export const benchmarks: readonly Benchmark[] = [
     },
   },
   {
+    name: 'dashboard',
+    title: "First pages of the dashboard's lists for an account with many rounds behind it",
+    about:
+      'Each list without and with each of its filters; judges the p95 (150 ms). --rounds are stored first.',
+    run: ({ rounds }, cleanup, say) => runDashboard(rounds, cleanup, say),
+  },
+  {
     name: 'profile',
     title: 'Where each service spends its processor time while 32 players play dice',
     about: 'Ten hottest packages and functions of each service by self time, over 10 times S seconds.',
@@ -160,6 +169,7 @@ ${lines.join('\n')}
   --events N    events that "webhooks" rewinds, 1000 to 1000000 (default 10000)
   --deliveries N  deliveries that "webhooks" stores, 2000 to 2000000 (default 20000)
   --pending N   credits that wait for their wallet in "settlement", 100 to 10000 (default 2000)
+  --rounds N    rounds behind "dashboard", 1000 to 1000000 (default 1000000)
   --base REF    compares this build with that of a git ref instead (read, access, round, webhooks): processor time
                 per request and service, in at least 10 turns
   --callers N   callers of that comparison at once, 1 to 256 (default 8)

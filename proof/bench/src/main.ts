@@ -19,6 +19,7 @@ const history = readNumber('history', values.history, 1000, 1_000_000)
 const events = Math.round(readNumber('events', values.events, 1000, 1_000_000))
 const deliveries = Math.round(readNumber('deliveries', values.deliveries, 2000, 2_000_000))
 const pending = Math.round(readNumber('pending', values.pending, 100, 10_000))
+const rounds = Math.round(readNumber('rounds', values.rounds, 1000, 1_000_000))
 const callers = Math.round(readNumber('callers', values.callers, 1, 256))
 const knownParts = benchmark.parts ?? []
 if (values.part.some((name) => !knownParts.includes(name))) {
@@ -35,6 +36,7 @@ const options = {
   events,
   deliveries,
   pending,
+  rounds,
 }
 const { base } = values
 const cleanup = createCleanup()
@@ -90,6 +92,7 @@ function readArguments() {
         events: { type: 'string', default: '10000' },
         deliveries: { type: 'string', default: '20000' },
         pending: { type: 'string', default: '2000' },
+        rounds: { type: 'string', default: '1000000' },
       },
     })
   } catch (error) {

@@ -1,0 +1,55 @@
+import { join } from 'node:path'
+import { MongoClient } from 'mongodb'
+import type { Cleanup } from '../harness/cleanup.ts'
+import { createHttpClient } from '../harness/http-client.ts'
+import type { Measured } from '../harness/measured.ts'
+import { signIn } from '../harness/operator.ts'
+import { raisedLimits } from '../harness/raised-limits.ts'
+import { startEngines } from '../harness/start-engines.ts'
+import { startProduct } from '../harness/start-product.ts'
+import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { waitUntilIdle } from '../harness/wait-until-idle.ts'
+import { measureLists } from './measure-lists.ts'
+import { playSamples } from './play-samples.ts'
+import { readSamples, seedAccount } from './seed-account.ts'
+
+const connections = 8
+const idleWithinMs = 30_000
+
+/** The first pages of the dashboard's lists over HTTP, for an account with `rounds` rounds behind it. */
+export async function runDashboard(
+  rounds: number,
+  cleanup: Cleanup,
+  say: (text: string) => void,
+): Promise<Measured> {
+  say('starting engines and product')
+  const folder = temporaryFolder('bench-dashboard', cleanup)
+  const engines = await startEngines(join(folder, 'engines'), cleanup)
+  const client = await new MongoClient(engines.mongodbUrl, { useBigInt64: true }).connect()
+  cleanup.add(() => client.close())
+  const start = () =>
+    startProduct({
+      dataDir: join(folder, 'product'),
+      logPath: join(folder, 'product.log'),
+      environment: {
+        ...raisedLimits,
+        MONGODB_URL: engines.mongodbUrl,
+        NATS_URL: engines.natsUrl.product,
+      },
+      cleanup,
+    })
+  const young = await start()
+  const stories = await readSamples(client, await playSamples(young.demo()))
+  await young.stop()
+  const seeded = await seedAccount({ client, stories, size: rounds }, say)
+  say(`${seeded.rounds} rounds stored in ${seeded.seconds.toFixed(0)} s`)
+  const demo = (await start()).demo()
+  await waitUntilIdle({ busyMax: 0.15, withinMs: idleWithinMs }, say)
+  const http = createHttpClient(demo.base_url, connections)
+  cleanup.add(() => http.close())
+  const { result, text } = await measureLists({ http, token: await signIn(http, demo), seeded, say })
+  return {
+    result: { engines: engines.kinds, rounds: seeded.rounds, seedSeconds: seeded.seconds, ...result },
+    text: `An account with ${seeded.rounds} rounds of 29 days\n\n${text}`,
+  }
+}

@@ -81,12 +81,11 @@ export function startJobWorkers<Job extends JobDocument>({
       return !signal.aborted
     }
     try {
-      await work({ job, signal, mayTake })
+      await work({ job, signal, mayTake }).finally(() => renewal.stop())
+      // After the last renewal, which would take the job back.
       if (stopped.signal.aborted && !lost.signal.aborted) await jobs.renew(job, new Date(0))
     } catch (err) {
       logger.error({ err, job_id: job._id }, event)
-    } finally {
-      await renewal.stop()
     }
   }
 

@@ -235,8 +235,8 @@ function playedIn(sequence: string) {
 }
 
 /**
- * The index of rounds of all players in a state that very few of very many rounds are in, or of one game; null
- * for other lists. The database takes such an index by its name alone.
+ * The index of rounds of all players in a state that very few of very many rounds are in, or of one game;
+ * null for other lists. The database takes such an index by its name alone.
  */
 function rareIndexOf({ status, game, playerId, sessionId }: RoundFilters): string | null {
   if (playerId !== undefined || sessionId !== undefined) return null

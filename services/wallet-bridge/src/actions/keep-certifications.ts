@@ -44,8 +44,8 @@ export function createKeepCertifications({
     /**
      * Orders a certification of the TEST wallet, whatever scope asks.
      * @param fallback the currency when none is named
-     * @throws ServiceError NOT_FOUND without a wallet; CONFLICT while one runs; VALIDATION_ERROR for a currency
-     * that does not exist
+     * @throws ServiceError NOT_FOUND without a wallet; CONFLICT while one runs; VALIDATION_ERROR for a
+     * currency that does not exist
      */
     async start(
       { operatorId }: Scope,

@@ -31,7 +31,7 @@ import { createWaitingDeliveries } from './waiting-deliveries.ts'
 
 const pausedNow = Symbol('paused')
 
-/** The last resume of an endpoint, by which one tells whether it was paused since; `pausedNow` while it is. */
+/** The last resume of an endpoint, which tells whether it was paused since; `pausedNow` while it is. */
 function resumeOf({ health, heldRule }: EndpointDocument): number | typeof pausedNow | null {
   return health.status === 'PAUSED' ? pausedNow : (heldRule?.at.getTime() ?? null)
 }
@@ -88,8 +88,8 @@ export type EndpointView = {
   /** Adds a delivery that this worker had in flight and that waits again, as it has just written it. */
   putBack(delivery: DueDelivery): void
   /**
-   * Takes over the endpoint as this worker has just changed it. After a pause, a closed breaker or a change of
-   * somebody else everything is read again.
+   * Takes over the endpoint as this worker has just changed it. After a pause, a closed breaker or a change
+   * of somebody else everything is read again.
    */
   changed(endpoint: EndpointDocument): void
 }
@@ -120,7 +120,7 @@ export function createOpenEndpointView({
     let readAtMs = performance.now()
     let countRead = leased.wakes
     let offersSince = 0
-    /** The resume for which held deliveries were last released; `pausedNow` while they have to be looked for. */
+    /** The resume for which held deliveries were last released; `pausedNow` while they must be looked for. */
     let releasedFor: ReturnType<typeof resumeOf> = pausedNow
 
     // The deliveries read with the lease count as a full read, when pause and backlog need no work first.
@@ -150,8 +150,8 @@ export function createOpenEndpointView({
     }
 
     /**
-     * Whether deliveries must be held, released, cancelled, pulled forward or read. An offer arrives before its
-     * count: the counts are compared by the periodic look alone.
+     * Whether deliveries must be held, released, cancelled, pulled forward or read. An offer arrives before
+     * its count: the counts are compared by the periodic look alone.
      */
     function hasChanged(endpoint: EndpointDocument, compareCounts: boolean): boolean {
       return (

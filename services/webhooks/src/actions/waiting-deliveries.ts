@@ -19,7 +19,7 @@ export type WaitingDeliveries = {
    * order.
    */
   merge(): void
-  /** Replaces all of them by what `read` finds. What is put back meanwhile may be missing there: it is added. */
+  /** Replaces all of them by what `read` finds, and adds what is put back meanwhile. */
   readAll(read: () => Promise<Upcoming>): Promise<void>
   /** `readAll` for one lane. */
   readLane(lane: Lane, read: () => Promise<{ waiting: DueDelivery[]; open: boolean }>): Promise<void>

@@ -166,7 +166,7 @@ const stores = {
     notePulled: by('endpoint-view', leased),
     workCounts: by('lease-endpoints', leased),
     lowerDue: by(
-      'lease-endpoints, record-events',
+      'lease-endpoints, create-deliveries',
       'an endpoint found under a scope, of a job, or among the targets of an event of its scope',
     ),
     due: by('lease-endpoints', everyAccount),

@@ -81,7 +81,11 @@ export function startJobWorkers<Job extends JobDocument>({
       return !signal.aborted
     }
     try {
-      await work({ job, signal, mayTake }).finally(() => renewal.stop())
+      try {
+        await work({ job, signal, mayTake })
+      } finally {
+        await renewal.stop()
+      }
       // After the last renewal, which would take the job back.
       if (stopped.signal.aborted && !lost.signal.aborted) await jobs.renew(job, new Date(0))
     } catch (err) {

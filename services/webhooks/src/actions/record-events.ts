@@ -1,4 +1,5 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
+import { isShut } from '../rules/endpoint-health.ts'
 import { deliveryIdOf, type NewDelivery } from '../storage/new-delivery.ts'
 import type { DeliveryStatus } from '../storage/collections.ts'
 import type { EndpointTarget } from '../storage/endpoint-store.ts'
@@ -8,8 +9,8 @@ import type { Deferred } from './deferred-deliveries.ts'
 import type { Deps } from './deps.ts'
 import type { EventMessage } from './read-event-message.ts'
 
-/** Whether an endpoint could not be sent a new delivery within a second. */
-export type TakesNone = (endpoint: EndpointTarget, now: Date) => boolean
+/** Whether an endpoint could not be sent a new delivery within a second; null for one that others run. */
+export type TakesNone = (webhookId: string, now: Date) => boolean | null
 
 /**
  * @param defer takes the deliveries of endpoints that take none for now, which the caller has to store;
@@ -94,7 +95,9 @@ export function createRecordEvents({
     const texts = new Map(unique.map(({ envelope, body }) => [envelope.id, body]))
     const bodyOf = ({ eventId }: { eventId: string }) => texts.get(eventId) ?? null
     const shut = new Set(
-      defer === null ? [] : targets.filter((one) => takesNone(one, now)).map(({ _id }) => _id),
+      defer === null
+        ? []
+        : targets.filter(({ _id, health }) => takesNone(_id, now) ?? isShut(health)).map(({ _id }) => _id),
     )
     const sendable = missing.filter(({ webhookId }) => !shut.has(webhookId))
     const untold = await createDeliveries(sendable, targets, bodyOf)

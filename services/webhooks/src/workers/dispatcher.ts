@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { startPoll } from '@pitboss/runtime/poll'
 import type { Reserve } from '../actions/create-deliveries.ts'
 import type { TakesNone } from '../actions/record-events.ts'
-import { isShut } from '../rules/endpoint-health.ts'
 import type { FreshDelivery } from '../actions/endpoint-view.ts'
 import type { LateEndpoint } from './lateness-teller.ts'
 import { type EndpointRunner, runEndpoint, type RunnerDeps } from './endpoint-runner.ts'
@@ -201,7 +200,7 @@ export function startDispatcher({
       await leaseEndpoints.retire().catch((err: unknown) => logger.warn({ err }, 'worker.not-retired'))
     },
     running: () => runners.size,
-    takesNone: ({ _id, health }, now) => runners.get(_id)?.takesNone(now) ?? isShut(health),
+    takesNone: (webhookId, now) => runners.get(webhookId)?.takesNone(now) ?? null,
     lateness: (now) => [...runners.values()].map((runner) => runner.lateness(now)),
     reserve(fresh, targets, now) {
       if (!isAlive()) return []

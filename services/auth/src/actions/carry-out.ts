@@ -7,6 +7,7 @@ import type { ApprovalDocument } from '../storage/approvals-store.ts'
 import { createChangeBusiness } from './change-business.ts'
 import { createChangeCredentials } from './change-credentials.ts'
 import type { AuthDeps } from './deps.ts'
+import { createEndUndone } from './end-undone.ts'
 
 /** Time from one try to the next, while a service does not answer. */
 const retryMs = 5000
@@ -22,6 +23,7 @@ export function createCarryOut(deps: AuthDeps) {
   const { approvals, brands, operators, platform } = stores
   const credentials = createChangeCredentials(deps)
   const business = createChangeBusiness(deps)
+  const endUndone = createEndUndone(deps)
 
   async function act({ operatorId, order, seen }: ApprovalDocument, by: ApprovedBy) {
     switch (order.act) {
@@ -53,14 +55,12 @@ export function createCarryOut(deps: AuthDeps) {
     try {
       const result = await act(approval, { ...approval.by, approval: given })
       await failpoint('auth.approved-done')
-      await approvals.end(approval, _id, 'APPROVED', {
-        ...{ status: result === 'done' ? 'DONE' : 'STALE', outcome: null },
-        now: clock.now(),
-      })
+      if (result !== 'done') return await endUndone(approval, { status: 'STALE', outcome: null })
+      const done = { status: 'DONE', outcome: null, now: clock.now() } as const
+      await approvals.end(approval, _id, 'APPROVED', done, null)
     } catch (err) {
       if (err instanceof ServiceError && !err.retryable) {
-        const refused = { status: 'REFUSED', outcome: err.message, now: clock.now() } as const
-        return approvals.end(approval, _id, 'APPROVED', refused)
+        return endUndone(approval, { status: 'REFUSED', outcome: err.message })
       }
       logger.warn({ err, approval_id: _id }, 'approval.deferred')
       await approvals.postpone(approval, _id, new Date(clock.now().getTime() + retryMs))
@@ -77,7 +77,7 @@ export function createCarryOut(deps: AuthDeps) {
       const now = clock.now()
       for (const approval of await approvals.due(now, perSweepMax)) {
         if (approval.status === 'APPROVED') await carryOut(approval)
-        else await approvals.end(approval, approval._id, 'PENDING', { status: 'EXPIRED', outcome: null, now })
+        else await endUndone(approval, { status: 'EXPIRED', outcome: null })
       }
     },
   }

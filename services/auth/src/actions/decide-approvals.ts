@@ -8,6 +8,7 @@ import { alreadyEnded, mayApprove, mayAskFor, requireSecondPerson } from '../rul
 import type { ApprovalDocument } from '../storage/approvals-store.ts'
 import { createCarryOut } from './carry-out.ts'
 import type { AuthDeps } from './deps.ts'
+import { createEndUndone } from './end-undone.ts'
 
 type Decision = 'approve' | 'reject'
 
@@ -16,6 +17,7 @@ export function createDecideApprovals(deps: AuthDeps) {
   const { stores, audit, clock } = deps
   const { approvals, operators, people } = stores
   const { carryOut, firstSweepAt } = createCarryOut(deps)
+  const endUndone = createEndUndone(deps)
 
   /** @throws ServiceError NOT_FOUND */
   async function find({ scope }: Pick<Caller, 'scope'>, id: string): Promise<ApprovalDocument> {
@@ -41,7 +43,7 @@ export function createDecideApprovals(deps: AuthDeps) {
     const owners = await operators.owners(found)
     if (asker !== null && mayAskFor(found.order.act, roleOf(asker, owners))) return
     const outcome = 'Who asked for it may not do it any more.'
-    await approvals.end(found, found._id, 'PENDING', { status: 'STALE', outcome, now: clock.now() })
+    await endUndone(found, { status: 'STALE', outcome })
     throw new ServiceError('CONFLICT', { message: outcome })
   }
 

@@ -6,6 +6,7 @@ import { toPublicApproval } from '../records/approval-view.ts'
 import { alreadyEnded, approvalMs, requirePerson } from '../rules/approvals.ts'
 import type { ApprovalDocument } from '../storage/approvals-store.ts'
 import type { AuthDeps } from './deps.ts'
+import { createEndUndone } from './end-undone.ts'
 
 const triesMax = 5
 
@@ -14,12 +15,11 @@ const triesMax = 5
  * one whose time is over, or whose object has changed since, makes place for the next.
  * Source: docs/contract.md, section 3, "Approval".
  */
-export function createNeedApproval({
-  stores: { approvals, operators },
-  audit,
-  clock,
-  newId,
-}: Pick<AuthDeps, 'stores' | 'audit' | 'clock' | 'newId'>) {
+export function createNeedApproval(deps: Pick<AuthDeps, 'stores' | 'audit' | 'clock' | 'newId'>) {
+  const { audit, clock, newId } = deps
+  const { approvals, operators } = deps.stores
+  const endUndone = createEndUndone(deps)
+
   /**
    * @returns null where the account wants no second person, else what waits for one, which a repeat finds
    * @throws ServiceError NOT_FOUND, FORBIDDEN for a key pair, CONFLICT when another act on the object waits
@@ -54,10 +54,9 @@ export function createNeedApproval({
   /** Ends one that can no longer be done. */
   async function makePlace(open: ApprovalDocument, { seen }: NeedApproval): Promise<boolean> {
     if (open.status !== 'PENDING') return false
-    const now = clock.now()
-    const status = open.expiresAt <= now ? 'EXPIRED' : open.seen === seen ? null : 'STALE'
+    const status = open.expiresAt <= clock.now() ? 'EXPIRED' : open.seen === seen ? null : 'STALE'
     if (status === null) return false
-    await approvals.end(open, open._id, 'PENDING', { status, outcome: null, now })
+    await endUndone(open, { status, outcome: null })
     return true
   }
 

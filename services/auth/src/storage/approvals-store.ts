@@ -112,16 +112,21 @@ export function createApprovalsStore({ db, cursors }: { db: Db; cursors: CursorC
         { returnDocument: 'after' },
       ),
 
-    /** Ends one that has the status `from`; nothing when another process has. */
+    /**
+     * Ends one that has the status `from`; nothing when another process has.
+     * @param audit null for one that was done, which the changed object's own entry tells
+     */
     async end(
       { operatorId }: AccountScope,
       id: string,
       from: 'PENDING' | 'APPROVED',
       { status, outcome, now }: End,
+      audit: AuditEntry | null,
     ): Promise<void> {
+      const update = { $set: { status, outcome, open: false, dueAt: null, endedAt: now } }
       await approvals.updateOne(
         { _id: id, operatorId, status: from },
-        { $set: { status, outcome, open: false, dueAt: null, endedAt: now } },
+        audit === null ? update : auditedUpdate<ApprovalDocument>(update, audit),
       )
     },
 

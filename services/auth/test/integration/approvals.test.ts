@@ -1,6 +1,7 @@
 import * as people from '@pitboss/contracts/endpoints/people'
 import * as endpoints from '@pitboss/contracts/endpoints/auth'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { startApprovalCasino } from '../fixtures/approval-casino.ts'
 
@@ -91,6 +92,18 @@ t.test('a key that somebody has changed since is not deleted', async (t) => {
   const id = (await casino.deleteKey(admin, key)) ?? ''
   await casino.renameKey(key, 'Another')
   t.match(await casino.approve(owner, id), { status: 'STALE' })
+  const endOf = async () => {
+    const entries = await casino.audit('approval.end')
+    return entries.length === 0 ? null : entries
+  }
+  t.match(await waitFor(endOf, { timeoutMs: 30_000, what: 'the end in the audit log' }), [
+    {
+      actor: { kind: 'service' },
+      object: { id },
+      before: { status: 'APPROVED' },
+      after: { status: 'STALE' },
+    },
+  ])
   t.equal((await casino.keyOf(key)).name, 'Another')
   const next = (await casino.deleteKey(admin, key)) ?? ''
   t.not(next, id, 'it can be asked for anew')
@@ -134,6 +147,22 @@ t.test('one act on an object waits at a time, until it is rejected, stale or out
   await t.rejects(casino.approve(admin, gone), { code: 'CONFLICT', message: /may not do it/ })
   t.match(await casino.show(gone), { status: 'STALE' })
   t.strictSame(casino.done, [])
+  const endsOf = async () => {
+    const entries = await casino.audit('approval.end')
+    return entries.length < 4 ? null : entries.map(({ object, after }) => [object.id, after?.status] as const)
+  }
+  const ends = await waitFor(endsOf, { timeoutMs: 30_000, what: 'four ends in the audit log' })
+  t.strictSame(
+    new Map(ends),
+    new Map([
+      [first, 'STALE'],
+      [other, 'REFUSED'],
+      [third, 'STALE'],
+      [gone, 'STALE'],
+    ]),
+    'each end without a decision is in the audit log',
+  )
+  t.equal(ends.length, 4, 'and once')
 })
 
 t.test('to do without a second person again needs one', async (t) => {

@@ -104,7 +104,7 @@ await holdIsolation(t, {
         approvals.postpone(account, approvedId, new Date(later.getTime() + 1)),
       ),
       end: accountWide((account, { approvedId }) =>
-        approvals.end(account, approvedId, 'APPROVED', { status: 'DONE', outcome: null, now }),
+        approvals.end(account, approvedId, 'APPROVED', { status: 'DONE', outcome: null, now }, entry),
       ),
       reject: accountWide((account, { approvalId }) =>
         approvals.reject(account, approvalId, { decidedBy, now }, entry),

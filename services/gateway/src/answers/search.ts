@@ -1,5 +1,6 @@
 import type { CallContext } from '@pitboss/contracts/call'
 import type { Caller } from '@pitboss/contracts/caller'
+import { getApproval } from '@pitboss/contracts/endpoints/approvals'
 import { getCredential } from '@pitboss/contracts/endpoints/auth'
 import { dashboardGetEvent } from '@pitboss/contracts/endpoints/events'
 import { getFlag } from '@pitboss/contracts/endpoints/flags'
@@ -26,6 +27,7 @@ const kinds = [
   'endpoint',
   'key',
   'flag',
+  'approval',
   'player',
 ] as const
 export const searchReply = z.strictObject({
@@ -111,6 +113,16 @@ const prefixes: readonly (readonly [string, Lookup])[] = [
       const request = { caller, params: { flag_id }, query: {}, body: undefined }
       const { body } = await bus.call(getFlag.call, request, context)
       return { type: 'flag', id: flag_id, environment: body.environment }
+    },
+  ],
+  [
+    'apr_',
+    async ({ bus, caller, context }, approval_id) => {
+      if (!mayRead(caller, getApproval.access)) return null
+      const request = { caller, params: { approval_id }, query: {}, body: undefined }
+      await bus.call(getApproval.call, request, context)
+      // Of the account; what it is about is the LIVE environment's or both.
+      return { type: 'approval', id: approval_id, environment: 'LIVE' }
     },
   ],
   [

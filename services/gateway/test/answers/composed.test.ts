@@ -132,6 +132,7 @@ await t.test('a search finds ids of ours by their prefix and ids of the operator
     [`dlv_${tail}`, 'delivery'],
     [`whe_${tail}`, 'endpoint'],
     [ids.testKey, 'key'],
+    [`apr_${tail}`, 'approval'],
   ] as const
   for (const [id, type] of wanted) t.strictSame(await found(id), [type], id)
   world.answers.set('rounds.v1.round.show-for-dashboard', () => {

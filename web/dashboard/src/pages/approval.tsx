@@ -16,6 +16,7 @@ import { Page } from '../parts/page.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { whyNot } from '../session/may.ts'
+import { wordsOf } from './words-of.ts'
 import { approvalStatusTexts, approvalText } from './approval-texts.ts'
 
 type Decision = 'approve' | 'reject'
@@ -73,16 +74,15 @@ function ApprovalFacts({ of: approval }: { of: Approval }) {
 
 /** Each field of the object as who asked saw it, and as it becomes; those that differ come first. */
 function Changes({ of: { before, after } }: { of: Approval }) {
-  const text = (value: unknown) =>
-    value === undefined ? '–' : typeof value === 'string' ? value : JSON.stringify(value)
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
   const rows = names.map((name) => ({
     name,
-    was: text(before?.[name]),
-    is: after === null ? 'gone' : text(after[name]),
+    was: wordsOf(before?.[name]),
+    is: after === null ? ['gone'] : wordsOf(after[name]),
   }))
-  const differ = rows.filter(({ was, is }) => was !== is)
-  const same = rows.filter(({ was, is }) => was === is)
+  const isSame = ({ was, is }: (typeof rows)[number]) => was.join('\n') === is.join('\n')
+  const differ = rows.filter((row) => !isSame(row))
+  const same = rows.filter(isSame)
   return (
     <DataTable
       label="What changes"
@@ -90,10 +90,32 @@ function Changes({ of: { before, after } }: { of: Approval }) {
       keyOf={({ name }) => name}
       columns={[
         { title: 'Field', cell: ({ name }) => <code>{name}</code> },
-        { title: 'Now', cell: ({ was }) => was },
-        { title: 'Becomes', cell: ({ was, is }) => (was === is ? 'the same' : <strong>{is}</strong>) },
+        { title: 'Now', cell: ({ was }) => <Words of={was} /> },
+        {
+          title: 'Becomes',
+          cell: (row) =>
+            isSame(row) ? (
+              'the same'
+            ) : (
+              <strong>
+                <Words of={row.is} />
+              </strong>
+            ),
+        },
       ]}
     />
+  )
+}
+
+function Words({ of: lines }: { of: readonly string[] }) {
+  const [first = ''] = lines
+  if (lines.length <= 1) return first
+  return (
+    <ul>
+      {lines.map((line) => (
+        <li key={line}>{line}</li>
+      ))}
+    </ul>
   )
 }
 

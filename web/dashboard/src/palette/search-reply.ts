@@ -1,7 +1,10 @@
 import * as z from 'zod'
 
 const found = z.object({
-  type: z.enum(['session', 'round', 'transaction', 'event', 'delivery', 'endpoint', 'key', 'flag', 'player']),
+  type: z.enum([
+    ...['session', 'round', 'transaction', 'event', 'delivery', 'endpoint', 'key', 'flag'],
+    ...['approval', 'player'],
+  ] as const),
   id: z.string(),
   environment: z.enum(['SANDBOX', 'LIVE']),
 })

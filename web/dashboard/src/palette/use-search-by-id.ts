@@ -16,6 +16,7 @@ const rooms: Readonly<Record<Found['type'], (id: string) => string>> = {
   endpoint: (id) => `/endpoints/${id}`,
   key: (id) => `/keys/${id}`,
   flag: (id) => `/flags/${id}`,
+  approval: (id) => `/approvals/${id}`,
   player: (id) => `/player?player_id=${encodeURIComponent(id)}`,
 }
 

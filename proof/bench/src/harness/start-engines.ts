@@ -9,6 +9,7 @@ import type { Cleanup } from './cleanup.ts'
  * not see.
  */
 export type BenchEngines = {
+  dataDir: string
   mongodbUrl: string
   natsUrl: { product: string; floor: string }
   kinds: { mongodb: string; nats: string }
@@ -30,6 +31,7 @@ export async function startEngines(dataDir: string, cleanup: Cleanup): Promise<B
     return url.href
   }
   return {
+    dataDir,
     mongodbUrl: mongodb.url,
     natsUrl: { product: natsUrl('product'), floor: natsUrl('floor') },
     kinds: {

@@ -3,6 +3,7 @@ import { MongoClient } from 'mongodb'
 import { z } from 'zod'
 import type { Cleanup } from '../harness/cleanup.ts'
 import { mintToken, openSession, registerWallet } from '../harness/operator.ts'
+import { diskBytes } from '../harness/disk-bytes.ts'
 import { createProductWorld } from '../harness/product-world.ts'
 import { startServer } from '../harness/start-part.ts'
 import { renderTable } from '../harness/table.ts'
@@ -29,6 +30,7 @@ export async function runKeepUp(seconds: number, cleanup: Cleanup, say: (text: s
   cleanup.add(() => client.close())
   const deliveries = client.db('pitboss_webhooks').collection('deliveries')
 
+  const bytesBefore = await diskBytes(engines.dataDir)
   const startedAt = performance.now()
   const endAt = startedAt + seconds * 1000
   const answers = { played: 0, refused: 0, other: 0 }
@@ -74,23 +76,35 @@ export async function runKeepUp(seconds: number, cleanup: Cleanup, say: (text: s
   const worst = oldest.at(-1) ?? 0
   const median = oldest[oldest.length >> 1] ?? 0
   const rate = answers.played / seconds
+  const bytesPerRound = Math.round(((await diskBytes(engines.dataDir)) - bytesBefore) / answers.played)
   return {
     result: {
       engines: engines.kinds,
       players,
       seconds,
       rate,
+      bytesPerRound,
       answers,
       medianMs: median,
       worstMs: worst,
       looks,
     },
     text: renderTable(
-      ['players', 'rounds per s', 'refused', 'failed', 'oldest due: p50 ms', 'most ms', 'most due'],
+      [
+        'players',
+        'rounds per s',
+        'refused',
+        'failed',
+        'oldest due: p50 ms',
+        'most ms',
+        'most due',
+        'KB per round',
+      ],
       [
         [
           ...[String(players), rate.toFixed(1), String(answers.refused), String(answers.other)],
           ...[String(median), String(worst), String(Math.max(0, ...looks.map(({ due }) => due)))],
+          (bytesPerRound / 1024).toFixed(1),
         ],
       ],
     ),

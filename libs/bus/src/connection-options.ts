@@ -33,7 +33,8 @@ export function connectionOptions({
     reconnectTimeWait: 250,
     reconnectJitter: 250,
     waitOnFirstConnect: patient,
-    timeout: 3000,
+    // A server that is not there refuses at once; one that is busy may take its time while a person waits.
+    timeout: patient ? 3000 : 10_000,
     // A server that hangs closes nothing: it is given up after three pings without an answer to any.
     pingInterval: 2000,
     maxPingOut: 2,

@@ -24,10 +24,10 @@ const page = z.object({ data: rows, next_cursor: z.string().nullable() })
 const since = '2026-01-01T00:00:00Z'
 const player = 'somebody who is listed'
 /**
- * Lists about a player who need not be known: another account gets them empty, and a foreign cursor is
- * refused there.
+ * Lists about a player who need not be known, or about a wallet that each account has: another account gets
+ * its own, and a foreign cursor is refused there.
  */
-const ofUnknownToo = /[/]players[/]\{player_id\}[/]stops$/
+const ofEachAccount = /[/]players[/]\{player_id\}[/]stops$|[/]wallets[/]\{environment\}[/]certifications$/
 const dice = { target: '50.00', direction: 'over' }
 
 /** Every list of the product, page by page: what its cursor alone leads to, and where it leads nowhere. */
@@ -83,7 +83,7 @@ export async function listsChapter(t: Test, world: AccessWorld): Promise<void> {
       const refused = async (what: string, asked: Promise<Said>) =>
         t.match(await asked, { code: 'VALIDATION_ERROR', body: { details: [{ path: 'cursor' }] } }, what)
       const nobodys = await ask({ cursor }, foreign[audience])
-      if (path.includes('{') && !ofUnknownToo.test(path))
+      if (path.includes('{') && !ofEachAccount.test(path))
         t.equal(nobodys.status, 404, "what it belongs to is nobody else's")
       else await refused("another account's", Promise.resolve(nobodys))
       const altered = mac.startsWith('A') ? `B${mac.slice(1)}` : `A${mac.slice(1)}`
@@ -153,6 +153,8 @@ async function makeTwoOfEach(world: AccessWorld) {
     await post(201, '/v1/dashboard/users', person)
     const replay = `/v1/dashboard/webhooks/${demo.receiver.webhook_id}/replay`
     await post(202, replay, { from: since, to: '2026-01-02T00:00:00Z' })
+    await certify(world, owner, '/v1/dashboard/wallets/TEST', {})
+    await certify(world, owner, `/v1/dashboard/webhooks/${demo.receiver.webhook_id}`)
   }
   await makeApprovals(world, owner, 2)
   const events = '/v1/dashboard/events?environment=LIVE&type=round.completed'
@@ -181,13 +183,27 @@ async function makeTwoOfEach(world: AccessWorld) {
       ['transaction_id', await callTwice(world, live)],
       ['player_id', encodeURIComponent(player)],
       ['game', 'dice'],
+      ['environment', 'TEST'],
     ]),
-    onlyInTest: new Set(['/v1/dashboard/webhooks/{webhook_id}/replays']),
+    onlyInTest: new Set(
+      ['replays', 'certifications'].map((list) => `/v1/dashboard/webhooks/{webhook_id}/${list}`),
+    ),
   }
 }
 
 async function play({ send }: AccessWorld, token: string): Promise<void> {
   okay(201, await send('POST', '/v1/game/rounds', { token, body: { stake: '1.00', bet: dice } }))
+}
+
+/** Runs a certification to its end: one of each object at a time. */
+async function certify({ send }: AccessWorld, token: string, of: string, body?: unknown): Promise<void> {
+  const started = okay(202, await send('POST', `${of}/certify`, { token, body }))
+  const one = `${of}/certifications/${String(started.certification_id)}`
+  await waitFor(async () => okay(200, await send('GET', one, { token })).status === 'DONE', {
+    timeoutMs: 90_000,
+    everyMs: 500,
+    what: 'the certification to end',
+  })
 }
 
 /** A movement whose first wallet call failed. */

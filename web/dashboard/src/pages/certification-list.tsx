@@ -5,7 +5,7 @@ import {
 import { pageOf } from '@pitboss/contracts/primitives'
 import * as z from 'zod'
 import { useRead } from '../hooks/use-read.ts'
-import { Badge } from '../parts/badge.tsx'
+import { CertificationBadge } from '../parts/certification-badge.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { Moment } from '../parts/moment.tsx'
 import { Panel } from '../parts/panel.tsx'
@@ -37,7 +37,7 @@ export function CertificationList({ path, query = {}, page }: ListProps) {
               hrefOf={({ certification_id }) => `${page}/${certification_id}`}
               columns={[
                 { title: 'Begun', cell: ({ created_at }) => <Moment at={created_at} /> },
-                { title: 'Result', cell: (job) => <Badge status={resultOf(job)} /> },
+                { title: 'Result', cell: (job) => <CertificationBadge of={job} /> },
                 { title: 'Passed', number: true, cell: ({ passed }) => passed },
                 { title: 'Failed', number: true, cell: ({ failed }) => failed },
                 { title: 'Skipped', number: true, cell: ({ skipped }) => skipped },
@@ -48,9 +48,4 @@ export function CertificationList({ path, query = {}, page }: ListProps) {
       </Panel>
     </section>
   )
-}
-
-function resultOf({ status, certified }: z.output<typeof schema>['data'][number]): string {
-  if (status === 'RUNNING') return status
-  return certified === true ? 'CERTIFIED' : 'NOT CERTIFIED'
 }

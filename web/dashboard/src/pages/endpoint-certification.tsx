@@ -1,7 +1,6 @@
 import { webhookCertificationSchema } from '@pitboss/contracts/objects/certification'
-import { useState } from 'react'
 import { Link, useParams } from 'wouter'
-import { useRead } from '../hooks/use-read.ts'
+import { useJob } from '../hooks/use-job.ts'
 import { CertificationReport } from '../parts/certification-report.tsx'
 import { ClosedPage } from '../parts/closed-page.tsx'
 import { Page } from '../parts/page.tsx'
@@ -9,23 +8,18 @@ import { Panel } from '../parts/panel.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { whyNot } from '../session/may.ts'
 
-const lookAgainMs = 1000
-
 /** One certification of an endpoint's receiver. */
 export default function EndpointCertification() {
   const { webhook_id = '', certification_id = '' } = useParams()
   const { user, environment } = useDashboard()
-  const [running, setRunning] = useState(true)
   const closed = whyNot(user.role, 'GET /v1/dashboard/webhooks')
   const [endpoint, id] = [encodeURIComponent(webhook_id), encodeURIComponent(certification_id)]
-  const read = useRead(
+  const read = useJob(
     webhookCertificationSchema,
     `dashboard/webhooks/${endpoint}/certifications/${id}`,
     { environment },
-    { enabled: closed === null, everyMs: running ? lookAgainMs : false },
+    closed === null,
   )
-  if (read.data !== undefined && (read.data.status === 'RUNNING') !== running)
-    setRunning(read.data.status === 'RUNNING')
   if (closed !== null) return <ClosedPage title="Certification" why={closed} />
   return (
     <Page title="Certification" about={<Link href={`/endpoints/${webhook_id}`}>Back to the endpoint</Link>}>

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { Link, useParams } from 'wouter'
 import type * as z from 'zod'
 import { useAct } from '../hooks/use-act.ts'
-import { useRead } from '../hooks/use-read.ts'
+import { useJob } from '../hooks/use-job.ts'
 import { ActButton } from '../parts/act-button.tsx'
 import { Badge } from '../parts/badge.tsx'
 import { ClosedPage } from '../parts/closed-page.tsx'
@@ -18,23 +18,13 @@ import { whyNot } from '../session/may.ts'
 import { useZone } from '../time/zone.tsx'
 import { exactText } from '../time/zone-time.ts'
 
-const lookAgainMs = 1000
-
 /** One replay: its progress and its end. */
 export default function Replay() {
   const { webhook_id = '', replay_id = '' } = useParams()
   const { user, environment } = useDashboard()
-  const [running, setRunning] = useState(true)
   const closed = whyNot(user.role, 'GET /v1/dashboard/webhooks')
   const path = `dashboard/webhooks/${encodeURIComponent(webhook_id)}/replays/${encodeURIComponent(replay_id)}`
-  const read = useRead(
-    replayJobSchema,
-    path,
-    { environment },
-    { enabled: closed === null, everyMs: running ? lookAgainMs : false },
-  )
-  if (read.data !== undefined && (read.data.status === 'RUNNING') !== running)
-    setRunning(read.data.status === 'RUNNING')
+  const read = useJob(replayJobSchema, path, { environment }, closed === null)
   if (closed !== null) return <ClosedPage title="Replay" why={closed} />
   return (
     <Page title="Replay" about={<Link href={`/endpoints/${webhook_id}`}>Back to the endpoint</Link>}>

@@ -1,7 +1,6 @@
 import { walletCertificationSchema } from '@pitboss/contracts/objects/certification'
-import { useState } from 'react'
 import { Link, useParams } from 'wouter'
-import { useRead } from '../hooks/use-read.ts'
+import { useJob } from '../hooks/use-job.ts'
 import { CertificationReport } from '../parts/certification-report.tsx'
 import { ClosedPage } from '../parts/closed-page.tsx'
 import { Page } from '../parts/page.tsx'
@@ -9,22 +8,17 @@ import { Panel } from '../parts/panel.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { whyNot } from '../session/may.ts'
 
-const lookAgainMs = 1000
-
 /** One certification of the TEST wallet. */
 export default function WalletCertification() {
   const { certification_id = '' } = useParams()
   const { user } = useDashboard()
-  const [running, setRunning] = useState(true)
   const closed = whyNot(user.role, 'GET /v1/dashboard/wallets/{environment}')
-  const read = useRead(
+  const read = useJob(
     walletCertificationSchema,
     `dashboard/wallets/TEST/certifications/${encodeURIComponent(certification_id)}`,
     {},
-    { enabled: closed === null, everyMs: running ? lookAgainMs : false },
+    closed === null,
   )
-  if (read.data !== undefined && (read.data.status === 'RUNNING') !== running)
-    setRunning(read.data.status === 'RUNNING')
   if (closed !== null) return <ClosedPage title="Certification" why={closed} />
   return (
     <Page title="Certification" about={<Link href="/wallet">Back to the wallet</Link>}>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import type * as z from 'zod'
 import { DataTable } from './data-table.tsx'
 import { Badge } from './badge.tsx'
+import { CertificationBadge } from './certification-badge.tsx'
 import { Facts } from './facts.tsx'
 import { Moment } from './moment.tsx'
 
@@ -26,7 +27,7 @@ export function CertificationReport({ of: job, what, facts }: ReportProps) {
     <>
       <section className="card" aria-label="Certification">
         <p role="status">
-          <Badge status={badgeOf(job)} /> {done} of {job.cases_total} cases have run: {job.passed} passed,{' '}
+          <CertificationBadge of={job} /> {done} of {job.cases_total} cases have run: {job.passed} passed,{' '}
           {job.failed} failed, {job.skipped} skipped.
         </p>
         {job.status === 'RUNNING' && (
@@ -70,11 +71,6 @@ export function CertificationReport({ of: job, what, facts }: ReportProps) {
       ))}
     </>
   )
-}
-
-function badgeOf({ status, certified }: Certification): string {
-  if (status === 'RUNNING') return 'RUNNING'
-  return certified === true ? 'CERTIFIED' : 'NOT CERTIFIED'
 }
 
 function countText(cases: readonly Case[]): string {

@@ -1,4 +1,5 @@
-import { BSON, type Db, type Document } from 'mongodb'
+import type { Product } from '@pitboss/bench/harness/start-product'
+import { BSON, type Db, type Document, MongoClient } from 'mongodb'
 
 const chunk = 500
 
@@ -8,6 +9,20 @@ type Documents = ReadonlyMap<string, Uint8Array>
 
 /** A document that is not as it was: now, and in the copy. */
 export type Change = { readonly present: Uint8Array | undefined; readonly kept: Uint8Array | undefined }
+
+/** Runs `work` with a connection of its own to the product's database of that name. */
+export async function withDatabase<Result>(
+  product: Pick<Product, 'demo'>,
+  name: string,
+  work: (db: Db, client: MongoClient) => Promise<Result>,
+): Promise<Result> {
+  const client = new MongoClient(product.demo().engines.mongodb.url)
+  try {
+    return await work(client.db(name), client)
+  } finally {
+    await client.close()
+  }
+}
 
 /** Reads a small database whole, every number of the type that it has. */
 export async function readDocuments(db: Db): Promise<Map<string, Documents>> {

@@ -12,6 +12,18 @@ export function findServices(product: Pick<Product, 'demo'>): Target[] {
     .processes.flatMap(({ name, replica, pid }) => (pid === null ? [] : [{ name, replica, pid }]))
 }
 
+/** The processes of a service that run now. */
+export function pidsOf(product: Pick<Product, 'demo'>, service: string): number[] {
+  return findServices(product).flatMap(({ name, pid }) => (name === service ? [pid] : []))
+}
+
+/** Sends a signal to every process of a service. @returns which those are */
+export function signalAll(product: Pick<Product, 'demo'>, service: string, signal: NodeJS.Signals): number[] {
+  const pids = pidsOf(product, service)
+  for (const pid of pids) process.kill(pid, signal)
+  return pids
+}
+
 /**
  * The engine processes that run now, from the records in the data folder: `<pid> <start> <signal> <name>`
  * each.

@@ -1,14 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Product } from '@pitboss/bench/harness/start-product'
 import { readOps } from '@pitboss/testing/run-ops'
-import { BSON, type Db, MongoClient } from 'mongodb'
+import { BSON, type Db } from 'mongodb'
 import { z } from 'zod'
 import { nothingLost, type Restored, type RestoredPart } from '../check/restored.ts'
 import type { Random } from '../random.ts'
 import type { Tenancy } from '../open-tenancies.ts'
 import { clockOffMs } from './clock-faults.ts'
-import { type Change, type Collections, readDocuments, setBackDocuments } from './database-copy.ts'
-import { findServices } from './find-processes.ts'
+import {
+  type Change,
+  type Collections,
+  readDocuments,
+  setBackDocuments,
+  withDatabase,
+} from './database-copy.ts'
+import { signalAll } from './find-processes.ts'
 
 const database = 'pitboss_rounds'
 const readyWithinMs = 90_000
@@ -67,7 +73,7 @@ export async function copyDatabase({ product, note }: Parts): Promise<Copy> {
   try {
     await delay(quietMs)
     const takenAtMs = Date.now()
-    const collections = await withDatabase(product, readDocuments)
+    const collections = await withDatabase(product, database, readDocuments)
     note('the database of rounds is copied')
     return { takenAtMs, collections }
   } finally {
@@ -99,7 +105,7 @@ export async function restoreDatabase(
     await until(drainWithinMs, 'the outboxes are empty', async () => (await unsent()).length === 0)
     const stopped = signalAll(product, 'rounds', 'SIGSTOP')
     await delay(quietMs)
-    const parts = await withDatabase(product, (db) => setBack(db, copy))
+    const parts = await withDatabase(product, database, (db) => setBack(db, copy))
     note('the database of rounds is set back')
     for (const pid of stopped) process.kill(pid, 'SIGKILL')
     await untilReady(product, ({ name, pid }) => name !== 'gateway' && !stopped.includes(pid))
@@ -133,7 +139,7 @@ async function healRounds(
       await delay(everyMs)
     }
   }
-  await withDatabase(product, (db, client) =>
+  await withDatabase(product, database, (db, client) =>
     until(stakesEndWithinMs, 'no stake is pending', async () => {
       const movements = client.db('pitboss_wallet_bridge').collection('movements')
       return (await movements.countDocuments({ type: 'BET', status: 'PENDING' })) === 0
@@ -178,26 +184,6 @@ function noteChange(parts: Map<string, RestoredPart>, { present, kept }: Change)
   const refused = (round.refusals ?? []).flatMap(({ transactionId }) => transactionId ?? [])
   for (const one of [...round.transactionIds, ...refused, round.clientTransactionId ?? []].flat())
     part.transactionIds.add(one)
-}
-
-async function withDatabase<Result>(
-  product: Running,
-  work: (db: Db, client: MongoClient) => Promise<Result>,
-): Promise<Result> {
-  const client = new MongoClient(product.demo().engines.mongodb.url)
-  try {
-    return await work(client.db(database), client)
-  } finally {
-    await client.close()
-  }
-}
-
-function signalAll(product: Running, service: string, signal: NodeJS.Signals): number[] {
-  const pids = findServices(product)
-    .filter(({ name }) => name === service)
-    .map(({ pid }) => pid)
-  for (const pid of pids) process.kill(pid, signal)
-  return pids
 }
 
 /** Waits until each process of the product that has probes, and is asked for, runs and is ready. */

@@ -2,10 +2,10 @@ import { cpSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { waitFor } from '@pitboss/testing/wait-for'
-import { MongoClient } from 'mongodb'
 import { z } from 'zod'
-import { type Collections, readDocuments, setBackDocuments } from '../faults/database-copy.ts'
-import { findEngines, findServices } from '../faults/find-processes.ts'
+import { brokerPid, killBroker } from '../faults/broker-process.ts'
+import { type Collections, readDocuments, setBackDocuments, withDatabase } from '../faults/database-copy.ts'
+import { pidsOf, signalAll } from '../faults/find-processes.ts'
 import { allIsWell, booksOf, openWorld, twoOfEach, type World } from './open-world.ts'
 import type { Rehearsal, Step } from './rehearsal.ts'
 import { watchDeliveries } from './watch-deliveries.ts'
@@ -133,8 +133,7 @@ function brokerStepsOf(world: World, delivered: () => Promise<string>): Step[] {
           process.kill(before, 'SIGSTOP')
           renameSync(stored, `${stored}-lost`)
           renameSync(`${stored}-copy`, stored)
-          process.kill(before, 'SIGKILL')
-          await waitFor(() => brokerPid(world) !== before, { timeoutMs: backWithinMs, what: 'the broker' })
+          await killBroker(world, backWithinMs)
         })
         await clients.playOn()
         return delivered()
@@ -147,18 +146,13 @@ function now(): string {
   return new Date().toISOString()
 }
 
-function pidsOf(world: World, service: string): number[] {
-  return findServices(world).flatMap(({ name, pid }) => (name === service ? [pid] : []))
-}
-
 /** Runs `work` while the processes of a service stand still. */
 async function whileStopped<Result>(
   world: World,
   service: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const pids = pidsOf(world, service)
-  for (const pid of pids) process.kill(pid, 'SIGSTOP')
+  const pids = signalAll(world, service, 'SIGSTOP')
   try {
     await delay(quietMs)
     return await work()
@@ -169,8 +163,7 @@ async function whileStopped<Result>(
 
 /** Runs `work` while the processes of a service stand still, and has new ones started after it. */
 async function replaced(world: World, service: string, work: () => Promise<void>): Promise<void> {
-  const pids = pidsOf(world, service)
-  for (const pid of pids) process.kill(pid, 'SIGSTOP')
+  const pids = signalAll(world, service, 'SIGSTOP')
   await delay(quietMs)
   await work()
   for (const pid of pids) process.kill(pid, 'SIGKILL')
@@ -179,23 +172,4 @@ async function replaced(world: World, service: string, work: () => Promise<void>
     return present.length === pids.length && present.every((pid) => !pids.includes(pid))
   }
   await waitFor(isNew, { timeoutMs: backWithinMs, what: `new processes of ${service}` })
-}
-
-async function withDatabase<Result>(
-  world: World,
-  name: string,
-  work: (db: ReturnType<MongoClient['db']>) => Promise<Result>,
-): Promise<Result> {
-  const client = new MongoClient(world.demo().engines.mongodb.url)
-  try {
-    return await work(client.db(name))
-  } finally {
-    await client.close()
-  }
-}
-
-function brokerPid(world: Pick<World, 'dataDir'>): number {
-  const found = findEngines(world).find(({ name }) => name === 'nats-server')
-  if (found === undefined) throw new Error('no broker runs')
-  return found.pid
 }

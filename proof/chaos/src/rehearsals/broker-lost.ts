@@ -4,7 +4,7 @@ import { natsAccounts } from '@pitboss/stack/nats/accounts'
 import { startNatsCluster } from '@pitboss/testing/start-nats-cluster'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { z } from 'zod'
-import { findEngines } from '../faults/find-processes.ts'
+import { brokerPid, killBroker } from '../faults/broker-process.ts'
 import { mountSmallDisk } from '../faults/small-disk.ts'
 import { createOperatorClient, untilStatus } from '../operator-client.ts'
 import { type Answer, send } from '../send.ts'
@@ -150,7 +150,7 @@ export const brokerDisk: Rehearsal = {
           name: 'there is room again, and the broker is started anew, as it has to be',
           run: async () => {
             disk.clear()
-            await killBroker(world)
+            await restartBroker(world)
             await clients.playOn()
             await clients.playFor(playMs)
             return delivered()
@@ -190,23 +190,13 @@ async function loseFiles(world: World): Promise<void> {
   const stored = join(world.dataDir, 'nats', 'nats', 'jetstream')
   process.kill(brokerPid(world), 'SIGSTOP')
   renameSync(stored, `${stored}-lost`)
-  await killBroker(world)
+  await restartBroker(world)
 }
 
-async function killBroker(world: World): Promise<void> {
-  const before = brokerPid(world)
-  process.kill(before, 'SIGKILL')
-  await waitFor(() => brokerPid(world) !== before, {
-    timeoutMs: backWithinMs,
-    what: 'the broker to run again',
-  })
+/** Kills the broker and waits until the one in its place answers. */
+async function restartBroker(world: World): Promise<void> {
+  await killBroker(world, backWithinMs)
   await waitFor(async () => brokerStatus.safeParse(await world.ops('status')).success, {
     ...{ timeoutMs: backWithinMs, what: 'the broker to answer' },
   })
-}
-
-function brokerPid({ dataDir }: Pick<World, 'dataDir'>): number {
-  const found = findEngines({ dataDir }).find(({ name }) => name === 'nats-server')
-  if (found === undefined) throw new Error('no broker runs')
-  return found.pid
 }

@@ -2,8 +2,8 @@ import { type Poll, startPoll } from '@pitboss/runtime/poll'
 import { createLeaseHolder, type Lease } from './lease.ts'
 
 /**
- * Runs `work` again and again on one replica at a time: on the one that holds the lease, which is given back at the
- * end. Other options are those of a poll.
+ * Runs `work` again and again on one replica at a time: on the one that holds the lease, which is given back
+ * at the end. Other options are those of a poll.
  * @param work answers true when there is more to do at once
  */
 export function startLeasedPoll({

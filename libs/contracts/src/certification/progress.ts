@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { walletCertificationSummarySchema } from '../objects/certification.ts'
-import type { CaseResult } from './run-cases.ts'
+import { type CaseResult, isCertified } from './run-cases.ts'
 import type { ReportedCase } from './run-certification.ts'
 
 /** What a certification of anything keeps of itself. */
@@ -20,9 +20,9 @@ export function newProgress(url: string, casesTotal: number): CertificationProgr
   return { url, casesTotal, counts, cases: [], certified: null, reason: null }
 }
 
-/** How it ends: who fails no case and passes one is certified, unless it ended early. */
+/** How it ends: by its counts, unless it ended early. */
 export function endOf({ counts }: CertificationProgress, reason: string | null) {
-  return { certified: reason === null && counts.failed === 0 && counts.passed > 0, reason }
+  return { certified: reason === null && isCertified(counts), reason }
 }
 
 type Summary = Omit<

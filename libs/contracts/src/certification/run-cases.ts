@@ -64,11 +64,16 @@ export type CaseResult = {
 }
 
 /** Certified is who fails no case and passes one; what was skipped counts for nothing. */
+export function isCertified({ passed, failed }: { passed: number; failed: number }): boolean {
+  return failed === 0 && passed > 0
+}
+
+/** The counts of results, and whether they certify. */
 export function verdictOf(results: ReadonlyArray<Pick<CaseResult, 'outcome'>>) {
   const count = (outcome: CaseResult['outcome']): number =>
     results.filter((one) => one.outcome === outcome).length
   const [passed, failed, skipped] = [count('passed'), count('failed'), count('skipped')]
-  return { certified: failed === 0 && passed > 0, passed, failed, skipped }
+  return { certified: isCertified({ passed, failed }), passed, failed, skipped }
 }
 
 /** Runs one case, for at most a minute. Never throws. */

@@ -1,4 +1,3 @@
-import { newProgress } from '@pitboss/contracts/certification/progress'
 import { walletCases } from '@pitboss/contracts/certification/wallet/wallet-cases'
 import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
@@ -7,6 +6,7 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { currencyDigits } from '@pitboss/money/currencies'
 import type { Clock } from '@pitboss/runtime/clock'
 import { type AuditOutbox, auditedInsert } from '@pitboss/storage/audit-outbox'
+import { newCertification, orderCertification } from '@pitboss/storage/certification-jobs'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import { type PageQuery, readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
@@ -59,9 +59,10 @@ export function createKeepCertifications({
       const wallet = await wallets.find(scope)
       if (wallet === null) throw new ServiceError('NOT_FOUND')
       const job: CertificationDocument = {
-        ...{ _id: newId('crt'), ...scope, subject: walletKeyOf(scope), status: 'RUNNING' },
-        ...{ claimedUntil: new Date(0), claimToken: 0, createdAt: clock.now(), finishedAt: null },
-        ...newProgress(wallet.url, walletCases.length),
+        ...newCertification({
+          ...{ id: newId('crt'), scope, subject: walletKeyOf(scope) },
+          ...{ url: wallet.url, casesTotal: walletCases.length, now: clock.now() },
+        }),
         walletUpdatedAt: wallet.updatedAt,
         playerId: asked.player_id,
         currency,
@@ -71,11 +72,7 @@ export function createKeepCertifications({
       const object = { type: 'wallet', id: 'TEST' }
       const after = toCertificationSummary(job)
       const entry = audit.entry(by, { act: 'wallet.certify', object, before: null, after })
-      if (!(await certifications.insert({ ...job, ...auditedInsert(entry) }))) {
-        const running = await certifications.findRunning(scope, job.subject)
-        const named = running === null ? 'A certification of this wallet' : `The certification ${running._id}`
-        throw new ServiceError('CONFLICT', { message: `${named} is under way. Wait for its end.` })
-      }
+      await orderCertification(certifications, { ...job, ...auditedInsert(entry) }, 'wallet')
       wake()
       return job
     },

@@ -1,22 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import type { Post } from '@pitboss/contracts/certification/exchange'
-import { endOf } from '@pitboss/contracts/certification/progress'
 import { recordExchanges } from '@pitboss/contracts/certification/record-exchanges'
-import { runCertification } from '@pitboss/contracts/certification/run-certification'
 import { walletCases } from '@pitboss/contracts/certification/wallet/wallet-cases'
 import { createWalletUnderTest } from '@pitboss/contracts/certification/wallet/wallet-under-test'
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
+import { endCertification, runCertificationJob } from '@pitboss/storage/certification-jobs'
 import type { HeldJob } from '@pitboss/storage/start-job-workers'
 import type { WalletClient, WalletRequest } from '../clients/wallet-client.ts'
 import type { WalletExchange } from '../rules/wallet-answers.ts'
 import type { CertificationDocument, CertificationStore } from '../storage/certification-store.ts'
 import type { Wallet, Wallets } from '../storage/wallet-document.ts'
 
-/** A wallet that answers nothing in time would hold a place for hours. */
-const runMaxMs = 15 * 60 * 1000
-const lateText = 'It took longer than 15 minutes; the cases left were not run.'
 const changedText = 'The wallet was changed meanwhile. Certify it again.'
 
 /**
@@ -36,35 +32,21 @@ export function createRunCertification({
   clock: Clock
 }): (held: HeldJob<CertificationDocument>) => Promise<void> {
   return async function run(held) {
-    const { job, signal } = held
+    const { job } = held
     const wallet = await unchangedWallet(job)
-    if (wallet === null) return end(job, changedText)
+    if (wallet === null) return endCertification(certifications, job, changedText, clock.now())
     const recorder = recordExchanges(postTo(wallet, held), wallet.secret)
-    const ended = await runCertification({
-      cases: walletCases,
-      done: job.cases.length,
+    await runCertificationJob({
+      ...{ jobs: certifications, held, cases: walletCases, recorder, changedText, clock },
       context: createWalletUnderTest({
         ...{ secret: wallet.secret, playerId: job.playerId, currency: job.currency },
         ...{ blockedPlayerId: job.blockedPlayerId, unknownPlayerId: job.unknownPlayerId },
         ...{ timeoutMs: wallet.timeoutMs, post: recorder.post, signing: { signBody, signatureTimestamp } },
         ...{ now: () => clock.now(), newUuid: randomUUID },
       }),
-      recorder,
-      signal,
-      async whyStop() {
-        if ((await unchangedWallet(job)) === null) return changedText
-        return clock.now().getTime() - job.createdAt.getTime() > runMaxMs ? lateText : null
-      },
-      async keep(result) {
-        const update = { $push: { cases: result }, $inc: { [`counts.${result.outcome}`]: 1 } }
-        const isKept = await certifications.progress(job, update)
-        await failpoint('wallet-bridge.certified-case')
-        return isKept
-      },
+      isUnchanged: async () => (await unchangedWallet(job)) !== null,
+      onKept: () => failpoint('wallet-bridge.certified-case'),
     })
-    if (ended === null) return
-    const isChanged = (await unchangedWallet(job)) === null
-    await end(job, ended.reason ?? (isChanged ? changedText : null))
   }
 
   /** The wallet as it was when the certification was ordered; null when it is another by now. */
@@ -72,12 +54,6 @@ export function createRunCertification({
     const document = await wallets.find({ operatorId, environment })
     if (document === null || document.updatedAt.getTime() !== walletUpdatedAt.getTime()) return null
     return wallets.openDocument(document)
-  }
-
-  /** Ends the job by the cases that are stored; who ended early is not certified. */
-  async function end(job: CertificationDocument, reason: string | null): Promise<void> {
-    const stored = await certifications.find(job, job.subject, job._id)
-    if (stored !== null) await certifications.finish(job, endOf(stored, reason), clock.now())
   }
 
   /** The way to the wallet, open as long as the job is held. */

@@ -1,8 +1,8 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
-import { newProgress } from '@pitboss/contracts/certification/progress'
 import { receiverCases } from '@pitboss/contracts/certification/receiver/receiver-cases'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
+import { newCertification, orderCertification } from '@pitboss/storage/certification-jobs'
 import { readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import { presentCertificationSummary } from '../records/present-certification.ts'
@@ -27,27 +27,23 @@ export function createKeepCertifications({
      */
     async start(target: EndpointTarget, by: ActedBy): Promise<CertificationDocument> {
       const endpoint = await findEndpoint(endpoints, target)
-      const { operatorId, environment, _id: subject, url } = endpoint
+      const { environment, _id: subject, url } = endpoint
       if (environment !== 'SANDBOX') {
         const message =
           'Events that were made up are not sent to a LIVE endpoint: its receiver would count them.'
         throw new ServiceError('CONFLICT', { message })
       }
       const job: CertificationDocument = {
-        ...{ _id: newId('crt'), operatorId, environment, subject, status: 'RUNNING' },
-        ...{ claimedUntil: new Date(0), claimToken: 0, createdAt: clock.now(), finishedAt: null },
-        ...newProgress(url, receiverCases.length),
+        ...newCertification({
+          ...{ id: newId('crt'), scope: endpoint, subject },
+          ...{ url, casesTotal: receiverCases.length, now: clock.now() },
+        }),
         secretCreatedAt: endpoint.secrets[0]?.createdAt ?? endpoint.createdAt,
       }
       const object = { type: 'endpoint', id: subject }
       const after = presentCertificationSummary(job)
       const entry = audit.entry(by, { act: 'endpoint.certify', object, before: null, after })
-      if (!(await certifications.insert({ ...job, ...auditedInsert(entry) }))) {
-        const running = await certifications.findRunning(endpoint, subject)
-        const named =
-          running === null ? 'A certification of this endpoint' : `The certification ${running._id}`
-        throw new ServiceError('CONFLICT', { message: `${named} is under way. Wait for its end.` })
-      }
+      await orderCertification(certifications, { ...job, ...auditedInsert(entry) }, 'endpoint')
       notifyCertifier()
       return job
     },

@@ -1,20 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Post } from '@pitboss/contracts/certification/exchange'
-import { endOf } from '@pitboss/contracts/certification/progress'
 import { receiverCases } from '@pitboss/contracts/certification/receiver/receiver-cases'
 import { createReceiverUnderTest } from '@pitboss/contracts/certification/receiver/receiver-under-test'
 import { recordExchanges } from '@pitboss/contracts/certification/record-exchanges'
-import { runCertification } from '@pitboss/contracts/certification/run-certification'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
+import { endCertification, runCertificationJob } from '@pitboss/storage/certification-jobs'
 import type { HeldJob } from '@pitboss/storage/start-job-workers'
 import type { PostWebhook } from '../clients/post-webhook.ts'
 import type { CertificationDocument } from '../storage/certification-store.ts'
 import type { Deps } from './deps.ts'
 
-/** A receiver that answers nothing in time would hold a place for hours. */
-const runMaxMs = 15 * 60 * 1000
-const lateText = 'It took longer than 15 minutes; the cases left were not run.'
 const changedText = 'The endpoint was changed meanwhile. Certify it again.'
 
 /**
@@ -30,32 +26,19 @@ export function createRunCertification({
   post,
 }: Deps & { post: PostWebhook }): (held: HeldJob<CertificationDocument>) => Promise<void> {
   return async function run(held) {
-    const { job, signal } = held
+    const { job } = held
     const secret = await unchangedSecret(job)
-    if (secret === null) return end(job, changedText)
+    if (secret === null) return endCertification(certifications, job, changedText, clock.now())
     const recorder = recordExchanges(postTo(held), secret)
-    const ended = await runCertification({
-      cases: receiverCases,
-      done: job.cases.length,
+    await runCertificationJob({
+      ...{ jobs: certifications, held, cases: receiverCases, recorder, changedText, clock },
       context: createReceiverUnderTest({
         ...{ secret, post: recorder.post, signing: { signBody, signatureTimestamp } },
         ...{ now: () => clock.now(), newUuid: randomUUID },
       }),
-      ...{ recorder, signal },
-      async whyStop() {
-        if ((await unchangedSecret(job)) === null) return changedText
-        return clock.now().getTime() - job.createdAt.getTime() > runMaxMs ? lateText : null
-      },
-      async keep(result) {
-        const update = { $push: { cases: result }, $inc: { [`counts.${result.outcome}`]: 1 } }
-        const isKept = await certifications.progress(job, update)
-        await failpoint('webhooks.certified-case')
-        return isKept
-      },
+      isUnchanged: async () => (await unchangedSecret(job)) !== null,
+      onKept: () => failpoint('webhooks.certified-case'),
     })
-    if (ended === null) return
-    const isChanged = (await unchangedSecret(job)) === null
-    await end(job, ended.reason ?? (isChanged ? changedText : null))
   }
 
   /** The endpoint's newest secret; null when it is another, or has another address, than at the order. */
@@ -65,11 +48,6 @@ export function createRunCertification({
     if (endpoint === null || newest === undefined || endpoint.url !== job.url) return null
     if (newest.createdAt.getTime() !== job.secretCreatedAt.getTime()) return null
     return secretCipher.decrypt(endpoint, newest)
-  }
-
-  async function end(job: CertificationDocument, reason: string | null): Promise<void> {
-    const stored = await certifications.find(job, job.subject, job._id)
-    if (stored !== null) await certifications.finish(job, endOf(stored, reason), clock.now())
   }
 
   /** The way to the receiver, open as long as the job is held. */

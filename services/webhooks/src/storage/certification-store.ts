@@ -1,13 +1,12 @@
-import type { CertificationProgress } from '@pitboss/contracts/certification/progress'
-import { createJobStore, type JobDocument } from '@pitboss/storage/job-store'
+import type { CertificationJob } from '@pitboss/storage/certification-jobs'
+import { createJobStore } from '@pitboss/storage/job-store'
 import type { Collections } from './collections.ts'
 
 /** A certification of a TEST endpoint's receiver; `subject` is the endpoint's id. */
-export type CertificationDocument = JobDocument &
-  CertificationProgress & {
-    /** When the newest secret was made: another one by now is not the one that was asked about. */
-    readonly secretCreatedAt: Date
-  }
+export type CertificationDocument = CertificationJob & {
+  /** When the newest secret was made: another one by now is not the one that was asked about. */
+  readonly secretCreatedAt: Date
+}
 
 export type CertificationStore = ReturnType<typeof createCertificationStore>
 

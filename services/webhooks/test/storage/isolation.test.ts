@@ -48,6 +48,7 @@ const deliveries = createDeliveryStore(collections)
 const endpoints = createEndpointStore(collections)
 const events = createEventStore(collections)
 const replays = createReplayStore(collections)
+const certificationJobs = '../../../libs/storage/src/certification-jobs'
 const certifications = createCertificationStore(collections)
 const ids = newIds()
 await makeThings()
@@ -205,10 +206,7 @@ const stores = {
     count: by('read-status', operations),
   }),
   createCertificationStore: table(certifications, {
-    insert: by(
-      'keep-certifications',
-      'the document bears the scope of an endpoint that was found under a scope',
-    ),
+    insert: by(certificationJobs, 'the document bears the scope of an endpoint that was found under a scope'),
     find: scoped((scope, ids) => certifications.find(scope, ids.webhookId, ids.certificationId)),
     findRunning: scoped((scope, { webhookId }) => certifications.findRunning(scope, webhookId)),
     list: scoped((scope, { webhookId }) =>
@@ -216,8 +214,8 @@ const stores = {
     ),
     claim: by(jobWorkers, everyAccount),
     renew: by(jobWorkers, 'a job that it has claimed'),
-    progress: by('run-certification', 'a job that its worker has claimed'),
-    finish: by('run-certification', 'a job that its worker has claimed'),
+    progress: by(certificationJobs, 'a job that its worker has claimed'),
+    finish: by(certificationJobs, 'a job that its worker has claimed'),
   }),
   createReplayStore: table(replays, {
     insert: by('start-replay', 'the document bears the scope of an endpoint that was found under a scope'),

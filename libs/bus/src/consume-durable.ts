@@ -133,7 +133,7 @@ export function consumeDurable({
     link.removeEventListener('abort', onLost)
     messages.stop()
     await filled.finally(() => {
-      for (const message of buffer) if (!link.aborted) message.nak()
+      if (!link.aborted) for (const message of buffer) message.nak()
     })
   }
 
@@ -191,7 +191,8 @@ export async function acknowledgedSequence(bus: Bus, stream: string, consumer: s
 }
 
 /**
- * The newest event's sequence, the one up to which webhooks has recorded all, and the connection that said so.
+ * The newest event's sequence, the one up to which webhooks has recorded all, and the connection that said
+ * so.
  * @throws when that connection was lost meanwhile, or there is none
  */
 export async function eventsPosition(

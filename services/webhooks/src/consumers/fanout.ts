@@ -136,6 +136,7 @@ export function createHandleFanoutBatch(
     }))
     const parkedNow: DurableMessage[] = []
     for (const one of unreadable) if (await parkOrRepeat(one)) parkedNow.push(one.message)
+    const handled = [...readable.map(({ message }) => message), ...parkedNow]
     for (const { seq } of parkedNow) results.push({ seq, result: 'parked' })
     if (openRewinds.length > 0) lateness.forgive()
     lateness.ended((messages.at(-1)?.pending ?? 0) > 0)
@@ -152,7 +153,7 @@ export function createHandleFanoutBatch(
     const finish = async () => {
       await rewinds.count(openRewinds, results)
       await failpoint('webhooks.before-ack')
-      for (const message of [...readable.map(({ message }) => message), ...parkedNow]) message.ack()
+      for (const message of handled) message.ack()
     }
     if (later === null) return finish()
     void deferred
@@ -160,8 +161,7 @@ export function createHandleFanoutBatch(
       .then(finish)
       .catch((err: unknown) => {
         logger.error({ err, messages: readable.length }, 'deferred.not-stored')
-        for (const message of [...readable.map(({ message }) => message), ...parkedNow])
-          message.nak(repeatDelayMs)
+        for (const message of handled) message.nak(repeatDelayMs)
       })
     await deferred.room()
   }

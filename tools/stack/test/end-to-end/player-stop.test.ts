@@ -39,7 +39,7 @@ t.test('two gateways refuse the stakes of a stopped player from the answer on', 
     const stopped = await operator.call('POST', path, { reason: 'self-exclusion' })
     const answeredAt = performance.now()
     t.equal(stopped.status, 200)
-    // The very first ones after the answer are refused, so nothing has to be heard of first; none is taken later.
+    // The first ones after the answer are refused, so nothing has to be heard of first; none is taken later.
     const given = new Set<string>()
     const agoMs = () => performance.now() - answeredAt
     const hasReachedAll = async () => (await refusedBy()).every((count, at) => count > (before[at] ?? 0))

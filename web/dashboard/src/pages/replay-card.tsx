@@ -4,7 +4,7 @@ import { ActButton } from '../parts/act-button.tsx'
 
 const RoundReplay = lazy(() => import('../replay/round-replay.tsx'))
 
-/** The round as the player saw it, drawn when it is asked for; a reason where no page of ours has drawn it. */
+/** The round as the player saw it, drawn when it is asked for; a reason where no page of ours has. */
 export function ReplayCard({ of: round }: { of: Dossier['round'] }) {
   const [shown, setShown] = useState(false)
   const why = whyNoReplay(round)

@@ -1,6 +1,6 @@
 /**
- * A value of a public record in words, a line each: limits as "EUR: min stake 0.10, max stake 100.00", a switch as
- * yes or no.
+ * A value of a public record in words, a line each: limits as "EUR: min stake 0.10, max stake 100.00", a
+ * switch as yes or no.
  */
 export function wordsOf(value: unknown): readonly string[] {
   if (value === undefined) return ['–']

@@ -22,8 +22,8 @@ const openingMs = 500
 const openedMs = 800
 
 /**
- * A round step by step, from its record: the bet, each pick, the end. Null for a round that no page of ours has
- * drawn to an end: of the operator's server, not over, or without an outcome.
+ * A round step by step, from its record: the bet, each pick, the end. Null for a round that no page of ours
+ * has drawn to an end: of the operator's server, not over, or without an outcome.
  */
 export function framesOf(round: Round): readonly Frame[] | null {
   const { game, bet, outcome } = round

@@ -19,8 +19,8 @@ const styles: Readonly<Record<string, string>> = {
 }
 
 /**
- * The stage of the play page in `host`, drawn by the same code and styles. A shadow root keeps those styles and
- * the dashboard's apart.
+ * The stage of the play page in `host`, drawn by the same code and styles. A shadow root keeps those styles
+ * and the dashboard's apart.
  * @returns what draws a frame, and what ends it
  */
 export function openStage(host: HTMLElement, game: string) {

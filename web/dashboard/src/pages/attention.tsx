@@ -139,8 +139,8 @@ export function Attention({ of: { wallet, deliveries, play } }: { of: Overview }
       <h2>Needs attention</h2>
       {matters.length === 0 ? (
         <p className="about">
-          Nothing: the wallet answers, no endpoint is paused or failing, no delivery has failed today, no flag
-          is open.
+          Nothing: {wallet?.configured === false ? 'no wallet is set up yet' : 'the wallet answers'}, no
+          endpoint is paused or failing, no delivery has failed today, no flag is open.
         </p>
       ) : (
         <ul className="matters">

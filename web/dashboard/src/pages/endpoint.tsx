@@ -19,6 +19,7 @@ import { CertificationList } from './certification-list.tsx'
 import { CertifyEndpoint } from './certify-endpoint.tsx'
 import { deliveryList } from './delivery-list.tsx'
 import { EndpointAct, type EndpointActName } from './endpoint-act.tsx'
+import { ReceiverExample } from './receiver-example.tsx'
 import { ReplayList } from './replay-list.tsx'
 import { SendTest } from './send-test.tsx'
 
@@ -95,6 +96,7 @@ function OneEndpoint({ of: endpoint }: { of: z.output<typeof webhookEndpointSche
           }}
         />
       </section>
+      <ReceiverExample />
       <EndpointSeries webhookId={webhook_id} environment={environment} />
       {environment === 'TEST' && (
         <CertificationList

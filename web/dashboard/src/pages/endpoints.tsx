@@ -7,6 +7,7 @@ import { Empty } from '../parts/empty.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { Moment } from '../parts/moment.tsx'
 import { NewEndpoint } from './new-endpoint.tsx'
+import { ReceiverExample } from './receiver-example.tsx'
 
 const endpointsPage = pageOf(webhookEndpointSchema)
 
@@ -55,6 +56,7 @@ export default function Endpoints() {
             Without one your server has to ask <code>GET /v1/events</code>. Create an endpoint, verify the
             signature with its secret, then press "Send test".
           </p>
+          <ReceiverExample />
         </Empty>
       }
     >

@@ -1,6 +1,7 @@
 import { Link } from 'wouter'
 import { useDashboard } from '../session/dashboard-context.ts'
 import type { Overview } from './home.tsx'
+import { OpenSession } from './open-session.tsx'
 
 const steps = [
   { name: 'key', text: 'Create a key', href: '/keys', how: 'Your server asks for tokens with it.' },
@@ -8,7 +9,7 @@ const steps = [
     name: 'wallet',
     text: 'Set up the wallet',
     href: '/wallet',
-    how: 'Stakes and wins go there. Check it in place.',
+    how: 'Stakes and wins go there. Check it in place, then certify it.',
   },
   { name: 'endpoint', text: 'Create an endpoint', href: '/endpoints', how: 'Events are delivered there.' },
   {
@@ -21,7 +22,7 @@ const steps = [
     name: 'round',
     text: 'Play the first round',
     href: '/rounds',
-    how: 'Open a session with POST /v1/sessions and follow its launch address.',
+    how: 'Your server opens a session with the key, and the player follows its launch address.',
   },
 ] as const
 
@@ -41,6 +42,7 @@ export function FirstSteps({ of: done }: { of: Overview['steps'] }) {
               <span className="unseen">{done[name] === true ? ', done' : ', open'}</span>
               <br />
               <small className="quiet">{how}</small>
+              {name === 'round' && done.round === false && <OpenSession />}
             </span>
           </li>
         ))}

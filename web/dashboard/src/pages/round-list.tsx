@@ -4,6 +4,7 @@ import { Badge } from '../parts/badge.tsx'
 import { Empty } from '../parts/empty.tsx'
 import type { ListOf } from '../parts/list-view.tsx'
 import { Moment } from '../parts/moment.tsx'
+import { OpenSession } from './open-session.tsx'
 
 /** Rounds, newest first. */
 export const roundList: ListOf<Round> = {
@@ -30,6 +31,7 @@ export const roundList: ListOf<Round> = {
   empty: (
     <Empty title="No round yet">
       <p>Open a session, send the player to its launch address, and the first bet is the first round.</p>
+      <OpenSession />
     </Empty>
   ),
 }

@@ -5,6 +5,7 @@ import { Empty } from '../parts/empty.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import type { Filter } from '../parts/list-view.tsx'
 import { Moment } from '../parts/moment.tsx'
+import { OpenSession } from './open-session.tsx'
 
 const sessionsPage = pageOf(sessionSchema)
 const filters: readonly Filter[] = [
@@ -38,6 +39,7 @@ export default function Sessions() {
             Your server opens one with <code>POST /v1/sessions</code> and sends the player to its launch
             address.
           </p>
+          <OpenSession />
         </Empty>
       }
     />

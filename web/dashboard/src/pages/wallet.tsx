@@ -21,6 +21,7 @@ import { useDashboard } from '../session/dashboard-context.ts'
 import { whyNot } from '../session/may.ts'
 import { CertificationList } from './certification-list.tsx'
 import { CertifyWallet } from './certify-wallet.tsx'
+import { WalletExample } from './wallet-example.tsx'
 import { WalletForm } from './wallet-form.tsx'
 
 type Wallet = z.output<typeof walletSchema>
@@ -44,9 +45,10 @@ export default function WalletPage() {
       {none ? (
         <Empty title={`No ${environment} wallet yet`}>
           <p>
-            Without one no round can begin. Say where it is, sign its answers with the secret, then check it
-            here.
+            Without one no round can begin. Say where it is, have it check our signatures with the secret that
+            you get, then check it here.
           </p>
+          {environment === 'TEST' && <WalletExample />}
           <ActButton look="main-button" onPress={() => setEditing(true)}>
             Set up the wallet
           </ActButton>
@@ -150,7 +152,10 @@ function OneWallet({ of: wallet, path, onEdit, onSecret }: OneWalletProps) {
         </>
       )}
       {wallet.environment === 'TEST' && (
-        <CertificationList path="dashboard/wallets/TEST/certifications" page="/wallet/certifications" />
+        <>
+          <WalletExample />
+          <CertificationList path="dashboard/wallets/TEST/certifications" page="/wallet/certifications" />
+        </>
       )}
       <WalletSeries path={path} />
       {certifying && <CertifyWallet onClose={() => setCertifying(false)} />}

@@ -194,7 +194,7 @@ function postgresConfiguration(socketFolder: string): string {
     'documentdb.useFileBasedPersistedCursors': 'on',
     'documentdb_core.enableCollation': 'on',
     // 30 collections with several kinds of commands each do not fit in the usual 100: plans are made again
-    'documentdb.queryPlanCacheSizeLimit': '1000',
+    'documentdb.query_plan_cache_size': '1000',
     // an idle cursor dies after a minute otherwise
     'documentdb.defaultCursorExpiryTimeLimitSeconds': '600',
     enable_bitmapscan: 'off',

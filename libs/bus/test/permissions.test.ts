@@ -187,7 +187,7 @@ await t.test('each NATS user may do its work', async (t) => {
       ['webhooks', 'wake.webhooks.due'],
       ['wallet-bridge', 'wake.wallet.due'],
       ['gateway', 'gw.limits.counts'],
-      ['wallet-bridge', 'wb.breakers.v1'],
+      ['wallet-bridge', 'wb.breakers.v2'],
       ['webhooks', 'webhooks.tail.v1.op.SANDBOX.events', 'gateway'],
       ['wallet-bridge', 'wallet.tail.v1.op.SANDBOX.movements', 'gateway'],
       ['gateway', 'gateway.tail.watch', 'webhooks'],

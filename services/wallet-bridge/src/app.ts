@@ -48,7 +48,7 @@ import { gatewayCalls } from './calls/gateway.ts'
 import { movementCalls } from './calls/movements.ts'
 import { operationsCalls } from './calls/operations.ts'
 import { sealCalls } from './calls/seals.ts'
-import { shareBreakers } from './clients/breakers.ts'
+import { shareBreakers } from './clients/share-breakers.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet-client.ts'
 import type { WalletBridgeConfig } from './config.ts'
 import { countEnds, createWalletMetrics, registerBreakers } from './metrics.ts'
@@ -300,6 +300,7 @@ export async function startWalletBridge({
   return {
     async stop() {
       wakeUps.unsubscribe()
+      shared.stop()
       heard.unsubscribe()
       notes.stop()
       const idle = Promise.all([

@@ -1,6 +1,4 @@
-import type { Bus } from '@pitboss/bus/connect-bus'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
-import { z } from 'zod'
 import {
   admitStake,
   type BreakerState,
@@ -10,7 +8,7 @@ import {
 } from '../rules/circuit-breaker.ts'
 import type { ScaleMs } from '../rules/advance-movement.ts'
 
-const breakerNotes = ['answered', 'unknown', 'probed'] as const
+export const breakerNotes = ['answered', 'unknown', 'probed'] as const
 
 /**
  * A note to the other processes about a wallet: how a call ended here, or that a probe goes out from here.
@@ -31,14 +29,6 @@ export type Breakers = {
 }
 
 const walletsMax = 10_000
-export const breakersSubject = 'wb.breakers.v1'
-
-const message = z.strictObject({
-  from: z.string().max(64),
-  wallet: z.string().max(64),
-  news: z.enum(breakerNotes),
-})
-
 /**
  * Every process counts its own calls and those of which other processes notify it. Without a connection
  * between them each counts its own alone.
@@ -90,24 +80,5 @@ export function createBreakers({
       else count(wallet, news === 'answered')
     },
     open: () => [...states.entries()].filter(([, state]) => state.probeAtMs !== null).map(([key]) => key),
-  }
-}
-
-/**
- * Sends notes about wallets between the replicas over core NATS, each at most once. A replica that is away
- * misses them.
- */
-export function shareBreakers({ bus, replicaId }: { bus: Bus; replicaId: string }): {
-  notify(note: BreakerNote): void
-  listen(receive: (note: BreakerNote) => void): { unsubscribe(): void }
-} {
-  return {
-    notify: (note) =>
-      bus.publish(breakersSubject, new TextEncoder().encode(JSON.stringify({ from: replicaId, ...note }))),
-    listen: (receive) =>
-      bus.subscribe(breakersSubject, ({ data }) => {
-        const { from, ...note } = message.parse(JSON.parse(new TextDecoder().decode(data)))
-        if (from !== replicaId) receive(note)
-      }),
   }
 }

@@ -12,9 +12,7 @@ export const breakersSubject = 'wb.breakers.v2'
 /** Notes in the order of their making for each wallet: equal ones in a row are one, with their number. */
 const messageSchema = z.strictObject({
   from: z.string().max(64),
-  notes: z
-    .array(z.tuple([z.string().max(64), z.enum(breakerNotes), z.int().min(1)]))
-    .max(notesPerMessageMax),
+  notes: z.array(z.tuple([z.string().max(64), z.enum(breakerNotes), z.int().min(1)])).max(notesPerMessageMax),
 })
 
 export type SharedBreakers = {

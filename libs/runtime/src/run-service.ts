@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import type { Logger } from 'pino'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { ConfigError, endBadConfig, loadConfig } from './load-config.ts'
@@ -96,6 +97,8 @@ export async function runService({
     running = await start({ logger, registry, check: readiness.check, stopping: stopping.signal, fail })
     started = true
     logger.info('service.started')
+    // Node writes it at the end of a process alone, and one that is killed has none.
+    flushCompileCache()
   })()
   starting.catch((err: unknown) => {
     if (!stopping.signal.aborted) fail(err)

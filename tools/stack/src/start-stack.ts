@@ -141,7 +141,13 @@ export async function startStack(
     }
     const onBadConfig = (why: string) => refused.abort(new StackError(why, { exitCode: badConfigExitCode }))
     const launch = (spec: ProcessSpec) =>
-      processes.push(superviseProcess({ spec, output, onChange: writeDemoFile, onBadConfig }))
+      processes.push(
+        superviseProcess({
+          ...{ spec, output, onBadConfig },
+          compileCache: join(dataDir, 'node-compile'),
+          onChange: writeDemoFile,
+        }),
+      )
     for (const spec of [...specs.filter(({ name }) => name !== 'gateway'), ...(parts?.specs ?? [])])
       launch(spec)
     // The gateways come last, so that whoever sees /readyz answer finds demo.json complete.

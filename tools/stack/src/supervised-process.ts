@@ -36,11 +36,14 @@ export type SupervisedProcess = {
  */
 export function superviseProcess({
   spec,
+  compileCache,
   output,
   onChange,
   onBadConfig,
 }: {
   spec: ProcessSpec
+  /** Folder in which Node keeps compiled files, so that a next start compiles nothing. */
+  compileCache: string
   output: LogOutput
   onChange: () => void
   /** The process ended because a setting is bad; `why` names the variable. */
@@ -70,7 +73,12 @@ export function superviseProcess({
     const fresh = readFresh()
     if (fresh === null) return
     const started = spawn(process.execPath, ['--disable-sigusr1', spec.entry], {
-      env: { ...inheritedEnvironment(), ...spec.environment, ...fresh },
+      env: {
+        NODE_COMPILE_CACHE: compileCache,
+        ...inheritedEnvironment(),
+        ...spec.environment,
+        ...fresh,
+      },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       detached: true,
     })
@@ -134,6 +142,7 @@ function inheritedEnvironment(): Record<string, string> {
     'HOME',
     'TZ',
     'LANG',
+    'NODE_COMPILE_CACHE',
     'NODE_ENV',
     'NODE_OPTIONS',
     'PITBOSS_LOG_LEVEL',

@@ -8,7 +8,10 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import { type DemoFile, requireDemoFile } from '@pitboss/stack/demo-file'
 
 const main = fileURLToPath(new URL('../../../tools/stack/src/main.ts', import.meta.url))
-const readyWithinMs = 90_000
+/** Flags for every stack of the tests, such as `--images`. */
+const givenFlags = (process.env.PITBOSS_STACK_FLAGS ?? '').split(' ').filter((flag) => flag !== '')
+/** Time enough to build images. */
+const readyWithinMs = givenFlags.includes('--images') ? 300_000 : 90_000
 
 export type RunningStack = {
   dataDir: string
@@ -40,7 +43,7 @@ export async function runStack(
   const start = async (extra: readonly string[] = [], more: NodeJS.ProcessEnv = {}) => {
     const started = spawn(
       process.execPath,
-      [main, '--port', '0', '--data-dir', dataDir, '--log', 'json', ...flags, ...extra],
+      [main, '--port', '0', '--data-dir', dataDir, '--log', 'json', ...givenFlags, ...flags, ...extra],
       {
         env: { ...process.env, PITBOSS_LOG_LEVEL: 'warn', ...environment, ...more },
         stdio: ['ignore', 'pipe', 'pipe'],

@@ -42,6 +42,8 @@ export type StackOptions = {
    * own.
    */
   entries: string | null
+  /** Whether services are played from their images by podman. */
+  images: boolean
 }
 
 const loopback = z.enum(['yes', 'no'], 'must be yes or no').optional()
@@ -76,6 +78,10 @@ const noDemo = {
   problem:
     'production refuses the loopback addresses of the demo wallets and receiver; add --no-demo (npm start -- --no-demo)',
 }
+const notInImages = {
+  variable: 'PITBOSS_SERVICE_ENTRIES',
+  problem: 'is for services that run from files; leave it or --images out',
+}
 const needsLoopback = (variable: string) => ({ variable, problem: 'the demo needs yes; or add --no-demo' })
 const wrongUsageExitCode = 2
 
@@ -100,10 +106,12 @@ export function readStackOptions(
     .option('--replicas <list>', 'several of a service, e.g. gateway=2,rounds=2', parseReplicas, oneOfEach)
     .option('--no-demo', 'start without demo operator, wallet and receiver')
     .option('--fresh', 'drop the state of earlier runs first', false)
+    .option('--images', 'play the services from their images, by podman', false)
     .option('--log <format>', 'pretty or json', parseLog, isTerminal ? 'pretty' : 'json')
     .exitOverride((error) => process.exit(exitCodeOf(error)))
     .parse([...argv], { from: 'user' })
-  const { port, dataDir, replicas, demo, fresh, log } = command.opts()
+  const { port, dataDir, replicas, demo, fresh, log, images } = command.opts()
+  if (images && settings.PITBOSS_SERVICE_ENTRIES !== undefined) endBadConfig(new ConfigError([notInImages]))
   if (demo && settings.NODE_ENV === 'production') endBadConfig(new ConfigError([noDemo]))
   const table = log === 'pretty' || command.getOptionValueSource('log') !== 'cli'
   const unlessTold = settings.NODE_ENV === 'production' ? 'no' : 'yes'
@@ -112,7 +120,7 @@ export function readStackOptions(
   if (demo && !webhooks) endBadConfig(new ConfigError([needsLoopback('PITBOSS_ALLOW_LOOPBACK_WEBHOOKS')]))
   if (demo && !wallets) endBadConfig(new ConfigError([needsLoopback('PITBOSS_ALLOW_LOOPBACK_WALLETS')]))
   return {
-    ...{ port, dataDir: resolve(dataDir), replicas, demo, fresh, log, table },
+    ...{ port, dataDir: resolve(dataDir), replicas, demo, fresh, log, table, images },
     allowLoopback: { webhooks, wallets },
     events: { maxBytes: settings.PITBOSS_EVENTS_MAX_MB * 2 ** 20, days: settings.PITBOSS_EVENTS_DAYS },
     logLevel: settings.PITBOSS_LOG_LEVEL,

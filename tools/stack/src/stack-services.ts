@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Pods } from './images/prepare-pods.ts'
 import type { NatsUser } from './nats/permissions.ts'
 import { readUserSeeds } from '@pitboss/engines/nats/nats-configuration'
 import { freePort } from '@pitboss/engines/processes/free-port'
@@ -24,6 +25,8 @@ export type ServiceGround = {
   natsUrl: string
   seeds: Readonly<Partial<Record<NatsUser, string>>>
   dataDir: string
+  /** With what services are played as pods; null where they run from the sources. */
+  pods: Pods | null
 }
 
 /** Settings of each replica of each service. */
@@ -46,25 +49,33 @@ export type OtherReplica = {
 export async function serviceSpec(
   name: ServiceName,
   replica: number,
-  { options, port, baseUrl, mongodbUrl, natsUrl, seeds, dataDir }: ServiceGround,
+  { options, port, baseUrl, mongodbUrl, natsUrl, seeds, dataDir, pods }: ServiceGround,
   { root: otherRoot, environment }: OtherReplica = {},
 ): Promise<ProcessSpec> {
   const probePort = await freePort()
+  const played = pods === null || otherRoot !== undefined ? null : podSpec(name, replica, pods)
   const inBuild = (path: string) => (otherRoot === undefined ? projectFile(path) : join(otherRoot, path))
   return {
     name,
     replica,
     entry:
+      played?.entry ??
       entryOf(name, otherRoot === undefined ? options.entries : null) ??
       inBuild(`services/${name}/src/main.ts`),
+    ...(played === null ? {} : { args: played.args, killSignal: played.killSignal }),
     httpUrl: `http://127.0.0.1:${probePort}`,
     environment: {
+      ...played?.environment,
       NATS_URL: natsUrl,
       PITBOSS_PROBE_HOST: '127.0.0.1',
       PITBOSS_PROBE_PORT: String(probePort),
       PITBOSS_BASE_URL: baseUrl,
       ...(name === 'gateway'
-        ? { PORT: String(port), HOST: '127.0.0.1', PITBOSS_WEB_FOLDER: inBuild('web/dist') }
+        ? {
+            PORT: String(port),
+            HOST: '127.0.0.1',
+            PITBOSS_WEB_FOLDER: played === null ? inBuild('web/dist') : '/app/web/dist',
+          }
         : { MONGODB_URL: mongodbUrl }),
       ...extrasOf(name, options.allowLoopback),
       ...environment,
@@ -73,6 +84,16 @@ export async function serviceSpec(
       ...natsSeedOf(dataDir, name, seeds),
       ...(name === 'gateway' ? {} : masterKeysOf(dataDir, name)),
     }),
+  }
+}
+
+/** The process that plays a replica as a pod. The services' own settings reach its container. */
+function podSpec(name: ServiceName, replica: number, { podman, images, prefix }: Pods) {
+  return {
+    entry: projectFile('tools/stack/src/pod-main.ts'),
+    args: [podman.program, `${prefix}-${name}-${replica}`, images[name]],
+    environment: podman.env,
+    killSignal: 'SIGQUIT' as const,
   }
 }
 

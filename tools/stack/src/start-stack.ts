@@ -12,6 +12,7 @@ import { type DemoAccount, prepareDemoAccount } from './demo-account.ts'
 import { type DemoParts, prepareDemoParts } from './demo-parts.ts'
 import { claimDataFolder, dropState } from './claim-data-folder.ts'
 import { exchange } from './exchange.ts'
+import { preparePods } from './images/prepare-pods.ts'
 import type { LogOutput } from './logs/log-output.ts'
 import { writePrivateJson } from './state-file.ts'
 import { StackError } from './stack-error.ts'
@@ -82,6 +83,8 @@ export async function startStack(
       )
     }
     const baseUrl = `http://127.0.0.1:${port}`
+    const pods = options.images ? await preparePods(dataDir, output) : null
+    signal.throwIfAborted()
     const engineLogger = pino(
       {
         level: options.logLevel,
@@ -121,7 +124,7 @@ export async function startStack(
     })
 
     const urls = { mongodbUrl: mongodb.url, natsUrl: nats.url }
-    const ground = { options, port, baseUrl, ...urls, seeds: nats.seeds, dataDir }
+    const ground = { options, port, baseUrl, ...urls, seeds: nats.seeds, dataDir, pods }
     const specs = await serviceSpecs(ground)
     const numbersTaken = { ...options.replicas }
     const parts = options.demo ? await prepareDemoParts(dataDir) : null

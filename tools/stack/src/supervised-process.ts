@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { badConfigExitCode } from '@pitboss/runtime/load-config'
+import { z } from 'zod'
 import type { LogOutput } from './logs/log-output.ts'
 
 const firstDelayMs = 200
@@ -14,17 +15,23 @@ export type ProcessSpec = {
   readonly replica: number
   /** The TypeScript file that it runs. */
   readonly entry: string
+  readonly args?: readonly string[]
   readonly environment: Readonly<Record<string, string>>
   /** Settings that are read anew at each start of the process. */
   readonly freshEnvironment?: () => Readonly<Record<string, string>>
   readonly httpUrl: string | null
+  /** The signal that ends it at once: SIGKILL, unless it has something outside of its process to end. */
+  readonly killSignal?: NodeJS.Signals
 }
+
+/** What a process may tell: that the service itself is another process, which ends with it. */
+const toldSchema = z.object({ pid: z.int().positive() })
 
 export type SupervisedProcess = {
   readonly spec: ProcessSpec
   /** null between a death and the new start. */
   pid(): number | null
-  /** SIGTERM, then SIGKILL after `graceMs`; resolves when it is gone. */
+  /** SIGTERM, then the spec's `killSignal` after `graceMs`; resolves when it is gone. */
   stop(graceMs: number): Promise<void>
   killNow(): void
 }
@@ -50,7 +57,9 @@ export function superviseProcess({
   onBadConfig: (why: string) => void
 }): SupervisedProcess {
   const label = spec.replica > 1 ? `${spec.name}-${spec.replica}` : spec.name
+  const killSignal = spec.killSignal ?? 'SIGKILL'
   let child: ChildProcess | null = null
+  let toldPid: number | null = null
   let stopping = false
   let delayMs = firstDelayMs
   let timer: NodeJS.Timeout | null = null
@@ -72,7 +81,7 @@ export function superviseProcess({
     const startedAtMs = performance.now()
     const fresh = readFresh()
     if (fresh === null) return
-    const started = spawn(process.execPath, ['--disable-sigusr1', spec.entry], {
+    const started = spawn(process.execPath, ['--disable-sigusr1', spec.entry, ...(spec.args ?? [])], {
       env: {
         NODE_COMPILE_CACHE: compileCache,
         ...inheritedEnvironment(),
@@ -88,11 +97,16 @@ export function superviseProcess({
     started.stderr?.on('data', (chunk: Buffer) => {
       lastWords = (lastWords + chunk.toString()).slice(-lastWordsCharacters)
     })
+    started.on('message', (message) => {
+      toldPid = toldSchema.safeParse(message).data?.pid ?? null
+      onChange()
+    })
     let over = false
     const ended = (code: number | null, signal: NodeJS.Signals | null) => {
       if (over) return
       over = true
       child = null
+      toldPid = null
       onChange()
       for (const resolve of gone.splice(0)) resolve()
       if (stopping) return
@@ -113,7 +127,7 @@ export function superviseProcess({
 
   return {
     spec,
-    pid: () => child?.pid ?? null,
+    pid: () => toldPid ?? child?.pid ?? null,
     async stop(graceMs) {
       stopping = true
       if (timer !== null) clearTimeout(timer)
@@ -121,14 +135,14 @@ export function superviseProcess({
       if (running === null) return
       const exited = new Promise<void>((resolve) => gone.push(resolve))
       running.kill('SIGTERM')
-      const force = setTimeout(() => running.kill('SIGKILL'), graceMs)
+      const force = setTimeout(() => running.kill(killSignal), graceMs)
       await exited
       clearTimeout(force)
     },
     killNow() {
       stopping = true
       if (timer !== null) clearTimeout(timer)
-      child?.kill('SIGKILL')
+      child?.kill(killSignal)
     },
   }
 }

@@ -80,6 +80,18 @@ t.test('so does an engine or a folder that cannot be one, and nothing is started
   t.match(run(engines, { PITBOSS_CACHE_DIR: file }, ['status']), noStatus, 'npm run engines')
 })
 
+t.test('images without podman are refused with the packages that bring it', async (t) => {
+  const images = ['--images', '--port', '0']
+  t.match(start({ PATH: t.testdir() }, images), {
+    status: 1,
+    stderr: /^--images needs podman, .* apt-get install podman/,
+  })
+  t.match(start({ PODMAN_BIN: '/nowhere' }, images), { status: 78, stderr: /PODMAN_BIN is set to \/nowhere/ })
+  const broken = { status: 1, stderr: /cannot start a pod here: .*\n.*apt-get install podman runc catatonit/ }
+  t.match(start({ PODMAN_BIN: '/bin/false' }, images), broken)
+  t.match(start({ PITBOSS_SERVICE_ENTRIES: '/x' }, images), { status: 78, stderr: /PITBOSS_SERVICE_ENTRIES/ })
+})
+
 t.test('an unknown flag is wrong usage', async (t) => {
   t.match(start({}, ['--wat']), { status: 2, stderr: /--wat/ })
 })

@@ -13,7 +13,14 @@ const reachedMs = 60_000
 const stake = { stake: '1.00', bet: { target: '50.00', direction: 'over' } }
 
 t.test('two gateways refuse the stakes of a stopped player from the answer on', { timeout }, async (t) => {
-  const stack = await runStack(t, ['--replicas', 'gateway=2,rounds=2'])
+  // Who asks until each process has refused may have to ask for longer than the limits like.
+  const limits = Object.fromEntries(
+    ['OPERATOR_PER_S', 'OPERATOR_BURST', 'ACCOUNT_PER_S', 'ACCOUNT_BURST'].map((name) => [
+      `PITBOSS_LIMIT_${name}`,
+      '100000',
+    ]),
+  )
+  const stack = await runStack(t, ['--replicas', 'gateway=2,rounds=2'], limits)
   const { processes, ...demo } = stack.demo()
   const operator = await createOperatorClient({ ...demo, processes })
   const judges = processes.filter(({ name }) => name === 'gateway' || name === 'rounds')

@@ -87,7 +87,7 @@ function endsOf(scenario: Scenario): string[] {
 
 function spawnBridge(environment: Record<string, string>): ChildProcess {
   const child = spawn(process.execPath, [mainPath], {
-    env: { PATH: process.env.PATH ?? '', PITBOSS_LOG_LEVEL: 'silent', ...environment },
+    env: { ...process.env, PITBOSS_LOG_LEVEL: 'silent', ...environment },
     stdio: 'ignore',
   })
   t.teardown(() => child.kill('SIGKILL'))

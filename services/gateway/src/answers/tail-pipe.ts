@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 
 /** Records that go to one reader in a second. */
 export const recordsPerSecond = 20
-/** Characters on their way to one reader; a reader that leaves as much unread gets nothing more. */
+/** Bytes on their way to one reader; a reader that leaves as much unread gets nothing more. */
 const unreadMax = 64 * 1024
 const heartbeatEveryS = 10
 /** A reader that takes nothing for so long is dropped. */
@@ -10,8 +10,8 @@ const stuckMaxS = 10
 
 export type TailPipe = {
   readonly readable: Readable
-  /** Sends a record, or counts it as missed. */
-  offer(kind: string, record: string): void
+  /** Sends a record's frame, or counts it as missed. */
+  offer(frame: Buffer): void
   /** Called each second: new room, missed records are told, a silent connection gets a heartbeat. */
   tick(): void
   /** Says why it ends, and ends. */
@@ -34,7 +34,7 @@ export function createTailPipe(): TailPipe {
       takes = true
     },
   })
-  const push = (frame: string) => {
+  const push = (frame: string | Buffer) => {
     takes = readable.push(frame)
     silentS = 0
   }
@@ -48,14 +48,14 @@ export function createTailPipe(): TailPipe {
 
   return {
     readable,
-    offer(kind, record) {
+    offer(frame) {
       if (readable.destroyed || readable.readableEnded) return
       if (!takes || room === 0 || missed > 0) {
         missed += 1
         return
       }
       room -= 1
-      push(frameOf(kind, record))
+      push(frame)
     },
     tick() {
       room = recordsPerSecond
@@ -72,6 +72,11 @@ export function createTailPipe(): TailPipe {
       takes = false
     },
   }
+}
+
+/** One server-sent event; its bytes are the same for all who read it. */
+export function recordFrame(kind: string, record: string): Buffer {
+  return Buffer.from(frameOf(kind, record))
 }
 
 function frameOf(event: string, data: string): string {

@@ -11,7 +11,7 @@ import { identify, type Identity } from '../access/identify.ts'
 import type { LoadGauge } from '../limits/load-gauge.ts'
 import { createPlaces } from '../limits/places.ts'
 import type { RouteEntry } from '../routes/route-entry.ts'
-import { createTailPipe, type TailPipe } from './tail-pipe.ts'
+import { createTailPipe, recordFrame, type TailPipe } from './tail-pipe.ts'
 
 const tickMs = 1000
 const tokensPerWatch = 100
@@ -108,7 +108,8 @@ export function createTails({
     if (of.length === 0) return
     const text = new TextDecoder().decode(data)
     const record: unknown = JSON.parse(text)
-    for (const { pipe, matches } of of) if (matches(known.data, record)) pipe.offer(known.data, text)
+    const frame = recordFrame(known.data, text)
+    for (const { pipe, matches } of of) if (matches(known.data, record)) pipe.offer(frame)
   }
 
   function follow(operatorId: string): Followed {

@@ -3,7 +3,7 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { matches } from '../../src/answers/stream.ts'
-import { createTailPipe, recordsPerSecond } from '../../src/answers/tail-pipe.ts'
+import { createTailPipe, recordFrame, recordsPerSecond } from '../../src/answers/tail-pipe.ts'
 import { ask } from '../fixtures/ask.ts'
 import { startWorld } from '../fixtures/start-world.ts'
 import { ids } from '../fixtures/test-ids.ts'
@@ -14,7 +14,7 @@ t.test(
     const pipe = createTailPipe()
     const record = 'x'.repeat(1000)
     for (let second = 0; second < 5; second++) {
-      for (let at = 0; at < 2 * recordsPerSecond; at++) pipe.offer('events', record)
+      for (let at = 0; at < 2 * recordsPerSecond; at++) pipe.offer(recordFrame('events', record))
       pipe.tick()
     }
     t.ok(pipe.readable.readableLength < 80_000, `${pipe.readable.readableLength} characters wait`)
@@ -26,9 +26,9 @@ t.test(
       ...(told + String(pipe.readable.read())).matchAll(/event: missed\ndata: {"count":(\d+)}/g),
     ].reduce((total, [, count]) => total + Number(count), 0)
     t.equal(frames + sum, 200, 'every record came or was counted')
-    for (let at = 0; at < 100; at++) pipe.offer('events', record)
+    for (let at = 0; at < 100; at++) pipe.offer(recordFrame('events', record))
     for (let second = 0; second < 100 && !pipe.readable.destroyed; second++) {
-      for (let at = 0; at < recordsPerSecond; at++) pipe.offer('events', record)
+      for (let at = 0; at < recordsPerSecond; at++) pipe.offer(recordFrame('events', record))
       pipe.tick()
     }
     t.ok(pipe.readable.destroyed)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { chromiumPath } from './fixtures/open-browser.ts'
+import { chromiumPath } from '@pitboss/testing/open-browser'
 import { shownOnce, signIn } from './fixtures/dashboard-steps.ts'
 import { findBarriers } from './fixtures/find-barriers.ts'
 import { startCasino } from './fixtures/start-casino.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
-import type { Cleanup } from '../harness/cleanup.ts'
+import { type Cleanup, createCleanup } from '../harness/cleanup.ts'
 import { createHttpClient } from '../harness/http-client.ts'
 import type { Measured } from '../harness/measured.ts'
 import { signIn } from '../harness/operator.ts'
@@ -10,15 +10,23 @@ import { startProduct } from '../harness/start-product.ts'
 import { temporaryFolder } from '../harness/temporary-folder.ts'
 import { waitUntilIdle } from '../harness/wait-until-idle.ts'
 import { measureLists } from './measure-lists.ts'
+import { measurePages } from './measure-pages.ts'
+import { measureTails } from './measure-tails.ts'
 import { playSamples } from './play-samples.ts'
 import { readSamples, seedAccount } from './seed-account.ts'
 
 const connections = 8
 const idleWithinMs = 30_000
 
-/** The first pages of the dashboard's lists over HTTP, for an account with `rounds` rounds behind it. */
+export const dashboardParts = ['lists', 'pages', 'tails'] as const
+type DashboardPart = (typeof dashboardParts)[number]
+const measures = { lists: measureLists, pages: measurePages, tails: measureTails }
+/** One person's tails are as many as the gateway's. */
+const manyTails = { PITBOSS_LIMIT_PERSON_TAILS: '2000', PITBOSS_LIMIT_ACCOUNT_TAILS: '2000' }
+
+/** The dashboard of an account with `rounds` rounds behind it, stored once for all parts. */
 export async function runDashboard(
-  rounds: number,
+  { rounds, parts }: { rounds: number; parts: readonly DashboardPart[] },
   cleanup: Cleanup,
   say: (text: string) => void,
 ): Promise<Measured> {
@@ -33,6 +41,7 @@ export async function runDashboard(
       logPath: join(folder, 'product.log'),
       environment: {
         ...raisedLimits,
+        ...manyTails,
         MONGODB_URL: engines.mongodbUrl,
         NATS_URL: engines.natsUrl.product,
       },
@@ -47,9 +56,21 @@ export async function runDashboard(
   await waitUntilIdle({ busyMax: 0.15, withinMs: idleWithinMs }, say)
   const http = createHttpClient(demo.base_url, connections)
   cleanup.add(() => http.close())
-  const { result, text } = await measureLists({ http, token: await signIn(http, demo), seeded, say })
+  const token = await signIn(http, demo)
+  const results: Partial<Record<DashboardPart, object>> = {}
+  const texts: string[] = []
+  for (const part of parts) {
+    const own = createCleanup(cleanup)
+    try {
+      const { result, text } = await measures[part]({ http, token, demo, seeded, cleanup: own, say })
+      results[part] = result
+      texts.push(text)
+    } finally {
+      await own.run()
+    }
+  }
   return {
-    result: { engines: engines.kinds, rounds: seeded.rounds, seedSeconds: seeded.seconds, ...result },
-    text: `An account with ${seeded.rounds} rounds of 29 days\n\n${text}`,
+    result: { engines: engines.kinds, rounds: seeded.rounds, seedSeconds: seeded.seconds, ...results },
+    text: `An account with ${seeded.rounds} rounds of 29 days\n\n${texts.join('\n\n')}`,
   }
 }

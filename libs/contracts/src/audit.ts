@@ -68,6 +68,7 @@ export const auditedActs = {
     'wallet.put',
     'wallet.rotate-secret',
     'wallet.certify',
+    'reconciliation.start',
     'movement.resolve',
     'flag.change',
     'flag-rules.put',

@@ -4,6 +4,7 @@ import * as approvals from './calls/approvals.ts'
 import * as auth from './calls/auth.ts'
 import * as authOps from './calls/auth-ops.ts'
 import * as dashboard from './calls/dashboard.ts'
+import * as reconciliations from './calls/reconciliations.ts'
 import * as rounds from './calls/rounds.ts'
 import * as seals from './calls/seals.ts'
 import * as wallet from './calls/wallet.ts'
@@ -16,12 +17,24 @@ import * as flagRoutes from './endpoints/flags.ts'
 import * as peopleRoutes from './endpoints/people.ts'
 import * as playRoutes from './endpoints/play.ts'
 import * as playerRoutes from './endpoints/players.ts'
+import * as reconciliationRoutes from './endpoints/reconciliations.ts'
 import * as roundRoutes from './endpoints/rounds.ts'
 import * as sessionRoutes from './endpoints/sessions.ts'
 import * as walletRoutes from './endpoints/wallet.ts'
 import * as webhookRoutes from './endpoints/webhooks.ts'
 
-const callModules = [approvals, auth, authOps, dashboard, rounds, seals, wallet, walletOps, webhooks]
+const callModules = [
+  approvals,
+  auth,
+  authOps,
+  dashboard,
+  reconciliations,
+  rounds,
+  seals,
+  wallet,
+  walletOps,
+  webhooks,
+]
 const routeModules = [
   approvalRoutes,
   authRoutes,
@@ -30,6 +43,7 @@ const routeModules = [
   peopleRoutes,
   playRoutes,
   playerRoutes,
+  reconciliationRoutes,
   roundRoutes,
   sessionRoutes,
   walletRoutes,
@@ -76,8 +90,8 @@ const settingsChange = z.object({
 
 /**
  * The calls whose changes leave an audit record: routes by which people change something, routes by which key
- * pairs change settings, what a second person approved, and orders of operations. Source: docs/contract.md,
- * section 12.
+ * pairs change settings, what a second person approved, what the gateway composes from a person's ledger, and
+ * orders of operations. Source: docs/contract.md, section 12.
  */
 export const auditedCalls: readonly DefinedCall[] = [
   ...routeModules.flatMap((module) =>
@@ -87,6 +101,7 @@ export const auditedCalls: readonly DefinedCall[] = [
     }),
   ),
   ...Object.values(approvals.doApproved),
+  reconciliations.startReconciliation,
   ...callModules.flatMap((module) => Object.values<unknown>(module).flatMap(callsIn).filter(isOrder)),
 ]
 

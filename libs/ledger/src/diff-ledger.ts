@@ -43,24 +43,47 @@ export type LedgerCalls = {
   readonly context: CallContext
 }
 
+/** Our side of the comparison. */
+export type OurLedger = {
+  /** Compares rows of the operator's with our movements of the same ids. */
+  compare(rows: readonly LedgerRow[]): Promise<{ differences: readonly Difference[]; matched: number }>
+  /** A page of our movements of the window that moved money; `next` is the `after` of the next one. */
+  ours(after: string | null): Promise<{ rows: readonly LedgerRow[]; next: string | null }>
+}
+
 const rowsPerCallMax = 500
+
+/**
+ * Compares an operator's ledger with our movements, by calls to wallet-bridge; as `diffRows`.
+ * @throws ServiceError of the calls to wallet-bridge, and of reading the lines. Source: ours.
+ */
+export function diffLedger(
+  { bus, chunk, ours, context }: LedgerCalls,
+  { scope, from, to }: LedgerWindow,
+  lines: AsyncIterable<LedgerLine>,
+): AsyncGenerator<Finding> {
+  const our: OurLedger = {
+    compare: (rows) => bus.call(chunk, { scope, rows: [...rows], from, to }, context),
+    ours: (after) => bus.call(ours, { scope, from, to, after }, context),
+  }
+  return diffRows(our, { from, to }, lines)
+}
 
 /**
  * Compares an operator's ledger with our movements, in memory that grows by 8 bytes per line: `extra` and
  * `different` as the wallet service judges rows, `unreadable` lines, `duplicate` ids, and `missing`:
  * movements of ours that the ledger lacks. The summary comes last.
- * @throws ServiceError of the calls to wallet-bridge, and of reading the lines. Source: ours.
  */
-export async function* diffLedger(
-  { bus, chunk, ours: oursCall, context }: LedgerCalls,
-  { scope, from, to }: LedgerWindow,
+export async function* diffRows(
+  our: OurLedger,
+  { from, to }: Pick<LedgerWindow, 'from' | 'to'>,
   lines: AsyncIterable<LedgerLine>,
 ): AsyncGenerator<Finding> {
   const theirs = new IdSet()
   const count = { lines: 0, matched: 0, differences: 0 }
   let rows: LedgerRow[] = []
   const compareRows = async () => {
-    const { differences, matched } = await bus.call(chunk, { scope, rows, from, to }, context)
+    const { differences, matched } = await our.compare(rows)
     rows = []
     count.matched += matched
     return differences
@@ -81,11 +104,7 @@ export async function* diffLedger(
 
   let after: string | null = null
   do {
-    const page: { rows: LedgerRow[]; next: string | null } = await bus.call(
-      oursCall,
-      { scope, from, to, after },
-      context,
-    )
+    const page: Awaited<ReturnType<OurLedger['ours']>> = await our.ours(after)
     for (const ours of page.rows) {
       const { transaction_id } = ours
       if (!theirs.has(transaction_id)) yield found({ kind: 'missing', transaction_id, fields: [], ours })

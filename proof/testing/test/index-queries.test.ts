@@ -166,6 +166,13 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
       four_hundred_days: ages,
       audit_outbox: audits,
     },
+    reconciliations: {
+      subject_id: 'libs/storage/src/job-store.ts list',
+      one_running: 'libs/storage/src/job-store.ts claim',
+      four_hundred_days: ages,
+      audit_outbox: audits,
+    },
+    ledger_chunks: { one_day: ages },
     figures: { hour: ages },
     wallets: { audit_outbox: audits },
   },

@@ -30,10 +30,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ApplyMessage } from './actions/apply-message.ts'
 import { createOperatorWallets } from './actions/operator-wallets.ts'
 import { createCheckWallet } from './actions/check-wallet.ts'
+import { createJobs, jobCollections } from './actions/create-jobs.ts'
 import { createSettlement } from './actions/create-settlement.ts'
 import { createOperateMovements, createResolveByPerson } from './actions/operate-movements.ts'
-import { createKeepCertifications } from './actions/keep-certifications.ts'
-import { createRunCertification } from './actions/run-certification.ts'
 import { createReadCalls, createReadCallSeries } from './actions/read-call-series.ts'
 import { createReadMovements, createReadTransactions } from './actions/read-movements.ts'
 import { createKeepFlags } from './actions/keep-flags.ts'
@@ -47,12 +46,12 @@ import { flagCalls } from './calls/flags.ts'
 import { gatewayCalls } from './calls/gateway.ts'
 import { movementCalls } from './calls/movements.ts'
 import { operationsCalls } from './calls/operations.ts'
+import { reconciliationCalls } from './calls/reconciliations.ts'
 import { sealCalls } from './calls/seals.ts'
 import { shareBreakers } from './clients/share-breakers.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet-client.ts'
 import type { WalletBridgeConfig } from './config.ts'
 import { countEnds, createWalletMetrics, registerBreakers } from './metrics.ts'
-import { certificationIndexes, createCertifications } from './storage/certification-store.ts'
 import { createDueMovements, createPendingMovements, type DueMovements } from './storage/due-movements.ts'
 import { createFlagStore, flagIndexes } from './storage/flag-store.ts'
 import { createLooks } from './storage/looks.ts'
@@ -74,6 +73,7 @@ import {
 } from './storage/wallet-document.ts'
 import { startCertifier } from './workers/certifier.ts'
 import { flagsLeaseTtlMs, startFlagRaiser } from './workers/flag-raiser.ts'
+import { startReconciler } from './workers/reconciler.ts'
 import { startResolver } from './workers/resolver.ts'
 
 const service = 'wallet-bridge'
@@ -81,7 +81,7 @@ const bridgeIndexes = {
   ...movementIndexes,
   ...callbackIndexes,
   ...flagIndexes,
-  ...certificationIndexes,
+  ...jobCollections,
   ...figureIndexes,
   ...leaseIndexes,
 }
@@ -142,7 +142,6 @@ export async function startWalletBridge({
   const pending = createPendingMovements(stored, scaleMs)
   const lists = createMovementLists(stored)
   const flags = createFlagStore(db)
-  const certifications = createCertifications(db)
   const figures = createFiguresStore(db)
   const cursors = createCursorCodec({ keyring })
   const walletClient = createWalletClient({ outbound, clock })
@@ -156,7 +155,7 @@ export async function startWalletBridge({
   })
   const audit = createAuditOutbox({
     db,
-    collections: ['wallets', 'movements', 'flags', 'certifications'],
+    collections: ['wallets', 'movements', 'flags', 'certifications', 'reconciliations'],
     append: (entries) => bus.call(appendAudit['wallet-bridge'], { entries: [...entries] }),
     ...{ clock, newId, logger },
   })
@@ -223,11 +222,10 @@ export async function startWalletBridge({
     }),
     logger,
   })
-  const certifier = startCertifier({
-    jobs: certifications,
-    work: createRunCertification({ certifications, wallets, client, clock }),
-    ...{ clock, clockAheadMs, logger },
-  })
+  const reconcile = createReconcileLedger({ lists })
+  const jobs = createJobs({ db, wallets, client, reconcile, cursors, audit, clock, newId })
+  const certifier = startCertifier({ ...jobs.certification.work, clock, clockAheadMs, logger })
+  const reconciler = startReconciler({ ...jobs.reconciliation.work, clock, clockAheadMs, logger })
   const stopOutbox = outbox.start()
   const stopAudit = audit.start()
   const wakeUps = bus.subscribe('wake.wallet.>', () => resolver.wake())
@@ -250,18 +248,15 @@ export async function startWalletBridge({
       check: createCheckWallet({ wallets, client, clock, newId }),
       readSeries: createReadCallSeries({ wallets, figures, clock }),
       transactions: createReadTransactions({ movements, lists, cursors }),
-      reconcile: createReconcileLedger({ lists }),
+      reconcile,
       takeCallback: createTakeCallback({
         ...{ wallets, movements, apply, clock, logger },
         signatures: createCallbackSignatures(db),
         wake: wakeAll,
       }),
     }),
-    ...certificationCalls(
-      createKeepCertifications({
-        ...{ certifications, wallets, cursors, audit, clock, newId, wake: certifier.wake },
-      }),
-    ),
+    ...certificationCalls(jobs.certification.keep(certifier.wake)),
+    ...reconciliationCalls(jobs.reconciliation.keep(reconciler.wake)),
     ...flagCalls(createKeepFlags({ flags, wallets, cursors, audit, clock })),
     ...sealCalls(seals),
     ...operationsCalls({
@@ -309,6 +304,7 @@ export async function startWalletBridge({
         figuresFold.stop(),
         raising.stop(),
         certifier.stop(),
+        reconciler.stop(),
         ...upkeep.map((poll) => poll.stop()),
       ])
       await Promise.race([idle, delay(drainMaxMs, null, { ref: false })])

@@ -1,5 +1,6 @@
 import { actedBy } from '@pitboss/contracts/audit'
 import { doApproved } from '@pitboss/contracts/calls/approvals'
+import { keepLedgerChunk, startReconciliation } from '@pitboss/contracts/calls/reconciliations'
 import { opsResolveMovement } from '@pitboss/contracts/calls/wallet-ops'
 import { listFlags, patchFlag, putFlagRules } from '@pitboss/contracts/endpoints/flags'
 import { certifyWallet, putWallet, rotateWalletSecret } from '@pitboss/contracts/endpoints/wallet'
@@ -110,6 +111,16 @@ await holdAudit(t, {
       run: async () => {
         const body = { player_id: 'certification' }
         await suite.bus.call(certifyWallet.call, { ...at, body })
+        return []
+      },
+    },
+    'wallet.v1.reconciliation.start': {
+      ...{ act: 'reconciliation.start', ...byUser },
+      run: async () => {
+        const id = newId('rcn')
+        await suite.bus.call(keepLedgerChunk, { caller, id, index: 0, lines: [] })
+        const window = { from: '2026-11-19T00:00:00Z', to: '2026-11-20T00:00:00Z' }
+        await suite.bus.call(startReconciliation, { caller, id, chunks: 1, lines: 0, ...window })
         return []
       },
     },

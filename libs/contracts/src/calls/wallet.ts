@@ -3,6 +3,7 @@ import { type Scope, scopeSchema } from '../caller.ts'
 import { defineCall } from '../call.ts'
 import { tokenOfOperator } from '../call-token.ts'
 import { settleLosses } from '../objects/wallet.ts'
+import { ledgerRow, operatorsLedgerRow } from '../objects/reconciliation.ts'
 import { movementSchema, movementType } from '../objects/movement.ts'
 import {
   amount,
@@ -178,18 +179,10 @@ export const walletCallback = defineCall('wallet.v1.callback.receive', {
   reply: z.null(),
 })
 
-/** A movement as both ledgers of a reconciliation tell it. */
-const ledgerRow = z.strictObject({
-  transaction_id: z.string(),
-  type: z.string(),
-  amount: z.string(),
-  currency: z.string(),
-  player_id: z.string(),
-})
 const chunk = {
   request: z.strictObject({
     scope: scopeSchema,
-    rows: z.array(ledgerRow.extend({ player_id: z.string().nullable() })).max(2000),
+    rows: z.array(operatorsLedgerRow).max(2000),
     from: z.string(),
     to: z.string(),
   }),

@@ -1,15 +1,13 @@
-import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { toErrorEnvelope, invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { reconcileChunk, reconcileOurs } from '@pitboss/contracts/calls/wallet'
 import { diffLedger, type Finding } from '@pitboss/ledger/diff-ledger'
-import { type LedgerFormat, readLedger } from '@pitboss/ledger/ledger-lines'
+import { readLedger } from '@pitboss/ledger/ledger-lines'
 import { instant } from '@pitboss/contracts/primitives'
 import { z } from 'zod'
 import type { Answer, Inbound } from '../http/inbound.ts'
-import { requirePlainEncoding } from '../input/read-body.ts'
-import { singleHeader } from '../input/headers.ts'
+import { ledgerChunks, ledgerFormat } from '../input/ledger-body.ts'
 import { createFairPlaces } from '../limits/fair-places.ts'
 import { callerOf } from './forward.ts'
 
@@ -24,8 +22,6 @@ type ReconcileInbound = Inbound<unknown, z.infer<typeof reconciliationQuery>>
 const heldMax = 10_000
 /** Bounds of comparisons at work, each with its ids in memory (at most 34 MB, half more while it grows). */
 const places = { allMax: 6, perAccountMax: 2, undisturbedMs: 60_000 }
-/** A ledger that sends nothing for so long is given up. */
-const silenceMs = 30_000
 /** For a client to read the last line of an answer that was given up. */
 const farewellMs = 5000
 
@@ -45,9 +41,7 @@ export function createReconcile(
   const atWork = createFairPlaces(places)
   return async (inbound) => {
     const { raw, context } = inbound
-    const format = ledgerFormat(singleHeader(raw, 'content-type'))
-    if (format === null) throw invalidField('content-type', 'must be application/x-ndjson or text/csv')
-    requirePlainEncoding(raw)
+    const format = ledgerFormat(raw)
     const { from, to } = inbound.query
     const { scope } = callerOf(inbound)
     const ended = new AbortController()
@@ -67,7 +61,7 @@ export function createReconcile(
     ended.signal.addEventListener('abort', leave)
     const lasting = endedBus(bus, ended.signal)
     const calls = { bus: lasting, chunk: reconcileChunk, ours: reconcileOurs, context }
-    const bytes = bodyChunks(raw, bytesMax, ended.signal)
+    const bytes = ledgerChunks(raw, bytesMax, ended.signal)
     const findings = diffLedger(calls, { scope, from, to }, readLedger(bytes, format))
     try {
       const held = await holdFirst(findings)
@@ -118,53 +112,4 @@ async function* toLines(
   } catch (error) {
     yield `${JSON.stringify({ error: toErrorEnvelope(error, requestId) })}\n`
   }
-}
-
-/** The format of a content type; null for any other type. */
-function ledgerFormat(contentType: string | null): LedgerFormat | null {
-  const type = contentType?.split(';')[0]?.trim().toLowerCase()
-  if (type === 'text/csv') return 'csv'
-  const isJsonLines = /^application\/(x-ndjson|ndjson|jsonl|x-jsonlines)$/.test(type ?? '')
-  return isJsonLines ? 'json-lines' : null
-}
-
-/**
- * The chunks of a request's body. @throws ServiceError VALIDATION_ERROR when it breaks off, is silent for
- * 30 s, or is too large; the reason of the signal once it is aborted
- */
-async function* bodyChunks(
-  request: IncomingMessage,
-  bytesMax: number,
-  signal: AbortSignal,
-): AsyncGenerator<Buffer> {
-  const chunks = request.iterator({ destroyOnReturn: false })
-  let bytes = 0
-  for (;;) {
-    const next = await withinSilence(
-      chunks.next().catch(() => 'broken-off' as const),
-      signal,
-    )
-    signal.throwIfAborted()
-    if (next === 'broken-off') throw invalidField('body', 'was broken off')
-    if (next === 'silent') throw invalidField('body', `nothing more came for ${silenceMs / 1000} s`)
-    if (next === 'aborted' || next.done === true) return
-    if (!Buffer.isBuffer(next.value)) continue
-    bytes += next.value.length
-    if (bytes > bytesMax) throw invalidField('body', `must not be larger than ${bytesMax} bytes`)
-    yield next.value
-  }
-}
-
-function withinSilence<Value>(
-  value: Promise<Value>,
-  signal: AbortSignal,
-): Promise<Value | 'silent' | 'aborted'> {
-  const { promise, resolve } = Promise.withResolvers<'silent' | 'aborted'>()
-  const timer = setTimeout(() => resolve('silent'), silenceMs)
-  const abort = () => resolve('aborted')
-  signal.addEventListener('abort', abort)
-  return Promise.race([value, promise]).finally(() => {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', abort)
-  })
 }

@@ -3,6 +3,7 @@ import { everybody } from '@pitboss/contracts/endpoint'
 import { roundParam } from '@pitboss/contracts/endpoints/round-parts'
 import { dossierSchema } from '@pitboss/contracts/objects/dossier'
 import { overviewSchema } from '@pitboss/contracts/objects/overview'
+import { reconciliationSchema } from '@pitboss/contracts/objects/reconciliation'
 import {
   acceptInvitationBody,
   acceptInvitationReply,
@@ -33,6 +34,7 @@ import {
   createRecordKeys,
   healthReply,
 } from '../answers/probes.ts'
+import { createOrderReconciliation, orderReconciliationQuery } from '../answers/order-reconciliation.ts'
 import { createReconcile, reconciliationQuery } from '../answers/reconcile.ts'
 import { createSearch, searchQuery, searchReply } from '../answers/search.ts'
 import { createStream } from '../answers/stream.ts'
@@ -41,6 +43,8 @@ import { createVerifyRound, verifyBody, verifyReply } from '../answers/verify-ro
 import { callbackReply, createWalletCallback } from '../answers/wallet-callback.ts'
 import { own, type RouteEntry } from './route-entry.ts'
 
+const ledgerExample =
+  '{"transaction_id":"bet-2026-11-20-0001","type":"BET","amount":"10.00","currency":"EUR","player_id":"player-1"}\n'
 const inEnvironment = z.strictObject({ environment: accountMode.optional() })
 
 const page = (route: `GET /${string}`, summary: string, answer: RouteEntry['answer']) =>
@@ -193,8 +197,19 @@ export const ownRoutes: readonly RouteEntry[] = [
     query: reconciliationQuery,
     body: 'raw',
     bodyType: 'application/x-ndjson',
-    example:
-      '{"transaction_id":"bet-2026-11-20-0001","type":"BET","amount":"10.00","currency":"EUR","player_id":"player-1"}\n',
+    example: ledgerExample,
+  }),
+  own('POST /v1/dashboard/reports/reconciliation', {
+    summary: "Compare the operator's own ledger with ours, as a job",
+    answer: createOrderReconciliation,
+    access: everybody,
+    query: orderReconciliationQuery,
+    body: 'raw',
+    bodyType: 'application/x-ndjson',
+    example: ledgerExample,
+    reply: reconciliationSchema,
+    statuses: [202],
+    errors: ['CONFLICT'],
   }),
 
   probe('GET /healthz', 'Alive', createHealthz),

@@ -1,6 +1,7 @@
 import * as flags from '@pitboss/contracts/endpoints/flags'
 import * as play from '@pitboss/contracts/endpoints/play'
 import * as players from '@pitboss/contracts/endpoints/players'
+import * as reconciliations from '@pitboss/contracts/endpoints/reconciliations'
 import * as rounds from '@pitboss/contracts/endpoints/rounds'
 import * as sessions from '@pitboss/contracts/endpoints/sessions'
 import * as wallet from '@pitboss/contracts/endpoints/wallet'
@@ -226,5 +227,7 @@ export const playRoutes: readonly RouteEntry[] = [
   forwarded(flags.putFlagRules, 'Choose when flags are raised', { errors: ['WALLET_NOT_CONFIGURED'] }),
 
   forwarded(rounds.dashboardGetReport, 'Stakes, payouts and gross gaming revenue', report),
+  forwarded(reconciliations.listReconciliations, "Comparisons of the operator's ledgers with ours"),
+  forwarded(reconciliations.getReconciliation, 'One comparison: its progress, then its differences', byId),
   forwarded(rounds.dashboardListReturns, 'How returns to players come out, under watch'),
 ]

@@ -20,11 +20,18 @@ import {
   certificationIndexes,
   createCertifications,
 } from '../../src/storage/certification-store.ts'
+import { tallyDifferences } from '../../src/actions/tally-differences.ts'
 import { createDueMovements, createPendingMovements } from '../../src/storage/due-movements.ts'
 import { createFlagStore, flagIndexes } from '../../src/storage/flag-store.ts'
+import { createLedgerChunks, ledgerChunkIndexes } from '../../src/storage/ledger-chunks.ts'
 import { createLooks } from '../../src/storage/looks.ts'
 import { createMovementLists } from '../../src/storage/movement-lists.ts'
 import { createMovements, movementIndexes } from '../../src/storage/movements.ts'
+import {
+  createReconciliations,
+  type ReconciliationDocument,
+  reconciliationIndexes,
+} from '../../src/storage/reconciliation-store.ts'
 import {
   callbackIndexes,
   createCallbackSignatures,
@@ -40,6 +47,7 @@ type Ids = {
   signature: string
   flagId: string
   certificationId: string
+  reconciliationId: string
 }
 
 const owner: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
@@ -57,12 +65,17 @@ const storage = await connectStorage({
 })
 t.teardown(() => storage.close())
 const { db } = storage
-await ensureIndexes(db, { ...movementIndexes, ...callbackIndexes, ...flagIndexes, ...certificationIndexes })
+await ensureIndexes(db, {
+  ...{ ...movementIndexes, ...callbackIndexes, ...flagIndexes },
+  ...{ ...certificationIndexes, ...reconciliationIndexes, ...ledgerChunkIndexes },
+})
 const movements = createMovements(shardedMovements(db))
 const lists = createMovementLists(movements)
 const flags = createFlagStore(db)
 const looks = createLooks(movements)
 const certifications = createCertifications(db)
+const reconciliations = createReconciliations(db)
+const chunks = createLedgerChunks(db)
 const wallets = createWallets(db, createSecretBox(parseKeyring(`k1:${randomBytes(32).toString('base64')}`)))
 const signatures = createCallbackSignatures(db)
 
@@ -74,6 +87,8 @@ await movements.insert(stakeIn(owner, ids))
 await movements.insert(waitingWinIn(owner))
 await flags.insert(flagIn(owner, ids))
 await certifications.insert(certificationIn(owner, ids))
+await reconciliations.insert(reconciliationIn(owner, ids))
+await chunks.keep(owner, ids.reconciliationId, 0, [{ ok: false, line: 1, message: 'no row' }], now)
 const counted = { ...ids, reference: newId('txn'), createdAt: now }
 await flags.count(owner, ids.playerId, counted, now)
 
@@ -84,7 +99,7 @@ const pending = createPendingMovements(movements, (ms) => ms)
 const operations =
   'only actions/operate-movements.ts calls it, and only the ops user of NATS may call wallet.v1.ops.*'
 
-const claimed = 'only the worker of a certification calls it, with the job that it has claimed'
+const claimed = 'only the worker of a job calls it, with the job that it has claimed'
 
 await holdIsolation(t, {
   db,
@@ -109,6 +124,26 @@ await holdIsolation(t, {
       renew: internal(claimed),
       progress: internal(claimed),
       finish: internal(claimed),
+    }),
+    createReconciliations: table(reconciliations, {
+      insert: scoped((scope, ids) =>
+        reconciliations.insert({ ...reconciliationIn(scope, ids), _id: newId('rcn') }),
+      ),
+      find: scoped((scope, ids) => reconciliations.find(scope, walletKeyOf(scope), ids.reconciliationId)),
+      findRunning: scoped((scope) => reconciliations.findRunning(scope, walletKeyOf(scope))),
+      list: scoped((scope) =>
+        reconciliations.list(scope, walletKeyOf(scope), { before: null, limit: 10 }, 'differences'),
+      ),
+      claim: internal('only workers/reconciler.ts calls it, over every account'),
+      renew: internal(claimed),
+      progress: internal(claimed),
+      finish: internal(claimed),
+    }),
+    createLedgerChunks: table(chunks, {
+      keep: internal('only keep-reconciliations.ts calls it, with an id that the gateway has just made'),
+      count: scoped((scope, ids) => chunks.count(scope, ids.reconciliationId)),
+      read: scoped((scope, ids) => chunks.read(scope, ids.reconciliationId, 0)),
+      remove: internal(claimed),
     }),
     createDueMovements: table(due, {
       nextWallet: internal(
@@ -211,6 +246,7 @@ function named(whose: string): Ids {
     signature: `${whose}-signature`,
     flagId: newId('flg'),
     certificationId: newId('crt'),
+    reconciliationId: newId('rcn'),
   }
 }
 
@@ -220,6 +256,15 @@ function certificationIn(scope: Scope, { certificationId, playerId }: Ids): Cert
     ...{ claimedUntil: new Date(0), claimToken: 0, createdAt: now, finishedAt: null },
     ...{ walletUpdatedAt: now, currency: 'USD', blockedPlayerId: null, unknownPlayerId: null },
     ...newProgress(settings.url, 1),
+  }
+}
+
+function reconciliationIn(scope: Scope, { reconciliationId }: Ids): ReconciliationDocument {
+  const { counts, differences } = tallyDifferences()
+  return {
+    ...{ _id: reconciliationId, ...scope, subject: walletKeyOf(scope), status: 'RUNNING' },
+    ...{ claimedUntil: new Date(0), claimToken: 0, createdAt: now, finishedAt: null, ...window },
+    ...{ chunks: 1, linesTotal: 1, lines: 0, matched: 0, counts, differences, reason: null },
   }
 }
 

@@ -1,0 +1,100 @@
+import type { ActedBy } from '@pitboss/contracts/audit'
+import type { Scope } from '@pitboss/contracts/caller'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import type { Clock } from '@pitboss/runtime/clock'
+import { type AuditOutbox, auditedInsert } from '@pitboss/storage/audit-outbox'
+import type { CursorCodec } from '@pitboss/storage/cursor'
+import { type PageQuery, readPage } from '@pitboss/storage/read-page'
+import { z } from 'zod'
+import { toReconciliationSummary } from '../records/render-reconciliation.ts'
+import { walletKeyOf } from '../rules/movement-keys.ts'
+import { tallyDifferences } from './tally-differences.ts'
+import type { LedgerChunks, LedgerLine } from '../storage/ledger-chunks.ts'
+import type { ReconciliationDocument, ReconciliationStore } from '../storage/reconciliation-store.ts'
+
+export type KeepReconciliations = ReturnType<typeof createKeepReconciliations>
+
+const positionSchema = z.string().regex(/^rcn_[0-9a-z]{26}$/)
+
+/** Comparisons of ledgers that people send: order, ledger and what became of it. docs/contract.md, section 3. */
+export function createKeepReconciliations({
+  reconciliations,
+  chunks,
+  cursors,
+  audit,
+  clock,
+  wake,
+}: {
+  reconciliations: ReconciliationStore
+  chunks: LedgerChunks
+  cursors: CursorCodec
+  audit: Pick<AuditOutbox, 'entry'>
+  clock: Clock
+  /** Has the new job worked on at once. */
+  wake: () => void
+}) {
+  async function underWay(scope: Scope): Promise<ServiceError> {
+    const running = await reconciliations.findRunning(scope, walletKeyOf(scope))
+    const named = running === null ? 'A reconciliation' : `The reconciliation ${running._id}`
+    return new ServiceError('CONFLICT', { message: `${named} is under way. Wait for its end.` })
+  }
+
+  return {
+    /** Keeps a chunk of a ledger. @throws ServiceError CONFLICT at the first one while a job runs */
+    async keep(scope: Scope, id: string, index: number, lines: LedgerLine[]): Promise<void> {
+      const running = index === 0 ? await reconciliations.findRunning(scope, walletKeyOf(scope)) : null
+      if (running !== null) throw await underWay(scope)
+      await chunks.keep(scope, id, index, lines, clock.now())
+    },
+
+    /**
+     * Orders the comparison of the chunks that were kept.
+     * @throws ServiceError CONFLICT while one of the environment runs; VALIDATION_ERROR for a window that
+     * ends before it begins, and when chunks are missing
+     */
+    async start(
+      scope: Scope,
+      asked: { id: string; from: string; to: string; chunks: number; lines: number },
+      by: ActedBy,
+    ): Promise<ReconciliationDocument> {
+      const { id, lines: linesTotal } = asked
+      const [from, to] = [new Date(asked.from), new Date(asked.to)]
+      if (to < from) throw invalidField('to', 'must not be before from')
+      if ((await chunks.count(scope, id)) !== asked.chunks) throw invalidField('body', 'was not kept whole')
+      const { counts, differences } = tallyDifferences()
+      const job: ReconciliationDocument = {
+        ...{ _id: id, ...scope, subject: walletKeyOf(scope), status: 'RUNNING' },
+        ...{ claimedUntil: new Date(0), claimToken: 0, createdAt: clock.now(), finishedAt: null },
+        ...{ from, to, chunks: asked.chunks, linesTotal, lines: 0, matched: 0, reason: null },
+        ...{ counts, differences },
+      }
+      const object = { type: 'reconciliation', id }
+      const after = toReconciliationSummary(job)
+      const entry = audit.entry(by, { act: 'reconciliation.start', object, before: null, after })
+      if (!(await reconciliations.insert({ ...job, ...auditedInsert(entry) }))) throw await underWay(scope)
+      wake()
+      return job
+    },
+
+    /** @throws ServiceError NOT_FOUND */
+    async find(scopes: readonly Scope[], id: string): Promise<ReconciliationDocument> {
+      for (const scope of scopes) {
+        const found = await reconciliations.find(scope, walletKeyOf(scope), id)
+        if (found !== null) return found
+      }
+      throw new ServiceError('NOT_FOUND')
+    },
+
+    /** Newest first, without differences. @throws ServiceError VALIDATION_ERROR for a bad cursor */
+    list: (scope: Scope, query: PageQuery) =>
+      readPage({
+        cursors,
+        binding: ['reconciliations', walletKeyOf(scope)],
+        query,
+        position: positionSchema,
+        read: (before, limit) =>
+          reconciliations.list(scope, walletKeyOf(scope), { before, limit }, 'differences'),
+        positionOf: ({ _id }) => _id,
+      }),
+  }
+}

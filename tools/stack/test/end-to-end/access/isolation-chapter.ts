@@ -4,6 +4,7 @@ import type { Test } from 'tap'
 import { z } from 'zod'
 import { type AccessWorld, okay } from './access-world.ts'
 import { makeApprovals } from './make-approvals.ts'
+import { reconcileNothing } from './reconcile-nothing.ts'
 
 const document = z.object({
   paths: z.record(
@@ -163,6 +164,7 @@ async function makeOneOfEach(world: AccessWorld): Promise<Record<string, string>
     view_id: String(view.view_id),
     flag_id: String(flag.flag_id),
     approval_id: approval,
+    reconciliation_id: await reconcileNothing(world, owner, 'TEST'),
     user_id: String(user.user_id),
     api_key: key.api_key,
   }
@@ -194,6 +196,7 @@ async function readAll({ send, mint, signIn }: AccessWorld, ids: Record<string, 
     ['/v1/dashboard/views', owner],
     [`/v1/dashboard/flags/${ids.flag_id}`, owner],
     [`/v1/dashboard/approvals/${ids.approval_id}`, owner],
+    [`/v1/dashboard/reports/reconciliation/${ids.reconciliation_id}`, owner],
     ['/v1/dashboard/users', owner],
   ]
   const answers: string[] = []

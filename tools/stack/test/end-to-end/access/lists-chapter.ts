@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { Said } from '../../fixtures/witness.ts'
 import { type AccessWorld, okay } from './access-world.ts'
 import { makeApprovals } from './make-approvals.ts'
+import { reconcileNothing } from './reconcile-nothing.ts'
 
 const document = z.object({
   paths: z.record(
@@ -154,6 +155,7 @@ async function makeTwoOfEach(world: AccessWorld) {
     const replay = `/v1/dashboard/webhooks/${demo.receiver.webhook_id}/replay`
     await post(202, replay, { from: since, to: '2026-01-02T00:00:00Z' })
     await certify(world, owner, '/v1/dashboard/wallets/TEST', {})
+    await reconcileNothing(world, owner, 'LIVE')
     await certify(world, owner, `/v1/dashboard/webhooks/${demo.receiver.webhook_id}`)
   }
   await makeApprovals(world, owner, 2)

@@ -25,6 +25,7 @@ const places = [
   '/flags',
   '/approvals',
   '/reports?group_by=day,game',
+  '/reconciliation',
   '/games',
   '/returns',
   '/people',

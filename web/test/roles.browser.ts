@@ -87,6 +87,12 @@ const rows: readonly Row[] = [
     },
   },
   {
+    page: '/reconciliation',
+    opens: everybody,
+    act: { name: 'Compare a ledger', may: everybody },
+    forged: { method: 'GET', path: 'dashboard/reports/reconciliation' },
+  },
+  {
     page: '/wallet',
     opens: builders,
     act: { name: 'Check the wallet', may: builders },

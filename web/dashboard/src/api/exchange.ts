@@ -3,6 +3,8 @@ import { ApiError } from './api-error.ts'
 
 /** Longer than the 60 s that the check of a wallet may take. */
 const answerWithinMs = 65_000
+/** Longer than a ledger may take to arrive. */
+const fileAnswerWithinMs = 6 * 60_000
 
 const errorSchema = z.object({
   code: z.string(),
@@ -15,6 +17,7 @@ const errorSchema = z.object({
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export type Outgoing = {
+  /** Sent as JSON; a blob as it is, with its type. */
   readonly body?: unknown
   readonly token?: string | null
   readonly idempotencyKey?: string
@@ -35,15 +38,16 @@ export async function exchange<Schema extends z.ZodType | null>(
   path: string,
   { body, token = null, idempotencyKey, signal }: Outgoing = {},
 ): Promise<AnswerOf<Schema>> {
-  const timeout = AbortSignal.timeout(answerWithinMs)
+  const isFile = body instanceof Blob
+  const timeout = AbortSignal.timeout(isFile ? fileAnswerWithinMs : answerWithinMs)
   const response = await fetch(`/v1/${path}`, {
     method,
     headers: {
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(body === undefined ? {} : { 'content-type': isFile ? body.type : 'application/json' }),
       ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: isFile ? body : JSON.stringify(body) }),
     cache: 'no-store',
     credentials: 'same-origin',
     signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),

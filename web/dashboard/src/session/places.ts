@@ -38,6 +38,7 @@ export const places: readonly { readonly group: string; readonly places: readonl
     group: 'Business',
     places: [
       { title: 'Reports', href: '/reports', key: 'y' },
+      { title: 'Reconciliation', href: '/reconciliation', key: 'x' },
       { title: 'Games', href: '/games', key: 'g' },
       { title: 'Returns', href: '/returns', key: 'i' },
     ],

@@ -11,7 +11,7 @@ import {
   registerMetrics,
 } from '@pitboss/rounds/metrics'
 import { createOutboxMetrics } from '@pitboss/storage/outbox-metrics'
-import { createWalletMetrics, registerBreakers } from '@pitboss/wallet-bridge/metrics'
+import { createWalletMetrics, registerBreakers, registerDueLags } from '@pitboss/wallet-bridge/metrics'
 import { createLatenessNote, createMetrics as createWebhookMetrics } from '@pitboss/webhooks/metrics'
 import { createSlots } from '@pitboss/webhooks/workers/slots'
 import pino from 'pino'
@@ -71,6 +71,7 @@ const registering: Readonly<Record<string, (registry: Registry) => void>> = {
     registerCallMetrics(registry)
     createWalletMetrics(registry)
     registerBreakers(registry, { open: () => [] })
+    registerDueLags(registry, { dueLags: () => ({}) })
     createOutboxMetrics({ registry, collections: { movements: idle }, clock })
   },
   webhooks(registry) {

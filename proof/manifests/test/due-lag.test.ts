@@ -18,34 +18,41 @@ const scaler = z.looseObject({
 })
 const adapterValues = z.object({
   rules: z.object({
-    external: z.tuple([
+    external: z.array(
       z.looseObject({
         seriesQuery: z.string(),
         name: z.object({ as: z.string() }),
         metricsQuery: z.string(),
       }),
-    ]),
+    ),
   }),
 })
 
 t.test(
-  'with the component webhooks alone grows by due lag, under the name that the adapter serves',
+  'with the component two services grow by due lag, under the names that the adapter serves',
   async (t) => {
     const manifests = await renderFolder('../../proof/manifests/test/fixtures/with-due-lag')
     const asked = manifests
       .filter(({ kind }) => kind === 'HorizontalPodAutoscaler')
-      .map((manifest) => {
-        const { metrics } = scaler.parse(manifest).spec
-        return [manifest.metadata.name, ...metrics.map(({ type, external }) => external?.metric.name ?? type)]
-      })
+      .flatMap((manifest) =>
+        scaler
+          .parse(manifest)
+          .spec.metrics.flatMap(({ external }) =>
+            external === undefined ? [] : [[manifest.metadata.name, external.metric.name]],
+          ),
+      )
     const text = readFileSync(`${manifestsFolder}/components/due-lag/adapter.example.yaml`, 'utf8')
-    const [rule] = adapterValues.parse(parse(text)).rules.external
-    for (const [name, ...metrics] of asked)
-      t.strictSame(metrics, name === 'webhooks' ? ['Resource', rule.name.as] : ['Resource'], String(name))
-    t.equal(asked.filter(([name]) => name === 'webhooks').length, 1)
-    const expr = rule.metricsQuery.replace('<<.LabelMatchers>>', 'namespace="pitboss"')
+    const rules = adapterValues.parse(parse(text)).rules.external
+    t.strictSame(asked, [
+      ['wallet-bridge', 'pitboss_movement_due_lag_seconds_worst'],
+      ['webhooks', 'pitboss_webhook_due_lag_seconds_worst'],
+    ])
+    t.strictSame(new Set(rules.map(({ name }) => name.as)), new Set(asked.map(([, metric]) => metric)))
     const known = knownMetrics()
-    for (const query of [rule.seriesQuery, expr])
-      t.strictSame(problemsOf({ title: query, expr: query, known, recorded: new Set() }), [])
+    for (const { seriesQuery, metricsQuery } of rules) {
+      const expr = metricsQuery.replace('<<.LabelMatchers>>', 'namespace="pitboss"')
+      for (const query of [seriesQuery, expr])
+        t.strictSame(problemsOf({ title: query, expr: query, known, recorded: new Set() }), [])
+    }
   },
 )

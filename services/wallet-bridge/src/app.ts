@@ -51,7 +51,7 @@ import { sealCalls } from './calls/seals.ts'
 import { shareBreakers } from './clients/share-breakers.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet-client.ts'
 import type { WalletBridgeConfig } from './config.ts'
-import { countEnds, createWalletMetrics, registerBreakers } from './metrics.ts'
+import { countEnds, createWalletMetrics, registerBreakers, registerDueLags } from './metrics.ts'
 import { createDueMovements, createPendingMovements, type DueMovements } from './storage/due-movements.ts'
 import { createFlagStore, flagIndexes } from './storage/flag-store.ts'
 import { createLooks } from './storage/looks.ts'
@@ -188,6 +188,7 @@ export async function startWalletBridge({
     newRequestId: () => newId('req'),
     logger,
   })
+  registerDueLags(host.registry, resolver)
   const upkeep = [
     startPoll({
       ...{ event: 'movements.not-counted', everyMs: reportEveryMs, logger },

@@ -70,6 +70,22 @@ export function registerBreakers(registry: Registry, breakers: { open(): readonl
   })
 }
 
+/** Creates `pitboss_movement_due_lag_seconds`. */
+export function registerDueLags(
+  registry: Registry,
+  resolver: { dueLags(): Readonly<Record<string, number>> },
+): void {
+  new Gauge({
+    name: 'pitboss_movement_due_lag_seconds',
+    help: 'For how long the movement that is longest due has not been taken, by how its wallet stands, as this process sees it',
+    labelNames: ['wallets'] as const,
+    registers: [registry],
+    collect() {
+      for (const [wallets, ms] of Object.entries(resolver.dueLags())) this.set({ wallets }, ms / 1000)
+    },
+  })
+}
+
 /** Tells the metrics of each movement that a write of this store ends, and of those stored as ended. */
 export function countEnds<Store extends Pick<MovementStore, 'insert' | 'write'>>(
   store: Store,

@@ -26,5 +26,7 @@ export const labelMeanings: Readonly<Record<string, string>> = {
   round_status: 'a status of the contract: `PENDING`, `OPEN`, `SETTLING`, `SETTLED`, `VOIDED`, `FAILED`',
   type: 'of a movement: `BET`, `WIN`, `REFUND`, `ROLLBACK`',
   outcome: 'the status in which a movement ends: `SUCCESS`, `FAILED`, `REFUNDED`, `ROLLED_BACK`',
+  wallets:
+    'what due movements wait for: `answering`, a place of this process; `full`, their wallet has as many calls at once as it gets; `silent`, it does not answer',
   result: '`accepted` for 2xx in time, else `failed`',
 }

@@ -60,6 +60,17 @@ export const moneyBoard: Board = {
           queries: [{ expr: `max(pitboss_wallet_breakers_open{${here}})`, legend: 'wallets' }],
           limit: 1,
         },
+        {
+          title: 'Age of what is due and not taken',
+          says: 'Under answering more replicas help; the rest waits for wallets.',
+          unit: 's',
+          queries: [
+            {
+              expr: `max by (wallets) (pitboss_movement_due_lag_seconds{${here}})`,
+              legend: '{{wallets}}',
+            },
+          ],
+        },
       ],
     },
     {

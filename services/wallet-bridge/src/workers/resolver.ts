@@ -16,6 +16,16 @@ type Lane = {
   mayHaveMore: boolean
 }
 
+/**
+ * For how many milliseconds the movement that is longest due has been due without being taken. `answering`: it
+ * waits for a place of this process; `full`: its wallet has as many calls at once as it gets; `silent`: its
+ * wallet does not answer.
+ */
+type DueLags = Readonly<Record<'answering' | 'full' | 'silent', number>>
+
+/** The work on what is due; `dueLags` tells what waits, as the latest look at the database saw it. */
+type Resolver = Poll & { dueLags(): DueLags }
+
 const pollMs = 500
 const queueMax = 128
 const refillBelow = 32
@@ -51,7 +61,7 @@ export function startResolver({
   clock: Clock
   newRequestId: () => string
   logger: Logger
-}): Poll {
+}): Resolver {
   const lanes = new Map<string, Lane>()
   const atWork = new Map<string, Promise<void>>()
   const queued = new Set<string>()
@@ -168,9 +178,21 @@ export function startResolver({
     pausedUntil.set(id, clock.now().getTime() + ms)
   }
 
+  function dueLags(): DueLags {
+    const nowMs = clock.now().getTime()
+    const lags = { answering: 0, full: 0, silent: 0 }
+    for (const { key, queue, running, places } of lanes.values()) {
+      const standing = due.isSilent(key) ? 'silent' : running >= places ? 'full' : 'answering'
+      const firstMs = Math.min(...queue.map(({ dueAt }) => dueAt?.getTime() ?? nowMs))
+      lags[standing] = Math.max(lags[standing], nowMs - firstMs)
+    }
+    return lags
+  }
+
   const poll = startPoll({ event: 'resolver.sweep-failed', everyMs: pollMs, work: sweep, logger })
   return {
     wake: poll.wake,
+    dueLags,
     async stop() {
       stopped = true
       await poll.stop()

@@ -143,6 +143,46 @@ t.test('a wallet that answers is served while hundreds of silent ones hold their
   t.equal(begun.filter((key) => key.startsWith('dead')).length, 128, 'none of the silent ones has ended')
 })
 
+t.test('due lag is told by what a movement waits for', async (t) => {
+  const dueFor = (key: string, ms: number, number = 0) => ({
+    ...owed(key, number),
+    dueAt: new Date(Date.now() - ms),
+  })
+  // Eight wallets with 32 calls each take all places of a process.
+  const backlog = new Map(
+    Array.from({ length: 8 }, (_, wallet) => `busy${wallet}`).map((key) => [
+      key,
+      Array.from({ length: 200 }, (_, number) => dueFor(key, 20_000, number)),
+    ]),
+  )
+  const { ends, endAll, breaker, resolver } = start(t, backlog)
+  breaker.silent = (key) => key === 'mute'
+  await waitFor(() => ends.size >= 256 || (endAll(), false), { what: 'every place is taken', ...limit })
+  const { answering, full, silent } = resolver.dueLags()
+  t.same([answering, silent], [0, 0], 'nothing waits for this process')
+  t.ok(full >= 20_000, 'these wallets have as many calls as one process makes')
+
+  backlog.set('late', [dueFor('late', 9000)])
+  backlog.set('mute', [dueFor('mute', 30_000)])
+  resolver.wake()
+  await waitFor(() => resolver.dueLags().answering > 0 && resolver.dueLags().silent > 0, {
+    what: 'both are seen',
+    ...limit,
+  })
+  const lags = resolver.dueLags()
+  t.ok(lags.answering >= 9000 && lags.answering < 20_000, 'a wallet that answers waits for a place')
+  t.ok(lags.silent >= 30_000, 'one that does not answer is told apart')
+
+  await waitFor(() => (endAll(), [...backlog.values()].every((due) => due.length === 0) && ends.size === 0), {
+    what: 'all are done',
+    ...limit,
+  })
+  await waitFor(() => Object.values(resolver.dueLags()).every((ms) => ms === 0), {
+    what: 'no lag is left',
+    ...limit,
+  })
+})
+
 t.test('movements that cannot be advanced do not hide those behind them', async (t) => {
   const stuck = Array.from({ length: 300 }, (_, number) => owed('acme', number))
   const backlog = new Map([['acme', stuck]])

@@ -53,6 +53,8 @@ t.test('what happens is counted where it happens', { timeout }, async (t) => {
   t.equal(await ended('BET', 'FAILED'), 1)
   t.equal(await ended('WIN', 'SUCCESS'), 2)
   t.equal(await read('wallet-bridge', 'pitboss_wallet_breakers_open'), 0)
+  for (const standing of ['answering', 'full', 'silent'])
+    t.equal(await read('wallet-bridge', 'pitboss_movement_due_lag_seconds{', `"${standing}"`), 0)
   const plays = ['pitboss_call_seconds_count{', '"rounds.v1.player.play"'] as const
   t.equal(await read('rounds', ...plays, 'code=""'), settled)
   t.equal(await read('rounds', ...plays, 'INSUFFICIENT_FUNDS'), 1)

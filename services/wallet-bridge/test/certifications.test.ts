@@ -143,15 +143,26 @@ await t.test('with a bridge', async (t) => {
       code: 'VALIDATION_ERROR',
       details: [{ path: 'currency' }],
     })
-    t.notOk(certifyWallet.params?.safeParse({ environment: 'LIVE' }).success)
+    const live = { ...at(scope), params: { environment: 'LIVE' }, body: players } as const
+    await t.rejects(suite.bus.call(certifyWallet.call, live), { code: 'NOT_FOUND', message: /test player/ })
   })
 
-  await t.test('a wallet where nobody is at home fails every case', async (t) => {
+  await t.test('a wallet that refuses its test player fails once, with what to do', async (t) => {
+    const scope = newScope()
+    await startSandbox(t, scope)
+    const body = { player_id: 'blocked' }
+    const { certification_id } = (await suite.bus.call(certifyWallet.call, { ...at(scope), body })).body
+    const job = await ended(scope, certification_id)
+    t.match(job, { certified: false, passed: 0, failed: 1, reason: /test player cannot play/ })
+    t.match(job.cases, [{ id: 'player-ready', message: /PLAYER_BLOCKED/, hint: /Name a player/ }])
+  })
+
+  await t.test('a wallet where nobody is at home fails once', async (t) => {
     const scope = newScope()
     await configureWallet(suite.bus, scope, 'http://127.0.0.1:9')
     const job = await ended(scope, (await start(scope)).body.certification_id)
-    t.match(job, { certified: false, passed: 0 })
-    t.equal(job.cases.length, caseIds.length)
+    t.match(job, { certified: false, passed: 0, failed: 1 })
+    t.equal(job.cases.length, 1)
   })
 })
 

@@ -32,6 +32,8 @@ export type CertificationCase<Context> = {
   readonly title: string
   /** The usual fault when it fails. */
   readonly hint: string
+  /** Why a job ends when it fails: no case after it could pass. */
+  readonly endsAll?: string
   run(context: Context): Promise<void>
 }
 
@@ -39,7 +41,7 @@ export type CertificationCase<Context> = {
 export function defineCase<Context>(
   group: CaseGroup,
   id: string,
-  rest: Pick<CertificationCase<Context>, 'title' | 'hint' | 'run'>,
+  rest: Pick<CertificationCase<Context>, 'title' | 'hint' | 'endsAll' | 'run'>,
 ): CertificationCase<Context> {
   return { group, id, ...rest }
 }

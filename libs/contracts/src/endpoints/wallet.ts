@@ -89,7 +89,8 @@ export const getWalletSeries = defineEndpoint('GET /v1/dashboard/wallets/{enviro
 export const certifyWallet = defineEndpoint('POST /v1/dashboard/wallets/{environment}/certify', {
   access: builders,
   subject: 'wallet.v1.certification.start',
-  params: z.strictObject(testWallet),
+  // LIVE is taken to be refused with the reason.
+  params: walletParam,
   body: walletCertifySchema,
   reply: walletCertificationSchema,
 })

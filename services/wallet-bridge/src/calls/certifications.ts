@@ -5,15 +5,20 @@ import {
   getWalletCertification,
   listWalletCertifications,
 } from '@pitboss/contracts/endpoints/wallet'
+import { ServiceError } from '@pitboss/errors/service-error'
 import { answerPage } from '@pitboss/storage/read-page'
 import type { KeepCertifications } from '../actions/keep-certifications.ts'
 import { toCertification, toCertificationSummary } from '../records/render-certification.ts'
 import { dashboardScope } from './dashboard-scope.ts'
 
+const notLiveText =
+  'There is no certification of a LIVE wallet, for it moves money of a test player. Certify the TEST wallet.'
+
 /** What people ask about certifications of the TEST wallet. Source: docs/contract.md, section 3. */
 export function certificationCalls(certifications: KeepCertifications): CallHandler[] {
   return [
-    handler(certifyWallet.call, async ({ caller, body }, context) => {
+    handler(certifyWallet.call, async ({ caller, params, body }, context) => {
+      if (params.environment === 'LIVE') throw new ServiceError('NOT_FOUND', { message: notLiveText })
       const fallback = caller.account.currencies[0] ?? 'USD'
       const scope = dashboardScope(caller, 'TEST')
       const job = await certifications.start(scope, body, fallback, actedBy(caller, context))

@@ -9,6 +9,7 @@ import type { WalletCase } from './wallet-under-test.ts'
 const playerReady: WalletCase = defineCase('balance', 'player-ready', {
   title: 'The test player exists and owns at least 100 units',
   hint: 'Name a player who plays for nothing else (--player, player_id) and give them a balance; the other cases need it.',
+  endsAll: 'The test player cannot play, and every other case needs it. Put that right, then certify again.',
   async run(wallet) {
     const balance = await wallet.balance()
     const needed = neededMinor(wallet.currency)

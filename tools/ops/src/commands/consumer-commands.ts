@@ -11,6 +11,7 @@ import { movementsRewind } from '@pitboss/contracts/calls/rounds'
 import { fanoutRewind, opsListParked, opsRetryParked, opsShowParked } from '@pitboss/contracts/calls/webhooks'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Command } from 'commander'
+import { beginConsumerAnew } from '../begin-consumer-anew.ts'
 import { type ConsumerView, viewConsumers } from '../consumer-view.ts'
 import { onRun, type OpsRun, runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { readCount, readInstant } from '../read-flags.ts'
@@ -105,7 +106,7 @@ async function rewind(
     return show({ ...nothing, would_see: count }, `${count} messages would be replayed`)
   await confirm(`Replay them?`)
   const started = await bus.call(calls.start, { order, fromSeq, toSeq })
-  await recreateAt(manager, view.stream, name, fromSeq)
+  await beginConsumerAnew(bus, { stream: view.stream, name, fromSeq })
   const { seen, repaired, unchanged, parked } = await follow(count, async (progress) => {
     let state = started
     while (!state.done) {
@@ -122,23 +123,6 @@ async function rewind(
     { consumer: name, from: fromSeq, seen, repaired, unchanged, parked },
     `${seen} seen, ${repaired} repaired, ${unchanged} unchanged, ${parked} parked`,
   )
-}
-
-/** Works on every server version: the same durable name, begun again at `fromSeq`. */
-async function recreateAt(
-  manager: JetStreamManager,
-  stream: string,
-  name: string,
-  fromSeq: number,
-): Promise<void> {
-  const { config } = await manager.consumers.info(stream, name)
-  const { opt_start_time: _, ...kept } = config
-  await manager.consumers.delete(stream, name)
-  await manager.consumers.add(stream, {
-    ...kept,
-    deliver_policy: DeliverPolicy.StartSequence,
-    opt_start_seq: fromSeq,
-  })
 }
 
 /** Number of messages that the consumer's filter lets through from `fromSeq` on. */

@@ -7,6 +7,7 @@ import type { PairPlan } from './harness/run-pairs.ts'
 import { runKeepUp } from './play/run-keep-up.ts'
 import { runPlay } from './play/run-play.ts'
 import { runProfile } from './profile/run-profile.ts'
+import { runRecovery } from './recovery/run-recovery.ts'
 import { runRead } from './read/run-read.ts'
 import { runRound } from './round/run-round.ts'
 import { runSettlement, settlementParts } from './settlement/run-settlement.ts'
@@ -140,6 +141,12 @@ export const benchmarks: readonly Benchmark[] = [
     title: 'Where each service spends its processor time while 32 players play dice',
     about: 'Ten hottest packages and functions of each service by self time, over 10 times S seconds.',
     run: ({ seconds }, cleanup, say) => runProfile(seconds * steadyShare * 1000, cleanup, say),
+  },
+  {
+    name: 'recovery',
+    title: 'From the SIGKILL of a service until play goes on',
+    about: 'Each service in turn, --pairs times; a new round every 50 ms by another player.',
+    run: ({ pairs }, cleanup, say) => runRecovery(pairs, cleanup, say),
   },
   {
     name: 'strangers',

@@ -13,6 +13,8 @@ const container = containerOf(pod)
 const run = promisify(execFile)
 let attached: ChildProcess | null = null
 let stopping = false
+/** The pod is removed at once, and nothing is drained any more. */
+let quitting = false
 
 const drain = () => {
   stopping = true
@@ -22,6 +24,7 @@ process.on('SIGTERM', drain)
 process.once('disconnect', drain)
 process.on('SIGQUIT', () => {
   stopping = true
+  quitting = true
   remove().then(() => process.exit(1), fail)
 })
 
@@ -30,8 +33,10 @@ try {
   await remove()
   await play()
   const code = stopping ? 0 : await follow()
-  await remove()
-  process.exit(code)
+  if (!quitting) {
+    await remove()
+    process.exit(code)
+  }
 } catch (error) {
   fail(error)
 }
@@ -59,7 +64,7 @@ async function follow(): Promise<number> {
 async function tellPid(): Promise<void> {
   await run(podman, ['wait', '--condition=running', '--interval=50ms', container])
   // A signal that came before the container ran was not passed on.
-  if (stopping) attached?.kill('SIGTERM')
+  if (stopping && !quitting) attached?.kill('SIGTERM')
   const { stdout } = await run(podman, ['inspect', '--format={{.State.Pid}}', container])
   const pid = Number(stdout)
   if (pid > 0 && process.getuid?.() === 0 && process.connected) process.send?.({ pid })

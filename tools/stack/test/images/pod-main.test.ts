@@ -76,8 +76,8 @@ t.test('when the runner is gone, so is the pod', async (t) => {
   t.strictSame(pod.removals(), [...removal, ...removal])
 })
 
-t.test('SIGQUIT ends it without waiting for the service', async (t) => {
-  const pod = play(t)
+t.test('SIGQUIT ends it without waiting for the service, also while podman is slow', async (t) => {
+  const pod = play(t, { PODMAN_SLOW: 'yes' })
   await waitFor(() => pod.says().includes('running'), { what: 'the container' })
   pod.child.kill('SIGQUIT')
   t.not(await pod.ended, 3)

@@ -144,13 +144,7 @@ export async function startStack(
     }
     const onBadConfig = (why: string) => refused.abort(new StackError(why, { exitCode: badConfigExitCode }))
     const launch = (spec: ProcessSpec) =>
-      processes.push(
-        superviseProcess({
-          ...{ spec, output, onBadConfig },
-          compileCache: join(dataDir, 'node-compile'),
-          onChange: writeDemoFile,
-        }),
-      )
+      processes.push(superviseProcess({ spec, output, onChange: writeDemoFile, onBadConfig }))
     for (const spec of [...specs.filter(({ name }) => name !== 'gateway'), ...(parts?.specs ?? [])])
       launch(spec)
     // The gateways come last, so that whoever sees /readyz answer finds demo.json complete.

@@ -43,14 +43,11 @@ export type SupervisedProcess = {
  */
 export function superviseProcess({
   spec,
-  compileCache,
   output,
   onChange,
   onBadConfig,
 }: {
   spec: ProcessSpec
-  /** Folder in which Node keeps compiled files, so that a next start compiles nothing. */
-  compileCache: string
   output: LogOutput
   onChange: () => void
   /** The process ended because a setting is bad; `why` names the variable. */
@@ -82,12 +79,7 @@ export function superviseProcess({
     const fresh = readFresh()
     if (fresh === null) return
     const started = spawn(process.execPath, ['--disable-sigusr1', spec.entry, ...(spec.args ?? [])], {
-      env: {
-        NODE_COMPILE_CACHE: compileCache,
-        ...inheritedEnvironment(),
-        ...spec.environment,
-        ...fresh,
-      },
+      env: { ...inheritedEnvironment(), ...spec.environment, ...fresh },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       detached: true,
     })

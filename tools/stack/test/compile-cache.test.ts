@@ -7,18 +7,16 @@ import { superviseProcess } from '../src/supervised-process.ts'
 
 const entry = fileURLToPath(new URL('./fixtures/service-main.ts', import.meta.url))
 
-t.test('a service that was killed starts again from compiled files', async (t) => {
+t.test('a service that is killed leaves compiled files where the runner keeps its own', async (t) => {
   const compileCache = join(t.testdir(), 'compiled')
-  // The suite has a cache of its own, which children take.
-  const suites = process.env.NODE_COMPILE_CACHE
-  delete process.env.NODE_COMPILE_CACHE
+  const { NODE_COMPILE_CACHE: suites = '' } = process.env
+  process.env.NODE_COMPILE_CACHE = compileCache
   t.teardown(() => {
-    if (suites !== undefined) process.env.NODE_COMPILE_CACHE = suites
+    process.env.NODE_COMPILE_CACHE = suites
   })
   const lines: string[] = []
   const child = superviseProcess({
     spec: { name: 'tested', replica: 1, entry, environment: {}, httpUrl: null },
-    compileCache,
     output: {
       attach: (_name, stream) => stream.on('data', (chunk: Buffer) => lines.push(chunk.toString())),
       line: () => undefined,

@@ -15,7 +15,7 @@ const stake = { stake: '1.00', bet: { target: '50.00', direction: 'over' } }
 t.test('two gateways refuse the stakes of a stopped player from the answer on', { timeout }, async (t) => {
   // Who asks until each process has refused may have to ask for longer than the limits like.
   const limits = Object.fromEntries(
-    ['OPERATOR_PER_S', 'OPERATOR_BURST', 'ACCOUNT_PER_S', 'ACCOUNT_BURST'].map((name) => [
+    ['OPERATOR_PER_S', 'OPERATOR_BURST', 'ACCOUNT_PER_S', 'ACCOUNT_BURST', 'LAUNCHER_PER_S'].map((name) => [
       `PITBOSS_LIMIT_${name}`,
       '100000',
     ]),

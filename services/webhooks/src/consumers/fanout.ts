@@ -34,7 +34,7 @@ export function startFanout({
   bus: Bus
   lease: Lease
   deferred: Pick<DeferredDeliveries, 'drain'>
-  lateness: Pick<FanoutLateness, 'forgive'>
+  lateness: Pick<FanoutLateness, 'forgive' | 'left'>
   handle: (messages: readonly DurableMessage[]) => Promise<void>
   logger: Logger
 }): { stop(): Promise<void> } {
@@ -60,7 +60,10 @@ export function startFanout({
     if (held === null) return
     const { token, consumer } = held
     held = null
+    // At once, for a batch may wait for the database for long; and again, for one that began meanwhile.
+    lateness.left()
     await consumer.stop()
+    lateness.left()
     await deferred.drain()
     logger.info({ token }, 'fanout.left')
   }

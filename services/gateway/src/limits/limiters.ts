@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { scheduleLater } from '@pitboss/runtime/schedule-later'
 import { z } from 'zod'
 import type { limiterRules } from '../config.ts'
 import { parseOrNull } from '../input/parse-json.ts'
@@ -52,8 +53,7 @@ export function createLimiters({
   nowMs: () => number
   /** Hears of each request that a limit has no room for. */
   onRefused?: (name: LimiterName) => void
-  /** Runs `fn` once after so many milliseconds, unless the returned function is called before. */
-  later?: (fn: () => void, ms: number) => () => void
+  later?: typeof scheduleLater
 }): Limiters {
   const counters = new Map(Object.entries(rules).map(([name, rule]) => [name, createRateCounter(rule)]))
   const unpublished = new Map<string, { name: LimiterName; key: string; count: number }>()
@@ -106,9 +106,4 @@ export function createLimiters({
 /** Hashes a text that a client chose, so that keys which gateways send one another stay short. */
 export function hashedKey(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
-}
-
-function scheduleLater(fn: () => void, ms: number): () => void {
-  const timer = setTimeout(fn, ms)
-  return () => clearTimeout(timer)
 }

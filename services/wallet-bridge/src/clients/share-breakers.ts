@@ -1,4 +1,5 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
+import { scheduleLater } from '@pitboss/runtime/schedule-later'
 import { z } from 'zod'
 import { type BreakerNote, breakerNotes } from './breakers.ts'
 
@@ -16,7 +17,7 @@ const messageSchema = z.strictObject({
 })
 
 export type SharedBreakers = {
-  /** A probe is told at once, since others wait for nothing else before they send one; the rest within 50 ms. */
+  /** Tells the others of a probe at once, so that they send none beside it, and of the rest within 50 ms. */
   notify(note: BreakerNote): void
   listen(receive: (note: BreakerNote) => void): { unsubscribe(): void }
   /** Sends what is gathered. */
@@ -34,8 +35,7 @@ export function shareBreakers({
 }: {
   bus: Pick<Bus, 'publish' | 'subscribe'>
   replicaId: string
-  /** Runs `fn` once after so many milliseconds, unless the returned function is called before. */
-  later?: (fn: () => void, ms: number) => () => void
+  later?: typeof scheduleLater
 }): SharedBreakers {
   let gathered: { note: BreakerNote; times: number }[] = []
   const last = new Map<string, { note: BreakerNote; times: number }>()
@@ -76,9 +76,4 @@ export function shareBreakers({
       }),
     stop: send,
   }
-}
-
-function scheduleLater(fn: () => void, ms: number): () => void {
-  const timer = setTimeout(fn, ms)
-  return () => clearTimeout(timer)
 }

@@ -1,12 +1,10 @@
-import type { Scope } from '@pitboss/contracts/caller'
 import { type CertificationProgress, endOf, newProgress } from '@pitboss/contracts/certification/progress'
 import type { Recorder } from '@pitboss/contracts/certification/record-exchanges'
 import type { CertificationCase } from '@pitboss/contracts/certification/run-cases'
 import { runCertification } from '@pitboss/contracts/certification/run-certification'
-import { ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { UpdateFilter } from 'mongodb'
-import type { JobDocument, JobStore } from './job-store.ts'
+import { type JobDocument, type JobStore, jobUnderWay, newJob } from './job-store.ts'
 import type { HeldJob } from './start-job-workers.ts'
 
 /** Who answers nothing in time would hold a place for hours. */
@@ -18,25 +16,11 @@ export type CertificationJob = JobDocument & CertificationProgress
 
 /** The fields that an ordered certification has, whatever it is of. */
 export function newCertification({
-  id,
-  scope: { operatorId, environment },
-  subject,
   url,
   casesTotal,
-  now,
-}: {
-  id: string
-  scope: Scope
-  subject: string
-  url: string
-  casesTotal: number
-  now: Date
-}): CertificationJob {
-  return {
-    ...{ _id: id, operatorId, environment, subject, status: 'RUNNING' },
-    ...{ claimedUntil: new Date(0), claimToken: 0, createdAt: now, finishedAt: null },
-    ...newProgress(url, casesTotal),
-  }
+  ...job
+}: Parameters<typeof newJob>[0] & { url: string; casesTotal: number }): CertificationJob {
+  return { ...newJob(job), ...newProgress(url, casesTotal) }
 }
 
 /** @throws ServiceError CONFLICT while one of the subject runs, which it names */
@@ -46,9 +30,7 @@ export async function orderCertification<Job extends CertificationJob>(
   what: 'wallet' | 'endpoint',
 ): Promise<void> {
   if (await jobs.insert(job)) return
-  const running = await jobs.findRunning(job, job.subject)
-  const named = running === null ? `A certification of this ${what}` : `The certification ${running._id}`
-  throw new ServiceError('CONFLICT', { message: `${named} is under way. Wait for its end.` })
+  throw jobUnderWay('certification', await jobs.findRunning(job, job.subject), `of this ${what}`)
 }
 
 /** Ends the job by the cases that are stored; who ended early is not certified. */

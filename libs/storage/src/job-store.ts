@@ -1,4 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { ServiceError } from '@pitboss/errors/service-error'
 import type { Collection, Filter, MatchKeysAndValues, UpdateFilter, WithId } from 'mongodb'
 import { auditOutboxIndex, type WithAudit } from './audit-outbox.ts'
 import { insertedFirst } from './create-once.ts'
@@ -18,6 +19,35 @@ export type JobDocument = WithAudit & {
   readonly claimToken: number
   readonly createdAt: Date
   readonly finishedAt: Date | null
+}
+
+/** The fields of a job that was just ordered; any process may claim it. */
+export function newJob({
+  id,
+  scope: { operatorId, environment },
+  subject,
+  now,
+}: {
+  id: string
+  scope: Scope
+  subject: string
+  now: Date
+}): JobDocument {
+  return {
+    ...{ _id: id, operatorId, environment, subject, status: 'RUNNING' },
+    ...{ claimedUntil: new Date(0), claimToken: 0, createdAt: now, finishedAt: null },
+  }
+}
+
+/**
+ * The CONFLICT of who orders a job while one of its subject runs.
+ * @param kind what a job is, as "certification"
+ * @param running the one that runs, where it is known
+ * @param of added to the kind where it is not, as "of this wallet"
+ */
+export function jobUnderWay(kind: string, running: Pick<JobDocument, '_id'> | null, of = ''): ServiceError {
+  const named = running === null ? `A ${kind}${of === '' ? '' : ` ${of}`}` : `The ${kind} ${running._id}`
+  return new ServiceError('CONFLICT', { message: `${named} is under way. Wait for its end.` })
 }
 
 export type JobStore<Job extends JobDocument> = ReturnType<typeof createJobStore<Job>>

@@ -4,6 +4,7 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
 import { type AuditOutbox, auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { CursorCodec } from '@pitboss/storage/cursor'
+import { jobUnderWay, newJob } from '@pitboss/storage/job-store'
 import { type PageQuery, readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import { toReconciliationSummary } from '../records/render-reconciliation.ts'
@@ -16,7 +17,7 @@ export type KeepReconciliations = ReturnType<typeof createKeepReconciliations>
 
 const positionSchema = z.string().regex(/^rcn_[0-9a-z]{26}$/)
 
-/** Comparisons of ledgers that people send: order, ledger and what became of it. docs/contract.md, section 3. */
+/** Comparisons of ledgers that people send: order, ledger and result. Source: docs/contract.md, section 3. */
 export function createKeepReconciliations({
   reconciliations,
   chunks,
@@ -33,17 +34,13 @@ export function createKeepReconciliations({
   /** Has the new job worked on at once. */
   wake: () => void
 }) {
-  async function underWay(scope: Scope): Promise<ServiceError> {
-    const running = await reconciliations.findRunning(scope, walletKeyOf(scope))
-    const named = running === null ? 'A reconciliation' : `The reconciliation ${running._id}`
-    return new ServiceError('CONFLICT', { message: `${named} is under way. Wait for its end.` })
-  }
+  const findRunning = (scope: Scope) => reconciliations.findRunning(scope, walletKeyOf(scope))
 
   return {
     /** Keeps a chunk of a ledger. @throws ServiceError CONFLICT at the first one while a job runs */
     async keep(scope: Scope, id: string, index: number, lines: LedgerLine[]): Promise<void> {
-      const running = index === 0 ? await reconciliations.findRunning(scope, walletKeyOf(scope)) : null
-      if (running !== null) throw await underWay(scope)
+      const running = index === 0 ? await findRunning(scope) : null
+      if (running !== null) throw jobUnderWay('reconciliation', running)
       await chunks.keep(scope, id, index, lines, clock.now())
     },
 
@@ -63,15 +60,15 @@ export function createKeepReconciliations({
       if ((await chunks.count(scope, id)) !== asked.chunks) throw invalidField('body', 'was not kept whole')
       const { counts, differences } = tallyDifferences()
       const job: ReconciliationDocument = {
-        ...{ _id: id, ...scope, subject: walletKeyOf(scope), status: 'RUNNING' },
-        ...{ claimedUntil: new Date(0), claimToken: 0, createdAt: clock.now(), finishedAt: null },
+        ...newJob({ id, scope, subject: walletKeyOf(scope), now: clock.now() }),
         ...{ from, to, chunks: asked.chunks, linesTotal, lines: 0, matched: 0, reason: null },
         ...{ counts, differences },
       }
       const object = { type: 'reconciliation', id }
       const after = toReconciliationSummary(job)
       const entry = audit.entry(by, { act: 'reconciliation.start', object, before: null, after })
-      if (!(await reconciliations.insert({ ...job, ...auditedInsert(entry) }))) throw await underWay(scope)
+      if (!(await reconciliations.insert({ ...job, ...auditedInsert(entry) })))
+        throw jobUnderWay('reconciliation', await findRunning(scope))
       wake()
       return job
     },

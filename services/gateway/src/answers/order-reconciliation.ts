@@ -4,13 +4,13 @@ import {
   startReconciliation,
 } from '@pitboss/contracts/calls/reconciliations'
 import { accountMode, instant } from '@pitboss/contracts/primitives'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { invalidField } from '@pitboss/errors/service-error'
 import { type LedgerLine, readLedger } from '@pitboss/ledger/ledger-lines'
 import { newId } from '@pitboss/runtime/new-id'
 import { z } from 'zod'
 import type { Answer, AnswerDeps, Inbound } from '../http/inbound.ts'
 import { ledgerChunks, ledgerFormat } from '../input/ledger-body.ts'
-import { createFairPlaces } from '../limits/fair-places.ts'
+import { createLedgerPlaces } from '../limits/ledger-places.ts'
 import { callerOf } from './forward.ts'
 
 export const orderReconciliationQuery = z.strictObject({
@@ -19,40 +19,38 @@ export const orderReconciliationQuery = z.strictObject({
   to: instant,
 })
 
-/** Bounds of ledgers on their way, each with one chunk in memory. */
-const places = { allMax: 6, perAccountMax: 2, undisturbedMs: 60_000 }
 const linesMax = 200_000
 const bytesMax = 64 * 1024 * 1024
 const deadlineMs = 5 * 60_000
+const fullText = 'Too many ledgers are being sent at the moment.'
 
 /**
- * `POST /v1/dashboard/reports/reconciliation?environment&from&to`: reads the operator's ledger as JSON lines or
- * CSV, hands it to the wallet service chunk by chunk, and orders its comparison as a job. Source:
- * docs/contract.md, section 3.
+ * `POST /v1/dashboard/reports/reconciliation?environment&from&to`: reads the operator's ledger as JSON lines
+ * or CSV, hands it to the wallet service chunk by chunk, of which one is in memory, and orders its comparison
+ * as a job. Source: docs/contract.md, section 3.
  */
 export function createOrderReconciliation({ bus }: Pick<AnswerDeps, 'bus'>) {
-  const atWork = createFairPlaces(places)
+  const places = createLedgerPlaces({
+    ...{ deadlineMs, full: fullText, givenUp: fullText },
+    late: `must arrive within ${deadlineMs / 60_000} min`,
+  })
   return async (inbound: Inbound<unknown, z.infer<typeof orderReconciliationQuery>>): Promise<Answer> => {
     const { raw, context, query } = inbound
     const format = ledgerFormat(raw)
     const caller = callerOf(inbound)
-    const ended = new AbortController()
-    const leave = atWork.take(caller.scope.operatorId, () => ended.abort(busy()))
-    if (leave === null) throw busy()
-    const late = invalidField('body', `must arrive within ${deadlineMs / 60_000} min`)
-    const deadline = setTimeout(() => ended.abort(late), deadlineMs)
+    const { signal, leave } = places.take(caller.scope.operatorId)
     const id = newId('rcn')
     let chunks = 0
     let lines = 0
     const keep = async (kept: LedgerLine[]) => {
-      ended.signal.throwIfAborted()
+      signal.throwIfAborted()
       await bus.call(keepLedgerChunk, { caller, id, index: chunks, lines: kept }, context)
       chunks += 1
       lines += kept.length
     }
     try {
       let held: LedgerLine[] = []
-      for await (const line of readLedger(ledgerChunks(raw, bytesMax, ended.signal), format)) {
+      for await (const line of readLedger(ledgerChunks(raw, bytesMax, signal), format)) {
         held.push(line)
         if (lines + held.length > linesMax)
           throw invalidField('body', `must not have more than ${linesMax} lines; send a shorter time`)
@@ -64,13 +62,7 @@ export function createOrderReconciliation({ bus }: Pick<AnswerDeps, 'bus'>) {
       const order = { caller, id, from: query.from, to: query.to, chunks, lines }
       return { status: 202, json: await bus.call(startReconciliation, order, context) }
     } finally {
-      clearTimeout(deadline)
       leave()
     }
   }
-}
-
-function busy(): ServiceError {
-  const message = 'Too many ledgers are being sent at the moment.'
-  return new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: 10 })
 }

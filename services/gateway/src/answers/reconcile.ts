@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { toErrorEnvelope, invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { toErrorEnvelope } from '@pitboss/errors/service-error'
 import { reconcileChunk, reconcileOurs } from '@pitboss/contracts/calls/wallet'
 import { diffLedger, type Finding } from '@pitboss/ledger/diff-ledger'
 import { readLedger } from '@pitboss/ledger/ledger-lines'
@@ -8,7 +8,7 @@ import { instant } from '@pitboss/contracts/primitives'
 import { z } from 'zod'
 import type { Answer, Inbound } from '../http/inbound.ts'
 import { ledgerChunks, ledgerFormat } from '../input/ledger-body.ts'
-import { createFairPlaces } from '../limits/fair-places.ts'
+import { createLedgerPlaces } from '../limits/ledger-places.ts'
 import { callerOf } from './forward.ts'
 
 export const reconciliationQuery = z.strictObject({ from: instant, to: instant })
@@ -20,8 +20,6 @@ type ReconcileInbound = Inbound<unknown, z.infer<typeof reconciliationQuery>>
  * all.
  */
 const heldMax = 10_000
-/** Bounds of comparisons at work, each with its ids in memory (at most 34 MB, half more while it grows). */
-const places = { allMax: 6, perAccountMax: 2, undisturbedMs: 60_000 }
 /** For a client to read the last line of an answer that was given up. */
 const farewellMs = 5000
 
@@ -38,47 +36,36 @@ export function createReconcile(
   { bus }: { readonly bus: Pick<Bus, 'call'> },
   { deadlineMs, bytesMax }: Bounds = usualBounds,
 ): (inbound: ReconcileInbound) => Promise<Answer> {
-  const atWork = createFairPlaces(places)
+  // Each has its ids in memory: at most 34 MB, half more while it grows.
+  const places = createLedgerPlaces({
+    deadlineMs,
+    full: 'Too many ledgers are being compared at the moment.',
+    givenUp: 'This one was given up for an account that had none.',
+    late: `must be compared within ${deadlineMs / 60_000} min; send a shorter window`,
+  })
   return async (inbound) => {
     const { raw, context } = inbound
     const format = ledgerFormat(raw)
     const { from, to } = inbound.query
     const { scope } = callerOf(inbound)
-    const ended = new AbortController()
-    const leavePlace = atWork.take(scope.operatorId, () =>
-      ended.abort(busy('This one was given up for an account that had none.')),
-    )
-    if (leavePlace === null) throw busy('Too many ledgers are being compared at the moment.')
-    const late = invalidField(
-      'body',
-      `must be compared within ${deadlineMs / 60_000} min; send a shorter window`,
-    )
-    const deadline = setTimeout(() => ended.abort(late), deadlineMs)
-    const leave = () => {
-      clearTimeout(deadline)
-      leavePlace()
-    }
-    ended.signal.addEventListener('abort', leave)
-    const lasting = endedBus(bus, ended.signal)
+    const { signal, leave } = places.take(scope.operatorId)
+    signal.addEventListener('abort', leave)
+    const lasting = endedBus(bus, signal)
     const calls = { bus: lasting, chunk: reconcileChunk, ours: reconcileOurs, context }
-    const bytes = ledgerChunks(raw, bytesMax, ended.signal)
+    const bytes = ledgerChunks(raw, bytesMax, signal)
     const findings = diffLedger(calls, { scope, from, to }, readLedger(bytes, format))
     try {
       const held = await holdFirst(findings)
       const data = Readable.from(toLines(held, findings, context.requestId))
       data.once('close', leave)
       // A client that reads no answer does not keep it.
-      ended.signal.addEventListener('abort', () => setTimeout(() => data.destroy(), farewellMs).unref())
+      signal.addEventListener('abort', () => setTimeout(() => data.destroy(), farewellMs).unref())
       return { status: 200, content: { type: 'application/x-ndjson', data } }
     } catch (error) {
       leave()
       throw error
     }
   }
-}
-
-function busy(message: string): ServiceError {
-  return new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: 10 })
 }
 
 /** A bus that makes no further call once the signal is aborted. */

@@ -7,11 +7,11 @@ import { sessionStatus } from '@pitboss/contracts/objects/session'
 import { approvalStatus } from '@pitboss/contracts/objects/approval'
 import { freeBetStatus } from '@pitboss/contracts/objects/game'
 import { z } from 'zod'
-import { expectStatus, type HttpClient } from '../harness/http-client.ts'
+import { expectStatus } from '../harness/http-client.ts'
 import { createLatencyRecorder, type Latency } from '../harness/latency.ts'
 import type { Measured } from '../harness/measured.ts'
 import { latencyCells, renderTable } from '../harness/table.ts'
-import type { Seeded } from './seed-account.ts'
+import type { DashboardWorld } from './dashboard-world.ts'
 
 const goalMs = 150
 const hourMs = 3_600_000
@@ -38,12 +38,7 @@ export async function measureLists({
   token,
   seeded: { playerId },
   say,
-}: {
-  http: HttpClient
-  token: string
-  seeded: Pick<Seeded, 'playerId'>
-  say: (text: string) => void
-}): Promise<Measured> {
+}: Pick<DashboardWorld, 'http' | 'token' | 'seeded' | 'say'>): Promise<Measured> {
   const read = async (path: string, query: ListQuery) => {
     const asked = new URLSearchParams(query)
     return expectStatus(200, http.send('GET', `/v1/dashboard/${path}?${asked.toString()}`, { token }))

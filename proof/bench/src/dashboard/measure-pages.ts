@@ -3,11 +3,11 @@ import type { DemoFile } from '@pitboss/stack/demo-file'
 import type { Browser, Page } from 'playwright-core'
 import { z } from 'zod'
 import { workloads } from '../compare/workloads.ts'
-import type { Cleanup } from '../harness/cleanup.ts'
 import type { HttpClient } from '../harness/http-client.ts'
 import { createLatencyRecorder, type Latency } from '../harness/latency.ts'
 import type { Measured } from '../harness/measured.ts'
 import { latencyCells, renderTable } from '../harness/table.ts'
+import type { DashboardWorld } from './dashboard-world.ts'
 
 const views = 5
 const clicksPerPlace = 4
@@ -49,19 +49,7 @@ const eventPage = z.object({ data: z.array(z.object({ id: z.string(), created_at
  * The dashboard in Chromium: its first view without a cache, clicks from page to page until the next frame is
  * drawn, and events that are followed, from their time to their row's frame.
  */
-export async function measurePages({
-  http,
-  token,
-  demo,
-  cleanup,
-  say,
-}: {
-  http: HttpClient
-  token: string
-  demo: DemoFile
-  cleanup: Cleanup
-  say: (text: string) => void
-}): Promise<Measured> {
+export async function measurePages({ http, token, demo, cleanup, say }: DashboardWorld): Promise<Measured> {
   const browser = await openBrowser({ teardown: (fn) => cleanup.add(fn) })
   say('opening the first view')
   const view = createLatencyRecorder()

@@ -3,10 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { DemoFile } from '@pitboss/stack/demo-file'
 import { Agent, request } from 'undici'
 import { workloads } from '../compare/workloads.ts'
-import type { Cleanup } from '../harness/cleanup.ts'
-import type { HttpClient } from '../harness/http-client.ts'
 import type { Measured } from '../harness/measured.ts'
 import { renderTable } from '../harness/table.ts'
+import type { DashboardWorld } from './dashboard-world.ts'
 
 const tails = 2000
 /** Opened at once, so that no listener's queue of new connections overflows. */
@@ -18,19 +17,7 @@ const goalMb = 300
 const kbPerMb = 1024
 
 /** 2,000 open tails of events at one gateway, with a player whose rounds they are told. */
-export async function measureTails({
-  http,
-  token,
-  demo,
-  cleanup,
-  say,
-}: {
-  http: HttpClient
-  token: string
-  demo: DemoFile
-  cleanup: Cleanup
-  say: (text: string) => void
-}): Promise<Measured> {
+export async function measureTails({ http, token, demo, cleanup, say }: DashboardWorld): Promise<Measured> {
   const pid = gatewayOf(demo)
   const before = residentMb(pid)
   const agent = new Agent({ connections: tails, bodyTimeout: 0 })

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { MongoClient } from 'mongodb'
-import { type Cleanup, createCleanup } from '../harness/cleanup.ts'
+import type { Cleanup } from '../harness/cleanup.ts'
 import { createHttpClient } from '../harness/http-client.ts'
 import type { Measured } from '../harness/measured.ts'
 import { signIn } from '../harness/operator.ts'
 import { raisedLimits } from '../harness/raised-limits.ts'
+import { runParts } from '../harness/run-parts.ts'
 import { startEngines } from '../harness/start-engines.ts'
 import { startProduct } from '../harness/start-product.ts'
 import { temporaryFolder } from '../harness/temporary-folder.ts'
@@ -20,7 +21,6 @@ const idleWithinMs = 30_000
 
 export const dashboardParts = ['lists', 'pages', 'tails'] as const
 type DashboardPart = (typeof dashboardParts)[number]
-const measures = { lists: measureLists, pages: measurePages, tails: measureTails }
 /** One person's tails are as many as the gateway's. */
 const manyTails = { PITBOSS_LIMIT_PERSON_TAILS: '2000', PITBOSS_LIMIT_ACCOUNT_TAILS: '2000' }
 
@@ -56,21 +56,18 @@ export async function runDashboard(
   await waitUntilIdle({ busyMax: 0.15, withinMs: idleWithinMs }, say)
   const http = createHttpClient(demo.base_url, connections)
   cleanup.add(() => http.close())
-  const token = await signIn(http, demo)
-  const results: Partial<Record<DashboardPart, object>> = {}
-  const texts: string[] = []
-  for (const part of parts) {
-    const own = createCleanup(cleanup)
-    try {
-      const { result, text } = await measures[part]({ http, token, demo, seeded, cleanup: own, say })
-      results[part] = result
-      texts.push(text)
-    } finally {
-      await own.run()
-    }
-  }
+  const world = { http, token: await signIn(http, demo), demo, seeded, say }
+  const { results, text } = await runParts(
+    parts,
+    {
+      lists: () => measureLists(world),
+      pages: (own) => measurePages({ ...world, cleanup: own }),
+      tails: (own) => measureTails({ ...world, cleanup: own }),
+    },
+    cleanup,
+  )
   return {
     result: { engines: engines.kinds, rounds: seeded.rounds, seedSeconds: seeded.seconds, ...results },
-    text: `An account with ${seeded.rounds} rounds of 29 days\n\n${texts.join('\n\n')}`,
+    text: `An account with ${seeded.rounds} rounds of 29 days\n\n${text}`,
   }
 }

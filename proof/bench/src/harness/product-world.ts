@@ -4,11 +4,13 @@ import type { Cleanup } from './cleanup.ts'
 import { createHttpClient, type HttpClient } from './http-client.ts'
 import { raisedLimits } from './raised-limits.ts'
 import { type BenchEngines, startEngines } from './start-engines.ts'
-import { startProduct } from './start-product.ts'
+import { type Product, startProduct } from './start-product.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 export type ProductWorld = {
   engines: BenchEngines
+  product: Product
+  /** As it was at the start; `product.demo` follows restarts. */
   demo: DemoFile
   /** To the product. */
   http: HttpClient
@@ -41,5 +43,5 @@ export async function createProductWorld({
   const demo = product.demo()
   const http = createHttpClient(demo.base_url, connections)
   cleanup.add(() => http.close())
-  return { engines, demo, http }
+  return { engines, product, demo, http }
 }

@@ -1,15 +1,10 @@
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DemoFile } from '@pitboss/stack/demo-file'
 import { workloads } from '../compare/workloads.ts'
 import type { Cleanup } from '../harness/cleanup.ts'
-import { createHttpClient } from '../harness/http-client.ts'
 import type { Measured } from '../harness/measured.ts'
-import { raisedLimits } from '../harness/raised-limits.ts'
-import { startEngines } from '../harness/start-engines.ts'
-import { startProduct } from '../harness/start-product.ts'
+import { createProductWorld } from '../harness/product-world.ts'
 import { renderTable } from '../harness/table.ts'
-import { temporaryFolder } from '../harness/temporary-folder.ts'
 import { until } from '../harness/until.ts'
 
 /** Services, and the goal in milliseconds. Without auth and webhooks play goes on; they count when ready. */
@@ -30,17 +25,9 @@ export async function runRecovery(
   cleanup: Cleanup,
   say: (text: string) => void,
 ): Promise<Measured> {
-  say('starting engines and product')
-  const folder = temporaryFolder('bench-recovery', cleanup)
-  const engines = await startEngines(join(folder, 'engines'), cleanup)
-  const product = await startProduct({
-    dataDir: join(folder, 'product'),
-    logPath: join(folder, 'product.log'),
-    environment: { ...raisedLimits, MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl.product },
-    cleanup,
+  const { engines, product, http } = await createProductWorld({
+    ...{ name: 'recovery', connections: (2 * recoversWithinMs) / everyMs, cleanup, say },
   })
-  const http = createHttpClient(product.demo().base_url, (2 * recoversWithinMs) / everyMs)
-  cleanup.add(() => http.close())
   const play = await workloads.round(http, product.demo())
   for (let player = 0; player < players; player++) await play(player)
   const seen = new Map<Service, number[]>()

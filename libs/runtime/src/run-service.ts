@@ -97,7 +97,7 @@ export async function runService({
     running = await start({ logger, registry, check: readiness.check, stopping: stopping.signal, fail })
     started = true
     logger.info('service.started')
-    // Node writes it at the end of a process alone, and one that is killed has none.
+    // Node writes what it has compiled at the end of a process alone: one that is killed would leave nothing.
     flushCompileCache()
   })()
   starting.catch((err: unknown) => {

@@ -8,11 +8,11 @@ const nanosPerMs = 1e6
 const pauseBeyondMs = 10_000
 
 /**
- * Begins a durable consumer again at `fromSeq`, under the same name: deletes it and makes it anew, which every
- * server can do. Messages that are at work are waited for, at most as long as the consumer waits for them
- * itself: servers take a late acknowledgement of the former consumer for one of the new, which then leaves out
- * what came before it. A server before 2.11 cannot hold back further messages meanwhile; there nothing is waited
- * for.
+ * Begins a durable consumer again at `fromSeq`, under the same name: deletes it and makes it anew, which
+ * every server can do. Messages that are at work are waited for, at most as long as the consumer waits for
+ * them itself: servers take a late acknowledgement of the former consumer for one of the new, which then
+ * leaves out what came before it. A server before 2.11 cannot hold back further messages meanwhile; there
+ * nothing is waited for.
  */
 export async function beginConsumerAnew(
   { nc }: Pick<Bus, 'nc'>,

@@ -22,8 +22,8 @@ export const jobCollections: Readonly<Record<string, readonly IndexDeclaration[]
 }
 
 /**
- * The kinds of work that people order and wait for. Of each kind: what a worker takes, and what is asked about
- * it, which has the worker woken at an order.
+ * The kinds of work that people order and wait for. Of each kind: what a worker takes, and what is asked
+ * about it, which has the worker woken at an order.
  */
 export function createJobs({
   db,

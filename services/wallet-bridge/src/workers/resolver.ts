@@ -17,9 +17,9 @@ type Lane = {
 }
 
 /**
- * For how many milliseconds the movement that is longest due has been due without being taken. `answering`: it
- * waits for a place of this process; `full`: its wallet has as many calls at once as it gets; `silent`: its
- * wallet does not answer.
+ * For how many milliseconds the movement that is longest due has been due without being taken. `answering`:
+ * it waits for a place of this process; `full`: its wallet has as many calls at once as it gets; `silent`:
+ * its wallet does not answer.
  */
 type DueLags = Readonly<Record<'answering' | 'full' | 'silent', number>>
 

@@ -16,8 +16,8 @@ const own = ['PATH', 'HOME', 'TMPDIR', 'DBUS_SESSION_BUS_ADDRESS']
 export type Podman = { readonly program: string; readonly env: Readonly<Record<string, string>> }
 
 /**
- * Finds podman, `PODMAN_BIN` or the one on the PATH, and starts one empty pod to see that it can. Settings that this
- * machine needs go into `folder`, unless `CONTAINERS_CONF` names a person's own.
+ * Finds podman, `PODMAN_BIN` or the one on the PATH, and starts one empty pod to see that it can. Settings
+ * that this machine needs go into `folder`, unless `CONTAINERS_CONF` names a person's own.
  * @throws StackError with the packages that are missing
  */
 export async function findPodman(env: NodeJS.ProcessEnv, folder: string): Promise<Podman> {

@@ -7,7 +7,7 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t, { type Test } from 'tap'
 import { z } from 'zod'
 
-/** One pod as a process of `npm start -- --images`, with a stand-in for podman that notes what it is asked. */
+/** One pod as a process of `npm start -- --images`; a stand-in for podman notes what it is asked. */
 
 const main = fileURLToPath(new URL('../../src/pod-main.ts', import.meta.url))
 const podman = fileURLToPath(new URL('fixtures/podman-stand-in', import.meta.url))

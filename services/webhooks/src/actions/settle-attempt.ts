@@ -107,6 +107,7 @@ export function createSettleAttempt({
             ok,
             gone: outcome.gone,
             probe,
+            eventType: delivery.eventType,
             exhausted: judged.kind === 'failed' && judged.scheduleSpent,
             firstAttemptAt,
             failedInStreak: delivery.failedInStreak,

@@ -1,4 +1,5 @@
 import { fasterPace, type Pace, slowestPace } from '@pitboss/contracts/delivery-pace'
+import type { EventType } from '@pitboss/contracts/objects/event'
 
 /**
  * Health of an endpoint: streak, breaker, pause and pace. Source: docs/contract.md, sections 7, 11 and 12.
@@ -14,6 +15,9 @@ const probeLastMs = 5 * 60 * secondMs
 const probesPerRound = 3
 const failingAfterMs = 24 * hourMs
 const failingAttemptsMin = 10
+
+/** A test is delivered, too, and is no event. */
+type DeliveredType = EventType | 'webhook.test'
 
 export type PauseReason = 'MANUAL' | 'FAILING' | 'EXHAUSTED' | 'GONE'
 
@@ -33,6 +37,8 @@ export type EndpointHealth = {
     readonly intervalMs: number
     /** Probes that have failed since it opened. Earlier releases stored none. */
     readonly probes?: number
+    /** Types of failed probes, the one that failed longest ago first. Earlier releases stored none. */
+    readonly refusedTypes?: readonly DeliveredType[]
     /** When a success last closed it; rises with each closing. Earlier releases stored none. */
     readonly closedAt?: Date | null
   }
@@ -51,6 +57,7 @@ export type AttemptResult = {
   readonly gone: boolean
   /** The breaker let it through as its probe. */
   readonly probe: boolean
+  readonly eventType: DeliveredType
   /** The failed attempt was the last of its schedule. */
   readonly exhausted: boolean
   readonly firstAttemptAt: Date
@@ -94,13 +101,16 @@ export function afterAttempt(
   return result.ok ? afterSuccess(health, result.at, inFlightMax) : afterFailure(health, result, scaleMs)
 }
 
+/** The oldest delivery, or one of any type but these, else of the first of these that has one. */
+export type Probe = 'oldest' | { readonly afterTypes: readonly DeliveredType[] }
+
 /**
- * The delivery with which an open breaker probes next: the oldest one, and every third time the one that has
- * waited longest for its first attempt. An endpoint that refuses some events for ever would else be probed
- * with them alone, and never get the others. Source: docs/contract.md, section 7.
+ * What an open breaker probes with next. Every third time it is an event type's turn: an endpoint that refuses
+ * some events for ever would else be probed with them alone, and never get the others. Source:
+ * docs/contract.md, section 7.
  */
-export function nextProbe({ breaker: { probes = 0 } }: EndpointHealth): 'oldest' | 'untried' {
-  return probes % probesPerRound === probesPerRound - 1 ? 'untried' : 'oldest'
+export function nextProbe({ breaker: { probes = 0, refusedTypes = [] } }: EndpointHealth): Probe {
+  return probes % probesPerRound === probesPerRound - 1 ? { afterTypes: refusedTypes } : 'oldest'
 }
 
 /** Whether a success changes nothing but its time. */
@@ -148,7 +158,9 @@ function afterSuccess(health: EndpointHealth, at: Date, inFlightMax: number): En
   const { probeAt, closedAt = null } = health.breaker
   if (probeAt === null) return { ...succeeded, pace: fasterPace(health.pace, inFlightMax) }
   const afterLast = closedAt === null ? at : new Date(Math.max(at.getTime(), closedAt.getTime() + 1))
-  return { ...succeeded, breaker: { probeAt: null, intervalMs: 0, closedAt: afterLast }, pace: slowestPace }
+  const { refusedTypes = [] } = health.breaker
+  const breaker = { probeAt: null, intervalMs: 0, closedAt: afterLast, refusedTypes }
+  return { ...succeeded, breaker, pace: slowestPace }
 }
 
 /**
@@ -207,15 +219,18 @@ function breakerAfterFailure({
   result: AttemptResult
   scaleMs: Scale
 }): EndpointHealth['breaker'] {
-  const probeIn = (intervalMs: number, probes: number) => ({
+  const probeIn = (intervalMs: number, probes: number, refusedTypes = breaker.refusedTypes ?? []) => ({
     ...breaker,
     probeAt: new Date(result.at.getTime() + scaleMs(intervalMs)),
     intervalMs,
     probes,
+    refusedTypes,
   })
   if (breaker.probeAt === null) return streak.attempts >= breakerFailures ? probeIn(probeFirstMs, 0) : breaker
   if (!result.probe) return breaker
-  return probeIn(Math.min(breaker.intervalMs * 2, probeLastMs), (breaker.probes ?? 0) + 1)
+  const others = (breaker.refusedTypes ?? []).filter((type) => type !== result.eventType)
+  const intervalMs = Math.min(breaker.intervalMs * 2, probeLastMs)
+  return probeIn(intervalMs, (breaker.probes ?? 0) + 1, [...others, result.eventType])
 }
 
 function endedStreak({ streak }: EndpointHealth): EndpointHealth['streak'] {

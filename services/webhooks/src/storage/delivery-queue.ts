@@ -3,6 +3,7 @@ import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { isOnlyDuplicates } from '@pitboss/storage/create-once'
 import type { Filter } from 'mongodb'
 import { type Lane, lanes } from '../rules/choose-due.ts'
+import type { Probe } from '../rules/endpoint-health.ts'
 import {
   type Collections,
   type DeliveryDocument,
@@ -166,21 +167,25 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
     },
 
     /**
-     * The due delivery with which the breaker probes: the oldest by creation, or the one that has waited
-     * longest for its first attempt, else for any.
+     * The due delivery with which the breaker probes: the oldest by creation, or of the type whose turn it is
+     * the one that has waited longest for its first attempt, else for any.
      */
-    async probe(webhookId: string, which: 'oldest' | 'untried', now: Date): Promise<DueDelivery | null> {
+    async probe(webhookId: string, which: Probe, now: Date): Promise<DueDelivery | null> {
       const due = { webhookId, status: 'PENDING', lane: { $ne: 'manual' }, dueAt: { $lte: now } } as const
       const projection = withoutAttempts
       if (which === 'oldest') {
         return deliveries.findOne(due, { sort: { order: 1 }, hint: 'oldest', projection })
       }
       const sort = { dueAt: 1 } as const
-      const untried = { ...due, lane: 'fresh' } as const
-      return (
-        (await deliveries.findOne(untried, { sort, hint: 'lane_due', projection })) ??
-        deliveries.findOne(due, { sort, hint: 'due', projection })
-      )
+      const firstOf = async (types: Filter<DeliveryDocument>) =>
+        (await deliveries.findOne(
+          { ...due, lane: 'fresh', ...types },
+          { sort, hint: 'lane_due', projection },
+        )) ?? deliveries.findOne({ ...due, ...types }, { sort, hint: 'due', projection })
+      const { afterTypes } = which
+      let found = await firstOf(afterTypes.length === 0 ? {} : { eventType: { $nin: [...afterTypes] } })
+      for (const eventType of afterTypes) found ??= await firstOf({ eventType })
+      return found
     },
 
     /** Counts the deliveries in flight to the endpoint, and those of them in the replay lane. */

@@ -155,9 +155,11 @@ class Life {
   }
 
   #settle(fields: Partial<AttemptResult>): void {
-    const plain = { ok: false, gone: false, probe: false, exhausted: false, failedInStreak: null }
-    const firstAttemptAt = new Date(this.#firstMs ?? this.#nowMs)
-    const result = { ...plain, at: new Date(this.#nowMs), firstAttemptAt, ...fields }
+    const result: AttemptResult = {
+      ...{ ok: false, gone: false, probe: false, eventType: 'round.started', exhausted: false },
+      ...{ failedInStreak: null, firstAttemptAt: new Date(this.#firstMs ?? this.#nowMs) },
+      ...{ at: new Date(this.#nowMs), ...fields },
+    }
     this.#health = afterAttempt(this.#health, result, this.#scaleMs)
   }
 

@@ -22,6 +22,7 @@ function result(seconds: number, fields: Partial<AttemptResult> = {}): AttemptRe
     ok: false,
     gone: false,
     probe: false,
+    eventType: 'round.started',
     exhausted: false,
     firstAttemptAt: at(0),
     failedInStreak: null,
@@ -37,7 +38,7 @@ const failures = (count: number, seconds = 0) => Array.from({ length: count }, (
 
 t.test('the breaker opens at the tenth failure in a row, no earlier', (t) => {
   t.equal(run(freshHealth, ...failures(9)).breaker.probeAt, null)
-  const opened = { probeAt: at(30), intervalMs: 30_000, probes: 0, closedAt: null }
+  const opened = { probeAt: at(30), intervalMs: 30_000, probes: 0, closedAt: null, refusedTypes: [] }
   t.strictSame(run(freshHealth, ...failures(10)).breaker, opened)
   const interrupted = run(freshHealth, ...failures(9), result(1, { ok: true }), ...failures(9))
   t.equal(interrupted.breaker.probeAt, null)
@@ -62,16 +63,28 @@ t.test(
   },
 )
 
-t.test('every third probe is with a delivery that was never tried', (t) => {
+t.test('every third probe is an event type’s turn, of the one whose probe failed longest ago', (t) => {
+  const refused = (seconds: number, eventType: AttemptResult['eventType']) =>
+    result(seconds, { probe: true, eventType })
   let health = run(freshHealth, ...failures(10))
-  const probes: string[] = []
+  const probes: unknown[] = []
   for (let probe = 0; probe < 7; probe++) {
     probes.push(nextProbe(health))
-    health = run(health, result(probe, { probe: true }))
+    health = run(health, refused(probe, probe === 2 ? 'transaction.bet' : 'transaction.win'))
   }
-  t.strictSame(probes, ['oldest', 'oldest', 'untried', 'oldest', 'oldest', 'untried', 'oldest'])
-  const ofEarlier = { ...freshHealth, breaker: { probeAt: at(30), intervalMs: 30_000 } }
-  t.equal(nextProbe(ofEarlier), 'oldest')
+  t.strictSame(probes, [
+    ...['oldest', 'oldest', { afterTypes: ['transaction.win'] }],
+    ...['oldest', 'oldest', { afterTypes: ['transaction.bet', 'transaction.win'] }, 'oldest'],
+  ])
+  const again = run(health, result(60, { ok: true, probe: true }), ...failures(10, 61))
+  const third = run(again, refused(62, 'transaction.win'), refused(63, 'transaction.win'))
+  t.strictSame(
+    nextProbe(third),
+    { afterTypes: ['transaction.bet', 'transaction.win'] },
+    'of the next opening',
+  )
+  const ofEarlier = { ...freshHealth, breaker: { probeAt: at(30), intervalMs: 30_000, probes: 2 } }
+  t.strictSame(nextProbe(ofEarlier), { afterTypes: [] })
   t.end()
 })
 
@@ -79,7 +92,7 @@ t.test('the first success closes the breaker, makes the backlog due once and beg
   const open = run(freshHealth, ...failures(10))
   t.equal(backlogOwedFor(open, null), null)
   const health = run(open, result(60, { ok: true, probe: true }))
-  t.strictSame(health.breaker, { probeAt: null, intervalMs: 0, closedAt: at(60) })
+  t.strictSame(health.breaker, { probeAt: null, intervalMs: 0, closedAt: at(60), refusedTypes: [] })
   t.strictSame(backlogOwedFor(health, null), at(60))
   t.equal(backlogOwedFor(health, at(60)), null, 'it was pulled forward for this closing')
   t.equal(backlogOwedFor(paused(health), null), null, 'a paused endpoint takes nothing')

@@ -7,8 +7,9 @@ import { pino } from 'pino'
 import t from 'tap'
 import { collectionsOf } from '../../src/storage/collections.ts'
 import { createDeliveryQueue } from '../../src/storage/delivery-queue.ts'
-import type { NewDelivery } from '../../src/storage/new-delivery.ts'
+import { type NewDelivery, newDocument } from '../../src/storage/new-delivery.ts'
 import { indexes } from '../../src/storage/indexes.ts'
+import { afterAttempt, freshHealth, nextProbe } from '../../src/rules/endpoint-health.ts'
 
 const { mongodbUrl, databasePrefix } = await withEngines(t)
 const storage = await connectStorage({
@@ -22,7 +23,7 @@ t.teardown(async () => {
 })
 await ensureIndexes(storage.db, indexes)
 const collections = collectionsOf(storage.db)
-const { create } = createDeliveryQueue(collections)
+const { create, probe } = createDeliveryQueue(collections)
 
 const delivery = (_id: string): NewDelivery => ({
   _id,
@@ -77,3 +78,57 @@ t.test('another failure than a duplicate is not passed over', async (t) => {
   t.ok(refused instanceof MongoBulkWriteError && isOnlyDuplicates(refused))
   t.equal(isOnlyDuplicates(new Error('another')), false)
 })
+
+/** Probes until these events have arrived at a receiver that refuses `transaction.win`. @returns how many */
+async function probesUntil(webhookId: string, arrived: ReadonlySet<string>): Promise<number> {
+  const opened = Array.from({ length: 10 }, () => 'transaction.win' as const)
+  const after = (health: typeof freshHealth, eventType: NewDelivery['eventType'], isProbe: boolean) =>
+    afterAttempt(
+      health,
+      {
+        ...{ at: new Date(5000), ok: eventType !== 'transaction.win', gone: false, probe: isProbe },
+        ...{ exhausted: false, firstAttemptAt: new Date(1000), failedInStreak: null, eventType },
+      },
+      (ms) => ms,
+    )
+  let health = opened.reduce((current, type) => after(current, type, false), freshHealth)
+  for (let probes = 1; probes <= 100; probes++) {
+    const due = await probe(webhookId, nextProbe(health), new Date(1_000_000 + probes))
+    if (due === null) return Number.NaN
+    health = after(health, due.eventType, true)
+    if (due.eventType !== 'transaction.win') {
+      await collections.deliveries.updateOne({ _id: due._id, webhookId }, { $set: { status: 'DELIVERED' } })
+      // The backlog that follows the closed breaker is refused again.
+      health = opened.reduce((current, type) => after(current, type, false), health)
+    } else {
+      const dueAt = new Date(1_000_000 + probes)
+      await collections.deliveries.updateOne({ _id: due._id, webhookId }, { $set: { dueAt, lane: 'retry' } })
+    }
+    const left = await collections.deliveries.countDocuments({
+      _id: { $in: [...arrived] },
+      status: 'PENDING',
+    })
+    if (left === 0) return probes
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+t.test(
+  'what an endpoint takes is probed soon, however much of what it refuses waits before it',
+  async (t) => {
+    for (const lane of ['retry', 'fresh'] as const) {
+      const webhookId = `whe-${lane}`
+      const waiting = (id: string, eventType: NewDelivery['eventType'], atMs: number) => ({
+        ...newDocument({ ...delivery(`${lane}-${id}`), webhookId, eventType, createdAt: new Date(atMs) }),
+        ...{ lane, attemptCount: lane === 'fresh' ? 0 : 1, dueAt: new Date(atMs) },
+      })
+      const refused = Array.from({ length: 100 }, (_, at) =>
+        waiting(`win-${at}`, 'transaction.win', 1000 + at),
+      )
+      const taken = [waiting('bet-1', 'transaction.bet', 2000), waiting('bet-2', 'transaction.bet', 2001)]
+      await collections.deliveries.insertMany([...refused, ...taken])
+      const probes = await probesUntil(webhookId, new Set(taken.map(({ _id }) => _id)))
+      t.ok(probes <= 6, `${probes} probes until both have arrived, ${lane}`)
+    }
+  },
+)

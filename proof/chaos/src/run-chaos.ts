@@ -5,6 +5,7 @@ import { createHttpClient } from '@pitboss/bench/harness/http-client'
 import { addWebhook } from '@pitboss/bench/harness/operator'
 import { raisedLimits } from '@pitboss/bench/harness/raised-limits'
 import { startProduct } from '@pitboss/bench/harness/start-product'
+import { admitPlay } from './admit-play.ts'
 import type { Absence } from './check/absences.ts'
 import { checkHappened, type Happened } from './check/check-happened.ts'
 import type { Sources } from './check/sources.ts'
@@ -65,6 +66,8 @@ export type ChaosReport = {
 }
 
 const warmUpMs = 2000
+/** Longer than a wallet's breaker waits for its next probe. */
+const admitWithinMs = 15_000
 const brokerDiskMb = 512
 
 /** Plays, torments, heals, and compares what four sources say of every account and environment. */
@@ -185,6 +188,7 @@ export async function runChaos(
   const compared = (await Promise.all(tenancies.map((tenancy) => compare(tenancy)))).flatMap(
     (one) => one ?? [],
   )
+  await admitPlay(tenancies, { withinMs: admitWithinMs, verdict })
   const elections = links.all().reduce((sum, { database }) => sum + sumOf(database?.met() ?? {}), 0)
   const happened = {
     ...whatHappened(compared),

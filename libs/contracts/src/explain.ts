@@ -124,7 +124,7 @@ function explainRound(round: Round, movements: readonly MovementFacts[], now: Da
     ]
   })
   const own = (text: string) => [sentence(text), ...waits]
-  const ended = round.end_reason === null ? '' : ` It ended by ${round.end_reason}.`
+  const ended = howEnded(round.end_reason)
   switch (round.status) {
     case 'PENDING':
       return own('The stake has not been taken for certain yet, so the round has not begun.')
@@ -143,6 +143,24 @@ function explainRound(round: Round, movements: readonly MovementFacts[], now: Da
     case 'FAILED':
       return own(`Over: the round never began, because its stake was not taken.${ended}`)
   }
+}
+
+/** Ends of a round in words; the word of the record where it says all. */
+const endWords: ReadonlyMap<string, string> = new Map([
+  ['abandoned', 'It was left open and ended by itself.'],
+  ['cashout', 'The player cashed out.'],
+  ['complete', 'All that could be opened was opened.'],
+  ['draw', 'The draw decided it.'],
+  ['free_bet_gone', 'The free bet was gone before it began.'],
+  ['loss', 'The player lost it.'],
+  ['lost', 'Its record was lost with a database.'],
+  ['max_payout', 'It reached the highest payout.'],
+  ['refused', 'The wallet refused it.'],
+  ['settled', 'Your server settled it.'],
+])
+
+function howEnded(reason: string | null): string {
+  return reason === null ? '' : ` ${endWords.get(reason) ?? `It ended by ${reason}.`}`
 }
 
 function sentence(text: string, at: string | null = null, about: Sentence['about'] = null): Sentence {

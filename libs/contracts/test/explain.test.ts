@@ -121,6 +121,22 @@ t.test('every state of a movement, delivery and round has whole sentences', asyn
   t.ok(all.length > 500)
 })
 
+t.test('an end is told in words, and not twice', (t) => {
+  const told = (status: Round['status'], end_reason: string) => {
+    const over = { ...round, status, driver: 'game' as const, end_reason }
+    return explain({ kind: 'round', round: over, movements: [] }, now).map(({ text }) => text)
+  }
+  t.strictSame(told('FAILED', 'refused'), [
+    'Over: the round never began, because its stake was not taken. The wallet refused it.',
+  ])
+  t.strictSame(told('VOIDED', 'abandoned'), [
+    'Over: the round does not count. It was left open and ended by itself.',
+  ])
+  t.strictSame(told('SETTLED', 'cashout'), ['Over: the round is settled. The player cashed out.'])
+  t.strictSame(told('SETTLED', 'toString'), ['Over: the round is settled. It ended by toString.'])
+  t.end()
+})
+
 t.test('the next time is that of the facts, and no other time to come is named', async (t) => {
   for (const of of movements()) {
     const sentences = explain({ kind: 'movement', facts: of }, now)

@@ -79,7 +79,7 @@ export function layOutReturn(history: History): ReturnPicture | null {
   }
   const place = (trials: number, share: number | null) => `${x(trials).toFixed(1)},${y(share).toFixed(1)}`
   return {
-    title: `${last.game}, ${last.shape}: ${last.trials} trials`,
+    title: `${last.game}, ${last.shape}: ${trialsText(last.trials)}`,
     verdict: `${verdictOf(last)}; an error of 1 point shows within about ${last.pointNoticedWithin ?? 'endless'}`,
     isAlarm: last.alarmedAt !== null,
     band: [
@@ -88,13 +88,15 @@ export function layOutReturn(history: History): ReturnPicture | null {
     ].join(' '),
     line: points.map(({ trials, seen }) => place(trials, seen)).join(' '),
     heights: [rtp, most, least].map((share) => ({ y: y(share), text: percent(share) })),
-    from: `${points[0]?.trials ?? 0} trials`,
-    to: `${last.trials} trials`,
+    from: trialsText(points[0]?.trials ?? 0),
+    to: trialsText(last.trials),
   }
 }
+
+const trialsText = (trials: number) => `${trials} ${trials === 1 ? 'trial' : 'trials'}`
 
 function verdictOf({ alarmedAt, seen, low, high }: ReturnView): string {
   return alarmedAt === null
     ? `seen ${percent(seen ?? 0, 2)}, ${percent(low ?? 0, 2)} to ${percent(high ?? 0, 2)} not ruled out`
-    : `ALARM after ${alarmedAt} trials: seen ${percent(seen ?? 0, 2)}`
+    : `ALARM after ${trialsText(alarmedAt)}: seen ${percent(seen ?? 0, 2)}`
 }

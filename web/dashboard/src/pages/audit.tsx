@@ -25,6 +25,7 @@ function changesOf(before: Fields, after: Fields): readonly string[] {
 }
 
 function Changes({ of: changes }: { of: readonly string[] }) {
+  if (changes.length === 0) return <span className="quiet">nothing that is shown</span>
   return (
     <ul>
       {changes.map((change) => (

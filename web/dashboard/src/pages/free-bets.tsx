@@ -64,7 +64,9 @@ export default function FreeBets() {
         {
           title: 'Act',
           cell: (grant) =>
-            grant.status === 'ACTIVE' && (
+            grant.status !== 'ACTIVE' ? (
+              <span className="quiet">–</span>
+            ) : (
               <button
                 type="button"
                 className="button quiet-button small"

@@ -16,9 +16,13 @@ export function RoundProof({ of: { round, verification } }: { of: Dossier }) {
           <pre className="data" tabIndex={0} aria-label="Bet">
             {JSON.stringify(round.bet, null, 2)}
           </pre>
-          <pre className="data" tabIndex={0} aria-label="Outcome">
-            {JSON.stringify(round.outcome, null, 2)}
-          </pre>
+          {round.outcome === null ? (
+            <p className="quiet">{round.completed_at === null ? 'No outcome yet.' : 'Nothing was drawn.'}</p>
+          ) : (
+            <pre className="data" tabIndex={0} aria-label="Outcome">
+              {JSON.stringify(round.outcome, null, 2)}
+            </pre>
+          )}
         </section>
         <section className="card" aria-label="Fairness">
           <h2>Fairness</h2>

@@ -8,6 +8,7 @@ import { ActButton } from '../parts/act-button.tsx'
 import { Badge } from '../parts/badge.tsx'
 import { Confirm } from '../parts/confirm.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { Empty } from '../parts/empty.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { Moment } from '../parts/moment.tsx'
 import { Page } from '../parts/page.tsx'
@@ -16,6 +17,12 @@ import { useDashboard } from '../session/dashboard-context.ts'
 import { whyNot } from '../session/may.ts'
 import { ListView } from '../parts/list-view.tsx'
 import { roundList } from './round-list.tsx'
+
+const noRound = (
+  <Empty title="No round yet">
+    <p>The player has not bet in this session. His first bet is its first round.</p>
+  </Empty>
+)
 
 /** One session with its rounds. */
 export default function Session() {
@@ -62,7 +69,7 @@ export default function Session() {
         )}
       </Panel>
       <h2>Rounds</h2>
-      <ListView label="Rounds" {...roundList} query={{ session_id: id }} />
+      <ListView label="Rounds" {...roundList} query={{ session_id: id }} empty={noRound} />
     </Page>
   )
 }

@@ -38,7 +38,11 @@ export default function Transaction() {
               <Facts
                 facts={{
                   Status: <Badge status={movement.status} />,
-                  Player: movement.player_id,
+                  Player: (
+                    <Link href={`/player?player_id=${encodeURIComponent(movement.player_id)}`}>
+                      {movement.player_id}
+                    </Link>
+                  ),
                   'Balance after': movement.balance_after,
                   'Wallet said': movement.wallet_code,
                   Round: <Link href={`/rounds/${movement.round_id}`}>{movement.round_id}</Link>,
@@ -76,11 +80,22 @@ export default function Transaction() {
               rows={data}
               keyOf={({ attempt, operation }) => `${operation} ${attempt}`}
               columns={[
-                { title: 'Call', cell: ({ attempt, operation }) => `${operation} ${attempt}` },
+                {
+                  title: 'Call',
+                  cell: ({ attempt, operation }) => (
+                    <span className="nowrap">
+                      {operation} {attempt}
+                    </span>
+                  ),
+                },
                 { title: 'Sent', cell: ({ sent_at }) => <Moment at={sent_at} /> },
                 { title: 'Judged', cell: ({ classification }) => <Badge status={classification} /> },
                 { title: 'HTTP', number: true, cell: ({ http_status }) => http_status ?? '–' },
-                { title: 'Wallet said', cell: ({ wallet_code, error }) => wallet_code ?? error ?? '–' },
+                {
+                  title: 'Wallet said',
+                  cell: ({ wallet_code, error }) =>
+                    wallet_code === null ? (error ?? '–') : <span className="nowrap">{wallet_code}</span>,
+                },
                 {
                   title: 'Took',
                   number: true,

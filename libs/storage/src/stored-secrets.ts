@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { Keyring } from './keyring.ts'
 
 const algorithm = 'aes-256-gcm'
@@ -22,6 +22,8 @@ export function kidOf(stored: string): string {
 
 /** AES-256-GCM under a key derived for `purpose`. */
 export function createSecretBox(keyring: Keyring, purpose = 'secret-box'): SecretBox {
+  const keys = new Map<string, KeyObject>()
+
   return {
     seal,
     open,
@@ -31,9 +33,18 @@ export function createSecretBox(keyring: Keyring, purpose = 'secret-box'): Secre
     },
   }
 
+  /** A cipher makes a key object of plain bytes each time, which costs more than a short text. */
+  function keyOf(kid: string): KeyObject {
+    const known = keys.get(kid)
+    if (known !== undefined) return known
+    const key = createSecretKey(keyring.derive(purpose, kid))
+    keys.set(kid, key)
+    return key
+  }
+
   function seal(text: string, aad: string): string {
     const iv = randomBytes(ivBytes)
-    const cipher = createCipheriv(algorithm, keyring.derive(purpose, keyring.currentKid), iv)
+    const cipher = createCipheriv(algorithm, keyOf(keyring.currentKid), iv)
     cipher.setAAD(Buffer.from(aad))
     const parts = [iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]
     return `v1.${keyring.currentKid}.${Buffer.concat(parts).toString('base64url')}`
@@ -46,7 +57,7 @@ export function createSecretBox(keyring: Keyring, purpose = 'secret-box'): Secre
     }
     const bytes = Buffer.from(encoded, 'base64url')
     if (bytes.length < ivBytes + tagBytes) throw new Error('the sealed value is too short')
-    const decipher = createDecipheriv(algorithm, keyring.derive(purpose, kid), bytes.subarray(0, ivBytes))
+    const decipher = createDecipheriv(algorithm, keyOf(kid), bytes.subarray(0, ivBytes))
     decipher.setAAD(Buffer.from(aad))
     decipher.setAuthTag(bytes.subarray(-tagBytes))
     const text = decipher.update(bytes.subarray(ivBytes, -tagBytes))

@@ -135,7 +135,10 @@ async function exchangeOnce({
   timeoutMs: number
   headers: Record<string, string>
 }): Promise<WalletExchange> {
-  const signal = AbortSignal.timeout(timeoutMs)
+  // The signal of AbortSignal.timeout would go off, and make an error, long after the answer, too.
+  const deadline = new AbortController()
+  const { signal } = deadline
+  const timer = setTimeout(() => deadline.abort(new Error('deadline')), timeoutMs)
   try {
     const answer = await requestWithin(url, {
       method: 'POST',
@@ -166,6 +169,8 @@ async function exchangeOnce({
   } catch (error) {
     if (signal.aborted) return { kind: 'timeout' }
     return { kind: 'no-answer', reason: reasonOf(error) }
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -1,10 +1,11 @@
-import { jetstream } from '@nats-io/jetstream'
+import { JetStreamApiError } from '@nats-io/jetstream'
 import type { Call, CallContext } from '@pitboss/contracts/call'
-import { connect, type Msg, type NatsConnection, PermissionViolationError } from 'nats'
+import { connect, headers, type Msg, type NatsConnection, PermissionViolationError } from 'nats'
 import type { Logger } from 'pino'
+import { z } from 'zod'
 import { callFailure } from './call-failure.ts'
 import { connectionOptions } from './connection-options.ts'
-import { accountOf, readReply, callHeaders, decodeServiceError, encodeJson } from './wire.ts'
+import { accountOf, readReply, callHeaders, decodeJson, decodeServiceError, encodeJson } from './wire.ts'
 import { parseReply } from './parse-reply.ts'
 import { openReplyInbox, type ReplyInbox } from './reply-inbox.ts'
 import { headersWith, traceCall, tracePublish } from './trace-call.ts'
@@ -12,6 +13,15 @@ import type { ServiceHost } from '@pitboss/runtime/run-service'
 
 /** A PubAck that has not come by then counts as a failure; a full disk makes publishes hang. */
 const publishTimeoutMs = 2000
+
+/** By it a stream knows an event that it has already. */
+const messageIdHeader = 'Nats-Msg-Id'
+
+/** What a stream answers to a publish. */
+const acknowledgementSchema = z.union([
+  z.object({ error: z.object({ code: z.int(), err_code: z.int(), description: z.string() }) }),
+  z.object({ seq: z.int().positive(), duplicate: z.boolean().default(false) }),
+])
 
 export type Bus = {
   /**
@@ -79,7 +89,6 @@ export async function connectBus({
   const nc = await connect(connectionOptions({ url, nkeySeed, service, patient }))
   const inbox = openReplyInbox(nc, service)
   const link = watchLink(nc, inbox, logger)
-  const js = jetstream(nc, { timeout: publishTimeoutMs })
 
   async function ask<Request, Reply>(
     call: Call<Request, Reply>,
@@ -125,14 +134,14 @@ export async function connectBus({
     async publishEvent({ id, subject, payload, traceparent }) {
       if (!link.connected()) throw new Error(`not connected to NATS: ${id ?? subject} was not published`)
       assertFits(nc, subject, payload)
-      return tracePublish({ id, subject, traceparent }, (head) =>
-        js.publish(subject, payload, {
-          ...(id === null ? {} : { msgID: id }),
-          ...(head === null ? {} : { headers: head }),
-          timeout: publishTimeoutMs,
-          retries: 1,
-        }),
-      )
+      return tracePublish({ id, subject, traceparent }, async (given) => {
+        const head = given ?? headers()
+        if (id !== null) head.set(messageIdHeader, id)
+        const message = await inbox.request(subject, payload, { timeoutMs: publishTimeoutMs, headers: head })
+        const acknowledgement = acknowledgementSchema.parse(decodeJson(message.data))
+        if ('error' in acknowledgement) throw new JetStreamApiError(acknowledgement.error)
+        return acknowledgement
+      })
     },
     publish(subject, payload) {
       if (link.connected()) nc.publish(subject, payload)

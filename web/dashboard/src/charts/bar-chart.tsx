@@ -41,7 +41,7 @@ export function BarChart({ label, of }: { readonly label: string; readonly of: r
               className="room"
             />
             <rect x={x} y={y} width={wide} height={height} />
-            {at % every === 0 && (
+            {(bars.length - 1 - at) % every === 0 && (
               <text x={x + wide / 2} y={size.height - 6} textAnchor="middle">
                 {name}
               </text>

@@ -81,6 +81,12 @@ t.test('a ledger is sent, compared and read on the screen', async (t) => {
   await page.getByRole('link', { name: 'Reconciliation', exact: true }).click()
   const list = page.getByRole('region', { name: 'Reconciliation' })
   await list.getByRole('table').getByText('DONE').waitFor()
+  const id = (await list.locator('tr[data-id^="rcn_"]').getAttribute('data-id')) ?? ''
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Any id, or a page' }).fill(id)
+  await page.getByRole('option').getByText('reconciliation, TEST').waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/test/reconciliation/${id}?*`)
   await page.getByRole('navigation', { name: 'Environment' }).getByRole('link', { name: 'LIVE' }).click()
   await page.getByText('No ledger was compared yet').waitFor()
   t.strictSame(complaints, [])

@@ -83,6 +83,9 @@ export function createJobStore<Job extends JobDocument>(collection: Collection<J
     insert: (job: Job): Promise<boolean> => insertedFirst(() => jobs.insertOne(job)),
     find: async ({ operatorId, environment }: Scope, subject: string, id: string) =>
       found(await jobs.findOne({ _id: id, operatorId, environment, subject })),
+    /** Whatever it works on. */
+    findById: async ({ operatorId, environment }: Scope, id: string) =>
+      found(await jobs.findOne({ _id: id, operatorId, environment })),
     /** The one that runs. */
     findRunning: async ({ operatorId, environment }: Scope, subject: string) =>
       found(await jobs.findOne({ subject, status: 'RUNNING', operatorId, environment })),

@@ -1,4 +1,5 @@
 import { receiverCases } from '@pitboss/contracts/certification/receiver/receiver-cases'
+import { findWebhookCertification } from '@pitboss/contracts/calls/dashboard'
 import {
   certifyWebhook,
   createWebhook,
@@ -112,6 +113,10 @@ await t.test('an endpoint has one at a time, ends when it is changed, and LIVE h
   const { webhook_id } = await rig.createEndpoint(receiver.url)
   const { certification_id } = (await start(webhook_id)).body
   await t.rejects(start(webhook_id), { code: 'CONFLICT', message: new RegExp(certification_id) })
+  const find = (certificationId: string) =>
+    rig.call({ call: findWebhookCertification }, { caller: rig.caller(), certificationId })
+  t.strictSame(await find(certification_id), { webhookId: webhook_id })
+  await t.rejects(find(certification_id.replace(/.$/, '!')), { code: 'NOT_FOUND' })
   await waitFor(async () => held.length > 0)
   await rig.call(patchWebhook, { ...at(webhook_id), body: { url: `${receiver.url}/moved` } })
   held.shift()?.()

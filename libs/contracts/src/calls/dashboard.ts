@@ -48,3 +48,9 @@ export const deliveryHealth = defineCall('webhooks.v1.delivery.health', {
   request: ofCaller,
   reply: deliveryHealthSchema,
 })
+/** The endpoint whose receiver a certification is of; NOT_FOUND for one of a wallet. */
+export const findWebhookCertification = defineCall('webhooks.v1.certification.find', {
+  token,
+  request: ofCaller.extend({ certificationId: z.string().max(128) }),
+  reply: z.strictObject({ webhookId: z.string() }),
+})

@@ -1,12 +1,14 @@
 import type { CallContext } from '@pitboss/contracts/call'
 import type { Caller } from '@pitboss/contracts/caller'
+import { findWebhookCertification } from '@pitboss/contracts/calls/dashboard'
 import { getApproval } from '@pitboss/contracts/endpoints/approvals'
 import { getCredential } from '@pitboss/contracts/endpoints/auth'
 import { dashboardGetEvent } from '@pitboss/contracts/endpoints/events'
 import { getFlag } from '@pitboss/contracts/endpoints/flags'
+import { getReconciliation } from '@pitboss/contracts/endpoints/reconciliations'
 import { dashboardGetRound, dashboardListRounds } from '@pitboss/contracts/endpoints/rounds'
 import { dashboardGetSession, dashboardListSessions } from '@pitboss/contracts/endpoints/sessions'
-import { dashboardGetTransaction } from '@pitboss/contracts/endpoints/wallet'
+import { dashboardGetTransaction, getWalletCertification } from '@pitboss/contracts/endpoints/wallet'
 import { dashboardGetDelivery, getWebhook } from '@pitboss/contracts/endpoints/webhooks'
 import { toAccountMode, toEventEnvironment } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
@@ -28,11 +30,19 @@ const kinds = [
   'key',
   'flag',
   'approval',
+  'reconciliation',
+  'certification',
   'player',
 ] as const
 export const searchReply = z.strictObject({
   data: z.array(
-    z.strictObject({ type: z.enum(kinds), id: z.string(), environment: z.enum(['SANDBOX', 'LIVE']) }),
+    z.strictObject({
+      type: z.enum(kinds),
+      id: z.string(),
+      environment: z.enum(['SANDBOX', 'LIVE']),
+      /** The endpoint of a certification, whose page is below that of the endpoint. */
+      webhook_id: z.string().optional(),
+    }),
   ),
 })
 type Found = z.infer<typeof searchReply>['data'][number]
@@ -126,6 +136,21 @@ const prefixes: readonly (readonly [string, Lookup])[] = [
     },
   ],
   [
+    'rcn_',
+    async (asked, reconciliation_id) => {
+      for (const environment of environments) {
+        const caller = within(asked.caller, environment)
+        const query = { environment: toAccountMode(environment) }
+        const request = { caller, params: { reconciliation_id }, query, body: undefined }
+        const reply = asked.bus.call(getReconciliation.call, request, asked.context)
+        if ((await orNothing(reply)) !== null)
+          return { type: 'reconciliation', id: reconciliation_id, environment }
+      }
+      return null
+    },
+  ],
+  ['crt_', findCertification],
+  [
     'ck_',
     async ({ bus, caller, context }, api_key) => {
       if (!mayRead(caller, getCredential.access)) return null
@@ -135,6 +160,22 @@ const prefixes: readonly (readonly [string, Lookup])[] = [
     },
   ],
 ]
+
+/** A certification of the TEST wallet, or of the receiver of a TEST endpoint. */
+async function findCertification(asked: Asked, certification_id: string): Promise<Found | null> {
+  if (!mayRead(asked.caller, getWalletCertification.access)) return null
+  const { bus, context } = asked
+  const caller = within(asked.caller, 'SANDBOX')
+  const found = { type: 'certification', id: certification_id, environment: 'SANDBOX' } as const
+  const params = { environment: 'TEST', certification_id } as const
+  const ofWallet = { caller, params, query: {}, body: undefined }
+  const [wallet, receiver] = await Promise.all([
+    orNothing(bus.call(getWalletCertification.call, ofWallet, context)),
+    orNothing(bus.call(findWebhookCertification, { caller, certificationId: certification_id }, context)),
+  ])
+  if (wallet !== null) return found
+  return receiver === null ? null : { ...found, webhook_id: receiver.webhookId }
+}
 
 function transactionIn(environment: Found['environment']): Lookup {
   return async ({ bus, caller, context }, transaction_id) => {

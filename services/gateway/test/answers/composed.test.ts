@@ -133,6 +133,8 @@ await t.test('a search finds ids of ours by their prefix and ids of the operator
     [`whe_${tail}`, 'endpoint'],
     [ids.testKey, 'key'],
     [`apr_${tail}`, 'approval'],
+    [`rcn_${tail}`, 'reconciliation'],
+    [`crt_${tail}`, 'certification'],
   ] as const
   for (const [id, type] of wanted) t.strictSame(await found(id), [type], id)
   world.answers.set('rounds.v1.round.show-for-dashboard', () => {
@@ -140,8 +142,9 @@ await t.test('a search finds ids of ours by their prefix and ids of the operator
   })
   t.strictSame(await found(ids.round), [])
   world.forwarded.length = 0
-  for (const id of [`whe_${tail}`, ids.testKey]) t.strictSame(await found(id, viewerToken), [], id)
-  t.notOk(world.forwarded.some(({ subject }) => /^auth|endpoint/.test(subject)))
+  for (const id of [`whe_${tail}`, ids.testKey, `crt_${tail}`])
+    t.strictSame(await found(id, viewerToken), [], id)
+  t.notOk(world.forwarded.some(({ subject }) => /^auth|endpoint|certification/.test(subject)))
   t.match(await ask(`${dashboard}/search`, { token }), { status: 422, code: 'VALIDATION_ERROR' })
   t.match(await ask(`${dashboard}/search?id=${'x'.repeat(129)}`, { token }), { status: 422 })
   world.answers.set('rounds.v1.round.list-for-dashboard', () => {

@@ -23,6 +23,7 @@ const own = [
   'wallet.v1.reconciliation.start',
   'wallet.v1.transaction.of-round',
   'wallet.v1.wallet.health',
+  'webhooks.v1.certification.find',
   'webhooks.v1.delivery.health',
   'webhooks.v1.event.of-round',
 ]

@@ -116,6 +116,7 @@ await holdIsolation(t, {
         certifications.insert({ ...certificationIn(scope, ids), _id: newId('crt') }),
       ),
       find: scoped((scope, ids) => certifications.find(scope, walletKeyOf(scope), ids.certificationId)),
+      findById: scoped((scope, ids) => certifications.findById(scope, ids.certificationId)),
       findRunning: scoped((scope) => certifications.findRunning(scope, walletKeyOf(scope))),
       list: scoped((scope) =>
         certifications.list(scope, walletKeyOf(scope), { before: null, limit: 10 }, 'cases'),
@@ -130,6 +131,7 @@ await holdIsolation(t, {
         reconciliations.insert({ ...reconciliationIn(scope, ids), _id: newId('rcn') }),
       ),
       find: scoped((scope, ids) => reconciliations.find(scope, walletKeyOf(scope), ids.reconciliationId)),
+      findById: scoped((scope, ids) => reconciliations.findById(scope, ids.reconciliationId)),
       findRunning: scoped((scope) => reconciliations.findRunning(scope, walletKeyOf(scope))),
       list: scoped((scope) =>
         reconciliations.list(scope, walletKeyOf(scope), { before: null, limit: 10 }, 'differences'),

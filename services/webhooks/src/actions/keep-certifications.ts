@@ -1,4 +1,5 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
+import type { Scope } from '@pitboss/contracts/caller'
 import { receiverCases } from '@pitboss/contracts/certification/receiver/receiver-cases'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
@@ -54,6 +55,14 @@ export function createKeepCertifications({
       const found = await certifications.find(endpoint, endpoint._id, id)
       if (found === null) throw new ServiceError('NOT_FOUND')
       return found
+    },
+
+    /** The endpoint, which is there still, of a certification. @throws ServiceError NOT_FOUND */
+    async endpointOf(scope: Scope, id: string): Promise<string> {
+      const found = await certifications.findById(scope, id)
+      if (found === null) throw new ServiceError('NOT_FOUND')
+      const endpoint = await findEndpoint(endpoints, { scopes: [scope], webhookId: found.subject })
+      return endpoint._id
     },
 
     /**

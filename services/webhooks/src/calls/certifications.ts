@@ -1,5 +1,6 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
+import { findWebhookCertification } from '@pitboss/contracts/calls/dashboard'
 import {
   certifyWebhook,
   getWebhookCertification,
@@ -25,6 +26,9 @@ export function certificationHandlers(deps: CallDeps): CallHandler[] {
         presentCertificationSummary,
       ),
     ),
+    handler(findWebhookCertification, async ({ caller, certificationId }) => ({
+      webhookId: await certifications.endpointOf(caller.scope, certificationId),
+    })),
     handler(getWebhookCertification.call, async (request) => ({
       status: 200,
       body: presentCertification(

@@ -208,6 +208,7 @@ const stores = {
   createCertificationStore: table(certifications, {
     insert: by(certificationJobs, 'the document bears the scope of an endpoint that was found under a scope'),
     find: scoped((scope, ids) => certifications.find(scope, ids.webhookId, ids.certificationId)),
+    findById: scoped((scope, ids) => certifications.findById(scope, ids.certificationId)),
     findRunning: scoped((scope, { webhookId }) => certifications.findRunning(scope, webhookId)),
     list: scoped((scope, { webhookId }) =>
       certifications.list(scope, webhookId, { before: null, limit: 10 }, 'cases'),

@@ -77,7 +77,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           onKeyDown={onKey}
         />
         <p className="hint" id={`${id}-hint`}>
-          A session, round, transaction, event, delivery, endpoint, key or player, ours or yours.
+          A session, round, transaction, event, delivery, endpoint, key, player, flag, approval, certification
+          or reconciliation; ours or yours.
         </p>
       </div>
       <ErrorNotice error={search.error} />

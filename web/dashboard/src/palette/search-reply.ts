@@ -3,10 +3,11 @@ import * as z from 'zod'
 const found = z.object({
   type: z.enum([
     ...['session', 'round', 'transaction', 'event', 'delivery', 'endpoint', 'key', 'flag'],
-    ...['approval', 'player'],
+    ...['approval', 'reconciliation', 'certification', 'player'],
   ] as const),
   id: z.string(),
   environment: z.enum(['SANDBOX', 'LIVE']),
+  webhook_id: z.string().optional(),
 })
 export type Found = z.output<typeof found>
 

@@ -7,7 +7,7 @@ const charactersMin = 3
 /** While somebody types, nothing is asked. */
 const pauseMs = 200
 
-const rooms: Readonly<Record<Found['type'], (id: string) => string>> = {
+const rooms: Readonly<Record<Found['type'], (id: string, webhookId?: string) => string>> = {
   session: (id) => `/sessions/${id}`,
   round: (id) => `/rounds/${id}`,
   transaction: (id) => `/transactions/${encodeURIComponent(id)}`,
@@ -17,6 +17,9 @@ const rooms: Readonly<Record<Found['type'], (id: string) => string>> = {
   key: (id) => `/keys/${id}`,
   flag: (id) => `/flags/${id}`,
   approval: (id) => `/approvals/${id}`,
+  reconciliation: (id) => `/reconciliation/${id}`,
+  certification: (id, webhookId) =>
+    webhookId === undefined ? `/wallet/certifications/${id}` : `/endpoints/${webhookId}/certifications/${id}`,
   player: (id) => `/player?player_id=${encodeURIComponent(id)}`,
 }
 
@@ -37,12 +40,12 @@ export function useSearchById(id: string) {
   return {
     busy: isLong && (!enabled || isFetching),
     error,
-    hits: found.map(({ type, id: of, environment }) => {
+    hits: found.map(({ type, id: of, environment, webhook_id }) => {
       const mode = environment === 'LIVE' ? 'LIVE' : 'TEST'
       return {
         title: of,
         note: `${type}, ${mode}`,
-        href: `~/dashboard/${mode.toLowerCase()}${rooms[type](of)}`,
+        href: `~/dashboard/${mode.toLowerCase()}${rooms[type](of, webhook_id)}`,
       }
     }),
   }

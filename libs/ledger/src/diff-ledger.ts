@@ -86,7 +86,7 @@ export async function* diffRows(
     const { differences, matched } = await our.compare(rows)
     rows = []
     count.matched += matched
-    return differences
+    return differences.map(told)
   }
   const found = (finding: Difference) => {
     count.differences += 1
@@ -112,6 +112,16 @@ export async function* diffRows(
     after = page.next
   } while (after !== null)
   yield { summary: { from, to, ...count } }
+}
+
+/** A difference in words where its kind and its fields do not say all. */
+function told(difference: Difference): Difference {
+  if (difference.kind !== 'extra') return difference
+  const of = (name: string) => difference.fields?.find(({ field }) => field === name)?.ours ?? null
+  const [status, code] = [of('status'), of('wallet_code')]
+  if (status === null) return { ...difference, message: 'We have no movement with this id.' }
+  const refused = code === null ? 'it moved no money.' : `the wallet refused it with ${code}.`
+  return { ...difference, message: `Our record of this movement is ${status}: ${refused}` }
 }
 
 const startSlots = 1 << 12

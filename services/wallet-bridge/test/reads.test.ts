@@ -301,7 +301,7 @@ await t.test("an operator's ledger is compared with ours", async (t) => {
     { kind: 'duplicate' },
     { kind: 'different', fields: [{ field: 'amount', ours: '10.00', theirs: '9.00' }] },
     { kind: 'extra', transaction_id: 'bet_nobody' },
-    { kind: 'extra', transaction_id: lostBet.transactionId },
+    { kind: 'extra', transaction_id: lostBet.transactionId, fields: [{ field: 'status', ours: 'FAILED' }] },
   ])
   const ours = await suite.bus.call(reconcileOurs, { scope, ...window, after: null })
   t.ok(ours.rows.some(({ transaction_id }) => transaction_id === first?.transaction_id))

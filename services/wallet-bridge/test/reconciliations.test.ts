@@ -100,7 +100,7 @@ await t.test('with a bridge', async (t) => {
     t.match(found, { lines: 5, matched: 1, reason: null, differences_total: 5 })
     t.strictSame(found.counts, { extra: 1, different: 1, missing: 1, duplicate: 1, unreadable: 1 })
     const of = (kind: string) => found.differences.find((one) => one.kind === kind)
-    t.match(of('extra'), { transaction_id: 'bet_nobody' })
+    t.match(of('extra'), { transaction_id: 'bet_nobody', message: 'We have no movement with this id.' })
     t.match(of('different'), {
       transaction_id: other.transactionId,
       fields: [{ field: 'amount', ours: '10.00', theirs: '9.00' }],

@@ -14,6 +14,8 @@ export type LedgerRow = {
 type OurMovement = LedgerRow & {
   readonly player_id: string
   readonly status: string
+  /** The wallet's word for it. */
+  readonly wallet_code: string | null
   /** The wallet has certainly moved money for it. */
   readonly moved: boolean
   /** The wallet may have moved money for it: it is pending, or was given back without a certain answer. */
@@ -59,6 +61,7 @@ export function toOurMovement(movement: RecordedMovement, original?: RecordedMov
     currency: movement.currency,
     player_id: movement.playerId,
     status: movement.status,
+    wallet_code: movement.walletCode,
     moved,
     uncertain: !moved && movement.status !== 'FAILED',
   }
@@ -93,7 +96,10 @@ function compareRow(row: LedgerRow, our: OurMovement | undefined): LedgerDiffere
   const { transaction_id } = row
   if (our === undefined) return { kind: 'extra', transaction_id, fields: [] }
   if (!our.moved && !our.uncertain) {
-    const fields = [{ field: 'status', ours: our.status, theirs: 'in the ledger' }]
+    const fields = [
+      { field: 'status', ours: our.status, theirs: 'in the ledger' },
+      ...(our.wallet_code === null ? [] : [{ field: 'wallet_code', ours: our.wallet_code, theirs: null }]),
+    ]
     return { kind: 'extra', transaction_id, fields }
   }
   const theirs = { ...row, amount: withAllDecimals(row.amount, row.currency) }

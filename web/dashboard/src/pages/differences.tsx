@@ -59,10 +59,8 @@ function columnsOf(kind: DifferenceKind): Column<KeptDifference>[] {
   const id = { title: 'Transaction', cell: (one: KeptDifference) => <Transaction of={one} /> }
   const told = {
     title: 'What differs',
-    cell: ({ fields }: KeptDifference) =>
-      fields.length === 0
-        ? 'We know nothing of it.'
-        : fields.map((field) => <p key={field.field}>{fieldText(field)}</p>),
+    cell: ({ message, fields }: KeptDifference) =>
+      message ?? fields.map((field) => <p key={field.field}>{fieldText(field)}</p>),
   }
   switch (kind) {
     case 'unreadable':

@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress } from 'node:zlib'
-import { build, type InlineConfig } from 'vite'
+import { build, type InlineConfig, type Plugin } from 'vite'
 
 const web = fileURLToPath(new URL('./', import.meta.url))
+const project = fileURLToPath(new URL('../', import.meta.url))
 
 const compress = promisify(brotliCompress)
 const compressFromBytes = 1024
@@ -28,10 +30,19 @@ const parts: readonly Part[] = [
   { name: 'dashboard', base: '/dashboard/', pages: ['index'], view: 'react' },
 ]
 
+/** The files of the project that the pages were built from, each with its digest. */
+const sources: Record<string, string> = {}
+
 for (const part of parts) {
   await build(configOf(part))
   await compressFiles(`${web}dist/${part.name}`)
 }
+// Style sheets that others import are no modules of the builder.
+for (const folder of ['src/', 'dashboard/']) {
+  const names = await readdir(`${web}${folder}`, { recursive: true })
+  await note(names.filter((name) => name.endsWith('.css')).map((name) => join(web, folder, name)))
+}
+await writeFile(`${web}dist/sources.json`, `${JSON.stringify(sources, null, 2)}\n`)
 
 /** Puts the brotli form beside each file that the gateway compresses; it serves that to who takes it. */
 async function compressFiles(folder: string): Promise<void> {
@@ -39,6 +50,26 @@ async function compressFiles(folder: string): Promise<void> {
   for (const name of names.filter((one) => /\.(html|js|css|svg)$/.test(one))) {
     const data = await readFile(join(folder, name))
     if (data.length >= compressFromBytes) await writeFile(join(folder, `${name}.br`), await compress(data))
+  }
+}
+
+async function note(files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    const name = relative(project, file).replaceAll('\\', '/')
+    sources[name] = createHash('sha256')
+      .update(await readFile(file))
+      .digest('hex')
+  }
+}
+
+/** Notes what a part is built from, so that `npm start` can tell when its pages are older than that. */
+function noteSources(): Plugin {
+  return {
+    name: 'note-sources',
+    async buildEnd() {
+      const files = [...this.getModuleIds()].map((id) => id.split('?')[0] ?? id)
+      await note(files.filter((file) => file.startsWith(project) && !file.includes('/node_modules/')))
+    },
   }
 }
 
@@ -52,6 +83,7 @@ function configOf({ name, base, pages, view = 'preact' }: Part): InlineConfig {
     base,
     configFile: false,
     envDir: false,
+    plugins: [noteSources()],
     publicDir: false,
     logLevel: 'warn',
     // Whatever the shell of the builder says.

@@ -2,7 +2,9 @@ import { join } from 'node:path'
 import { explainFailure } from './stack-error.ts'
 import { createLogFile } from './logs/log-file.ts'
 import { createLogOutput } from './logs/log-output.ts'
+import { findOldPages } from './find-old-pages.ts'
 import { readStackOptions } from './stack-options.ts'
+import { projectFile } from './stack-services.ts'
 import { type Stack, startStack } from './start-stack.ts'
 import colors from 'picocolors'
 
@@ -20,6 +22,8 @@ const output = createLogOutput(
 )
 const stopping = new AbortController()
 let stack: Stack | null = null
+/** Images carry pages of their own. */
+const oldPages = options.images ? null : findOldPages(projectFile('.'))
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
@@ -40,6 +44,7 @@ try {
   stack = await startStack(options, output, stopping.signal)
   if (options.log === 'json')
     output.say('stack.ready', { base_url: stack.baseUrl, data_dir: stack.dataDir, engines: stack.engines })
+  if (oldPages !== null && !options.table) output.say('pages.old', { why: oldPages })
   if (options.table) process.stdout.write(stackTable(stack))
 } catch (error) {
   if (stopping.signal.aborted) process.exit(0)
@@ -58,6 +63,7 @@ function stackTable({ baseUrl, dataDir, demo, engines }: Stack): string {
     ['API', baseUrl],
     ['API reference', `${baseUrl}/v1/public/docs`],
     ['Verify a round', `${baseUrl}/v1/public/verify`],
+    ...(oldPages === null ? [] : [['Pages', colors.yellow(oldPages)] as [string, string]]),
     ...(demo === null
       ? [['Operator', 'none yet: npm run ops -- operator create --name "…" --email …'] as [string, string]]
       : ([

@@ -1,6 +1,7 @@
 import { backfill, failingReceiver, secretRotation, createTourEndpoint } from './chapters/webhooks.ts'
 import { brokePlayer, slowWallet } from './chapters/wallet.ts'
 import { consumerRewind, verifyCommand } from './chapters/commands.ts'
+import { flagsAndGrants, ledgerComparison, walletCertification } from './chapters/desk.ts'
 import { dashboardKey } from './chapters/dashboard-key.ts'
 import { freeBet, instantGames, minesGame } from './chapters/games.ts'
 import { polledHistory, serverToken } from './chapters/operator-server.ts'
@@ -53,6 +54,7 @@ async function tellChapters(tour: Tour, signal: AbortSignal): Promise<void> {
       await tell(() => chapter(tour, endpoint))
   })
   await tell(consumerRewind)
+  for (const chapter of [flagsAndGrants, ledgerComparison, walletCertification]) await tell(chapter)
 }
 
 function messageOf(error: unknown): string {

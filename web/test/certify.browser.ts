@@ -47,8 +47,12 @@ t.test('a wallet is certified by a button, and the report is read on the screen'
     await casino.picture(page, `certified-${colorScheme}-${width}`)
   }
 
-  await page.getByRole('link', { name: 'Back to the wallet' }).click()
+  await page.setViewportSize({ width: 360, height: 500 })
+  await page.evaluate('window.scrollTo(0, 300)')
+  await page.getByRole('link', { name: 'Back to the wallet' }).dispatchEvent('click')
   await page.getByRole('table', { name: 'Certifications' }).getByText('CERTIFIED').waitFor()
+  t.equal(await page.evaluate('window.scrollY'), 0, 'another page begins at its top')
+  await page.setViewportSize({ width: 1180, height: 860 })
   const blocked = await certify('blocked')
   await blocked.getByRole('button', { name: 'Certify', exact: true }).click()
   await page.getByText('NOT CERTIFIED').waitFor({ timeout: 90_000 })

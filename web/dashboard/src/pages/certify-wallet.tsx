@@ -48,24 +48,30 @@ export function CertifyWallet({ onClose }: { onClose: () => void }) {
               hint="Plays for nothing else, and owns at least 100 units."
               fault={faults.player_id}
             >
-              <input name="player_id" defaultValue="certification" autoComplete="off" spellCheck={false} />
+              <input
+                type="text"
+                name="player_id"
+                defaultValue="certification"
+                autoComplete="off"
+                spellCheck={false}
+              />
             </Field>
             <Field label="Currency" hint="Empty: the first one of the account." fault={faults.currency}>
-              <input name="currency" autoComplete="off" spellCheck={false} />
+              <input type="text" name="currency" autoComplete="off" spellCheck={false} />
             </Field>
             <Field
               label="A blocked player"
               hint="Empty: what a blocked player is told is not tried."
               fault={faults.blocked_player_id}
             >
-              <input name="blocked_player_id" autoComplete="off" spellCheck={false} />
+              <input type="text" name="blocked_player_id" autoComplete="off" spellCheck={false} />
             </Field>
             <Field
               label="A player who does not exist"
               hint="Empty: what becomes of a stake of nobody is not tried."
               fault={faults.unknown_player_id}
             >
-              <input name="unknown_player_id" autoComplete="off" spellCheck={false} />
+              <input type="text" name="unknown_player_id" autoComplete="off" spellCheck={false} />
             </Field>
           </>
         )}

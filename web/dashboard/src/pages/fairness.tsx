@@ -27,7 +27,13 @@ const columns: readonly Column<Nonce>[] = [
   {
     title: 'Round',
     cell: ({ round }) =>
-      round === null ? '–' : <Link href={`/rounds/${round.round_id}`}>{round.status}</Link>,
+      round === null ? (
+        '–'
+      ) : (
+        <Link className="nowrap" href={`/rounds/${round.round_id}`}>
+          {round.status}
+        </Link>
+      ),
   },
   {
     title: 'Commitment',
@@ -39,7 +45,7 @@ const columns: readonly Column<Nonce>[] = [
     cell: ({ commitment }) => <Moment at={commitment?.committed_at ?? null} />,
   },
   { title: 'Bet', cell: ({ round }) => <Moment at={round?.created_at ?? null} /> },
-  { title: 'Seed', cell: ({ round }) => seedText(round) },
+  { title: 'Seed', cell: ({ round }) => <span className="nowrap">{seedText(round)}</span> },
 ]
 
 function seedText(round: Nonce['round']): string {

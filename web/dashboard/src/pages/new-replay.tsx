@@ -73,7 +73,11 @@ export function NewReplay({ of: endpoint, onClose }: NewReplayProps) {
         {preview.created > 0 && (
           <DrainEstimate webhookId={webhookId} count={preview.created} inFlightMax={max_in_flight} isReplay />
         )}
-        <p className="quiet">They go out on the usual schedule. A replay that runs can be cancelled.</p>
+        <p className="quiet">
+          {preview.matched === 0
+            ? 'There is nothing to send. Change the time, or what is sent.'
+            : 'They go out on the usual schedule. A replay that runs can be cancelled.'}
+        </p>
         <ErrorNotice error={start.error} />
         <div className="buttons">
           <button type="button" className="button quiet-button" onClick={() => setPreview(null)}>
@@ -82,7 +86,7 @@ export function NewReplay({ of: endpoint, onClose }: NewReplayProps) {
           <button
             type="button"
             className="button main-button"
-            disabled={start.busy}
+            disabled={start.busy || preview.matched === 0}
             onClick={() => void start.run(preview.body)}
           >
             Start replay

@@ -1,4 +1,4 @@
-import { type ComponentType, lazy, Suspense } from 'react'
+import { type ComponentType, lazy, Suspense, useEffect, useRef } from 'react'
 import { Route, Switch, useLocation } from 'wouter'
 import { FaultBoundary } from '../parts/fault-boundary.tsx'
 import { NoPage } from './no-page.tsx'
@@ -49,6 +49,7 @@ const pages = Object.entries(loaders).map(([path, load]) => ({ path, Page: lazy(
 /** The page of the address. */
 export function Pages() {
   const [location] = useLocation()
+  useTop(location)
   return (
     <FaultBoundary key={location}>
       <Suspense fallback={<main className="loading" id="main" aria-busy aria-label="Loading" />}>
@@ -65,4 +66,22 @@ export function Pages() {
       </Suspense>
     </FaultBoundary>
   )
+}
+
+/** Another page begins at its top; one that is gone back to stays where the browser puts it. */
+function useTop(location: string) {
+  const shown = useRef(location)
+  const back = useRef(false)
+  useEffect(() => {
+    const note = () => {
+      back.current = true
+    }
+    window.addEventListener('popstate', note, { capture: true })
+    return () => window.removeEventListener('popstate', note, { capture: true })
+  }, [])
+  useEffect(() => {
+    if (shown.current !== location && !back.current) window.scrollTo(0, 0)
+    shown.current = location
+    back.current = false
+  }, [location])
 }

@@ -139,10 +139,12 @@ function OneWallet({ of: wallet, path, onEdit, onSecret }: OneWalletProps) {
             rows={checked.checks}
             keyOf={({ name }) => name}
             columns={[
-              { title: 'Check', cell: ({ name }) => name },
+              { title: 'Check', cell: ({ name }) => <span className="nowrap">{name}</span> },
               {
                 title: 'Result',
-                cell: ({ ok }) => (ok ? 'passed' : <strong className="fault">failed</strong>),
+                cell: ({ ok }) => (
+                  <span className="nowrap">{ok ? 'passed' : <strong className="fault">failed</strong>}</span>
+                ),
               },
               { title: 'Expected', cell: ({ expected }) => expected ?? '–' },
               { title: 'Actual', cell: ({ actual }) => actual ?? '–' },

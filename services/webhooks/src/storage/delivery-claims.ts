@@ -36,13 +36,24 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
 
   /**
    * Writes claims and completions together, each under a fence that names the state that was read. When all
-   * match, each delivery is now as computed here; else they are read again. A claim waits for every
-   * completion that was asked for before it.
+   * match, each delivery is now as computed here; else they are read again. Completions go first, so that a
+   * claim waits for every completion that was asked for before it. Claims whose fences differ in the id alone
+   * are one update, which the database plans once.
    */
   async function writeTogether(writes: readonly Write[]): Promise<Written[]> {
-    const operations = writes.map((one) => ({
-      updateOne: 'due' in one ? claimOperation(one) : completionOperation(one),
-    }))
+    const alike = Map.groupBy(
+      writes.filter((one) => 'due' in one),
+      ({ due: { webhookId, dueAt, attemptCount }, token, now }) =>
+        [webhookId, dueAt.getTime(), attemptCount, token, now.getTime()].join(' '),
+    )
+    const operations = [
+      ...writes.flatMap((one) => ('due' in one ? [] : [{ updateOne: completionOperation(one) }])),
+      ...[...alike.values()].flatMap((claims) => {
+        const [first] = claims
+        const ids = claims.map(({ due }) => due._id)
+        return first === undefined ? [] : [{ updateMany: claimOperation(first, ids) }]
+      }),
+    ]
     const { matchedCount } = await deliveries.bulkWrite(operations, { ordered: false })
     if (matchedCount === writes.length) {
       return writes.map((one) => ('due' in one ? { claimed: claimedOf(one) } : { completed: true }))
@@ -131,9 +142,16 @@ function claimedOf({ due, token, now }: Claim): DueDelivery {
   return { ...due, claimToken: token, claimedAt: now, dueAt: never, attemptCount: due.attemptCount + 1 }
 }
 
-function claimOperation({ due: { _id, webhookId, dueAt, attemptCount }, token, now }: Claim) {
+/** @param ids of the deliveries whose fences differ from this one's in the id alone */
+function claimOperation(
+  { due: { webhookId, dueAt, attemptCount }, token, now }: Claim,
+  ids: readonly string[],
+) {
   return {
-    filter: { _id, webhookId, status: 'PENDING' as const, claimToken: 0, dueAt, attemptCount },
+    filter: {
+      ...{ _id: { $in: [...ids] }, webhookId },
+      ...{ status: 'PENDING' as const, claimToken: 0, dueAt, attemptCount },
+    },
     update: { $set: { claimToken: token, claimedAt: now, dueAt: never, attemptCount: attemptCount + 1 } },
   }
 }

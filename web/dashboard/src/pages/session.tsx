@@ -20,7 +20,7 @@ import { roundList } from './round-list.tsx'
 
 const noRound = (
   <Empty title="No round yet">
-    <p>The player has not bet in this session. His first bet is its first round.</p>
+    <p>The player has not bet in this session yet. A first bet is its first round.</p>
   </Empty>
 )
 

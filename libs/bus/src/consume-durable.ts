@@ -36,15 +36,12 @@ const failedBatchDelayMs = 1000
  * `batchMax`. When `handle` throws, the messages that it left unanswered come again a second later. A lost
  * connection, a deleted and a recreated consumer only pause it. `stop()` takes no more and waits for the
  * batch at work.
- * @param gather what a batch costs is shared by more messages: after a batch of several, the next one begins
- * no sooner than so many milliseconds after it began, unless so many messages have arrived
  */
 export function consumeDurable({
   bus,
   stream,
   consumer,
   batchMax,
-  gather = { ms: 0, messages: 1 },
   handle,
   logger,
 }: {
@@ -52,7 +49,6 @@ export function consumeDurable({
   stream: string
   consumer: string
   batchMax: number
-  gather?: { readonly ms: number; readonly messages: number }
   handle: (messages: readonly DurableMessage[]) => Promise<void>
   logger: Logger
 }): { stop(): Promise<void> } {
@@ -120,24 +116,14 @@ export function consumeDurable({
     filled.catch(() => undefined)
     const onLost = () => messages.stop()
     link.addEventListener('abort', onLost)
-    let gathering: Promise<void> | null = null
-    const beginGathering = () => {
-      const begun = pause(gather.ms).then(() => {
-        if (gathering === begun) gathering = null
-        arrived.resolve()
-      })
-      gathering = begun
-    }
     while (!stopping.signal.aborted) {
-      const enough = gathering === null ? 1 : gather.messages
-      if (buffer.length === 0 && ended) break
-      if (buffer.length < enough && !ended) {
+      if (buffer.length === 0) {
+        if (ended) break
         await arrived.promise
         arrived = Promise.withResolvers()
         continue
       }
       const batch = buffer.splice(0, batchMax)
-      if (batch.length > 1 && gather.ms > 0) beginGathering()
       taken.resolve()
       taken = Promise.withResolvers()
       await handleBatch(batch, link)

@@ -30,13 +30,12 @@ await t.test('a durable consumer', async (t) => {
   const batches: (readonly DurableMessage[])[] = []
   const seen = () => batches.flat().map((message) => message.id)
   let onBatch: (messages: readonly DurableMessage[]) => Promise<void> = async () => undefined
-  const start = (gather?: { ms: number; messages: number }) =>
+  const start = () =>
     consumeDurable({
       bus,
       stream: 'EVENTS',
       consumer: 'webhooks-fanout',
       batchMax: 10,
-      ...(gather === undefined ? {} : { gather }),
       logger,
       handle: async (messages) => {
         batches.push(messages)
@@ -147,49 +146,4 @@ await t.test('a durable consumer', async (t) => {
       await allAcknowledged()
     },
   )
-
-  await t.test('after a batch of several it gathers so many, but no message waits by itself', async (t) => {
-    await worker.stop()
-    batches.length = 0
-    worker = start({ ms: 3_600_000, messages: 4 })
-    await publish(1)
-    await waitFor(() => seen().length === 1, { what: 'one by itself has come', timeoutMs: 10_000 })
-    let release = () => {}
-    onBatch = () => new Promise<void>((resolve) => void (release = resolve))
-    await publish(1)
-    await waitFor(() => batches.length === 2, { what: 'the next by itself has come', timeoutMs: 10_000 })
-    onBatch = async () => undefined
-    await publish(2)
-    await bus.nc.flush()
-    release()
-    await waitFor(() => seen().length === 4, { what: 'two at once have come', timeoutMs: 10_000 })
-    await publish(4)
-    await waitFor(() => seen().length === 8, { what: 'four were gathered', timeoutMs: 10_000 })
-    t.strictSame(
-      batches.map(({ length }) => length),
-      [1, 1, 2, 4],
-    )
-    await allAcknowledged()
-  })
-
-  await t.test('what is gathered is handled when its time has come, in order', async (t) => {
-    await worker.stop()
-    batches.length = 0
-    worker = start({ ms: 20, messages: 4 })
-    let release = () => {}
-    onBatch = () => new Promise<void>((resolve) => void (release = resolve))
-    await publish(1)
-    await waitFor(() => batches.length === 1, { what: 'it is at work', timeoutMs: 10_000 })
-    onBatch = async () => undefined
-    await publish(2)
-    await bus.nc.flush()
-    release()
-    await publish(1)
-    await waitFor(() => seen().length === 4, { what: 'all have come', timeoutMs: 10_000 })
-    t.strictSame(
-      seen(),
-      [3, 2, 1, 0].map((before) => `evt_${published - before}`),
-    )
-    await allAcknowledged()
-  })
 })

@@ -14,11 +14,6 @@ import { type EventMessage, readEventMessage } from '../actions/read-event-messa
 import { traceBatch } from '../actions/trace-batch.ts'
 
 const batchMax = 500
-/**
- * Under load batches of a few events would follow each other as fast as the database answers, and each costs
- * six commands. An event by itself waits for nothing.
- */
-const gather = { ms: 40, messages: 8 }
 
 /** How long a dead replica keeps the others from the consumer. */
 export const fanoutLeaseTtlMs = 4000
@@ -55,7 +50,6 @@ export function startFanout({
       stream,
       consumer: config.durable_name,
       batchMax,
-      gather,
       handle,
       logger,
     })

@@ -120,7 +120,9 @@ function Attempts({ of: attempts }: { of: Detail['attempts'] }) {
           cell: ({ http_status, error, hint }) => (
             <div>
               {http_status ?? error ?? 'on its way'}
-              {http_status !== null && error !== null && <small>{error}</small>}
+              {http_status !== null && error !== null && error !== `HTTP ${http_status}` && (
+                <small>{error}</small>
+              )}
               {hint !== null && <small>{hint}</small>}
             </div>
           ),

@@ -5,6 +5,8 @@ import { findBarriers } from './fixtures/find-barriers.ts'
 import { startCasino } from './fixtures/start-casino.ts'
 import { startReceiver } from './fixtures/start-receiver.ts'
 
+t.setTimeout(240_000)
+
 /** The short form of the browser suite: `npm test` runs it where there is a Chromium. */
 const skip = chromiumPath() === null ? 'no Chromium here' : false
 

@@ -38,7 +38,9 @@ await t.test('a player is found by any id, and the book is computed again in the
   await page.getByRole('option', { name: /player, TEST/ }).click()
   await page.getByRole('region', { name: 'Player', exact: true }).getByText(player).waitFor()
   await page.getByRole('table', { name: 'Sums' }).getByText('5.00').waitFor()
-  t.equal(await page.getByRole('table', { name: 'Rounds' }).getByRole('row').count(), 6)
+  const rounds = page.getByRole('table', { name: 'Rounds' }).getByRole('row')
+  await rounds.nth(1).waitFor()
+  t.equal(await rounds.count(), 6)
   t.strictSame(await findBarriers(page), [])
   await casino.picture(page, 'dashboard-player')
 

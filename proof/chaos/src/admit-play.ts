@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Tenancy } from './open-tenancies.ts'
-import { type Answer, send } from './send.ts'
+import { type Answer, launchTokenOf, send } from './send.ts'
 import type { Verdict } from './check/verdict.ts'
 
 export const admitsPlay = 'life: new play is admitted when all has healed'
@@ -34,9 +34,8 @@ export async function admitPlay(
 async function playOnce(operator: Tenancy['operator']): Promise<Answer> {
   const session = { player_id: playerId, game: 'dice', currency: 'USD' }
   const opened = await operator.call('POST', '/sessions', session)
-  const { launch_url: launchUrl } = opened.body
-  if (typeof launchUrl !== 'string') return { ...opened, status: 0 }
-  const token = new URL(launchUrl).hash.replace('#token=', '')
+  if (opened.status !== 201) return opened
+  const token = launchTokenOf(opened)
   const body = { stake: '1.00', bet, client_seed: 'after' }
   return send('POST', `${operator.base}/game/rounds`, { token, body })
 }

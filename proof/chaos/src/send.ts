@@ -33,3 +33,8 @@ export function isTransient(answer: Answer): boolean {
   const code = codeOf(answer)
   return answer.status === 0 || code === 'SERVICE_UNAVAILABLE' || code === 'RATE_LIMITED'
 }
+
+/** The player's token in the launch link of a session that was opened. */
+export function launchTokenOf({ body }: Answer): string {
+  return new URL(String(body.launch_url)).hash.replace('#token=', '')
+}

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Answers, Told } from '../answers.ts'
 import type { OperatorClient } from '../operator-client.ts'
 import type { Random } from '../random.ts'
-import { type Answer, isTransient, send } from '../send.ts'
+import { type Answer, isTransient, launchTokenOf, send } from '../send.ts'
 
 /** The parts that every client of a chaos run gets. */
 export type ClientDeps = {
@@ -80,7 +80,7 @@ export async function openSession(
     const times = { sentAtMs, answeredAtMs: Date.now() }
     answers.add({ what: 'session', id, asked: body, answer, token: operator.token, ...times })
     if (answer.status === 201 && id !== null) {
-      return { sessionId: id, token: new URL(String(answer.body.launch_url)).hash.replace('#token=', '') }
+      return { sessionId: id, token: launchTokenOf(answer) }
     }
     await rest(deps)
   }

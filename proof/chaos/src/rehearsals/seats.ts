@@ -1,6 +1,6 @@
 import type { DemoFile } from '@pitboss/stack/demo-file'
 import { createOperatorClient, type OperatorClient, untilStatus } from '../operator-client.ts'
-import { type Answer, send } from '../send.ts'
+import { type Answer, launchTokenOf, send } from '../send.ts'
 import type { Seat } from './clients-at-work.ts'
 
 const stake = '1.00'
@@ -33,7 +33,7 @@ export async function takeSeats(demo: DemoFile): Promise<Seats> {
   const sit = async (player_id: string, game: string) => {
     const body = { player_id, game, currency: 'USD' }
     const opened = await untilStatus(201, () => operator.call('POST', '/sessions', body))
-    const token = new URL(String(opened.body.launch_url)).hash.replace('#token=', '')
+    const token = launchTokenOf(opened)
     return (path: string, asked: object = {}) =>
       send('POST', `${operator.base}${path}`, { token, body: asked })
   }

@@ -24,6 +24,7 @@ type BenchOptions = {
   deliveries: number
   pending: number
   rounds: number
+  account: string | undefined
 }
 
 type Benchmark = {
@@ -133,8 +134,8 @@ export const benchmarks: readonly Benchmark[] = [
     title: 'The dashboard of an account with many rounds behind it',
     about: `Parts ${dashboardParts.join(', ')}: each list with each filter, first view, clicks and a followed list in Chromium, 2,000 open tails; judges times and memory. --rounds are stored first.`,
     parts: dashboardParts,
-    run: ({ rounds, parts }, cleanup, say) =>
-      runDashboard({ rounds, parts: chooseParts(dashboardParts, parts) }, cleanup, say),
+    run: ({ rounds, parts, account }, cleanup, say) =>
+      runDashboard({ rounds, parts: chooseParts(dashboardParts, parts), account }, cleanup, say),
   },
   {
     name: 'profile',
@@ -178,6 +179,7 @@ ${lines.join('\n')}
   --deliveries N  deliveries that "webhooks" stores, 2000 to 2000000 (default 20000)
   --pending N   credits that wait for their wallet in "settlement", 100 to 10000 (default 2000)
   --rounds N    rounds behind "dashboard", 1000 to 1000000 (default 1000000)
+  --account FOLDER  keeps the account of "dashboard" there and measures one that is there already
   --base REF    compares this build with that of a git ref instead (read, access, round, webhooks): processor time
                 per request and service, in at least 10 turns
   --callers N   callers of that comparison at once, 1 to 256 (default 8)

@@ -37,6 +37,7 @@ const options = {
   deliveries,
   pending,
   rounds,
+  account: values.account,
 }
 const { base } = values
 const cleanup = createCleanup()
@@ -93,6 +94,7 @@ function readArguments() {
         deliveries: { type: 'string', default: '20000' },
         pending: { type: 'string', default: '2000' },
         rounds: { type: 'string', default: '1000000' },
+        account: { type: 'string' },
       },
     })
   } catch (error) {

@@ -1,4 +1,5 @@
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { MongoClient } from 'mongodb'
 import type { Cleanup } from '../harness/cleanup.ts'
 import { createHttpClient } from '../harness/http-client.ts'
@@ -14,7 +15,7 @@ import { measureLists } from './measure-lists.ts'
 import { measurePages } from './measure-pages.ts'
 import { measureTails } from './measure-tails.ts'
 import { playSamples } from './play-samples.ts'
-import { readSamples, seedAccount } from './seed-account.ts'
+import { readSamples, type Seeded, seedAccount, seededAccount } from './seed-account.ts'
 
 const connections = 8
 const idleWithinMs = 30_000
@@ -24,14 +25,22 @@ type DashboardPart = (typeof dashboardParts)[number]
 /** One person's tails are as many as the gateway's. */
 const manyTails = { PITBOSS_LIMIT_PERSON_TAILS: '2000', PITBOSS_LIMIT_ACCOUNT_TAILS: '2000' }
 
+type DashboardPlan = {
+  readonly rounds: number
+  readonly parts: readonly DashboardPart[]
+  /** Where the account is kept for later runs; one that is there is measured as it is. */
+  readonly account: string | undefined
+}
+
 /** The dashboard of an account with `rounds` rounds behind it, stored once for all parts. */
 export async function runDashboard(
-  { rounds, parts }: { rounds: number; parts: readonly DashboardPart[] },
+  { rounds, parts, account }: DashboardPlan,
   cleanup: Cleanup,
   say: (text: string) => void,
 ): Promise<Measured> {
   say('starting engines and product')
-  const folder = temporaryFolder('bench-dashboard', cleanup)
+  const folder = account === undefined ? temporaryFolder('bench-dashboard', cleanup) : resolve(account)
+  mkdirSync(folder, { recursive: true })
   const engines = await startEngines(join(folder, 'engines'), cleanup)
   const client = await new MongoClient(engines.mongodbUrl, { useBigInt64: true }).connect()
   cleanup.add(() => client.close())
@@ -47,11 +56,14 @@ export async function runDashboard(
       },
       cleanup,
     })
-  const young = await start()
-  const stories = await readSamples(client, await playSamples(young.demo()))
-  await young.stop()
-  const seeded = await seedAccount({ client, stories, size: rounds }, say)
-  say(`${seeded.rounds} rounds stored in ${seeded.seconds.toFixed(0)} s`)
+  const seed = async (): Promise<Seeded> => {
+    const young = await start()
+    const stories = await readSamples(client, await playSamples(young.demo()))
+    await young.stop()
+    return seedAccount({ client, stories, size: rounds }, say)
+  }
+  const seeded = await keptIn(join(folder, 'seeded.json'), seed)
+  say(`${seeded.rounds} rounds, stored in ${seeded.seconds.toFixed(0)} s`)
   const demo = (await start()).demo()
   await waitUntilIdle({ busyMax: 0.15, withinMs: idleWithinMs }, say)
   const http = createHttpClient(demo.base_url, connections)
@@ -70,4 +82,12 @@ export async function runDashboard(
     result: { engines: engines.kinds, rounds: seeded.rounds, seedSeconds: seeded.seconds, ...results },
     text: `An account with ${seeded.rounds} rounds of 29 days\n\n${text}`,
   }
+}
+
+/** What an earlier run has stored, else what `seed` stores; the file is written when all of it is there. */
+async function keptIn(path: string, seed: () => Promise<Seeded>): Promise<Seeded> {
+  if (existsSync(path)) return seededAccount.parse(JSON.parse(readFileSync(path, 'utf8')))
+  const seeded = await seed()
+  writeFileSync(path, JSON.stringify(seeded))
+  return seeded
 }

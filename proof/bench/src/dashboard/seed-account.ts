@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { orderOf } from '@pitboss/webhooks/storage/new-delivery'
 import type { Collection, Document, MongoClient } from 'mongodb'
+import { z } from 'zod'
 import { until } from '../harness/until.ts'
 import { copyDocument, idAt } from './copy-document.ts'
 import type { Samples } from './play-samples.ts'
@@ -42,7 +43,10 @@ type Story = {
   readonly request: Stored
 }
 
-export type Seeded = { readonly rounds: number; readonly playerId: string; readonly seconds: number }
+export const seededAccount = z
+  .strictObject({ rounds: z.number(), playerId: z.string(), seconds: z.number() })
+  .readonly()
+export type Seeded = z.output<typeof seededAccount>
 
 export type Stories = Readonly<Record<keyof Samples, readonly Story[]>>
 

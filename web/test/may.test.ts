@@ -3,6 +3,7 @@ import * as auth from '@pitboss/contracts/endpoints/auth'
 import * as flags from '@pitboss/contracts/endpoints/flags'
 import * as people from '@pitboss/contracts/endpoints/people'
 import * as players from '@pitboss/contracts/endpoints/players'
+import * as reconciliations from '@pitboss/contracts/endpoints/reconciliations'
 import * as rounds from '@pitboss/contracts/endpoints/rounds'
 import * as sessions from '@pitboss/contracts/endpoints/sessions'
 import * as wallet from '@pitboss/contracts/endpoints/wallet'
@@ -18,6 +19,7 @@ const endpoints: Described[] = [
   flags,
   people,
   players,
+  reconciliations,
   rounds,
   sessions,
   wallet,

@@ -92,3 +92,27 @@ t.test('a ledger is sent, compared and read on the screen', async (t) => {
   t.strictSame(complaints, [])
   await close()
 })
+
+t.test('a comparison is cancelled by a button', async (t) => {
+  const { page, complaints, close } = await casino.window()
+  const line = (at: number) => `{"transaction_id":"gone-${at}","type":"BET","amount":"1.00","currency":"USD"}`
+  const rawBody = Array.from({ length: 100_000 }, (_line, at) => line(at)).join('\n')
+  const order = `${casino.baseUrl}/v1/dashboard/reports/reconciliation?from=${today}T00:00:00Z&to=${today}T23:00:00Z`
+  const headers = { 'content-type': 'application/x-ndjson' }
+  await page.goto(`${casino.baseUrl}/dashboard/test/reconciliation`)
+  await signIn(page, casino.owner, 'Reconciliation')
+  const { status, body } = await send('POST', order, { token, rawBody, headers })
+  t.equal(status, 202)
+  const id = String(body.reconciliation_id)
+  await page.goto(`${casino.baseUrl}/dashboard/test/reconciliation/${id}`)
+  await page.getByRole('button', { name: 'Cancel comparison' }).click()
+  const ask = page.getByRole('dialog', { name: 'Cancel the comparison' })
+  await ask.getByRole('button', { name: 'Cancel comparison' }).click()
+  await page.getByText('A person cancelled it; the lines left were not compared.').waitFor()
+  t.strictSame(await findBarriers(page), [], 'a cancelled one')
+  await casino.picture(page, 'reconciliation-cancelled')
+  await page.getByRole('link', { name: 'Back to all' }).click()
+  await page.locator(`tr[data-id="${id}"]`).getByText('CANCELLED').waitFor()
+  t.strictSame(complaints, [])
+  await close()
+})

@@ -1,15 +1,17 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
 import { type CertificationProgress, endOf, newProgress } from '@pitboss/contracts/certification/progress'
 import type { Recorder } from '@pitboss/contracts/certification/record-exchanges'
 import type { CertificationCase } from '@pitboss/contracts/certification/run-cases'
 import { runCertification } from '@pitboss/contracts/certification/run-certification'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { UpdateFilter } from 'mongodb'
-import { type JobDocument, type JobStore, jobUnderWay, newJob } from './job-store.ts'
+import { cancelJob, type JobDocument, type JobStore, jobUnderWay, newJob } from './job-store.ts'
 import type { HeldJob } from './start-job-workers.ts'
 
 /** Who answers nothing in time would hold a place for hours. */
 const runMaxMs = 15 * 60 * 1000
 const lateText = 'It took longer than 15 minutes; the cases left were not run.'
+const cancelledText = 'A person cancelled it; the cases left were not run.'
 
 /** A certification of anything, as a job. Source: docs/contract.md, section 3. */
 export type CertificationJob = JobDocument & CertificationProgress
@@ -43,6 +45,17 @@ export async function endCertification<Job extends CertificationJob>(
   const stored = await jobs.find(job, job.subject, job._id)
   // Safe: every certification has these fields.
   if (stored !== null) await jobs.finish(job, endOf(stored, reason) as Partial<Job>, now)
+}
+
+/** As `cancelJob`; a cancelled one is not certified. */
+export function cancelCertification<Job extends CertificationJob>(
+  jobs: JobStore<Job>,
+  job: Job,
+  now: Date,
+  entryOf: (after: Job) => AuditEntry,
+): Promise<Job> {
+  // Safe: every certification has these fields.
+  return cancelJob(jobs, job, endOf(job, cancelledText) as Partial<Job>, now, entryOf)
 }
 
 /**

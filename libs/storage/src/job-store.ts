@@ -1,7 +1,8 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Collection, Filter, MatchKeysAndValues, UpdateFilter, WithId } from 'mongodb'
-import { auditOutboxIndex, type WithAudit } from './audit-outbox.ts'
+import { auditedUpdate, auditOutboxIndex, type WithAudit } from './audit-outbox.ts'
 import { insertedFirst } from './create-once.ts'
 import type { IndexDeclaration } from './ensure-indexes.ts'
 
@@ -12,7 +13,7 @@ export type JobDocument = WithAudit & {
   readonly environment: Scope['environment']
   /** What it works on: one job for each at a time. */
   readonly subject: string
-  readonly status: 'RUNNING' | 'DONE'
+  readonly status: 'RUNNING' | 'DONE' | 'CANCELLED'
   /** A process works on it until then; another one may take it afterwards. */
   readonly claimedUntil: Date
   /** Greater with each claim, so that a former claimant writes nothing. */
@@ -50,6 +51,26 @@ export function jobUnderWay(kind: string, running: Pick<JobDocument, '_id'> | nu
   return new ServiceError('CONFLICT', { message: `${named} is under way. Wait for its end.` })
 }
 
+/**
+ * Ends a job by a person's order; one that has ended stays as it is. Whoever works on it can write nothing
+ * afterwards.
+ * @param end fields besides the status and the time
+ * @param entryOf the audit entry, of the job as it becomes
+ * @returns the job as it stands
+ */
+export async function cancelJob<Job extends JobDocument>(
+  jobs: JobStore<Job>,
+  job: Job,
+  end: Partial<Job>,
+  now: Date,
+  entryOf: (after: Job) => AuditEntry,
+): Promise<Job> {
+  if (job.status !== 'RUNNING') return job
+  const after: Job = { ...job, ...end, status: 'CANCELLED', finishedAt: now }
+  const cancelled = await jobs.cancel(job, job._id, end, now, entryOf(after))
+  return cancelled ?? (await jobs.findById(job, job._id)) ?? job
+}
+
 export type JobStore<Job extends JobDocument> = ReturnType<typeof createJobStore<Job>>
 
 /** Results are kept as long as the audit log tells who asked for them. */
@@ -66,7 +87,7 @@ export const jobIndexes: readonly IndexDeclaration[] = [
 /**
  * Jobs of one kind. A process claims a job for a time that it prolongs while it works; a job of a process
  * that died is claimed by another one when the time has run out. Only the present claimant writes progress
- * and the end.
+ * and the end, and a person may cancel it.
  */
 export function createJobStore<Job extends JobDocument>(collection: Collection<Job>) {
   const jobs = collection as unknown as Collection<JobDocument>
@@ -76,6 +97,12 @@ export function createJobStore<Job extends JobDocument>(collection: Collection<J
     const present = { _id, claimToken, status: 'RUNNING' } as Filter<JobDocument>
     const { matchedCount } = await jobs.updateOne(present, update as UpdateFilter<JobDocument>)
     return matchedCount === 1
+  }
+
+  /** Whether a cancelled job of the subject may have a step under way. */
+  async function isHeld(subject: string, now: Date): Promise<boolean> {
+    const held = { subject, status: 'CANCELLED', claimedUntil: { $gt: now } } as const
+    return (await jobs.findOne(held, { projection: { _id: 1 }, hint: 'subject_id' })) !== null
   }
 
   return {
@@ -106,11 +133,21 @@ export function createJobStore<Job extends JobDocument>(collection: Collection<J
     },
     /**
      * Claims a job that nobody works on, until `until`; null when there is none, or when somebody was
-     * faster.
+     * faster. One whose subject a cancelled job still holds waits.
      */
     async claim(now: Date, until: Date): Promise<Job | null> {
-      const free = { status: 'RUNNING', claimedUntil: { $lte: now } } as const
-      const next = await jobs.findOne(free, { projection: { claimToken: 1 }, hint: 'one_running' })
+      const waiting: string[] = []
+      const nextFree = () =>
+        jobs.findOne(
+          { status: 'RUNNING', claimedUntil: { $lte: now }, subject: { $nin: waiting } },
+          { projection: { claimToken: 1, subject: 1 }, hint: 'one_running' },
+        )
+      let next = await nextFree()
+      // After the look at the job: its order came after the cancel.
+      while (next !== null && (await isHeld(next.subject, now))) {
+        waiting.push(next.subject)
+        next = await nextFree()
+      }
       if (next === null) return null
       const { _id, claimToken } = next
       return found(
@@ -120,6 +157,28 @@ export function createJobStore<Job extends JobDocument>(collection: Collection<J
           { returnDocument: 'after' },
         ),
       )
+    },
+    /** Cancels a job, whoever works on it. Null for a foreign one, and for one that has ended. */
+    async cancel(
+      { operatorId, environment }: Scope,
+      id: string,
+      end: Partial<Job>,
+      now: Date,
+      entry: AuditEntry,
+    ): Promise<Job | null> {
+      const $set = { ...end, status: 'CANCELLED', finishedAt: now }
+      const update = auditedUpdate<Job>({ $set } as unknown as UpdateFilter<Job>, entry)
+      return found(
+        await jobs.findOneAndUpdate(
+          { _id: id, operatorId, environment, status: 'RUNNING' },
+          update as UpdateFilter<JobDocument>,
+          { returnDocument: 'after' },
+        ),
+      )
+    },
+    /** Lets the subject of a job go that was cancelled under this claim, so that the next one begins. */
+    async release({ _id, claimToken }: JobDocument): Promise<void> {
+      await jobs.updateOne({ _id, claimToken, status: 'CANCELLED' }, { $set: { claimedUntil: new Date(0) } })
     },
     /** Prolongs a claim, or gives it back by a time that has passed. False when somebody else has the job. */
     renew: (job: Job, until: Date) =>

@@ -23,7 +23,7 @@ export type HeldJob<Job> = {
 /**
  * Works on the jobs of a store, at most `placesMax` at a time in this process, whichever replica they were
  * asked at. A job whose work fails is taken up again when its claim has run out; at a stop it is given back
- * at once.
+ * at once. The work on a job that a person cancels ends with its next write, or within `renewEveryMs`.
  * @param work brings the job to its end by the store, or returns early when the signal is aborted
  */
 export function startJobWorkers<Job extends JobDocument>({
@@ -85,6 +85,7 @@ export function startJobWorkers<Job extends JobDocument>({
         await work({ job, signal, mayTake })
       } finally {
         await renewal.stop()
+        await jobs.release(job)
       }
       // After the last renewal, which would take the job back.
       if (stopped.signal.aborted && !lost.signal.aborted) await jobs.renew(job, new Date(0))

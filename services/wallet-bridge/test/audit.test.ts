@@ -3,9 +3,17 @@ import { doApproved } from '@pitboss/contracts/calls/approvals'
 import { keepLedgerChunk, startReconciliation } from '@pitboss/contracts/calls/reconciliations'
 import { opsResolveMovement } from '@pitboss/contracts/calls/wallet-ops'
 import { listFlags, patchFlag, putFlagRules } from '@pitboss/contracts/endpoints/flags'
-import { certifyWallet, putWallet, rotateWalletSecret } from '@pitboss/contracts/endpoints/wallet'
+import { cancelReconciliation } from '@pitboss/contracts/endpoints/reconciliations'
+import {
+  cancelWalletCertification,
+  certifyWallet,
+  putWallet,
+  rotateWalletSecret,
+} from '@pitboss/contracts/endpoints/wallet'
 import { defaultFlagRules } from '@pitboss/contracts/objects/flag'
 import { newId } from '@pitboss/runtime/new-id'
+import { connectStorage } from '@pitboss/storage/connect-storage'
+import type { JobDocument } from '@pitboss/storage/job-store'
 import { holdAudit } from '@pitboss/testing/hold-audit'
 import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
 import { waitFor } from '@pitboss/testing/wait-for'
@@ -16,6 +24,7 @@ import {
   clientOf,
   newScope,
   reversalOf,
+  silentLogger,
   specOf,
   startBridge,
   startSuite,
@@ -39,6 +48,20 @@ const settings = { url: wallet.url, timeout_ms: 1000, settle_losses: 'none' } as
 const client = clientOf(suite.bus, scope)
 const inLive = { caller, params: { environment: 'LIVE' }, query: {} } as const
 const live = await suite.bus.call(putWallet.call, { ...inLive, body: settings })
+const storage = await connectStorage({
+  url: suite.engines.mongodbUrl,
+  database: `${suite.engines.databasePrefix}_wallet_bridge`,
+  logger: silentLogger,
+})
+t.teardown(() => storage.close())
+
+/** The job that was just ordered, as if another replica worked on it for a minute. */
+async function running(of: 'certifications' | 'reconciliations'): Promise<string> {
+  const claim = { status: 'RUNNING', claimedUntil: new Date(Date.now() + 60_000), claimToken: 99 } as const
+  const jobs = storage.db.collection<JobDocument>(of)
+  const job = await jobs.findOneAndUpdate({ operatorId }, { $set: claim }, { sort: { _id: -1 } })
+  return job?._id ?? 'none'
+}
 
 await holdAudit(t, {
   service: 'wallet-bridge',
@@ -114,6 +137,14 @@ await holdAudit(t, {
         return []
       },
     },
+    'wallet.v1.certification.cancel': {
+      ...{ act: 'certification.cancel', ...byUser },
+      run: async () => {
+        const params = { environment: 'TEST', certification_id: await running('certifications') } as const
+        await suite.bus.call(cancelWalletCertification.call, { ...at, params, body: undefined })
+        return []
+      },
+    },
     'wallet.v1.reconciliation.start': {
       ...{ act: 'reconciliation.start', ...byUser },
       run: async () => {
@@ -121,6 +152,15 @@ await holdAudit(t, {
         await suite.bus.call(keepLedgerChunk, { caller, id, index: 0, lines: [] })
         const window = { from: '2026-11-19T00:00:00Z', to: '2026-11-20T00:00:00Z' }
         await suite.bus.call(startReconciliation, { caller, id, chunks: 1, lines: 0, ...window })
+        return []
+      },
+    },
+    'wallet.v1.reconciliation.cancel': {
+      ...{ act: 'reconciliation.cancel', ...byUser },
+      run: async () => {
+        const params = { reconciliation_id: await running('reconciliations') }
+        const asked = { caller, params, query: {}, body: undefined }
+        await suite.bus.call(cancelReconciliation.call, asked)
         return []
       },
     },

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { walletCases } from '@pitboss/contracts/certification/wallet/wallet-cases'
 import type { Scope } from '@pitboss/contracts/caller'
 import {
+  cancelWalletCertification,
   certifyWallet,
   getWalletCertification,
   listWalletCertifications,
@@ -30,6 +31,11 @@ const show = async (scope: Scope, certification_id: string) => {
   const params = { environment: 'TEST', certification_id } as const
   const asked = { ...at(scope), params, body: undefined }
   return (await suite.bus.call(getWalletCertification.call, asked)).body
+}
+const cancel = async (scope: Scope, certification_id: string) => {
+  const params = { environment: 'TEST', certification_id } as const
+  const asked = { ...at(scope), params, body: undefined }
+  return (await suite.bus.call(cancelWalletCertification.call, asked)).body
 }
 const ended = (scope: Scope, id: string) =>
   waitFor(
@@ -191,6 +197,60 @@ await t.test('a certification goes on where a killed process left it, and ends o
     'each case once, in order',
   )
   t.strictSame(job.cases.slice(0, 5), kept)
+  await Promise.all(others.map((bridge) => bridge.stop()))
+})
+
+await t.test('a certification that a person cancels stays so, whichever replica works on it', async (t) => {
+  const replicas = [await startBridge(suite.environment()), await startBridge(suite.environment())]
+  const scope = newScope()
+  const { url, held } = await startHeldWallet(t, 20)
+  await configureWallet(suite.bus, scope, url, { timeout_ms: 15_000 })
+  const { certification_id } = (await start(scope)).body
+  await waitFor(async () => held.length > 0)
+  await t.rejects(cancel(newScope(), certification_id), { code: 'NOT_FOUND' })
+  await t.rejects(cancel(scope, certification_id.replace(/.$/, '!')), { code: 'NOT_FOUND' })
+  t.match(await show(scope, certification_id), { status: 'RUNNING' })
+  const cancelled = await cancel(scope, certification_id)
+  t.match(cancelled, { status: 'CANCELLED', certified: false, reason: /A person cancelled it/ })
+  t.ok(cancelled.finished_at !== null && cancelled.cases.length < caseIds.length)
+  t.strictSame(await cancel(scope, certification_id), cancelled, 'again, it is answered as it is')
+  const next = (await start(scope)).body
+  t.equal(next.status, 'RUNNING', 'the next one is ordered at once')
+  t.strictSame((await show(scope, next.certification_id)).cases, [])
+  while (held.length > 0) held.shift()?.()
+  const begun = async () => {
+    while (held.length > 0) held.shift()?.()
+    return (await show(scope, next.certification_id)).cases.length > 0
+  }
+  await waitFor(begun, { timeoutMs: 20_000, what: 'the next one begins long before the claim runs out' })
+  t.strictSame(
+    await show(scope, certification_id),
+    cancelled,
+    'the wallet had answered, and nothing came of it',
+  )
+  t.match(await cancel(scope, next.certification_id), { status: 'CANCELLED' })
+  await Promise.all(replicas.map((bridge) => bridge.stop()))
+})
+
+await t.test('a certification that was cancelled goes on nowhere when its process was killed', async (t) => {
+  const scope = newScope()
+  const first = await startBridge(suite.environment())
+  await startSandbox(t, scope)
+  await first.stop()
+  const env = { PATH: process.env.PATH ?? '', PITBOSS_LOG_LEVEL: 'silent', ...suite.environment() }
+  const child = spawn(process.execPath, [mainPath], {
+    env: { ...env, PITBOSS_FAILPOINTS: 'wallet-bridge.certified-case=kill@5' },
+    stdio: 'ignore',
+  })
+  const begun = await waitFor(() => start(scope).catch(() => null), { timeoutMs: 60_000 })
+  await once(child, 'exit')
+  const others = [await startBridge(suite.environment()), await startBridge(suite.environment())]
+  const cancelled = await cancel(scope, begun.body.certification_id)
+  t.equal(cancelled.cases.length, 5, 'what was stored before the kill')
+  const next = await ended(scope, (await start(scope)).body.certification_id)
+  t.match(next, { status: 'DONE', certified: true }, 'the next one began when the claim had run out')
+  t.strictSame(await show(scope, cancelled.certification_id), cancelled)
+  t.strictSame(await cancel(scope, next.certification_id), next, 'one that has ended stays as it is')
   await Promise.all(others.map((bridge) => bridge.stop()))
 })
 

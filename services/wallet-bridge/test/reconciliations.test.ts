@@ -3,7 +3,11 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Scope } from '@pitboss/contracts/caller'
 import { keepLedgerChunk, startReconciliation } from '@pitboss/contracts/calls/reconciliations'
-import { getReconciliation, listReconciliations } from '@pitboss/contracts/endpoints/reconciliations'
+import {
+  cancelReconciliation,
+  getReconciliation,
+  listReconciliations,
+} from '@pitboss/contracts/endpoints/reconciliations'
 import { newId } from '@pitboss/runtime/new-id'
 import { connectStorage } from '@pitboss/storage/connect-storage'
 import { waitFor } from '@pitboss/testing/wait-for'
@@ -57,6 +61,10 @@ const order = async (scope: Scope, lines: readonly object[]) => {
 const show = async (scope: Scope, reconciliation_id: string) => {
   const asked = { caller: callerOf(scope), params: { reconciliation_id }, query: {}, body: undefined }
   return (await suite.bus.call(getReconciliation.call, asked)).body
+}
+const cancel = async (scope: Scope, reconciliation_id: string) => {
+  const asked = { caller: callerOf(scope), params: { reconciliation_id }, query: {}, body: undefined }
+  return (await suite.bus.call(cancelReconciliation.call, asked)).body
 }
 const ended = (scope: Scope, id: string) =>
   waitFor(
@@ -162,5 +170,29 @@ await t.test('a comparison begins again when its process was killed, and is righ
   const found = await ended(scope, job.reconciliation_id)
   t.match(found, { lines: 1600, counts: { extra: 1600 }, reason: null }, 'nothing is counted twice')
   t.equal(found.differences.length, 100)
+  await Promise.all(others.map((bridge) => bridge.stop()))
+})
+
+await t.test('a comparison that a person cancels goes on nowhere, and its ledger is gone', async (t) => {
+  const scope = newScope()
+  const env = { PATH: process.env.PATH ?? '', PITBOSS_LOG_LEVEL: 'silent', ...suite.environment() }
+  const child = spawn(process.execPath, [mainPath], {
+    env: { ...env, PITBOSS_FAILPOINTS: 'wallet-bridge.reconciled-rows=kill@2' },
+    stdio: 'ignore',
+  })
+  const rows = Array.from({ length: 1600 }, (_, index) => row(`bet_${index}`))
+  const sent = await waitFor(() => send(scope, linesOf(rows)).catch(() => null), { timeoutMs: 60_000 })
+  const { reconciliation_id } = await suite.bus.call(startReconciliation, { ...sent, ...window() })
+  await once(child, 'exit')
+  const others = [await startBridge(suite.environment()), await startBridge(suite.environment())]
+  await t.rejects(cancel(newScope(), reconciliation_id), { code: 'NOT_FOUND' })
+  const cancelled = await cancel(scope, reconciliation_id)
+  t.match(cancelled, { status: 'CANCELLED', reason: /A person cancelled it/, lines: 1000, differences: [] })
+  t.equal(await chunks.count(scope, reconciliation_id), 0, 'the ledger is gone')
+  t.strictSame(await cancel(scope, reconciliation_id), cancelled, 'again, it is answered as it is')
+  const next = await ended(scope, (await order(scope, linesOf(rows))).reconciliation_id)
+  t.match(next, { status: 'DONE', lines: 1600 }, 'the next one began when the claim had run out')
+  t.strictSame(await show(scope, reconciliation_id), cancelled)
+  t.strictSame(await cancel(scope, next.reconciliation_id), next, 'one that has ended stays as it is')
   await Promise.all(others.map((bridge) => bridge.stop()))
 })

@@ -92,6 +92,23 @@ await holdAudit(t, {
       ...{ act: 'endpoint.certify', ...byUser },
       run: () => none(rig.call(endpoints.certifyWebhook, at)),
     },
+    'webhooks.v1.certification.cancel': {
+      ...{ act: 'certification.cancel', ...byUser },
+      run: async () => {
+        // As if another replica worked on it for a minute.
+        const claim = {
+          status: 'RUNNING',
+          claimedUntil: new Date(Date.now() + 60_000),
+          claimToken: 99,
+        } as const
+        const job = await rig.collections.certifications.findOneAndUpdate(
+          { subject: webhook_id },
+          { $set: claim },
+        )
+        const params = { webhook_id, certification_id: job?._id ?? 'none' }
+        return none(rig.call(endpoints.cancelWebhookCertification, { ...at, params }))
+      },
+    },
     'webhooks.v1.replay.create': {
       ...{ act: 'endpoint.replay', ...byUser },
       run: () => none(startReplay()),

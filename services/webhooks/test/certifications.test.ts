@@ -1,6 +1,7 @@
 import { receiverCases } from '@pitboss/contracts/certification/receiver/receiver-cases'
 import { findWebhookCertification } from '@pitboss/contracts/calls/dashboard'
 import {
+  cancelWebhookCertification,
   certifyWebhook,
   createWebhook,
   getWebhookCertification,
@@ -28,6 +29,10 @@ function clientOf(rig: Rig) {
   return {
     at,
     show,
+    cancel: async (webhook_id: string, certification_id: string, caller = rig.caller()) => {
+      const params = { webhook_id, certification_id }
+      return (await rig.call(cancelWebhookCertification, { caller, params, query: {}, body: undefined })).body
+    },
     start: (webhook_id: string) => rig.call(certifyWebhook, { ...at(webhook_id), body: undefined }),
     ended: (webhook_id: string, id: string) =>
       waitFor(
@@ -157,4 +162,29 @@ await t.test('a certification goes on where a killed replica left it, and ends o
     'each case once, in order',
   )
   t.strictSame(job.cases.slice(0, 5), kept.cases)
+})
+
+await t.test('a certification that a person cancels stays so, whichever replica works on it', async (t) => {
+  const rig = await startRig(t, { replicas: 2 })
+  const { start, show, cancel } = clientOf(rig)
+  const held: (() => void)[] = []
+  const receiver = await startReceiver(t, (response) => held.push(() => response.end()))
+  const { webhook_id } = await rig.createEndpoint(receiver.url)
+  const other = await rig.createEndpoint(receiver.url)
+  const { certification_id } = (await start(webhook_id)).body
+  await waitFor(async () => held.length > 0)
+  const stranger = testCaller({ ...rig.scope, operatorId: '0193a5c4-9d3e-7a2b-8c1d-4e5f60718294' })
+  await t.rejects(cancel(webhook_id, certification_id, stranger), { code: 'NOT_FOUND' })
+  await t.rejects(cancel(other.webhook_id, certification_id), { code: 'NOT_FOUND' }, 'of another endpoint')
+  const cancelled = await cancel(webhook_id, certification_id)
+  t.match(cancelled, { status: 'CANCELLED', certified: false, reason: /A person cancelled it/, webhook_id })
+  t.strictSame(await cancel(webhook_id, certification_id), cancelled, 'again, it is answered as it is')
+  const next = (await start(webhook_id)).body.certification_id
+  const begun = async () => {
+    while (held.length > 0) held.shift()?.()
+    return (await show(webhook_id, next)).cases.length > 0
+  }
+  await waitFor(begun, { timeoutMs: 20_000, what: 'the next one begins long before the claim runs out' })
+  t.strictSame(await show(webhook_id, certification_id), cancelled, 'nothing came of the answer')
+  t.match(await cancel(webhook_id, next), { status: 'CANCELLED' })
 })

@@ -34,7 +34,7 @@ type Summary = Omit<
 export function summaryOf(
   job: Omit<CertificationProgress, 'cases'> & {
     readonly _id: string
-    readonly status: 'RUNNING' | 'DONE'
+    readonly status: 'RUNNING' | 'DONE' | 'CANCELLED'
     readonly createdAt: Date
     readonly finishedAt: Date | null
   },

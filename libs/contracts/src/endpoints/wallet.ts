@@ -17,6 +17,9 @@ const walletParam = z.strictObject({ environment: accountMode })
 
 /** A certification moves money of a test player, so there is none of a LIVE wallet. */
 const testWallet = { environment: z.literal('TEST') }
+const oneCertification = {
+  params: z.strictObject({ ...testWallet, certification_id: z.string().max(64) }),
+}
 
 const filters = {
   player_id: playerId.optional(),
@@ -109,7 +112,16 @@ export const getWalletCertification = defineEndpoint(
   {
     access: builders,
     subject: 'wallet.v1.certification.show',
-    params: z.strictObject({ ...testWallet, certification_id: z.string().max(64) }),
+    ...oneCertification,
+    reply: walletCertificationSchema,
+  },
+)
+export const cancelWalletCertification = defineEndpoint(
+  'POST /v1/dashboard/wallets/{environment}/certifications/{certification_id}/cancel',
+  {
+    access: builders,
+    subject: 'wallet.v1.certification.cancel',
+    ...oneCertification,
     reply: walletCertificationSchema,
   },
 )

@@ -28,6 +28,10 @@ const oneReplay = {
   ...oneWebhook,
   params: z.strictObject({ webhook_id: webhookId, replay_id: z.string().max(64) }),
 }
+const oneCertification = {
+  ...oneWebhook,
+  params: z.strictObject({ webhook_id: webhookId, certification_id: z.string().max(64) }),
+}
 
 // Endpoints
 export const createWebhook = defineEndpoint('POST /v1/dashboard/webhooks', {
@@ -157,8 +161,16 @@ export const getWebhookCertification = defineEndpoint(
   {
     access: builders,
     subject: 'webhooks.v1.certification.show',
-    ...oneWebhook,
-    params: z.strictObject({ webhook_id: webhookId, certification_id: z.string().max(64) }),
+    ...oneCertification,
+    reply: webhookCertificationSchema,
+  },
+)
+export const cancelWebhookCertification = defineEndpoint(
+  'POST /v1/dashboard/webhooks/{webhook_id}/certifications/{certification_id}/cancel',
+  {
+    access: builders,
+    subject: 'webhooks.v1.certification.cancel',
+    ...oneCertification,
     reply: webhookCertificationSchema,
   },
 )

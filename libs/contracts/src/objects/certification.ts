@@ -33,7 +33,7 @@ const caseSchema = z.strictObject({
 const summary = {
   certification_id: z.string(),
   url: z.string(),
-  status: z.enum(['RUNNING', 'DONE']),
+  status: z.enum(['RUNNING', 'DONE', 'CANCELLED']),
   /** Null while it runs. */
   certified: z.boolean().nullable(),
   /** Why it ended before its last case; null unless it did. */

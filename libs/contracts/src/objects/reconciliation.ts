@@ -35,7 +35,7 @@ export type KeptDifference = z.infer<typeof keptDifferenceSchema>
 
 export const reconciliationSummarySchema = z.strictObject({
   reconciliation_id: z.string(),
-  status: z.enum(['RUNNING', 'DONE']),
+  status: z.enum(['RUNNING', 'DONE', 'CANCELLED']),
   /** Why it ended early; null unless it did. */
   reason: z.string().nullable(),
   from: z.string(),

@@ -22,6 +22,7 @@ export const accountRoutes: readonly RouteEntry[] = [
   }),
   forwarded(wallet.listWalletCertifications, 'Certifications of the TEST wallet, newest first'),
   forwarded(wallet.getWalletCertification, 'One certification: its progress, then its report'),
+  forwarded(wallet.cancelWalletCertification, 'End a certification that runs'),
 
   forwarded(auth.listCredentials, 'Key pairs'),
   forwarded(auth.createCredential, 'Create a key pair; the secret is shown once', {

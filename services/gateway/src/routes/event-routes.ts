@@ -64,5 +64,6 @@ export const eventRoutes: readonly RouteEntry[] = [
   ),
   forwarded(webhooks.listWebhookCertifications, 'Certifications of an endpoint, newest first', byId),
   forwarded(webhooks.getWebhookCertification, 'One certification: its progress, then its report', byId),
+  forwarded(webhooks.cancelWebhookCertification, 'End a certification that runs', byId),
   forwarded(webhooks.cancelReplay, 'Cancel what was not sent yet', { ...byId, errors: ['CONFLICT'] }),
 ]

@@ -229,5 +229,6 @@ export const playRoutes: readonly RouteEntry[] = [
   forwarded(rounds.dashboardGetReport, 'Stakes, payouts and gross gaming revenue', report),
   forwarded(reconciliations.listReconciliations, "Comparisons of the operator's ledgers with ours"),
   forwarded(reconciliations.getReconciliation, 'One comparison: its progress, then its differences', byId),
+  forwarded(reconciliations.cancelReconciliation, 'End a comparison that runs', byId),
   forwarded(rounds.dashboardListReturns, 'How returns to players come out, under watch'),
 ]

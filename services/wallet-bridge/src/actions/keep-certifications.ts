@@ -6,7 +6,11 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { currencyDigits } from '@pitboss/money/currencies'
 import type { Clock } from '@pitboss/runtime/clock'
 import { type AuditOutbox, auditedInsert } from '@pitboss/storage/audit-outbox'
-import { newCertification, orderCertification } from '@pitboss/storage/certification-jobs'
+import {
+  cancelCertification,
+  newCertification,
+  orderCertification,
+} from '@pitboss/storage/certification-jobs'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import { type PageQuery, readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
@@ -40,7 +44,16 @@ export function createKeepCertifications({
   /** Has the new job worked on at once. */
   wake: () => void
 }) {
+  /** @throws ServiceError NOT_FOUND */
+  async function find(scope: Scope, id: string): Promise<CertificationDocument> {
+    const found = await certifications.find(scope, walletKeyOf(scope), id)
+    if (found === null) throw new ServiceError('NOT_FOUND')
+    return found
+  }
+
   return {
+    find,
+
     /**
      * Orders a certification of the TEST wallet, whatever scope asks.
      * @param fallback the currency when none is named
@@ -77,11 +90,17 @@ export function createKeepCertifications({
       return job
     },
 
-    /** @throws ServiceError NOT_FOUND */
-    async find(scope: Scope, id: string): Promise<CertificationDocument> {
-      const found = await certifications.find(scope, walletKeyOf(scope), id)
-      if (found === null) throw new ServiceError('NOT_FOUND')
-      return found
+    /** Ends one that runs; one that has ended stays as it is. @throws ServiceError NOT_FOUND */
+    async cancel(scope: Scope, id: string, by: ActedBy): Promise<CertificationDocument> {
+      const job = await find(scope, id)
+      const object = { type: 'certification', id }
+      const before = toCertificationSummary(job)
+      return cancelCertification(certifications, job, clock.now(), (after) =>
+        audit.entry(by, {
+          ...{ act: 'certification.cancel', object },
+          ...{ before, after: toCertificationSummary(after) },
+        }),
+      )
     },
 
     /** Newest first, without their cases. @throws ServiceError VALIDATION_ERROR for a bad cursor */

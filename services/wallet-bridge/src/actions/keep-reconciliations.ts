@@ -4,7 +4,7 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
 import { type AuditOutbox, auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { CursorCodec } from '@pitboss/storage/cursor'
-import { jobUnderWay, newJob } from '@pitboss/storage/job-store'
+import { cancelJob, jobUnderWay, newJob } from '@pitboss/storage/job-store'
 import { type PageQuery, readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import { toReconciliationSummary } from '../records/render-reconciliation.ts'
@@ -15,6 +15,7 @@ import type { ReconciliationDocument, ReconciliationStore } from '../storage/rec
 
 export type KeepReconciliations = ReturnType<typeof createKeepReconciliations>
 
+const cancelledText = 'A person cancelled it; the lines left were not compared.'
 const positionSchema = z.string().regex(/^rcn_[0-9a-z]{26}$/)
 
 /** Comparisons of ledgers that people send: order, ledger and result. Source: docs/contract.md, section 3. */
@@ -36,7 +37,18 @@ export function createKeepReconciliations({
 }) {
   const findRunning = (scope: Scope) => reconciliations.findRunning(scope, walletKeyOf(scope))
 
+  /** @throws ServiceError NOT_FOUND */
+  async function find(scopes: readonly Scope[], id: string): Promise<ReconciliationDocument> {
+    for (const scope of scopes) {
+      const found = await reconciliations.find(scope, walletKeyOf(scope), id)
+      if (found !== null) return found
+    }
+    throw new ServiceError('NOT_FOUND')
+  }
+
   return {
+    find,
+
     /** Keeps a chunk of a ledger. @throws ServiceError CONFLICT at the first one while a job runs */
     async keep(scope: Scope, id: string, index: number, lines: LedgerLine[]): Promise<void> {
       const running = index === 0 ? await findRunning(scope) : null
@@ -73,13 +85,23 @@ export function createKeepReconciliations({
       return job
     },
 
-    /** @throws ServiceError NOT_FOUND */
-    async find(scopes: readonly Scope[], id: string): Promise<ReconciliationDocument> {
-      for (const scope of scopes) {
-        const found = await reconciliations.find(scope, walletKeyOf(scope), id)
-        if (found !== null) return found
-      }
-      throw new ServiceError('NOT_FOUND')
+    /**
+     * Ends one that runs, and its ledger; one that has ended stays as it is. A ledger that a crash leaves is
+     * gone after a day. @throws ServiceError NOT_FOUND
+     */
+    async cancel(scopes: readonly Scope[], id: string, by: ActedBy): Promise<ReconciliationDocument> {
+      const job = await find(scopes, id)
+      const object = { type: 'reconciliation', id }
+      const before = toReconciliationSummary(job)
+      const end = { reason: cancelledText }
+      const ended = await cancelJob(reconciliations, job, end, clock.now(), (after) =>
+        audit.entry(by, {
+          ...{ act: 'reconciliation.cancel', object },
+          ...{ before, after: toReconciliationSummary(after) },
+        }),
+      )
+      if (ended.status === 'CANCELLED') await chunks.remove(ended, id)
+      return ended
     },
 
     /** Newest first, without differences. @throws ServiceError VALIDATION_ERROR for a bad cursor */

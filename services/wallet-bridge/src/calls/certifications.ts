@@ -1,6 +1,7 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import {
+  cancelWalletCertification,
   certifyWallet,
   getWalletCertification,
   listWalletCertifications,
@@ -33,5 +34,11 @@ export function certificationCalls(certifications: KeepCertifications): CallHand
         await certifications.find(dashboardScope(caller, 'TEST'), params.certification_id),
       ),
     })),
+    handler(cancelWalletCertification.call, async ({ caller, params }, context) => {
+      const scope = dashboardScope(caller, 'TEST')
+      const by = actedBy(caller, context)
+      const job = await certifications.cancel(scope, params.certification_id, by)
+      return { status: 200, body: toCertification(job) }
+    }),
   ]
 }

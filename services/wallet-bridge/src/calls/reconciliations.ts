@@ -1,7 +1,11 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import { keepLedgerChunk, startReconciliation } from '@pitboss/contracts/calls/reconciliations'
-import { getReconciliation, listReconciliations } from '@pitboss/contracts/endpoints/reconciliations'
+import {
+  cancelReconciliation,
+  getReconciliation,
+  listReconciliations,
+} from '@pitboss/contracts/endpoints/reconciliations'
 import { answerPage } from '@pitboss/storage/read-page'
 import type { KeepReconciliations } from '../actions/keep-reconciliations.ts'
 import { toReconciliation, toReconciliationSummary } from '../records/render-reconciliation.ts'
@@ -29,5 +33,10 @@ export function reconciliationCalls(reconciliations: KeepReconciliations): CallH
         await reconciliations.find(scopesOf(caller, query.environment), params.reconciliation_id),
       ),
     })),
+    handler(cancelReconciliation.call, async ({ caller, params, query }, context) => {
+      const scopes = scopesOf(caller, query.environment)
+      const job = await reconciliations.cancel(scopes, params.reconciliation_id, actedBy(caller, context))
+      return { status: 200, body: toReconciliation(job) }
+    }),
   ]
 }

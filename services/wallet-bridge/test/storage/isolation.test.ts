@@ -80,6 +80,7 @@ const wallets = createWallets(db, createSecretBox(parseKeyring(`k1:${randomBytes
 const signatures = createCallbackSignatures(db)
 
 const entryOf = () => sampleAuditEntry()
+const entry = entryOf()
 const ids: Ids = named('the-owners')
 await wallets.create(owner, settings, 'the secret', now, entryOf)
 await signatures.use(walletKeyOf(owner), '1', ids.signature, now)
@@ -121,7 +122,9 @@ await holdIsolation(t, {
       list: scoped((scope) =>
         certifications.list(scope, walletKeyOf(scope), { before: null, limit: 10 }, 'cases'),
       ),
+      cancel: scoped((scope, ids) => certifications.cancel(scope, ids.certificationId, {}, now, entry)),
       claim: internal('only workers/certifier.ts calls it, over every account'),
+      release: internal(claimed),
       renew: internal(claimed),
       progress: internal(claimed),
       finish: internal(claimed),
@@ -136,7 +139,9 @@ await holdIsolation(t, {
       list: scoped((scope) =>
         reconciliations.list(scope, walletKeyOf(scope), { before: null, limit: 10 }, 'differences'),
       ),
+      cancel: scoped((scope, ids) => reconciliations.cancel(scope, ids.reconciliationId, {}, now, entry)),
       claim: internal('only workers/reconciler.ts calls it, over every account'),
+      release: internal(claimed),
       renew: internal(claimed),
       progress: internal(claimed),
       finish: internal(claimed),
@@ -145,7 +150,7 @@ await holdIsolation(t, {
       keep: internal('only keep-reconciliations.ts calls it, with an id that the gateway has just made'),
       count: scoped((scope, ids) => chunks.count(scope, ids.reconciliationId)),
       read: scoped((scope, ids) => chunks.read(scope, ids.reconciliationId, 0)),
-      remove: internal(claimed),
+      remove: internal('only the worker of a job and its cancel call it, with a job found under a scope'),
     }),
     createDueMovements: table(due, {
       nextWallet: internal(

@@ -3,7 +3,11 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { receiverCases } from '@pitboss/contracts/certification/receiver/receiver-cases'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
-import { newCertification, orderCertification } from '@pitboss/storage/certification-jobs'
+import {
+  cancelCertification,
+  newCertification,
+  orderCertification,
+} from '@pitboss/storage/certification-jobs'
 import { readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import { presentCertificationSummary } from '../records/present-certification.ts'
@@ -21,7 +25,17 @@ export function createKeepCertifications({
   newId,
   notifyCertifier,
 }: CallDeps) {
+  /** @throws ServiceError NOT_FOUND */
+  async function find(target: EndpointTarget, id: string): Promise<CertificationDocument> {
+    const endpoint = await findEndpoint(endpoints, target)
+    const found = await certifications.find(endpoint, endpoint._id, id)
+    if (found === null) throw new ServiceError('NOT_FOUND')
+    return found
+  }
+
   return {
+    find,
+
     /**
      * Orders a certification of a TEST endpoint's receiver, paused or not.
      * @throws ServiceError NOT_FOUND; CONFLICT for a LIVE endpoint, and while one runs
@@ -49,12 +63,17 @@ export function createKeepCertifications({
       return job
     },
 
-    /** @throws ServiceError NOT_FOUND */
-    async find(target: EndpointTarget, id: string): Promise<CertificationDocument> {
-      const endpoint = await findEndpoint(endpoints, target)
-      const found = await certifications.find(endpoint, endpoint._id, id)
-      if (found === null) throw new ServiceError('NOT_FOUND')
-      return found
+    /** Ends one that runs; one that has ended stays as it is. @throws ServiceError NOT_FOUND */
+    async cancel(target: EndpointTarget, id: string, by: ActedBy): Promise<CertificationDocument> {
+      const job = await find(target, id)
+      const object = { type: 'certification', id }
+      const before = presentCertificationSummary(job)
+      return cancelCertification(certifications, job, clock.now(), (after) =>
+        audit.entry(by, {
+          ...{ act: 'certification.cancel', object },
+          ...{ before, after: presentCertificationSummary(after) },
+        }),
+      )
     },
 
     /** The endpoint, which is there still, of a certification. @throws ServiceError NOT_FOUND */

@@ -2,6 +2,7 @@ import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import { findWebhookCertification } from '@pitboss/contracts/calls/dashboard'
 import {
+  cancelWebhookCertification,
   certifyWebhook,
   getWebhookCertification,
   listWebhookCertifications,
@@ -35,5 +36,10 @@ export function certificationHandlers(deps: CallDeps): CallHandler[] {
         await certifications.find(endpointTarget(request), request.params.certification_id),
       ),
     })),
+    handler(cancelWebhookCertification.call, async (request, context) => {
+      const by = actedBy(request.caller, context)
+      const job = await certifications.cancel(endpointTarget(request), request.params.certification_id, by)
+      return { status: 200, body: presentCertification(job) }
+    }),
   ]
 }

@@ -213,7 +213,9 @@ const stores = {
     list: scoped((scope, { webhookId }) =>
       certifications.list(scope, webhookId, { before: null, limit: 10 }, 'cases'),
     ),
+    cancel: scoped((scope, ids) => certifications.cancel(scope, ids.certificationId, {}, now, entry)),
     claim: by(jobWorkers, everyAccount),
+    release: by(jobWorkers, 'a job that it has claimed'),
     renew: by(jobWorkers, 'a job that it has claimed'),
     progress: by(certificationJobs, 'a job that its worker has claimed'),
     finish: by(certificationJobs, 'a job that its worker has claimed'),

@@ -2,19 +2,23 @@ import { reconciliationSchema } from '@pitboss/contracts/objects/reconciliation'
 import { Link, useParams } from 'wouter'
 import { useJob } from '../hooks/use-job.ts'
 import { Badge } from '../parts/badge.tsx'
+import { CancelJob } from '../parts/cancel-job.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { Moment } from '../parts/moment.tsx'
 import { Page } from '../parts/page.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
+import { whyNot } from '../session/may.ts'
 import { useZone } from '../time/zone.tsx'
 import { exactText } from '../time/zone-time.ts'
 import { Differences } from './differences.tsx'
 
+const act = 'POST /v1/dashboard/reports/reconciliation/{reconciliation_id}/cancel'
+
 /** One comparison of a ledger: its progress, then what differs. */
 export default function Reconciliation() {
   const { reconciliation_id = '' } = useParams()
-  const { environment } = useDashboard()
+  const { user, environment } = useDashboard()
   const { zone } = useZone()
   const path = `dashboard/reports/reconciliation/${encodeURIComponent(reconciliation_id)}`
   const read = useJob(reconciliationSchema, path, { environment }, true)
@@ -50,6 +54,15 @@ export default function Reconciliation() {
                   Ended: <Moment at={job.finished_at} />,
                 }}
               />
+              <CancelJob
+                of={job}
+                what="comparison"
+                path={path}
+                schema={reconciliationSchema}
+                refused={whyNot(user.role, act)}
+              >
+                No further line is compared. The counts so far stay; the ledger and what differed do not.
+              </CancelJob>
             </section>
             <Differences of={job.differences} counts={job.counts} name={job.reconciliation_id} />
           </>

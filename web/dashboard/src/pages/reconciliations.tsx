@@ -30,7 +30,9 @@ export default function Reconciliations() {
         { title: 'Begun', cell: ({ created_at }) => <Moment at={created_at} /> },
         {
           title: 'Status',
-          cell: ({ status, reason }) => <Badge status={reason === null ? status : 'FAILED'} />,
+          cell: ({ status, reason }) => (
+            <Badge status={status === 'DONE' && reason !== null ? 'FAILED' : status} />
+          ),
         },
         { title: 'From', cell: ({ from }) => <Moment at={from} /> },
         { title: 'To', cell: ({ to }) => <Moment at={to} /> },

@@ -1,14 +1,10 @@
 import { replayJobSchema } from '@pitboss/contracts/objects/webhook'
-import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { Link, useParams } from 'wouter'
 import type * as z from 'zod'
-import { useAct } from '../hooks/use-act.ts'
 import { useJob } from '../hooks/use-job.ts'
-import { ActButton } from '../parts/act-button.tsx'
 import { Badge } from '../parts/badge.tsx'
+import { CancelJob } from '../parts/cancel-job.tsx'
 import { ClosedPage } from '../parts/closed-page.tsx'
-import { Confirm } from '../parts/confirm.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { Moment } from '../parts/moment.tsx'
 import { Page } from '../parts/page.tsx'
@@ -34,15 +30,7 @@ export default function Replay() {
 }
 
 function Job({ of: job, path }: { of: z.output<typeof replayJobSchema>; path: string }) {
-  const { api } = useDashboard()
   const { zone } = useZone()
-  const queries = useQueryClient()
-  const [asking, setAsking] = useState(false)
-  const cancel = useAct(async () => {
-    await api.send(replayJobSchema, 'POST', `${path}/cancel`)
-    await queries.invalidateQueries()
-    setAsking(false)
-  })
   const ended = job.delivered + job.failed
   return (
     <section className="card" aria-label="Replay">
@@ -67,23 +55,9 @@ function Job({ of: job, path }: { of: z.output<typeof replayJobSchema>; path: st
           Ended: <Moment at={job.finished_at} />,
         }}
       />
-      {job.status === 'RUNNING' && (
-        <div className="buttons">
-          <ActButton onPress={() => setAsking(true)}>Cancel replay</ActButton>
-        </div>
-      )}
-      {asking && (
-        <Confirm
-          title="Cancel the replay"
-          act="Cancel replay"
-          grave
-          {...cancel}
-          onConfirm={cancel.run}
-          onClose={() => setAsking(false)}
-        >
-          <p>What was not sent yet is not sent. What is in flight still counts.</p>
-        </Confirm>
-      )}
+      <CancelJob of={job} what="replay" path={path} schema={replayJobSchema}>
+        What was not sent yet is not sent. What is in flight still counts.
+      </CancelJob>
     </section>
   )
 }

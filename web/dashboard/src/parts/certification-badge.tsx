@@ -7,5 +7,5 @@ type Result = Pick<z.output<typeof webhookCertificationSummarySchema>, 'status' 
 /** Whether a certification runs, and how it ended. */
 export function CertificationBadge({ of: { status, certified } }: { of: Result }) {
   const ended = certified === true ? 'CERTIFIED' : 'NOT CERTIFIED'
-  return <Badge status={status === 'RUNNING' ? status : ended} />
+  return <Badge status={status === 'DONE' ? ended : status} />
 }

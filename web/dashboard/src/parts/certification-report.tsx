@@ -16,10 +16,12 @@ type ReportProps = {
   /** What is certified, for the sentence about it: "wallet". */
   readonly what: string
   readonly facts: Readonly<Record<string, ReactNode>>
+  /** The button that ends it while it runs. */
+  readonly cancel: ReactNode
 }
 
 /** A certification: its progress, what failed with cost and remedy, then everything that was tried. */
-export function CertificationReport({ of: job, what, facts }: ReportProps) {
+export function CertificationReport({ of: job, what, facts, cancel }: ReportProps) {
   const done = job.passed + job.failed + job.skipped
   const failed = job.cases.filter(({ outcome }) => outcome === 'failed')
   const groups = Map.groupBy(job.cases, ({ group }) => group)
@@ -47,6 +49,7 @@ export function CertificationReport({ of: job, what, facts }: ReportProps) {
             Ended: <Moment at={job.finished_at} />,
           }}
         />
+        {cancel}
       </section>
       {failed.map((one) => (
         <FailedCase key={one.id} of={one} />

@@ -26,7 +26,7 @@ const rows = z.array(z.record(z.string(), z.unknown()))
 const shared = new Set(['slug', 'environment', 'operator_id'])
 
 /** Of no tenant, so that a path with another's id in it goes as far as that id. */
-const fixed: Record<string, string> = { game: 'mines' }
+const fixed: Record<string, string> = { game: 'mines', environment: 'TEST' }
 
 /**
  * Players are named by operators, each his own, and can be stopped, or get limits, before their first
@@ -150,6 +150,15 @@ async function makeOneOfEach(world: AccessWorld): Promise<Record<string, string>
     { timeoutMs: 15_000, everyMs: 500, what: 'a flag on a win' },
   )
   const [approval = ''] = await makeApprovals(world, owner, 1)
+  const certify = await send('POST', '/v1/dashboard/wallets/TEST/certify', { token: owner, body: {} })
+  const certification = String(okay(202, certify).certification_id)
+  await waitFor(
+    async () => {
+      const path = `/v1/dashboard/wallets/TEST/certifications/${certification}`
+      return okay(200, await send('GET', path, { token: owner })).status === 'DONE'
+    },
+    { timeoutMs: 90_000, everyMs: 500, what: 'the certification to end' },
+  )
   return {
     player_id: 'owner-of-things',
     session_id: sessionId,
@@ -164,6 +173,7 @@ async function makeOneOfEach(world: AccessWorld): Promise<Record<string, string>
     view_id: String(view.view_id),
     flag_id: String(flag.flag_id),
     approval_id: approval,
+    certification_id: certification,
     reconciliation_id: await reconcileNothing(world, owner, 'TEST'),
     user_id: String(user.user_id),
     api_key: key.api_key,
@@ -197,6 +207,7 @@ async function readAll({ send, mint, signIn }: AccessWorld, ids: Record<string, 
     [`/v1/dashboard/flags/${ids.flag_id}`, owner],
     [`/v1/dashboard/approvals/${ids.approval_id}`, owner],
     [`/v1/dashboard/reports/reconciliation/${ids.reconciliation_id}`, owner],
+    [`/v1/dashboard/wallets/TEST/certifications/${ids.certification_id}`, owner],
     ['/v1/dashboard/users', owner],
   ]
   const answers: string[] = []

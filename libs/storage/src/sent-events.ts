@@ -1,5 +1,6 @@
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { AnyBulkWriteOperation, Collection } from 'mongodb'
+import { amongKeys } from './among-keys.ts'
 import type { DocumentKey } from './change-fenced.ts'
 import type { OutboxEntry, WithOutbox } from './outbox-entry.ts'
 
@@ -85,7 +86,7 @@ export function createSentEvents({
         return events === undefined ? [] : [{ key: events.key, ids: [...events.seqs.keys()] }]
       })
       if (batch.length === 0) continue
-      const cleared = await collection.bulkWrite(batch.map(clearUnchanged), { ordered: false })
+      const cleared = await collection.bulkWrite(clearUnchanged(batch), { ordered: false })
       if (cleared.matchedCount !== batch.length) await collection.bulkWrite(batch.flatMap(removeSent))
       for (const { key, ids } of batch) forget(key._id, ids)
     }
@@ -152,11 +153,21 @@ export function createSentEvents({
 
 type Sent = { readonly key: DocumentKey; readonly ids: readonly string[] }
 
-/** Nothing was appended meanwhile, which a list of equal length and equal last event shows. */
-function clearUnchanged({ key, ids }: Sent): AnyBulkWriteOperation<OutboxDocument> {
-  const last = ids.length - 1
-  const filter = { ...key, outbox: { $size: ids.length }, [`outbox.${last}.id`]: ids[last] }
-  return { updateOne: { filter, update: { $set: { outbox: [], outboxAt: null } } } }
+/**
+ * Empties the outboxes to which nothing was appended meanwhile: an equal number of events and the last of
+ * them show that, since an event is of one document alone. Those with the same number are one update, which
+ * the database plans once.
+ */
+function clearUnchanged(batch: readonly Sent[]): AnyBulkWriteOperation<OutboxDocument>[] {
+  return [...Map.groupBy(batch, ({ ids }) => ids.length)].map(([length, alike]) => {
+    const last = length - 1
+    const filter = {
+      ...amongKeys(alike.map(({ key }) => key)),
+      outbox: { $size: length },
+      [`outbox.${last}.id`]: { $in: alike.flatMap(({ ids }) => ids[last] ?? []) },
+    }
+    return { updateMany: { filter, update: { $set: { outbox: [], outboxAt: null } }, hint: '_id_' } }
+  })
 }
 
 function removeSent({ key, ids }: Sent): AnyBulkWriteOperation<OutboxDocument>[] {

@@ -1,4 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { amongKeys } from '@pitboss/storage/among-keys'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { AnyBulkWriteOperation, Db } from 'mongodb'
@@ -25,7 +26,7 @@ import {
 } from './report-facts.ts'
 import { createReportPlayers, reportPlayerIndexes } from './report-players.ts'
 import type { FoldReturns } from './returns-fold.ts'
-import { amongRounds, decodeMinor, type RoundDocument, scopeKey } from './round-document.ts'
+import { decodeMinor, keyOf, type RoundDocument, scopeKey } from './round-document.ts'
 import { createWaitingFacts } from './waiting-facts.ts'
 
 const epoch = new Date(0)
@@ -154,10 +155,10 @@ export function createReportsStore({ db, watch }: { db: Db; watch: FoldReturns }
     waiting: readonly Pick<RoundDocument, '_id' | 'chain' | 'facts'>[],
   ): Promise<void> {
     if (waiting.length === 0) return
-    const { matchedCount } = await rounds.bulkWrite(waiting.map(clearUnchanged), { ordered: false })
+    const { matchedCount } = await rounds.bulkWrite(clearUnchanged(waiting), { ordered: false })
     if (matchedCount === waiting.length) return
     const ids = waiting.flatMap(({ facts }) => facts.map(({ id }) => id))
-    const emptied = amongRounds(waiting)
+    const emptied = amongKeys(waiting.map(keyOf))
     await rounds.updateMany(emptied, { $pull: { facts: { id: { $in: ids } } } })
     await rounds.updateMany({ ...emptied, facts: { $size: 0 } }, { $set: { factsAt: null } })
   }
@@ -225,16 +226,18 @@ export function createReportsStore({ db, watch }: { db: Db; watch: FoldReturns }
 }
 
 /**
- * Empties a round of the facts that were read. Facts are only appended, so equal length and equal last fact
- * show that none has come since.
+ * Empties rounds of the facts that were read. Facts are only appended and each is of one round, so an equal
+ * number and the last of them show that none has come since. Rounds with as many are one update, which the
+ * database plans once.
  */
-function clearUnchanged({
-  _id,
-  chain,
-  facts,
-}: Pick<RoundDocument, '_id' | 'chain' | 'facts'>): AnyBulkWriteOperation<RoundDocument> {
-  const last = facts.length - 1
-  const unchanged = last < 0 ? {} : { [`facts.${last}.id`]: facts[last]?.id }
-  const filter = { _id, chain, facts: { $size: facts.length }, ...unchanged }
-  return { updateOne: { filter, update: { $set: { facts: [], factsAt: null } } } }
+function clearUnchanged(
+  waiting: readonly Pick<RoundDocument, '_id' | 'chain' | 'facts'>[],
+): AnyBulkWriteOperation<RoundDocument>[] {
+  return [...Map.groupBy(waiting, ({ facts }) => facts.length)].map(([length, alike]) => {
+    const last = length - 1
+    const named = alike.flatMap(({ facts }) => facts[last]?.id ?? [])
+    const unchanged = length === 0 ? {} : { [`facts.${last}.id`]: { $in: named } }
+    const filter = { ...amongKeys(alike.map(keyOf)), facts: { $size: length }, ...unchanged }
+    return { updateMany: { filter, update: { $set: { facts: [], factsAt: null } }, hint: '_id_' } }
+  })
 }

@@ -135,10 +135,9 @@ export function roundKey(round: RoundState): { _id: string; chain: string } {
   return { _id: round.id, chain: sequenceOf(round) }
 }
 
-/** The filter for these documents, with the shard key of each. */
-export function amongRounds(rounds: readonly Pick<RoundDocument, '_id' | 'chain'>[]) {
-  const chains = new Set(rounds.map(({ chain }) => chain))
-  return { _id: { $in: rounds.map(({ _id }) => _id) }, chain: { $in: [...chains] } }
+/** The address of a document that was read. */
+export function keyOf({ _id, chain }: Pick<RoundDocument, '_id' | 'chain'>): { _id: string; chain: string } {
+  return { _id, chain }
 }
 
 export function sequenceKey(scope: Scope, game: string, playerId: string): string {

@@ -1,5 +1,6 @@
+import { amongKeys } from '@pitboss/storage/among-keys'
 import type { Collection } from 'mongodb'
-import { amongRounds, type RoundDocument } from './round-document.ts'
+import { keyOf, type RoundDocument } from './round-document.ts'
 
 const epoch = new Date(0)
 
@@ -16,7 +17,7 @@ export function createWaitingFacts({ rounds }: { rounds: Collection<RoundDocumen
     const projection = { facts: 1 }
     const asked = new Map(facts.map(({ round }) => [round._id, round]))
     const found = await Promise.all([
-      rounds.find(amongRounds([...asked.values()]), { projection }).toArray(),
+      rounds.find(amongKeys([...asked.values()].map(keyOf)), { projection }).toArray(),
       applied.length === 0
         ? []
         : rounds

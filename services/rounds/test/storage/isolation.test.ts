@@ -309,7 +309,7 @@ await holdIsolation(t, {
       'scopeOf',
       'sequenceKey',
       'roundKey',
-      'amongRounds',
+      'keyOf',
       'sequenceOf',
       'encodeRound',
       'insertedRound',

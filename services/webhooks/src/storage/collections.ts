@@ -208,6 +208,14 @@ export function collectionsOf(db: Db): Collections {
   }
 }
 
+/** The address of a delivery. The endpoint is the shard key. */
+export function keyOf({ _id, webhookId }: Pick<DeliveryDocument, '_id' | 'webhookId'>): {
+  _id: string
+  webhookId: string
+} {
+  return { _id, webhookId }
+}
+
 /** The fields by which a query stays in its scope. */
 export function scopeFields({ operatorId, environment }: Scope) {
   return { operatorId, environment }

@@ -1,12 +1,13 @@
+import { amongKeys } from '@pitboss/storage/among-keys'
 import { MongoBulkWriteError } from 'mongodb'
 import { batchCalls } from './batch-calls.ts'
-import { namedTogether } from './named-together.ts'
 import type { Place } from '../rules/retry-schedule.ts'
 import {
   type AttemptRecord,
   type Collections,
   type DeliveryDocument,
   type DueDelivery,
+  keyOf,
   never,
 } from './collections.ts'
 
@@ -59,7 +60,7 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
       return writes.map((one) => ('due' in one ? { claimed: claimedOf(one) } : { completed: true }))
     }
     const written = writes.map((one) => ('due' in one ? one.due : one.claimed))
-    const found = await deliveries.find(namedTogether(written)).toArray()
+    const found = await deliveries.find(amongKeys(written.map(keyOf))).toArray()
     const byId = new Map(found.map((delivery) => [delivery._id, delivery]))
     return writes.map((one, index) => {
       const now = byId.get(written[index]?._id ?? '')

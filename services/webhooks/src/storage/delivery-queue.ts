@@ -1,4 +1,5 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
+import { amongKeys } from '@pitboss/storage/among-keys'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { isOnlyDuplicates } from '@pitboss/storage/create-once'
 import type { Filter } from 'mongodb'
@@ -9,9 +10,9 @@ import {
   type DeliveryDocument,
   type DeliveryStatus,
   type DueDelivery,
+  keyOf,
   never,
 } from './collections.ts'
-import { namedTogether } from './named-together.ts'
 import { type NewDelivery, newDocument } from './new-delivery.ts'
 
 const batchMax = 500
@@ -78,7 +79,7 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       wanted: readonly Pick<DeliveryDocument, '_id' | 'webhookId'>[],
     ): Promise<Map<string, Pick<DeliveryDocument, '_id' | 'status' | 'replayId'>>> {
       const found = await deliveries
-        .find(namedTogether(wanted), { projection: { status: 1, replayId: 1 } })
+        .find(amongKeys(wanted.map(keyOf)), { projection: { status: 1, replayId: 1 } })
         .toArray()
       return new Map(found.map((delivery) => [delivery._id, delivery]))
     },

@@ -240,15 +240,7 @@ await holdIsolation(t, {
   neverMade: newIds(),
   folder: new URL('../../src/storage/', import.meta.url),
   stores,
-  others: [
-    'batchCalls',
-    'deliveryIdOf',
-    'namedTogether',
-    'newClaimed',
-    'newDocument',
-    'orderOf',
-    'scopeFields',
-  ],
+  others: ['batchCalls', 'deliveryIdOf', 'keyOf', 'newClaimed', 'newDocument', 'orderOf', 'scopeFields'],
 })
 
 t.test('the named callers of the methods without a scope call them', (t) => {

@@ -13,7 +13,9 @@ import { createPlaces } from '../limits/places.ts'
 import type { RouteEntry } from '../routes/route-entry.ts'
 import { createTailPipe, recordFrame, type TailPipe } from './tail-pipe.ts'
 
-const tickMs = 1000
+/** Turns in a second; each tail has one of them. */
+const turns = 20
+const turnMs = 1000 / turns
 const tokensPerWatch = 100
 
 export type TailRequest = {
@@ -32,7 +34,9 @@ export type Tails = ReturnType<typeof createTails>
 
 /**
  * The open tails of one gateway. A note reaches the tails of its account and environment alone; each tail is
- * judged anew every second as a request would be, so it ends with its token, person, session or role.
+ * judged anew every second as a request would be, so it ends with its token, person, session or role. Tails
+ * have their turns one after the other, so that thousands neither hold up requests nor need their memory at
+ * once.
  */
 export function createTails({
   bus,
@@ -55,12 +59,16 @@ export function createTails({
     all: createPlaces(limits.all),
   }
   const open = () => [...followed.values()].flatMap(({ tails }) => [...tails])
-  const timers = [setInterval(tick, tickMs), setInterval(tellWatched, watchEveryMs)]
+  const ofTurn = Array.from({ length: turns }, () => new Set<Tail>())
+  let turn = 0
+  let opened = 0
+  const timers = [setInterval(nextTurn, turnMs), setInterval(tellWatched, watchEveryMs)]
   for (const timer of timers) timer.unref()
 
-  function tick(): void {
+  function nextTurn(): void {
+    turn = (turn + 1) % turns
     const sheds = gauge.sheds('tail')
-    for (const tail of open()) {
+    for (const tail of ofTurn[turn] ?? []) {
       if (sheds) tail.pipe.end('SERVICE_UNAVAILABLE')
       else {
         tail.pipe.tick()
@@ -138,12 +146,27 @@ export function createTails({
         const message = 'Too many tails are open.'
         throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: 10 })
       }
-      const tail: Tail = { ...request, pipe: createTailPipe() }
+      const { entry, raw, identity, clientAddress, environment, kinds, matches } = request
+      // Only what a tail needs: the rest of its request is free.
+      const tail = {
+        entry,
+        raw,
+        identity,
+        clientAddress,
+        environment,
+        kinds,
+        matches,
+        pipe: createTailPipe(),
+      }
+      opened += 1
+      const fellows = ofTurn[opened % turns]
+      fellows?.add(tail)
       const account = follow(operatorId)
       account.tails.add(tail)
       tail.pipe.readable.once('close', () => {
         for (const leave of held) leave()
         account.tails.delete(tail)
+        fellows?.delete(tail)
         if (account.tails.size > 0) return
         account.unsubscribe()
         followed.delete(operatorId)

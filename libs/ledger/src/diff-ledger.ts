@@ -2,13 +2,14 @@ import type { Bus } from '@pitboss/bus/connect-bus'
 import type { CallContext } from '@pitboss/contracts/call'
 import type { reconcileChunk, reconcileOurs } from '@pitboss/contracts/calls/wallet'
 import type { Scope } from '@pitboss/contracts/caller'
+import { extraLineText } from '@pitboss/contracts/extra-line'
 import type { LedgerLine, LedgerRow } from './ledger-lines.ts'
 import { createHash } from 'node:crypto'
 
 /** A line of the ledger that differs from ours, or a movement of ours that the ledger lacks. */
 export type Difference = {
   readonly kind: 'extra' | 'different' | 'duplicate' | 'unreadable' | 'missing'
-  /** Line of the ledger, counted from 1. */
+  /** Line of the ledger, counted from 1; a movement that it lacks has none. */
   readonly line?: number
   readonly message?: string
   readonly transaction_id?: string
@@ -82,11 +83,15 @@ export async function* diffRows(
   const theirs = new IdSet()
   const count = { lines: 0, matched: 0, differences: 0 }
   let rows: LedgerRow[] = []
+  /** Where each id of `rows` stands. */
+  const lineOf = new Map<string, number>()
   const compareRows = async () => {
     const { differences, matched } = await our.compare(rows)
+    const found = differences.map((difference) => told(difference, lineOf))
     rows = []
+    lineOf.clear()
     count.matched += matched
-    return differences.map(told)
+    return found
   }
   const found = (finding: Difference) => {
     count.differences += 1
@@ -97,7 +102,10 @@ export async function* diffRows(
     if (!line.ok) yield found({ kind: 'unreadable', line: line.line, message: line.message })
     else if (!theirs.add(line.row.transaction_id)) {
       yield found({ kind: 'duplicate', line: line.line, transaction_id: line.row.transaction_id, fields: [] })
-    } else rows.push(line.row)
+    } else {
+      rows.push(line.row)
+      lineOf.set(line.row.transaction_id, line.line)
+    }
     if (rows.length >= rowsPerCallMax) for (const finding of await compareRows()) yield found(finding)
   }
   if (rows.length > 0) for (const finding of await compareRows()) yield found(finding)
@@ -114,14 +122,12 @@ export async function* diffRows(
   yield { summary: { from, to, ...count } }
 }
 
-/** A difference in words where its kind and its fields do not say all. */
-function told(difference: Difference): Difference {
-  if (difference.kind !== 'extra') return difference
-  const of = (name: string) => difference.fields?.find(({ field }) => field === name)?.ours ?? null
-  const [status, code] = [of('status'), of('wallet_code')]
-  if (status === null) return { ...difference, message: 'We have no movement with this id.' }
-  const refused = code === null ? 'it moved no money.' : `the wallet refused it with ${code}.`
-  return { ...difference, message: `Our record of this movement is ${status}: ${refused}` }
+/** A difference with its line, and in words where its kind and its fields do not say all. */
+function told(difference: Difference, lineOf: ReadonlyMap<string, number>): Difference {
+  const { kind, transaction_id = '', fields = [] } = difference
+  const line = lineOf.get(transaction_id)
+  const placed = line === undefined ? difference : { ...difference, line }
+  return kind === 'extra' ? { ...placed, message: extraLineText([...fields]) } : placed
 }
 
 const startSlots = 1 << 12

@@ -3,7 +3,7 @@ import { type Difference, diffRows, type Finding } from '../src/diff-ledger.ts'
 
 const window = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-20T23:59:59.999Z' }
 
-/** What is found of one line that the comparison judges as told. */
+/** What is found of the second line that the comparison judges as told. */
 async function found(difference: Difference): Promise<Finding | undefined> {
   const ours = {
     compare: async () => ({ differences: [difference], matched: 0 }),
@@ -11,7 +11,8 @@ async function found(difference: Difference): Promise<Finding | undefined> {
   }
   async function* lines() {
     const money = { type: 'BET', amount: '1.00', currency: 'EUR', player_id: null }
-    yield { ok: true as const, line: 1, row: { transaction_id: 'bet-1', ...money } }
+    yield { ok: true as const, line: 3, row: { transaction_id: 'bet-0', ...money } }
+    yield { ok: true as const, line: 7, row: { transaction_id: 'bet-1', ...money } }
   }
   for await (const finding of diffRows(ours, window, lines())) return finding
   return undefined
@@ -29,5 +30,6 @@ t.test('a line that we have not, or have refused, is told in words', async (t) =
     message: 'Our record of this movement is FAILED: it moved no money.',
   })
   const different = { kind: 'different', transaction_id: 'bet-1', fields: [] } as const
-  t.strictSame(await found(different), different, 'fields say it all')
+  t.strictSame(await found(different), { ...different, line: 7 }, 'fields say it all')
+  t.match(await found({ ...extra, fields: [] }), { line: 7 }, 'where it stands in the ledger')
 })

@@ -108,12 +108,16 @@ await t.test('with a bridge', async (t) => {
     t.match(found, { lines: 5, matched: 1, reason: null, differences_total: 5 })
     t.strictSame(found.counts, { extra: 1, different: 1, missing: 1, duplicate: 1, unreadable: 1 })
     const of = (kind: string) => found.differences.find((one) => one.kind === kind)
-    t.match(of('extra'), { transaction_id: 'bet_nobody', message: 'We have no movement with this id.' })
+    t.match(of('extra'), {
+      ...{ transaction_id: 'bet_nobody', line: 3 },
+      message: 'We have no movement with this id.',
+    })
     t.match(of('different'), {
+      line: 2,
       transaction_id: other.transactionId,
       fields: [{ field: 'amount', ours: '10.00', theirs: '9.00' }],
     })
-    t.match(of('missing'), { ours: { transaction_id: lacking.transactionId, amount: '10.00' } })
+    t.match(of('missing'), { line: null, ours: { transaction_id: lacking.transactionId, amount: '10.00' } })
     t.match(of('duplicate'), { line: 4, transaction_id: same.transactionId })
     t.match(of('unreadable'), { line: 5, message: 'is not a JSON object' })
     await waitFor(async () => (await chunks.count(scope, job.reconciliation_id)) === 0)

@@ -117,6 +117,7 @@ t.test('amounts are judged by the currency that the body names before anything i
 t.test('new play needs a currency that is enabled, play under way does not', async (t) => {
   const rig = await startRig(t)
   const { openSession, grant, setLimits, bet, win, reverse } = doors(rig)
+  const enabled = rig.caller().account.currencies.join(', ')
   for (const currency of ['GBP', 'ZZZ', 'XAU', 'ABCDE']) {
     const limits = { min_stake: '1', max_stake: '2' }
     for (const [what, refused] of [
@@ -125,7 +126,15 @@ t.test('new play needs a currency that is enabled, play under way does not', asy
       ['a grant', () => grant({ currency, stake: '1' })],
       ['limits', () => setLimits({ currency, ...limits })],
     ] as const) {
-      t.equal(said(await errorOf(refused())), 'CURRENCY_NOT_SUPPORTED', `${what} in ${currency}`)
+      const field = what === 'limits' ? 'limits.0.currency' : 'currency'
+      const error = await errorOf(refused())
+      t.equal(said(error), `CURRENCY_NOT_SUPPORTED at ${field}`, `${what} in ${currency}`)
+      t.match(error.message, new RegExp(`${currency} .*${enabled}`), 'it names what is enabled')
+      t.equal(
+        error.message.includes('PATCH /v1/business'),
+        currency === 'GBP',
+        'and how to enable a known one',
+      )
     }
   }
 
@@ -139,7 +148,9 @@ t.test('new play needs a currency that is enabled, play under way does not', asy
     ['a further stake', () => bet({ session_id, round_id }, withoutUsd)],
     ['a round that we play', () => rig.play(session, {}, withoutUsd)],
   ] as const) {
-    t.equal(said(await errorOf(refused())), 'CURRENCY_NOT_SUPPORTED', `${what}, which is enabled no more`)
+    const error = await errorOf(refused())
+    t.equal(error.code, 'CURRENCY_NOT_SUPPORTED', `${what}, which is enabled no more`)
+    t.match(error.message, 'USD is not enabled on this account, which has EUR.')
   }
 
   for (const currency of ['EUR', 'GBP', 'ZZZ']) {

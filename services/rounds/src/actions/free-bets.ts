@@ -76,7 +76,7 @@ export function createFreeBets({
 
   async function check({ scope, account }: Caller, body: FreeBetBody, now: Date) {
     const game = await access.offered(scope.operatorId, body.game)
-    assertCurrency(body.currency, account)
+    assertCurrency(body.currency, account, 'currency')
     const stake = readAmount(body.stake, body.currency, 'stake')
     if (!isWithin(game.limits(body.currency), stake)) throw new ServiceError('BET_LIMIT_EXCEEDED')
     const expiresAt = body.expires_at === undefined ? null : new Date(body.expires_at)

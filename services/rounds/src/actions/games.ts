@@ -195,7 +195,7 @@ const keyed = (limits: GameChange['limits']) => limits.map((one) => [one.currenc
 function readLimits(account: Account, limits: NonNullable<GamePatch['limits']>) {
   return limits.map(({ currency, min_stake, max_stake }, position) => {
     const path = `limits.${position}`
-    assertCurrency(currency, account)
+    assertCurrency(currency, account, `${path}.currency`)
     if (limits.findIndex((one) => one.currency === currency) !== position) {
       throw invalidField(`${path}.currency`, 'is given twice')
     }

@@ -127,7 +127,7 @@ function readWanted(limits: readonly Wanted[], { account }: Caller): WantedLimit
     const { period } = limit
     if (limit.kind === 'time') return { kind: 'time', period, currency: null, value: BigInt(limit.minutes) }
     const { kind, currency, amount } = limit
-    assertCurrency(currency, account)
+    assertCurrency(currency, account, `limits.${at}.currency`)
     return { kind, period, currency, value: readAmount(amount, currency, `limits.${at}.amount`) }
   })
   const keys = read.map(limitKey)

@@ -68,7 +68,7 @@ export function createSessions({
     if (earlier !== null) return counted(earlier)
 
     const game = await access.offered(scope.operatorId, body.game)
-    assertCurrency(body.currency, account)
+    assertCurrency(body.currency, account, 'currency')
     if (body.brand !== undefined && !account.brands.some(({ brand_id }) => brand_id === body.brand)) {
       throw new ServiceError('BRAND_NOT_FOUND')
     }

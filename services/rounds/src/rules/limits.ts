@@ -85,10 +85,23 @@ export function judgeAmount(text: string | undefined, currency: string | undefin
 
 /**
  * Refuses a currency that the account does not have.
- * @throws ServiceError CURRENCY_NOT_SUPPORTED, for a code that is no currency, too
+ * @param path the field of the body that names it; null where the session does
+ * @throws ServiceError CURRENCY_NOT_SUPPORTED, for a code that is no currency, too; it names those that are
+ * enabled
  */
-export function assertCurrency(currency: string, account: { readonly currencies: readonly string[] }): void {
-  if (currencyDigits(currency) === null || !account.currencies.includes(currency)) {
-    throw new ServiceError('CURRENCY_NOT_SUPPORTED')
-  }
+export function assertCurrency(
+  currency: string,
+  account: { readonly currencies: readonly string[] },
+  path: string | null,
+): void {
+  const isKnown = currencyDigits(currency) !== null
+  if (isKnown && account.currencies.includes(currency)) return
+  const enabled = account.currencies.length === 0 ? 'none' : account.currencies.join(', ')
+  const fault = isKnown
+    ? `${currency} is not enabled on this account, which has ${enabled}. Add it with PATCH /v1/business.`
+    : `${currency} is no currency that can be enabled; this account has ${enabled}.`
+  throw new ServiceError('CURRENCY_NOT_SUPPORTED', {
+    message: fault,
+    ...(path === null ? {} : { details: [{ path, message: `is not among those enabled: ${enabled}` }] }),
+  })
 }

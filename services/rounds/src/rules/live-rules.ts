@@ -16,7 +16,7 @@ export function assertMayPlay(
   if (session.stop !== undefined && now < session.stop.endsAt) throw playerStopped(session.stop.endsAt)
   assertSessionOpen(session, now)
   assertRealMoney(scope.environment, account)
-  assertCurrency(session.currency, account)
+  assertCurrency(session.currency, account, null)
 }
 
 /**

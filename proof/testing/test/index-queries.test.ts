@@ -66,6 +66,9 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
       by_credential: auth('logs-store.ts unlink'),
       by_request: auth('logs-store.ts page'),
       refused: auth('logs-store.ts refused'),
+      by_method: auth('logs-store.ts page'),
+      by_status: auth('logs-store.ts page'),
+      by_path: auth('logs-store.ts page'),
       thirty_days: ages,
     },
     audits: {
@@ -104,6 +107,7 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
       scope_id: rounds('sessions-store.ts list'),
       scope_player_id: rounds('sessions-store.ts list'),
       operator_expires: rounds('sessions-store.ts currenciesInUse'),
+      scope_closed: rounds('sessions-store.ts list'),
       outbox_at: outboxes,
       audit_outbox: audits,
     },

@@ -1,11 +1,14 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { RequestLogRow } from '@pitboss/contracts/objects/account'
 import type { EventEnvironment } from '@pitboss/contracts/primitives'
+import { areFew } from '@pitboss/storage/are-few'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import { type Db, MongoBulkWriteError } from 'mongodb'
 import { type AccountScope, type PageQuery, readPage } from './page.ts'
 
 const duplicateKey = 11_000
+/** Statuses of requests that were refused begin here. */
+const refusedFrom = 400
 
 export type RequestLogDocument = {
   _id: string
@@ -62,38 +65,74 @@ export function createRequestLogsStore({ db, cursors }: { db: Db; cursors: Curso
     /** Refused requests since a time, newest first. */
     refused: ({ operatorId, environment }: Scope, since: Date, max: number) =>
       requestLogs
-        .find({ operatorId, environment, status: { $gte: 400 }, at: { $gte: since } })
+        .find({ operatorId, environment, status: { $gte: refusedFrom }, at: { $gte: since } })
         .sort({ order: -1 })
         .hint('refused')
         .limit(max)
         .toArray(),
 
     /** Newest first. */
-    page({ operatorId, environment }: Scope, { from, to, ...filters }: RequestLogFilters, query: PageQuery) {
-      const window = {
-        ...(from === undefined ? {} : { $gte: new Date(from) }),
-        ...(to === undefined ? {} : { $lte: new Date(to) }),
-      }
+    async page(scope: Scope, filters: RequestLogFilters, query: PageQuery) {
+      const { from, to, ...named } = filters
+      const { operatorId, environment } = scope
+      const filter = { operatorId, environment, ...fieldsOf(named), ...windowOf(filters) }
       return readPage({
         collection: requestLogs,
-        filter: {
-          operatorId,
-          environment,
-          ...(filters.api_key === undefined ? {} : { apiKey: filters.api_key }),
-          ...(filters.status === undefined ? {} : { status: Number.parseInt(filters.status, 10) }),
-          ...(filters.method === undefined ? {} : { method: filters.method }),
-          ...(filters.code === undefined ? {} : { code: filters.code }),
-          ...(filters.request_id === undefined ? {} : { requestId: filters.request_id }),
-          ...(filters.path === undefined
-            ? {}
-            : { path: { $gte: filters.path, $lt: `${filters.path}\uffff` } }),
-          ...(Object.keys(window).length === 0 ? {} : { at: window }),
-        },
+        filter,
         order: 'order',
         query,
         cursors,
-        binding: ['request-logs', operatorId, environment, filters, from ?? null, to ?? null],
+        binding: ['request-logs', operatorId, environment, named, from ?? null, to ?? null],
+        hint: await indexFor(scope, fieldsOf(named)),
       })
+    },
+  }
+
+  /**
+   * The index by which the rows of a page are few or in their order, so that a rare value is not looked for
+   * through a month of requests.
+   */
+  async function indexFor({ operatorId, environment }: Scope, fields: RowFilter): Promise<string> {
+    const { requestId, path, apiKey, status, method } = fields
+    if (requestId !== undefined) return 'by_request'
+    if (path !== undefined && (await areFew(requestLogs, { operatorId, environment, path }, 'by_path')))
+      return 'by_path'
+    if (apiKey !== undefined && (await areFew(requestLogs, { operatorId, apiKey }, 'by_credential')))
+      return 'by_credential'
+    if (status?.$eq !== undefined) return 'by_status'
+    if (status !== undefined) return 'refused'
+    return method === undefined ? 'by_account' : 'by_method'
+  }
+}
+
+type RowFilter = {
+  readonly requestId?: string
+  readonly path?: { readonly $gte: string; readonly $lt: string }
+  readonly apiKey?: string
+  readonly status?: { readonly $eq?: number; readonly $gte?: number }
+  readonly code?: string
+  readonly method?: string
+}
+
+/** A code is of a refused request. */
+function fieldsOf({ api_key, status, method, code, request_id, path }: RequestLogFilters): RowFilter {
+  const refused = code === undefined ? {} : { code, status: { $gte: refusedFrom } }
+  return {
+    ...(api_key === undefined ? {} : { apiKey: api_key }),
+    ...refused,
+    ...(status === undefined ? {} : { status: { ...refused.status, $eq: Number.parseInt(status, 10) } }),
+    ...(method === undefined ? {} : { method }),
+    ...(request_id === undefined ? {} : { requestId: request_id }),
+    ...(path === undefined ? {} : { path: { $gte: path, $lt: `${path}\uffff` } }),
+  }
+}
+
+function windowOf({ from, to }: RequestLogFilters) {
+  if (from === undefined && to === undefined) return {}
+  return {
+    at: {
+      ...(from === undefined ? {} : { $gte: new Date(from) }),
+      ...(to === undefined ? {} : { $lte: new Date(to) }),
     },
   }
 }

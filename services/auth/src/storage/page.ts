@@ -24,6 +24,7 @@ export async function readPage<Row extends Document>({
   query: { limit, cursor },
   cursors,
   binding,
+  hint,
 }: {
   collection: Collection<Row>
   filter: Document
@@ -32,15 +33,17 @@ export async function readPage<Row extends Document>({
   query: PageQuery
   cursors: CursorCodec
   binding: unknown
+  /** The index that finds them; without one the database chooses. */
+  hint?: string
 }): Promise<{ rows: WithId<Row>[]; nextCursor: string | null }> {
   const after = typeof cursor !== 'string' ? undefined : position.parse(cursors.decode(binding, cursor))
   const beyond =
     after === undefined
       ? {}
       : { [order]: { ...fieldFilter(filter[order]), [ascending ? '$gt' : '$lt']: after } }
-  const found = await collection
-    // The driver's filter type cannot be built from a computed field name.
-    .find({ ...filter, ...beyond } as Filter<Row>)
+  // The driver's filter type cannot be built from a computed field name.
+  const all = collection.find({ ...filter, ...beyond } as Filter<Row>)
+  const found = await (hint === undefined ? all : all.hint(hint))
     .sort({ [order]: ascending ? 1 : -1 })
     .limit(limit + 1)
     .toArray()

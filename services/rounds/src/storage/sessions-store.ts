@@ -1,6 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Jurisdiction, StakeCapName } from '@pitboss/contracts/jurisdictions'
 import type { AuditEntry } from '@pitboss/contracts/audit'
+import { areFew } from '@pitboss/storage/are-few'
 import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
@@ -60,10 +61,14 @@ export type SessionFilters = {
   to?: Date | undefined
 }
 
+const epoch = new Date(0)
+
 export const sessionIndexes: readonly IndexDeclaration[] = [
   { key: { scope: 1, _id: -1 }, name: 'scope_id' },
   { key: { scope: 1, playerId: 1, _id: -1 }, name: 'scope_player_id' },
   { key: { operatorId: 1, expiresAt: 1 }, name: 'operator_expires' },
+  // Few sessions are closed before they expire.
+  { key: { scope: 1, _id: -1 }, name: 'scope_closed', partialFilterExpression: { closedAt: { $gt: epoch } } },
   outboxIndex,
   auditOutboxIndex,
 ]
@@ -198,14 +203,16 @@ export function createSessionsStore({ db }: { db: Db }) {
       { before, max, now }: { before: string | null; max: number; now: Date },
     ): Promise<SessionDocument[]> {
       const window = { prefix: 'ses', from, to, before, earlyMs: idempotencyKeyLifetimeMs }
-      return boundedRead(() =>
-        sessions
-          .find({ ...pageFilter(scope, { playerId }, window), ...statusFilter(status, now) })
+      return boundedRead(async () => {
+        const hint = playerId === undefined ? await indexFor(scope, status, now) : 'scope_player_id'
+        return sessions
+          .find({ ...pageFilter(scope, { playerId }, window), ...statusFilter(scope, status, now) })
           .sort({ _id: -1 })
           .limit(max)
+          .hint(hint)
           .maxTimeMS(readMaxMs)
-          .toArray(),
-      )
+          .toArray()
+      })
     },
 
     /** The currencies of all active sessions of an account, in both environments. */
@@ -218,6 +225,16 @@ export function createSessionsStore({ db }: { db: Db }) {
         .toArray()
       return found.map(({ _id }) => _id).toSorted()
     },
+  }
+
+  /** The index by which the sessions of a status are few or in their order. */
+  async function indexFor(scope: Scope, status: SessionFilters['status'], now: Date): Promise<string> {
+    if (status === 'CLOSED') return 'scope_closed'
+    const { operatorId } = scope
+    const open = { operatorId, expiresAt: { $gt: now } }
+    return status === 'ACTIVE' && (await areFew(sessions, open, 'operator_expires'))
+      ? 'operator_expires'
+      : 'scope_id'
   }
 }
 
@@ -237,13 +254,11 @@ function withDetails(scope: Scope, playerId: string): Filter<SessionDocument> {
 }
 
 function endedAt(endedBy: Date): Filter<SessionDocument> {
-  return { $or: [{ expiresAt: { $lte: endedBy } }, { closedAt: { $gt: new Date(0), $lte: endedBy } }] }
+  return { $or: [{ expiresAt: { $lte: endedBy } }, { closedAt: { $gt: epoch, $lte: endedBy } }] }
 }
 
-function statusFilter(status: SessionFilters['status'], now: Date) {
+function statusFilter({ operatorId }: Scope, status: SessionFilters['status'], now: Date) {
   if (status === undefined) return {}
-  if (status === 'CLOSED') return { closedAt: { $gt: new Date(0) } }
-  return status === 'ACTIVE'
-    ? { closedAt: null, expiresAt: { $gt: now } }
-    : { closedAt: null, expiresAt: { $lte: now } }
+  if (status === 'CLOSED') return { closedAt: { $gt: epoch } }
+  return { operatorId, closedAt: null, expiresAt: status === 'ACTIVE' ? { $gt: now } : { $lte: now } }
 }

@@ -1,4 +1,5 @@
-import type { differenceKinds } from '@pitboss/contracts/objects/reconciliation'
+import { extraLineText } from '@pitboss/contracts/extra-line'
+import type { differenceKinds, KeptDifference } from '@pitboss/contracts/objects/reconciliation'
 
 export type DifferenceKind = (typeof differenceKinds)[number]
 
@@ -25,4 +26,14 @@ export const differenceTexts: Readonly<Record<DifferenceKind, { title: string; a
     title: 'Lines that could not be read',
     about: 'They were compared with nothing.',
   },
+}
+
+/** What differs, a line for each field. A difference that an earlier build kept has no words of its own. */
+export function differenceWords({ kind, message, fields }: KeptDifference): readonly string[] {
+  if (message !== null) return [message]
+  if (kind === 'extra') return [extraLineText(fields)]
+  if (kind === 'unreadable') return ['It could not be read.']
+  return fields.map(
+    ({ field, ours, theirs }) => `${field}: ours ${ours ?? 'none'}, yours ${theirs ?? 'none'}`,
+  )
 }

@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import { csvText } from '../parts/csv.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { saveFile } from '../parts/save-file.ts'
-import { type DifferenceKind, differenceTexts } from './difference-texts.ts'
+import { type DifferenceKind, differenceTexts, differenceWords } from './difference-texts.ts'
 
 type DifferencesProps = {
   readonly of: readonly KeptDifference[]
@@ -59,12 +59,11 @@ function columnsOf(kind: DifferenceKind): Column<KeptDifference>[] {
   const id = { title: 'Transaction', cell: (one: KeptDifference) => <Transaction of={one} /> }
   const told = {
     title: 'What differs',
-    cell: ({ message, fields }: KeptDifference) =>
-      message ?? fields.map((field) => <p key={field.field}>{fieldText(field)}</p>),
+    cell: (one: KeptDifference) => differenceWords(one).map((words) => <p key={words}>{words}</p>),
   }
   switch (kind) {
     case 'unreadable':
-      return [line, { title: 'What is wrong', cell: ({ message }) => message ?? '–' }]
+      return [line, { title: 'What is wrong', cell: told.cell }]
     case 'duplicate':
       return [id, line]
     case 'missing':
@@ -80,7 +79,7 @@ function columnsOf(kind: DifferenceKind): Column<KeptDifference>[] {
       ]
     case 'extra':
     case 'different':
-      return [id, told]
+      return [id, line, told]
   }
 }
 
@@ -96,15 +95,14 @@ function Player({ id }: { id: string }) {
   return <Link href={`/player?player_id=${encodeURIComponent(id)}`}>{id}</Link>
 }
 
-const fieldText = ({ field, ours, theirs }: KeptDifference['fields'][number]) =>
-  `${field}: ours ${ours ?? 'none'}, yours ${theirs ?? 'none'}`
-
 function csvOf(differences: readonly KeptDifference[]): string {
   const head = ['kind', 'transaction_id', 'line', 'what', 'type', 'amount', 'currency', 'player_id']
-  const rows = differences.map(({ kind, transaction_id, line, message, fields, ours }) => [
-    ...[kind, transaction_id ?? '', line === null ? '' : String(line)],
-    message ?? fields.map(fieldText).join('; '),
-    ...[ours?.type ?? '', ours?.amount ?? '', ours?.currency ?? '', ours?.player_id ?? ''],
-  ])
+  const rows = differences.map((one) => {
+    const { kind, transaction_id, line, ours } = one
+    return [
+      ...[kind, transaction_id ?? '', line === null ? '' : String(line), differenceWords(one).join('; ')],
+      ...[ours?.type ?? '', ours?.amount ?? '', ours?.currency ?? '', ours?.player_id ?? ''],
+    ]
+  })
   return csvText([head, ...rows])
 }

@@ -62,7 +62,7 @@ for (const { name, options } of [
     await page.getByRole('heading', { name: 'Flag', level: 1 }).waitFor()
     await page.getByText('Nobody has written anything yet.').waitFor()
     await page.getByRole('button', { name: 'Take it' }).click()
-    await page.getByText('IN_REVIEW').waitFor()
+    await page.getByText('IN REVIEW').waitFor()
     await page.getByLabel('Note', { exact: true }).fill('<i>He</i> plays for years.')
     await page.getByRole('button', { name: 'Add note' }).click()
     await page.getByRole('list', { name: 'Notes' }).getByText('<i>He</i> plays for years.').waitFor()

@@ -84,7 +84,7 @@ await t.test('a player is stopped and let play again', async (t) => {
   t.strictSame(await findBarriers(page), [])
   await form.getByRole('button', { name: 'Stop player' }).click()
   const stops = page.getByRole('table', { name: 'Stops' })
-  await stops.getByText('IN_FORCE').waitFor()
+  await stops.getByText('IN FORCE').waitFor()
   await stops.getByText('asked for it on the phone').waitFor()
   t.strictSame(await findBarriers(page), [])
   await casino.picture(page, 'dashboard-player-stopped')
@@ -195,6 +195,7 @@ await t.test('free bets are granted and cancelled', async (t) => {
   await list.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('button', { name: 'Cancel them' }).click()
   await list.getByText('CANCELLED').waitFor()
+  await list.getByText('none, 12 of 12 unplayed').waitFor()
   t.equal(await list.getByRole('button', { name: 'Cancel' }).count(), 0)
   const { body } = await send('GET', `${casino.baseUrl}/v1/dashboard/audit?act=free-bet.create`, {
     token: await tokenOfOwner(),

@@ -53,7 +53,7 @@ export default function FreeBets() {
         },
         { title: 'Game', cell: ({ game }) => game },
         { title: 'Stake', number: true, cell: ({ stake, currency }) => `${stake} ${currency}` },
-        { title: 'Left', number: true, cell: ({ remaining, count }) => `${remaining} of ${count}` },
+        { title: 'Left', number: true, cell: leftText },
         { title: 'Status', cell: ({ status }) => <Badge status={status} /> },
         { title: 'Granted', cell: ({ created_at }) => <Moment at={created_at} /> },
         {
@@ -92,6 +92,12 @@ export default function FreeBets() {
       {cancelling !== null && <CancelFreeBet of={cancelling} onClose={() => setCancelling(null)} />}
     </ListPage>
   )
+}
+
+/** What a player can still play; of a grant that has ended, what was never played. */
+function leftText({ status, remaining, count }: FreeBet): string {
+  if (status === 'ACTIVE' || remaining === 0) return `${remaining} of ${count}`
+  return `none, ${remaining} of ${count} unplayed`
 }
 
 function CancelFreeBet({ of: grant, onClose }: { of: FreeBet; onClose: () => void }) {

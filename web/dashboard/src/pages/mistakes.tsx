@@ -34,7 +34,10 @@ export function Mistakes() {
                     </code>
                   ),
                 },
-                { title: 'Code', cell: ({ code, status }) => <Badge status={code ?? String(status)} /> },
+                {
+                  title: 'Code',
+                  cell: ({ code, status }) => <Badge status={code ?? String(status)} exact />,
+                },
                 {
                   title: 'Wrong',
                   cell: ({ field, told }) => (field === null ? told : `${field} ${told}`),

@@ -52,7 +52,7 @@ export default function Requests() {
               <span className="quiet">–</span>
             ) : (
               <>
-                <Badge status={code} /> <div className="quiet">{toldBy(answer)}</div>
+                <Badge status={code} exact /> <div className="quiet">{toldBy(answer)}</div>
               </>
             ),
         },

@@ -34,11 +34,17 @@ const tones: Readonly<Record<string, string>> = {
   IN_FORCE: 'problem',
 }
 
-/** A status in its colour; the word alone says it all. */
-export function Badge({ status }: { status: string }) {
+type BadgeProps = {
+  readonly status: string
+  /** It is a code that people look up, and stands as it is. */
+  readonly exact?: boolean
+}
+
+/** A status in its colour; the words alone say it all. */
+export function Badge({ status, exact = false }: BadgeProps) {
   return (
     <span className="badge" data-tone={tones[status] ?? 'plain'}>
-      {status}
+      {exact ? status : status.replaceAll('_', ' ')}
     </span>
   )
 }

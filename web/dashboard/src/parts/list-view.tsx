@@ -196,7 +196,9 @@ function FilterField({ filter: { name, label, options }, value, set }: FilterFie
       <select value={value} onChange={(event) => set({ [name]: event.target.value })}>
         <option value="">All</option>
         {options.map((option) => (
-          <option key={option}>{option}</option>
+          <option key={option} value={option}>
+            {option.replaceAll('_', ' ')}
+          </option>
         ))}
       </select>
     </Field>

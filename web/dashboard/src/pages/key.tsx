@@ -1,6 +1,6 @@
 import { credentialPatchSchema, credentialSchema } from '@pitboss/contracts/objects/account'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import type * as z from 'zod'
 import { useLocation, useParams } from 'wouter'
 import { useAct } from '../hooks/use-act.ts'
@@ -47,21 +47,27 @@ function OneKey({ of: key }: { of: Credential }) {
   const [act, setAct] = useState<Act | null>(null)
   const close = () => setAct(null)
   const ended = key.status === 'REVOKED' ? 'The key is revoked; that is for ever.' : null
-  const likeIt = whyNoKeyLike(user.role, key)
+  const likeIt = ended ?? whyNoKeyLike(user.role, key)
+  const why = useId()
   return (
     <>
       <div className="acts">
-        <ActButton refused={ended ?? likeIt} onPress={() => setAct('change')}>
+        <ActButton refused={likeIt} toldBy={why} onPress={() => setAct('change')}>
           Change
         </ActButton>
-        <ActButton refused={ended ?? likeIt} onPress={() => setAct('rotate')}>
+        <ActButton refused={likeIt} toldBy={why} onPress={() => setAct('rotate')}>
           Rotate secret
         </ActButton>
-        <ActButton refused={ended} onPress={() => setAct('revoke')}>
+        <ActButton refused={ended} toldBy={why} onPress={() => setAct('revoke')}>
           Revoke
         </ActButton>
         <ActButton onPress={() => setAct('delete')}>Delete</ActButton>
       </div>
+      {likeIt !== null && (
+        <p className="why" id={why}>
+          {likeIt}
+        </p>
+      )}
       <section className="card" aria-label="Key">
         <Facts
           facts={{

@@ -5,6 +5,8 @@ type ActButtonProps = {
   readonly onPress: () => void
   /** The reason why this person can't; null for no reason. */
   readonly refused?: string | null
+  /** The id of an element that says the reason for several buttons. */
+  readonly toldBy?: string
   readonly look?: 'main-button' | 'quiet-button' | 'grave-button'
   readonly busy?: boolean
 }
@@ -17,6 +19,7 @@ export function ActButton({
   children,
   onPress,
   refused = null,
+  toldBy,
   look = 'quiet-button',
   busy = false,
 }: ActButtonProps) {
@@ -27,12 +30,12 @@ export function ActButton({
         type="button"
         className={`button ${look}`}
         disabled={busy || refused !== null}
-        aria-describedby={refused === null ? undefined : id}
+        aria-describedby={refused === null ? undefined : (toldBy ?? id)}
         onClick={onPress}
       >
         {children}
       </button>
-      {refused !== null && (
+      {refused !== null && toldBy === undefined && (
         <span className="why" id={id}>
           {refused}
         </span>

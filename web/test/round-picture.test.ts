@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Dossier } from '@pitboss/contracts/objects/dossier'
-import { durationText, layOut, scale } from '../dashboard/src/picture/lay-out.ts'
+import { durationText, layOut, narrowScale, scale } from '../dashboard/src/picture/lay-out.ts'
 import { stepsOfRound } from '../dashboard/src/picture/steps-of-round.ts'
 
 const at = (ms: number) => new Date(Date.parse('2026-11-20T09:30:00.000Z') + ms).toISOString()
@@ -79,6 +79,15 @@ t.test('the picture of a round tells everything in the order of time', async (t)
       [3, 4, 'round.completed: ?, attempt 2', 'unknown'],
     ],
   )
+})
+
+t.test('on a phone the drawing is as wide as its card, and each arrow has a line of words', (t) => {
+  const { rows, width } = layOut(stepsOfRound(dossier), 'UTC', narrowScale)
+  t.ok(width <= 310, `${width} px`)
+  t.ok(rows.every(({ x1, x2 }) => x1 > 0 && x2 > 0 && x1 < width && x2 < width))
+  const gaps = rows.slice(1).map(({ y }, index) => y - (rows[index]?.y ?? 0))
+  t.ok(gaps.every((px) => px >= narrowScale.rowMin && px <= narrowScale.pauseMax))
+  t.end()
 })
 
 t.test('time runs down to scale, and a long pause is cut and told', async (t) => {

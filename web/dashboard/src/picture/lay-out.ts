@@ -1,16 +1,29 @@
 import { localText } from '../time/zone-time.ts'
 import type { Step } from './steps-of-round.ts'
 
-/** Pixels of the drawing. A pause that would be longer than `pauseMax` is cut and says how long it was. */
-export const scale = {
-  left: 96,
-  margin: 40,
-  lane: 188,
-  top: 54,
-  rowMin: 30,
-  pauseMax: 110,
-  msPerPx: 10,
-} as const
+/** Pixels of a drawing. A pause that would be longer than `pauseMax` is cut and says how long it was. */
+type Scale = {
+  /** Of the first lane and of what is right of the last one. */
+  readonly left: number
+  readonly right: number
+  readonly lane: number
+  readonly top: number
+  readonly rowMin: number
+  readonly pauseMax: number
+  readonly msPerPx: number
+  readonly textMax: number
+  /** Clock and words have a line of their own above each arrow; else the clock is left of the lanes. */
+  readonly ownLine: boolean
+}
+export const scale: Scale = {
+  ...{ left: 136, right: 94, lane: 188, top: 54, rowMin: 30, pauseMax: 110, msPerPx: 10 },
+  ...{ textMax: 29, ownLine: false },
+}
+/** For windows as narrow as a phone. */
+export const narrowScale: Scale = {
+  ...{ left: 26, right: 32, lane: 62, top: 34, rowMin: 46, pauseMax: 110, msPerPx: 10 },
+  ...{ textMax: 34, ownLine: true },
+}
 
 export type Row = Step & {
   readonly x1: number
@@ -22,31 +35,35 @@ export type Row = Step & {
   readonly cutMs: number | null
 }
 
-/** Where each step stands: time runs down at 10 ms a pixel, in rows of at least 30 pixels. */
-export function layOut(steps: readonly Step[], zone = 'UTC'): { rows: Row[]; width: number; height: number } {
+/** Where each step stands: time runs down at 10 ms a pixel, in rows of a least height. */
+export function layOut(
+  steps: readonly Step[],
+  zone = 'UTC',
+  size = scale,
+): { rows: Row[]; width: number; height: number } {
   const rows: Row[] = []
-  let y: number = scale.top
+  let y = size.top
   for (const [at, step] of steps.entries()) {
     const before = steps[at - 1]
     const pauseMs = before === undefined ? 0 : step.atMs - before.atMs
-    const px = pauseMs / scale.msPerPx
-    y += Math.max(scale.rowMin, Math.min(px, scale.pauseMax))
+    const px = pauseMs / size.msPerPx
+    y += Math.max(size.rowMin, Math.min(px, size.pauseMax))
     const clock = clockOf(step.atMs, zone)
     rows.push({
       ...step,
-      x1: laneX(step.from),
-      x2: laneX(step.to),
+      x1: laneX(step.from, size),
+      x2: laneX(step.to, size),
       y,
       clock: before !== undefined && clockOf(before.atMs, zone) === clock ? null : clock,
-      cutMs: px > scale.pauseMax ? pauseMs : null,
+      cutMs: px > size.pauseMax ? pauseMs : null,
     })
   }
-  return { rows, width: laneX(4) + scale.lane / 2, height: y + scale.rowMin }
+  return { rows, width: laneX(4, size) + size.right, height: y + size.rowMin }
 }
 
 /** The middle of a lane. */
-export function laneX(lane: number): number {
-  return scale.left + scale.margin + lane * scale.lane
+export function laneX(lane: number, { left, lane: width } = scale): number {
+  return left + lane * width
 }
 
 /** The time of day to the millisecond. */

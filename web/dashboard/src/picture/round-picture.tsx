@@ -1,26 +1,34 @@
 import type { Dossier } from '@pitboss/contracts/objects/dossier'
+import { useNarrow } from '../hooks/use-narrow.ts'
 import { DataTable } from '../parts/data-table.tsx'
 import { useZone } from '../time/zone.tsx'
 import { exactText } from '../time/zone-time.ts'
-import { durationText, laneX, layOut, type Row, scale } from './lay-out.ts'
+import { durationText, laneX, layOut, narrowScale, type Row, scale } from './lay-out.ts'
 import { lanes, stepsOfRound } from './steps-of-round.ts'
 
 const stepsMax = 80
-const textMax = 29
 
 /** The money picture of a round: who told whom what, time running down. */
 export function RoundPicture({ of: dossier }: { of: Dossier }) {
   const { zone } = useZone()
   const steps = stepsOfRound(dossier)
-  const { rows, width, height } = layOut(steps.slice(0, stepsMax), zone)
+  const isNarrow = useNarrow()
+  const size = isNarrow ? narrowScale : scale
+  const { rows, width, height } = layOut(steps.slice(0, stepsMax), zone, size)
   return (
     <section className="card picture-card" aria-label="Money picture">
       <h2>Money picture</h2>
       <p className="about">
-        Time runs down: 100 ms are 10 pixels, a row takes 30 at least, and a longer pause is cut and told. A
-        dashed arrow has an unknown outcome; the arrow that settled it says so.
+        Time runs down: 100 ms are 10 pixels, a row takes {size.rowMin} at least, and a longer pause is cut
+        and told. A dashed arrow has an unknown outcome; the arrow that settled it says so.
       </p>
-      <div className="picture" tabIndex={0} role="region" aria-label="Drawing, scrolls sideways">
+      <div
+        className="picture"
+        role="region"
+        {...(isNarrow
+          ? { 'data-narrow': true, 'aria-label': 'Drawing' }
+          : { tabIndex: 0, 'aria-label': 'Drawing, scrolls sideways' })}
+      >
         <svg
           viewBox={`0 0 ${width} ${height}`}
           width={width}
@@ -47,14 +55,14 @@ export function RoundPicture({ of: dossier }: { of: Dossier }) {
           </defs>
           {lanes.map((name, at) => (
             <g key={name} className="lane">
-              <line x1={laneX(at)} x2={laneX(at)} y1={scale.top - 14} y2={height - 8} />
-              <text x={laneX(at)} y={24} textAnchor="middle">
+              <line x1={laneX(at, size)} x2={laneX(at, size)} y1={size.top - 14} y2={height - 8} />
+              <text x={laneX(at, size)} y={size.top - 30 + (size.ownLine ? 8 : 0)} textAnchor="middle">
                 {name}
               </text>
             </g>
           ))}
           {rows.map((row, at) => (
-            <Arrow key={`${row.atMs} ${at}`} of={row} />
+            <Arrow key={`${row.atMs} ${at}`} of={row} size={size} />
           ))}
         </svg>
       </div>
@@ -63,7 +71,7 @@ export function RoundPicture({ of: dossier }: { of: Dossier }) {
           The drawing ends after {stepsMax} of {steps.length} steps; the list has all.
         </p>
       )}
-      <details open={window.matchMedia('(max-width: 700px)').matches}>
+      <details open={isNarrow}>
         <summary>As a list</summary>
         <DataTable
           label="Steps"
@@ -84,27 +92,40 @@ export function RoundPicture({ of: dossier }: { of: Dossier }) {
   )
 }
 
-function Arrow({ of: { x1, x2, y, text, tone, clock, cutMs } }: { of: Row }) {
+function Arrow({ of: row, size }: { of: Row; size: typeof scale }) {
+  const { x1, x2, y, tone, clock, cutMs } = row
   const gap = x2 > x1 ? 6 : -6
   // Nobody knows whether it arrived: the arrow ends before the lane.
-  const end = tone === 'unknown' ? x2 - gap * 6 : x2 - gap
+  const end = tone === 'unknown' ? x2 - gap * (size.ownLine ? 3 : 6) : x2 - gap
+  const aside = size.ownLine ? { x: 0 } : { x: size.left - 52, textAnchor: 'end' as const }
   return (
     <g className="arrow" data-tone={tone}>
       {cutMs !== null && (
-        <text className="cut" x={scale.left - 12} y={y - scale.pauseMax / 2} textAnchor="end">
+        <text className="cut" {...aside} y={y - size.pauseMax / 2}>
           ⋮ {durationText(cutMs)}
         </text>
       )}
-      {clock !== null && (
-        <text className="clock" x={scale.left - 12} y={y + 4} textAnchor="end">
+      {clock !== null && !size.ownLine && (
+        <text className="clock" {...aside} y={y + 4}>
           {clock}
         </text>
       )}
       <line x1={x1 + gap} x2={end} y1={y} y2={y} markerEnd={`url(#head-${tone})`} />
-      <text x={(x1 + x2) / 2} y={y - 6} textAnchor="middle">
-        {text.length > textMax && <title>{text}</title>}
-        {text.length > textMax ? `${text.slice(0, textMax - 1)}…` : text}
-      </text>
+      <Words of={row} size={size} />
     </g>
+  )
+}
+
+/** What an arrow says: above its middle, or on a line of its own behind the clock. */
+function Words({ of: { x1, x2, y, text, clock }, size }: { of: Row; size: typeof scale }) {
+  const { textMax, ownLine } = size
+  const place = ownLine ? { x: 0, y: y - 9 } : { x: (x1 + x2) / 2, y: y - 6, textAnchor: 'middle' as const }
+  const isLong = text.length > textMax
+  return (
+    <text {...place}>
+      {isLong && <title>{text}</title>}
+      {ownLine && clock !== null && <tspan className="clock">{clock} </tspan>}
+      {isLong ? `${text.slice(0, textMax - 1)}…` : text}
+    </text>
   )
 }

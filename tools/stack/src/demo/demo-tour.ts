@@ -1,3 +1,4 @@
+import { playedBrand, secondPerson, stoppedPlayers } from './chapters/account.ts'
 import { backfill, failingReceiver, secretRotation, createTourEndpoint } from './chapters/webhooks.ts'
 import { brokePlayer, slowWallet } from './chapters/wallet.ts'
 import { consumerRewind, verifyCommand } from './chapters/commands.ts'
@@ -54,7 +55,9 @@ async function tellChapters(tour: Tour, signal: AbortSignal): Promise<void> {
       await tell(() => chapter(tour, endpoint))
   })
   await tell(consumerRewind)
-  for (const chapter of [flagsAndGrants, ledgerComparison, walletCertification]) await tell(chapter)
+  const desk = [flagsAndGrants, ledgerComparison, walletCertification]
+  const account = [secondPerson, stoppedPlayers, playedBrand]
+  for (const chapter of [...desk, ...account]) await tell(chapter)
 }
 
 function messageOf(error: unknown): string {

@@ -94,10 +94,9 @@ export default function FreeBets() {
   )
 }
 
-/** What a player can still play; of a grant that has ended, what was never played. */
+/** What a player can still play: nothing of a grant that has ended. */
 function leftText({ status, remaining, count }: FreeBet): string {
-  if (status === 'ACTIVE' || remaining === 0) return `${remaining} of ${count}`
-  return `none, ${remaining} of ${count} unplayed`
+  return `${status === 'ACTIVE' ? remaining : 0} of ${count}`
 }
 
 function CancelFreeBet({ of: grant, onClose }: { of: FreeBet; onClose: () => void }) {

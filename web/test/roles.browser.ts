@@ -66,6 +66,8 @@ const asker = await tokenOf(people.get('ADMIN') ?? casino.owner)
 const refusal = await sentTo('PATCH', 'dashboard/games/spin-bottle', asker, { enabled: false })
 const approvalId = z.object({ details: z.tuple([z.object({ message: z.string() })]) }).parse(refusal)
   .details[0].message
+const begun = await sentTo('POST', 'dashboard/wallets/TEST/certify', ownerToken, {})
+const { certification_id: certificationId } = z.object({ certification_id: z.string() }).parse(begun)
 
 const key = { name: 'Forged', environment: 'TEST', scopes: ['games:read'], ip_allowlist: [] }
 const rows: readonly Row[] = [
@@ -97,6 +99,11 @@ const rows: readonly Row[] = [
     opens: builders,
     act: { name: 'Check the wallet', may: builders },
     forged: { method: 'POST', path: 'dashboard/wallets/TEST/rotate-secret' },
+  },
+  {
+    page: `/wallet/certifications/${certificationId}`,
+    opens: builders,
+    forged: { method: 'POST', path: `dashboard/wallets/TEST/certifications/${certificationId}/cancel` },
   },
   { page: '/requests', opens: builders, forged: { method: 'GET', path: 'dashboard/request-logs' } },
   {

@@ -9,6 +9,11 @@ import { loadMasterKeys } from './state-file.ts'
 import { type ServiceName, type StackOptions, serviceNames, storedServices } from './stack-options.ts'
 import type { ProcessSpec } from './supervised-process.ts'
 
+/** As in the images. */
+const nodeOptions: Readonly<Partial<Record<ServiceName, readonly string[]>>> = {
+  gateway: ['--max-semi-space-size=8'],
+}
+
 const root = new URL('../../../', import.meta.url)
 
 /** The path of a source file of this project, from the project's root. */
@@ -62,7 +67,9 @@ export async function serviceSpec(
       played?.entry ??
       entryOf(name, otherRoot === undefined ? options.entries : null) ??
       inBuild(`services/${name}/src/main.ts`),
-    ...(played === null ? {} : { args: played.args, killSignal: played.killSignal }),
+    ...(played === null
+      ? { nodeOptions: nodeOptions[name] ?? [] }
+      : { args: played.args, killSignal: played.killSignal }),
     httpUrl: `http://127.0.0.1:${probePort}`,
     environment: {
       ...played?.environment,

@@ -16,6 +16,8 @@ export type ProcessSpec = {
   /** The TypeScript file that it runs. */
   readonly entry: string
   readonly args?: readonly string[]
+  /** Options of Node itself. */
+  readonly nodeOptions?: readonly string[]
   readonly environment: Readonly<Record<string, string>>
   /** Settings that are read anew at each start of the process. */
   readonly freshEnvironment?: () => Readonly<Record<string, string>>
@@ -78,7 +80,8 @@ export function superviseProcess({
     const startedAtMs = performance.now()
     const fresh = readFresh()
     if (fresh === null) return
-    const started = spawn(process.execPath, ['--disable-sigusr1', spec.entry, ...(spec.args ?? [])], {
+    const { nodeOptions = [], entry, args = [] } = spec
+    const started = spawn(process.execPath, ['--disable-sigusr1', ...nodeOptions, entry, ...args], {
       env: { ...inheritedEnvironment(), ...spec.environment, ...fresh },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       detached: true,

@@ -31,7 +31,8 @@ const service = (name: string, { flags = [], ports = [] }: { flags?: string[]; p
 })
 
 export const images: readonly ImageSpec[] = [
-  service('gateway', { ports: ['8080'] }),
+  // Young objects of many connections take less memory and no more time: docs/benchmarks.md.
+  service('gateway', { flags: ['--max-semi-space-size=8'], ports: ['8080'] }),
   // argon2, which hashes passwords, is a native addon.
   service('auth', { flags: ['--allow-addons'] }),
   service('rounds'),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { send } from '@pitboss/testing/operator-client'
@@ -22,17 +23,28 @@ const pageSchema = pageOf(returnStreamSchema)
 /** Wins of an even bet in a row that chance does not explain. */
 const luck = 150
 
+/** Plays one round; new play that has to wait for deliveries is asked for again. */
+const letIn = (seat: Awaited<ReturnType<typeof casino.operator.openSession>>, play: object) => {
+  const request = { ...play, transaction_id: randomUUID() }
+  return waitFor(
+    async () => {
+      const { status, body } = await seat.call('POST', '/game/rounds', request)
+      return status === 201 ? body : null
+    },
+    { what: 'a round to be let in', timeoutMs: 60_000, everyMs: 200 },
+  )
+}
+
 await Promise.all(
   Array.from({ length: players }, async (_, number) => {
     const player_id = `watched ${number}`
     const currency = number % 2 === 0 ? 'USD' : 'EUR'
     const seat = await casino.operator.openSession({ player_id, game: 'dice', currency })
     const bet = { target: '49.50', direction: 'under' }
-    for (let round = 0; round < roundsEach; round++)
-      await seat.call('POST', '/game/rounds', { stake: '1.00', bet })
+    for (let round = 0; round < roundsEach; round++) await letIn(seat, { stake: '1.00', bet })
     const mines = await casino.operator.openSession({ player_id, game: 'mines', currency })
     for (let board = 0; board < boards; board++) {
-      const { body } = await mines.call('POST', '/game/rounds', { stake: '1.00', bet: { mines: 3 } })
+      const body = await letIn(mines, { stake: '1.00', bet: { mines: 3 } })
       const round = `/game/rounds/${String(body.round_id)}`
       const opened = await mines.call('POST', `${round}/reveal`, { tile: board })
       if (opened.body.status === 'OPEN') await mines.call('POST', `${round}/cashout`)
@@ -42,8 +54,8 @@ await Promise.all(
 const login = await send('POST', `${casino.baseUrl}/v1/dashboard/login`, { body: casino.owner })
 const token = String(login.body.access_token)
 const streams = async () => {
-  const { body } = await send('GET', `${casino.baseUrl}/v1/dashboard/returns?limit=50`, { token })
-  return pageSchema.parse(body).data
+  const { status, body } = await send('GET', `${casino.baseUrl}/v1/dashboard/returns?limit=50`, { token })
+  return status === 200 ? pageSchema.parse(body).data : []
 }
 await waitFor(
   async () => {

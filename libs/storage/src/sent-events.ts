@@ -1,7 +1,7 @@
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
-import type { AnyBulkWriteOperation, Collection } from 'mongodb'
-import { amongKeys } from './among-keys.ts'
+import type { Collection } from 'mongodb'
 import type { DocumentKey } from './change-fenced.ts'
+import { emptyLists } from './empty-lists.ts'
 import type { OutboxEntry, WithOutbox } from './outbox-entry.ts'
 
 /** Where the stream of events stands. */
@@ -85,9 +85,7 @@ export function createSentEvents({
         const events = sent.get(documentId)
         return events === undefined ? [] : [{ key: events.key, ids: [...events.seqs.keys()] }]
       })
-      if (batch.length === 0) continue
-      const cleared = await collection.bulkWrite(clearUnchanged(batch), { ordered: false })
-      if (cleared.matchedCount !== batch.length) await collection.bulkWrite(batch.flatMap(removeSent))
+      await emptyLists(collection, { list: 'outbox', since: 'outboxAt' }, batch)
       for (const { key, ids } of batch) forget(key._id, ids)
     }
   }
@@ -149,35 +147,4 @@ export function createSentEvents({
       return []
     },
   }
-}
-
-type Sent = { readonly key: DocumentKey; readonly ids: readonly string[] }
-
-/**
- * Empties the outboxes to which nothing was appended meanwhile: an equal number of events and the last of
- * them show that, since an event is of one document alone. Those with the same number are one update, which
- * the database plans once.
- */
-function clearUnchanged(batch: readonly Sent[]): AnyBulkWriteOperation<OutboxDocument>[] {
-  return [...Map.groupBy(batch, ({ ids }) => ids.length)].map(([length, alike]) => {
-    const last = length - 1
-    const filter = {
-      ...amongKeys(alike.map(({ key }) => key)),
-      outbox: { $size: length },
-      [`outbox.${last}.id`]: { $in: alike.flatMap(({ ids }) => ids[last] ?? []) },
-    }
-    return { updateMany: { filter, update: { $set: { outbox: [], outboxAt: null } }, hint: '_id_' } }
-  })
-}
-
-function removeSent({ key, ids }: Sent): AnyBulkWriteOperation<OutboxDocument>[] {
-  return [
-    { updateOne: { filter: key, update: { $pull: { outbox: { id: { $in: [...ids] } } } } } },
-    {
-      updateOne: {
-        filter: { ...key, outbox: { $size: 0 } },
-        update: { $set: { outboxAt: null } },
-      },
-    },
-  ]
 }

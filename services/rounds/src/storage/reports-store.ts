@@ -1,8 +1,8 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { amongKeys } from '@pitboss/storage/among-keys'
+import { emptyLists } from '@pitboss/storage/empty-lists'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { insertedFirst } from '@pitboss/storage/create-once'
-import type { AnyBulkWriteOperation, Db } from 'mongodb'
+import type { Db } from 'mongodb'
 import {
   decodeCells,
   type Grain,
@@ -154,13 +154,8 @@ export function createReportsStore({ db, watch }: { db: Db; watch: FoldReturns }
   async function removeApplied(
     waiting: readonly Pick<RoundDocument, '_id' | 'chain' | 'facts'>[],
   ): Promise<void> {
-    if (waiting.length === 0) return
-    const { matchedCount } = await rounds.bulkWrite(clearUnchanged(waiting), { ordered: false })
-    if (matchedCount === waiting.length) return
-    const ids = waiting.flatMap(({ facts }) => facts.map(({ id }) => id))
-    const emptied = amongKeys(waiting.map(keyOf))
-    await rounds.updateMany(emptied, { $pull: { facts: { id: { $in: ids } } } })
-    await rounds.updateMany({ ...emptied, facts: { $size: 0 } }, { $set: { factsAt: null } })
+    const done = waiting.map((round) => ({ key: keyOf(round), ids: round.facts.map(({ id }) => id) }))
+    await emptyLists(rounds, { list: 'facts', since: 'factsAt' }, done)
   }
 
   /** Reads a rest of less than an hour, a few fields of one round after the other. */
@@ -223,21 +218,4 @@ export function createReportsStore({ db, watch }: { db: Db; watch: FoldReturns }
       return { parts, players: named }
     },
   }
-}
-
-/**
- * Empties rounds of the facts that were read. Facts are only appended and each is of one round, so an equal
- * number and the last of them show that none has come since. Rounds with as many are one update, which the
- * database plans once.
- */
-function clearUnchanged(
-  waiting: readonly Pick<RoundDocument, '_id' | 'chain' | 'facts'>[],
-): AnyBulkWriteOperation<RoundDocument>[] {
-  return [...Map.groupBy(waiting, ({ facts }) => facts.length)].map(([length, alike]) => {
-    const last = length - 1
-    const named = alike.flatMap(({ facts }) => facts[last]?.id ?? [])
-    const unchanged = length === 0 ? {} : { [`facts.${last}.id`]: { $in: named } }
-    const filter = { ...amongKeys(alike.map(keyOf)), facts: { $size: length }, ...unchanged }
-    return { updateMany: { filter, update: { $set: { facts: [], factsAt: null } }, hint: '_id_' } }
-  })
 }

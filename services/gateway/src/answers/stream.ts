@@ -16,7 +16,7 @@ const names = Object.keys(tailFilters) as (keyof typeof tailFilters)[]
  */
 export function createStream({ tails }: Pick<AnswerDeps, 'tails'>) {
   return async function stream(inbound: Inbound<unknown, Query>): Promise<Answer> {
-    const { identity, query, raw } = inbound
+    const { entry, raw, clientAddress, identity, query } = inbound
     if (identity === null || identity.actor.kind !== 'user') throw new ServiceError('UNAUTHORIZED')
     const kinds = new Set(tailKind.options.filter((kind) => query.kinds.split(',').includes(kind)))
     if (kinds.has('requests') && !requestReaders.includes(identity.actor.role)) {
@@ -26,9 +26,9 @@ export function createStream({ tails }: Pick<AnswerDeps, 'tails'>) {
     }
     const headers = { 'x-accel-buffering': 'no' }
     if (raw.method === 'HEAD') return { status: 200, headers }
+    // Only what a tail needs: the rest of the request is free.
     const data = tails.open({
-      ...inbound,
-      identity,
+      ...{ entry, raw, clientAddress, identity },
       environment: toEventEnvironment(query.environment ?? 'TEST'),
       kinds,
       matches: (_kind, record) => matches(record, query),

@@ -146,18 +146,7 @@ export function createTails({
         const message = 'Too many tails are open.'
         throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: 10 })
       }
-      const { entry, raw, identity, clientAddress, environment, kinds, matches } = request
-      // Only what a tail needs: the rest of its request is free.
-      const tail = {
-        entry,
-        raw,
-        identity,
-        clientAddress,
-        environment,
-        kinds,
-        matches,
-        pipe: createTailPipe(),
-      }
+      const tail: Tail = { ...request, pipe: createTailPipe() }
       opened += 1
       const fellows = ofTurn[opened % turns]
       fellows?.add(tail)

@@ -75,15 +75,15 @@ export function createRequestLogsStore({ db, cursors }: { db: Db; cursors: Curso
     async page(scope: Scope, filters: RequestLogFilters, query: PageQuery) {
       const { from, to, ...named } = filters
       const { operatorId, environment } = scope
-      const filter = { operatorId, environment, ...fieldsOf(named), ...windowOf(filters) }
+      const fields = fieldsOf(named)
       return readPage({
         collection: requestLogs,
-        filter,
+        filter: { operatorId, environment, ...fields, ...windowOf(filters) },
         order: 'order',
         query,
         cursors,
         binding: ['request-logs', operatorId, environment, named, from ?? null, to ?? null],
-        hint: await indexFor(scope, fieldsOf(named)),
+        hint: await indexFor(scope, fields),
       })
     },
   }

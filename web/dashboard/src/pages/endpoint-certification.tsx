@@ -1,7 +1,6 @@
 import { webhookCertificationSchema } from '@pitboss/contracts/objects/certification'
 import { Link, useParams } from 'wouter'
 import { useJob } from '../hooks/use-job.ts'
-import { CancelJob } from '../parts/cancel-job.tsx'
 import { CertificationReport } from '../parts/certification-report.tsx'
 import { ClosedPage } from '../parts/closed-page.tsx'
 import { Page } from '../parts/page.tsx'
@@ -28,17 +27,9 @@ export default function EndpointCertification() {
             of={job}
             what="receiver"
             facts={{}}
-            cancel={
-              <CancelJob
-                of={job}
-                what="certification"
-                path={path}
-                schema={webhookCertificationSchema}
-                refused={whyNot(user.role, act)}
-              >
-                No further case runs. What has run stays, and the receiver is not certified by it.
-              </CancelJob>
-            }
+            path={path}
+            schema={webhookCertificationSchema}
+            refused={whyNot(user.role, act)}
           />
         )}
       </Panel>

@@ -1,7 +1,6 @@
 import { walletCertificationSchema } from '@pitboss/contracts/objects/certification'
 import { Link, useParams } from 'wouter'
 import { useJob } from '../hooks/use-job.ts'
-import { CancelJob } from '../parts/cancel-job.tsx'
 import { CertificationReport } from '../parts/certification-report.tsx'
 import { ClosedPage } from '../parts/closed-page.tsx'
 import { Page } from '../parts/page.tsx'
@@ -32,17 +31,9 @@ export default function WalletCertification() {
               'Blocked player': job.blocked_player_id,
               'Unknown player': job.unknown_player_id,
             }}
-            cancel={
-              <CancelJob
-                of={job}
-                what="certification"
-                path={path}
-                schema={walletCertificationSchema}
-                refused={whyNot(user.role, act)}
-              >
-                No further case runs. What has run stays, and the wallet is not certified by it.
-              </CancelJob>
-            }
+            path={path}
+            schema={walletCertificationSchema}
+            refused={whyNot(user.role, act)}
           />
         )}
       </Panel>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import type * as z from 'zod'
 import { DataTable } from './data-table.tsx'
 import { Badge } from './badge.tsx'
+import { CancelJob } from './cancel-job.tsx'
 import { CertificationBadge } from './certification-badge.tsx'
 import { Facts } from './facts.tsx'
 import { Moment } from './moment.tsx'
@@ -16,12 +17,15 @@ type ReportProps = {
   /** What is certified, for the sentence about it: "wallet". */
   readonly what: string
   readonly facts: Readonly<Record<string, ReactNode>>
-  /** The button that ends it while it runs. */
-  readonly cancel: ReactNode
+  /** Its path in the API, and its schema. */
+  readonly path: string
+  readonly schema: z.ZodType
+  /** The reason why this person can't cancel it; null for no reason. */
+  readonly refused: string | null
 }
 
 /** A certification: its progress, what failed with cost and remedy, then everything that was tried. */
-export function CertificationReport({ of: job, what, facts, cancel }: ReportProps) {
+export function CertificationReport({ of: job, what, facts, ...cancel }: ReportProps) {
   const done = job.passed + job.failed + job.skipped
   const failed = job.cases.filter(({ outcome }) => outcome === 'failed')
   const groups = Map.groupBy(job.cases, ({ group }) => group)
@@ -49,7 +53,9 @@ export function CertificationReport({ of: job, what, facts, cancel }: ReportProp
             Ended: <Moment at={job.finished_at} />,
           }}
         />
-        {cancel}
+        <CancelJob of={job} what="certification" {...cancel}>
+          {`No further case runs. What has run stays, and the ${what} is not certified by it.`}
+        </CancelJob>
       </section>
       {failed.map((one) => (
         <FailedCase key={one.id} of={one} />

@@ -1,7 +1,5 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { fileURLToPath } from 'node:url'
 import { walletCases } from '@pitboss/contracts/certification/wallet/wallet-cases'
 import type { Scope } from '@pitboss/contracts/caller'
 import {
@@ -15,12 +13,12 @@ import { listenLocally } from '@pitboss/testing/listen-locally'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t, { type Test } from 'tap'
 import { callerOf, configureWallet, newScope, startBridge, startSuite } from './fixtures/bridge.ts'
+import { spawnBridge } from './fixtures/spawn-bridge.ts'
 import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
 
 /** A certification is a job: it ends once, whichever process dies, and its report tells no secret. */
 
 t.setTimeout(240_000)
-const mainPath = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const suite = await startSuite(t)
 const at = (scope: Scope) =>
   ({ caller: callerOf(scope), params: { environment: 'TEST' }, query: {} }) as const
@@ -177,10 +175,9 @@ await t.test('a certification goes on where a killed process left it, and ends o
   const first = await startBridge(suite.environment())
   await startSandbox(t, scope)
   await first.stop()
-  const env = { PATH: process.env.PATH ?? '', PITBOSS_LOG_LEVEL: 'silent', ...suite.environment() }
-  const child = spawn(process.execPath, [mainPath], {
-    env: { ...env, PITBOSS_FAILPOINTS: 'wallet-bridge.certified-case=kill@5' },
-    stdio: 'ignore',
+  const child = spawnBridge(t, {
+    ...suite.environment(),
+    PITBOSS_FAILPOINTS: 'wallet-bridge.certified-case=kill@5',
   })
   const begun = await waitFor(() => start(scope).catch(() => null), { timeoutMs: 60_000 })
   const [, signal] = await once(child, 'exit')
@@ -237,10 +234,9 @@ await t.test('a certification that was cancelled goes on nowhere when its proces
   const first = await startBridge(suite.environment())
   await startSandbox(t, scope)
   await first.stop()
-  const env = { PATH: process.env.PATH ?? '', PITBOSS_LOG_LEVEL: 'silent', ...suite.environment() }
-  const child = spawn(process.execPath, [mainPath], {
-    env: { ...env, PITBOSS_FAILPOINTS: 'wallet-bridge.certified-case=kill@5' },
-    stdio: 'ignore',
+  const child = spawnBridge(t, {
+    ...suite.environment(),
+    PITBOSS_FAILPOINTS: 'wallet-bridge.certified-case=kill@5',
   })
   const begun = await waitFor(() => start(scope).catch(() => null), { timeoutMs: 60_000 })
   await once(child, 'exit')

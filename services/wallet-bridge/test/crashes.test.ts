@@ -1,5 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import type { ChildProcess } from 'node:child_process'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { connectStorage } from '@pitboss/storage/connect-storage'
 import { parseKeyring } from '@pitboss/storage/keyring'
@@ -19,13 +18,13 @@ import {
   startBridge,
   startSuite,
 } from './fixtures/bridge.ts'
+import { spawnBridge } from './fixtures/spawn-bridge.ts'
 import { type FaultRule, startSandboxWallet } from './fixtures/sandbox-wallet.ts'
 
 /** The process is killed at each step of a movement; another one must end it with the books right. */
 
 t.setTimeout(600_000)
 const startTimeoutMs = 60_000
-const mainPath = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const secret = 'wsec_for_every_case'
 const suite = await startSuite(t)
 const wallet = await startSandboxWallet(t, secret)
@@ -85,15 +84,6 @@ function endsOf(scenario: Scenario): string[] {
   return scenario === 'refund' ? ['REFUNDED'] : ['ROLLED_BACK']
 }
 
-function spawnBridge(environment: Record<string, string>): ChildProcess {
-  const child = spawn(process.execPath, [mainPath], {
-    env: { ...process.env, PITBOSS_LOG_LEVEL: 'silent', ...environment },
-    stdio: 'ignore',
-  })
-  t.teardown(() => child.kill('SIGKILL'))
-  return child
-}
-
 const ended = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
 
 /** The calls of the scenario, in order; the service dies during one of them. */
@@ -139,7 +129,7 @@ for (const { scenario, failpoint, caseEnvironment, spec, scope } of prepared) {
   await t.test(`${scenario} dies at ${failpoint}`, async (t) => {
     const [name, hit] = failpoint.split('@')
     const armed = `${name}=kill${hit === undefined ? '' : `@${hit}`}`
-    const child = spawnBridge({ ...caseEnvironment, PITBOSS_FAILPOINTS: armed })
+    const child = spawnBridge(t, { ...caseEnvironment, PITBOSS_FAILPOINTS: armed })
     t.teardown(() => child.kill('SIGKILL'))
     const client = clientOf(suite.bus, scope)
     await waitFor(
@@ -163,7 +153,7 @@ await t.test(
   'another process ends a stake in time when its process dies right after the debit',
   async (t) => {
     const { scope, caseEnvironment } = await prepare(['bet', 'wallet.debit-answered'], cases.length)
-    const child = spawnBridge({ ...caseEnvironment, PITBOSS_FAILPOINTS: 'wallet.debit-answered=kill' })
+    const child = spawnBridge(t, { ...caseEnvironment, PITBOSS_FAILPOINTS: 'wallet.debit-answered=kill' })
     const client = clientOf(suite.bus, scope)
     await waitFor(async () => (await client.show('none').catch(() => 'not yet')) === null, {
       what: 'the service answers',

@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import type { Scope } from '@pitboss/contracts/caller'
 import { getFlag, getFlagRules, listFlags, patchFlag, putFlagRules } from '@pitboss/contracts/endpoints/flags'
 import { defaultFlagRules, type FlagRules } from '@pitboss/contracts/objects/flag'
@@ -20,6 +18,7 @@ import {
   startBridge,
   startSuite,
 } from './fixtures/bridge.ts'
+import { spawnBridge } from './fixtures/spawn-bridge.ts'
 import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
 
 t.setTimeout(300_000)
@@ -187,11 +186,7 @@ t.test('a process that dies between a flag and the end of its look leaves one fl
   const [movement] = (await createMovements(storage.db).ofRound(scope, bet.roundId, 10)).slice(1)
   if (movement === undefined) return t.fail('there is no win')
   await createMovements(db).insert({ ...movement, lookAt: movement.createdAt, lookFor: ['BIG_WIN'] })
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../src/main.ts', import.meta.url))], {
-    env: { PATH: process.env.PATH ?? '', PITBOSS_LOG_LEVEL: 'silent', ...own },
-    stdio: 'ignore',
-  })
-  t.teardown(() => child.kill('SIGKILL'))
+  const child = spawnBridge(t, own)
   const [, signal]: unknown[] = await once(child, 'exit')
   t.equal(signal, 'SIGKILL')
   const stored = db.collection('flags')

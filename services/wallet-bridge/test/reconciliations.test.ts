@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import type { Scope } from '@pitboss/contracts/caller'
 import { keepLedgerChunk, startReconciliation } from '@pitboss/contracts/calls/reconciliations'
 import {
@@ -23,12 +21,12 @@ import {
   startBridge,
   startSuite,
 } from './fixtures/bridge.ts'
+import { spawnBridge } from './fixtures/spawn-bridge.ts'
 import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
 
 /** A ledger that a person sends is compared once, whichever process dies, and is gone afterwards. */
 
 t.setTimeout(240_000)
-const mainPath = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const suite = await startSuite(t)
 const chunkLines = 250
 const window = () => ({
@@ -158,10 +156,9 @@ await t.test('with a bridge', async (t) => {
 
 await t.test('a comparison begins again when its process was killed, and is right', async (t) => {
   const scope = newScope()
-  const env = { PATH: process.env.PATH ?? '', PITBOSS_LOG_LEVEL: 'silent', ...suite.environment() }
-  const child = spawn(process.execPath, [mainPath], {
-    env: { ...env, PITBOSS_FAILPOINTS: 'wallet-bridge.reconciled-rows=kill@2' },
-    stdio: 'ignore',
+  const child = spawnBridge(t, {
+    ...suite.environment(),
+    PITBOSS_FAILPOINTS: 'wallet-bridge.reconciled-rows=kill@2',
   })
   const rows = Array.from({ length: 1600 }, (_, index) => row(`bet_${index}`))
   const sent = await waitFor(() => send(scope, linesOf(rows)).catch(() => null), { timeoutMs: 60_000 })
@@ -179,10 +176,9 @@ await t.test('a comparison begins again when its process was killed, and is righ
 
 await t.test('a comparison that a person cancels goes on nowhere, and its ledger is gone', async (t) => {
   const scope = newScope()
-  const env = { PATH: process.env.PATH ?? '', PITBOSS_LOG_LEVEL: 'silent', ...suite.environment() }
-  const child = spawn(process.execPath, [mainPath], {
-    env: { ...env, PITBOSS_FAILPOINTS: 'wallet-bridge.reconciled-rows=kill@2' },
-    stdio: 'ignore',
+  const child = spawnBridge(t, {
+    ...suite.environment(),
+    PITBOSS_FAILPOINTS: 'wallet-bridge.reconciled-rows=kill@2',
   })
   const rows = Array.from({ length: 1600 }, (_, index) => row(`bet_${index}`))
   const sent = await waitFor(() => send(scope, linesOf(rows)).catch(() => null), { timeoutMs: 60_000 })

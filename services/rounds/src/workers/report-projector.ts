@@ -3,7 +3,10 @@ import type { Lease } from '@pitboss/storage/lease'
 import { startLeasedPoll } from '@pitboss/storage/start-leased-poll'
 import type { Logger } from 'pino'
 
-const idleMs = 1000
+/** A pass costs about the same for one round as for many, so it counts those that ended in a second. */
+const everyMs = 1000
+/** From so many rounds in a pass on, the next one follows without a pause. */
+const backlogFrom = 100
 
 /**
  * Keeps reports and the watch of returns up to date. One replica at a time does so, by a lease that only
@@ -24,14 +27,14 @@ export function startReportProjector({
 }): Pick<Poll, 'stop'> {
   return startLeasedPoll({
     event: 'reports.failed',
-    everyMs: idleMs,
+    everyMs,
     lease,
     logger,
     async work(stopping) {
       while (!stopping.aborted) {
         const counted = await applyFacts()
         await raise()
-        if (counted === 0) break
+        if (counted < backlogFrom) break
       }
       return false
     },

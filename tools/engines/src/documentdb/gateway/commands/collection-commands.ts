@@ -1,9 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { deserialize } from 'bson'
 import { BsonView, isRecord } from '../bson/bson-view.ts'
 import { mongoCode } from '../errors/error-codes.ts'
 import { codeOfPacked, MongoError } from '../errors/mongo-error.ts'
-import type { PostgresConnection } from '../postgres/postgres-connection.ts'
 import { bare, type Command, type Engine, firstValue, type Handler, isTrue, query } from './command.ts'
 
 const createText = 'select documentdb_api.create_collection_view($1, $2)'
@@ -65,24 +63,17 @@ export const collectionCommands: Record<string, Handler> = {
   validate: async (command, engine) =>
     firstValue(await query(command, engine, validateText, [command.database, bare(command)], 'reads')),
 
-  /**
-   * Creates indexes and answers when they are built: alone in the collection, and built here rather than by a
-   * job.
-   */
+  /** Creates indexes and answers when they are built: alone in the collection, in one transaction. */
   createIndexes: async (command, engine) => {
     refuseInTransaction(command)
     const { database, collection } = command
-    const reply = await engine.gate.inside(`${database}.${collection}`, true, () =>
-      engine.writes.use(async (connection) => {
-        const rows = await connection.query(createIndexesText, [database, bare(command, ['commitQuorum'])])
-        if (!isTrue(rows[0]?.[1])) throw failureOf(firstValue(rows))
-        const requests = rows[0]?.[2]
-        if (requests && requests.length > emptyDocumentBytes) await build(connection, Buffer.from(requests))
-        return firstValue(rows)
-      }),
+    const rows = await engine.gate.inside(`${database}.${collection}`, true, () =>
+      engine.writes.use((connection) =>
+        connection.query(createIndexesText, [database, bare(command, ['commitQuorum'])]),
+      ),
     )
     engine.duplicateKeys.forget(database, collection)
-    return reply
+    return firstValue(rows)
   },
 
   dropIndexes: async (command, engine) => {
@@ -111,12 +102,8 @@ async function indexCount(command: Command, engine: Engine): Promise<number> {
   return Number(count ?? 1n)
 }
 
-const createIndexesText = 'select retval, ok, requests from documentdb_api.create_indexes_background($1, $2)'
-const buildText = 'call documentdb_api_internal.build_index_concurrently(1)'
-const statusText = 'select retval, ok, complete from documentdb_api_internal.check_build_index_status($1)'
+const createIndexesText = 'select documentdb_api_internal.create_indexes_non_concurrently($1, $2, true)'
 const dropIndexesText = 'call documentdb_api.drop_indexes($1, $2, null)'
-const buildMsMax = 10 * 60_000
-const emptyDocumentBytes = 5
 
 function refuseInTransaction(command: Command): void {
   if (command.transaction === null) return
@@ -124,18 +111,6 @@ function refuseInTransaction(command: Command): void {
     mongoCode.OperationNotSupportedInTransaction,
     `Cannot run ${command.name} in a multi-document transaction`,
   )
-}
-
-async function build(connection: PostgresConnection, requests: Buffer): Promise<void> {
-  const deadlineMs = performance.now() + buildMsMax
-  for (let waitMs = 5; performance.now() < deadlineMs; waitMs = Math.min(waitMs * 2, 200)) {
-    await connection.query(buildText)
-    const rows = await connection.query(statusText, [requests])
-    if (!isTrue(rows[0]?.[1])) throw failureOf(firstValue(rows))
-    if (isTrue(rows[0]?.[2])) return
-    await delay(waitMs)
-  }
-  throw new MongoError(mongoCode.ExceededTimeLimit, 'the index was not built in time')
 }
 
 /** The engine lists failures by shard; there is one. */

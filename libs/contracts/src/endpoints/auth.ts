@@ -127,7 +127,7 @@ export const listRequestLogs = defineEndpoint('GET /v1/dashboard/request-logs', 
     api_key: z.string().max(64).optional(),
     status: z
       .string()
-      .regex(/^[1-5][0-9]{2}$/)
+      .regex(/^[1-5][0-9]{2}$/, 'must be an HTTP status from 100 to 599')
       .optional(),
     method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).optional(),
     code: z.string().max(64).optional(),

@@ -1,0 +1,40 @@
+import t from 'tap'
+import { z } from 'zod'
+import { validateQuery } from '../../src/input/list-cursor.ts'
+import { routeTable } from '../../src/routes/route-table.ts'
+
+/** Nothing that any filter takes: wrong characters, too long, empty. */
+const wrong = ['abc!', 'é'.repeat(3_000), '', '600', '-1', ',']
+
+t.test('what is wrong with a query is said in words, never as a pattern', (t) => {
+  let refused = 0
+  for (const { method, path, shapes } of routeTable) {
+    if (!(shapes.query instanceof z.ZodObject)) continue
+    for (const field of Object.keys(shapes.query.shape)) {
+      for (const value of wrong) {
+        const part = validateQuery(shapes.query, { [field]: value })
+        if (part.ok) continue
+        const own = part.details.filter((detail) => detail.path === field)
+        refused += own.length
+        for (const { message } of own)
+          t.notMatch(
+            message,
+            /pattern|\^|\$|Invalid input$/,
+            `${method} ${path}?${field}=${value.slice(0, 8)}`,
+          )
+      }
+    }
+  }
+  t.ok(refused > 100, `${refused} refusals`)
+  t.end()
+})
+
+t.test('a filter by status says which it takes', (t) => {
+  const entry = routeTable.find(({ path }) => path === '/v1/dashboard/request-logs')
+  if (entry?.shapes.query == null) throw new Error('the route is gone')
+  t.match(validateQuery(entry.shapes.query, { status: 'abc' }), {
+    ok: false,
+    details: [{ path: 'status', message: 'must be an HTTP status from 100 to 599' }],
+  })
+  t.end()
+})

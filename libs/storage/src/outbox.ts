@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '@pitboss/runtime/clock'
 import { startPoll } from '@pitboss/runtime/poll'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
@@ -17,6 +18,12 @@ import {
 const sweepEveryMs = 1000
 const confirmEveryMs = 250
 const sentAgainAtOnce = 8
+/**
+ * For so long a new event waits: recording and delivering it takes more commands than the round that it tells
+ * of, whose player has his answer by then. Source: ours.
+ */
+const behindMs = 30
+const behindMax = 10_000
 const relaysMax = 1000
 
 type DueDocument = DocumentKey & { outboxAt: Date; outbox: { id: string; subject: string }[] }
@@ -24,8 +31,9 @@ type DueDocument = DocumentKey & { outboxAt: Date; outbox: { id: string; subject
 export type Outbox = {
   /**
    * Publishes what waits in the document, oldest first, each after the ack of the one before; it leaves the
-   * outbox once webhooks has recorded it. Never rejects: what cannot be published now is logged and left to
-   * the sweeper. Call it after the write, without holding up the answer.
+   * outbox once webhooks has recorded it. Begins 30 ms later, behind the answer that the write is for. Never
+   * rejects: what cannot be published then is logged and left to the sweeper. Call it after the write, without
+   * holding up the answer.
    * @param waiting the document's whole outbox as that write left it, which saves reading it again; else it
    * is read. It may name events that have left since the document was read.
    */
@@ -78,6 +86,7 @@ export function createOutbox<Doc extends OutboxDocument>({
   logger: Logger
 }): Outbox {
   const relays = new Map<string, { running: Promise<boolean>; again: boolean }>()
+  const behind = new Set<Promise<boolean>>()
   // The driver's update and filter types cannot see through a generic document, so the relay works on the
   // part that it knows.
   const collection = entities as unknown as Collection<OutboxDocument>
@@ -171,7 +180,11 @@ export function createOutbox<Doc extends OutboxDocument>({
 
   return {
     async relay(document, waiting) {
-      await relay(document, waiting)
+      if (behind.size >= behindMax) return
+      const later = delay(behindMs).then(() => relay(document, waiting))
+      behind.add(later)
+      await later
+      behind.delete(later)
     },
     async again(document, entry) {
       const absent = { ...document, 'outbox.subject': { $ne: entry.subject } }
@@ -194,6 +207,7 @@ export function createOutbox<Doc extends OutboxDocument>({
       })
       return async () => {
         await sweeper.stop()
+        await Promise.all(behind)
         await Promise.all([...relays.values()].map(({ running }) => running))
         await confirmer.stop()
       }

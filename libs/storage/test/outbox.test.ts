@@ -126,6 +126,26 @@ await t.test('the outbox', async (t) => {
     t.match(await collection.findOne({ _id: 'left' }), empty)
   })
 
+  await t.test('events go out behind the answer that their write is for, and before a stop', async (t) => {
+    const sent: string[] = []
+    const counting: EventPublisher = {
+      connected: () => true,
+      publishEvent({ id }) {
+        sent.push(String(id))
+        return Promise.resolve({ seq: sent.length, duplicate: false })
+      },
+    }
+    const behind = createOutbox({ collection, bus: counting, clock, logger: silentLogger })
+    const stop = behind.start()
+    await insert('behind', ['evt_25'])
+    const relayed = behind.relay({ _id: 'behind' }, [entry('evt_25')])
+    t.strictSame(sent, [], 'the writer goes on first')
+    await stop()
+    t.strictSame(sent, ['evt_25'])
+    await relayed
+    t.match(await collection.findOne({ _id: 'behind' }), empty)
+  })
+
   await t.test(
     'what a write left need not be read again, and of many outboxes each loses what was sent and nothing else',
     async (t) => {

@@ -175,12 +175,21 @@ export function createMakeRound({
   newUuid,
 }: Pick<Parts, 'commitments' | 'wallet' | 'clock' | 'newId' | 'newUuid'>) {
   return async function makeRound(
-    { scope, sequence, nonce }: Pick<IntentRequest, 'scope' | 'sequence'> & { nonce: number },
+    {
+      scope,
+      sequence,
+      nonce,
+      configured,
+    }: Pick<IntentRequest, 'scope' | 'sequence'> & {
+      nonce: number
+      /** What the wallet's settings are, where they were asked for before. */
+      configured?: ReturnType<Parts['wallet']['assertConfigured']> | undefined
+    },
     wanted: WantedRound,
     context: HandlerContext,
     chooseGrant: () => Promise<string | null>,
   ): Promise<RoundState> {
-    const { settleLosses } = await wallet.assertConfigured(scope, context)
+    const { settleLosses } = await (configured ?? wallet.assertConfigured(scope, context))
     const grantId = await chooseGrant()
     const now = clock.now()
     // A seed that cannot be opened ends the request here, where no money has moved.

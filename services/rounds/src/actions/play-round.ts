@@ -16,6 +16,7 @@ import { receivedAt } from '../rules/refusal.ts'
 import type { RoundState } from '../rules/round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import { stakeRangeOf } from '../storage/sessions-store.ts'
+import { createForeseePlay, type Foreseen } from './foresee-play.ts'
 import { createMakeRound, findSibling, type IntentRequest, type Plan } from './open-intent.ts'
 import type { Parts } from './parts.ts'
 import type { Player, PlayerAccess } from './player.ts'
@@ -54,19 +55,22 @@ export function createPlayRound(
   const { openIntent, refuse } = deps.intents
   const { chooseGrant, takeGrant } = createUseFreeBet(deps)
   const makeRound = createMakeRound(deps)
+  const ahead = createForeseePlay(deps)
 
   return async function playRound(
     caller: Caller,
     body: PlayBody,
     context: HandlerContext,
   ): Promise<RoundState> {
+    const foreseen = ahead.foresee(caller, context)
     const player = await players.player(caller)
+    ahead.remember(player)
     const play = readPlay(player, body)
     const request = requestOf(play, context)
     const earlier = await findSibling(rounds, request)
     if (earlier !== null) return answerRepeat(earlier, play, context)
 
-    const plan = () => planRound(caller, play, context)
+    const plan = () => planRound(caller, play, context, foreseen)
     const opened = await openIntent(request, plan, context)
     if (opened.kind === 'repeat') return answerRepeat(opened.stored, play, context)
     const { stored } = opened
@@ -100,7 +104,12 @@ export function createPlayRound(
   }
 
   /** Refuses everything that can be refused. */
-  async function planRound(caller: Caller, play: Play, context: HandlerContext): Promise<Plan> {
+  async function planRound(
+    caller: Caller,
+    play: Play,
+    context: HandlerContext,
+    foreseen: Foreseen | null,
+  ): Promise<Plan> {
     const { player, entry, wager, stake, requestHash, body } = play
     const { session, sequence } = player
     const now = clock.now()
@@ -108,7 +117,7 @@ export function createPlayRound(
     assertMayPlay(caller, session, now)
     assertNoRealityCheck(session, now)
     const [game, last] = await Promise.all([
-      access.offered(caller.scope.operatorId, session.game),
+      foreseen?.game ?? access.offered(caller.scope.operatorId, session.game),
       rounds.last(sequence),
     ])
     const limits = game.limits(session.currency)
@@ -130,7 +139,8 @@ export function createPlayRound(
     const startedBy = `${session.game}/${body.transaction_id ?? deps.newUuid()}`
     return {
       last,
-      make: (nonce) => makeRound({ scope, sequence, nonce }, wanted, context, grant),
+      make: (nonce) =>
+        makeRound({ scope, sequence, nonce, configured: foreseen?.wallet }, wanted, context, grant),
       pace: deps.holdPace(scope, session, startedBy),
     }
   }

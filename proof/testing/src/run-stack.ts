@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { type DemoFile, requireDemoFile } from '@pitboss/stack/demo-file'
+import { endWithThisProcess } from './end-with-this-process.ts'
 
 const main = fileURLToPath(new URL('../../../tools/stack/src/main.ts', import.meta.url))
 /** Flags for every stack of the tests, such as `--images`. */
@@ -50,6 +51,8 @@ export async function runStack(
       },
     )
     child = started
+    const leave = endWithThisProcess(started, dataDir)
+    started.once('exit', leave)
     printed = ''
     for (const stream of [started.stdout, started.stderr]) {
       stream.on('data', (chunk: Buffer) => {

@@ -41,6 +41,15 @@ begin
 end $$;
 `
 
+/**
+ * Indexes are built at once, so nothing is ever queued for the engine's two jobs that look for builds: each
+ * starts a process every two seconds.
+ */
+const endIndexJobs = `
+update cron.job set active = false
+where active and command like '%documentdb_api_internal.build_index_concurrently%';
+`
+
 /** The writes that get a function of their own, and whether documents are sent beside the command. */
 const writes = [
   { name: 'insert', documents: true },
@@ -79,8 +88,8 @@ end $$;`
 
 /**
  * Makes the database the gateway's own on a connection that it keeps for this: takes the lock, ends what an
- * earlier gateway left running, so that nothing of it can still take effect, and creates the gateway's
- * functions.
+ * earlier gateway left running, so that nothing of it can still take effect, ends the engine's jobs that build
+ * indexes, and creates the gateway's functions.
  * @throws Error when another gateway serves this database.
  */
 export async function prepareDatabase(
@@ -92,7 +101,7 @@ export async function prepareDatabase(
     if (performance.now() > deadlineMs) throw new Error('another gateway serves this database')
     await new Promise((resolve) => setTimeout(resolve, takeoverPollMs))
   }
-  await connection.simple([schema, ...writes.map(writeOnce)].join('\n'))
+  await connection.simple([schema, endIndexJobs, ...writes.map(writeOnce)].join('\n'))
 }
 
 async function takeOver(connection: PostgresConnection, applicationName: string): Promise<boolean> {

@@ -27,13 +27,14 @@ export function exploreStates<State>({
   broken: (state: State) => string | null
   statesMax: number
 }): Exploration {
-  const steps = new Map<string, Step>([[keyOf(start.state), { from: null, move: start.name }]])
-  let layer = [start.state]
+  // Keys are made once for each state: making them costs as much as all else.
+  const first = { key: keyOf(start.state), state: start.state }
+  const steps = new Map<string, Step>([[first.key, { from: null, move: start.name }]])
+  let layer = [first]
   let depth = 0
   while (layer.length > 0 && steps.size < statesMax) {
-    const next: State[] = []
-    for (const state of layer) {
-      const key = keyOf(state)
+    const next: typeof layer = []
+    for (const { key, state } of layer) {
       const invariant = broken(state)
       if (invariant !== null) {
         return { states: steps.size, depth, violation: { invariant, trace: traceOf(key, steps) } }
@@ -42,7 +43,7 @@ export function exploreStates<State>({
         const reachedKey = keyOf(reached)
         if (steps.has(reachedKey)) continue
         steps.set(reachedKey, { from: key, move: name })
-        next.push(reached)
+        next.push({ key: reachedKey, state: reached })
       }
     }
     layer = next

@@ -10,7 +10,7 @@ import { startTestEngines } from './start-test-engines.ts'
 
 /**
  * `npm test`: starts the engines once, runs the test files of all workspaces (or the named ones) against
- * them, two at a time, and always stops the engines. A file that would disturb others, or be disturbed, is
+ * them, four at a time, and always stops the engines. A file that would disturb others, or be disturbed, is
  * named `*.alone.test.ts`: it runs by itself when all others have ended. `npm test --
  * libs/money/test/amount.test.ts` runs one file; `npm test -- --no-engines` only those that need no engines
  * (rule: needs-engines.ts); other options go to tap.
@@ -18,7 +18,8 @@ import { startTestEngines } from './start-test-engines.ts'
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const globs = ['{libs,services,tools,proof}/*/test/**/*.test.ts', 'web/test/**/*.test.ts']
 const accounts = 60
-const jobs = 3
+/** Files at a time, more than a small machine has cores: many wait for timers and the disk. */
+const jobs = 4
 const interruptedExitCode = 130
 const tap = join(root, 'node_modules/tap/dist/esm/run.mjs')
 /** Node's compile cache: a run starts hundreds of processes that load the same files. */

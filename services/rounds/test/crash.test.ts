@@ -10,7 +10,9 @@ import { caughtUp, rewindMovements, publishMovementEvent } from './fixtures/rewi
 import { codeOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
 import { spawnService } from './fixtures/spawn-service.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(240_000)
+/** A busy machine takes long to start a process. */
+const startTimeoutMs = 60_000
 
 const list = async (rig: Rig) =>
   (
@@ -37,7 +39,7 @@ t.test('a process that dies at any step loses, repeats and re-rolls nothing', as
     const exited = once(child, 'exit')
     try {
       const session = await waitFor(() => rig.openSession(), {
-        timeoutMs: 20_000,
+        timeoutMs: startTimeoutMs,
         what: 'the service answers',
         everyMs: 100,
       })
@@ -132,7 +134,9 @@ t.test('a rewind outlives a replica that dies in it, and counts nothing twice', 
   await stop()
   const child = spawnService(rig, 'rounds.rewind-counted')
   try {
-    await waitFor(() => rig.bus.call(opsRoundsStatus, {}), { what: 'the service answers', everyMs: 100 })
+    await waitFor(() => rig.bus.call(opsRoundsStatus, {}), {
+      ...{ timeoutMs: startTimeoutMs, what: 'the service answers', everyMs: 100 },
+    })
     const rewinding = rewindMovements(rig)
     await waitFor(() => child.signalCode === 'SIGKILL', {
       what: 'its death between counting and acknowledging',
@@ -150,7 +154,7 @@ t.test('a stop of a player that was stored is carried out, whatever dies', async
   try {
     const player_id = 'stopped'
     const mines = await waitFor(() => rig.openSession({ player_id, game: 'mines' }), {
-      timeoutMs: 20_000,
+      timeoutMs: startTimeoutMs,
       what: 'the service answers',
       everyMs: 100,
     })
@@ -192,7 +196,7 @@ t.test('a stake whose process dies before the wallet was asked takes nothing fro
     (await rig.bus.call(playerEndpoints.getLimits.call, { ...request, body: undefined })).body
   try {
     await waitFor(() => rig.bus.call(playerEndpoints.putLimits.call, { ...request, body: { limits } }), {
-      ...{ timeoutMs: 20_000, what: 'the service answers', everyMs: 100 },
+      ...{ timeoutMs: startTimeoutMs, what: 'the service answers', everyMs: 100 },
     })
     const session = await rig.openSession({ player_id })
     const died = once(child, 'exit')

@@ -29,6 +29,8 @@ const foundAlive = {
   'webhooks.endpoint-remembered': 'every delivery goes to the endpoint of the first one',
   'webhooks.cursor-skips-one': 'a page of events begins one event too late',
   'webhooks.deferred-forgotten': 'deliveries that cannot be sent at once are never stored',
+  'webhooks.unstored-acknowledged':
+    'an event is acknowledged before its deliveries are stored that are sent first',
   'webhooks.event-left-out': 'an event is acknowledged without being recorded',
 } as const
 

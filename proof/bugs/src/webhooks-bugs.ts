@@ -1,7 +1,7 @@
 import type { WebhooksWrap } from '@pitboss/webhooks/app'
 import type { HasBug } from './bugs.ts'
 import type { PostWebhook } from '@pitboss/webhooks/clients/post-webhook'
-import type { RecordEvents } from '@pitboss/webhooks/actions/record-events'
+import type { Behind, RecordEvents } from '@pitboss/webhooks/actions/record-events'
 import type { EventStore } from '@pitboss/webhooks/storage/event-store'
 
 /** The bugs of webhooks. Each part goes through unchanged unless its bug is named. */
@@ -59,17 +59,23 @@ function eventsWith(events: EventStore, has: HasBug): EventStore {
   }
 }
 
-/** Has events acknowledged that it leaves out, or whose deferred deliveries nobody stores. */
+/** Has events acknowledged that it leaves out, or of which not all deliveries are stored. */
 function recordEventsWith(recordEvents: RecordEvents, has: HasBug): RecordEvents {
-  if (has('webhooks.deferred-forgotten')) return (messages) => recordEvents(messages, () => undefined)
+  if (has('webhooks.deferred-forgotten')) return recordWith({ defer: () => undefined })
+  if (has('webhooks.unstored-acknowledged')) return recordWith({ wait: () => undefined })
   if (!has('webhooks.event-left-out')) return recordEvents
   let count = 0
-  return (messages, defer) =>
+  return (messages, behind) =>
     recordEvents(
       messages.filter(() => {
         count += 1
         return count % leftOutEvery !== 0
       }),
-      defer,
+      behind,
     )
+
+  function recordWith(instead: Partial<Behind>): RecordEvents {
+    return (messages, behind = null) =>
+      recordEvents(messages, behind === null ? null : { ...behind, ...instead })
+  }
 }

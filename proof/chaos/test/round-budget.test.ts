@@ -19,13 +19,13 @@ const budgets = {
     commands: 12,
     requests: 3,
     events: 4,
-    versions: { rounds: 5, movements: 6, commitments: 1, events: 4, deliveries: 8, endpoints: 2 },
+    versions: { rounds: 5, movements: 6, commitments: 1, events: 4, deliveries: 4, endpoints: 1 },
   },
   lost: {
     commands: 7,
     requests: 2,
     events: 3,
-    versions: { rounds: 4, movements: 3, commitments: 1, events: 3, deliveries: 6, endpoints: 2 },
+    versions: { rounds: 4, movements: 3, commitments: 1, events: 3, deliveries: 3, endpoints: 1 },
   },
 } as const
 

@@ -28,7 +28,7 @@ import type { CallDeps, Deps } from './actions/deps.ts'
 import { createRunCertification } from './actions/run-certification.ts'
 import { createAdvanceReplays } from './actions/advance-replays.ts'
 import { createClaimDeliveries } from './actions/claim-deliveries.ts'
-import { createCreateDeliveries } from './actions/create-deliveries.ts'
+import { createAnnounceStored, createCreateDeliveries } from './actions/create-deliveries.ts'
 import { createSecretCipher } from './actions/create-endpoint.ts'
 import { createOpenEndpointView } from './actions/endpoint-view.ts'
 import { createLeaseEndpoints } from './actions/lease-endpoints.ts'
@@ -54,6 +54,7 @@ import { createBodyCache } from './storage/body-cache.ts'
 import { collectionsOf } from './storage/collections.ts'
 import { auditedCollections, indexes } from './storage/indexes.ts'
 import { createDeliveryStore } from './storage/delivery-store.ts'
+import { createUnstoredDeliveries } from './actions/unstored-deliveries.ts'
 import { createEndpointStore } from './storage/endpoint-store.ts'
 import { createEventStore, type EventStore } from './storage/event-store.ts'
 import { createParkedStore } from './storage/parked-store.ts'
@@ -123,6 +124,16 @@ export async function startWebhooks({
     append: (entries) => bus.call(appendAudit.webhooks, { entries: [...entries] }),
     ...{ clock, newId, logger },
   })
+  const endpoints = createEndpointStore(collections)
+  const storedDeliveries = createDeliveryStore(collections)
+  const notifyWorkers = createNotifyWorkers(bus)
+  const schedule = { clock, random: Math.random, scaleMs: timeScale.scaleMs }
+  const recoverOrphans = createRecoverOrphans({ deliveries: storedDeliveries, ...schedule })
+  const unstored = createUnstoredDeliveries({
+    stored: storedDeliveries,
+    announce: createAnnounceStored({ endpoints, notifyWorkers, clock, recoverOrphans }),
+    logger,
+  })
   const notes = createTailNotes({ bus, root: 'webhooks', loadKeys: keysFromAuth(bus), logger })
   const deps: Deps = {
     notes,
@@ -130,8 +141,8 @@ export async function startWebhooks({
     db,
     bus,
     events,
-    endpoints: createEndpointStore(collections),
-    deliveries: createDeliveryStore(collections),
+    endpoints,
+    deliveries: { ...storedDeliveries, ...unstored.covering },
     replays: createReplayStore(collections),
     certifications: createCertificationStore(collections),
     parked: createParkedStore(collections),
@@ -141,12 +152,10 @@ export async function startWebhooks({
     bodies: createBodyCache(events, bodyCacheCharactersMax),
     cursors: createCursorCodec({ keyring }),
     secretCipher: createSecretCipher(createSecretBox(keyring, 'webhook-secret')),
-    notifyWorkers: createNotifyWorkers(bus),
-    clock,
+    notifyWorkers,
+    ...schedule,
     logger,
     newId,
-    random: Math.random,
-    scaleMs: timeScale.scaleMs,
     outbound,
     eventEndpointsMax: config.PITBOSS_LIMIT_EVENT_ENDPOINTS,
     replaysMax: config.PITBOSS_LIMIT_ACCOUNT_REPLAYS,
@@ -163,7 +172,7 @@ export async function startWebhooks({
     claimDeliveries: createClaimDeliveries(deps),
     makeAttempt: createMakeAttempt({ ...deps, post: wrap.post?.(poster.post) ?? poster.post }),
     settleAttempt: createSettleAttempt(deps),
-    recoverOrphans: createRecoverOrphans(deps),
+    recoverOrphans,
     recordSuccesses: createRecordSuccesses(deps),
     slots,
     clock,
@@ -171,8 +180,8 @@ export async function startWebhooks({
     onAttempt: createMetrics(host.registry, slots),
   })
   const { reserve, takesNone } = dispatcher
-  const createDeliveries = createCreateDeliveries({ ...deps, reserve })
-  const record = createRecordEvents({ ...deps, createDeliveries, takesNone })
+  const createDeliveries = createCreateDeliveries({ ...deps, unstored, reserve })
+  const record = createRecordEvents({ ...deps, createDeliveries, recoverOrphans, unstored, takesNone })
   const recordEvents = wrap.recordEvents?.(record) ?? record
   const replayWorker = startReplayWorker({
     advanceReplays: createAdvanceReplays(deps),
@@ -202,6 +211,7 @@ export async function startWebhooks({
     lease: leaseOf('fanout', fanoutLeaseTtlMs),
     handle: createHandleFanoutBatch({ ...callDeps, deferred }, recording),
     deferred,
+    unstored,
     lateness: recording,
     logger,
   })

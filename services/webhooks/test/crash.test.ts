@@ -11,7 +11,7 @@ const long = { timeoutMs: 30_000 }
 
 const points = [
   'webhooks.recorded=kill@2',
-  'webhooks.created-claimed=kill@4',
+  'webhooks.created=kill@4',
   'webhooks.fanned-out=kill@2',
   'webhooks.before-ack=kill@2',
   'webhooks.claimed=kill@9',
@@ -44,6 +44,10 @@ for (const point of points) {
     await allDelivered(rig, 40)
     t.strictSame(new Set(receiver.eventIds()), new Set(ids))
     t.ok(receiver.received.length <= 48, `${receiver.received.length} posts`)
+    const sent = receiver.received.map(({ headers }) =>
+      [headers['x-svc-event-id'], headers['x-svc-delivery-attempt']].join(' '),
+    )
+    t.equal(new Set(sent).size, sent.length, 'no attempt number is used twice')
     await checkLedger(t, rig, 40)
   })
 }

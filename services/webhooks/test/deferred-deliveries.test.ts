@@ -29,7 +29,7 @@ function openWriter() {
       const answer = Promise.withResolvers<void>()
       answers.push(answer)
       await answer.promise
-      return []
+      return { untold: [], stored: Promise.resolve() }
     },
   })
   return { writer, stored, answers }

@@ -56,6 +56,20 @@ function replayCalls(rig: Rig, webhook_id: string) {
   return { create, show, cancel, done, list }
 }
 
+t.test('what was recorded for the endpoint a moment ago is on its way, not missing', async (t) => {
+  const rig = await startRig(t, { timeScale: 100_000 })
+  const receiver = await startReceiver(t)
+  const { events, deliveries } = rig.collections
+  const { webhook_id } = await rig.createEndpoint(receiver.url)
+  const replay = replayCalls(rig, webhook_id)
+  const event = await rig.publish()
+  await waitFor(async () => (await deliveries.countDocuments({ status: 'DELIVERED' })) === 1)
+  await deliveries.deleteMany({})
+  t.match((await replay.create({ dry_run: true })).body, { matched: 0 })
+  await events.updateOne({ _id: event.id }, { $set: { recordedAt: new Date(Date.now() - 120_000) } })
+  t.match((await replay.create({ dry_run: true })).body, { matched: 1 })
+})
+
 t.test('a replay sends events from before the endpoint once; then failed ones; then all again', async (t) => {
   const rig = await startRig(t, { timeScale: 100_000 })
   const receiver = await startReceiver(t)

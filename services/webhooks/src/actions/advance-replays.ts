@@ -1,5 +1,10 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { DeliveryDocument, DeliveryStatus, ReplayDocument } from '../storage/collections.ts'
+import type {
+  DeliveryDocument,
+  DeliveryStatus,
+  EventDocument,
+  ReplayDocument,
+} from '../storage/collections.ts'
 import { runningMax } from '../storage/replay-store.ts'
 import { countReplay } from './read-replays.ts'
 import type { Scope } from '@pitboss/contracts/caller'
@@ -85,6 +90,8 @@ export function createAdvanceReplays(deps: Deps): AdvanceReplays {
 }
 
 const pageSize = 500
+/** A delivery that is missing for longer is made by a replay. Source: ours. */
+const onTheWayMsMax = 60_000
 const countPageSize = 2000
 
 /**
@@ -116,7 +123,7 @@ type SelectedPage = {
  * sent already.
  */
 async function selectPage(
-  { events, deliveries }: Deps,
+  { events, deliveries, clock }: Deps,
   job: ReplaySelector,
   afterSeq: number,
   limit = pageSize,
@@ -132,17 +139,35 @@ async function selectPage(
     eventId: event._id,
     eventType: event.type,
   }))
+  const onTheWay = new Set(
+    inRange.filter((event) => isOnTheWay(event, webhookId, clock.now())).map(({ _id }) => _id),
+  )
   const existing = wanted.length === 0 ? new Map<string, never>() : await deliveries.existing(wanted)
   const statuses = againStatuses[job.only]
   const again = [...existing.values()].filter(
     ({ status, replayId }) => statuses.includes(status) && (job._id === null || replayId !== job._id),
   )
   return {
-    missing: job.only === 'failed' ? [] : wanted.filter(({ _id }) => !existing.has(_id)),
+    missing:
+      job.only === 'failed'
+        ? []
+        : wanted.filter(({ _id, eventId }) => !existing.has(_id) && !onTheWay.has(eventId)),
     again: again.map(({ _id }) => _id),
     doneSeq: inRange.at(-1)?.seq ?? job.endSeq,
     end: page.length < limit || inRange.length < page.length,
   }
+}
+
+/**
+ * Whether the event's own delivery to the endpoint may be under way and not stored yet: whoever recorded the
+ * event, or makes up for a process that died, stores it soon.
+ */
+function isOnTheWay(
+  { targets, recordedAt }: Pick<EventDocument, 'targets' | 'recordedAt'>,
+  webhookId: string,
+  now: Date,
+): boolean {
+  return targets.includes(webhookId) && recordedAt.getTime() > now.getTime() - onTheWayMsMax
 }
 
 /** Counts the deliveries that a job would create or send again. */

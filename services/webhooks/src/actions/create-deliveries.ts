@@ -1,17 +1,18 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
+import { partition } from '@pitboss/runtime/partition'
 import { type FreshDelivery, toFresh } from '../clients/notify-workers.ts'
 import type { DueDelivery, EndpointDocument } from '../storage/collections.ts'
 import { type NewDelivery, newClaimed } from '../storage/new-delivery.ts'
 import type { EndpointLease, EndpointTarget } from '../storage/endpoint-store.ts'
 import type { Deps } from './deps.ts'
-import { createRecoverOrphans } from './settle-attempt.ts'
+import type { UnstoredDeliveries } from './unstored-deliveries.ts'
+import type { RecoverOrphans } from './settle-attempt.ts'
 
 /*
  * A new delivery whose endpoint is under the lease of this very process needs neither a notification nor a
- * claim of its own. Its runner takes a slot first, so the delivery is inserted already claimed, with the
- * number of its first attempt; and the attempt begins once the lease was seen in the database after the
- * insert. A later holder of the lease therefore finds the delivery, and recovers it when this process has
- * died.
+ * claim of its own. Its runner takes a slot first, and the attempt begins once the lease was seen in the
+ * database. It is stored when the attempt has ended, or when that takes long; see
+ * actions/unstored-deliveries.ts.
  */
 
 export type { EndpointTarget, NewDelivery }
@@ -24,25 +25,25 @@ export function claimBeforehand(fresh: readonly NewDelivery[], token: number, no
 /** What a runner has set aside for new deliveries of its endpoint. `end` is always called, last. */
 export type Reservation = {
   readonly webhookId: string
-  /** Those to be stored claimed; the others of the endpoint wait. */
+  /** Those that have a place; the others of the endpoint wait. */
   readonly claimed: readonly DueDelivery[]
   /**
-   * Makes the attempts at those that this process has stored.
-   * @param endpoint as it was read after that
+   * Makes the attempts at those that are in flight now.
+   * @param endpoint as it was just read
    * @returns false when the lease is lost, and no attempt is made
    */
   send(
     endpoint: EndpointDocument | null,
-    stored: ReadonlySet<string>,
+    inFlight: ReadonlySet<string>,
     bodyOf: (delivery: DueDelivery) => string | null,
   ): boolean
   /**
    * Hands over those that wait, without a notification.
-   * @param lease as it was read after they were stored
+   * @param lease as it was just read
    * @returns false when the runner must be told like any other
    */
   add(lease: EndpointLease | null, waiting: readonly FreshDelivery[]): boolean
-  /** Ends it; claimed ones that were not sent may be stored, and are left to the next holder of the lease. */
+  /** Ends it, and gives back the places of those that were not sent. */
   end(): void
 }
 
@@ -53,16 +54,25 @@ export type Reserve = (
   now: Date,
 ) => readonly Reservation[]
 
+/** What became of new deliveries. */
+type Created = {
+  /** Those of which the workers must be told. */
+  readonly untold: readonly NewDelivery[]
+  /** Settles when all are stored; see `UnstoredDeliveries.keep`. */
+  readonly stored: Promise<void>
+}
+
 /**
  * Creates the deliveries of new events and has those sent that can be.
- * @returns the deliveries of which the workers must be told
+ * @param unstored whether they may be sent before they are stored: the caller has recorded their events
  * @throws what the database throws; all of them must then be looked for again
  */
 export type CreateDeliveries = (
   fresh: readonly NewDelivery[],
   targets: readonly EndpointTarget[],
   bodyOf: (delivery: Pick<DueDelivery, 'eventId'>) => string | null,
-) => Promise<readonly NewDelivery[]>
+  unstored: boolean,
+) => Promise<Created>
 
 /**
  * Tells the workers of deliveries that were just stored and whose endpoints' runners do not know them.
@@ -78,62 +88,65 @@ export async function announceDeliveries(
   await endpoints.lowerDue(dueIds, clock.now())
 }
 
-export function createCreateDeliveries(
-  deps: Pick<Deps, 'endpoints' | 'deliveries' | 'clock' | 'scaleMs' | 'random'> & { reserve: Reserve },
-): CreateDeliveries {
-  const { endpoints, deliveries, clock, reserve } = deps
-  const recoverOrphans = createRecoverOrphans(deps)
+/**
+ * Tells the workers of deliveries that were stored before their first attempt had ended. One in flight is
+ * recovered at once when its lease is another's by now, who has not seen it.
+ */
+export function createAnnounceStored(
+  deps: Pick<Deps, 'endpoints' | 'notifyWorkers' | 'clock'> & { recoverOrphans: RecoverOrphans },
+): (documents: readonly DueDelivery[]) => Promise<void> {
+  const { endpoints, recoverOrphans } = deps
+  return async function announceStored(documents) {
+    const [waiting, inFlight] = partition(documents, ({ claimToken }) => claimToken === 0)
+    if (waiting.length > 0) await announceDeliveries(deps, waiting)
+    if (inFlight.length === 0) return
+    const tokens = new Map(inFlight.map(({ webhookId, claimToken }) => [webhookId, claimToken]))
+    for (const { _id, leaseToken } of (await endpoints.leases([...tokens.keys()])).values()) {
+      if (leaseToken !== tokens.get(_id)) await recoverOrphans(_id, leaseToken)
+    }
+  }
+}
 
-  return async function createDeliveries(fresh, targets, bodyOf) {
+export function createCreateDeliveries({
+  endpoints,
+  deliveries,
+  unstored,
+  clock,
+  reserve,
+}: Pick<Deps, 'endpoints' | 'deliveries' | 'clock'> & {
+  unstored: Pick<UnstoredDeliveries, 'keep' | 'take' | 'storeNow'>
+  reserve: Reserve
+}): CreateDeliveries {
+  return async function createDeliveries(fresh, targets, bodyOf, mayBeUnstored) {
     const reservations = reserve(fresh, targets, clock.now())
     try {
-      const claimed = reservations.flatMap((one) => one.claimed)
-      const stored = await deliveries.createClaimed(claimed)
-      await failpoint('webhooks.created-claimed')
-      const sent = await sendAll(reservations, stored, bodyOf)
-      const waiting = fresh.filter(({ _id }) => !stored.has(_id))
-      await deliveries.create(waiting)
-      const added = await addAll(reservations, waiting)
-      return fresh.filter(({ _id, webhookId }) =>
-        stored.has(_id) ? !sent.has(webhookId) : !added.has(webhookId),
+      const reserved = new Set(reservations.map(({ webhookId }) => webhookId))
+      const [early, atOnce] = partition(fresh, ({ webhookId }) => mayBeUnstored && reserved.has(webhookId))
+      const stored = unstored.keep(early)
+      await deliveries.create(atOnce)
+      await failpoint('webhooks.created')
+      const now = await endpoints.readMany([...reserved])
+      const inFlight = unstored.take(
+        reservations
+          .flatMap(({ claimed }) => claimed)
+          .filter(({ webhookId, claimToken }) => now.get(webhookId)?.leaseToken === claimToken),
       )
+      const waiting = Map.groupBy(
+        fresh.filter(({ _id }) => !inFlight.has(_id)),
+        ({ webhookId }) => webhookId,
+      )
+      const told = new Set<string>()
+      for (const one of reservations) {
+        const endpoint = now.get(one.webhookId) ?? null
+        const mine = one.claimed.length === 0 || one.send(endpoint, inFlight, bodyOf)
+        const rest = (waiting.get(one.webhookId) ?? []).flatMap(toFresh)
+        if (mine && (rest.length === 0 || one.add(endpoint, rest))) told.add(one.webhookId)
+      }
+      const [untoldEarly] = partition(early, ({ webhookId }) => !told.has(webhookId))
+      await unstored.storeNow(untoldEarly.map(({ _id }) => _id))
+      return { untold: atOnce.filter(({ webhookId }) => !told.has(webhookId)), stored }
     } finally {
       for (const one of reservations) one.end()
     }
-  }
-
-  /** @returns the endpoints whose lease this process holds still */
-  async function sendAll(
-    reservations: readonly Reservation[],
-    stored: ReadonlySet<string>,
-    bodyOf: (delivery: DueDelivery) => string | null,
-  ): Promise<Set<string>> {
-    const claiming = reservations.filter(({ claimed }) => claimed.length > 0)
-    if (claiming.length === 0) return new Set()
-    const now = await endpoints.readMany(claiming.map(({ webhookId }) => webhookId))
-    const mine = new Set<string>()
-    for (const one of claiming) {
-      const endpoint = now.get(one.webhookId) ?? null
-      if (one.send(endpoint, stored, bodyOf)) mine.add(one.webhookId)
-      else if (endpoint !== null) await recoverOrphans(endpoint._id, endpoint.leaseToken)
-    }
-    return mine
-  }
-
-  /** @returns the endpoints whose runners know what waits */
-  async function addAll(
-    reservations: readonly Reservation[],
-    waiting: readonly NewDelivery[],
-  ): Promise<Set<string>> {
-    const byEndpoint = Map.groupBy(waiting, ({ webhookId }) => webhookId)
-    const adding = reservations.filter(({ webhookId }) => byEndpoint.has(webhookId))
-    if (adding.length === 0) return new Set()
-    const leases = await endpoints.leases(adding.map(({ webhookId }) => webhookId))
-    return new Set(
-      adding.flatMap((one) => {
-        const group = byEndpoint.get(one.webhookId) ?? []
-        return one.add(leases.get(one.webhookId) ?? null, group.flatMap(toFresh)) ? [one.webhookId] : []
-      }),
-    )
   }
 }

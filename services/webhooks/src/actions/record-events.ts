@@ -1,32 +1,39 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
+import { partition } from '@pitboss/runtime/partition'
 import { isShut } from '../rules/endpoint-health.ts'
+import { newInterrupted } from '../storage/interrupted-delivery.ts'
 import { deliveryIdOf, type NewDelivery } from '../storage/new-delivery.ts'
 import type { DeliveryStatus } from '../storage/collections.ts'
 import type { EndpointTarget } from '../storage/endpoint-store.ts'
-import type { EventGroup, NewEvent, RecordedEvent } from '../storage/event-store.ts'
+import type { EventGroup, NewEvent, Recorded, RecordedEvent } from '../storage/event-store.ts'
+import type { UnstoredDeliveries } from './unstored-deliveries.ts'
 import { announceDeliveries, type CreateDeliveries } from './create-deliveries.ts'
 import type { Deferred } from './deferred-deliveries.ts'
 import type { Deps } from './deps.ts'
 import type { EventMessage } from './read-event-message.ts'
+import { createPlaceAfter, type RecoverOrphans } from './settle-attempt.ts'
 
 /** Whether an endpoint could not be sent a new delivery within a second; null for one that others run. */
 export type TakesNone = (webhookId: string, now: Date) => boolean | null
 
-/**
- * @param defer takes the deliveries of endpoints that take none for now, which the caller has to store;
- * without it they are stored like all others
- */
-export type RecordEvents = (
-  messages: readonly EventMessage[],
-  defer?: ((deferred: Deferred) => void) | null,
-) => Promise<Set<string>>
+/** What the caller waits for before it acknowledges the events. */
+export type Behind = {
+  /** Takes the deliveries of endpoints that take none for now, which the caller has to store. */
+  defer(deferred: Deferred): void
+  /** Takes what settles when the deliveries are stored that may be sent before. */
+  wait(stored: Promise<void>): void
+}
+
+/** @param behind without it all deliveries are stored before anything is sent */
+export type RecordEvents = (messages: readonly EventMessage[], behind?: Behind | null) => Promise<Set<string>>
 
 /**
  * Records events and creates their deliveries, as far as they are missing. An event's endpoints are chosen
  * when it is recorded and stored with it, so that a repetition, however late, repairs exactly those. A
  * message with a recorded id but another account, environment or type is left out and logged, and so is one
  * whose fact another event tells. New events are inserted without a look first: the unique indexes say what
- * is known already, and only then the log is read.
+ * is known already, and only then the log is read. Deliveries that are missing of an event which another call
+ * recorded may have been sent by it (see unstored-deliveries.ts).
  * @returns the ids of the events that were incomplete
  */
 export function createRecordEvents({
@@ -34,26 +41,41 @@ export function createRecordEvents({
   endpoints,
   deliveries,
   createDeliveries,
+  recoverOrphans,
+  unstored,
   takesNone,
   bodies,
   notifyWorkers,
   notes,
   clock,
   logger,
+  ...deps
 }: Pick<
   Deps,
-  'events' | 'endpoints' | 'deliveries' | 'bodies' | 'notifyWorkers' | 'notes' | 'clock' | 'logger'
+  | 'events'
+  | 'endpoints'
+  | 'deliveries'
+  | 'bodies'
+  | 'notifyWorkers'
+  | 'notes'
+  | 'clock'
+  | 'logger'
+  | 'random'
+  | 'scaleMs'
 > & {
   createDeliveries: CreateDeliveries
+  recoverOrphans: RecoverOrphans
+  unstored: Pick<UnstoredDeliveries, 'whenStored'>
   takesNone: TakesNone
 }): RecordEvents {
+  const placeAfter = createPlaceAfter(deps)
   /**
    * The last batch held nothing new: probably a rewind, so the log is read first, and the deliveries of the
    * next one in one query.
    */
   let repeating = false
 
-  return async function recordEvents(messages, defer = null) {
+  return async function recordEvents(messages, behind = null) {
     const first = firstOfEach(messages)
     if (first.length === 0) return new Set()
     const eventIds = first.map(({ envelope }) => envelope.id)
@@ -78,7 +100,8 @@ export function createRecordEvents({
     )
     const fresh = unique.filter(({ envelope: { id } }) => changed.has(id) || !recorded.has(id))
     const rest = fresh.filter(({ envelope }) => !changed.has(envelope.id))
-    const made = [...madeAtOnce, ...(await events.record(groupsOf(rest, targets, now)))]
+    const made: Recorded[] = [...madeAtOnce, ...(await events.record(groupsOf(rest, targets, now)))]
+    const own = new Set(made.flatMap(({ _id, byOther = false }) => (byOther ? [] : [_id])))
     for (const { envelope, scope } of fresh) notes.tell(scope, 'events', () => envelope)
     await failpoint('webhooks.recorded')
 
@@ -88,33 +111,46 @@ export function createRecordEvents({
       ...made.map((event): [string, NewEvent] => [event._id, event]),
     ])
     const wanted = unique.flatMap((message) => wantedDeliveries(message, all, targets, now))
-    const existing = found ?? (await existingOf(wanted.filter(({ eventId }) => !changed.has(eventId))))
+    const existing = found ?? (await existingOf(wanted.filter(({ eventId }) => !own.has(eventId))))
     repeating = fresh.length === 0
     const missing = wanted.filter(({ _id }) => !existing.has(_id))
     for (const { envelope, body } of fresh) bodies.put(envelope.id, body)
     const texts = new Map(unique.map(({ envelope, body }) => [envelope.id, body]))
     const bodyOf = ({ eventId }: { eventId: string }) => texts.get(eventId) ?? null
     const shut = new Set(
-      defer === null
+      behind === null
         ? []
         : targets.filter(({ _id, health }) => takesNone(_id, now) ?? isShut(health)).map(({ _id }) => _id),
     )
-    const sendable = missing.filter(({ webhookId }) => !shut.has(webhookId))
-    const untold = await createDeliveries(sendable, targets, bodyOf)
+    const [ownMissing, orphaned] = partition(missing, ({ eventId }) => own.has(eventId))
+    const [later, sendable] = partition(ownMissing, ({ webhookId }) => shut.has(webhookId))
+    const { untold, stored } = await createDeliveries(sendable, targets, bodyOf, behind !== null)
+    behind?.wait(stored)
+    if (later.length > 0) behind?.defer({ deliveries: later, bodyOf })
+    await deliveries.insertAbsent(orphaned.map((one) => newInterrupted(one, now, placeAfter)))
     for (const { eventId } of missing) changed.add(eventId)
-    if (sendable.length < missing.length) {
-      defer?.({ deliveries: missing.filter(({ webhookId }) => shut.has(webhookId)), bodyOf })
-    }
     await failpoint('webhooks.fanned-out')
 
-    // A waiting delivery may be from a process that died before it notified anybody.
     const waiting = wanted.filter(({ _id }) => existing.get(_id) === 'PENDING')
-    await announceDeliveries(
-      { endpoints, notifyWorkers, clock },
-      untold,
-      waiting.map(({ webhookId }) => webhookId),
-    )
+    behind?.wait(unstored.whenStored(waiting.map(({ _id }) => _id)))
+    await tellOf([...untold, ...orphaned], new Set(waiting.map(({ webhookId }) => webhookId)), targets)
     return changed
+  }
+
+  /**
+   * Tells the workers of new deliveries. One that was there may be from a process that died before it told
+   * anybody, or while it had it in flight.
+   * @param withOlder endpoints of which deliveries were there
+   */
+  async function tellOf(
+    untold: readonly NewDelivery[],
+    withOlder: ReadonlySet<string>,
+    targets: readonly EndpointTarget[],
+  ): Promise<void> {
+    for (const { _id, leaseToken } of targets) {
+      if (withOlder.has(_id)) await recoverOrphans(_id, leaseToken)
+    }
+    await announceDeliveries({ endpoints, notifyWorkers, clock }, untold, [...withOlder])
   }
 
   /** Whether another event has told it, or an event of another scope or type has its id; both are logged. */

@@ -11,6 +11,7 @@ import {
   type EndpointDocument,
   never,
 } from '../storage/collections.ts'
+import type { PlaceAfter } from '../storage/interrupted-delivery.ts'
 import type { EndpointView } from './endpoint-view.ts'
 import type { AttemptOutcome } from './make-attempt.ts'
 import type { Deps } from './deps.ts'
@@ -179,16 +180,20 @@ export function createRecoverOrphans({
   scaleMs,
   random,
 }: Pick<Deps, 'deliveries' | 'clock' | 'scaleMs' | 'random'>): RecoverOrphans {
-  return (webhookId, token) =>
-    deliveries.recoverOrphans(webhookId, token, clock.now(), (orphan, sentAt) =>
-      placeAfterInterruption({
-        place: placeOf(orphan, scaleMs),
-        startedAt: sentAt,
-        firstAttemptAt: orphan.firstAttemptAt ?? sentAt,
-        random: random(),
-        scaleMs,
-      }),
-    )
+  const placeAfter = createPlaceAfter({ scaleMs, random })
+  return (webhookId, token) => deliveries.recoverOrphans(webhookId, token, clock.now(), placeAfter)
+}
+
+/** The place on its schedule of a delivery whose attempt has an unknown outcome. */
+export function createPlaceAfter({ scaleMs, random }: Pick<Deps, 'scaleMs' | 'random'>): PlaceAfter {
+  return (orphan, sentAt) =>
+    placeAfterInterruption({
+      place: placeOf(orphan, scaleMs),
+      startedAt: sentAt,
+      firstAttemptAt: orphan.firstAttemptAt ?? sentAt,
+      random: random(),
+      scaleMs,
+    })
 }
 
 /**

@@ -45,7 +45,8 @@ export function createWaitingDeliveries(
     lanes: { fresh: [], retry: [], replay: [], manual: [] },
     open: new Set(),
   }
-  let offered: FreshDelivery[] = []
+  /** By id: one that was handed over may be told of again once it is stored. */
+  const offered = new Map<string, FreshDelivery>()
   /** What is put back while the database is read; null while it is not. */
   let meanwhile: DueDelivery[] | null = null
 
@@ -75,8 +76,8 @@ export function createWaitingDeliveries(
   }
 
   function merge(): void {
-    const fresh = offered
-    offered = []
+    const fresh = [...offered.values()]
+    offered.clear()
     if (fresh.length === 0 || upcoming.open.has('fresh')) return
     const known = new Set(Object.values(upcoming.lanes).flatMap((lane) => lane.map(({ _id }) => _id)))
     const added = fresh
@@ -94,16 +95,16 @@ export function createWaitingDeliveries(
   return {
     lanes: () => upcoming.lanes,
     openLanes: () => upcoming.open,
-    hasOffers: () => offered.length > 0,
+    hasOffers: () => offered.size > 0,
     merge,
 
     offer(fresh) {
       // Behind a longer backlog they are read when their turn comes; a read under way may not see them.
       if (meanwhile === null && upcoming.open.has('fresh')) return true
-      offered.push(...fresh)
-      if (offered.length <= upcomingMax) return true
+      for (const one of fresh) offered.set(one._id, one)
+      if (offered.size <= upcomingMax) return true
       if (meanwhile === null) merge()
-      else offered = []
+      else offered.clear()
       return false
     },
 
@@ -130,7 +131,7 @@ export function createWaitingDeliveries(
 
     firstNew() {
       const [known] = upcoming.lanes.fresh
-      const [next] = offered
+      const [next] = offered.values()
       if (known !== undefined) return known
       if (next === undefined) return null
       const createdAt = new Date(next.createdAtMs)
@@ -138,7 +139,7 @@ export function createWaitingDeliveries(
     },
 
     firstDueAt() {
-      const [next] = offered
+      const [next] = offered.values()
       const offeredAt = next === undefined ? [] : [new Date(next.createdAtMs)]
       const { fresh, retry } = upcoming.lanes
       const firsts = [...fresh.slice(0, 1), ...retry.slice(0, 1)]
@@ -148,7 +149,7 @@ export function createWaitingDeliveries(
     dueCount: (now) =>
       lanes.reduce(
         (count, lane) => count + upcoming.lanes[lane].filter(({ dueAt }) => dueAt <= now).length,
-        offered.length,
+        offered.size,
       ),
 
     isEmpty: () => lanes.every((lane) => upcoming.lanes[lane].length === 0),

@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
 import type { Deferred, DeferredDeliveries } from '../actions/deferred-deliveries.ts'
+import type { UnstoredDeliveries } from '../actions/unstored-deliveries.ts'
 import type { FanoutLateness } from '../actions/fanout-lateness.ts'
 import type { CallDeps } from '../actions/deps.ts'
 import { createParkedMessages } from '../actions/parked-messages.ts'
@@ -28,11 +29,13 @@ export function startFanout({
   lease,
   handle,
   deferred,
+  unstored,
   lateness,
   logger,
 }: {
   bus: Bus
   lease: Lease
+  unstored: Pick<UnstoredDeliveries, 'drain'>
   deferred: Pick<DeferredDeliveries, 'drain'>
   lateness: Pick<FanoutLateness, 'forgive' | 'left'>
   handle: (messages: readonly DurableMessage[]) => Promise<void>
@@ -64,7 +67,7 @@ export function startFanout({
     lateness.left()
     await consumer.stop()
     lateness.left()
-    await deferred.drain()
+    await Promise.all([deferred.drain(), unstored.drain()])
     logger.info({ token }, 'fanout.left')
   }
 
@@ -107,8 +110,9 @@ type Unreadable = { readonly message: DurableMessage; readonly error: string }
 /**
  * Handles a batch of the event stream: records its events, creates their deliveries, then acknowledges. A
  * message that cannot be read comes again and is parked at its fifth failure; it holds up no other. A throw
- * (the database is away) has the whole batch come again. Of deliveries that cannot be sent now the next batch
- * does not wait: this one is acknowledged when they are stored.
+ * (the database is away) has the whole batch come again. The next batch does not wait for deliveries that
+ * cannot be sent now, nor for those that are sent before they are stored: this one is acknowledged when all
+ * are stored.
  */
 export function createHandleFanoutBatch(
   deps: CallDeps & { deferred: DeferredDeliveries },
@@ -129,7 +133,7 @@ export function createHandleFanoutBatch(
       }
     }
     lateness.began(readable.map(({ event }) => event.createdAt))
-    const [{ changed, later }, openRewinds] = await Promise.all([
+    const [{ changed, later, stored }, openRewinds] = await Promise.all([
       traceBatch(readable, recordInParts),
       rewinds.open(),
     ])
@@ -158,12 +162,11 @@ export function createHandleFanoutBatch(
       await failpoint('webhooks.before-ack')
       for (const message of handled) message.ack()
     }
-    if (later === null) return finish()
-    void deferred
-      .add(later, readable.length)
+    if (later !== null) stored.push(deferred.add(later, readable.length))
+    void Promise.all(stored)
       .then(finish)
       .catch((err: unknown) => {
-        logger.error({ err, messages: readable.length }, 'deferred.not-stored')
+        logger.error({ err, messages: readable.length }, 'deliveries.not-stored')
         for (const message of handled) message.nak(repeatDelayMs)
       })
     await deferred.room()
@@ -172,12 +175,16 @@ export function createHandleFanoutBatch(
   /** @returns the events that were incomplete, and the deliveries that are yet to be stored */
   async function recordInParts(
     events: readonly EventMessage[],
-  ): Promise<{ changed: Set<string>; later: Deferred | null }> {
+  ): Promise<{ changed: Set<string>; later: Deferred | null; stored: Promise<void>[] }> {
+    const stored: Promise<void>[] = []
     let later: Deferred | null = null
-    const changed = await recordEvents(events, (deferred) => {
-      later = deferred
+    const changed = await recordEvents(events, {
+      defer(deferred) {
+        later = deferred
+      },
+      wait: (one) => void stored.push(one),
     })
-    return { changed, later }
+    return { changed, later, stored }
   }
 
   /** @returns whether the message is parked; else it comes again */

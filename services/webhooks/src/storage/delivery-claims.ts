@@ -1,7 +1,6 @@
 import { amongKeys } from '@pitboss/storage/among-keys'
 import { MongoBulkWriteError } from 'mongodb'
 import { batchCalls } from './batch-calls.ts'
-import type { Place } from '../rules/retry-schedule.ts'
 import {
   type AttemptRecord,
   type Collections,
@@ -10,6 +9,7 @@ import {
   keyOf,
   never,
 } from './collections.ts'
+import { afterInterruption, type PlaceAfter } from './interrupted-delivery.ts'
 
 const groupMax = 100
 /** Attempt records per delivery. Only replays and attempts beside the schedule make more than twelve. */
@@ -105,32 +105,18 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
       webhookId: string,
       token: number,
       now: Date,
-      placeAfter: (orphan: DueDelivery, sentAt: Date) => Place,
+      placeAfter: PlaceAfter,
     ): Promise<number> {
       const orphans = await deliveries
         .find({ webhookId, claimToken: { $gt: 0, $lt: token } }, { projection: { attempts: 0 } })
         .hint('claimed')
         .toArray()
       for (const orphan of orphans) {
-        const { _id, claimToken, attemptCount, claimedAt, lane, firstAttemptAt } = orphan
-        const sentAt = claimedAt ?? now
+        const { _id, claimToken } = orphan
+        const { fields, attempt } = afterInterruption(orphan, now, placeAfter)
         await deliveries.updateOne(
           { _id, webhookId, claimToken },
-          {
-            $set: {
-              claimToken: 0,
-              claimedAt: null,
-              dueAt: now,
-              nextAttemptAt: now,
-              ...placeAfter(orphan, sentAt),
-              lane: lane === 'fresh' ? 'retry' : lane,
-              firstAttemptAt: firstAttemptAt ?? sentAt,
-              attemptedAt: now,
-            },
-            $push: {
-              attempts: { $each: [interruptedAttempt(attemptCount, sentAt, now)], $slice: -attemptsKept },
-            },
-          },
+          { $set: fields, $push: { attempts: { $each: [attempt], $slice: -attemptsKept } } },
         )
       }
       return orphans.length
@@ -139,7 +125,7 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
 }
 
 /** The delivery after the claim. */
-function claimedOf({ due, token, now }: Claim): DueDelivery {
+export function claimedOf({ due, token, now }: Claim): DueDelivery {
   return { ...due, claimToken: token, claimedAt: now, dueAt: never, attemptCount: due.attemptCount + 1 }
 }
 
@@ -174,18 +160,4 @@ function completionOperation({ claimed, fields, attempt }: Completion) {
  */
 function isSameAttempt(a: AttemptRecord, b: AttemptRecord): boolean {
   return a.attempt === b.attempt && a.sentAt.getTime() === b.sentAt.getTime() && a.durationMs === b.durationMs
-}
-
-function interruptedAttempt(attempt: number, sentAt: Date, storedAt: Date): AttemptRecord {
-  return {
-    attempt,
-    sentAt,
-    durationMs: null,
-    httpStatus: null,
-    error: 'interrupted: the worker went away, the outcome is unknown',
-    responseExcerpt: null,
-    timings: null,
-    hint: null,
-    storedAt,
-  }
 }

@@ -37,6 +37,7 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
 
   /** Inserts those whose ids are not there yet. @returns their ids */
   async function insertAbsent(documents: readonly DeliveryDocument[]): Promise<Set<string>> {
+    if (documents.length === 0) return new Set()
     const ids = documents.map(({ _id }) => _id)
     try {
       await deliveries.insertMany(documents, { ordered: false })
@@ -64,15 +65,7 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       return made
     },
 
-    /**
-     * Creates deliveries that are claimed from the start: the number of their first attempt is stored with
-     * them. @param fresh of a worker that has room for them, so no more than it may have in flight
-     * @returns the ids of those that did not exist
-     */
-    createClaimed: (fresh: readonly DueDelivery[]): Promise<Set<string>> =>
-      fresh.length === 0
-        ? Promise.resolve(new Set())
-        : insertAbsent(fresh.map((delivery) => ({ ...delivery, attempts: [] }))),
+    insertAbsent,
 
     /** Those of `wanted` that exist, with the fields that a replay needs. */
     async existing(

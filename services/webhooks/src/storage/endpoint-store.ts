@@ -88,6 +88,7 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
 
     /** These endpoints, by id. */
     readMany: async (ids: readonly string[]): Promise<Map<string, EndpointDocument>> => {
+      if (ids.length === 0) return new Map()
       const found = await endpoints.find({ _id: { $in: [...ids] } }).toArray()
       return new Map(found.map((endpoint) => [endpoint._id, endpoint]))
     },

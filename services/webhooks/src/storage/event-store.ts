@@ -16,10 +16,14 @@ export type NewEvent = Pick<
   EventDocument,
   '_id' | 'type' | 'createdAt' | 'recordedAt' | 'body' | 'roundId' | 'targets' | 'fact'
 >
+/** An event as it is recorded. @param byOther it was there already, recorded by another call */
+export type Recorded = NewEvent & { readonly byOther?: true }
 export type RecordedEvent = Pick<
   EventDocument,
   '_id' | 'operatorId' | 'environment' | 'type' | 'targets' | 'createdAt'
 >
+
+type EventHeader = Pick<EventDocument, '_id' | 'seq' | 'type' | 'createdAt' | 'recordedAt' | 'targets'>
 
 export type EventWindow = {
   readonly types: readonly EventType[] | null
@@ -66,8 +70,8 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
   }
 
   /** `record` for one scope. After a lost race it reads the end of the log again. */
-  async function recordOne(scope: Scope, fresh: readonly NewEvent[]): Promise<NewEvent[]> {
-    const recorded: NewEvent[] = []
+  async function recordOne(scope: Scope, fresh: readonly NewEvent[]): Promise<Recorded[]> {
+    const recorded: Recorded[] = []
     let rest = [...fresh]
     let end = keptEnd(scope) ?? (await last(scope))
     for (let attempt = 1; rest.length > 0; attempt++) {
@@ -89,7 +93,7 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
       const present = new Map(mine.map(({ _id, targets }) => [_id, targets]))
       for (const event of rest) {
         const targets = present.get(event._id)
-        if (targets !== undefined) recorded.push({ ...event, targets })
+        if (targets !== undefined) recorded.push({ ...event, targets, byOther: true })
       }
       rest = rest.filter(({ _id }) => !present.has(_id))
       end = await last(scope)
@@ -164,7 +168,7 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
      * @returns the events as they are recorded now, by this call or by a faster one
      * @throws Error when it keeps losing
      */
-    async record(groups: readonly EventGroup[]): Promise<NewEvent[]> {
+    async record(groups: readonly EventGroup[]): Promise<Recorded[]> {
       const parts = await numberedAll(groups)
       try {
         const documents = parts.flatMap((part) => part.documents)
@@ -207,7 +211,7 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
     /** `page` without the bodies. */
     headers: (scope: Scope, window: EventWindow, afterSeq: number, limit: number) =>
       inOrder(scope, window, afterSeq)
-        .project<Pick<EventDocument, '_id' | 'seq' | 'type' | 'createdAt'>>({ seq: 1, type: 1, createdAt: 1 })
+        .project<EventHeader>({ seq: 1, type: 1, createdAt: 1, recordedAt: 1, targets: 1 })
         .limit(limit)
         .toArray(),
 

@@ -31,6 +31,7 @@ t.test(
         release: () => Promise.resolve(),
       },
       deferred: { drain: () => Promise.resolve() },
+      unstored: { drain: () => Promise.resolve() },
       handle: () => {
         batches += 1
         lateness.began([madeAt])

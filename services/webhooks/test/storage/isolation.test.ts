@@ -71,7 +71,7 @@ const queueLines = {
     'create-deliveries, advance-replays',
     'each delivery bears the scope of its event, of the endpoint found under a scope, or of its job',
   ),
-  createClaimed: by('create-deliveries', leased),
+  insertAbsent: by('record-events, unstored-deliveries', 'each delivery bears the scope of its event'),
   existing: by('record-events, advance-replays', 'ids derive from an endpoint and an event of one scope'),
   statusesOfEvents: by('record-events', 'ids of the events of the batch, each with the scope of its subject'),
   upcoming: by('endpoint-view', leased),
@@ -240,7 +240,10 @@ await holdIsolation(t, {
   neverMade: newIds(),
   folder: new URL('../../src/storage/', import.meta.url),
   stores,
-  others: ['batchCalls', 'deliveryIdOf', 'keyOf', 'newClaimed', 'newDocument', 'orderOf', 'scopeFields'],
+  others: [
+    ...['afterInterruption', 'batchCalls', 'claimedOf', 'deliveryIdOf', 'keyOf', 'newClaimed'],
+    ...['newDocument', 'newInterrupted', 'orderOf', 'scopeFields'],
+  ],
 })
 
 t.test('the named callers of the methods without a scope call them', (t) => {

@@ -12,7 +12,12 @@ import { disturbDisk, type SmallDisk } from './small-disk.ts'
 import { disturbWallet } from './wallet-faults.ts'
 
 /** Place where the faults are to be thickest; none in particular unless told. */
-export type Stress = { moods?: readonly string[]; favourite?: string; restore?: boolean }
+export type Stress = {
+  moods?: readonly string[]
+  favourite?: string
+  restore?: boolean
+  receiver?: readonly string[]
+}
 
 /** Probability that a wallet call travels twice. */
 const doubledCalls = 0.05
@@ -52,7 +57,7 @@ export async function disturb({
         moods: stress.moods,
       }),
     ),
-    disturbReceiver({ receiverUrl: demo.receiver.url, ...deps('receiver') }),
+    disturbReceiver({ receiverUrl: demo.receiver.url, names: stress.receiver, ...deps('receiver') }),
     disturbNetwork({ links, ...deps('network') }),
     withClocks ? disturbClocks({ links, ...deps('clocks') }) : null,
     disturbSettings({ tenancies, baseUrl: demo.base_url, dataDir: product.dataDir, ...deps('settings') }),

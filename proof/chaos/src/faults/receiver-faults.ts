@@ -10,15 +10,19 @@ const moods: readonly (readonly [name: string, behaviour: Record<string, unknown
   ['slow', { delay_ms: 700, count: 20 }],
 ]
 
-/** Lets the receiver of webhooks misbehave for a few deliveries at a time, until the run ends. */
+/**
+ * Lets the receiver of webhooks misbehave for a few deliveries at a time, until the run ends.
+ * @param names of the moods that it has; all unless told
+ */
 export async function disturbReceiver({
   receiverUrl,
+  names = moods.map(([name]) => name),
   ...given
-}: Disturber & { receiverUrl: string }): Promise<void> {
+}: Disturber & { receiverUrl: string; names?: readonly string[] | undefined }): Promise<void> {
   const { random, counts } = given
   const url = new URL('/demo/behaviour', receiverUrl).href
   await disturbRepeatedly(given, restMs, async () => {
-    const [name, body] = random.pick(moods)
+    const [name, body] = random.pick(moods.filter(([one]) => names.includes(one)))
     const told = await send('PUT', url, { body })
     if (told.status >= 200 && told.status < 300) counts.add(`receiver ${name}`)
   })

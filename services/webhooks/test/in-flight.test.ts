@@ -43,8 +43,9 @@ t.test('an endpoint has as many attempts in flight as max_in_flight says, eight 
   t.equal((await create(rig, plain.url)).body.max_in_flight, 8)
   await publishMany(rig, 100)
   await waitFor(() => wide.open() === 20 && plain.open() === 8, long)
-  const deliveries = await rig.collections.deliveries.find({ webhookId: body.webhook_id }).toArray()
-  t.equal(deliveries.filter(({ claimToken }) => claimToken > 0).length, 20)
+  const claimed = { webhookId: body.webhook_id, claimToken: { $gt: 0 } }
+  const inFlight = async () => (await rig.collections.deliveries.countDocuments(claimed)) === 20
+  await waitFor(inFlight, { ...long, what: 'those in flight to be stored' })
 
   const target = { caller: rig.caller(), params: { webhook_id: body.webhook_id }, query: {} }
   const patched = await rig.call(patchWebhook, { ...target, body: { max_in_flight: 3 } })

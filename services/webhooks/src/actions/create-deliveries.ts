@@ -64,14 +64,15 @@ type Created = {
 
 /**
  * Creates the deliveries of new events and has those sent that can be.
- * @param unstored whether they may be sent before they are stored: the caller has recorded their events
+ * Those with a place are sent before they are stored: the caller has recorded their events itself.
+ * @param mayWait whether the others may wait for a place before they are stored
  * @throws what the database throws; all of them must then be looked for again
  */
 export type CreateDeliveries = (
   fresh: readonly NewDelivery[],
   targets: readonly EndpointTarget[],
   bodyOf: (delivery: Pick<DueDelivery, 'eventId'>) => string | null,
-  unstored: boolean,
+  mayWait: boolean,
 ) => Promise<Created>
 
 /**
@@ -117,19 +118,22 @@ export function createCreateDeliveries({
   unstored: Pick<UnstoredDeliveries, 'keep' | 'take' | 'storeNow'>
   reserve: Reserve
 }): CreateDeliveries {
-  return async function createDeliveries(fresh, targets, bodyOf, mayBeUnstored) {
+  return async function createDeliveries(fresh, targets, bodyOf, mayWait) {
     const reservations = reserve(fresh, targets, clock.now())
     try {
       const reserved = new Set(reservations.map(({ webhookId }) => webhookId))
-      const [early, atOnce] = partition(fresh, ({ webhookId }) => mayBeUnstored && reserved.has(webhookId))
+      const claimed = reservations.flatMap((one) => one.claimed)
+      const placed = new Set(claimed.map(({ _id }) => _id))
+      const [early, atOnce] = partition(
+        fresh,
+        ({ _id, webhookId }) => placed.has(_id) || (mayWait && reserved.has(webhookId)),
+      )
       const stored = unstored.keep(early)
       await deliveries.create(atOnce)
       await failpoint('webhooks.created')
       const now = await endpoints.readMany([...reserved])
       const inFlight = unstored.take(
-        reservations
-          .flatMap(({ claimed }) => claimed)
-          .filter(({ webhookId, claimToken }) => now.get(webhookId)?.leaseToken === claimToken),
+        claimed.filter(({ webhookId, claimToken }) => now.get(webhookId)?.leaseToken === claimToken),
       )
       const waiting = Map.groupBy(
         fresh.filter(({ _id }) => !inFlight.has(_id)),

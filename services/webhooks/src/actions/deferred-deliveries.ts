@@ -107,9 +107,9 @@ export function createDeferredDeliveries(
       // Read anew: an endpoint that takes deliveries again gets its first ones at once.
       const targets = await endpoints.targets([...new Set(group.map(({ operatorId }) => operatorId))])
       const bodyOf = (one: { eventId: string }) => bodies.get(one.eventId)?.(one) ?? null
-      // Their events wait for these for long already, so they are stored first.
-      const { untold } = await createDeliveries(group, targets, bodyOf, false)
+      const { untold, stored } = await createDeliveries(group, targets, bodyOf, false)
       await announceDeliveries(deps, untold)
+      await stored
     }
     await failpoint('webhooks.deferred-stored')
   }

@@ -24,7 +24,7 @@ export type Behind = {
   wait(stored: Promise<void>): void
 }
 
-/** @param behind without it all deliveries are stored before anything is sent */
+/** @param behind without it all deliveries are stored when this resolves */
 export type RecordEvents = (messages: readonly EventMessage[], behind?: Behind | null) => Promise<Set<string>>
 
 /**
@@ -125,7 +125,8 @@ export function createRecordEvents({
     const [ownMissing, orphaned] = partition(missing, ({ eventId }) => own.has(eventId))
     const [later, sendable] = partition(ownMissing, ({ webhookId }) => shut.has(webhookId))
     const { untold, stored } = await createDeliveries(sendable, targets, bodyOf, behind !== null)
-    behind?.wait(stored)
+    if (behind === null) await stored
+    else behind.wait(stored)
     if (later.length > 0) behind?.defer({ deliveries: later, bodyOf })
     await deliveries.insertAbsent(orphaned.map((one) => newInterrupted(one, now, placeAfter)))
     for (const { eventId } of missing) changed.add(eventId)

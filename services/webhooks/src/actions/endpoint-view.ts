@@ -24,9 +24,9 @@ import { createWaitingDeliveries } from './waiting-deliveries.ts'
  * have come since, however busy the endpoint is.
  * (3) An offered delivery is a hint, never an authority: a claim is fenced by the stored delivery.
  * A maker of work in the worker's own process needs none of this (actions/create-deliveries.ts): it sees the
- * lease in the database after its insert and hands the deliveries over in memory, uncounted (`add`). Whoever
- * leases the endpoint later reads them, and until then `dueAt` stays low, since only a release raises it; and
- * the runner releases nothing while there is something that was handed over and not looked at.
+ * lease in the database and hands the deliveries over in memory, uncounted (`add`). Those that wait here for
+ * long are stored and told of like all others (actions/unstored-deliveries.ts); and the runner releases nothing
+ * while there is something that was handed over and not looked at.
  */
 
 const pausedNow = Symbol('paused')

@@ -5,7 +5,7 @@ import type { LeasedEndpoint } from '../actions/lease-endpoints.ts'
 
 /** What a reservation does with its runner. */
 type Runner = {
-  /** The endpoint as it was read before the deliveries were stored, and the token of the runner's lease. */
+  /** The endpoint as it was read before the deliveries were made, and the token of the runner's lease. */
   readonly target: EndpointTarget
   readonly token: number
   /** Those that have their slots. */
@@ -30,12 +30,12 @@ export function openReservation({ target, token, chosen, view, now, ...runner }:
     webhookId: target._id,
     claimed: chosen.map(({ due }) => due),
 
-    send(endpoint, stored, bodyOf) {
+    send(endpoint, inFlight, bodyOf) {
       const mine = endpoint?.leaseToken === token ? endpoint : null
       const taken = unsent
       unsent = []
       for (const one of taken) {
-        if (mine === null || !stored.has(one.due._id)) runner.finish(one)
+        if (mine === null || !inFlight.has(one.due._id)) runner.finish(one)
         else runner.send(mine, one, bodyOf(one.due))
       }
       if (mine === null) runner.stop()
@@ -51,7 +51,7 @@ export function openReservation({ target, token, chosen, view, now, ...runner }:
     },
 
     end() {
-      // Whether these are stored is not known. The next holder of the lease finds those that are.
+      // The attempts were not begun. Those that wait here are stored and told of in time.
       for (const one of unsent) runner.finish(one)
       if (unsent.length > 0) runner.stop()
       unsent = []

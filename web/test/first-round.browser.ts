@@ -94,6 +94,7 @@ t.test('an empty account comes to its first round by its pages alone', async (t)
   await page.getByRole('button', { name: 'Send test' }).click()
   await page.getByText('Test delivered: the receiver answered 204.').waitFor()
   t.match(await firstEvent, /^webhook\.test \{/, 'it has verified the signature')
+  await page.locator('button:enabled', { hasText: 'Send test' }).waitFor()
   t.strictSame(await findBarriers(page), [], 'Endpoint')
 
   await follow('Play the first round')

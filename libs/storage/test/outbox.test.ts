@@ -102,14 +102,7 @@ await t.test('the outbox', async (t) => {
   )
 
   await t.test('an event that has left since its document was read is not sent again', async (t) => {
-    const sent: string[] = []
-    const counting: EventPublisher = {
-      connected: () => true,
-      publishEvent({ id }) {
-        sent.push(String(id))
-        return Promise.resolve({ seq: sent.length, duplicate: false })
-      },
-    }
+    const { sent, publisher: counting } = countingPublisher()
     const relay = createOutbox({ collection, bus: counting, clock, logger: silentLogger })
     await insert('left', ['evt_20'])
     await relay.relay({ _id: 'left' }, [entry('evt_20')])
@@ -127,14 +120,7 @@ await t.test('the outbox', async (t) => {
   })
 
   await t.test('events go out behind the answer that their write is for, and before a stop', async (t) => {
-    const sent: string[] = []
-    const counting: EventPublisher = {
-      connected: () => true,
-      publishEvent({ id }) {
-        sent.push(String(id))
-        return Promise.resolve({ seq: sent.length, duplicate: false })
-      },
-    }
+    const { sent, publisher: counting } = countingPublisher()
     const behind = createOutbox({ collection, bus: counting, clock, logger: silentLogger })
     const stop = behind.start()
     await insert('behind', ['evt_25'])
@@ -273,3 +259,16 @@ await t.test('the outbox', async (t) => {
     await stop()
   })
 })
+
+/** A publisher that keeps the ids of what it is given. */
+function countingPublisher(): { sent: string[]; publisher: EventPublisher } {
+  const sent: string[] = []
+  const publisher: EventPublisher = {
+    connected: () => true,
+    publishEvent({ id }) {
+      sent.push(String(id))
+      return Promise.resolve({ seq: sent.length, duplicate: false })
+    },
+  }
+  return { sent, publisher }
+}

@@ -125,15 +125,16 @@ export function createRecordEvents({
     const [ownMissing, orphaned] = partition(missing, ({ eventId }) => own.has(eventId))
     const [later, sendable] = partition(ownMissing, ({ webhookId }) => shut.has(webhookId))
     const { untold, stored } = await createDeliveries(sendable, targets, bodyOf, behind !== null)
-    if (behind === null) await stored
-    else behind.wait(stored)
     if (later.length > 0) behind?.defer({ deliveries: later, bodyOf })
     await deliveries.insertAbsent(orphaned.map((one) => newInterrupted(one, now, placeAfter)))
     for (const { eventId } of missing) changed.add(eventId)
     await failpoint('webhooks.fanned-out')
 
     const waiting = wanted.filter(({ _id }) => existing.get(_id) === 'PENDING')
-    behind?.wait(unstored.whenStored(waiting.map(({ _id }) => _id)))
+    for (const unsettled of [stored, unstored.whenStored(waiting.map(({ _id }) => _id))]) {
+      if (behind === null) await unsettled
+      else behind.wait(unsettled)
+    }
     await tellOf([...untold, ...orphaned], new Set(waiting.map(({ webhookId }) => webhookId)), targets)
     return changed
   }

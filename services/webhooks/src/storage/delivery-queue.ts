@@ -37,15 +37,23 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
 
   /** Inserts those whose ids are not there yet. @returns their ids */
   async function insertAbsent(documents: readonly DeliveryDocument[]): Promise<Set<string>> {
-    if (documents.length === 0) return new Set()
+    const made = new Set<string>()
+    for (let start = 0; start < documents.length; start += batchMax) {
+      const batch = documents.slice(start, start + batchMax)
+      for (const id of await insertBatch(batch)) made.add(id)
+    }
+    return made
+  }
+
+  async function insertBatch(documents: readonly DeliveryDocument[]): Promise<string[]> {
     const ids = documents.map(({ _id }) => _id)
     try {
       await deliveries.insertMany(documents, { ordered: false })
-      return new Set(ids)
+      return ids
     } catch (error) {
       if (!isOnlyDuplicates(error)) throw error
       const present = new Set(error.result.getWriteErrors().map(({ index }) => index))
-      return new Set(ids.filter((_, index) => !present.has(index)))
+      return ids.filter((_, index) => !present.has(index))
     }
   }
 
@@ -58,12 +66,8 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
     /**
      * Creates the deliveries that do not exist yet; existing ones stay as they are. @returns how many are new
      */
-    async create(fresh: readonly NewDelivery[]): Promise<number> {
-      let made = 0
-      for (let start = 0; start < fresh.length; start += batchMax)
-        made += (await insertAbsent(fresh.slice(start, start + batchMax).map(newDocument))).size
-      return made
-    },
+    create: async (fresh: readonly NewDelivery[]): Promise<number> =>
+      (await insertAbsent(fresh.map(newDocument))).size,
 
     insertAbsent,
 

@@ -32,8 +32,8 @@ export type Outbox = {
   /**
    * Publishes what waits in the document, oldest first, each after the ack of the one before; it leaves the
    * outbox once webhooks has recorded it. Begins 30 ms later, behind the answer that the write is for. Never
-   * rejects: what cannot be published then is logged and left to the sweeper. Call it after the write, without
-   * holding up the answer.
+   * rejects: what cannot be published then is logged and left to the sweeper. Call it after the write,
+   * without holding up the answer.
    * @param waiting the document's whole outbox as that write left it, which saves reading it again; else it
    * is read. It may name events that have left since the document was read.
    */

@@ -139,9 +139,8 @@ async function selectPage(
     eventId: event._id,
     eventType: event.type,
   }))
-  const onTheWay = new Set(
-    inRange.filter((event) => isOnTheWay(event, webhookId, clock.now())).map(({ _id }) => _id),
-  )
+  const now = clock.now()
+  const onTheWay = new Set(inRange.filter((event) => isOnTheWay(event, webhookId, now)).map(({ _id }) => _id))
   const existing = wanted.length === 0 ? new Map<string, never>() : await deliveries.existing(wanted)
   const statuses = againStatuses[job.only]
   const again = [...existing.values()].filter(

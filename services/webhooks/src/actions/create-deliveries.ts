@@ -146,7 +146,7 @@ export function createCreateDeliveries({
         const rest = (waiting.get(one.webhookId) ?? []).flatMap(toFresh)
         if (mine && (rest.length === 0 || one.add(endpoint, rest))) told.add(one.webhookId)
       }
-      const [untoldEarly] = partition(early, ({ webhookId }) => !told.has(webhookId))
+      const untoldEarly = early.filter(({ webhookId }) => !told.has(webhookId))
       await unstored.storeNow(untoldEarly.map(({ _id }) => _id))
       return { untold: atOnce.filter(({ webhookId }) => !told.has(webhookId)), stored }
     } finally {

@@ -25,8 +25,8 @@ import { createWaitingDeliveries } from './waiting-deliveries.ts'
  * (3) An offered delivery is a hint, never an authority: a claim is fenced by the stored delivery.
  * A maker of work in the worker's own process needs none of this (actions/create-deliveries.ts): it sees the
  * lease in the database and hands the deliveries over in memory, uncounted (`add`). Those that wait here for
- * long are stored and told of like all others (actions/unstored-deliveries.ts); and the runner releases nothing
- * while there is something that was handed over and not looked at.
+ * long are stored and told of like all others (actions/unstored-deliveries.ts); and the runner releases
+ * nothing while there is something that was handed over and not looked at.
  */
 
 const pausedNow = Symbol('paused')

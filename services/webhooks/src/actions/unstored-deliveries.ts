@@ -161,10 +161,9 @@ export function createUnstoredDeliveries({
   /** Those of the endpoint that wait here and not among `known`, in the order of their making. */
   function waitingOf(webhookId: string, known: readonly DueDelivery[]): DueDelivery[] {
     const ids = new Set(known.map(({ _id }) => _id))
-    return [...kept.values()].flatMap((one) => {
-      const { attempts: _, ...due } = one.document
-      return due.webhookId === webhookId && waits(one) && !ids.has(due._id) ? [due] : []
-    })
+    return [...kept.values()]
+      .filter((one) => one.document.webhookId === webhookId && waits(one) && !ids.has(one.document._id))
+      .map(({ document: { attempts: _, ...due } }) => due)
   }
 
   const covering: Covering = {

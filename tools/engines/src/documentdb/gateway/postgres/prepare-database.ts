@@ -88,8 +88,8 @@ end $$;`
 
 /**
  * Makes the database the gateway's own on a connection that it keeps for this: takes the lock, ends what an
- * earlier gateway left running, so that nothing of it can still take effect, ends the engine's jobs that build
- * indexes, and creates the gateway's functions.
+ * earlier gateway left running, so that nothing of it can still take effect, ends the engine's jobs that
+ * build indexes, and creates the gateway's functions.
  * @throws Error when another gateway serves this database.
  */
 export async function prepareDatabase(

@@ -8,6 +8,7 @@ import { roundIndexes } from '../src/storage/rounds-store.ts'
 import fc from 'fast-check'
 import t from 'tap'
 import { dyingAt } from './fixtures/dying-at.ts'
+import { emptyCollections } from './fixtures/empty-collections.ts'
 import { openTestDatabase } from './fixtures/open-test-database.ts'
 
 t.setTimeout(120_000)
@@ -47,8 +48,7 @@ const played: fc.Arbitrary<Played> = fc.record({
 })
 
 async function seed(db: Db, rounds: readonly Played[]): Promise<void> {
-  await db.dropDatabase()
-  await ensureIndexes(db, { ...reportIndexes, rounds: roundIndexes })
+  await emptyCollections(db)
   const key = `${scope.operatorId}/${scope.environment}`
   await db.collection<{ _id: string }>('rounds').insertMany(
     rounds.map(({ player, game, currency, brandId, at, stake }, index) => ({
@@ -131,6 +131,7 @@ async function drain(db: Db): Promise<void> {
 
 t.test('every round and player is counted once, whichever process dies, however many count', async (t) => {
   const db = await openTestDatabase(t)
+  await ensureIndexes(db, { ...reportIndexes, rounds: roundIndexes })
   const rounds = fc.sample(played, { numRuns: 40, seed: 7 })
   const check = async (what: string) => {
     for (const grouping of groupings) {

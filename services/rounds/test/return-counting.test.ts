@@ -13,6 +13,7 @@ import { createReturnsFold } from '../src/storage/returns-fold.ts'
 import { returnIndexes } from '../src/storage/returns-store.ts'
 import { roundIndexes } from '../src/storage/rounds-store.ts'
 import { dyingAt } from './fixtures/dying-at.ts'
+import { emptyCollections } from './fixtures/empty-collections.ts'
 import { openTestDatabase } from './fixtures/open-test-database.ts'
 import { act, cashOut, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
@@ -67,8 +68,7 @@ const storeOf = (db: Db) =>
   createReportsStore({ db, watch: createReturnsFold({ db, catalogue: createCatalogue() }) })
 
 async function seed(db: Db, rounds: readonly Played[]): Promise<void> {
-  await db.dropDatabase()
-  await ensureIndexes(db, { ...reportIndexes, ...returnIndexes, rounds: roundIndexes })
+  await emptyCollections(db)
   const at = new Date('2026-11-20T00:00:00.000Z')
   await db.collection<{ _id: string }>('rounds').insertMany(
     rounds.map((one, index) => ({
@@ -95,6 +95,7 @@ async function drain(db: Db): Promise<void> {
 
 t.test('every chance is counted once, whichever process dies, however many count', async (t) => {
   const db = await openTestDatabase(t)
+  await ensureIndexes(db, { ...reportIndexes, ...returnIndexes, rounds: roundIndexes })
   const rounds = fc.sample(played, { numRuns: 40, seed: 11 })
   const wanted = expected(
     rounds.map((one) => ({ ...one, game: 'dice', bet: betOf(one), outcome: outcomeOf(one) })),

@@ -1,5 +1,6 @@
 import { type ErrorDetail, ServiceError } from '@pitboss/errors/service-error'
 import { z } from 'zod'
+import { describeIssue, oneOf } from './describe-issue.ts'
 
 const detailsMax = 50
 const pathCharactersMax = 256
@@ -40,18 +41,9 @@ function toDetails(issues: readonly z.core.$ZodIssue[], root: string): ErrorDeta
   const distinct = new Map<string, ErrorDetail>()
   for (const { path, message } of details) {
     const shown = path === '' ? root : path.slice(0, pathCharactersMax)
-    distinct.set(`${shown}\n${message}`, { path: shown, message })
+    if (!distinct.has(shown)) distinct.set(shown, { path: shown, message })
   }
   return [...distinct.values()].slice(0, detailsMax)
-}
-
-/** The message where a schema has none of its own. */
-function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
-  const isValue = issue.code === 'invalid_value'
-  if ((isValue || issue.code === 'invalid_type') && issue.input === undefined) return 'is required'
-  if (!isValue) return undefined
-  const values = issue.values.map(String)
-  return `must be ${values.length === 1 ? '' : 'one of '}${values.join(', ')}`
 }
 
 function detailsOf(issue: z.core.$ZodIssue, prefix: readonly PropertyKey[]): ErrorDetail[] {
@@ -62,7 +54,9 @@ function detailsOf(issue: z.core.$ZodIssue, prefix: readonly PropertyKey[]): Err
   if (issue.code === 'invalid_union') {
     const branch = issue.errors.at(-1)
     if (branch !== undefined && branch.length > 0) return branch.flatMap((inner) => detailsOf(inner, path))
-    if (issue.discriminator !== undefined) return [{ path: dotted(path), message: 'is not a known value' }]
+    if (branch === undefined && 'options' in issue && issue.options !== undefined) {
+      return [{ path: dotted(path), message: oneOf(issue.options) }]
+    }
   }
   return [{ path: dotted(path), message: issue.message }]
 }

@@ -1,0 +1,67 @@
+import type { z } from 'zod'
+
+/** What a value must be, by the type that a schema expects. */
+const types: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+}
+/** What a bound counts, by the type that has it; a number counts nothing. */
+const counted: Readonly<Record<string, string>> = {
+  string: 'character',
+  array: 'entry',
+  record: 'field',
+  object: 'field',
+}
+
+/**
+ * Says in words what a value must be, for a finding of zod whose schema has no message of its own: "must have
+ * at most 64 characters". Undefined leaves zod's own message. Source: ours.
+ */
+export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type': {
+      if (issue.input === undefined) return 'is required'
+      const type = types[issue.expected]
+      return type === undefined ? undefined : `must be ${type}`
+    }
+    case 'invalid_value':
+      return issue.input === undefined ? 'is required' : oneOf(issue.values)
+    case 'too_small':
+      return isOne(issue.minimum) && issue.origin in counted
+        ? 'must not be empty'
+        : bound(issue.origin, 'at least', issue.minimum)
+    case 'too_big':
+      return bound(issue.origin, 'at most', issue.maximum)
+    case 'invalid_format':
+      return 'prefix' in issue ? `must begin with "${String(issue.prefix)}"` : undefined
+    case 'invalid_key':
+      return 'is not a name that a field may have'
+    default:
+      return undefined
+  }
+}
+
+/** Names the values that are allowed. */
+export function oneOf(values: readonly unknown[]): string {
+  return `must be ${values.length === 1 ? '' : 'one of '}${values.map(String).join(', ')}`
+}
+
+function bound(origin: string, limit: string, value: number | bigint): string {
+  const unit = counted[origin]
+  if (unit === undefined) return `must be ${limit} ${value}`
+  return `must have ${limit} ${value} ${isOne(value) ? unit : plural(unit)}`
+}
+
+function plural(unit: string): string {
+  return unit.endsWith('y') ? `${unit.slice(0, -1)}ies` : `${unit}s`
+}
+
+function isOne(value: number | bigint): boolean {
+  return value === 1 || value === 1n
+}

@@ -1,0 +1,51 @@
+import t from 'tap'
+import { z } from 'zod'
+import { validatePart } from '../../src/input/validate.ts'
+import { routeTable } from '../../src/routes/route-table.ts'
+import { jargon } from '../fixtures/jargon.ts'
+
+/** Values of each kind of JSON, and some that are too long, too small or too large. */
+const wrong = [
+  ...[null, true, -1, 0, 1.5, 1e300, '', ' ', 'abc!', '-1', 'é'.repeat(70_000), [], {}, { '': 1 }],
+  ...[Array(2_000).fill('x'), Array(2_000).fill(1), ['x', 'x'], [null]],
+]
+/** Paths of all fields of a schema, those of objects in objects and in lists included. */
+function fieldsOf(schema: unknown, path: readonly (string | number)[] = []): (string | number)[][] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) {
+    return fieldsOf(schema.unwrap(), path)
+  }
+  if (schema instanceof z.ZodPipe) return fieldsOf(schema.in, path)
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => fieldsOf(option, path))
+  if (schema instanceof z.ZodArray) return [[...path, 0], ...fieldsOf(schema.element, [...path, 0])]
+  if (!(schema instanceof z.ZodObject)) return []
+  return Object.entries(schema.shape).flatMap(([key, field]) => [
+    [...path, key],
+    ...fieldsOf(field, [...path, key]),
+  ])
+}
+
+function bodyWith(path: readonly (string | number)[], value: unknown): unknown {
+  const [key, ...rest] = path
+  if (key === undefined) return value
+  return typeof key === 'number' ? [bodyWith(rest, value)] : { [key]: bodyWith(rest, value) }
+}
+
+t.test('what is wrong with a body is said in words that name the remedy', (t) => {
+  const told = new Map<string, string>()
+  let fields = 0
+  for (const { method, path, shapes } of routeTable) {
+    if (!(shapes.body instanceof z.ZodType)) continue
+    for (const field of [[], ...fieldsOf(shapes.body)]) {
+      fields++
+      for (const value of wrong) {
+        const part = validatePart(shapes.body, bodyWith(field, value), 'body')
+        if (part.ok) continue
+        for (const detail of part.details) told.set(detail.message, `${method} ${path}: ${detail.path}`)
+      }
+    }
+  }
+  for (const [message, where] of told) t.notMatch(message, jargon, where)
+  t.ok(fields > 150, `${fields} fields`)
+  t.ok(told.size > 50, `${told.size} messages`)
+  t.end()
+})

@@ -1,26 +1,33 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, globSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, globSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { EngineError } from '@pitboss/engines/engine-error'
-import { needsEngines } from './needs-engines.ts'
+import { partition } from '@pitboss/runtime/partition'
+import { importsAny } from './imports-any.ts'
 import { startTestEngines } from './start-test-engines.ts'
 
 /**
  * `npm test`: starts the engines once, runs the test files of all workspaces (or the named ones) against
- * them, four at a time, and always stops the engines. A file that would disturb others, or be disturbed, is
- * named `*.alone.test.ts`: it runs by itself when all others have ended. `npm test --
- * libs/money/test/amount.test.ts` runs one file; `npm test -- --no-engines` only those that need no engines
- * (rule: needs-engines.ts); other options go to tap.
+ * them, four at a time, and always stops the engines. Files that start whole products come after the others,
+ * two at a time. A file that would disturb others, or be disturbed, is named `*.alone.test.ts`: it runs by
+ * itself at the end. `npm test -- libs/money/test/amount.test.ts` runs one file; `npm test -- --no-engines`
+ * only those that start no database or broker; other options go to tap.
  */
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const globs = ['{libs,services,tools,proof}/*/test/**/*.test.ts', 'web/test/**/*.test.ts']
 const accounts = 60
 /** Files at a time, more than a small machine has cores: many wait for timers and the disk. */
 const jobs = 4
+/** A whole product is eight processes, which wait for each other no longer than in production. */
+const productJobs = 2
+const startsProduct = /(run-stack|start-product|stack\/src\/main)(\.ts)?$/
+const startsEngines =
+  /(with-engines|with-nats-cluster|run-stack|start-product|start-test-engines|start-mongodb|start-nats|start-documentdb)(\.ts)?$/
 const interruptedExitCode = 130
+const saveOption = '--save='
 const tap = join(root, 'node_modules/tap/dist/esm/run.mjs')
 /** Node's compile cache: a run starts hundreds of processes that load the same files. */
 const compileCache = join(root, 'node_modules/.cache/node-compile')
@@ -33,7 +40,9 @@ async function main(args: string[]): Promise<number> {
   const withoutEngines = args.includes('--no-engines')
   const options = args.filter((arg) => arg.startsWith('-') && arg !== '--no-engines')
   const named = args.filter((arg) => !arg.startsWith('-'))
-  const files = testFiles(named).filter((file) => !withoutEngines || !needsEngines(join(root, file)))
+  const files = testFiles(named).filter(
+    (file) => !withoutEngines || !importsAny(join(root, file), startsEngines),
+  )
   if (files.length === 0) return report(1, 'no test file matches', startedAt)
   const buildCode = await buildTap()
   if (buildCode !== 0) return report(buildCode, 'tap could not be built', startedAt)
@@ -85,24 +94,41 @@ async function buildTap(): Promise<number> {
 
 async function runTap(files: string[], options: string[], env: Record<string, string>): Promise<number> {
   const isAlone = (file: string) => file.endsWith('.alone.test.ts')
-  const together = files.filter((file) => !isAlone(file))
-  const alone = files.filter(isAlone)
-  const tapRun = (atOnce: number) => [
-    'run',
-    `--node-arg=--require=${beforeEachFile}`,
-    `--jobs=${atOnce}`,
-    ...options,
-  ]
-  const first = together.length === 0 ? 0 : await run([...tapRun(jobs), ...together], env)
-  if (alone.length === 0 || first === interruptedExitCode) return first
-  const saved = options.find((option) => option.startsWith('--save='))?.slice('--save='.length)
-  if (first !== 0 && saved !== undefined) {
-    // Once there is a list of what failed tap runs nothing else: what was to run alone joins the list.
-    appendFileSync(saved, alone.map((file) => `${file}\n`).join(''))
-    return first
+  const [alone, others] = partition(files, isAlone)
+  const [products, small] = partition(others, (file) => importsAny(join(root, file), startsProduct))
+  const rounds = [
+    { files: small, atOnce: jobs },
+    { files: products, atOnce: productJobs },
+    { files: alone, atOnce: 1 },
+  ].filter((round) => round.files.length > 0)
+  const [save, rest] = partition(options, (option) => option.startsWith(saveOption))
+  let code = 0
+  for (const { files: these, atOnce } of rounds) {
+    const args = ['run', `--node-arg=--require=${beforeEachFile}`, `--jobs=${atOnce}`, ...rest]
+    const ended = await runSaving(save[0]?.slice(saveOption.length), (option) =>
+      run([...args, ...option, ...these], env),
+    )
+    if (ended === interruptedExitCode) return ended
+    if (code === 0) code = ended
   }
-  const last = await run([...tapRun(1), ...alone], env)
-  return first === 0 ? last : first
+  return code
+}
+
+/**
+ * Adds what failed to the file of `--save`. tap reads that file first, and runs nothing but what it lists, so
+ * each run gets an empty one.
+ */
+async function runSaving(
+  saved: string | undefined,
+  runWith: (option: string[]) => Promise<number>,
+): Promise<number> {
+  if (saved === undefined) return runWith([])
+  const own = `${saved}.part`
+  rmSync(own, { force: true })
+  const code = await runWith([`${saveOption}${own}`])
+  if (existsSync(own)) appendFileSync(saved, readFileSync(own))
+  rmSync(own, { force: true })
+  return code
 }
 
 /**

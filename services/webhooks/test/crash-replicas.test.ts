@@ -39,7 +39,7 @@ await t.test('a replay job continues after its replica was killed and sends no e
       const job = await rig.call(getReplay, { ...base, params: { webhook_id, replay_id }, body: undefined })
       return job.body.status === 'DONE' ? job.body : null
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: 120_000 },
   )
   t.match(done, { matched: 700, created: 700, delivered: 700 })
   t.ok(receiver.received.length <= 702, `${receiver.received.length} posts`)

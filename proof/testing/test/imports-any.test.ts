@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { needsEngines } from '../src/needs-engines.ts'
+import { importsAny } from '../src/imports-any.ts'
+
+const engines = /with-engines\.ts$/
 
 await t.test(
-  'a test file that imports the engines, itself or through a fixture, needs them; another does not',
+  'a file that imports a module, itself or through a file that it imports or starts, does; another does not',
   async (t) => {
     const folder = t.testdir({
       'pure.test.ts': "import t from 'tap'\nimport { x } from './x.ts'\nnew URL('..', import.meta.url)",
@@ -15,9 +17,9 @@ await t.test(
         'service.ts': "import { withEngines } from '../src/with-engines.ts'\nimport '../through.test.ts'",
       },
     })
-    t.equal(needsEngines(join(folder, 'pure.test.ts')), false)
-    t.equal(needsEngines(join(folder, 'direct.test.ts')), true)
-    t.equal(needsEngines(join(folder, 'through.test.ts')), true)
-    t.equal(needsEngines(join(folder, 'started.test.ts')), true)
+    t.equal(importsAny(join(folder, 'pure.test.ts'), engines), false)
+    t.equal(importsAny(join(folder, 'direct.test.ts'), engines), true)
+    t.equal(importsAny(join(folder, 'through.test.ts'), engines), true)
+    t.equal(importsAny(join(folder, 'started.test.ts'), engines), true)
   },
 )

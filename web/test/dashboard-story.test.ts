@@ -87,7 +87,7 @@ await t.test(
 
     await page.getByRole('link', { name: 'Rounds', exact: true }).click()
     await page.getByRole('table', { name: 'Rounds' }).getByRole('link').first().click()
-    await page.getByRole('region', { name: 'Drawing, scrolls sideways' }).waitFor()
+    await page.getByRole('region', { name: 'Drawing' }).waitFor()
     await page.getByText('VERIFIED').waitFor()
     t.strictSame(await findBarriers(page), [])
     t.strictSame(complaints, [])

@@ -52,7 +52,7 @@ await t.test('the picture of a round tells an unknown outcome and what settled i
   })
   const { page, complaints, close } = await casino.window()
   await openAt(page, `/rounds/${roundId}`, 'Round')
-  const picture = page.getByRole('region', { name: 'Drawing, scrolls sideways' })
+  const picture = page.getByRole('region', { name: 'Drawing' })
   await picture.getByText('? http status 500').waitFor()
   await picture.getByText('settles call 1').waitFor()
   await page.getByText('Over: the round is settled.').waitFor()
@@ -61,20 +61,21 @@ await t.test('the picture of a round tells an unknown outcome and what settled i
   const listed = await page.getByRole('table', { name: 'Steps' }).getByRole('row').count()
   t.equal(listed - 1, await picture.locator('.arrow').count(), 'the list has every arrow')
   t.strictSame(await findBarriers(page), [])
-  await page.setViewportSize({ width: 360, height: 900 })
-  const narrow = page.getByRole('region', { name: 'Drawing', exact: true })
-  await narrow.getByText('? http status 500').waitFor()
-  const beyond = await narrow.evaluate((drawing) => {
-    const { left, right } = drawing.getBoundingClientRect()
-    return [...drawing.querySelectorAll('text, line')].filter((one) => {
-      const box = one.getBoundingClientRect()
-      return box.left < left - 1 || box.right > right + 1
-    }).length
-  })
-  t.equal(beyond, 0, 'nothing of it is beyond the card of a phone')
-  t.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'))
+  for (const width of [1180, 1000, 800, 360]) {
+    await page.setViewportSize({ width, height: 900 })
+    await picture.getByText('? http status 500').waitFor()
+    const beyond = await picture.evaluate((drawing) => {
+      const { left, right } = drawing.getBoundingClientRect()
+      return [...drawing.querySelectorAll('text, line')].filter((one) => {
+        const box = one.getBoundingClientRect()
+        return box.left < left - 1 || box.right > right + 1
+      }).length
+    })
+    t.equal(beyond, 0, `nothing of it is beyond its card at ${width}`)
+    t.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `at ${width}`)
+    await picture.screenshot({ path: `artifacts/dashboard-round-${width}.png` })
+  }
   t.strictSame(await findBarriers(page), [], 'on a phone')
-  await narrow.screenshot({ path: 'artifacts/dashboard-round-360.png' })
   await page.setViewportSize({ width: 1180, height: 860 })
   await page.emulateMedia({ media: 'print' })
   t.notOk(await page.getByRole('navigation', { name: 'Pages', includeHidden: true }).isVisible())

@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from 'react'
 
-/** Where the style sheets turn tables into cards. */
-const narrow = '(max-width: 700px)'
+/** Where the wide money picture beside the list of pages would be too small to read. */
+const narrow = '(max-width: 1100px)'
 
-/** Whether the window is as narrow as a phone, now and after each change. */
+/** Whether the window is too narrow for a wide drawing, now and after each change. */
 export function useNarrow(): boolean {
   return useSyncExternalStore(subscribe, () => window.matchMedia(narrow).matches)
 }

@@ -28,7 +28,10 @@ export default function Approvals() {
         { title: 'Status', cell: ({ status }) => <Badge status={status} /> },
         { title: 'Asked by', cell: ({ asked_by }) => asked_by.name },
         { title: 'Asked', cell: ({ asked_at }) => <Moment at={asked_at} /> },
-        { title: 'Until', cell: ({ expires_at }) => <Moment at={expires_at} /> },
+        {
+          title: 'Until',
+          cell: ({ status, expires_at }) => (status === 'PENDING' ? <Moment at={expires_at} /> : '–'),
+        },
         { title: 'Decided by', cell: ({ decided_by }) => decided_by?.email ?? '–' },
       ]}
       empty={

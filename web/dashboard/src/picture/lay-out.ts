@@ -19,7 +19,7 @@ export const scale: Scale = {
   ...{ left: 136, right: 94, lane: 188, top: 54, rowMin: 30, pauseMax: 110, msPerPx: 10 },
   ...{ textMax: 29, ownLine: false },
 }
-/** For windows as narrow as a phone. */
+/** For narrow windows. */
 export const narrowScale: Scale = {
   ...{ left: 26, right: 32, lane: 62, top: 34, rowMin: 46, pauseMax: 110, msPerPx: 10 },
   ...{ textMax: 34, ownLine: true },

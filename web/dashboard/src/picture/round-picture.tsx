@@ -22,13 +22,7 @@ export function RoundPicture({ of: dossier }: { of: Dossier }) {
         Time runs down: 100 ms are 10 pixels, a row takes {size.rowMin} at least, and a longer pause is cut
         and told. A dashed arrow has an unknown outcome; the arrow that settled it says so.
       </p>
-      <div
-        className="picture"
-        role="region"
-        {...(isNarrow
-          ? { 'data-narrow': true, 'aria-label': 'Drawing' }
-          : { tabIndex: 0, 'aria-label': 'Drawing, scrolls sideways' })}
-      >
+      <div className="picture" role="region" aria-label="Drawing" data-narrow={isNarrow || undefined}>
         <svg
           viewBox={`0 0 ${width} ${height}`}
           width={width}

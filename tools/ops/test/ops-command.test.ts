@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { createOperatorClient, send } from '@pitboss/testing/operator-client'
 import { runStack } from '@pitboss/testing/run-stack'
 import { waitFor } from '@pitboss/testing/wait-for'
@@ -16,11 +17,13 @@ const records = z.array(record)
 const unknownOperator = 'op_00000000000000000000000000000000'
 const consumer = 'webhooks-fanout'
 
+/** Commands of one test at once: each is a process of its own. */
+const atOnce = 2
 const timeout = 230_000
 const side = { timeout, buffered: true }
 t.setTimeout(timeout)
 
-t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => {
+t.test('the ops command on a running stack', { timeout, jobs: 2 }, async (t) => {
   const stack = await runStack(t)
   const demo = stack.demo()
   const run = async (...flags: string[]) => {
@@ -68,14 +71,12 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
       ['round', 'reopened', '--operator', demo.operator_id, '--heal'],
       ['operator', 'list', '--data-dir', join(stack.dataDir, 'nowhere')],
     ]
-    await Promise.all(
-      wrong.map(async (flags) => {
-        const { code, stdout, stderr } = await run(...flags, '--json')
-        t.equal(code, 2, flags.join(' '))
-        t.equal(stdout, '', flags.join(' '))
-        t.not(stderr, '', `${flags.join(' ')} says why`)
-      }),
-    )
+    await mapBounded(wrong, atOnce, async (flags) => {
+      const { code, stdout, stderr } = await run(...flags, '--json')
+      t.equal(code, 2, flags.join(' '))
+      t.equal(stdout, '', flags.join(' '))
+      t.not(stderr, '', `${flags.join(' ')} says why`)
+    })
   })
 
   const refusal = t.test('a refusal ends with 1 and the error envelope on stderr', side, async (t) => {
@@ -87,19 +88,17 @@ t.test('the ops command on a running stack', { timeout, jobs: 3 }, async (t) => 
       ['movement', 'why', 'txn_00000000000000000000000000'],
       ['rtp', 'lift', 'ral_00000000000000000000000000'],
     ]
-    await Promise.all(
-      refused.map(async (flags) => {
-        const { code, stdout, stderr } = await run(...flags, '--json')
-        t.equal(code, 1, flags.join(' '))
-        t.equal(stdout, '')
-        t.match(JSON.parse(stderr), {
-          code: /NOT_FOUND$/,
-          message: String,
-          retryable: false,
-          request_id: /^req_[0-9a-hjkmnp-tv-z]{26}$/,
-        })
-      }),
-    )
+    await mapBounded(refused, atOnce, async (flags) => {
+      const { code, stdout, stderr } = await run(...flags, '--json')
+      t.equal(code, 1, flags.join(' '))
+      t.equal(stdout, '')
+      t.match(JSON.parse(stderr), {
+        code: /NOT_FOUND$/,
+        message: String,
+        retryable: false,
+        request_id: /^req_[0-9a-hjkmnp-tv-z]{26}$/,
+      })
+    })
   })
 
   const returns = t.test('returns under watch are listed, drawn and exported', side, async (t) => {

@@ -67,14 +67,20 @@ export function createHistory({ mongodbUrl, players }: { mongodbUrl: string; pla
 
 type Sample = { round: Document; movements: Document[] }
 
+/**
+ * Finished rounds of which nothing is left to be told or counted: the watch of returns would take copies of
+ * one fact for luck that nobody has, and switch the game off.
+ */
 async function readSamples(rounds: Collection, movements: Collection): Promise<Sample[]> {
-  const found = await rounds.find({ game: 'dice', status: 'SETTLED' }).limit(20).toArray()
-  return Promise.all(
+  const ended = { game: 'dice', status: 'SETTLED', factsAt: null, outbox: [] }
+  const found = await rounds.find(ended).limit(20).toArray()
+  const samples = await Promise.all(
     found.map(async (round) => ({
       round,
       movements: await movements.find({ roundId: String(round._id) }).toArray(),
     })),
   )
+  return samples.filter((sample) => sample.movements.every(({ outbox }) => outbox.length === 0))
 }
 
 /** The next commitment of a nonce sequence may have been shown already; it stays, whatever round it gets. */

@@ -12,6 +12,7 @@ import {
 } from '../src/storage/collections.ts'
 import { createDeliveryStore, type DeliveryStore } from '../src/storage/delivery-store.ts'
 import { indexes } from '../src/storage/indexes.ts'
+import { newInterrupted } from '../src/storage/interrupted-delivery.ts'
 import { type NewDelivery, newClaimed, newDocument } from '../src/storage/new-delivery.ts'
 import { createUnstoredDeliveries } from '../src/actions/unstored-deliveries.ts'
 
@@ -96,6 +97,21 @@ t.test('one in flight is stored before one that waits', async (t) => {
     announced.map(({ _id }) => _id),
     ['b'],
   )
+  await stored
+})
+
+t.test('one that another process has stored as interrupted is claimed where it is stored', async (t) => {
+  const { unstored, claim } = open()
+  const stored = unstored.keep([fresh('a')])
+  const place = { step: 2, stepDueAt: now }
+  const { attempts: _, ...interrupted } = newInterrupted(fresh('a'), now, () => place)
+  await store.insertAbsent([{ ...interrupted, attempts: [attempt] }])
+  const both = await claim([newDocument(fresh('a')), interrupted], token, now)
+  t.strictSame(
+    both.map(({ attemptCount }) => attemptCount),
+    [2],
+  )
+  t.match(await deliveries.findOne({ _id: 'a' }), { claimToken: token, attemptCount: 2 })
   await stored
 })
 

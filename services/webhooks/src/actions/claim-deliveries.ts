@@ -54,7 +54,7 @@ export function createClaimDeliveries({ deliveries, bodies }: Deps) {
         turns,
         now,
       })
-      const chosen = choice.chosen.map((due) => ({ due, probe: false }))
+      const chosen = lastOfEach(choice.chosen).map((due) => ({ due, probe: false }))
       const probe = choice.probe
         ? await deliveries.probe(endpoint._id, nextProbe(endpoint.health), now)
         : null
@@ -89,4 +89,17 @@ export function createClaimDeliveries({ deliveries, bodies }: Deps) {
       })
     },
   }
+}
+
+/**
+ * One of each delivery. It may wait twice: as this process keeps it, unstored, and as another process has
+ * stored it since; the stored one counts.
+ */
+function lastOfEach(chosen: readonly DueDelivery[]): DueDelivery[] {
+  const last = new Map<string, DueDelivery>()
+  for (const due of chosen) {
+    const known = last.get(due._id)
+    if (known === undefined || known.attemptCount < due.attemptCount) last.set(due._id, due)
+  }
+  return [...last.values()]
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { partition } from '@pitboss/runtime/partition'
 import { createSignal } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
 import { batchCalls } from '../storage/batch-calls.ts'
@@ -104,6 +105,11 @@ export function createUnstoredDeliveries({
     one.end.resolve()
   }
 
+  function forgetWaiting(id: string): void {
+    const one = kept.get(id)
+    if (one !== undefined && waits(one)) forget(one)
+  }
+
   async function work(): Promise<void> {
     while (kept.size > 0) {
       const due = [...kept.values()].filter(isDue)
@@ -168,9 +174,12 @@ export function createUnstoredDeliveries({
 
   const covering: Covering = {
     async claim(dues, token, now) {
-      const claimed = dues.filter(({ _id }) => kept.has(_id)).map((due) => claimedOf({ due, token, now }))
+      // Another process, which took this one for dead, has stored those with an attempt behind them.
+      const [elsewhere, first] = partition(dues, ({ attemptCount }) => attemptCount > 0)
+      for (const { _id } of elsewhere) forgetWaiting(_id)
+      const claimed = first.filter(({ _id }) => kept.has(_id)).map((due) => claimedOf({ due, token, now }))
       const taken = take(claimed)
-      const others = dues.filter(({ _id }) => !taken.has(_id))
+      const others = [...elsewhere, ...first.filter(({ _id }) => !taken.has(_id))]
       await Promise.all(others.flatMap(({ _id }) => kept.get(_id)?.storing ?? []))
       return [
         ...claimed.filter(({ _id }) => taken.has(_id)),

@@ -9,7 +9,7 @@ import { type Rig, startRig } from './fixtures/rounds-rig.ts'
 
 t.setTimeout(180_000)
 
-const waves = 24
+const waves = 12
 const width = 16
 
 const request = { params: {}, query: {} }

@@ -19,6 +19,9 @@ const counted: Readonly<Record<string, string>> = {
   object: 'field',
 }
 
+/** Said of a value that is missing. */
+export const required = 'is required'
+
 /**
  * Says in words what a value must be, for a finding of zod whose schema has no message of its own: "must have
  * at most 64 characters". Undefined leaves zod's own message. Source: ours.
@@ -26,12 +29,12 @@ const counted: Readonly<Record<string, string>> = {
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type': {
-      if (issue.input === undefined) return 'is required'
+      if (issue.input === undefined) return required
       const type = types[issue.expected]
       return type === undefined ? undefined : `must be ${type}`
     }
     case 'invalid_value':
-      return issue.input === undefined ? 'is required' : oneOf(issue.values)
+      return issue.input === undefined ? required : oneOf(issue.values)
     case 'too_small':
       return isOne(issue.minimum) && issue.origin in counted
         ? 'must not be empty'

@@ -1,6 +1,6 @@
 import { type ErrorDetail, ServiceError } from '@pitboss/errors/service-error'
 import { z } from 'zod'
-import { describeIssue, oneOf } from './describe-issue.ts'
+import { describeIssue, oneOf, required } from './describe-issue.ts'
 
 const detailsMax = 50
 const pathCharactersMax = 256
@@ -9,7 +9,7 @@ type Part<Value> = { ok: true; value: Value } | { ok: false; details: ErrorDetai
 
 /** Parses one part of a request; `root` names it in details when the whole is wrong. Never throws. */
 export function validatePart<Value>(schema: z.ZodType<Value>, input: unknown, root: string): Part<Value> {
-  const parsed = schema.safeParse(input, { error: describeIssue })
+  const parsed = schema.safeParse(input, { error: describeIssue, reportInput: true })
   if (!parsed.success) return { ok: false, details: toDetails(parsed.error.issues, root) }
   const details = windowDetails(parsed.data)
   return details.length > 0 ? { ok: false, details } : { ok: true, value: parsed.data }
@@ -58,7 +58,13 @@ function detailsOf(issue: z.core.$ZodIssue, prefix: readonly PropertyKey[]): Err
       return [{ path: dotted(path), message: oneOf(issue.options) }]
     }
   }
-  return [{ path: dotted(path), message: issue.message }]
+  return [{ path: dotted(path), message: messageOf(issue) }]
+}
+
+/** A schema's own message says what a value must be, which is no answer alone to a value that is missing. */
+function messageOf({ code, input, message }: z.core.$ZodIssue): string {
+  const missing = code !== 'custom' && input === undefined && message !== required
+  return missing ? `${required}, and ${message}` : message
 }
 
 function dotted(path: readonly PropertyKey[]): string {

@@ -9,6 +9,8 @@ const wrong = [
   ...[null, true, -1, 0, 1.5, 1e300, '', ' ', 'abc!', '-1', 'é'.repeat(70_000), [], {}, { '': 1 }],
   ...[Array(2_000).fill('x'), Array(2_000).fill(1), ['x', 'x'], [null]],
 ]
+/** Fields that choose among shapes: told which values there are. */
+const choices = { type: true }
 /** Paths of all fields of a schema, those of objects in objects and in lists included. */
 function fieldsOf(schema: unknown, path: readonly (string | number)[] = []): (string | number)[][] {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) {
@@ -47,5 +49,26 @@ t.test('what is wrong with a body is said in words that name the remedy', (t) =>
   for (const [message, where] of told) t.notMatch(message, jargon, where)
   t.ok(fields > 150, `${fields} fields`)
   t.ok(told.size > 50, `${told.size} messages`)
+  t.end()
+})
+
+t.test('what is missing is told as such, and what it must be', (t) => {
+  const told = new Set<string>()
+  for (const { method, path, shapes } of routeTable) {
+    for (const schema of [shapes.body, shapes.query]) {
+      if (!(schema instanceof z.ZodType)) continue
+      const part = validatePart(schema, {}, 'body')
+      if (part.ok) continue
+      for (const detail of part.details) {
+        if (!(detail.path in choices) && detail.path !== 'body') {
+          t.match(detail.message, /^is required($|, and must be )/, `${method} ${path}: ${detail.path}`)
+        }
+        told.add(`${detail.path}: ${detail.message}`)
+      }
+    }
+  }
+  t.ok(told.has('email: is required, and must be an e-mail address'))
+  t.ok(told.has('stake: is required, and must be a decimal string such as "10.00"'))
+  t.ok(told.has('password: is required'))
   t.end()
 })

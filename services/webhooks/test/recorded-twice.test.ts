@@ -1,0 +1,76 @@
+import { systemClock } from '@pitboss/runtime/clock'
+import { newId } from '@pitboss/runtime/new-id'
+import { waitFor } from '@pitboss/testing/wait-for'
+import t from 'tap'
+import { announceDeliveries } from '../src/actions/create-deliveries.ts'
+import { createNotifyWorkers } from '../src/clients/notify-workers.ts'
+import { createDeliveryStore } from '../src/storage/delivery-store.ts'
+import { createEndpointStore } from '../src/storage/endpoint-store.ts'
+import { newInterrupted } from '../src/storage/interrupted-delivery.ts'
+import { deliveryIdOf } from '../src/storage/new-delivery.ts'
+import { type Received, startReceiver } from './fixtures/receiver.ts'
+import { startRig } from './fixtures/rig.ts'
+
+t.setTimeout(120_000)
+const long = { timeoutMs: 30_000 }
+
+// Another process that gets an event a second time finds it recorded and its delivery missing, while the
+// first still keeps that delivery in memory.
+t.test('no attempt number is used twice when another process makes up for a kept delivery', async (t) => {
+  const rig = await startRig(t)
+  const stores = {
+    endpoints: createEndpointStore(rig.collections),
+    deliveries: createDeliveryStore(rig.collections),
+  }
+  const receiver = await startReceiver(t)
+  const { webhook_id } = await rig.createEndpoint(receiver.url)
+  await rig.publish()
+  const leased = async () => (await rig.collections.deliveries.countDocuments({ status: 'DELIVERED' })) === 1
+  await waitFor(leased, { ...long, what: 'the first delivery, for which the endpoint is leased' })
+
+  const hanging: { end(): unknown }[] = []
+  receiver.answer((response) => hanging.push(response))
+  for (let count = 1; count <= 8; count++) {
+    await rig.publish()
+    await waitFor(() => hanging.length === count, long)
+  }
+  const ids = Array.from({ length: 4 }, () => newId('evt'))
+  const createdAt = new Date()
+  const place = { step: 2, stepDueAt: createdAt }
+  await stores.deliveries.insertAbsent(
+    ids.map((eventId) => {
+      const id = deliveryIdOf(eventId, webhook_id, 0)
+      const fresh = { ...rig.scope, _id: id, webhookId: webhook_id, eventId, createdAt } as const
+      const delivery = { ...fresh, eventType: 'transaction.bet', lane: 'fresh' } as const
+      return newInterrupted(delivery, createdAt, () => place)
+    }),
+  )
+  await Promise.all(ids.map((id) => rig.publish({ id, createdAt })))
+  await waitFor(async () => (await rig.collections.events.countDocuments({})) === 9 + ids.length, long)
+  const notifyWorkers = createNotifyWorkers(rig.bus)
+  await announceDeliveries(
+    { endpoints: stores.endpoints, notifyWorkers, clock: systemClock },
+    [],
+    [webhook_id],
+  )
+
+  receiver.answer((response) => response.end())
+  for (const response of hanging) response.end()
+  await waitFor(
+    async () => (await rig.collections.deliveries.countDocuments({ status: 'DELIVERED' })) === 9 + ids.length,
+    long,
+  )
+  const sent = receiver.received.map(numberedOf)
+  t.equal(new Set(sent).size, sent.length, sent.join(', '))
+  for (const { attempts, attemptCount } of await rig.collections.deliveries.find({}).toArray()) {
+    t.strictSame(
+      attempts.map(({ attempt }) => attempt),
+      Array.from({ length: attemptCount }, (_, index) => index + 1),
+    )
+  }
+})
+
+/** The event and the attempt's number. */
+function numberedOf({ headers }: Received): string {
+  return `${headers['x-svc-event-id']} ${headers['x-svc-delivery-attempt']}`
+}

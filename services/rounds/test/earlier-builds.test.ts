@@ -6,6 +6,7 @@ import type { Keyring } from '@pitboss/storage/keyring'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { restoreDocuments } from '@pitboss/testing/restore-documents'
 import { sampleCaller } from '@pitboss/testing/sample-caller'
 import pino from 'pino'
@@ -15,7 +16,6 @@ import { createReadRounds } from '../src/actions/read-rounds.ts'
 import { assertSeedsOpen, createCommitmentsStore } from '../src/storage/commitments-store.ts'
 import { createRoundsStore } from '../src/storage/rounds-store.ts'
 import { sealedPlaces } from '../src/storage/sealed-places.ts'
-import { openTestDatabase } from './fixtures/open-test-database.ts'
 
 /** Documents that build 05ff98f wrote, under the one master key that it gave to all services. */
 const recorded = z

@@ -1,4 +1,5 @@
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import type { Db } from 'mongodb'
 import { type Grain, type ReportDimension, reportRows, reportSegments } from '../src/rules/report.ts'
 import { createCatalogue } from '../src/rules/catalogue.ts'
@@ -9,7 +10,6 @@ import fc from 'fast-check'
 import t from 'tap'
 import { dyingAt } from './fixtures/dying-at.ts'
 import { emptyCollections } from './fixtures/empty-collections.ts'
-import { openTestDatabase } from './fixtures/open-test-database.ts'
 
 t.setTimeout(120_000)
 

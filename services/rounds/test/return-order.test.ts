@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { newId } from '@pitboss/runtime/new-id'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
 import { createCatalogue } from '../src/rules/catalogue.ts'
 import { newRound } from '../src/rules/new-round.ts'
@@ -11,7 +12,6 @@ import { createReturnsFold } from '../src/storage/returns-fold.ts'
 import { returnIndexes } from '../src/storage/returns-store.ts'
 import type { RoundDocument } from '../src/storage/round-document.ts'
 import { createRoundsStore, roundIndexes } from '../src/storage/rounds-store.ts'
-import { openTestDatabase } from './fixtures/open-test-database.ts'
 
 t.setTimeout(120_000)
 

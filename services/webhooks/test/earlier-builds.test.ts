@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import type { Keyring } from '@pitboss/storage/keyring'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox, kidOf } from '@pitboss/storage/stored-secrets'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { restoreDocuments } from '@pitboss/testing/restore-documents'
-import { withEngines } from '@pitboss/testing/with-engines'
 import pino from 'pino'
 import t from 'tap'
 import { z } from 'zod'
@@ -35,13 +34,7 @@ const [{ _id: id }] = recorded.documents.endpoints
 const logger = pino({ level: 'silent' })
 
 t.test('an endpoint of an earlier build goes on, and its key can leave', async (t) => {
-  const { mongodbUrl, databasePrefix } = await withEngines(t)
-  const { db, close } = await connectStorage({
-    url: mongodbUrl,
-    database: `${databasePrefix}_webhooks`,
-    logger,
-  })
-  t.teardown(close)
+  const db = await openTestDatabase(t)
   await ensureIndexes(db, indexes)
   await restoreDocuments(db, recorded.documents)
   await openKeyring(db, recorded.master_keys)

@@ -1,7 +1,6 @@
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { waitFor } from '@pitboss/testing/wait-for'
-import { withEngines } from '@pitboss/testing/with-engines'
 import { pino } from 'pino'
 import t from 'tap'
 import {
@@ -16,15 +15,10 @@ import { newInterrupted } from '../src/storage/interrupted-delivery.ts'
 import { type NewDelivery, newClaimed, newDocument } from '../src/storage/new-delivery.ts'
 import { createUnstoredDeliveries } from '../src/actions/unstored-deliveries.ts'
 
-const { mongodbUrl, databasePrefix } = await withEngines(t)
+const db = await openTestDatabase(t)
 const logger = pino({ level: 'silent' })
-const storage = await connectStorage({ url: mongodbUrl, database: `${databasePrefix}_unstored`, logger })
-t.teardown(async () => {
-  await storage.db.dropDatabase()
-  await storage.close()
-})
-await ensureIndexes(storage.db, indexes)
-const { deliveries } = collectionsOf(storage.db)
+await ensureIndexes(db, indexes)
+const { deliveries } = collectionsOf(db)
 const store = createDeliveryStore({ deliveries })
 
 const now = new Date(5000)

@@ -1,8 +1,6 @@
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { parseKeyring } from '@pitboss/storage/keyring'
 import { openKeyring } from '@pitboss/storage/open-keyring'
-import { withEngines } from '@pitboss/testing/with-engines'
-import { pino } from 'pino'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
 import { createKeyedHash } from '../../src/actions/keyed-hash.ts'
 
@@ -23,13 +21,7 @@ await t.test('a keyed hash verifies its text alone and outlives a rotation', asy
 })
 
 await t.test('hashes outlive a master key that was dropped', async (t) => {
-  const { mongodbUrl: url, databasePrefix } = await withEngines(t)
-  const logger = pino({ level: 'silent' })
-  const { db, close } = await connectStorage({ url, database: `${databasePrefix}_hashes`, logger })
-  t.teardown(async () => {
-    await db.dropDatabase()
-    await close()
-  })
+  const db = await openTestDatabase(t)
   const open = (keys: string) => openKeyring(db, keys, ['cursor', 'keyed-hash/token'])
   const hashed = createKeyedHash(await open(`a:${key(1)}`), 'token').hash('a secret')
   await open(`a:${key(1)},b:${key(2)}`)

@@ -1,14 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
 import { newId } from '@pitboss/runtime/new-id'
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { parseKeyring } from '@pitboss/storage/keyring'
 import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
-import { withEngines } from '@pitboss/testing/with-engines'
-import pino from 'pino'
 import t from 'tap'
 import type { ApprovalDocument } from '../../src/storage/approvals-store.ts'
 import { authIndexes, authStores } from '../../src/storage/auth-stores.ts'
@@ -33,14 +31,7 @@ const session = {
 /** A claim of an idempotency key for an id that is the same in each call, so that answers can be compared. */
 const claim = { list: 'brands', body: { name: 'The brand' }, newId: () => 'brd_fresh', now }
 
-const engines = await withEngines(t)
-const storage = await connectStorage({
-  url: engines.mongodbUrl,
-  database: `${engines.databasePrefix}_auth`,
-  logger: pino({ level: 'silent' }),
-})
-t.teardown(() => storage.close())
-const { db } = storage
+const db = await openTestDatabase(t)
 await ensureIndexes(db, authIndexes)
 const cursors = createCursorCodec({
   keyring: parseKeyring(`k1:${randomBytes(32).toString('base64')}`),

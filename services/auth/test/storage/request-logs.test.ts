@@ -1,11 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { parseKeyring } from '@pitboss/storage/keyring'
-import { withEngines } from '@pitboss/testing/with-engines'
-import pino from 'pino'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
 import { authIndexes } from '../../src/storage/auth-stores.ts'
 import {
@@ -16,16 +14,10 @@ import {
 
 t.setTimeout(120_000)
 
-const engines = await withEngines(t)
-const storage = await connectStorage({
-  url: engines.mongodbUrl,
-  database: `${engines.databasePrefix}_auth`,
-  logger: pino({ level: 'silent' }),
-})
-t.teardown(() => storage.close())
-await ensureIndexes(storage.db, authIndexes)
+const db = await openTestDatabase(t)
+await ensureIndexes(db, authIndexes)
 const cursors = createCursorCodec({ keyring: parseKeyring(`k1:${randomBytes(32).toString('base64')}`) })
-const logs = createRequestLogsStore({ db: storage.db, cursors })
+const logs = createRequestLogsStore({ db, cursors })
 const scope: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
 const beginMs = Date.now() - 60_000
 /** More than are sorted; a few of them are like no other. */

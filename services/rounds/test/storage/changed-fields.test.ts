@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { newId } from '@pitboss/runtime/new-id'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import fc from 'fast-check'
 import t from 'tap'
 import { newRound } from '../../src/rules/new-round.ts'
@@ -8,7 +9,6 @@ import type { RoundState } from '../../src/rules/round.ts'
 import { encodeRound, type StoredRound } from '../../src/storage/round-document.ts'
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
 import { updateOf } from '../../src/storage/write-round.ts'
-import { openTestDatabase } from '../fixtures/open-test-database.ts'
 import { shardedRounds } from '../fixtures/sharded-rounds.ts'
 
 t.setTimeout(90_000)

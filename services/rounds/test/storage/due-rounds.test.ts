@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { newId } from '@pitboss/runtime/new-id'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
 import { newRound } from '../../src/rules/new-round.ts'
 import type { RoundState } from '../../src/rules/round.ts'
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
-import { openTestDatabase } from '../fixtures/open-test-database.ts'
 import { shardedRounds } from '../fixtures/sharded-rounds.ts'
 
 t.setTimeout(90_000)

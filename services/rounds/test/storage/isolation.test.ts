@@ -1,15 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
 import { newId } from '@pitboss/runtime/new-id'
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { parseKeyring } from '@pitboss/storage/keyring'
 import { outboxEntry } from '@pitboss/storage/outbox-entry'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
-import { withEngines } from '@pitboss/testing/with-engines'
 import type { Db } from 'mongodb'
-import pino from 'pino'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import t from 'tap'
 import { newRound } from '../../src/rules/new-round.ts'
@@ -43,14 +41,7 @@ const atPresent = new Date()
 const [now, later] = [new Date('2026-11-20T09:10:00.000Z'), new Date('2026-11-20T10:10:00.000Z')]
 const [dayStart, dayEnd] = [new Date('2026-11-20T00:00:00.000Z'), new Date('2026-11-21T00:00:00.000Z')]
 
-const engines = await withEngines(t)
-const storage = await connectStorage({
-  url: engines.mongodbUrl,
-  database: `${engines.databasePrefix}_rounds`,
-  logger: pino({ level: 'silent' }),
-})
-t.teardown(() => storage.close())
-const { db } = storage
+const db = await openTestDatabase(t)
 await ensureIndexes(db, {
   rounds: roundIndexes,
   commitments: commitmentIndexes,

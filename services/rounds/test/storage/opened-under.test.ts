@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
 import { newId } from '@pitboss/runtime/new-id'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
 import type { RoundState } from '../../src/rules/round.ts'
 import { newRound } from '../../src/rules/new-round.ts'
@@ -9,7 +10,6 @@ import { createGrantsStore, grantIndexes } from '../../src/storage/grants-store.
 import { sequenceOf, scopeKey } from '../../src/storage/round-document.ts'
 import { createRefusalsStore } from '../../src/storage/refusals-store.ts'
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
-import { openTestDatabase } from '../fixtures/open-test-database.ts'
 
 t.setTimeout(90_000)
 

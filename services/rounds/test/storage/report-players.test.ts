@@ -1,7 +1,7 @@
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
 import { createReportPlayers, reportPlayerIndexes } from '../../src/storage/report-players.ts'
-import { openTestDatabase } from '../fixtures/open-test-database.ts'
 
 t.setTimeout(90_000)
 

@@ -1,7 +1,6 @@
 import { newId } from '@pitboss/runtime/new-id'
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
-import { withEngines } from '@pitboss/testing/with-engines'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
 import { walletKeyOf } from '../../src/rules/movement-keys.ts'
@@ -11,15 +10,9 @@ import { createMovements, movementIndexes } from '../../src/storage/movements.ts
 import { newScope, silentLogger, specOf } from '../fixtures/bridge.ts'
 import { shardedMovements } from '../fixtures/sharded-movements.ts'
 
-const engines = await withEngines(t)
-const storage = await connectStorage({
-  url: engines.mongodbUrl,
-  database: `${engines.databasePrefix}_due`,
-  logger: silentLogger,
-})
-t.teardown(() => storage.close())
-await ensureIndexes(storage.db, movementIndexes)
-const movements = createMovements(shardedMovements(storage.db))
+const db = await openTestDatabase(t)
+await ensureIndexes(db, movementIndexes)
+const movements = createMovements(shardedMovements(db))
 const due = createDueMovements(movements)
 
 const now = new Date('2026-03-01T12:00:00.000Z')

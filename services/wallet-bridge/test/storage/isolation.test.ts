@@ -2,15 +2,13 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { newProgress } from '@pitboss/contracts/certification/progress'
 import { defaultFlagRules } from '@pitboss/contracts/objects/flag'
 import { newId } from '@pitboss/runtime/new-id'
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { parseKeyring } from '@pitboss/storage/keyring'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
-import { withEngines } from '@pitboss/testing/with-engines'
 import { randomBytes, randomUUID } from 'node:crypto'
-import pino from 'pino'
 import t from 'tap'
 import { newFlag } from '../../src/records/new-flag.ts'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
@@ -57,14 +55,7 @@ const window = { from: new Date(now.getTime() - hourMs), to: new Date(now.getTim
 const settings = { url: 'https://wallet.example/', timeoutMs: 2000, settleLosses: 'none' } as const
 const otherSettings = { ...settings, timeoutMs: 3000 }
 
-const engines = await withEngines(t)
-const storage = await connectStorage({
-  url: engines.mongodbUrl,
-  database: `${engines.databasePrefix}_wallet_bridge`,
-  logger: pino({ level: 'silent' }),
-})
-t.teardown(() => storage.close())
-const { db } = storage
+const db = await openTestDatabase(t)
 await ensureIndexes(db, {
   ...{ ...movementIndexes, ...callbackIndexes, ...flagIndexes },
   ...{ ...certificationIndexes, ...reconciliationIndexes, ...ledgerChunkIndexes },

@@ -1,7 +1,6 @@
 import { newId } from '@pitboss/runtime/new-id'
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
-import { withEngines } from '@pitboss/testing/with-engines'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
 import type { MovementState } from '../../src/rules/movement.ts'
@@ -10,15 +9,9 @@ import { createMovements, movementIndexes } from '../../src/storage/movements.ts
 import { newScope, silentLogger, specOf } from '../fixtures/bridge.ts'
 import { shardedMovements } from '../fixtures/sharded-movements.ts'
 
-const engines = await withEngines(t)
-const storage = await connectStorage({
-  url: engines.mongodbUrl,
-  database: `${engines.databasePrefix}_pending`,
-  logger: silentLogger,
-})
-t.teardown(() => storage.close())
-await ensureIndexes(storage.db, movementIndexes)
-const movements = createMovements(shardedMovements(storage.db))
+const db = await openTestDatabase(t)
+await ensureIndexes(db, movementIndexes)
+const movements = createMovements(shardedMovements(db))
 const { collection } = movements
 const pending = createPendingMovements(movements, (ms) => ms)
 
@@ -35,7 +28,7 @@ function aged(ageMs: number, waitMs: number, change: Partial<MovementState> = {}
   return documentOf({ scope, spec: specOf({ type }), reference: newId('txn'), state })
 }
 
-t.afterEach(() => storage.db.collection('movements').deleteMany({}))
+t.afterEach(() => db.collection('movements').deleteMany({}))
 
 t.test(
   'a movement that waits longer than its age allows becomes due, and any other keeps its time',

@@ -1,26 +1,15 @@
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
-import { withEngines } from '@pitboss/testing/with-engines'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import type { AnyBulkWriteOperation } from 'mongodb'
-import { pino } from 'pino'
 import t from 'tap'
 import { collectionsOf, type DeliveryDocument } from '../../src/storage/collections.ts'
 import { createDeliveryClaims } from '../../src/storage/delivery-claims.ts'
 import { indexes } from '../../src/storage/indexes.ts'
 import { newDocument } from '../../src/storage/new-delivery.ts'
 
-const { mongodbUrl, databasePrefix } = await withEngines(t)
-const storage = await connectStorage({
-  url: mongodbUrl,
-  database: `${databasePrefix}_claims`,
-  logger: pino({ level: 'silent' }),
-})
-t.teardown(async () => {
-  await storage.db.dropDatabase()
-  await storage.close()
-})
-await ensureIndexes(storage.db, indexes)
-const { deliveries } = collectionsOf(storage.db)
+const db = await openTestDatabase(t)
+await ensureIndexes(db, indexes)
+const { deliveries } = collectionsOf(db)
 const sent: AnyBulkWriteOperation<DeliveryDocument>[][] = []
 const watched: typeof deliveries = Object.create(deliveries, {
   bulkWrite: {

@@ -1,27 +1,16 @@
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { eventType } from '@pitboss/contracts/objects/event'
 import { deliveryStatus } from '@pitboss/contracts/objects/webhook'
-import { withEngines } from '@pitboss/testing/with-engines'
-import { pino } from 'pino'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
 import { collectionsOf } from '../../src/storage/collections.ts'
 import { createDeliveryStore } from '../../src/storage/delivery-store.ts'
 import { indexes } from '../../src/storage/indexes.ts'
 import { newDocument } from '../../src/storage/new-delivery.ts'
 
-const { mongodbUrl, databasePrefix } = await withEngines(t)
-const storage = await connectStorage({
-  url: mongodbUrl,
-  database: `${databasePrefix}_lists`,
-  logger: pino({ level: 'silent' }),
-})
-t.teardown(async () => {
-  await storage.db.dropDatabase()
-  await storage.close()
-})
-await ensureIndexes(storage.db, indexes)
-const collections = collectionsOf(storage.db)
+const db = await openTestDatabase(t)
+await ensureIndexes(db, indexes)
+const collections = collectionsOf(db)
 const { list } = createDeliveryStore(collections)
 const scope = { operatorId: 'op', environment: 'SANDBOX' } as const
 const types = [...eventType.options, 'webhook.test'] as const

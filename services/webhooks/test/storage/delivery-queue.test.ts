@@ -1,9 +1,7 @@
 import { isOnlyDuplicates } from '@pitboss/storage/create-once'
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
-import { withEngines } from '@pitboss/testing/with-engines'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { MongoBulkWriteError } from 'mongodb'
-import { pino } from 'pino'
 import t from 'tap'
 import { collectionsOf } from '../../src/storage/collections.ts'
 import { createDeliveryQueue } from '../../src/storage/delivery-queue.ts'
@@ -11,18 +9,9 @@ import { type NewDelivery, newDocument } from '../../src/storage/new-delivery.ts
 import { indexes } from '../../src/storage/indexes.ts'
 import { afterAttempt, freshHealth, nextProbe } from '../../src/rules/endpoint-health.ts'
 
-const { mongodbUrl, databasePrefix } = await withEngines(t)
-const storage = await connectStorage({
-  url: mongodbUrl,
-  database: `${databasePrefix}_queue`,
-  logger: pino({ level: 'silent' }),
-})
-t.teardown(async () => {
-  await storage.db.dropDatabase()
-  await storage.close()
-})
-await ensureIndexes(storage.db, indexes)
-const collections = collectionsOf(storage.db)
+const db = await openTestDatabase(t)
+await ensureIndexes(db, indexes)
+const collections = collectionsOf(db)
 const { create, probe } = createDeliveryQueue(collections)
 
 const delivery = (_id: string): NewDelivery => ({
@@ -63,7 +52,7 @@ t.test('of makers at once each delivery has one', async (t) => {
 })
 
 t.test('another failure than a duplicate is not passed over', async (t) => {
-  const things = storage.db.collection<{ _id: string; value: string }>('things')
+  const things = db.collection<{ _id: string; value: string }>('things')
   await things.createIndex({ value: 1 }, { unique: true })
   const refused = await things
     .insertMany(

@@ -2,12 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Scope } from '@pitboss/contracts/caller'
 import { newId } from '@pitboss/runtime/new-id'
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
-import { withEngines } from '@pitboss/testing/with-engines'
-import pino from 'pino'
 import t from 'tap'
 import { freshHealth } from '../../src/rules/endpoint-health.ts'
 import { createBodyCache } from '../../src/storage/body-cache.ts'
@@ -34,14 +32,7 @@ const owner: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
 const now = new Date('2026-11-20T09:10:00.000Z')
 const hour = { from: new Date('2026-11-20T09:00:00.000Z'), to: new Date('2026-11-20T10:00:00.000Z') }
 
-const engines = await withEngines(t)
-const storage = await connectStorage({
-  url: engines.mongodbUrl,
-  database: `${engines.databasePrefix}_webhooks`,
-  logger: pino({ level: 'silent' }),
-})
-t.teardown(() => storage.close())
-const { db } = storage
+const db = await openTestDatabase(t)
 await ensureIndexes(db, indexes)
 const collections = collectionsOf(shardedWebhooks(db))
 const deliveries = createDeliveryStore(collections)

@@ -105,7 +105,7 @@ export const benchmarks: readonly Benchmark[] = [
   {
     name: 'webhooks',
     title: 'Webhooks: from the stream to the receivers',
-    about: `Parts ${webhookParts.join(', ')}: 200 events/s for ten times S seconds and what a backlog reaches; receivers that hang beside healthy ones, of other accounts and of the same; a rewind; claims beside many stored deliveries.`,
+    about: `Parts ${webhookParts.join(', ')}: 200 and 600 events/s for ten times S seconds each and what a backlog reaches; receivers that hang beside healthy ones, of other accounts and of the same; a rewind; claims beside many stored deliveries.`,
     parts: webhookParts,
     run({ seconds, parts, events, deliveries }, cleanup, say) {
       const steadySeconds = Math.ceil(seconds * steadyShare)

@@ -69,6 +69,14 @@ export function createModelRounds({
     onWrite(before, row.round, row.dueAt)
     return row
   }
+  const noncesOf = (sequence: string): number[] =>
+    rows().flatMap(({ round }) => (sequenceOf(round) === sequence ? [round.nonce] : []))
+  const isTaken = (sequence: string, nonce: number) => noncesOf(sequence).includes(nonce)
+  const lastBefore = (sequence: string, nonce: number) =>
+    Math.max(0, ...noncesOf(sequence).filter((one) => one < nonce))
+  /** The place of a lost round. */
+  const putPlace = (id: string, round: RoundState) =>
+    put({ round: { ...round, id }, version: 1, dueAt: null, checks: 0, claims: 0, outbox: [] })
   const written = (row: Row, { round, dueAt, events }: RoundWrite): Row => ({
     round,
     version: row.version + 1,
@@ -179,14 +187,18 @@ export function createModelRounds({
           }),
         confirmPrimary: () => writing(machine, 'confirm primary', () => undefined),
         nonceIsFree: notSimulated,
+        hasPlace: (sequence, roundId) =>
+          machine.io('place of a round', () => table.has(`lost/${roundId}/${sequence}`)),
         skipTo: (sequence, nonce, round) =>
-          writing(machine, 'skip nonce', () => {
-            const isTaken = rows().some(
-              (row) => sequenceOf(row.round) === sequence && row.round.nonce === nonce,
-            )
-            if (isTaken) return
-            const id = `lost/${nonce}/${sequence}`
-            put({ round: { ...round, id, nonce }, version: 1, dueAt: null, checks: 0, claims: 0, outbox: [] })
+          writing(machine, 'skip nonces', () => {
+            for (let next = lastBefore(sequence, nonce) + 1; next <= nonce; next++) {
+              if (!isTaken(sequence, next)) putPlace(`lost/${next}/${sequence}`, { ...round, nonce: next })
+            }
+          }),
+        skipNext: (sequence, roundId, round) =>
+          writing(machine, 'skip a nonce', () => {
+            const id = `lost/${roundId}/${sequence}`
+            if (!table.has(id)) putPlace(id, { ...round, nonce: lastBefore(sequence, Infinity) + 1 })
           }),
         endSession: notSimulated,
         between: notSimulated,

@@ -53,7 +53,7 @@ export async function healRounds(machine: Machine, world: World): Promise<void> 
       const events = stream.events.map(({ body }) => told.parse(JSON.parse(body)))
       const own = events.filter(({ data }) => data.round_id === roundId)
       const nonce = own.flatMap(({ data }) => data.fairness?.nonce ?? [])[0] ?? null
-      const refund = !own.some(({ type }) => type === 'round.completed')
+      const refund = orphan.stands && !own.some(({ type }) => type === 'round.completed')
       const order = { by: 'operations', reason: null, dryRun: false }
       await orphans.heal({ scope, transactionId, nonce, refund, order }, newId('req'))
     })

@@ -10,6 +10,8 @@ import { eventDataSchemas } from '@pitboss/contracts/objects/event'
 import * as playEndpoints from '@pitboss/contracts/endpoints/play'
 import type { Document } from 'mongodb'
 import t from 'tap'
+import { sequenceOf } from '../src/storage/round-document.ts'
+import { createRoundsStore } from '../src/storage/rounds-store.ts'
 import { act, bombTile, cashOut, codeOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
 t.setTimeout(90_000)
@@ -87,6 +89,55 @@ t.test('a nonce of a lost round that events know is not given out again', async 
   t.strictSame((await skip()).data, [], 'once more changes nothing')
   t.equal((await rig.play(session)).fairness.nonce, 2)
   t.strictSame((await skip()).data, [])
+})
+
+t.test('no nonce before one that events know is given out again, whatever a process remembers', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession()
+  const { round_id } = await rig.play(session)
+  // Another replica heals: this one still knows the last round that it has seen.
+  const replica = createRoundsStore({ db: rig.storage.db })
+  const stored = await replica.find(rig.scope, round_id)
+  if (stored === null) return t.fail('the round is stored')
+  await replica.skipTo(sequenceOf(stored.round), 4, stored.round)
+  t.equal((await rig.play(session)).fairness.nonce, 5, 'nor 2 and 3, of lost rounds that no event tells')
+})
+
+t.test('the seed of a lost round whose stake was refused is used by no other', async (t) => {
+  const rig = await startRig(t, { running: false })
+  const stop = await rig.start()
+  const session = await rig.openSession()
+  await rig.play(session)
+  const seen = { caller: rig.playerOf(session), params: {}, query: {}, body: undefined }
+  const hashOfNext = async () =>
+    (await rig.bus.call(playEndpoints.getPlayerSession.call, seen)).body.next_round.server_seed_hash
+  const revealed = await hashOfNext()
+  const backup = await dump(rig)
+  rig.wallet.next({ kind: 'refuse', code: 'INSUFFICIENT_FUNDS' })
+  t.equal(await codeOf(rig.play(session)), 'INSUFFICIENT_FUNDS')
+  await stop()
+  await restore(rig, backup)
+  await rig.start()
+
+  const { scope } = rig
+  const transactionIds = rig.wallet.asked.map(({ transactionId }) => transactionId)
+  const list = async () => (await rig.bus.call(opsOrphanedStakes, { scope, transactionIds })).data
+  const [refused, ...others] = await list()
+  t.match(refused, { stands: false })
+  t.strictSame(others, [])
+  const heal = (dryRun: boolean) =>
+    rig.bus.call(opsHealOrphan, {
+      ...{ order: { ...order, dryRun }, scope, nonce: null, refund: false },
+      transactionId: refused?.transaction_id ?? '',
+    })
+  await heal(true)
+  t.equal(await hashOfNext(), revealed, 'a dry run')
+  await heal(false)
+  await heal(false)
+  t.strictSame(await list(), [], 'it is listed no more')
+  const next = await rig.play(session)
+  t.equal(next.fairness.nonce, 3, 'once more changes nothing')
+  t.not(next.fairness.server_seed_hash, revealed)
 })
 
 t.test('a stake whose win was paid is not given back', async (t) => {

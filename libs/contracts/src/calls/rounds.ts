@@ -100,8 +100,10 @@ const orphan = z.strictObject({
   amount: z.string(),
   currency: z.string(),
   created_at: z.string(),
+  /** Whether the stake stands at wallet-bridge. Of the others only the nonce of the lost round matters. */
+  stands: z.boolean(),
 })
-/** Of these stakes, those that stand at wallet-bridge and have no round: its database was restored. */
+/** Of these stakes, those whose round is lost and not healed: the database of rounds was restored. */
 export const opsOrphanedStakes = defineCall('rounds.v1.ops.orphans', {
   callers: ['ops'],
   request: z.strictObject({ scope: scopeSchema, transactionIds: z.array(transactionId).max(100) }),
@@ -109,8 +111,8 @@ export const opsOrphanedStakes = defineCall('rounds.v1.ops.orphans', {
   budgetMs: 15_000,
 })
 /**
- * Heals after a lost round: moves the player's nonce sequence beyond `nonce`, and gives the stake back when
- * `refund` says so. CONFLICT for a stake that has its round, that does not stand, or whose win was paid.
+ * Heals after a lost round: moves the player's nonce sequence beyond `nonce`, or beyond one more where no
+ * event tells the nonce, and gives the stake back when `refund` says so. CONFLICT for a stake that has its round, that does not stand, or whose win was paid.
  */
 export const opsHealOrphan = defineCall('rounds.v1.ops.orphan-heal', {
   callers: ['ops'],

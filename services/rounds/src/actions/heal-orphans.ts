@@ -7,13 +7,14 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
 import { newRound } from '../rules/new-round.ts'
+import type { RoundState } from '../rules/round.ts'
 import { sequenceKey } from '../storage/round-document.ts'
 import type { Parts } from './parts.ts'
 
 type Heal = {
   readonly scope: Scope
   readonly transactionId: string
-  /** The nonce of the lost round, as its events tell it; null when none does. */
+  /** The nonce of the lost round, as its events tell it; null when none does: then one more is skipped. */
   readonly nonce: number | null
   readonly refund: boolean
   readonly order: { readonly by: string; readonly reason: string | null; readonly dryRun: boolean }
@@ -21,14 +22,19 @@ type Heal = {
 
 type Started = z.output<typeof startedRound>
 
+type Player = Pick<Started, 'player_id' | 'game' | 'currency'>
+
+/** A stake without a round. */
+type Orphan = { readonly movement: Movement; readonly stands: boolean }
+
 export type HealOrphans = ReturnType<typeof createHealOrphans>
 
 /** wallet-bridge takes the rest of a reversal from its original. */
 const ofOriginal = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Creates the work of operations after the database of rounds was restored to an earlier moment: stakes that
- * stand at wallet-bridge without a round, and nonces that events know. Source: docs/runbook.md.
+ * Creates the work of operations after the database of rounds was restored to an earlier moment: stakes at
+ * wallet-bridge without a round, and nonces that events know. Source: docs/runbook.md.
  */
 export function createHealOrphans({
   rounds,
@@ -42,12 +48,18 @@ export function createHealOrphans({
 }) {
   return { list, heal, skipNonces }
 
-  /** Of these stakes, those that stand and have no round. */
-  async function list(scope: Scope, transactionIds: readonly string[]): Promise<Movement[]> {
-    const orphans: Movement[] = []
+  /**
+   * Of these stakes, those without a round that stand, or for whose round no place is kept: it may have shown
+   * its seed, which the database knew before, as one whose stake was refused does.
+   */
+  async function list(scope: Scope, transactionIds: readonly string[]): Promise<Orphan[]> {
+    const orphans: Orphan[] = []
     for (const id of await rounds.withoutRound(scope, transactionIds)) {
-      const shown = await wallet.show(scope, id)
-      if (shown?.movement.type === 'BET' && shown.movement.status === 'SUCCESS') orphans.push(shown.movement)
+      const movement = (await wallet.show(scope, id))?.movement
+      if (movement?.type !== 'BET') continue
+      const stands = movement.status === 'SUCCESS'
+      const hasPlace = () => rounds.hasPlace(sequenceOf(scope, movement), movement.round_id)
+      if (stands || !(await hasPlace())) orphans.push({ movement, stands })
     }
     return orphans
   }
@@ -77,7 +89,8 @@ export function createHealOrphans({
       after: { transaction_id: transactionId, nonce, refund },
     })
     await audit.store(entry)
-    if (nonce !== null) await skipTo(scope, stake, nonce)
+    if (nonce === null) await skipNext(scope, stake)
+    else await skipTo(scope, stake, nonce)
     if (!refund) return null
     const placement = await wallet.place(scope, { spec: refundSpec(stake, shown.driver) })
     if (placement.kind !== 'placed') throw placement.error
@@ -103,7 +116,7 @@ export function createHealOrphans({
   ): Promise<Started[]> {
     const lost: Started[] = []
     for (const one of started) {
-      if (await rounds.nonceIsFree(sequenceKey(scope, one.game, one.player_id), one.nonce)) lost.push(one)
+      if (await rounds.nonceIsFree(sequenceOf(scope, one), one.nonce)) lost.push(one)
     }
     const [first] = lost
     if (order.dryRun || first === undefined) return lost
@@ -118,11 +131,16 @@ export function createHealOrphans({
     return lost
   }
 
-  async function skipTo(
-    scope: Scope,
-    { player_id: playerId, game, currency }: Pick<Started, 'player_id' | 'game' | 'currency'>,
-    nonce: number,
-  ): Promise<void> {
+  async function skipTo(scope: Scope, player: Player, nonce: number): Promise<void> {
+    await rounds.skipTo(sequenceOf(scope, player), nonce, lostRound(scope, player))
+  }
+
+  async function skipNext(scope: Scope, stake: Movement): Promise<void> {
+    await rounds.skipNext(sequenceOf(scope, stake), stake.round_id, lostRound(scope, stake))
+  }
+
+  /** A round that is over, for the place of a lost one. */
+  function lostRound(scope: Scope, { player_id: playerId, game, currency }: Player): RoundState {
     const now = clock.now()
     const round = newRound({
       session: { _id: '', ...scope, playerId, game, brandId: null, currency, expiresAt: now },
@@ -139,11 +157,14 @@ export function createHealOrphans({
       now,
       newId,
       newUuid,
-      commitment: { nonce, sealedSeed: '', serverSeedHash: '' },
+      commitment: { nonce: 0, sealedSeed: '', serverSeedHash: '' },
     })
-    const over = { ...round, status: 'VOIDED', stakes: [], completedAt: now, endReason: 'lost' } as const
-    await rounds.skipTo(sequenceKey(scope, game, playerId), nonce, over)
+    return { ...round, status: 'VOIDED', stakes: [], completedAt: now, endReason: 'lost' }
   }
+}
+
+function sequenceOf(scope: Scope, { game, player_id }: Pick<Player, 'game' | 'player_id'>): string {
+  return sequenceKey(scope, game, player_id)
 }
 
 function refundSpec(stake: Movement, driver: MovementSpec['driver']): MovementSpec {

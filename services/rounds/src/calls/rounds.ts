@@ -166,11 +166,10 @@ export function createRestoreHandlers({
       status: await endAsTold(told, requestId),
     })),
     handler(opsOrphanedStakes, async ({ scope, transactionIds }) => ({
-      data: (await orphans.list(scope, transactionIds)).map(
-        ({ transaction_id, round_id, player_id, game, amount, currency, created_at }) => {
-          return { transaction_id, round_id, player_id, game, amount, currency, created_at }
-        },
-      ),
+      data: (await orphans.list(scope, transactionIds)).map(({ movement, stands }) => {
+        const { transaction_id, round_id, player_id, game, amount, currency, created_at } = movement
+        return { transaction_id, round_id, player_id, game, amount, currency, created_at, stands }
+      }),
     })),
     handler(opsHealOrphan, async (heal, { requestId }) => ({
       transaction_id: heal.transactionId,

@@ -1,5 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { isDuplicateKey } from '@pitboss/storage/create-once'
+import { insertedFirst } from '@pitboss/storage/create-once'
 import type { Collection } from 'mongodb'
 import type { RoundState } from '../rules/round.ts'
 import { type RoundDocument, scopeKey } from './round-document.ts'
@@ -23,24 +23,61 @@ export function createLostRounds({ rounds }: { rounds: Collection<RoundDocument>
       return (await rounds.findOne({ chain: sequence, nonce }, { projection: { _id: 1 } })) === null
     },
 
+    hasPlace,
+
     /**
-     * Moves a nonce sequence beyond a nonce whose round is lost: it holds the place of a round that is over,
-     * and no list and no search shows it.
+     * Moves a nonce sequence beyond a nonce whose round is lost, and beyond all before it: they are those of
+     * lost rounds, too. Each holds the place of a round that is over, and no list and no search shows it.
      */
     async skipTo(sequence: string, nonce: number, round: RoundState): Promise<void> {
-      const {
-        _id: _own,
-        scope: _scope,
-        transactionIds: _ids,
-        chain: _chain,
-        ...place
-      } = newDocument({ round: { ...round, nonce }, dueAt: null, events: [], fact: null }, round.createdAt)
-      const _id = `lost/${nonce}/${sequence}`
-      try {
-        await rounds.updateOne({ _id, chain: sequence }, { $setOnInsert: place }, { upsert: true })
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error
+      // The last is inserted last: whoever finds it free does all of this again.
+      for (let next = (await lastBefore(sequence, nonce)) + 1; next <= nonce; next++) {
+        await insertPlace(placeId(next, sequence), sequence, next, round)
+      }
+    },
+
+    /** Moves a nonce sequence beyond one more nonce, once for each lost round of which nobody knows it. */
+    async skipNext(sequence: string, roundId: string, round: RoundState): Promise<void> {
+      const id = placeId(roundId, sequence)
+      while (!(await hasPlace(sequence, roundId))) {
+        await insertPlace(id, sequence, (await lastBefore(sequence, null)) + 1, round)
       }
     },
   }
+
+  /** Whether a place is kept for this lost round, of which nobody knows the nonce. */
+  async function hasPlace(sequence: string, roundId: string): Promise<boolean> {
+    const place = { _id: placeId(roundId, sequence), chain: sequence }
+    return (await rounds.findOne(place, { projection: { _id: 1 } })) !== null
+  }
+
+  /** The highest nonce of a sequence, of those below this one; 0 for none. */
+  async function lastBefore(sequence: string, nonce: number | null): Promise<number> {
+    const range = { $gt: 0, ...(nonce === null ? {} : { $lt: nonce }) }
+    const last = await rounds.findOne(
+      { chain: sequence, nonce: range },
+      { sort: { nonce: -1 }, projection: { nonce: 1 } },
+    )
+    return last?.nonce ?? 0
+  }
+
+  /** Inserts the place, unless it or another round with this nonce is there. */
+  async function insertPlace(id: string, sequence: string, nonce: number, round: RoundState): Promise<void> {
+    const write = { round: { ...round, nonce }, dueAt: null, events: [], fact: null }
+    const {
+      _id: _own,
+      scope: _scope,
+      transactionIds: _ids,
+      chain: _chain,
+      ...place
+    } = newDocument(write, round.createdAt)
+    await insertedFirst(() =>
+      rounds.updateOne({ _id: id, chain: sequence }, { $setOnInsert: place }, { upsert: true }),
+    )
+  }
+}
+
+/** @param of the nonce, or the id of a round whose nonce nobody knows */
+function placeId(of: number | string, sequence: string): string {
+  return `lost/${of}/${sequence}`
 }

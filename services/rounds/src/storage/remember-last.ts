@@ -44,6 +44,10 @@ export function rememberLast(rounds: RoundsStore, clock: Clock): RoundsStore {
       ends.delete(sequence)
       await rounds.skipTo(sequence, nonce, round)
     },
+    async skipNext(sequence, roundId, round) {
+      ends.delete(sequence)
+      await rounds.skipNext(sequence, roundId, round)
+    },
     async last(sequence) {
       const end = ends.get(sequence)
       const isFresh = end !== undefined && Math.abs(clock.now().getTime() - end.at) < rememberedMs

@@ -227,7 +227,9 @@ await holdIsolation(t, {
       withoutRound: internal('heal-orphans.ts for calls of operations, which the gateway does not make'),
       confirmPrimary: internal('settle-movement.ts; it reads and changes nothing'),
       nonceIsFree: internal('heal-orphans.ts for the call `opsSkipNonces` of operations'),
+      hasPlace: internal('heal-orphans.ts for the call `opsOrphanedStakes` of operations'),
       skipTo: internal('heal-orphans.ts for the call `opsHealOrphan` of operations'),
+      skipNext: internal('heal-orphans.ts for the call `opsHealOrphan` of operations'),
       findLast: scoped((scope, ids) => rounds.findLast(sequenceIn(scope, ids))),
       last: scoped((scope, ids) => rounds.last(sequenceIn(scope, ids))),
       postpone: internal('recover-round.ts, with a round that it has claimed'),
@@ -409,7 +411,7 @@ async function makeThings() {
   await rounds.insert({ round: over, dueAt: null, events: [], fact }, now)
   await reports.applyFacts()
   await rounds.skipTo(sequence, 5, over)
-  const open = await begun(2)
+  const open = await begun(6)
   await rounds.insert({ round: open, dueAt: later, events: [], fact: null }, now)
   const grantId = newId('grt')
   await grants.insert({
@@ -458,7 +460,7 @@ async function makeThings() {
     refusedId,
     keyOfOwner,
     ...{ stopId, stoppedId },
-    ...{ playerId, sessionId: session._id, openId: open.id, grantId, sealedSeed: open.sealedSeed, nonce: 2 },
+    ...{ playerId, sessionId: session._id, openId: open.id, grantId, sealedSeed: open.sealedSeed, nonce: 6 },
     transactionId: open.stakes[0]?.transactionId ?? '',
   }
 }

@@ -26,6 +26,8 @@ type Orphan = {
   readonly transaction_id: string | null
   readonly round_id: string
   readonly nonce: number | null
+  /** Whether the stake stands at the wallet. */
+  readonly stands: boolean
   /** Whether an event says that the round has ended: then its stake was played. */
   readonly ended: boolean
   refund: string | null
@@ -58,7 +60,7 @@ export function addOrphans(noun: Command): void {
     withChangeFlags(
       noun
         .command('orphans')
-        .description('stakes that stand at the wallet without a round, after a database was restored'),
+        .description('stakes of lost rounds, and lost nonces, after a database was restored'),
     ),
   )
     .requiredOption('--from <time>', 'of the stakes, inclusive', readInstant)
@@ -71,8 +73,11 @@ export function addOrphans(noun: Command): void {
     const orphans: Orphan[] = []
     for await (const ids of stakesOf(bus, window)) {
       const { data } = await bus.call(opsOrphanedStakes, { scope, transactionIds: ids })
-      for (const one of data)
-        orphans.push({ ...one, ...(await endOf(bus, one.round_id)), refund: null, refused: null })
+      for (const one of data) {
+        const told = await endOf(bus, one.round_id)
+        // What does not stand and is told of by events is listed with them.
+        if (one.stands || told.nonce === null) orphans.push({ ...one, ...told, refund: null, refused: null })
+      }
     }
     const listed = new Set(orphans.map(({ round_id }) => round_id))
     const looking = { ...order, dryRun: true }
@@ -80,11 +85,12 @@ export function addOrphans(noun: Command): void {
       const { data } = await bus.call(opsSkipNonces, { order: looking, scope, rounds: started })
       for (const { round_id, nonce } of data.filter((one) => !listed.has(one.round_id)))
         orphans.push({
-          ...{ transaction_id: null, round_id, nonce, ended: false, refund: null, refused: null },
+          ...{ transaction_id: null, round_id, nonce, stands: false },
+          ...{ ended: false, refund: null, refused: null },
         })
     }
     if (flags.heal && orphans.length > 0) {
-      const open = orphans.filter(({ ended, transaction_id: id }) => !ended && id !== null).length
+      const open = orphans.filter(isOwed).length
       await confirm(`Give back ${open} stakes and move ${orphans.length} nonce sequences?`)
       for (const one of orphans) await orRefused(one, () => heal(one))
       for await (const started of startedIn(bus, window))
@@ -93,12 +99,17 @@ export function addOrphans(noun: Command): void {
     show(orphans, orphans.length === 0 ? 'every stake has its round' : textTable(orphans))
 
     async function heal(one: Orphan): Promise<void> {
-      const { transaction_id: transactionId, nonce, ended } = one
+      const { transaction_id: transactionId, nonce } = one
       if (transactionId === null) return
-      const asked = { order, scope, transactionId, nonce, refund: !ended }
+      const asked = { order, scope, transactionId, nonce, refund: isOwed(one) }
       one.refund = (await bus.call(opsHealOrphan, asked)).refund
     }
   })
+}
+
+/** A stake that was not played. */
+function isOwed({ stands, ended }: Orphan): boolean {
+  return stands && !ended
 }
 
 /** `round reopened`: rounds that are open again although an event tells their end. docs/runbook.md. */

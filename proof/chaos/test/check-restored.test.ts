@@ -53,10 +53,11 @@ await t.test('a round is paid once', (t) => {
   t.end()
 })
 
-await t.test('a nonce that was told is not given out again', (t) => {
-  const name = 'restore: a nonce whose outcome was told is given to no other round'
+await t.test('a nonce of which something tells is not given out again', (t) => {
+  const name = 'restore: the nonce of a lost round is given to no other, if a stake or an event tells of it'
   const events = [event('round.started', 'rnd_lost')]
   t.strictSame(brokenBy({ rounds: [round({})], events }), [name])
+  t.strictSame(brokenBy({ rounds: [round({})], movements: [movement({ status: 'FAILED' })] }), [name])
   t.strictSame(brokenBy({ rounds: [round({})] }), [])
   t.strictSame(brokenBy({ rounds: [round({ game: 'mines' })], events }), [])
   t.end()

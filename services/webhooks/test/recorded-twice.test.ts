@@ -72,5 +72,5 @@ t.test('no attempt number is used twice when another process makes up for a kept
 
 /** The event and the attempt's number. */
 function numberedOf({ headers }: Received): string {
-  return `${headers['x-svc-event-id']} ${headers['x-svc-delivery-attempt']}`
+  return [headers['x-svc-event-id'], headers['x-svc-delivery-attempt']].join(' ')
 }

@@ -7,7 +7,7 @@ import { walletKeyOf } from '../../src/rules/movement-keys.ts'
 import type { MovementState } from '../../src/rules/movement.ts'
 import { createDueMovements } from '../../src/storage/due-movements.ts'
 import { createMovements, movementIndexes } from '../../src/storage/movements.ts'
-import { newScope, silentLogger, specOf } from '../fixtures/bridge.ts'
+import { newScope, specOf } from '../fixtures/bridge.ts'
 import { shardedMovements } from '../fixtures/sharded-movements.ts'
 
 const db = await openTestDatabase(t)

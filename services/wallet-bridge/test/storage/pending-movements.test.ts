@@ -6,7 +6,7 @@ import { documentOf, initialState } from '../../src/records/new-movement.ts'
 import type { MovementState } from '../../src/rules/movement.ts'
 import { createPendingMovements } from '../../src/storage/due-movements.ts'
 import { createMovements, movementIndexes } from '../../src/storage/movements.ts'
-import { newScope, silentLogger, specOf } from '../fixtures/bridge.ts'
+import { newScope, specOf } from '../fixtures/bridge.ts'
 import { shardedMovements } from '../fixtures/sharded-movements.ts'
 
 const db = await openTestDatabase(t)

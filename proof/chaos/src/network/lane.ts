@@ -45,7 +45,7 @@ export function createLane(to: Socket, onTouched: () => void): Lane {
       const first = late.shift()
       if (first !== undefined) arrive(first.item)
     }
-    if (late[0] !== undefined) setTimeout(arriveLate, late[0].dueAtMs - performance.now())
+    if (late[0] !== undefined) setTimeout(arriveLate, Math.max(0, late[0].dueAtMs - performance.now()))
   }
   return {
     push(item) {

@@ -150,6 +150,7 @@ t.test('a stake whose win was paid is not given back', async (t) => {
   const transactionId = rig.wallet.asked[0]?.transactionId ?? ''
   const heal = { order, scope: rig.scope, transactionId, nonce: null, refund: true }
   t.equal(await codeOf(rig.bus.call(opsHealOrphan, heal)), 'CONFLICT')
+  t.equal((await rig.play(session)).fairness.nonce, 2, 'its nonce is not given out again all the same')
 })
 
 t.test('a round that is played to its end again is paid once', async (t) => {

@@ -65,7 +65,8 @@ export function createHealOrphans({
   }
 
   /**
-   * Moves the nonce sequence and gives the stake back; repeating it changes nothing more.
+   * Moves the nonce sequence and gives the stake back; repeating it changes nothing more. The sequence moves
+   * also when the stake is not given back.
    * @returns the status of the refund; null without one
    * @throws ServiceError TRANSACTION_NOT_FOUND; CONFLICT for a stake that has its round, that does not stand,
    * or whose win is owed or paid; WALLET_TIMEOUT while the outcome is unknown
@@ -80,8 +81,11 @@ export function createHealOrphans({
     const [unknown] = await rounds.withoutRound(scope, [transactionId])
     if (unknown === undefined) throw conflict('The stake has its round.')
     if (stake.type !== 'BET') throw conflict('Only a stake is given back.')
-    if (refund) await assertRefundable(scope, stake)
-    if (order.dryRun) return null
+    const refusal = refund ? await refundRefusal(scope, stake) : null
+    if (order.dryRun) {
+      if (refusal !== null) throw refusal
+      return null
+    }
     const entry = audit.entry(orderedBy(order, scope.operatorId, requestId), {
       act: 'round.heal',
       object: { type: 'round', id: stake.round_id },
@@ -91,18 +95,21 @@ export function createHealOrphans({
     await audit.store(entry)
     if (nonce === null) await skipNext(scope, stake)
     else await skipTo(scope, stake, nonce)
+    if (refusal !== null) throw refusal
     if (!refund) return null
     const placement = await wallet.place(scope, { spec: refundSpec(stake, shown.driver) })
     if (placement.kind !== 'placed') throw placement.error
     return placement.placed.movement.status
   }
 
-  async function assertRefundable(scope: Scope, stake: Movement): Promise<void> {
+  /** Why the stake is not given back; null when it is. */
+  async function refundRefusal(scope: Scope, stake: Movement): Promise<ServiceError | null> {
     const others = await wallet.ofRound(scope, stake.round_id)
     if (others.some(({ type, status }) => type === 'WIN' && (status === 'SUCCESS' || status === 'PENDING'))) {
-      throw conflict('A win of this round is owed or paid.')
+      return conflict('A win of this round is owed or paid.')
     }
-    if (stake.status !== 'SUCCESS' && stake.status !== 'REFUNDED') throw conflict('The stake does not stand.')
+    const stands = stake.status === 'SUCCESS' || stake.status === 'REFUNDED'
+    return stands ? null : conflict('The stake does not stand.')
   }
 
   /**

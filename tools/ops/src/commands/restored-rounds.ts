@@ -92,9 +92,10 @@ export function addOrphans(noun: Command): void {
     if (flags.heal && orphans.length > 0) {
       const open = orphans.filter(isOwed).length
       await confirm(`Give back ${open} stakes and move ${orphans.length} nonce sequences?`)
-      for (const one of orphans) await orRefused(one, () => heal(one))
       for await (const started of startedIn(bus, window))
         await bus.call(opsSkipNonces, { order, scope, rounds: started })
+      // Each that no event tells of takes one nonce more, behind all that are known.
+      for (const one of orphans) await orRefused(one, () => heal(one))
     }
     show(orphans, orphans.length === 0 ? 'every stake has its round' : textTable(orphans))
 

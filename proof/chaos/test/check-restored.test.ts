@@ -54,12 +54,15 @@ await t.test('a round is paid once', (t) => {
 })
 
 await t.test('a nonce of which something tells is not given out again', (t) => {
-  const name = 'restore: the nonce of a lost round is given to no other, if a stake or an event tells of it'
+  const name =
+    'restore: the nonce of a lost round is given to no later one, if a stake or an event tells of it'
   const events = [event('round.started', 'rnd_lost')]
-  t.strictSame(brokenBy({ rounds: [round({})], events }), [name])
-  t.strictSame(brokenBy({ rounds: [round({})], movements: [movement({ status: 'FAILED' })] }), [name])
-  t.strictSame(brokenBy({ rounds: [round({})] }), [])
-  t.strictSame(brokenBy({ rounds: [round({ game: 'mines' })], events }), [])
+  const later = round({ round_id: 'rnd_new' })
+  t.strictSame(brokenBy({ rounds: [later], events }), [name])
+  t.strictSame(brokenBy({ rounds: [later], movements: [movement({ status: 'FAILED' })] }), [name])
+  t.strictSame(brokenBy({ rounds: [later] }), [])
+  t.strictSame(brokenBy({ rounds: [round({ ...later, game: 'mines' })], events }), [])
+  t.strictSame(brokenBy({ rounds: [round({ round_id: 'rnd_1' })], events }), [], 'an earlier one')
   t.end()
 })
 

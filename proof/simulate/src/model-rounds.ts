@@ -27,6 +27,8 @@ export type ModelRounds = {
   refusalsOf(machine: Machine): RefusalsStore
   /** Requests that were refused for good before they had a round, by nonce sequence and id. */
   readonly refused: ReadonlyMap<string, Refusal>
+  /** Rounds that are gone since the collection was set back. */
+  readonly lost: ReadonlyMap<string, RoundState>
   /** Sets the collection back to an earlier copy of `table`. */
   restore(backup: ReadonlyMap<string, Row>): void
   takeOut(id: string, eventIds: readonly string[]): void
@@ -69,6 +71,7 @@ export function createModelRounds({
     onWrite(before, row.round, row.dueAt)
     return row
   }
+  const lost = new Map<string, RoundState>()
   const noncesOf = (sequence: string): number[] =>
     rows().flatMap(({ round }) => (sequenceOf(round) === sequence ? [round.nonce] : []))
   const isTaken = (sequence: string, nonce: number) => noncesOf(sequence).includes(nonce)
@@ -186,7 +189,7 @@ export function createModelRounds({
             return ids.filter((id) => !known.has(id))
           }),
         confirmPrimary: () => writing(machine, 'confirm primary', () => undefined),
-        nonceIsFree: notSimulated,
+        nonceIsFree: (sequence, nonce) => machine.io('nonce of a round', () => !isTaken(sequence, nonce)),
         hasPlace: (sequence, roundId) =>
           machine.io('place of a round', () => table.has(`lost/${roundId}/${sequence}`)),
         skipTo: (sequence, nonce, round) =>
@@ -242,7 +245,9 @@ export function createModelRounds({
       open: (_chain, _nonce, sealedSeed) => sealedSeed,
       list: notSimulated,
     }),
+    lost,
     restore(backup) {
+      for (const [id, { round }] of table) if (!backup.has(id)) lost.set(id, round)
       table.clear()
       for (const [id, row] of backup) table.set(id, row)
     },

@@ -1,6 +1,7 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 import { createHealOrphans } from '@pitboss/rounds/actions/heal-orphans'
 import { createWalletClient } from '@pitboss/rounds/clients/wallet'
+import { sequenceOf } from '@pitboss/rounds/storage/round-document'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { z } from 'zod'
 import { BrokenInvariant } from './check-steps.ts'
@@ -9,12 +10,16 @@ import type { Machine } from './machine.ts'
 import { scope, type World } from './world.ts'
 
 const againAfterMs = 500
-const told = z.object({
+const toldEvent = z.object({
   type: z.string(),
-  data: z.object({
+  data: z.looseObject({
     round_id: z.string().optional(),
     fairness: z.object({ nonce: z.int() }).optional(),
   }),
+})
+const startedRound = z.object({
+  ...{ round_id: z.string(), player_id: z.string(), game: z.string() },
+  ...{ currency: z.string(), nonce: z.int() },
 })
 
 /**
@@ -46,15 +51,19 @@ export async function healRounds(machine: Machine, world: World): Promise<void> 
     }
   }
   while (stakes().some(({ status }) => status === 'PENDING')) await machine.wait(againAfterMs)
+  const order = { by: 'operations', reason: null, dryRun: false }
+  const events = stream.events.map(({ body }) => toldEvent.parse(JSON.parse(body)))
+  const toldStarts = events.flatMap(({ type, data }) =>
+    type === 'round.started' ? [startedRound.parse({ ...data, nonce: data.fairness?.nonce })] : [],
+  )
+  await inTheEnd(() => orphans.skipNonces({ scope, started: toldStarts, order }, newId('req')))
   for (const { transactionId, roundId } of stakes()) {
     await inTheEnd(async () => {
       const [orphan] = await orphans.list(scope, [transactionId])
       if (orphan === undefined) return
-      const events = stream.events.map(({ body }) => told.parse(JSON.parse(body)))
       const own = events.filter(({ data }) => data.round_id === roundId)
       const nonce = own.flatMap(({ data }) => data.fairness?.nonce ?? [])[0] ?? null
       const refund = orphan.stands && !own.some(({ type }) => type === 'round.completed')
-      const order = { by: 'operations', reason: null, dryRun: false }
       await orphans.heal({ scope, transactionId, nonce, refund, order }, newId('req'))
     })
   }
@@ -72,10 +81,10 @@ export function checkRestored({ rounds, movements, wallet: { ledger }, stream }:
   }
   const stands = (id: string) => ledger.byTransactionId.has(id) && !ledger.rollbackOf.has(id)
   const all = [...movements.table.values()]
+  const events = stream.events.map(({ body }) => toldEvent.parse(JSON.parse(body)))
+  const told = new Set(events.map(({ data }) => data.round_id))
   const ended = new Set(
-    stream.events
-      .map(({ body }) => told.parse(JSON.parse(body)))
-      .flatMap(({ type, data }) => (type === 'round.completed' ? [data.round_id] : [])),
+    events.flatMap(({ type, data }) => (type === 'round.completed' ? [data.round_id] : [])),
   )
   const known = new Set(
     [...rounds.table.values()].flatMap(({ round }) => round.stakes.map(({ transactionId }) => transactionId)),
@@ -97,6 +106,16 @@ export function checkRestored({ rounds, movements, wallet: { ledger }, stream }:
       const isPaid = status === 'SUCCESS' && (operation === null || stands(transactionId))
       holds('a win that was asked for is paid', isPaid || status === 'ROLLED_BACK', show)
     }
+  }
+  const given = new Map(
+    [...rounds.table.values()].map(({ round }) => [`${sequenceOf(round)} ${round.nonce}`, round.id]),
+  )
+  for (const [id, round] of rounds.lost) {
+    const other = given.get(`${sequenceOf(round)} ${round.nonce}`)
+    // An intent that had been taken back is there again: it never gets a stake.
+    const isFree = other === undefined || other < id
+    const isKnown = all.some(({ roundId, type }) => type === 'BET' && roundId === id) || told.has(id)
+    holds('a lost nonce is given to no later round', isFree || !isKnown, () => `${id} and ${other}`)
   }
   for (const { round } of rounds.table.values()) {
     const isOwed = round.driver === 'game' && round.status === 'SETTLED' && (round.payout ?? 0n) > 0n

@@ -6,7 +6,7 @@ import type { Verdict } from './verdict.ts'
 const names = {
   stake: 'restore: a stake whose round is lost went back, unless the round had ended or paid',
   win: 'restore: a round that we play is paid once',
-  nonce: 'restore: the nonce of a lost round is given to no other, if a stake or an event tells of it',
+  nonce: 'restore: the nonce of a lost round is given to no later one, if a stake or an event tells of it',
 } as const
 
 /** The database of rounds was set back to a copy. */
@@ -80,6 +80,11 @@ export function checkRestored(
   for (const [roundId, { sequence, nonce }] of restored.lost) {
     if (!told.has(roundId) && !byRound.has(roundId)) continue
     const other = given.get(`${sequence}/${nonce}`)
-    verdict.check(names.nonce, other === undefined, () => `nonce ${nonce} of ${roundId} and of ${other}`)
+    // An intent that had been taken back may be there again: it never gets a stake.
+    verdict.check(
+      names.nonce,
+      other === undefined || other < roundId,
+      () => `nonce ${nonce} of ${roundId} and of ${other}`,
+    )
   }
 }

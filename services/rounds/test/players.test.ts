@@ -121,13 +121,17 @@ t.test('a place that is held is told apart from a round that is missing', async 
   const committed = (next: string) => waitFor(async () => (await nonces(player_id))[0] === next)
   for (let nonce = 1; nonce <= 3; nonce++) await rig.play(session)
   await committed('4 SHOWN')
-  await rig.storage.db.collection('rounds').deleteMany({ playerId: player_id, nonce: { $in: [2, 3] } })
+  const rounds = rig.storage.db.collection('rounds')
+  await rounds.deleteMany({ playerId: player_id, nonce: { $in: [2, 3] } })
   await rig.bus.call(opsSkipNonces, {
     ...{ order: { by: 'ann', reason: 'restored', dryRun: false }, scope: rig.scope },
     rounds: [{ round_id: 'rnd_lost', player_id, game: 'dice', currency: 'USD', nonce: 6 }],
   })
   await rig.play(session)
   await committed('8 SHOWN')
+  const held = ['6 SKIPPED', '5 SKIPPED', '4 SKIPPED', '3 SKIPPED', '2 SKIPPED']
+  t.strictSame(await nonces(player_id), ['8 SHOWN', '7 PLAYED', ...held, '1 PLAYED'])
+  await rounds.deleteMany({ playerId: player_id, nonce: { $in: [2, 3, 4, 5] } })
   t.strictSame(await nonces(player_id), [
     '8 SHOWN',
     '7 PLAYED',

@@ -15,7 +15,8 @@ const rememberedMs = 60_000
 /**
  * The same store, which knows the last nonce of sequences whose last round this process has seen to its end:
  * no read before the next round of a player who goes on playing. A finished round is never removed, and the
- * indexes refuse a nonce that is taken, so a memory that another replica has made old costs one more try.
+ * indexes refuse a nonce that is taken, so a memory that another replica has made old costs one more try: a
+ * sequence has no free nonce below its last, lost rounds included (`skipTo`).
  * Source: docs/contract.md, section 12, "Rounds and movements".
  */
 export function rememberLast(rounds: RoundsStore, clock: Clock): RoundsStore {

@@ -37,8 +37,9 @@ function startMemory() {
     insert: async ({ round }) => (taken ? null : storedAs(round)),
     update: async (_stored, { round }) => (taken ? null : storedAs(round)),
     skipTo: async () => undefined,
+    skipNext: async () => undefined,
   }
-  // Safe: the memory calls these four alone.
+  // Safe: the memory calls these five alone.
   const memory = rememberLast(store as RoundsStore, clock)
   return { memory, reads: () => reads, take: () => (taken = true) }
 }
@@ -76,6 +77,9 @@ t.test('it is forgotten when the place is taken, when nonces are left out, and a
   const end = () => memory.update(storedAs(first), writeOf({ ...first, status: 'SETTLED' }), clock.now())
   await end()
   await memory.skipTo(sequence, 5, first)
+  t.equal((await memory.last(sequence)).nonce, 9)
+  await end()
+  await memory.skipNext(sequence, 'rnd_lost', first)
   t.equal((await memory.last(sequence)).nonce, 9)
   await end()
   nowMs += 60_000

@@ -115,13 +115,14 @@ t.test('the seed of a lost round whose stake was refused is used by no other', a
   const backup = await dump(rig)
   rig.wallet.next({ kind: 'refuse', code: 'INSUFFICIENT_FUNDS' })
   t.equal(await codeOf(rig.play(session)), 'INSUFFICIENT_FUNDS')
+  const { scope } = rig
+  const transactionIds = rig.wallet.asked.map(({ transactionId }) => transactionId)
+  const list = async () => (await rig.bus.call(opsOrphanedStakes, { scope, transactionIds })).data
+  t.strictSame(await list(), [], 'each stake has its round')
   await stop()
   await restore(rig, backup)
   await rig.start()
 
-  const { scope } = rig
-  const transactionIds = rig.wallet.asked.map(({ transactionId }) => transactionId)
-  const list = async () => (await rig.bus.call(opsOrphanedStakes, { scope, transactionIds })).data
   const [refused, ...others] = await list()
   t.match(refused, { stands: false })
   t.strictSame(others, [])

@@ -8,6 +8,7 @@ import {
 } from '@pitboss/contracts/endpoints/wallet'
 import {
   opsListMovements,
+  opsListStakes,
   opsMovementsOfRound,
   opsResolveMovement,
   opsShowMovement,
@@ -205,6 +206,23 @@ await t.test('every wallet call is listed, without its signature', async (t) => 
   t.same((await attempts({ limit: 1, cursor })).body, { data: body.data.slice(1), next_cursor: null })
   await t.rejects(attempts({ limit: 1, cursor: 'damaged' }), { code: 'VALIDATION_ERROR' })
   await t.rejects(list({ cursor }), { code: 'VALIDATION_ERROR' }, 'a cursor belongs to its list')
+})
+
+await t.test('operations list the stakes of a window, whatever became of them', async (t) => {
+  const code = 'PLAYER_BLOCKED'
+  await wallet.setFaults([{ operation: 'debit', player_id: 'blocked', kind: 'refuse', code }])
+  const [taken, refused] = [specOf({ playerId: 'ann' }), specOf({ playerId: 'blocked' })]
+  const refund = reversalOf(taken, 'REFUND')
+  for (const spec of [taken, refused, refund]) await client.place(spec)
+  await wallet.clearFaults()
+  const at = Date.now()
+  const window = { from: new Date(at - 3_600_000).toISOString(), to: new Date(at + 60_000).toISOString() }
+  const { data, next } = await suite.bus.call(opsListStakes, { scope, ...window, after: null })
+  t.same(data.slice(-2), [taken.transactionId, refused.transactionId])
+  t.notOk(data.includes(refund.transactionId))
+  t.equal(next, null)
+  const before = { from: window.from, to: window.from }
+  t.same((await suite.bus.call(opsListStakes, { scope, ...before, after: null })).data, [])
 })
 
 await t.test('a person ends an owed movement, and its original with it', async (t) => {

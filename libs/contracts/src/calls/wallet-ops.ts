@@ -56,6 +56,21 @@ export const opsPlayerMovements = defineCall('wallet.v1.ops.player-movements', {
   }),
   budgetMs: 10_000,
 })
+/**
+ * The ids of the stakes that an account's rounds asked for within a window, whatever became of them, oldest
+ * first. `next` is the `after` of the following page; null after the last one.
+ */
+export const opsListStakes = defineCall('wallet.v1.ops.stakes', {
+  callers: ['ops'],
+  request: z.strictObject({
+    scope: scopeSchema,
+    from: z.string(),
+    to: z.string(),
+    after: z.string().max(64).nullable(),
+  }),
+  reply: z.strictObject({ data: z.array(z.string()), next: z.string().nullable() }),
+  budgetMs: 15_000,
+})
 /** How a movement, or each of a round's, stands, with the facts by which `explain` says why. */
 export const opsMovementFacts = defineCall('wallet.v1.ops.movement-facts', {
   callers: ['ops'],

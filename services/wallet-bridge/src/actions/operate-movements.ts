@@ -26,6 +26,7 @@ type ResolveOrder = {
 
 const walletPagesMax = 200
 const playerPageMax = 100
+const stakesPageMax = 1000
 
 export type OperateMovements = ReturnType<typeof createOperateMovements>
 type ListFilters = { status: MovementStatus | null; olderThanS: number | null; limit: number }
@@ -78,6 +79,12 @@ export function createOperateMovements({
       const items = withinBytes(found.slice(0, playerPageMax), attemptBytes)
       const next = found.length > items.length ? (items.at(-1)?.reference ?? null) : null
       return { items, next }
+    },
+    /** The stakes among the next 1000 movements of a window, oldest first, and where the next page begins. */
+    async stakes(scope: Scope, window: { from: Date; to: Date }, after: string | null) {
+      const found = await lists.oldestFirst(scope, window, { after, limit: stakesPageMax })
+      const ids = found.flatMap(({ type, transactionId }) => (type === 'BET' ? [transactionId] : []))
+      return { ids, next: found.length < stakesPageMax ? null : (found.at(-1)?.reference ?? null) }
     },
     /** Ends an owed movement by a person's order. @throws ServiceError TRANSACTION_NOT_FOUND, CONFLICT */
     async resolve({ reference, as, by, reason, dryRun }: ResolveOrder, requestId: string) {

@@ -1,6 +1,7 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import {
   opsListMovements,
+  opsListStakes,
   opsMovementEvents,
   opsMovementFacts,
   opsMovementsOfRound,
@@ -63,6 +64,11 @@ export function operationsCalls({
         attempts: document.attempts.map(toAttemptRecord),
       }))
       return { data, next }
+    }),
+    handler(opsListStakes, async ({ scope, from, to, after }) => {
+      const window = { from: new Date(from), to: new Date(to) }
+      const { ids, next } = await operateMovements.stakes(scope, window, after)
+      return { data: ids, next }
     }),
     handler(opsMovementFacts, async (about) => {
       const found =

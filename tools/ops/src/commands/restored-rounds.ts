@@ -7,7 +7,7 @@ import {
   opsUnendedRounds,
   toldEnd,
 } from '@pitboss/contracts/calls/rounds'
-import { opsReconcileOurs } from '@pitboss/contracts/calls/wallet'
+import { opsListStakes } from '@pitboss/contracts/calls/wallet-ops'
 import { opsEventsOfRound, opsRoundsStarted } from '@pitboss/contracts/calls/webhooks'
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
@@ -160,12 +160,8 @@ async function* stakesOf(
   bus: Bus,
   window: { scope: Scope; from: string; to: string },
 ): AsyncGenerator<string[]> {
-  const pages = pagesOf(async (after: string | null) => {
-    const { rows, next } = await bus.call(opsReconcileOurs, { ...window, after })
-    return { data: rows, next }
-  })
-  for await (const rows of pages) {
-    const ids = rows.filter(({ type }) => type === 'BET').map(({ transaction_id }) => transaction_id)
+  const read = (after: string | null) => bus.call(opsListStakes, { ...window, after })
+  for await (const ids of pagesOf(read)) {
     for (let at = 0; at < ids.length; at += chunk) yield ids.slice(at, at + chunk)
   }
 }

@@ -82,7 +82,7 @@ export function checkRestored({ rounds, movements, wallet: { ledger }, stream }:
   const stands = (id: string) => ledger.byTransactionId.has(id) && !ledger.rollbackOf.has(id)
   const all = [...movements.table.values()]
   const events = stream.events.map(({ body }) => toldEvent.parse(JSON.parse(body)))
-  const told = new Set(events.map(({ data }) => data.round_id))
+  const told = new Set(events.flatMap(({ type, data }) => (type === 'round.started' ? [data.round_id] : [])))
   const ended = new Set(
     events.flatMap(({ type, data }) => (type === 'round.completed' ? [data.round_id] : [])),
   )

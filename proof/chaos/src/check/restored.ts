@@ -78,7 +78,8 @@ export function checkRestored(
     ]),
   )
   for (const [roundId, { sequence, nonce }] of restored.lost) {
-    if (!told.has(roundId) && !byRound.has(roundId)) continue
+    const hasStake = byRound.get(roundId)?.some(({ type }) => type === 'BET') ?? false
+    if (!told.has(roundId) && !hasStake) continue
     const other = given.get(`${sequence}/${nonce}`)
     // An intent that had been taken back may be there again: it never gets a stake.
     verdict.check(

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { checkRounds } from '../src/check/check-rounds.ts'
 import { checkRestored, isExcused, type RestoredPart } from '../src/check/restored.ts'
 import type { Event, Movement, Round } from '../src/check/rows.ts'
 import { parseSources } from '../src/check/sources.ts'
@@ -63,6 +64,22 @@ await t.test('a nonce of which something tells is not given out again', (t) => {
   t.strictSame(brokenBy({ rounds: [later] }), [])
   t.strictSame(brokenBy({ rounds: [round({ ...later, game: 'mines' })], events }), [])
   t.strictSame(brokenBy({ rounds: [round({ round_id: 'rnd_1' })], events }), [], 'an earlier one')
+  t.end()
+})
+
+await t.test('each lost round explains two gaps of its nonce sequence at most', (t) => {
+  const name = 'rounds: nonces run 1, 2, 3 … without gaps'
+  const brokenWith = (...nonces: number[]) => {
+    const own = nonces.map((nonce) =>
+      sampleRound({ round_id: `rnd_${nonce}`, player_id: 'p', fairness: { nonce, server_seed: null } }),
+    )
+    const sources = { ...parseSources({ ...noRows, rounds: own }), restored: lost }
+    return brokenRules((verdict) => checkRounds(sources, verdict)).includes(name)
+  }
+  t.equal(brokenWith(1, 2, 4, 5), false, 'its own nonce, 3')
+  t.equal(brokenWith(1, 2, 5), false, 'and the place that it takes behind all that are known')
+  t.equal(brokenWith(1, 2, 6), true)
+  t.equal(brokenWith(1, 2, 2), true)
   t.end()
 })
 

@@ -3,6 +3,7 @@ import { seedHash } from '@pitboss/fairness/server-seed'
 import { type Refusal, refusalsMax } from '@pitboss/rounds/rules/refusal'
 import { isUnfinished, type RoundState } from '@pitboss/rounds/rules/round'
 import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
+import { placeId } from '@pitboss/rounds/storage/lost-rounds'
 import {
   sequenceOf,
   type RoundWrite,
@@ -191,16 +192,16 @@ export function createModelRounds({
         confirmPrimary: () => writing(machine, 'confirm primary', () => undefined),
         nonceIsFree: (sequence, nonce) => machine.io('nonce of a round', () => !isTaken(sequence, nonce)),
         hasPlace: (sequence, roundId) =>
-          machine.io('place of a round', () => table.has(`lost/${roundId}/${sequence}`)),
+          machine.io('place of a round', () => table.has(placeId(roundId, sequence))),
         skipTo: (sequence, nonce, round) =>
           writing(machine, 'skip nonces', () => {
             for (let next = lastBefore(sequence, nonce) + 1; next <= nonce; next++) {
-              if (!isTaken(sequence, next)) putPlace(`lost/${next}/${sequence}`, { ...round, nonce: next })
+              if (!isTaken(sequence, next)) putPlace(placeId(next, sequence), { ...round, nonce: next })
             }
           }),
         skipNext: (sequence, roundId, round) =>
           writing(machine, 'skip a nonce', () => {
-            const id = `lost/${roundId}/${sequence}`
+            const id = placeId(roundId, sequence)
             if (!table.has(id)) putPlace(id, { ...round, nonce: lastBefore(sequence, Infinity) + 1 })
           }),
         endSession: notSimulated,

@@ -2,7 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { Collection } from 'mongodb'
 import type { RoundState } from '../rules/round.ts'
-import { type RoundDocument, scopeKey } from './round-document.ts'
+import { playedIn, type RoundDocument, scopeKey } from './round-document.ts'
 import { newDocument } from './write-round.ts'
 
 /** Creates the part of the store of rounds for the time after its database was restored. */
@@ -53,12 +53,8 @@ export function createLostRounds({ rounds }: { rounds: Collection<RoundDocument>
 
   /** The highest nonce of a sequence, of those below this one; 0 for none. */
   async function lastBefore(sequence: string, nonce: number | null): Promise<number> {
-    const range = { $gt: 0, ...(nonce === null ? {} : { $lt: nonce }) }
-    const last = await rounds.findOne(
-      { chain: sequence, nonce: range },
-      { sort: { nonce: -1 }, projection: { nonce: 1 } },
-    )
-    return last?.nonce ?? 0
+    const options = { sort: { nonce: -1 }, projection: { nonce: 1 } } as const
+    return (await rounds.findOne(playedIn(sequence, nonce), options))?.nonce ?? 0
   }
 
   /** Inserts the place, unless it or another round with this nonce is there. */
@@ -77,7 +73,10 @@ export function createLostRounds({ rounds }: { rounds: Collection<RoundDocument>
   }
 }
 
-/** @param of the nonce, or the id of a round whose nonce nobody knows */
-function placeId(of: number | string, sequence: string): string {
+/**
+ * The id of the place of a lost round.
+ * @param of its nonce, or the id of a round whose nonce nobody knows
+ */
+export function placeId(of: number | string, sequence: string): string {
   return `lost/${of}/${sequence}`
 }

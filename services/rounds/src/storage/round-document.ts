@@ -130,6 +130,11 @@ export function sequenceOf(round: RoundState): string {
   return sequenceKey(round, round.game, round.playerId)
 }
 
+/** The filter for the rounds of a nonce sequence, of those below a nonce. Its refusals have negative ones. */
+export function playedIn(sequence: string, below: number | null = null) {
+  return { chain: sequence, nonce: { $gt: 0, ...(below === null ? {} : { $lt: below }) } }
+}
+
 /** The address of the round's document. `chain` is the shard key. */
 export function roundKey(round: RoundState): { _id: string; chain: string } {
   return { _id: round.id, chain: sequenceOf(round) }

@@ -16,6 +16,7 @@ import { refusalIndex } from './refusals-store.ts'
 import {
   decodeRound,
   pageFilter,
+  playedIn,
   type RoundDocument,
   roundKey,
   type RoundWrite,
@@ -227,11 +228,6 @@ export function createRoundsStore({ db }: { db: Db }) {
 /** The filter for a round that was claimed this often. */
 function claimedAt(claims: number): Filter<RoundDocument> {
   return { claims: claims === 0 ? { $in: [0, null] } : claims }
-}
-
-/** The filter for the rounds of a nonce sequence; its refusals have negative nonces. */
-function playedIn(sequence: string) {
-  return { chain: sequence, nonce: { $gt: 0 } }
 }
 
 /**

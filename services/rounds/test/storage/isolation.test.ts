@@ -298,6 +298,8 @@ await holdIsolation(t, {
   others: [
     ...[
       'pageFilter',
+      'playedIn',
+      'placeId',
       'scopeKey',
       'scopeOf',
       'sequenceKey',

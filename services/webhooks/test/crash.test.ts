@@ -1,6 +1,6 @@
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
-import { allDelivered, checkLedger, createWhenUp } from './fixtures/ledger.ts'
+import { allDelivered, checkAttemptNumbers, checkLedger, createWhenUp } from './fixtures/ledger.ts'
 import { startReceiver } from './fixtures/receiver.ts'
 import { startRig } from './fixtures/rig.ts'
 import { spawnService } from './fixtures/service-process.ts'
@@ -44,10 +44,7 @@ for (const point of points) {
     await allDelivered(rig, 40)
     t.strictSame(new Set(receiver.eventIds()), new Set(ids))
     t.ok(receiver.received.length <= 48, `${receiver.received.length} posts`)
-    const sent = receiver.received.map(({ headers }) =>
-      [headers['x-svc-event-id'], headers['x-svc-delivery-attempt']].join(' '),
-    )
-    t.equal(new Set(sent).size, sent.length, 'no attempt number is used twice')
+    checkAttemptNumbers(t, receiver.received)
     await checkLedger(t, rig, 40)
   })
 }

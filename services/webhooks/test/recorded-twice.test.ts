@@ -8,7 +8,8 @@ import { createDeliveryStore } from '../src/storage/delivery-store.ts'
 import { createEndpointStore } from '../src/storage/endpoint-store.ts'
 import { newInterrupted } from '../src/storage/interrupted-delivery.ts'
 import { deliveryIdOf } from '../src/storage/new-delivery.ts'
-import { type Received, startReceiver } from './fixtures/receiver.ts'
+import { allDelivered, checkAttemptNumbers, checkLedger } from './fixtures/ledger.ts'
+import { startReceiver } from './fixtures/receiver.ts'
 import { startRig } from './fixtures/rig.ts'
 
 t.setTimeout(120_000)
@@ -25,8 +26,8 @@ t.test('no attempt number is used twice when another process makes up for a kept
   const receiver = await startReceiver(t)
   const { webhook_id } = await rig.createEndpoint(receiver.url)
   await rig.publish()
-  const leased = async () => (await rig.collections.deliveries.countDocuments({ status: 'DELIVERED' })) === 1
-  await waitFor(leased, { ...long, what: 'the first delivery, for which the endpoint is leased' })
+  // The endpoint is leased for the first delivery.
+  await allDelivered(rig, 1)
 
   const hanging: { end(): unknown }[] = []
   receiver.answer((response) => hanging.push(response))
@@ -56,21 +57,7 @@ t.test('no attempt number is used twice when another process makes up for a kept
 
   receiver.answer((response) => response.end())
   for (const response of hanging) response.end()
-  await waitFor(
-    async () => (await rig.collections.deliveries.countDocuments({ status: 'DELIVERED' })) === 9 + ids.length,
-    long,
-  )
-  const sent = receiver.received.map(numberedOf)
-  t.equal(new Set(sent).size, sent.length, sent.join(', '))
-  for (const { attempts, attemptCount } of await rig.collections.deliveries.find({}).toArray()) {
-    t.strictSame(
-      attempts.map(({ attempt }) => attempt),
-      Array.from({ length: attemptCount }, (_, index) => index + 1),
-    )
-  }
+  await allDelivered(rig, 9 + ids.length)
+  checkAttemptNumbers(t, receiver.received)
+  await checkLedger(t, rig, 9 + ids.length)
 })
-
-/** The event and the attempt's number. */
-function numberedOf({ headers }: Received): string {
-  return [headers['x-svc-event-id'], headers['x-svc-delivery-attempt']].join(' ')
-}

@@ -103,7 +103,10 @@ const orphan = z.strictObject({
   /** Whether the stake stands at wallet-bridge. Of the others only the nonce of the lost round matters. */
   stands: z.boolean(),
 })
-/** Of these stakes, those whose round is lost and not healed: the database of rounds was restored. */
+/**
+ * Of these stakes, those whose round is lost with a database that was restored: all that stand, and the
+ * others until a nonce is held for their round.
+ */
 export const opsOrphanedStakes = defineCall('rounds.v1.ops.orphans', {
   callers: ['ops'],
   request: z.strictObject({ scope: scopeSchema, transactionIds: z.array(transactionId).max(100) }),
@@ -112,7 +115,8 @@ export const opsOrphanedStakes = defineCall('rounds.v1.ops.orphans', {
 })
 /**
  * Heals after a lost round: moves the player's nonce sequence beyond `nonce`, or beyond one more where no
- * event tells the nonce, and gives the stake back when `refund` says so. CONFLICT for a stake that has its round, that does not stand, or whose win was paid.
+ * event tells the nonce, and gives the stake back when `refund` says so. CONFLICT for a stake that has its
+ * round, that does not stand, or whose win was paid.
  */
 export const opsHealOrphan = defineCall('rounds.v1.ops.orphan-heal', {
   callers: ['ops'],

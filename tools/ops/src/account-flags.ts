@@ -21,6 +21,6 @@ export function accountOf(flags: { operator: string; environment: string }): {
 /** Reads an operator's handle or uuid. @returns the uuid */
 export function readOperator(text: string): string {
   const operatorId = operatorIdOf(text)
-  if (operatorId === null) throw new InvalidArgumentError('must be an op_… handle or a uuid')
+  if (operatorId === null) throw new InvalidArgumentError('It must be an op_… handle or a uuid.')
   return operatorId
 }

@@ -7,7 +7,7 @@ const unitsS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_4
 export function readCount(most: number): (text: string) => number {
   return (text) => {
     if (!/^[1-9]\d{0,8}$/.test(text) || Number(text) > most)
-      throw new InvalidArgumentError(`must be a whole number from 1 to ${most}`)
+      throw new InvalidArgumentError(`It must be a whole number from 1 to ${most}.`)
     return Number(text)
   }
 }
@@ -16,7 +16,7 @@ export function readCount(most: number): (text: string) => number {
 export function readDuration(text: string): number {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
   if (count === undefined || unit === undefined)
-    throw new InvalidArgumentError('must look like 90s, 5m, 2h or 1d')
+    throw new InvalidArgumentError('It must look like 90s, 5m, 2h or 1d.')
   return Number(count) * (unitsS[unit] ?? 1)
 }
 
@@ -33,7 +33,7 @@ export function readInstant(text: string): string {
       ? false
       : new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day)
   if (!exists || Number.isNaN(instant.getTime()))
-    throw new InvalidArgumentError('must be an ISO 8601 time such as 2026-11-20T09:30:00Z')
+    throw new InvalidArgumentError('It must be an ISO 8601 time such as 2026-11-20T09:30:00Z.')
   return instant.toISOString()
 }
 
@@ -41,6 +41,6 @@ export function readInstant(text: string): string {
 export function readReason(text: string): string {
   const reason = text.trim()
   if (reason === '' || reason.length > reasonCharactersMax)
-    throw new InvalidArgumentError(`must have 1 to ${reasonCharactersMax} characters`)
+    throw new InvalidArgumentError(`It must have 1 to ${reasonCharactersMax} characters.`)
   return reason
 }

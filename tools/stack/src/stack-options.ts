@@ -135,12 +135,12 @@ function exitCodeOf({ exitCode, code }: CommanderError): number {
 
 function parsePort(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
-    throw new InvalidArgumentError('must be a port from 0 to 65535')
+    throw new InvalidArgumentError('It must be a port from 0 to 65535.')
   return Number(text)
 }
 
 function parseLog(text: string): 'pretty' | 'json' {
-  if (text !== 'pretty' && text !== 'json') throw new InvalidArgumentError('must be pretty or json')
+  if (text !== 'pretty' && text !== 'json') throw new InvalidArgumentError('It must be pretty or json.')
   return text
 }
 
@@ -153,10 +153,10 @@ function parseReplicas(text: string): Record<ServiceName, number> {
     const service = serviceNames.find((each) => each === name)
     if (service === undefined || !/^[1-9]$/.test(count) || Number(count) > replicasMax) {
       throw new InvalidArgumentError(
-        `"${part}" must be one of ${serviceNames.join(', ')}, "=" and 1 to ${replicasMax}`,
+        `"${part}" must be one of ${serviceNames.join(', ')}, "=" and 1 to ${replicasMax}.`,
       )
     }
-    if (named.has(service)) throw new InvalidArgumentError(`${service} is named twice`)
+    if (named.has(service)) throw new InvalidArgumentError(`The service ${service} is named twice.`)
     named.add(service)
     counts[service] = Number(count)
   }

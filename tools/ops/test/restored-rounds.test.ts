@@ -1,0 +1,56 @@
+import { createOperatorClient, send } from '@pitboss/testing/operator-client'
+import { readOps } from '@pitboss/testing/run-ops'
+import { runStack } from '@pitboss/testing/run-stack'
+import { waitFor } from '@pitboss/testing/wait-for'
+import { MongoClient } from 'mongodb'
+import t from 'tap'
+
+const timeout = 230_000
+t.setTimeout(timeout)
+
+t.test('rounds that a restored database lacks are listed and healed, each once', { timeout }, async (t) => {
+  const stack = await runStack(t)
+  const demo = stack.demo()
+  const from = new Date().toISOString()
+  const orphans = (...more: string[]) => {
+    const account = ['--operator', demo.operator_id, '--environment', 'TEST']
+    const window = ['--from', from, '--to', new Date().toISOString()]
+    return readOps(stack.dataDir, 'round', 'orphans', ...account, ...window, ...more)
+  }
+
+  const poor = [{ player_id: 'restored', balances: { USD: '50.00' } }]
+  t.equal((await send('PUT', `${demo.wallet.url}/sandbox/players`, { body: { players: poor } })).status, 200)
+  const operator = await createOperatorClient(demo)
+  const player = await operator.openSession({ player_id: 'restored', game: 'dice', currency: 'USD' })
+  const play = (stake: string) => {
+    const bet = { target: '98.00', direction: 'under' }
+    return player.call('POST', '/game/rounds', { stake, bet })
+  }
+  const [kept, ended] = [await play('1.00'), await play('1.00')]
+  t.match([kept, ended], [{ status: 201 }, { body: { fairness: { nonce: 2 } } }])
+  const refused = await play('100.00')
+  t.equal(refused.body.code, 'INSUFFICIENT_FUNDS')
+  t.strictSame(await orphans(), [], 'every stake has its round')
+
+  const client = new MongoClient(demo.engines.mongodb.url)
+  t.teardown(() => client.close())
+  const ofPlayer = { playerId: 'restored' }
+  const events = client.db('pitboss_webhooks').collection('events')
+  const ends = { roundId: ended.body.round_id, type: 'round.completed' }
+  await waitFor(async () => (await events.countDocuments(ends)) === 1, { what: 'the end to be recorded' })
+  const rounds = client.db('pitboss_rounds').collection('rounds')
+  await rounds.deleteMany({ ...ofPlayer, nonce: { $gt: 1 } })
+
+  const told = { round_id: ended.body.round_id, nonce: 2, stands: true, ended: true, refund: null }
+  const untold = { nonce: null, stands: false, ended: false, refund: null }
+  const lost = await orphans()
+  t.match(lost, [told, untold])
+  t.strictSame(await orphans('--heal', '--dry-run', '--reason', 'restored'), lost)
+  t.strictSame(await orphans(), lost, 'a dry run heals nothing')
+  t.match(await orphans('--heal', '--yes', '--reason', 'restored'), [
+    { ...told, refused: null },
+    { ...untold, refused: null },
+  ])
+  t.match(await orphans(), [told], 'its stake stands, was played, and stays in the list')
+  t.match(await play('1.00'), { status: 201, body: { fairness: { nonce: 4 } } }, 'both nonces are held')
+})

@@ -1,88 +1,40 @@
-import { appendAudit, signStopRecord } from '@pitboss/contracts/calls/auth'
-import { isAudited } from '@pitboss/contracts/defined-calls'
-import { auditEntriesIndexes, createAuditOutbox } from '@pitboss/storage/audit-outbox'
 import { randomUUID } from 'node:crypto'
-import { createAskApproval } from '@pitboss/bus/ask-approval'
 import { type CallTokenMode, createCallTokens, keysFromAuth } from '@pitboss/bus/call-tokens'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { eventsPosition } from '@pitboss/bus/consume-durable'
-import { watchFullness } from '@pitboss/bus/watch-fullness'
 import { createConsumerMetrics } from '@pitboss/bus/consumer-metrics'
-import { roundsMovements } from '@pitboss/bus/topology'
 import { serveCalls } from '@pitboss/bus/serve-calls'
+import { roundsMovements } from '@pitboss/bus/topology'
+import { watchFullness } from '@pitboss/bus/watch-fullness'
+import { appendAudit, signStopRecord } from '@pitboss/contracts/calls/auth'
+import { isAudited } from '@pitboss/contracts/defined-calls'
 import { newServerSeed, seedHash } from '@pitboss/fairness/server-seed'
 import { type Clock, createTimeScale, systemClock } from '@pitboss/runtime/clock'
-import { whileClockAgrees } from '@pitboss/runtime/while-clock-agrees'
-import { createMailbox } from '@pitboss/runtime/mailbox'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
+import { whileClockAgrees } from '@pitboss/runtime/while-clock-agrees'
+import { createAuditOutbox } from '@pitboss/storage/audit-outbox'
 import { connectServiceStorage, type Storage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
-import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
+import { createLease } from '@pitboss/storage/lease'
 import { openKeyring } from '@pitboss/storage/open-keyring'
-import { createLease, leaseIndexes } from '@pitboss/storage/lease'
 import { createOutbox } from '@pitboss/storage/outbox'
 import { createOutboxMetrics } from '@pitboss/storage/outbox-metrics'
-import { createRewindStore, rewindIndexes } from '@pitboss/storage/rewind-store'
+import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { createAdmitPlay } from './actions/admit-play.ts'
-import { createAnswerRealityCheck } from './actions/answer-reality-check.ts'
-import {
-  createActOnRound,
-  createPlayerAccess,
-  createReadPlayerRounds,
-  createShowPlayer,
-} from './actions/player.ts'
-import { createGameAccess, createGames } from './actions/games.ts'
-import { createCommitAhead } from './actions/commit-ahead.ts'
-import { createSessions } from './actions/sessions.ts'
-import { createFreeBets } from './actions/free-bets.ts'
-import { createEndAsTold } from './actions/end-as-told.ts'
-import { createHealOrphans } from './actions/heal-orphans.ts'
-import { createHoldLimits, createReadLimits } from './actions/hold-limits.ts'
-import { createHoldPace } from './actions/hold-pace.ts'
-import { createJoinMovement } from './actions/join-movement.ts'
-import { createLateMovementHandler, createRecoverRound, createSweepRounds } from './actions/recover-round.ts'
-import { createOpenIntent } from './actions/open-intent.ts'
-import { createPlaceStake } from './actions/place-stake.ts'
+import { createActions } from './actions/create-actions.ts'
+import { createPlay } from './actions/create-play.ts'
+import { createReadLimits } from './actions/hold-limits.ts'
 import { createPlaceTransaction, type PlaceTransaction } from './actions/place-transaction.ts'
-import { createPlayerData } from './actions/player-data.ts'
-
-import { createPlayerLimits } from './actions/player-limits.ts'
-import { createPlayerStops } from './actions/player-stops.ts'
-import { createPlayRound } from './actions/play-round.ts'
-import { createReadPlayers } from './actions/read-players.ts'
-import { createReadReport } from './actions/read-reports.ts'
-import { createReceipts } from './actions/receipts.ts'
-import { createReadRounds } from './actions/read-rounds.ts'
-import { createRoundActor } from './actions/round-actor.ts'
-import { createSettleRound } from './actions/settle-round.ts'
-import { createTellEndAgain } from './actions/tell-end-again.ts'
+import { createLateMovementHandler, createRecoverRound, createSweepRounds } from './actions/recover-round.ts'
 import { createSignStops } from './actions/sign-stops.ts'
-import { createVoidRound } from './actions/void-round.ts'
 import { type AlarmRule, createWatchReturns } from './actions/watch-returns.ts'
-import { createFreeBetHandlers } from './calls/free-bets.ts'
-import { createGameHandlers } from './calls/games.ts'
-import { createPlayerHandlers } from './calls/player.ts'
-import { createPlayerLimitHandlers } from './calls/player-limits.ts'
-import { createStopHandlers } from './calls/player-stops.ts'
-import { createPlayerDataHandlers, createPlayerDeskHandlers } from './calls/players.ts'
-import { createReceiptHandlers } from './calls/receipts.ts'
-import { createReportHandlers } from './calls/reports.ts'
-import { createReturnHandlers } from './calls/returns.ts'
-import {
-  createRepublishHandlers,
-  createRestoreHandlers,
-  createRewindHandlers,
-  createRoundHandlers,
-  createTransactionHandlers,
-} from './calls/rounds.ts'
-import { sealCalls } from './calls/seals.ts'
-import { createSessionHandlers } from './calls/sessions.ts'
+import { allCalls } from './calls/all-calls.ts'
 import { hearLateness } from './clients/hear-lateness.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet.ts'
 import type { RoundsConfig } from './config.ts'
@@ -98,29 +50,29 @@ import { type Catalogue, createCatalogue } from './rules/catalogue.ts'
 import { transition } from './rules/transition.ts'
 import {
   assertSeedsOpen,
-  commitmentIndexes,
   type CommitmentsStore,
   createCommitmentsStore,
 } from './storage/commitments-store.ts'
-import { createGamesStore, gameIndexes } from './storage/games-store.ts'
-import { createGrantsStore, grantIndexes, type GrantsStore } from './storage/grants-store.ts'
+import { createGamesStore } from './storage/games-store.ts'
+import { createGrantsStore, type GrantsStore } from './storage/grants-store.ts'
+import { auditedCollections, indexes } from './storage/indexes.ts'
 import { createKeysStore } from './storage/keys-store.ts'
-import { createPacesStore, paceIndexes } from './storage/paces-store.ts'
-import { createPlayerLimitsStore, playerLimitIndexes } from './storage/player-limits-store.ts'
+import { createPacesStore } from './storage/paces-store.ts'
+import { createPlayerLimitsStore } from './storage/player-limits-store.ts'
 import { createReceiptsStore, receiptPurpose } from './storage/receipts-store.ts'
 import { createRefusalsStore, type RefusalsStore } from './storage/refusals-store.ts'
 import { rememberLast } from './storage/remember-last.ts'
-import { createReportsStore, reportIndexes, type ReportsStore } from './storage/reports-store.ts'
+import { createReportsStore, type ReportsStore } from './storage/reports-store.ts'
 import { createReturnsFold } from './storage/returns-fold.ts'
-import { createReturnsStore, returnIndexes } from './storage/returns-store.ts'
-import { createRoundsStore, roundIndexes, type RoundsStore } from './storage/rounds-store.ts'
+import { createReturnsStore } from './storage/returns-store.ts'
+import { createRoundsStore, type RoundsStore } from './storage/rounds-store.ts'
 import { sealedPlaces } from './storage/sealed-places.ts'
-import { createSessionsStore, sessionIndexes } from './storage/sessions-store.ts'
+import { createSessionsStore } from './storage/sessions-store.ts'
 import { createSpendsStore } from './storage/spends-store.ts'
-import { createStopsStore, stopIndexes } from './storage/stops-store.ts'
+import { createStopsStore } from './storage/stops-store.ts'
 import { startReportProjector } from './workers/report-projector.ts'
-import { startStopSigner } from './workers/stop-signer.ts'
 import { startStopSettler } from './workers/stop-settler.ts'
+import { startStopSigner } from './workers/stop-signer.ts'
 import { startSweeper } from './workers/sweeper.ts'
 
 const service = 'rounds'
@@ -175,26 +127,7 @@ export async function startRounds({
   catalogue: plainCatalogue = createCatalogue(),
   returnsAlarm = 'take-down',
 }: RoundsOptions): Promise<{ stop(): Promise<void> }> {
-  await ensureIndexes(
-    db,
-    {
-      rounds: roundIndexes,
-      commitments: commitmentIndexes,
-      sessions: sessionIndexes,
-      grants: grantIndexes,
-      paces: paceIndexes,
-      player_stops: stopIndexes,
-      player_limits: playerLimitIndexes,
-      ...gameIndexes,
-      ...auditEntriesIndexes,
-      ...reportIndexes,
-      ...returnIndexes,
-      ...idempotencyKeyIndexes,
-      ...leaseIndexes,
-      ...rewindIndexes,
-    },
-    logger,
-  )
+  await ensureIndexes(db, indexes, logger)
   const bus = wrap.bus?.(plainBus) ?? plainBus
   const catalogue = wrap.catalogue?.(plainCatalogue) ?? plainCatalogue
   const keyring = await openKeyring(db, masterKeys)
@@ -217,17 +150,7 @@ export async function startRounds({
   const sessionOutbox = createOutbox({ ...relaying, collection: sessions.collection })
   const audit = createAuditOutbox({
     db,
-    collections: [
-      'game_settings',
-      'game_status',
-      'sessions',
-      'grants',
-      'player_stops',
-      'player_limits',
-      'return_alarms',
-      'rewinds',
-      'audit_entries',
-    ],
+    collections: auditedCollections,
     append: (entries) => bus.call(appendAudit.rounds, { entries: [...entries] }),
     ...{ clock, newId, logger },
   })
@@ -253,32 +176,30 @@ export async function startRounds({
     createOutboxMetrics({ registry, collections, clock })
     createConsumerMetrics({ registry, bus, consumer: roundsMovements })
   }
-  const ahead = createCommitAhead(base)
-  const actor = createRoundActor({ ...base, ahead, outbox: roundOutbox, mailbox: createMailbox() })
-  const acting = { ...base, actor, access: createGameAccess(base), players: createPlayerAccess(base) }
-  const { settleRound, voidStake } = createSettleRound(acting)
   const [playerLimits, spends] = [createPlayerLimitsStore({ db }), createSpendsStore({ db })]
   const reading = createReadLimits({ playerLimits, spends, sessions, clock, clockOffsetMs })
-  const parts = {
-    ...acting,
-    ...{ settleRound, voidStake },
-    intents: createOpenIntent(acting),
-    holdPace: createHoldPace({ paces: createPacesStore({ db }), clock, clockOffsetMs }),
-    holdLimits: createHoldLimits({ reading, playerLimits }),
-    placeStake: createPlaceStake(acting),
-    admitPlay: createAdmitPlay({
-      isStreamFull: fullness.isFull,
-      latenessOf: lateness.of,
-      random: Math.random,
-      noteRefused: createYieldNote(registry),
-    }),
-    joinMovement: createJoinMovement(acting),
+  const admitPlay = createAdmitPlay({
+    isStreamFull: fullness.isFull,
+    latenessOf: lateness.of,
+    random: Math.random,
+    noteRefused: createYieldNote(registry),
+  })
+  const { parts, ahead } = createPlay({
+    ...base,
+    ...{ roundOutbox, playerLimits, reading, clockOffsetMs, admitPlay },
+    paces: createPacesStore({ db }),
     noteConflict: createConflictNote(registry, logger),
-  }
-  const reads = createReadRounds(parts)
-  const games = createGames({ ...parts, askApproval: createAskApproval({ bus }) })
+  })
   const place = createPlaceTransaction(parts)
   const placeTransaction = wrap.placeTransaction?.(place, parts.wallet) ?? place
+  const stopsStore = createStopsStore({ db })
+  const actions = createActions({
+    ...parts,
+    ...{ bus, stopsStore, playerLimits, spends, reading, roundOutbox, sessionOutbox },
+    grants: base.grants,
+    receiptsStore: createReceiptsStore({ db, secretBox: createSecretBox(keyring, receiptPurpose) }),
+    noteReceipt: createReceiptNote(registry, logger),
+  })
 
   const lease = createLease({
     ...{ db, name: 'reports', owner: newId('own'), ttlMs: reportLeaseMs, clock, clockAheadMs },
@@ -290,7 +211,7 @@ export async function startRounds({
     ...{ lease, logger },
   })
   const stopOutboxes = [roundOutbox.start(), sessionOutbox.start(), audit.start()]
-  const recover = createRecoverRound({ ...parts, settle: settleRound })
+  const recover = createRecoverRound({ ...parts, settle: parts.settleRound })
   const sweeper = startSweeper({
     sweep: whileClockAgrees(clockAheadMs, createSweepRounds({ ...parts, recover, random: Math.random })),
     logger,
@@ -299,49 +220,13 @@ export async function startRounds({
   const handleLateMovement = createLateMovementHandler({ ...parts, recover })
   const consumer = consumeMovements({ bus, handleLateMovement, rewinds, logger })
 
-  const stopsStore = createStopsStore({ db })
-  const stops = createPlayerStops({ ...parts, stops: stopsStore })
-  const limits = createPlayerLimits({ ...parts, playerLimits, reading })
-  const stopSettler = startStopSettler({ settle: whileClockAgrees(clockAheadMs, stops.settle), logger })
+  const stopSettler = startStopSettler({
+    settle: whileClockAgrees(clockAheadMs, actions.stops.settle),
+    logger,
+  })
   const sign = async (text: string) => (await bus.call(signStopRecord, { text })).jws
   const stopSigner = startStopSigner({ sign: createSignStops({ stops: stopsStore, sign }), logger })
-  const sessionActions = createSessions({ ...parts, stops, playerLimits, outbox: sessionOutbox })
-  const handlers = [
-    ...createGameHandlers({ games }),
-    ...createSessionHandlers({ sessions: sessionActions, clock }),
-    ...createRoundHandlers({ rounds: reads, voidRound: createVoidRound({ ...parts, reads }) }),
-    ...createRewindHandlers({ rewinds, bus, audit }),
-    ...createRepublishHandlers({ tellEndAgain: createTellEndAgain({ ...parts, outbox: roundOutbox }) }),
-    ...createRestoreHandlers({
-      ...{ rounds: reads, orphans: createHealOrphans(parts), endAsTold: createEndAsTold(parts) },
-    }),
-    ...createTransactionHandlers({ placeTransaction }),
-    ...sealCalls(seals),
-    ...createFreeBetHandlers({ freeBets: createFreeBets(parts), clock }),
-    ...createStopHandlers({ stops, clock }),
-    ...createPlayerLimitHandlers({ limits }),
-    ...createPlayerDeskHandlers({ players: createReadPlayers(parts), clock }),
-    ...createPlayerDataHandlers({
-      playerData: createPlayerData({ ...parts, grants: grantsStore, stops: stopsStore, limits }),
-    }),
-    ...createReceiptHandlers({
-      receipts: createReceipts({
-        ...parts,
-        receipts: createReceiptsStore({ db, secretBox: createSecretBox(keyring, receiptPurpose) }),
-        noteReceipt: createReceiptNote(registry, logger),
-      }),
-    }),
-    ...createReportHandlers({ readReport: createReadReport(parts) }),
-    ...createReturnHandlers({ watch: watchReturns }),
-    ...createPlayerHandlers({
-      showPlayer: createShowPlayer({ ...parts, games, spends }),
-      realityCheck: createAnswerRealityCheck({ ...parts, close: sessionActions.close }),
-      clock,
-      rounds: createReadPlayerRounds(parts),
-      playRound: createPlayRound(parts),
-      actOnRound: createActOnRound(parts),
-    }),
-  ]
+  const handlers = allCalls({ ...actions, placeTransaction, watchReturns, seals, rewinds, audit, bus, clock })
   const calls = await serveCalls({
     bus,
     service,

@@ -28,7 +28,7 @@ const usage = `Usage: npm run --silent chaos -- [--seconds S] [--seed N] [--repl
                     300 s or more does so by draw, one in four
   --result FILE     writes the result there, with the commit it belongs to
   --bugs L          shows that the checker can fail: the product errs in one known way after the other, each for up to 120 s
-  --keep FOLDER     keeps the product's log and data there
+  --keep FOLDER     keeps the product's log and data there; those of a broken run are kept without being asked
 
 Runs the product with all its processes, plays and settles against a wallet with faults, kills and pauses processes, then lets it heal
 and compares what clients were told, the wallet's ledger and calls, the final reads and the events. Exit code 1 when an invariant does
@@ -44,11 +44,13 @@ const options = readOptions()
 const cleanup = createCleanup()
 const say = (text: string) => process.stderr.write(`${text}\n`)
 let broken = true
+let isKept = false
 try {
-  const folder = options.keep ?? temporaryFolder('chaos', cleanup)
+  const folder = options.keep ?? temporaryFolder('chaos', cleanup, () => isKept)
   mkdirSync(folder, { recursive: true, mode: 0o755 })
   broken = options.bugs.length > 0 ? await errOnPurpose(folder) : await storm(folder)
 } finally {
+  isKept = broken
   await cleanup.run()
 }
 exitAfterOutput(broken ? 1 : 0)

@@ -8,6 +8,7 @@ import { disturbNetwork } from './network-faults.ts'
 import { disturbProcesses, type Torment } from './process-faults.ts'
 import { disturbReceiver } from './receiver-faults.ts'
 import { disturbSettings } from './settings-faults.ts'
+import { createShareSecrets } from './share-secrets.ts'
 import { disturbDisk, type SmallDisk } from './small-disk.ts'
 import { disturbWallet } from './wallet-faults.ts'
 
@@ -46,6 +47,7 @@ export async function disturb({
 }): Promise<Torment> {
   const deps = (name: string) => ({ ...given, random: random.fork(name) })
   const demo = product.demo()
+  const secrets = createShareSecrets(demo.base_url)
   const recorders = tenancies.flatMap((tenancy) => tenancy.recorders)
   for (const recorder of recorders) recorder.double(doubledCalls)
   const [torment] = await Promise.all([
@@ -60,11 +62,15 @@ export async function disturb({
     disturbReceiver({ receiverUrl: demo.receiver.url, names: stress.receiver, ...deps('receiver') }),
     disturbNetwork({ links, ...deps('network') }),
     withClocks ? disturbClocks({ links, ...deps('clocks') }) : null,
-    disturbSettings({ tenancies, baseUrl: demo.base_url, dataDir: product.dataDir, ...deps('settings') }),
+    disturbSettings({
+      ...{ tenancies, baseUrl: demo.base_url, dataDir: product.dataDir, secrets },
+      ...deps('settings'),
+    }),
     disk === null ? null : disturbDisk({ product, disk, ...deps('disk') }),
     lostStream ? disturbStream({ product, ...deps('stream') }) : null,
   ])
   links.calm()
   for (const recorder of recorders) recorder.double(0)
+  await secrets.settle()
   return torment
 }

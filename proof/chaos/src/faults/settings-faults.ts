@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { runOps } from '@pitboss/testing/run-ops'
 import type { Tenancy } from '../open-tenancies.ts'
-import { untilStatus } from '../operator-client.ts'
 import { codeOf, send } from '../send.ts'
 import { type Disturber, disturbRepeatedly, rest } from './disturber.ts'
+import type { ShareSecrets } from './share-secrets.ts'
 
 const restMs = { least: 1200, most: 4000 }
 const suspendedMs = { least: 500, most: 4000 }
@@ -18,11 +18,13 @@ export async function disturbSettings({
   tenancies,
   baseUrl,
   dataDir,
+  secrets,
   ...given
 }: Disturber & {
   tenancies: readonly Tenancy[]
   baseUrl: string
   dataDir: string
+  secrets: ShareSecrets
 }): Promise<void> {
   const { random, counts, stopping, note } = given
   const settings = new Map<Tenancy, { recorder: number; settle_losses: 'none' | 'zero_credit' }>()
@@ -52,12 +54,8 @@ export async function disturbSettings({
     settings.set(tenancy, next)
     done(tenancy, what === 'url' ? 'wallet moved' : `settle_losses ${next.settle_losses}`)
   }
-  /** Goes on until both sides know the same secret: an answer that was lost took one with it. */
   const rotateSecret = async (tenancy: Tenancy) => {
-    const { personToken: token, walletUrl } = tenancy
-    const rotated = await untilStatus(200, () => send('POST', `${routeOf(tenancy)}/rotate-secret`, { token }))
-    const { secret } = rotated.body
-    await untilStatus(204, () => send('PUT', `${walletUrl}/sandbox/secret`, { body: { secret } }))
+    await secrets.rotate(tenancy)
     done(tenancy, 'secret rotated')
   }
   const suspend = async (tenancy: Tenancy) => {

@@ -1,0 +1,37 @@
+import type { Tenancy } from '../open-tenancies.ts'
+import { untilStatus } from '../operator-client.ts'
+import { send } from '../send.ts'
+
+type Owner = Pick<Tenancy, 'environment' | 'personToken' | 'walletUrl'>
+
+export type ShareSecrets = ReturnType<typeof createShareSecrets>
+
+/** Creates the rotation of the secrets that the product and the operators' wallets share. */
+export function createShareSecrets(baseUrl: string, ask = send) {
+  /** Owners of whom a rotation had no answer. */
+  const unsure = new Set<Owner>()
+  return { rotate, settle }
+
+  /** Goes on until both sides know the same secret: an answer that was lost took one with it. */
+  async function rotate(owner: Owner): Promise<void> {
+    const { environment, personToken: token, walletUrl } = owner
+    const route = `${baseUrl}/v1/dashboard/wallets/${environment}/rotate-secret`
+    const rotated = await untilStatus(200, async () => {
+      const answer = await ask('POST', route, { token })
+      if (answer.status !== 200) unsure.add(owner)
+      return answer
+    })
+    const { secret } = rotated.body
+    await untilStatus(204, () => ask('PUT', `${walletUrl}/sandbox/secret`, { body: { secret } }))
+  }
+
+  /**
+   * Rotates once more where a request had no answer: a process that stood still may have done it long after
+   * the next one was answered. To be called when every process runs again.
+   */
+  async function settle(): Promise<void> {
+    const owners = [...unsure]
+    unsure.clear()
+    for (const owner of owners) await rotate(owner)
+  }
+}

@@ -48,6 +48,37 @@ export function invalidField(path: string, message: string): ServiceError {
   })
 }
 
+/** A VALIDATION_ERROR about these fields; its message shows the first. */
+export function invalidFields(details: readonly ErrorDetail[]): ServiceError {
+  const [first] = details
+  if (first === undefined) return new ServiceError('VALIDATION_ERROR')
+  return new ServiceError('VALIDATION_ERROR', { message: `${first.path}: ${first.message}`, details })
+}
+
+/**
+ * Reads parts of a request, each to its end, so that one answer names all fields that are wrong.
+ * @throws ServiceError VALIDATION_ERROR with the details of every part; else what a part throws, if no part
+ * before it was wrong
+ */
+export function readAll<const Values extends readonly unknown[]>(
+  ...parts: { [Key in keyof Values]: () => Values[Key] }
+): Values {
+  const details: ErrorDetail[] = []
+  const values: unknown[] = []
+  for (const read of parts) {
+    try {
+      values.push(read())
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'VALIDATION_ERROR')
+        details.push(...(error.details ?? []))
+      else if (details.length === 0) throw error
+      else break
+    }
+  }
+  if (details.length > 0) throw invalidFields(details)
+  return values as unknown as Values
+}
+
 /** Tells the first person of two that nothing was done yet. @param expiresAt ISO 8601 */
 export function approvalNeeded(approvalId: string, expiresAt: string): ServiceError {
   return new ServiceError('APPROVAL_NEEDED', {

@@ -4,7 +4,7 @@ import type { CallContext } from '@pitboss/contracts/call'
 import { currenciesInUse } from '@pitboss/contracts/calls/rounds'
 import type { Caller, Scope } from '@pitboss/contracts/caller'
 import type { brandCreateSchema, businessPatchSchema } from '@pitboss/contracts/objects/account'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { invalidField, readAll, ServiceError } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
 import { toPublicBrand, toPublicBusiness } from '../records/account-view.ts'
@@ -87,9 +87,11 @@ export function createChangeBusiness(deps: AuthDeps) {
       const isSecondPersonChanged =
         secondPerson !== undefined && secondPerson !== (operator.secondPerson ?? false)
       if (isSecondPersonChanged) await admitSecondPerson(caller, operator, body, by)
-      if (timezone !== undefined) requireTimezone(timezone)
+      readAll(
+        () => currencies !== undefined && requireCurrencies(currencies),
+        () => timezone !== undefined && requireTimezone(timezone),
+      )
       if (currencies !== undefined) {
-        requireCurrencies(currencies)
         const dropped = operator.currencies.filter((code) => !currencies.includes(code))
         await requireUnused(dropped, scope, context)
       }

@@ -1,5 +1,5 @@
 import type { Account } from '@pitboss/contracts/caller'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { invalidField, readAll, ServiceError } from '@pitboss/errors/service-error'
 import { currencyDigits } from '@pitboss/money/currencies'
 
 /** The most brands that an account has. Source: ours. */
@@ -36,12 +36,14 @@ export function requireKnownCurrency(code: string, index: number): void {
   if (currencyDigits(code) === null) throw invalidField(`currencies.${index}`, 'is not a currency we know')
 }
 
-/** @throws ServiceError VALIDATION_ERROR at `currencies.<index>` for an unknown or repeated currency */
+/** @throws ServiceError VALIDATION_ERROR at each `currencies.<index>` that is unknown or repeated */
 export function requireCurrencies(codes: readonly string[]): void {
-  for (const [index, code] of codes.entries()) {
-    requireKnownCurrency(code, index)
-    if (codes.indexOf(code) !== index) throw invalidField(`currencies.${index}`, 'is there twice')
-  }
+  readAll(
+    ...codes.map((code, index) => () => {
+      requireKnownCurrency(code, index)
+      if (codes.indexOf(code) !== index) throw invalidField(`currencies.${index}`, 'is there twice')
+    }),
+  )
 }
 
 /** @throws ServiceError VALIDATION_ERROR at `timezone` */

@@ -1,16 +1,17 @@
-import { invalidField } from '@pitboss/errors/service-error'
+import { invalidFields } from '@pitboss/errors/service-error'
 import { isWithin, parseRange } from '@pitboss/contracts/address-range'
 
 /**
  * Checks the entries of an allowlist and drops repeated ones.
  * Source: docs/contract.md, sections 3 and 12.
- * @throws ServiceError VALIDATION_ERROR at `ip_allowlist.<index>`
+ * @throws ServiceError VALIDATION_ERROR at each `ip_allowlist.<index>` that is wrong
  */
 export function parseAllowlist(entries: readonly string[]): string[] {
-  for (const [index, entry] of entries.entries()) {
-    const offence = offenceOf(entry)
-    if (offence !== null) throw invalidField(`ip_allowlist.${index}`, offence)
-  }
+  const details = entries.flatMap((entry, index) => {
+    const message = offenceOf(entry)
+    return message === null ? [] : [{ path: `ip_allowlist.${index}`, message }]
+  })
+  if (details.length > 0) throw invalidFields(details)
   return [...new Set(entries)]
 }
 

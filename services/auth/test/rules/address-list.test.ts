@@ -53,6 +53,8 @@ t.test('an entry with a zone, or one that holds every address, is refused at its
     const refused = { code: 'VALIDATION_ERROR', details: [{ path: 'ip_allowlist.1' }] }
     t.throws(() => parseAllowlist(['203.0.113.9', bad]), refused, `"${bad}" is refused`)
   }
+  const both = { code: 'VALIDATION_ERROR', details: [{ path: 'ip_allowlist.0' }, { path: 'ip_allowlist.2' }] }
+  t.throws(() => parseAllowlist(['x', '203.0.113.9', 'y']), both, 'each wrong entry is named')
   for (const good of ['0.0.0.0', '::', '128.0.0.0/1', '8000::/1', '::ffff:128.0.0.0/97', 'fe80::1'])
     t.strictSame(parseAllowlist([good]), [good])
 })

@@ -1,10 +1,16 @@
 import type { IncomingMessage } from 'node:http'
-import { type ErrorDetail, invalidField, ServiceError } from '@pitboss/errors/service-error'
+import {
+  type ErrorDetail,
+  invalidField,
+  invalidFields,
+  readAll,
+  ServiceError,
+} from '@pitboss/errors/service-error'
 import { z } from 'zod'
 import { validateQuery } from './list-cursor.ts'
 import { parseJson } from './parse-json.ts'
 import { type BodyRules, hasBody, readBody, requireJsonContent } from './read-body.ts'
-import { validatePart, validationError } from './validate.ts'
+import { validatePart } from './validate.ts'
 import type { RouteEntry } from '../routes/route-entry.ts'
 
 export type Input = { params: Record<string, string>; query: unknown; body: unknown }
@@ -40,7 +46,7 @@ export async function readInput({
   }
   const query = entry.anyQuery ? {} : keep(validateQuery(shapes.query, parseQuery(raw.url ?? '/')))
   const parsedBody = shapes.body === 'raw' ? undefined : keep(validateBody(entry, body))
-  if (details.length > 0) throw validationError(details)
+  if (details.length > 0) throw invalidFields(details)
   if (shapes.params !== null && !shapes.params.safeParse(params).success) {
     throw new ServiceError(entry.notFound)
   }
@@ -86,8 +92,7 @@ function parseQuery(target: string): Record<string, string> {
   const pairs = target.slice(mark + 1).split('&')
   if (pairs.length > pairsMax) throw invalidField('query', `must not have more than ${pairsMax} fields`)
   const fields = new Map<string, string>()
-  for (const pair of pairs) {
-    if (pair === '') continue
+  const readPair = (pair: string) => {
     const equals = pair.indexOf('=')
     const key = decode(equals === -1 ? pair : pair.slice(0, equals), null)
     if (key === '') throw invalidField('query', 'must not have a field without a name')
@@ -95,6 +100,7 @@ function parseQuery(target: string): Record<string, string> {
     if (refusedKeys.has(key)) throw invalidField(key, 'is not a known field')
     fields.set(key, equals === -1 ? '' : decode(pair.slice(equals + 1), key))
   }
+  readAll(...pairs.filter((pair) => pair !== '').map((pair) => () => readPair(pair)))
   return Object.fromEntries(fields)
 }
 

@@ -1,4 +1,4 @@
-import { type ErrorDetail, ServiceError } from '@pitboss/errors/service-error'
+import type { ErrorDetail } from '@pitboss/errors/service-error'
 import { z } from 'zod'
 import { describeIssue, oneOf, required } from './describe-issue.ts'
 
@@ -13,13 +13,6 @@ export function validatePart<Value>(schema: z.ZodType<Value>, input: unknown, ro
   if (!parsed.success) return { ok: false, details: toDetails(parsed.error.issues, root) }
   const details = windowDetails(parsed.data)
   return details.length > 0 ? { ok: false, details } : { ok: true, value: parsed.data }
-}
-
-/** Makes a VALIDATION_ERROR whose message shows the first detail. */
-export function validationError(details: readonly ErrorDetail[]): ServiceError {
-  const first = details[0]
-  if (first === undefined) return new ServiceError('VALIDATION_ERROR')
-  return new ServiceError('VALIDATION_ERROR', { message: `${first.path}: ${first.message}`, details })
 }
 
 const windowSchema = z.object({ from: z.string(), to: z.string() })

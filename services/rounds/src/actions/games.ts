@@ -3,7 +3,7 @@ import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
 import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
 import type { Account, Caller } from '@pitboss/contracts/caller'
 import type { patchGame } from '@pitboss/contracts/endpoints/sessions'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { invalidField, readAll, ServiceError } from '@pitboss/errors/service-error'
 import { formatAmount } from '@pitboss/money/amount'
 import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
@@ -157,10 +157,12 @@ export function createGames({
 
   /** Judges a patch, and gives what its change and its records need. */
   async function read(account: Account, slug: string, patch: GamePatch) {
-    for (const [position, { currency, min_stake, max_stake }] of (patch.limits ?? []).entries()) {
-      judgeAmount(min_stake, currency, `limits.${position}.min_stake`)
-      judgeAmount(max_stake, currency, `limits.${position}.max_stake`)
-    }
+    readAll(
+      ...(patch.limits ?? []).flatMap(({ currency, min_stake, max_stake }, position) => [
+        () => judgeAmount(min_stake, currency, `limits.${position}.min_stake`),
+        () => judgeAmount(max_stake, currency, `limits.${position}.max_stake`),
+      ]),
+    )
     const entry = access.find(slug)
     const given: GameChange = { enabled: patch.enabled, limits: readLimits(account, patch.limits ?? []) }
     const status = await games.status(slug)
@@ -193,7 +195,7 @@ export function createGames({
 const keyed = (limits: GameChange['limits']) => limits.map((one) => [one.currency, one] as const)
 
 function readLimits(account: Account, limits: NonNullable<GamePatch['limits']>) {
-  return limits.map(({ currency, min_stake, max_stake }, position) => {
+  const reads = limits.map(({ currency, min_stake, max_stake }, position) => () => {
     const path = `limits.${position}`
     assertCurrency(currency, account, `${path}.currency`)
     if (limits.findIndex((one) => one.currency === currency) !== position) {
@@ -214,4 +216,5 @@ function readLimits(account: Account, limits: NonNullable<GamePatch['limits']>) 
     if (minStake > maxStake) throw invalidField(`${path}.min_stake`, 'must not be above max_stake')
     return { currency, minStake, maxStake }
   })
+  return readAll(...reads)
 }

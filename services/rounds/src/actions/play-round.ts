@@ -2,7 +2,7 @@ import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller } from '@pitboss/contracts/caller'
 import { hashBody } from '@pitboss/contracts/json'
 import type { playRound as endpoint } from '@pitboss/contracts/endpoints/play'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { invalidFields, readAll, ServiceError } from '@pitboss/errors/service-error'
 import type { Wager } from '@pitboss/fairness/games/game'
 import { multiplyFloor } from '@pitboss/money/rational'
 import { failpoint } from '@pitboss/runtime/failpoint'
@@ -85,22 +85,21 @@ export function createPlayRound(
   function readPlay(player: Player, body: PlayBody): Play {
     const { session } = player
     const entry = access.find(session.game)
-    const stake = readAmount(body.stake, session.currency, 'stake')
-    const parsed = entry.game.parseBet(body.bet)
-    if (!parsed.ok) {
-      const [first] = parsed.issues
-      throw new ServiceError('VALIDATION_ERROR', {
-        ...(first === undefined ? {} : { message: `${first.path}: ${first.message}` }),
-        details: parsed.issues,
-      })
-    }
+    const [stake, wager] = readAll(
+      () => readAmount(body.stake, session.currency, 'stake'),
+      () => {
+        const parsed = entry.game.parseBet(body.bet)
+        if (!parsed.ok) throw invalidFields(parsed.issues)
+        return parsed.wager
+      },
+    )
     const requestHash = hashBody({
       stake: String(stake),
-      bet: parsed.wager.bet,
+      bet: wager.bet,
       client_seed: body.client_seed ?? null,
       free_bet: body.free_bet ?? false,
     })
-    return { player, entry, wager: parsed.wager, stake, requestHash, body }
+    return { player, entry, wager, stake, requestHash, body }
   }
 
   /** Refuses everything that can be refused. */

@@ -3,7 +3,7 @@ import { type Account, type Caller, lookupScopes } from '@pitboss/contracts/call
 import type { createSession, listSessions } from '@pitboss/contracts/endpoints/sessions'
 import { profileOf } from '@pitboss/contracts/jurisdictions'
 import { sessionId as sessionIdSchema } from '@pitboss/contracts/primitives'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { invalidField, readAll, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { eventIdOf } from '@pitboss/storage/event-id'
 import type { Outbox } from '@pitboss/storage/outbox'
@@ -59,8 +59,10 @@ export function createSessions({
    */
   async function open(caller: Caller, body: SessionBody): Promise<SessionDocument> {
     const { scope, account } = caller
-    judgeAmount(body.limits?.min_stake, body.currency, 'limits.min_stake')
-    judgeAmount(body.limits?.max_stake, body.currency, 'limits.max_stake')
+    readAll(
+      () => judgeAmount(body.limits?.min_stake, body.currency, 'limits.min_stake'),
+      () => judgeAmount(body.limits?.max_stake, body.currency, 'limits.max_stake'),
+    )
     const createdAt = clock.now()
     const creation = { list: 'sessions', body, now: createdAt }
     const earlierId = await keys.find(caller, creation)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { auditRecordSchema } from '../audit.ts'
-import { defineEndpoint, builders, everybody, ownerAndAdmin, viewKeepers } from '../endpoint.ts'
+import { defineEndpoint, forDashboard, builders, everybody, ownerAndAdmin, viewKeepers } from '../endpoint.ts'
 import {
   brandCreateSchema,
   brandSchema,
@@ -80,6 +80,8 @@ export const patchBusiness = defineEndpoint('PATCH /v1/business', {
   body: businessPatchSchema,
   reply: businessSchema,
 })
+export const dashboardGetBusiness = forDashboard(getBusiness, everybody)
+export const dashboardPatchBusiness = forDashboard(patchBusiness, ownerAndAdmin)
 
 export const listBrands = defineEndpoint('GET /v1/dashboard/brands', {
   access: everybody,

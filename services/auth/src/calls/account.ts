@@ -27,14 +27,18 @@ export function accountCalls(deps: AuthDeps): CallHandler[] {
   const keepViews = createKeepViews(deps)
   const recordRequests = createRecordRequests(deps)
   return [
-    handler(endpoints.getBusiness.call, async ({ caller }) => ({
-      status: 200,
-      body: toPublicBusiness(await changeBusiness.find(caller.scope)),
-    })),
-    handler(endpoints.patchBusiness.call, async ({ caller, body }, context) => ({
-      status: 200,
-      body: toPublicBusiness(await changeBusiness.change(caller, body, actedBy(caller, context), context)),
-    })),
+    ...[endpoints.getBusiness, endpoints.dashboardGetBusiness].map(({ call }) =>
+      handler(call, async ({ caller }) => ({
+        status: 200,
+        body: toPublicBusiness(await changeBusiness.find(caller.scope)),
+      })),
+    ),
+    ...[endpoints.patchBusiness, endpoints.dashboardPatchBusiness].map(({ call }) =>
+      handler(call, async ({ caller, body }, context) => ({
+        status: 200,
+        body: toPublicBusiness(await changeBusiness.change(caller, body, actedBy(caller, context), context)),
+      })),
+    ),
 
     handler(endpoints.listBrands.call, async ({ caller, query }) => ({
       status: 200,

@@ -141,6 +141,14 @@ await holdAudit(t, {
         return []
       },
     },
+    'auth.v1.business.change-for-dashboard': {
+      act: 'business.change',
+      ...byOwner,
+      run: async () => {
+        await call(endpoints.dashboardPatchBusiness.call, { caller, ...none, body: { name: 'House' } })
+        return []
+      },
+    },
     'auth.v1.brand.create': {
       act: 'brand.create',
       ...byOwner,

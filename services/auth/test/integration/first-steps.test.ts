@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hash } from '@node-rs/argon2'
 import { login, resolvePrincipal } from '@pitboss/contracts/calls/auth'
 import { opsCreateOperator } from '@pitboss/contracts/calls/auth-ops'
-import { getBusiness, patchBusiness } from '@pitboss/contracts/endpoints/auth'
+import { dashboardPatchBusiness, getBusiness } from '@pitboss/contracts/endpoints/auth'
 import * as endpoints from '@pitboss/contracts/endpoints/people'
 import { operatorIdOf } from '@pitboss/contracts/primitives'
 import { tokenClaimsSchema } from '@pitboss/contracts/token-claims'
@@ -73,7 +73,7 @@ t.test('an account that demands a second factor holds back who has none', async 
   const { caller, lacks } = await signIn()
   t.equal((await call(getBusiness.call, { caller, ...none })).body.require_totp, false)
   published.length = 0
-  const patched = await call(patchBusiness.call, { caller, ...none, body: { require_totp: true } })
+  const patched = await call(dashboardPatchBusiness.call, { caller, ...none, body: { require_totp: true } })
   t.equal(patched.body.require_totp, true)
   t.strictSame(published, [`operator.${operatorId}`])
   t.equal(await lacks(), 'totp')

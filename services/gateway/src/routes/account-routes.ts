@@ -96,6 +96,10 @@ export const accountRoutes: readonly RouteEntry[] = [
   forwarded(auth.patchBusiness, 'Change name, currencies, time zone or what people need', {
     errors: ['CONFLICT', 'APPROVAL_NEEDED'],
   }),
+  forwarded(auth.dashboardGetBusiness, 'Settings of the account'),
+  forwarded(auth.dashboardPatchBusiness, 'Change name, currencies, time zone or what people need', {
+    errors: ['CONFLICT', 'APPROVAL_NEEDED'],
+  }),
   forwarded(auth.listBrands, 'Brands'),
   forwarded(auth.createBrand, 'Create a brand', { statuses: [201], errors: ['CONFLICT'], idempotent: true }),
   forwarded(auth.deleteBrand, 'Remove a brand', { notFound: 'BRAND_NOT_FOUND', statuses: [204] }),

@@ -41,6 +41,7 @@ export const removeTotp = defineEndpoint('DELETE /v1/dashboard/me/totp', {
 export const listOwnSessions = defineEndpoint('GET /v1/dashboard/me/sessions', {
   access: everybody,
   subject: 'auth.v1.me.list-sessions',
+  query: z.strictObject(pageQuery),
   reply: pageOf(userSessionSchema),
 })
 export const endOwnSession = defineEndpoint('DELETE /v1/dashboard/me/sessions/{session_id}', {

@@ -4,6 +4,7 @@ import type { User } from '@pitboss/contracts/objects/user'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { toPublicSession, toPublicUser } from '../records/user-view.ts'
 import { requireUncommonPassword } from '../rules/people-rules.ts'
+import type { PageQuery } from '../storage/page.ts'
 import type { UserDocument } from '../storage/people-store.ts'
 import type { AuthDeps } from './deps.ts'
 import { createSecondFactor } from './second-factor.ts'
@@ -51,10 +52,8 @@ export function createChangeOwnLogin(deps: AuthDeps) {
     show: async (caller: Caller): Promise<User> => toPublic(await self(caller)),
 
     /** Lists the sessions of the person, newest first. */
-    async listSessions(caller: Caller) {
-      const now = clock.now()
-      const { sessions = [] } = await self(caller)
-      return sessions.filter(({ expiresAt }) => expiresAt > now).toReversed()
+    async listSessions(caller: Caller, query: PageQuery) {
+      return people.sessionsPage(await self(caller), query, clock.now())
     },
 
     /** @throws ServiceError NOT_FOUND */

@@ -49,12 +49,11 @@ export function peopleCalls(deps: AuthDeps): CallHandler[] {
       return { status: 204, body: null }
     }),
 
-    handler(endpoints.listOwnSessions.call, async ({ caller }) => {
+    handler(endpoints.listOwnSessions.call, async ({ caller, query }) => {
       const { actor } = caller
       const current = actor.kind === 'user' ? actor.session_id : undefined
-      const sessions = await changeOwnLogin.listSessions(caller)
-      const data = sessions.map((session) => toPublicSession(session, current))
-      return { status: 200, body: { data, next_cursor: null } }
+      const page = await changeOwnLogin.listSessions(caller, query)
+      return { status: 200, body: toPublicPage(page, (session) => toPublicSession(session, current)) }
     }),
     handler(endpoints.endOwnSession.call, async ({ caller, params }, context) => {
       await changeOwnLogin.endSession(caller, params.session_id, actedBy(caller, context))

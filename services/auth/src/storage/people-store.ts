@@ -3,6 +3,7 @@ import type { Role } from '@pitboss/contracts/caller'
 import { auditedUpdate, type WithAudit } from '@pitboss/storage/audit-outbox'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { Db } from 'mongodb'
+import { z } from 'zod'
 import { type AccessSubject, accessChangesIn, unpublishedChange } from './access-change.ts'
 import { type AccountScope, type PageQuery, readPage } from './page.ts'
 import { secondFactorsIn } from './second-factors.ts'
@@ -44,7 +45,7 @@ export type UserSession = {
 /** Accounts of one e-mail address that a sign-in without `operator_id` looks at. */
 const signInAccountsMax = 20
 /** The oldest session beyond it ends. */
-const sessionsMax = 50
+const sessionsMax = 200
 
 const notRemoved = { status: { $ne: 'REMOVED' as const } }
 
@@ -119,6 +120,20 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
         cursors,
         binding: ['users', operatorId],
       }),
+
+    /** The sessions of a person that are in force, newest first. @throws ServiceError VALIDATION_ERROR */
+    sessionsPage({ _id, sessions = [] }: UserDocument, { limit, cursor }: PageQuery, now: Date) {
+      const binding = ['sessions', _id]
+      const place = ({ createdAt, id }: UserSession) => `${createdAt.toISOString()} ${id}`
+      const after = typeof cursor === 'string' ? z.string().parse(cursors.decode(binding, cursor)) : null
+      const left = sessions
+        .filter((session) => session.expiresAt > now && (after === null || place(session) < after))
+        .toSorted((a, b) => (place(a) < place(b) ? 1 : -1))
+      const rows = left.slice(0, limit)
+      const last = rows.at(-1)
+      const hasMore = left.length > rows.length && last !== undefined
+      return { rows, nextCursor: hasMore ? cursors.encode(binding, place(last)) : null }
+    },
 
     /** Ends every session; the change is unpublished afterwards. */
     setPassword: (account: AccountScope, userId: string, passwordHash: string, audit: AuditEntry) =>

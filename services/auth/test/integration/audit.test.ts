@@ -241,7 +241,7 @@ await holdAudit(t, {
       ...byOwner,
       run: async () => {
         await call(login, { email, password, totp: null })
-        const { body } = await call(people.listOwnSessions.call, { caller, ...none })
+        const { body } = await call(people.listOwnSessions.call, { caller, ...none, query: { limit: 1 } })
         const params = { session_id: body.data[0]?.session_id ?? '' }
         await call(people.endOwnSession.call, { caller, ...none, params })
         return []

@@ -116,7 +116,13 @@ t.test('a person lists sessions and ends one', async (t) => {
   const { call, signIn } = await owner(t)
   const first = await signIn()
   const second = await signIn({ address: '198.51.100.4', userAgent: 'Phone' })
-  const listed = (await call(endpoints.listOwnSessions.call, { caller: first.caller, ...none })).body
+  const list = async (query: { limit: number; cursor?: string }) =>
+    (await call(endpoints.listOwnSessions.call, { caller: first.caller, ...none, query })).body
+  const listed = await list({ limit: 50 })
+  const page = await list({ limit: 1 })
+  const rest = await list({ limit: 1, cursor: page.next_cursor ?? '' })
+  t.strictSame([...page.data, ...rest.data], listed.data, 'page by page')
+  t.strictSame([listed.next_cursor, rest.next_cursor], [null, null])
   t.match(listed.data, [
     { session_id: second.sessionId, client_address: '198.51.100.4', user_agent: 'Phone', current: false },
     { session_id: first.sessionId, client_address: '192.0.2.7', user_agent: 'Browser', current: true },

@@ -184,6 +184,7 @@ await holdIsolation(t, {
       known: accountWide((account, { userId }) => people.known(account, userId)),
       active: accountWide((account, { userId }) => people.active(account, userId)),
       page: accountWide((account) => people.page(account, page)),
+      sessionsPage: internal('reads the sessions of a person who was found already'),
       countApprovers: accountWide((account) => people.countApprovers(account, null, 10)),
       activeAmong: accountWide((account, { userId }) => people.activeAmong(account, [userId])),
       setPassword: accountWide((account, { userId }) =>

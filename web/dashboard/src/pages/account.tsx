@@ -101,7 +101,7 @@ function RemoveTotp({ onClose }: { onClose: () => void }) {
 function OwnSessions() {
   const { api } = useDashboard()
   const queries = useQueryClient()
-  const read = useRead(sessionsPage, 'dashboard/me/sessions')
+  const read = useRead(sessionsPage, 'dashboard/me/sessions', { limit: '200' })
   const [ending, setEnding] = useState<string | null>(null)
   const end = useAct((id: string) =>
     api.send(null, 'DELETE', `dashboard/me/sessions/${encodeURIComponent(id)}`),

@@ -155,6 +155,7 @@ export function createLogIn(deps: AuthDeps) {
       if (totp === null) throw codeNeeded('is needed: the account uses a second factor')
       if (!(await secondFactor.use(user, totp))) throw codeNeeded('is wrong or was used already')
     }
+    if ((await operators.find(user))?.suspended === true) throw new ServiceError('OPERATOR_SUSPENDED')
     const session = newSession(newId('fam'), client)
     // A change of the password or a removal since the person was read wins, one from here on ends the
     // session.
@@ -175,7 +176,7 @@ export function createLogIn(deps: AuthDeps) {
     /**
      * Signs a person in. Each try is a line of the log, with the e-mail address as a keyed hash.
      * @throws ServiceError INVALID_CREDENTIALS, with a detail at `totp` when only the second factor is
-     * missing or wrong; RATE_LIMITED after wrong codes;
+     * missing or wrong; RATE_LIMITED after wrong codes; OPERATOR_SUSPENDED;
      * VALIDATION_ERROR at `operator_id` when the password fits in several accounts
      */
     async logIn(request: z.infer<typeof login.request>, requestId: string) {

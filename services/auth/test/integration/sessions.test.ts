@@ -138,6 +138,17 @@ t.test('a person lists sessions and ends one', async (t) => {
   })
 })
 
+t.test('nobody signs in to a suspended account, and its people are told so', async (t) => {
+  const { call, signIn, db, email } = await owner(t)
+  await call(login, { email, password, totp: null })
+  await db.collection('operators').updateMany({}, { $set: { suspended: true } })
+  await t.rejects(call(login, { email, password, totp: null }), { code: 'OPERATOR_SUSPENDED' })
+  const wrong = { email, password: 'another long one to know', totp: null }
+  await t.rejects(call(login, wrong), { code: 'INVALID_CREDENTIALS' }, 'strangers are told nothing')
+  await db.collection('operators').updateMany({}, { $set: { suspended: false } })
+  t.ok(await (await signIn()).stands())
+})
+
 t.test('a session ends 30 days after its sign-in, and its last token with it', async (t) => {
   const { call, signIn, db, email } = await owner(t)
   const session = await signIn()

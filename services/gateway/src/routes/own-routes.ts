@@ -76,7 +76,7 @@ export const ownRoutes: readonly RouteEntry[] = [
     summary: 'New dashboard token by the refresh cookie',
     answer: createRefresh,
     reply: dashboardTokenSchema,
-    errors: ['INVALID_CREDENTIALS', 'OPERATOR_SUSPENDED', 'FORBIDDEN'],
+    errors: ['INVALID_CREDENTIALS', 'FORBIDDEN'],
     limit: 'address',
   }),
   own('POST /v1/dashboard/logout', {

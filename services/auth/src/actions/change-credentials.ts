@@ -94,7 +94,9 @@ export function createChangeCredentials(deps: AuthDeps) {
       const now = clock.now()
       const scope = { operatorId: operator._id, environment: toEventEnvironment(environment) }
       const makeId = () => newApiKey(environment, random)
-      const claim = await idempotency.claim(caller, { list: 'credentials', body, newId: makeId, now })
+      // The environment is a field of the body like any other: a key stands for both.
+      const owner = { ...caller, scope: { ...caller.scope, environment: 'SANDBOX' as const } }
+      const claim = await idempotency.claim(owner, { list: 'credentials', body, newId: makeId, now })
       const known = claim.fresh ? null : await credentials.known(scope, claim.objectId)
       if (known !== null) return { credential: known, secret: null }
       if ((await credentials.count(scope, caps.keys)) >= caps.keys) {

@@ -119,6 +119,13 @@ t.test('a creation repeated under its key answers the same credential without it
     bus.call(endpoints.createCredential.call, { caller, ...none, body: { ...body, name: 'Other' } }),
     { code: 'CONFLICT' },
   )
+  const inLive = { ...caller, scope: { ...caller.scope, environment: 'LIVE' as const } }
+  const live = { ...body, environment: 'LIVE' as const }
+  await t.rejects(
+    bus.call(endpoints.createCredential.call, { caller: inLive, ...none, body: live }),
+    { code: 'CONFLICT' },
+    'also with another environment',
+  )
 })
 
 t.test('an account has one brand of a name', async (t) => {

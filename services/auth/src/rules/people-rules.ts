@@ -4,22 +4,26 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { dictionary } from '@zxcvbn-ts/language-common'
 
 const commonPasswords = new Set(dictionary['passwords-common'])
+/**
+ * Words that people put digits and signs around. Further down the list stand words that say little by
+ * themselves, such as "viewer".
+ */
+const commonCores = new Set(dictionary['passwords-common'].slice(0, 1000))
 /** A shorter rest of a password says nothing about it. */
 const coreCharactersMin = 4
 const freeTries = 3
 const longestWaitMs = 15 * 60 * 1000
 
 /**
- * Refuses a password that is on the list of common ones, as it is or within digits and signs
- * (`password1234`, `!!qwerty!!`), in any case of letters.
+ * Refuses a password that is on the list of common ones, and one of the thousand most common within digits and
+ * signs (`password1234`, `!!qwerty!!`), in any case of letters.
  * Source: docs/contract.md, section 12.
  * @throws ServiceError VALIDATION_ERROR at `path`
  */
 export function requireUncommonPassword(password: string, path: string): void {
   const text = password.toLowerCase()
   const core = text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
-  const isCommon =
-    commonPasswords.has(text) || (core.length >= coreCharactersMin && commonPasswords.has(core))
+  const isCommon = commonPasswords.has(text) || (core.length >= coreCharactersMin && commonCores.has(core))
   if (isCommon || core === '') throw invalidField(path, 'is too common; choose one that nobody would try')
 }
 

@@ -11,6 +11,8 @@ export const callbackReply = z.strictObject({ status: z.literal('accepted') })
 const operatorCharactersMax = 64
 const signatureCharactersMax = 256
 const timestampCharactersMax = 64
+/** Refusals of a callback whose signature was right. */
+const judgedAfterSignature = new Set(['TRANSACTION_NOT_FOUND', 'VALIDATION_ERROR'])
 
 /**
  * `POST /v1/public/wallet-callbacks/{operator_id}/{environment}`: forwards the raw bytes, since the wallet
@@ -38,7 +40,7 @@ export function createWalletCallback({ bus, limiters }: AnswerDeps) {
       if (operator.length > operatorCharactersMax) throw new ServiceError('INVALID_SIGNATURE')
       await bus.call(callbackCall, request, context)
     } catch (error) {
-      const isSigned = error instanceof ServiceError && error.code === 'TRANSACTION_NOT_FOUND'
+      const isSigned = error instanceof ServiceError && judgedAfterSignature.has(error.code)
       if (isSigned) show('callback', operator)
       else show('address', address)
       throw error

@@ -1,7 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { parseJsonObject } from '@pitboss/contracts/json'
 import { operatorIdOf, transactionId } from '@pitboss/contracts/primitives'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
 import { verifyBody } from '@pitboss/signing/body-signature'
 import type { Logger } from 'pino'
@@ -109,10 +109,7 @@ function scopeOfPath(operator: string, environment: string): Scope | null {
 function readBody(rawBody: Uint8Array): z.infer<typeof callbackBody> {
   const value = parseJsonObject(rawBody)
   if (value === null) {
-    throw new ServiceError('VALIDATION_ERROR', {
-      message: 'The body is not a JSON object with each field once.',
-      details: [{ path: '', message: 'must be a JSON object with each field once' }],
-    })
+    throw invalidField('body', 'must be a JSON object with each field once')
   }
   const parsed = callbackBody.safeParse(value)
   if (parsed.success) return parsed.data

@@ -137,7 +137,7 @@ const retryAfterMaxMs = 60 * 60 * 1000
 export function retryAfterMs(httpStatus: number, header: string | null, now: Date): number | null {
   if (header === null || (httpStatus !== 429 && httpStatus !== 503)) return null
   const text = header.trim()
-  if (/^[0-9]{1,9}$/.test(text)) return Math.min(Number(text) * 1000, retryAfterMaxMs)
+  if (/^[0-9]{1,20}$/.test(text)) return Math.min(Number(text) * 1000, retryAfterMaxMs)
   if (!/^[A-Za-z]{3,9},? [0-9A-Za-z :-]{10,30}$/.test(text)) return null
   const atMs = Date.parse(text)
   if (Number.isNaN(atMs)) return null

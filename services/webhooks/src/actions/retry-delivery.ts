@@ -13,7 +13,7 @@ export type OpsOrder = { readonly by: string; readonly reason: string | null; re
 export function createRetryDelivery(deps: Deps) {
   const { endpoints, deliveries, audit, clock, logger } = deps
 
-  async function retry(delivery: DeliveryDocument, by: ActedBy): Promise<DeliveryDocument> {
+  async function refuseWithoutEndpoint(delivery: DeliveryDocument): Promise<void> {
     const endpoint = await endpoints.known(delivery, delivery.webhookId)
     if (endpoint === null || endpoint.deletedAt !== null) {
       throw new ServiceError('CONFLICT', { message: 'The endpoint of this delivery is deleted.' })
@@ -21,6 +21,10 @@ export function createRetryDelivery(deps: Deps) {
     if (endpoint.health.status === 'PAUSED' && delivery.eventType !== 'webhook.test') {
       throw new ServiceError('CONFLICT', { message: 'The endpoint is paused. Resume it first.' })
     }
+  }
+
+  async function retry(delivery: DeliveryDocument, by: ActedBy): Promise<DeliveryDocument> {
+    await refuseWithoutEndpoint(delivery)
     const now = clock.now()
     const before = presentDelivery(delivery)
     const after = { ...before, status: 'PENDING', next_attempt_at: now.toISOString() }
@@ -49,7 +53,10 @@ export function createRetryDelivery(deps: Deps) {
     /** For operations: `retry`, of a delivery of any account. */
     async retryAnywhere(order: OpsOrder, id: string, requestId: string): Promise<DeliveryDocument> {
       const found = await findDeliveryAnywhere(deliveries, id)
-      if (order.dryRun) return found
+      if (order.dryRun) {
+        await refuseWithoutEndpoint(found)
+        return found
+      }
       logger.info({ by: order.by, reason: order.reason, delivery_id: id }, 'ops.delivery-retried')
       return retry(found, orderedBy(order, found.operatorId, requestId))
     },

@@ -70,6 +70,18 @@ t.test('a round that the operator drives', async (t) => {
   t.equal(await codeOf(send(rig, rollback)), 'TRANSACTION_ALREADY_REVERSED')
 })
 
+t.test('a win that a person gave up is no win to roll back', async (t) => {
+  const rig = await startRig(t)
+  const { round_id } = (await bet(rig, await rig.openSession())).body
+  rig.wallet.next({ kind: 'pending', code: 'WALLET_TIMEOUT' })
+  const win = { type: 'WIN', transaction_id: 'given-up', round_id, amount: '3.00', currency: 'USD' }
+  t.equal(await codeOf(send(rig, win)), 'WALLET_TIMEOUT')
+  rig.wallet.end(rig.scope, 'given-up', 'FAILED')
+  await waitFor(async () => (await rig.round(round_id)).status === 'SETTLED')
+  const rollback = { type: 'ROLLBACK', reference_transaction_id: 'given-up' }
+  t.equal(await codeOf(send(rig, rollback)), 'CONFLICT')
+})
+
 t.test('giving back the last stake voids the round', async (t) => {
   const rig = await startRig(t)
   const session = await rig.openSession()

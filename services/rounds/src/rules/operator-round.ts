@@ -112,7 +112,11 @@ function addReversal(round: RoundState, { reversal }: Extract<AddMessage, { type
     return refuse('VALIDATION_ERROR', { path: 'reference_transaction_id', message: what })
   }
   if (win.state === 'OWED') return refuse('CONFLICT', { message: 'The win is still pending.' })
-  if (win.state !== 'PAID') return refuse('TRANSACTION_ALREADY_REVERSED')
+  if (win.state !== 'PAID') {
+    const isReversed = round.reversals.some((one) => one.referenceTransactionId === reference)
+    if (isReversed) return refuse('TRANSACTION_ALREADY_REVERSED')
+    return refuse('CONFLICT', { message: 'The win failed; there is nothing to roll back.' })
+  }
   const wins = round.wins.map((one) => (one === win ? { ...one, state: 'REVERSING' as const } : one))
   return { ...round, wins, reversals: [...round.reversals, reversal] }
 }

@@ -208,6 +208,31 @@ await t.test('every wallet call is listed, without its signature', async (t) => 
   await t.rejects(list({ cursor }), { code: 'VALIDATION_ERROR' }, 'a cursor belongs to its list')
 })
 
+await t.test('the last try of a stake names no next one: what follows is its rollback', async (t) => {
+  const faults = { operation: 'debit', player_id: 'spent' } as const
+  await wallet.setFaults([
+    { ...faults, kind: 'drop', apply: false, nth: 1 },
+    { ...faults, kind: 'refuse', code: 'LIMIT_EXCEEDED', nth: 2 },
+  ])
+  const bet = specOf({ playerId: 'spent' })
+  await client.place(bet)
+  const ask = { ...{ caller: callerOf(scope), query: { limit: 50 } }, body: undefined }
+  const params = { transaction_id: bet.transactionId }
+  const tries = async () =>
+    (await suite.bus.call(getTransactionAttempts.call, { ...ask, params })).body.data.filter(
+      ({ operation }) => operation === 'debit',
+    )
+  await waitFor(async () => (await client.show(bet.transactionId))?.movement.status === 'ROLLED_BACK', {
+    what: 'the stake is given back',
+    timeoutMs: 30_000,
+  })
+  await wallet.clearFaults()
+  t.match(await tries(), [
+    { classification: 'UNKNOWN', next_attempt_at: /Z$/ },
+    { wallet_code: 'LIMIT_EXCEEDED', next_attempt_at: null },
+  ])
+})
+
 await t.test('operations list the stakes of a window, whatever became of them', async (t) => {
   const code = 'PLAYER_BLOCKED'
   await wallet.setFaults([{ operation: 'debit', player_id: 'blocked', kind: 'refuse', code }])

@@ -70,7 +70,9 @@ export function createApplyMessage({
         const written = await movements.write(document, {
           state,
           events,
-          attempt: attempt?.(state.status === 'PENDING' ? state.dueAt : null) ?? null,
+          // What is due of a movement with a reversal is the reversal: it has no next attempt of its own.
+          attempt:
+            attempt?.(state.status === 'PENDING' && state.reversal === null ? state.dueAt : null) ?? null,
           audit: entryOf?.(document, { ...document, ...state }) ?? null,
           look: isFirstUnknown(document, state) ? 'UNKNOWN_OUTCOME' : null,
         })

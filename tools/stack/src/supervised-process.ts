@@ -4,7 +4,8 @@ import { z } from 'zod'
 import type { LogOutput } from './logs/log-output.ts'
 
 const firstDelayMs = 200
-const delayMaxMs = 10_000
+/** Within a second, however often it dies. Source: docs/contract.md, section 9. */
+const delayMaxMs = 800
 /** A process that lived this long starts again without a longer wait. */
 const healthyAfterMs = 10_000
 /** Characters that are kept of a child's last output, to say why it refused its configuration. */
@@ -163,6 +164,8 @@ function inheritedEnvironment(): Record<string, string> {
     'PITBOSS_PROOF_CONTROL',
     'PITBOSS_RETURNS_ALARM',
     'PITBOSS_TRUSTED_PROXIES',
+    'PITBOSS_OUTBOUND_DENY',
+    'PITBOSS_CALL_TOKENS',
     'PITBOSS_HEADERS_TIMEOUT_MS',
     'PITBOSS_BODY_TIMEOUT_MS',
   ]

@@ -2,6 +2,7 @@ import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import { acceptInvitation, login, logout, refreshLogin } from '@pitboss/contracts/calls/auth'
 import * as endpoints from '@pitboss/contracts/endpoints/people'
+import { answerPage } from '@pitboss/storage/read-page'
 import { createChangeOwnLogin } from '../actions/change-own-login.ts'
 import { createChangePeople } from '../actions/change-people.ts'
 import type { AuthDeps } from '../actions/deps.ts'
@@ -53,7 +54,7 @@ export function peopleCalls(deps: AuthDeps): CallHandler[] {
       const { actor } = caller
       const current = actor.kind === 'user' ? actor.session_id : undefined
       const page = await changeOwnLogin.listSessions(caller, query)
-      return { status: 200, body: toPublicPage(page, (session) => toPublicSession(session, current)) }
+      return answerPage(page, (session) => toPublicSession(session, current))
     }),
     handler(endpoints.endOwnSession.call, async ({ caller, params }, context) => {
       await changeOwnLogin.endSession(caller, params.session_id, actedBy(caller, context))

@@ -2,6 +2,7 @@ import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Role } from '@pitboss/contracts/caller'
 import { auditedUpdate, type WithAudit } from '@pitboss/storage/audit-outbox'
 import type { CursorCodec } from '@pitboss/storage/cursor'
+import { type PageQuery as ListQuery, readPage as readListPage } from '@pitboss/storage/read-page'
 import type { Db } from 'mongodb'
 import { z } from 'zod'
 import { type AccessSubject, accessChangesIn, unpublishedChange } from './access-change.ts'
@@ -122,17 +123,20 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
       }),
 
     /** The sessions of a person that are in force, newest first. @throws ServiceError VALIDATION_ERROR */
-    sessionsPage({ _id, sessions = [] }: UserDocument, { limit, cursor }: PageQuery, now: Date) {
-      const binding = ['sessions', _id]
-      const place = ({ createdAt, id }: UserSession) => `${createdAt.toISOString()} ${id}`
-      const after = typeof cursor === 'string' ? z.string().parse(cursors.decode(binding, cursor)) : null
-      const left = sessions
-        .filter((session) => session.expiresAt > now && (after === null || place(session) < after))
-        .toSorted((a, b) => (place(a) < place(b) ? 1 : -1))
-      const rows = left.slice(0, limit)
-      const last = rows.at(-1)
-      const hasMore = left.length > rows.length && last !== undefined
-      return { rows, nextCursor: hasMore ? cursors.encode(binding, place(last)) : null }
+    sessionsPage({ _id, sessions = [] }: UserDocument, query: ListQuery, now: Date) {
+      const placeOf = ({ createdAt, id }: UserSession) => `${createdAt.toISOString()} ${id}`
+      const open = sessions
+        .filter(({ expiresAt }) => expiresAt > now)
+        .toSorted((a, b) => (placeOf(a) < placeOf(b) ? 1 : -1))
+      return readListPage({
+        cursors,
+        binding: ['sessions', _id],
+        query,
+        position: z.string(),
+        read: async (before, max) =>
+          open.filter((one) => before === null || placeOf(one) < before).slice(0, max),
+        positionOf: placeOf,
+      })
     },
 
     /** Ends every session; the change is unpublished afterwards. */

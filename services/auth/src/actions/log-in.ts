@@ -4,6 +4,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
 import { toPublicSession, toPublicUser } from '../records/user-view.ts'
 import { actedByPerson } from '../rules/acted-by-person.ts'
+import type { OperatorDocument } from '../storage/operators-store.ts'
 import type { UserDocument, UserSession } from '../storage/people-store.ts'
 import type { AuthDeps } from './deps.ts'
 import { createSecondFactor } from './second-factor.ts'
@@ -39,8 +40,7 @@ export function createLogIn(deps: AuthDeps) {
   /**
    * Makes an access token of a session and the refresh token that renews it; neither outlives the session.
    */
-  async function issue(user: UserDocument, sessionId: string) {
-    const operator = await operators.find(user)
+  async function issue(user: UserDocument, sessionId: string, operator: OperatorDocument | null) {
     const expiresAt = user.sessions?.find(({ id }) => id === sessionId)?.expiresAt
     if (operator === null || expiresAt === undefined) throw new ServiceError('INVALID_CREDENTIALS')
     const nowS = Math.floor(clock.now().getTime() / 1000)
@@ -155,7 +155,8 @@ export function createLogIn(deps: AuthDeps) {
       if (totp === null) throw codeNeeded('is needed: the account uses a second factor')
       if (!(await secondFactor.use(user, totp))) throw codeNeeded('is wrong or was used already')
     }
-    if ((await operators.find(user))?.suspended === true) throw new ServiceError('OPERATOR_SUSPENDED')
+    const operator = await operators.find(user)
+    if (operator?.suspended === true) throw new ServiceError('OPERATOR_SUSPENDED')
     const session = newSession(newId('fam'), client)
     // A change of the password or a removal since the person was read wins, one from here on ends the
     // session.
@@ -169,7 +170,7 @@ export function createLogIn(deps: AuthDeps) {
     if (signedIn === null) throw new ServiceError('INVALID_CREDENTIALS')
     if (passwords.isOutdated(passwordHash))
       await people.rehash(user, user._id, passwordHash, await passwords.hash(password))
-    return { ...(await issue(signedIn, session.id)), device: tokenHash.hash(`device/${user._id}`) }
+    return { ...(await issue(signedIn, session.id, operator)), device: tokenHash.hash(`device/${user._id}`) }
   }
 
   return {
@@ -221,7 +222,7 @@ export function createLogIn(deps: AuthDeps) {
         (await people.renewSession(userId, family, now)) ??
         (sessionEndsAt === undefined ? await people.adoptSession(userId, newSession(family)) : null)
       if (user === null) throw new ServiceError('INVALID_CREDENTIALS')
-      const issued = await issue(user, family)
+      const issued = await issue(user, family, await operators.find(user))
       // A request that ended the session in the meantime ends the new token, too.
       if ((await refreshTokens.find([used._id])) === null)
         await endSession(used, { act: 'session.end', clientAddress: null, requestId })

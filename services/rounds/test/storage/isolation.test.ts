@@ -11,24 +11,25 @@ import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import t from 'tap'
 import { newRound } from '../../src/rules/new-round.ts'
-import { commitmentIndexes, createCommitmentsStore } from '../../src/storage/commitments-store.ts'
+import { createCommitmentsStore } from '../../src/storage/commitments-store.ts'
 import { createGamesStore } from '../../src/storage/games-store.ts'
-import { createGrantsStore, grantIndexes } from '../../src/storage/grants-store.ts'
+import { createGrantsStore } from '../../src/storage/grants-store.ts'
 import { createKeysStore } from '../../src/storage/keys-store.ts'
-import { createPacesStore, paceIndexes } from '../../src/storage/paces-store.ts'
-import { createPlayerLimitsStore, playerLimitIndexes } from '../../src/storage/player-limits-store.ts'
+import { createPacesStore } from '../../src/storage/paces-store.ts'
+import { createPlayerLimitsStore } from '../../src/storage/player-limits-store.ts'
 import { createReceiptsStore } from '../../src/storage/receipts-store.ts'
 import { createRefusalsStore } from '../../src/storage/refusals-store.ts'
 import { createReportPlayers } from '../../src/storage/report-players.ts'
-import { createReportsStore, reportIndexes } from '../../src/storage/reports-store.ts'
+import { createReportsStore } from '../../src/storage/reports-store.ts'
 import { createReturnsFold } from '../../src/storage/returns-fold.ts'
-import { createReturnsStore, returnIndexes } from '../../src/storage/returns-store.ts'
+import { createReturnsStore } from '../../src/storage/returns-store.ts'
 import { createCatalogue } from '../../src/rules/catalogue.ts'
 import { sequenceKey, scopeKey } from '../../src/storage/round-document.ts'
-import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
-import { createSessionsStore, sessionIndexes } from '../../src/storage/sessions-store.ts'
+import { createRoundsStore } from '../../src/storage/rounds-store.ts'
+import { createSessionsStore } from '../../src/storage/sessions-store.ts'
+import { indexes } from '../../src/storage/indexes.ts'
 import { createSpendsStore } from '../../src/storage/spends-store.ts'
-import { createStopsStore, stopIndexes } from '../../src/storage/stops-store.ts'
+import { createStopsStore } from '../../src/storage/stops-store.ts'
 import { shardedRounds } from '../fixtures/sharded-rounds.ts'
 
 const entryOf = () => sampleAuditEntry()
@@ -42,17 +43,7 @@ const [now, later] = [new Date('2026-11-20T09:10:00.000Z'), new Date('2026-11-20
 const [dayStart, dayEnd] = [new Date('2026-11-20T00:00:00.000Z'), new Date('2026-11-21T00:00:00.000Z')]
 
 const db = await openTestDatabase(t)
-await ensureIndexes(db, {
-  rounds: roundIndexes,
-  commitments: commitmentIndexes,
-  sessions: sessionIndexes,
-  grants: grantIndexes,
-  paces: paceIndexes,
-  player_stops: stopIndexes,
-  player_limits: playerLimitIndexes,
-  ...reportIndexes,
-  ...returnIndexes,
-})
+await ensureIndexes(db, indexes)
 const refusal = {
   requestHash: 'hash',
   code: 'ROUND_IN_PROGRESS',

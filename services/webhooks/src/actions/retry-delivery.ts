@@ -13,7 +13,7 @@ export type OpsOrder = { readonly by: string; readonly reason: string | null; re
 export function createRetryDelivery(deps: Deps) {
   const { endpoints, deliveries, audit, clock, logger } = deps
 
-  async function refuseWithoutEndpoint(delivery: DeliveryDocument): Promise<void> {
+  async function assertMayRetry(delivery: DeliveryDocument): Promise<void> {
     const endpoint = await endpoints.known(delivery, delivery.webhookId)
     if (endpoint === null || endpoint.deletedAt !== null) {
       throw new ServiceError('CONFLICT', { message: 'The endpoint of this delivery is deleted.' })
@@ -24,7 +24,7 @@ export function createRetryDelivery(deps: Deps) {
   }
 
   async function retry(delivery: DeliveryDocument, by: ActedBy): Promise<DeliveryDocument> {
-    await refuseWithoutEndpoint(delivery)
+    await assertMayRetry(delivery)
     const now = clock.now()
     const before = presentDelivery(delivery)
     const after = { ...before, status: 'PENDING', next_attempt_at: now.toISOString() }
@@ -54,7 +54,7 @@ export function createRetryDelivery(deps: Deps) {
     async retryAnywhere(order: OpsOrder, id: string, requestId: string): Promise<DeliveryDocument> {
       const found = await findDeliveryAnywhere(deliveries, id)
       if (order.dryRun) {
-        await refuseWithoutEndpoint(found)
+        await assertMayRetry(found)
         return found
       }
       logger.info({ by: order.by, reason: order.reason, delivery_id: id }, 'ops.delivery-retried')

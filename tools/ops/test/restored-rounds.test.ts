@@ -34,12 +34,11 @@ t.test('rounds that a restored database lacks are listed and healed, each once',
 
   const client = new MongoClient(demo.engines.mongodb.url)
   t.teardown(() => client.close())
-  const ofPlayer = { playerId: 'restored' }
   const events = client.db('pitboss_webhooks').collection('events')
   const ends = { roundId: ended.body.round_id, type: 'round.completed' }
   await waitFor(async () => (await events.countDocuments(ends)) === 1, { what: 'the end to be recorded' })
   const rounds = client.db('pitboss_rounds').collection('rounds')
-  await rounds.deleteMany({ ...ofPlayer, nonce: { $gt: 1 } })
+  await rounds.deleteMany({ playerId: 'restored', nonce: { $gt: 1 } })
 
   const told = { round_id: ended.body.round_id, nonce: 2, stands: true, ended: true, refund: null }
   const untold = { nonce: null, stands: false, ended: false, refund: null }

@@ -2,7 +2,7 @@ import type { Bus } from '@pitboss/bus/connect-bus'
 import type { HasBug } from './bugs.ts'
 
 /** Long enough for a process to be killed in it. */
-const lateMs = 400
+const lateMs = 1500
 
 /** Says that the stream has an event before it has: so it leaves its outbox too early. */
 export function busWith(bus: Bus, has: HasBug): Bus {

@@ -22,7 +22,10 @@ export type Catch = {
 const withinMs = 120_000
 const stormS = 10
 /** Bugs that show only after several kills of one process. */
-const longStormS: Partial<Record<Bug, number>> = { 'webhooks.unstored-acknowledged': 30 }
+const longStormS: Partial<Record<Bug, number>> = {
+  'storage.outbox-emptied-first': 20,
+  'webhooks.unstored-acknowledged': 30,
+}
 const options: Omit<ChaosOptions, 'seconds' | 'seed' | 'environment'> = {
   // Two, where a bug needs somebody to meet.
   replicas: 'wallet-bridge=2',
@@ -36,7 +39,7 @@ const options: Omit<ChaosOptions, 'seconds' | 'seed' | 'environment'> = {
 const stresses: Partial<Record<Bug, NonNullable<ChaosOptions['stress']>>> = {
   'rounds.redrawn-after-restart': { favourite: 'rounds' },
   'rounds.win-id-made-anew': { restore: true },
-  'storage.outbox-emptied-first': { favourite: 'nats-server' },
+  'storage.outbox-emptied-first': { favourite: 'rounds' },
   'wallet-bridge.refusal-always-final': { moods: ['treacherous'] },
   'wallet-bridge.rollback-of-win': { moods: ['lossy', 'failing'] },
   'wallet-bridge.two-resolvers': { moods: ['slow'] },

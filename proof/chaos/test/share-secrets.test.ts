@@ -4,8 +4,9 @@ import type { Answer } from '../src/send.ts'
 
 const owner = { environment: 'LIVE' as const, personToken: 'token', walletUrl: 'http://wallet' }
 
-/** A product whose first rotation is answered to nobody and done when `wake` is called. */
-function sleepyProduct() {
+/** A product of which the rotations with these numbers are answered to nobody, and done after the next one. */
+function sleepyProduct(...lost: number[]) {
+  let asked = 0
   let made = 0
   const known = { product: 'first', wallet: 'first' }
   const asleep: (() => void)[] = []
@@ -16,24 +17,33 @@ function sleepyProduct() {
   const ask = async (method: string, _url: string, { body }: { body?: unknown } = {}): Promise<Answer> => {
     if (method === 'PUT') {
       known.wallet = (body as { secret: string }).secret
+      for (const late of asleep.splice(0)) late()
       return { status: 204, body: {} }
     }
-    if (asleep.length > 0) return { status: 200, body: { secret: rotate() } }
+    asked += 1
+    if (!lost.includes(asked)) return { status: 200, body: { secret: rotate() } }
     asleep.push(() => void rotate())
     return { status: 0, body: {} }
   }
-  return { known, ask, wake: () => asleep.forEach((one) => one()) }
+  return { known, ask }
 }
 
 t.test(
   'a rotation that is done after the next one was answered leaves both sides with one secret',
   async (t) => {
-    const { known, ask, wake } = sleepyProduct()
+    const { known, ask } = sleepyProduct(1)
     const secrets = createShareSecrets('http://product', ask)
     await secrets.rotate(owner)
-    wake()
     t.not(known.product, known.wallet, 'the late one is in force')
     await secrets.settle()
     t.equal(known.product, known.wallet)
   },
 )
+
+t.test('so does one that is lost while they settle', async (t) => {
+  const { known, ask } = sleepyProduct(1, 3)
+  const secrets = createShareSecrets('http://product', ask)
+  await secrets.rotate(owner)
+  await secrets.settle()
+  t.equal(known.product, known.wallet)
+})

@@ -26,12 +26,14 @@ export function createShareSecrets(baseUrl: string, ask = send) {
   }
 
   /**
-   * Rotates once more where a request had no answer: a process that stood still may have done it long after
-   * the next one was answered. To be called when every process runs again.
+   * Rotates once more where a request had no answer, its own included: a process that stood still may have
+   * done it long after the next one was answered. To be called when every process runs again.
    */
   async function settle(): Promise<void> {
-    const owners = [...unsure]
-    unsure.clear()
-    for (const owner of owners) await rotate(owner)
+    while (unsure.size > 0) {
+      const owners = [...unsure]
+      unsure.clear()
+      for (const owner of owners) await rotate(owner)
+    }
   }
 }

@@ -48,11 +48,12 @@ export function invalidField(path: string, message: string): ServiceError {
   })
 }
 
-/** A VALIDATION_ERROR about these fields; its message shows the first. */
+/** A VALIDATION_ERROR about these fields; its message shows the first and says how many more there are. */
 export function invalidFields(details: readonly ErrorDetail[]): ServiceError {
-  const [first] = details
+  const [first, ...others] = details
   if (first === undefined) return new ServiceError('VALIDATION_ERROR')
-  return new ServiceError('VALIDATION_ERROR', { message: `${first.path}: ${first.message}`, details })
+  const more = others.length === 0 ? '' : ` (${others.length} more in details)`
+  return new ServiceError('VALIDATION_ERROR', { message: `${first.path}: ${first.message}${more}`, details })
 }
 
 /**

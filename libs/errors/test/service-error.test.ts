@@ -22,7 +22,7 @@ t.test('parts of a request that are right are given in their order', (t) => {
 t.test('one answer names every part that is wrong, and shows the first', (t) => {
   t.throws(() => readAll(wrong('a'), () => 1, wrong('b')), {
     code: 'VALIDATION_ERROR',
-    message: 'a: is wrong',
+    message: 'a: is wrong (1 more in details)',
     details: [
       { path: 'a', message: 'is wrong' },
       { path: 'b', message: 'is wrong' },

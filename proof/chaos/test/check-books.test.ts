@@ -104,6 +104,26 @@ await t.test('an entry of the ledger whose call nobody saw is found', (t) => {
   t.end()
 })
 
+await t.test('a stake after the return that closed its round is found', (t) => {
+  const call = (operation: 'debit' | 'credit' | 'rollback', transaction_id: string, more = {}) => {
+    const type = { debit: 'BET', credit: 'WIN', rollback: 'ROLLBACK' }[operation]
+    const body = JSON.stringify({ roundId: 'round', type, ...more })
+    return { at, operation, transaction_id, duration_ms: 5000, body }
+  }
+  const found = (...seen: ReturnType<typeof call>[]) => {
+    const calls = seen.map((one, seq) => ({ ...one, seq }))
+    return brokenBy((verdict) => checkCalls({ calls, movements: [], ledger: [] }, 1000, verdict))
+  }
+  const [bet, added] = [call('debit', 'bet-1'), call('debit', 'bet-2')]
+  const back = (roundClosed: boolean) => call('rollback', 'rbk-1', { roundClosed })
+  t.strictSame(found(bet, back(true), bet, back(true)), [])
+  t.strictSame(found(bet, back(false), added), [])
+  const name = ['calls: a round that a return has closed gets no other stake or win']
+  t.strictSame(found(bet, back(true), added), name)
+  t.strictSame(found(bet, back(true), call('credit', 'win-1', { roundClosed: true })), name)
+  t.end()
+})
+
 await t.test('a stake that stands after its rollback was answered is found', (t) => {
   const told = {
     ...{ at, sentAtMs: 0, answeredAtMs: 1, what: 'movement' as const, id: 'rbk-1', token: '' },

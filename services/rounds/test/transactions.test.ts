@@ -70,6 +70,22 @@ t.test('a round that the operator drives', async (t) => {
   t.equal(await codeOf(send(rig, rollback)), 'TRANSACTION_ALREADY_REVERSED')
 })
 
+t.test('a rollback that wallet-bridge made itself cannot be given back', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession()
+  const { round_id } = (await bet(rig, session)).body
+  t.equal((await bet(rig, session, { round_id })).status, 201)
+  t.match(rig.wallet.asked, [{ isAdded: undefined }, { isAdded: true }], 'which stakes were added is told')
+  rig.wallet.store(rig.scope, { type: 'ROLLBACK', transactionId: 'rbk_own' })
+  rig.wallet.store(rig.scope, { type: 'BET', transactionId: 'bet_lost' })
+  for (const type of ['REFUND', 'ROLLBACK']) {
+    const error = await errorOf(send(rig, { type, reference_transaction_id: 'rbk_own' }))
+    t.match(error, { code: 'VALIDATION_ERROR', details: [{ path: 'reference_transaction_id' }] })
+    const unknown = send(rig, { type, reference_transaction_id: 'bet_lost' })
+    t.equal(await codeOf(unknown), 'TRANSACTION_NOT_FOUND', 'a stake of no round')
+  }
+})
+
 t.test('a win that a person gave up is no win to roll back', async (t) => {
   const rig = await startRig(t)
   const { round_id } = (await bet(rig, await rig.openSession())).body

@@ -1,5 +1,6 @@
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
+import { z } from 'zod'
 import {
   clientOf,
   configureWallet,
@@ -48,6 +49,26 @@ await t.test('a voided stake that was never placed cannot be taken later', async
   })
   t.match(await client.place(spec), { movement: { status: 'ROLLED_BACK' }, created: false })
   t.equal((await wallet.calls({ operation: 'debit', player_id: 'voided' })).length, 0)
+})
+
+await t.test('a rollback of its own closes the round, but not that of a stake that was added', async (t) => {
+  const isClosed = async (playerId: string, change: { isAdded?: true }) => {
+    await wallet.setFaults([{ operation: 'debit', player_id: playerId, kind: 'http_error' }])
+    const stake = specOf({ playerId, driver: 'operator', ...change })
+    await client.place(stake)
+    const stakes = [stake, specOf({ playerId, driver: 'operator', ...change })]
+    await client.void(stakes[1] ?? stake)
+    await waitFor(async () => (await client.show(stake.transactionId))?.movement.status === 'ROLLED_BACK', {
+      what: 'the stake whose tries are spent is rolled back',
+      timeoutMs: 20_000,
+    })
+    const calls = await wallet.calls({ operation: 'rollback', player_id: playerId })
+    const bodies = calls.map(({ body }) => z.object({ roundClosed: z.boolean() }).parse(JSON.parse(body)))
+    t.equal(bodies.length, stakes.length)
+    return bodies.map(({ roundClosed }) => roundClosed)
+  }
+  t.same(await isClosed('first', {}), [true, true])
+  t.same(await isClosed('added', { isAdded: true }), [false, false])
 })
 
 await t.test('a rollback that overtakes its stake voids it, and the stake is never taken', async (t) => {

@@ -35,6 +35,8 @@ export const movementSpec = z.strictObject({
   freeBet: z.boolean(),
   /** The round ends with this movement. */
   roundClosed: z.boolean(),
+  /** Of a stake that was added to an open round: the service's own rollback of it does not end the round. */
+  isAdded: z.literal(true).optional(),
   driver: z.enum(['game', 'operator']),
   referenceTransactionId: transactionId.nullable(),
   /**

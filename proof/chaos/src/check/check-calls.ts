@@ -9,9 +9,14 @@ const names = {
   alone: 'calls: one wallet call in flight per round',
   refused: 'calls: a stake that was refused was asked for once',
   complete: 'calls: everything in the ledger came by a call that was seen',
+  closed: 'calls: a round that a return has closed gets no other stake or win',
 } as const
 
-const roundOf = z.object({ roundId: z.string() })
+const bodyOf = z.object({
+  roundId: z.string(),
+  type: z.string().optional(),
+  roundClosed: z.boolean().optional(),
+})
 
 /**
  * Checks every call on its way to the wallet. A call that it answered later than the caller waits
@@ -37,8 +42,9 @@ export function checkCalls(
     if (!failed.has(id)) continue
     verdict.check(names.refused, own.length === 1, () => `${id}: ${own.map(({ at }) => at).join(', ')}`)
   }
-  for (const [roundId, own] of groupBy(moving, ({ body }) => readRound(body))) {
+  for (const [roundId, own] of groupBy(moving, ({ body }) => readBody(body)?.roundId ?? null)) {
     const ordered = own.toSorted((a, b) => a.seq - b.seq).toSorted((a, b) => startOf(a) - startOf(b))
+    checkClosed(roundId, ordered, verdict)
     for (const [index, call] of ordered.entries()) {
       const before = ordered[index - 1]
       if (before === undefined || before.duration_ms >= timeoutMs / 2) continue
@@ -53,6 +59,23 @@ export function checkCalls(
   }
 }
 
+/** Looks for a movement that was first sent after the round's end had been told with a stake's return. */
+function checkClosed(roundId: string | null, ordered: readonly WalletCall[], verdict: Verdict): void {
+  const begun = new Set<string | null>()
+  let closing: string | null = null
+  for (const { transaction_id: id, body } of ordered) {
+    const { type = '', roundClosed } = readBody(body) ?? {}
+    const isLate = closing !== null && !isReturn(type) && !begun.has(id)
+    verdict.check(names.closed, !isLate, () => `${roundId}: ${type} ${id} after ${closing}`)
+    begun.add(id)
+    if (isReturn(type) && roundClosed === true) closing ??= id
+  }
+}
+
+function isReturn(type: string): boolean {
+  return type === 'REFUND' || type === 'ROLLBACK'
+}
+
 /** Both times are rounded to whole milliseconds. */
 const clockStepMs = 2
 
@@ -60,9 +83,9 @@ function startOf({ at }: WalletCall): number {
   return Date.parse(at)
 }
 
-function readRound(body: string): string | null {
+function readBody(body: string): z.infer<typeof bodyOf> | null {
   try {
-    return roundOf.parse(JSON.parse(body)).roundId
+    return bodyOf.parse(JSON.parse(body))
   } catch {
     return null
   }

@@ -64,7 +64,7 @@ export function createSettleMovement({
     body: ReversalBody,
     context: HandlerContext,
   ): Promise<PlacedTransaction> {
-    const stored = await findReferenced(caller, body.reference_transaction_id)
+    const stored = await findReferenced(caller, body.reference_transaction_id, context)
     const { round } = stored
     if (round.driver !== 'operator') {
       throw invalidField('reference_transaction_id', 'is a movement of a round that the service plays')
@@ -88,15 +88,23 @@ export function createSettleMovement({
   /**
    * The round with this movement. Of rounds of several players that were opened under one id at once, one has
    * the movement; the others have ended without it.
+   * @throws ServiceError TRANSACTION_NOT_FOUND; VALIDATION_ERROR for a rollback that the service itself made
    */
-  async function findReferenced({ scope }: Caller, transactionId: string): Promise<StoredRound> {
+  async function findReferenced(
+    { scope }: Caller,
+    transactionId: string,
+    context: HandlerContext,
+  ): Promise<StoredRound> {
     const found = await readConfirmed(() => rounds.listByTransaction(scope, transactionId), {
       confirm: () => rounds.confirmPrimary(),
       isEmpty: (rows) => rows.length === 0,
     })
     const stored = found.find(({ round }) => !endedWithout(round)) ?? found[0]
-    if (stored === undefined) throw new ServiceError('TRANSACTION_NOT_FOUND')
-    return stored
+    if (stored !== undefined) return stored
+    // Rollbacks of the service's own have ids that wallet-bridge alone knows.
+    const type = (await wallet.show(scope, transactionId, context))?.movement.type
+    if (type === 'REFUND' || type === 'ROLLBACK') throw notToReverse()
+    throw new ServiceError('TRANSACTION_NOT_FOUND')
   }
 
   /**
@@ -136,6 +144,10 @@ export function createSettleMovement({
   }
 }
 
+function notToReverse(): ServiceError {
+  return invalidField('reference_transaction_id', 'is itself a refund or a rollback')
+}
+
 function endedWithout({ status }: RoundState): boolean {
   return status === 'VOIDED' || status === 'FAILED'
 }
@@ -149,7 +161,7 @@ function assertReferenceFits(round: RoundState, body: ReversalBody): void {
     ({ transactionId }) => transactionId === body.reference_transaction_id,
   )
   if (reference === undefined) {
-    throw invalidField('reference_transaction_id', 'is itself a refund or a rollback')
+    throw notToReverse()
   }
   if (body.currency !== undefined && body.currency !== round.currency) {
     throw new ServiceError('CURRENCY_MISMATCH')

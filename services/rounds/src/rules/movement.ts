@@ -11,7 +11,8 @@ export type MovementOrder = { readonly spec: MovementSpec; readonly stake?: Move
 
 /** The request for a stake's debit. */
 export function stakeSpec(round: RoundState, stake: Stake): MovementSpec {
-  return specOf(round, stake, { type: 'BET', roundClosed: false })
+  const spec = specOf(round, stake, { type: 'BET', roundClosed: false })
+  return isAdded(round, stake) ? { ...spec, isAdded: true } : spec
 }
 
 /**
@@ -30,6 +31,10 @@ export function reversalOrder(round: RoundState, reversal: Reversal): MovementOr
   const minor = (stake ?? round.wins.find(isReference))?.minor ?? 0n
   const spec = specOf(round, { ...reversal, minor }, { type, roundClosed, referenceTransactionId })
   return type === 'ROLLBACK' && stake !== undefined ? { spec, stake: stakeSpec(round, stake) } : { spec }
+}
+
+function isAdded({ stakes: [first] }: RoundState, { transactionId }: Stake): boolean {
+  return first !== undefined && first.transactionId !== transactionId
 }
 
 /** The request for a part of a round. The same part of the same round gives the same request for ever. */

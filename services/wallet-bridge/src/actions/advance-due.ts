@@ -75,7 +75,7 @@ export function createAdvanceDue({
       } else if (action === 'call-lost') {
         document = await giveUpCall(document)
       } else if (action === 'budget-spent') {
-        const rollback = freshRollback(newId)
+        const rollback = freshRollback(document, newId)
         document = (await apply(document, { kind: 'budget-spent', at, rollback })).document
       } else {
         await placeReversal(document)
@@ -109,7 +109,7 @@ export function createAdvanceDue({
   }
 
   async function giveUpCall(document: MovementDocument): Promise<MovementDocument> {
-    const message = { kind: 'call-lost', at: clock.now(), rollback: freshRollback(newId) } as const
+    const message = { kind: 'call-lost', at: clock.now(), rollback: freshRollback(document, newId) } as const
     const lost = await apply(document, message, (nextAt) => lostAttemptOf(document, nextAt))
     return lost.document
   }
@@ -129,7 +129,7 @@ export function createAdvanceDue({
       await apply(original, { kind: 'reversal-placed', at: clock.now(), transactionId })
       return present
     }
-    const rollback = freshRollback(newId)
+    const rollback = freshRollback(original, newId)
     const message = { kind: 'reversal-conflicted', at: clock.now(), transactionId, rollback } as const
     await apply(original, message)
     return null

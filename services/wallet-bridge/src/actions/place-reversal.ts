@@ -3,7 +3,7 @@ import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
-import { documentOf, initialState, normaliseAmount } from '../records/new-movement.ts'
+import { documentOf, freshRollback, initialState, normaliseAmount } from '../records/new-movement.ts'
 import { advanceMovement } from '../rules/advance-movement.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import type { MovementMessage } from '../rules/movement.ts'
@@ -100,7 +100,7 @@ export function createVoidStake(deps: PlaceDeps): VoidStake {
   const { movements, apply, advance, awaitFirstTry, clock, newId } = deps
 
   return async function voidStake(scope, { stake: spec, rollbackTransactionId }, context) {
-    const rollback = { transactionId: rollbackTransactionId, reference: newId('txn') }
+    const rollback = { ...freshRollback(spec, newId), transactionId: rollbackTransactionId }
     const message = {
       kind: 'void-asked',
       at: clock.now(),

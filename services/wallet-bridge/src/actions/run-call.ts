@@ -107,7 +107,7 @@ export function createRunCall({
         at: clock.now(),
         token: call.token,
         judgement,
-        rollback: freshRollback(newId),
+        rollback: freshRollback(document, newId),
       },
       (nextAttemptAt) => attemptOf({ call, operation, result, judgement, nextAttemptAt }),
     )

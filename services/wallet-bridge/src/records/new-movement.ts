@@ -5,9 +5,9 @@ import { invalidField } from '@pitboss/errors/service-error'
 import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
 import { isBigWin, type LookReason } from '../rules/flags.ts'
 import type {
-  FreshMovement,
   MovementState,
   MovementType,
+  OwnRollback,
   Reversal,
   WalletOperation,
 } from '../rules/movement.ts'
@@ -120,9 +120,12 @@ export function normaliseAmount(amount: string, currency: string): string {
   }
 }
 
-/** New ids for a rollback that the service itself makes. */
-export function freshRollback(newId: (prefix: string) => string): FreshMovement {
-  return { transactionId: newId('rbk'), reference: newId('txn') }
+/** A rollback, with new ids, that the service itself makes of a stake. */
+export function freshRollback(
+  { isAdded }: Pick<MovementFacts, 'isAdded'>,
+  newId: (prefix: string) => string,
+): OwnRollback {
+  return { transactionId: newId('rbk'), reference: newId('txn'), roundClosed: isAdded !== true }
 }
 
 function lookedAt(document: MovementDocument, reason: LookReason): MovementDocument {

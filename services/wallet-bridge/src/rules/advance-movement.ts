@@ -2,7 +2,7 @@ import {
   applied,
   type Change,
   eventOfSuccess,
-  type FreshMovement,
+  type OwnRollback,
   ignored,
   type Judgement,
   type MovementMessage,
@@ -103,7 +103,7 @@ function takeAnswer(
   state: MovementState,
   judgement: Judgement,
   at: Date,
-  rollback: FreshMovement,
+  rollback: OwnRollback,
   scaleMs: ScaleMs,
 ): MovementStep {
   const unknown = judgement.kind === 'unknown'
@@ -136,7 +136,7 @@ function takeStakeRefusal(
   state: MovementState,
   judgement: Exclude<Judgement, { kind: 'success' }>,
   at: Date,
-  rollback: FreshMovement,
+  rollback: OwnRollback,
   ended: Change,
 ): MovementStep {
   if (judgement.kind === 'rolled-back') {
@@ -158,12 +158,7 @@ function takeStakeRefusal(
   return applied(state, at, { ...ended, dueAt: nextAt })
 }
 
-function spendBudget(
-  state: MovementState,
-  at: Date,
-  rollback: FreshMovement,
-  scaleMs: ScaleMs,
-): MovementStep {
+function spendBudget(state: MovementState, at: Date, rollback: OwnRollback, scaleMs: ScaleMs): MovementStep {
   if (nextAction(state, at, scaleMs) !== 'budget-spent') return ignored(state)
   return applied(state, at, {
     pendingCode: state.pendingCode ?? 'WALLET_TIMEOUT',

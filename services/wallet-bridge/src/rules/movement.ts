@@ -48,6 +48,12 @@ export type WalletCall = {
 /** The ids of a movement that is about to be made; they come from outside the rules. */
 export type FreshMovement = { readonly transactionId: string; readonly reference: string }
 
+/** A rollback that the service itself is about to make. */
+export type OwnRollback = FreshMovement & {
+  /** The round ends with it: no other stake of the round can stand. */
+  readonly roundClosed: boolean
+}
+
 /**
  * The one movement that takes the original back. It is one field of the original, set by a fenced write, so
  * there are never two. On a stake that is PENDING it means that a rollback is owed and that a late success
@@ -99,17 +105,17 @@ export type MovementMessage =
       readonly at: Date
       readonly token: string
       readonly judgement: Judgement
-      readonly rollback: FreshMovement
+      readonly rollback: OwnRollback
     }
   /** The time of the call has passed without an answer: it is unknown whether the wallet got the call. */
-  | { readonly kind: 'call-lost'; readonly at: Date; readonly rollback: FreshMovement }
+  | { readonly kind: 'call-lost'; readonly at: Date; readonly rollback: OwnRollback }
   /** A stake has used up its tries or its time. */
-  | { readonly kind: 'budget-spent'; readonly at: Date; readonly rollback: FreshMovement }
+  | { readonly kind: 'budget-spent'; readonly at: Date; readonly rollback: OwnRollback }
   /** Give a pending stake back, whether or not the wallet has taken it. */
   | {
       readonly kind: 'void-asked'
       readonly at: Date
-      readonly rollback: FreshMovement
+      readonly rollback: OwnRollback
       readonly requestHash: string
     }
   | {
@@ -126,7 +132,7 @@ export type MovementMessage =
       readonly kind: 'reversal-conflicted'
       readonly at: Date
       readonly transactionId: string
-      readonly rollback: FreshMovement
+      readonly rollback: OwnRollback
     }
   | { readonly kind: 'reversal-acknowledged'; readonly at: Date; readonly transactionId: string }
   /** A person decided that the reversal is not made. */

@@ -1,11 +1,11 @@
 import {
   applied,
   type Change,
-  type FreshMovement,
   ignored,
   type MovementMessage,
   type MovementState,
   type MovementStep,
+  type OwnRollback,
   type Reversal,
 } from './movement.ts'
 
@@ -110,7 +110,7 @@ export function giveUpReversal(
 }
 
 /** The change that makes a stake owe its rollback. */
-export function owed(rollback: FreshMovement, at: Date, requestHash = ''): Change {
+export function owed(rollback: OwnRollback, at: Date, requestHash = ''): Change {
   return {
     dueAt: at,
     reversal: {
@@ -118,7 +118,6 @@ export function owed(rollback: FreshMovement, at: Date, requestHash = ''): Chang
       type: 'ROLLBACK',
       origin: 'service',
       requestHash,
-      roundClosed: true,
       askedAt: at,
       placed: false,
     },

@@ -11,7 +11,7 @@ const min = 60 * s
 const h = 60 * min
 const startMs = Date.UTC(2026, 10, 22, 12)
 const leaseMs = 18 * s
-const rollback = { transactionId: 'rbk_1', reference: 'txn_1' }
+const rollback = { transactionId: 'rbk_1', reference: 'txn_1', roundClosed: true }
 
 /** As docs/contract.md, section 5 says: up to which age which delay lies between two tries. */
 const delays = [1 * s, 2 * s, 5 * s, 15 * s, 30 * s, min, 2 * min, 5 * min, 10 * min, 30 * min]

@@ -10,7 +10,7 @@ import {
 } from '../../src/rules/movement.ts'
 import { callTimeoutMs, nextStakeTryAt } from '../../src/rules/retry-schedule.ts'
 
-const rollback = { transactionId: 'rbk_1', reference: 'txn_1' }
+const rollback = { transactionId: 'rbk_1', reference: 'txn_1', roundClosed: true }
 const at = (ms: number) => new Date(ms)
 
 await t.test('a stake is tried at once and 2 s and 5 s later, inside 15 s', async (t) => {

@@ -9,17 +9,15 @@ import { serveCalls } from '@pitboss/bus/serve-calls'
 import { isWithin } from '@pitboss/contracts/address-range'
 import { countUnfinishedRounds } from '@pitboss/contracts/calls/rounds'
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
-import { clockAgrees, whileClockAgrees } from '@pitboss/runtime/while-clock-agrees'
+import { clockAgrees } from '@pitboss/runtime/while-clock-agrees'
 import { createTimeScale } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
-import { startPoll } from '@pitboss/runtime/poll'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { connectServiceStorage } from '@pitboss/storage/connect-storage'
-import { auditOutboxIndex, createAuditOutbox } from '@pitboss/storage/audit-outbox'
+import { createAuditOutbox } from '@pitboss/storage/audit-outbox'
 import { createCursorCodec } from '@pitboss/storage/cursor'
-import { createFiguresStore, figureIndexes } from '@pitboss/storage/figures-store'
-import { createFoldFigures, figuresLeaseTtlMs, startFigures } from '@pitboss/storage/fold-figures'
-import { createLease, leaseIndexes } from '@pitboss/storage/lease'
+import { createFiguresStore } from '@pitboss/storage/figures-store'
+import { createFoldFigures } from '@pitboss/storage/fold-figures'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createOutbox } from '@pitboss/storage/outbox'
@@ -30,7 +28,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ApplyMessage } from './actions/apply-message.ts'
 import { createOperatorWallets } from './actions/operator-wallets.ts'
 import { createCheckWallet } from './actions/check-wallet.ts'
-import { createJobs, jobCollections } from './actions/create-jobs.ts'
+import { createJobs } from './actions/create-jobs.ts'
 import { createSettlement } from './actions/create-settlement.ts'
 import { createOperateMovements, createResolveByPerson } from './actions/operate-movements.ts'
 import { createReadCalls, createReadCallSeries } from './actions/read-call-series.ts'
@@ -53,38 +51,19 @@ import { createWalletClient, type WalletClient } from './clients/wallet-client.t
 import type { WalletBridgeConfig } from './config.ts'
 import { countEnds, createWalletMetrics, registerBreakers, registerDueLags } from './metrics.ts'
 import { createDueMovements, createPendingMovements, type DueMovements } from './storage/due-movements.ts'
-import { createFlagStore, flagIndexes } from './storage/flag-store.ts'
+import { createFlagStore } from './storage/flag-store.ts'
+import { auditedCollections, indexes } from './storage/indexes.ts'
 import { createLooks } from './storage/looks.ts'
 import { createMovementLists } from './storage/movement-lists.ts'
-import {
-  createMovements,
-  type MovementDocument,
-  movementIndexes,
-  type Movements,
-} from './storage/movements.ts'
+import { createMovements, type MovementDocument, type Movements } from './storage/movements.ts'
 import { toMovementRecord } from './records/render-movement.ts'
 import { scopeOf } from './rules/movement-keys.ts'
 import { sealedPlaces } from './storage/sealed-places.ts'
-import {
-  callbackIndexes,
-  createCallbackSignatures,
-  createWallets,
-  type Wallets,
-} from './storage/wallet-document.ts'
-import { startCertifier } from './workers/certifier.ts'
-import { flagsLeaseTtlMs, startFlagRaiser } from './workers/flag-raiser.ts'
-import { startReconciler } from './workers/reconciler.ts'
+import { createCallbackSignatures, createWallets, type Wallets } from './storage/wallet-document.ts'
 import { startResolver } from './workers/resolver.ts'
+import { startUpkeep } from './workers/start-upkeep.ts'
 
 const service = 'wallet-bridge'
-const bridgeIndexes = {
-  ...movementIndexes,
-  ...callbackIndexes,
-  ...flagIndexes,
-  ...jobCollections,
-  ...figureIndexes,
-  ...leaseIndexes,
-}
 const version = '0.1.0'
 /** High, because a call that waits for a slow wallet takes a place. Stakes are bounded per wallet. */
 const concurrencyMax = 4096
@@ -94,8 +73,6 @@ const wakeSubject = 'wake.wallet.due'
  * it.
  */
 const drainMaxMs = 8000
-const reportEveryMs = 5000
-const shortenEveryMs = 60_000
 
 /** Parts that a proof may put something around; the product leaves them as they are. */
 export type WalletBridgeWrap = {
@@ -127,7 +104,7 @@ export async function startWalletBridge({
   const bus = wrap.bus?.(serviceBus) ?? serviceBus
   const storage = await connectServiceStorage({ service, config, host })
   const { db, clock, clockAheadMs } = storage
-  await ensureIndexes(db, { ...bridgeIndexes, wallets: [auditOutboxIndex] }, logger)
+  await ensureIndexes(db, indexes, logger)
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
   const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
   await seals.reportMissing()
@@ -155,7 +132,7 @@ export async function startWalletBridge({
   })
   const audit = createAuditOutbox({
     db,
-    collections: ['wallets', 'movements', 'flags', 'certifications', 'reconciliations'],
+    collections: auditedCollections,
     append: (entries) => bus.call(appendAudit['wallet-bridge'], { entries: [...entries] }),
     ...{ clock, newId, logger },
   })
@@ -189,44 +166,15 @@ export async function startWalletBridge({
     logger,
   })
   registerDueLags(host.registry, resolver)
-  const upkeep = [
-    startPoll({
-      ...{ event: 'movements.not-counted', everyMs: reportEveryMs, logger },
-      work: createReportPending({ pending, metrics, clock, logger }),
-    }),
-    startPoll({
-      ...{ event: 'movements.not-held-to-ladder', everyMs: shortenEveryMs, logger },
-      work: whileClockAgrees(clockAheadMs, createShortenWaits({ pending, wake: wakeAll, clock, logger })),
-    }),
-  ]
-  const figuresFold = startFigures({
-    fold: createFoldFigures({ figures, clock, readFacts: createReadCalls({ lists }) }),
-    lease: createLease({
-      db,
-      name: 'figures',
-      owner: newId('rep'),
-      ttlMs: figuresLeaseTtlMs,
-      clock,
-      clockAheadMs,
-    }),
-    logger,
-  })
-  const raising = startFlagRaiser({
-    raise: createRaiseFlags({ looks: createLooks(stored), flags, movements, wallets, clock, logger }),
-    lease: createLease({
-      db,
-      name: 'flags',
-      owner: newId('rep'),
-      ttlMs: flagsLeaseTtlMs,
-      clock,
-      clockAheadMs,
-    }),
-    logger,
-  })
   const reconcile = createReconcileLedger({ lists })
   const jobs = createJobs({ db, wallets, client, reconcile, cursors, audit, clock, newId })
-  const certifier = startCertifier({ ...jobs.certification.work, clock, clockAheadMs, logger })
-  const reconciler = startReconciler({ ...jobs.reconciliation.work, clock, clockAheadMs, logger })
+  const upkeep = startUpkeep({
+    reportPending: createReportPending({ pending, metrics, clock, logger }),
+    shortenWaits: createShortenWaits({ pending, wake: wakeAll, clock, logger }),
+    foldFigures: createFoldFigures({ figures, clock, readFacts: createReadCalls({ lists }) }),
+    raiseFlags: createRaiseFlags({ looks: createLooks(stored), flags, movements, wallets, clock, logger }),
+    ...{ jobs, db, clock, clockAheadMs, logger },
+  })
   const stopOutbox = outbox.start()
   const stopAudit = audit.start()
   const wakeUps = bus.subscribe('wake.wallet.>', () => resolver.wake())
@@ -256,8 +204,8 @@ export async function startWalletBridge({
         wake: wakeAll,
       }),
     }),
-    ...certificationCalls(jobs.certification.keep(certifier.wake)),
-    ...reconciliationCalls(jobs.reconciliation.keep(reconciler.wake)),
+    ...certificationCalls(jobs.certification.keep(upkeep.wakeCertifier)),
+    ...reconciliationCalls(jobs.reconciliation.keep(upkeep.wakeReconciler)),
     ...flagCalls(createKeepFlags({ flags, wallets, cursors, audit, clock })),
     ...sealCalls(seals),
     ...operationsCalls({
@@ -299,15 +247,7 @@ export async function startWalletBridge({
       shared.stop()
       heard.unsubscribe()
       notes.stop()
-      const idle = Promise.all([
-        served.stop(),
-        resolver.stop(),
-        figuresFold.stop(),
-        raising.stop(),
-        certifier.stop(),
-        reconciler.stop(),
-        ...upkeep.map((poll) => poll.stop()),
-      ])
+      const idle = Promise.all([served.stop(), resolver.stop(), upkeep.stop()])
       await Promise.race([idle, delay(drainMaxMs, null, { ref: false })])
       await stopOutbox()
       await stopAudit()

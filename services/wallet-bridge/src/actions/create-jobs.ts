@@ -1,12 +1,11 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { CursorCodec } from '@pitboss/storage/cursor'
-import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db } from 'mongodb'
 import type { WalletClient } from '../clients/wallet-client.ts'
-import { certificationIndexes, createCertifications } from '../storage/certification-store.ts'
-import { createLedgerChunks, ledgerChunkIndexes } from '../storage/ledger-chunks.ts'
-import { createReconciliations, reconciliationIndexes } from '../storage/reconciliation-store.ts'
+import { createCertifications } from '../storage/certification-store.ts'
+import { createLedgerChunks } from '../storage/ledger-chunks.ts'
+import { createReconciliations } from '../storage/reconciliation-store.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
 import { createKeepCertifications } from './keep-certifications.ts'
 import { createKeepReconciliations } from './keep-reconciliations.ts'
@@ -14,12 +13,7 @@ import type { ReconcileLedger } from './reconcile-ledger.ts'
 import { createRunCertification } from './run-certification.ts'
 import { createRunReconciliation } from './run-reconciliation.ts'
 
-/** The collections of jobs and of what they work on. */
-export const jobCollections: Readonly<Record<string, readonly IndexDeclaration[]>> = {
-  ...certificationIndexes,
-  ...reconciliationIndexes,
-  ...ledgerChunkIndexes,
-}
+export type Jobs = ReturnType<typeof createJobs>
 
 /**
  * The kinds of work that people order and wait for. Of each kind: what a worker takes, and what is asked

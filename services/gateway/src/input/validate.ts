@@ -1,6 +1,6 @@
+import { describeIssue, oneOf, required } from '@pitboss/contracts/describe-issue'
 import type { ErrorDetail } from '@pitboss/errors/service-error'
 import { z } from 'zod'
-import { describeIssue, oneOf, required } from './describe-issue.ts'
 
 const detailsMax = 50
 const pathCharactersMax = 256

@@ -2,7 +2,7 @@ import { eventType } from '@pitboss/contracts/objects/event'
 import type { webhookEndpointSchema } from '@pitboss/contracts/objects/webhook'
 import type * as z from 'zod'
 import { Field } from '../parts/field.tsx'
-import type { Faults } from '../parts/form.tsx'
+import type { Faults } from '../parts/judge-body.ts'
 import { textOf } from '../parts/text-of.ts'
 
 type EndpointFieldsProps = {

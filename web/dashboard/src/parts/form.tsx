@@ -4,8 +4,7 @@ import type { ApiError } from '../api/api-error.ts'
 import { CopyButton } from './copy-button.tsx'
 import { curlOfWrite, type Write } from './curl-text.ts'
 import { ErrorNotice } from './error-notice.tsx'
-
-export type Faults = Readonly<Record<string, string>>
+import { type Faults, faultsOf, judgeBody } from './judge-body.ts'
 
 type FormProps<Schema extends z.ZodType> = {
   /** The body of the request, as the API takes it. */
@@ -31,10 +30,10 @@ export function Form<Schema extends z.ZodType>(props: FormProps<Schema>) {
   const [own, setOwn] = useState<Faults>({})
   const [curl, setCurl] = useState<string | null>(null)
   function withBody(form: HTMLFormElement, use: (body: z.output<Schema>) => unknown) {
-    const parsed = schema.safeParse(read(new FormData(form)))
-    const faults = parsed.success ? {} : faultsOf(parsed.error.issues.map(toFault))
+    const judged = judgeBody(schema, read(new FormData(form)))
+    const faults = 'faults' in judged ? judged.faults : {}
     setOwn(faults)
-    if (parsed.success) use(parsed.data)
+    if ('body' in judged) use(judged.body)
     else focusOn(form, Object.keys(faults))
   }
   function onSubmit(event: FormEvent<HTMLFormElement>) {
@@ -75,19 +74,6 @@ export function Form<Schema extends z.ZodType>(props: FormProps<Schema>) {
       )}
     </form>
   )
-}
-
-type Fault = { readonly path: string; readonly message: string }
-const toFault = (issue: z.core.$ZodIssue): Fault => ({
-  path: String(issue.path[0] ?? ''),
-  message: issue.message,
-})
-
-/** The first fault of each field; an element of a list is its list's. */
-function faultsOf(faults: readonly Fault[]): Faults {
-  const named: Record<string, string> = {}
-  for (const { path, message } of faults) named[path.split(/[.[]/)[0] ?? path] ??= message
-  return named
 }
 
 function focusOn(form: HTMLFormElement, names: readonly string[]): void {

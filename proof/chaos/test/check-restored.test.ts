@@ -28,8 +28,11 @@ function event(type: string, roundId: string): Event {
   return { id: `evt_${type}`, type, created_at: at, environment: 'SANDBOX', data: { round_id: roundId } }
 }
 
-function brokenBy(given: { movements?: Movement[]; rounds?: Round[]; events?: Event[] }): string[] {
-  const sources = { ...parseSources({ ...noRows, ...given }), restored: lost }
+function brokenBy(
+  given: { movements?: Movement[]; rounds?: Round[]; events?: Event[] },
+  restored: RestoredPart = lost,
+): string[] {
+  const sources = { ...parseSources({ ...noRows, ...given }), restored }
   return brokenRules((verdict) => checkRestored(sources, verdict))
 }
 
@@ -64,6 +67,15 @@ await t.test('a nonce of which something tells is not given out again', (t) => {
   t.strictSame(brokenBy({ rounds: [later] }), [])
   t.strictSame(brokenBy({ rounds: [round({ ...later, game: 'mines' })], events }), [])
   t.strictSame(brokenBy({ rounds: [round({ round_id: 'rnd_1' })], events }), [], 'an earlier one')
+  const behind = (sequence: string, nonce: number) => {
+    const both = new Map([...lost.lost, ['rnd_free', { sequence, nonce }]])
+    return { ...lost, lost: both }
+  }
+  const stake = { rounds: [later], movements: [movement({ status: 'FAILED' })] }
+  t.strictSame(brokenBy(stake, behind('p/dice', 2)), [], 'behind one of which nothing tells')
+  t.strictSame(brokenBy(stake, behind('p/dice', 4)), [name], 'before such a one')
+  t.strictSame(brokenBy(stake, behind('p/mines', 2)), [name], 'beside one of another game')
+  t.strictSame(brokenBy({ rounds: [later], events }, behind('p/dice', 2)), [name], 'an event tells the nonce')
   t.end()
 })
 

@@ -110,12 +110,18 @@ export function checkRestored({ rounds, movements, wallet: { ledger }, stream }:
   const given = new Map(
     [...rounds.table.values()].map(({ round }) => [`${sequenceOf(round)} ${round.nonce}`, round.id]),
   )
+  const staked = new Set(all.flatMap(({ roundId, type }) => (type === 'BET' ? [roundId] : [])))
+  const untold = [...rounds.lost].filter(([id]) => !staked.has(id) && !told.has(id))
   for (const [id, round] of rounds.lost) {
     const other = given.get(`${sequenceOf(round)} ${round.nonce}`)
     // An intent that had been taken back is there again: it never gets a stake.
     const isFree = other === undefined || other < id
-    const isKnown = all.some(({ roundId, type }) => type === 'BET' && roundId === id) || told.has(id)
-    holds('a lost nonce is given to no later round', isFree || !isKnown, () => `${id} and ${other}`)
+    // A stake alone holds the next nonce, which is one too low for each round before it of which nothing tells.
+    const isMissed = untold.some(
+      ([, before]) => sequenceOf(before) === sequenceOf(round) && before.nonce < round.nonce,
+    )
+    const isHeld = told.has(id) || (staked.has(id) && !isMissed)
+    holds('a lost nonce is given to no later round', isFree || !isHeld, () => `${id} and ${other}`)
   }
   for (const { round } of rounds.table.values()) {
     const isOwed = round.driver === 'game' && round.status === 'SETTLED' && (round.payout ?? 0n) > 0n

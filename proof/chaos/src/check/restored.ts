@@ -77,9 +77,12 @@ export function checkRestored(
       round_id,
     ]),
   )
+  const hasStake = (roundId: string) => byRound.get(roundId)?.some(({ type }) => type === 'BET') ?? false
+  const untold = [...restored.lost].filter(([roundId]) => !told.has(roundId) && !hasStake(roundId))
   for (const [roundId, { sequence, nonce }] of restored.lost) {
-    const hasStake = byRound.get(roundId)?.some(({ type }) => type === 'BET') ?? false
-    if (!told.has(roundId) && !hasStake) continue
+    // A stake alone holds the next nonce, which is one too low for each round before it of which nothing tells.
+    const isMissed = untold.some(([, before]) => before.sequence === sequence && before.nonce < nonce)
+    if (!told.has(roundId) && (isMissed || !hasStake(roundId))) continue
     const other = given.get(`${sequence}/${nonce}`)
     // An intent that had been taken back may be there again: it never gets a stake.
     verdict.check(

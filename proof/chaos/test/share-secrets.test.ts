@@ -4,7 +4,7 @@ import type { Answer } from '../src/send.ts'
 
 const owner = { environment: 'LIVE' as const, personToken: 'token', walletUrl: 'http://wallet' }
 
-/** A product of which the rotations with these numbers are answered to nobody, and done after the next one. */
+/** A product whose rotations with these numbers are answered to nobody, and done after the next one. */
 function sleepyProduct(...lost: number[]) {
   let asked = 0
   let made = 0

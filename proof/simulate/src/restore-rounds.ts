@@ -1,3 +1,4 @@
+import { heldNonces } from '@pitboss/chaos/check/held-nonces'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { createHealOrphans } from '@pitboss/rounds/actions/heal-orphans'
 import { createWalletClient } from '@pitboss/rounds/clients/wallet'
@@ -111,17 +112,15 @@ export function checkRestored({ rounds, movements, wallet: { ledger }, stream }:
     [...rounds.table.values()].map(({ round }) => [`${sequenceOf(round)} ${round.nonce}`, round.id]),
   )
   const staked = new Set(all.flatMap(({ roundId, type }) => (type === 'BET' ? [roundId] : [])))
-  const untold = [...rounds.lost].filter(([id]) => !staked.has(id) && !told.has(id))
-  for (const [id, round] of rounds.lost) {
-    const other = given.get(`${sequenceOf(round)} ${round.nonce}`)
+  const lost = new Map(
+    [...rounds.lost].map(([id, round]) => [id, { sequence: sequenceOf(round), nonce: round.nonce }]),
+  )
+  const held = heldNonces(lost, { isTold: (id) => told.has(id), hasStake: (id) => staked.has(id) })
+  for (const [id, { sequence, nonce }] of held) {
+    const other = given.get(`${sequence} ${nonce}`)
     // An intent that had been taken back is there again: it never gets a stake.
     const isFree = other === undefined || other < id
-    // A stake alone holds the next nonce, which is one too low for each round before it of which nothing tells.
-    const isMissed = untold.some(
-      ([, before]) => sequenceOf(before) === sequenceOf(round) && before.nonce < round.nonce,
-    )
-    const isHeld = told.has(id) || (staked.has(id) && !isMissed)
-    holds('a lost nonce is given to no later round', isFree || !isHeld, () => `${id} and ${other}`)
+    holds('a lost nonce is given to no later round', isFree, () => `${id} and ${other}`)
   }
   for (const { round } of rounds.table.values()) {
     const isOwed = round.driver === 'game' && round.status === 'SETTLED' && (round.payout ?? 0n) > 0n

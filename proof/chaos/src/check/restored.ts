@@ -1,5 +1,6 @@
 import type { Told } from '../answers.ts'
 import { groupBy } from './group.ts'
+import { heldNonces, type LostPlace } from './held-nonces.ts'
 import type { Sources } from './sources.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -20,7 +21,7 @@ export type Restored = {
 /** What one account's environment lost by it. */
 export type RestoredPart = {
   /** Rounds that began since the copy. */
-  readonly lost: Map<string, { readonly sequence: string; readonly nonce: number }>
+  readonly lost: Map<string, LostPlace>
   /** Rounds of operators' servers that went on since: what happened in them is lost. */
   readonly changed: Set<string>
   /** Ids of both: answers about them were true before. */
@@ -78,11 +79,8 @@ export function checkRestored(
     ]),
   )
   const hasStake = (roundId: string) => byRound.get(roundId)?.some(({ type }) => type === 'BET') ?? false
-  const untold = [...restored.lost].filter(([roundId]) => !told.has(roundId) && !hasStake(roundId))
-  for (const [roundId, { sequence, nonce }] of restored.lost) {
-    // A stake alone holds the next nonce, which is one too low for each round before it of which nothing tells.
-    const isMissed = untold.some(([, before]) => before.sequence === sequence && before.nonce < nonce)
-    if (!told.has(roundId) && (isMissed || !hasStake(roundId))) continue
+  const isTold = (roundId: string) => told.has(roundId)
+  for (const [roundId, { sequence, nonce }] of heldNonces(restored.lost, { isTold, hasStake })) {
     const other = given.get(`${sequence}/${nonce}`)
     // An intent that had been taken back may be there again: it never gets a stake.
     verdict.check(

@@ -13,28 +13,17 @@ import t from 'tap'
 import { newFlag } from '../../src/records/new-flag.ts'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
 import { callingRoundOf, movementIdOf, walletKeyOf } from '../../src/rules/movement-keys.ts'
-import {
-  type CertificationDocument,
-  certificationIndexes,
-  createCertifications,
-} from '../../src/storage/certification-store.ts'
+import { type CertificationDocument, createCertifications } from '../../src/storage/certification-store.ts'
 import { tallyDifferences } from '../../src/actions/tally-differences.ts'
 import { createDueMovements, createPendingMovements } from '../../src/storage/due-movements.ts'
-import { createFlagStore, flagIndexes } from '../../src/storage/flag-store.ts'
-import { createLedgerChunks, ledgerChunkIndexes } from '../../src/storage/ledger-chunks.ts'
+import { createFlagStore } from '../../src/storage/flag-store.ts'
+import { indexes } from '../../src/storage/indexes.ts'
+import { createLedgerChunks } from '../../src/storage/ledger-chunks.ts'
 import { createLooks } from '../../src/storage/looks.ts'
 import { createMovementLists } from '../../src/storage/movement-lists.ts'
-import { createMovements, movementIndexes } from '../../src/storage/movements.ts'
-import {
-  createReconciliations,
-  type ReconciliationDocument,
-  reconciliationIndexes,
-} from '../../src/storage/reconciliation-store.ts'
-import {
-  callbackIndexes,
-  createCallbackSignatures,
-  createWallets,
-} from '../../src/storage/wallet-document.ts'
+import { createMovements } from '../../src/storage/movements.ts'
+import { createReconciliations, type ReconciliationDocument } from '../../src/storage/reconciliation-store.ts'
+import { createCallbackSignatures, createWallets } from '../../src/storage/wallet-document.ts'
 import { specOf } from '../fixtures/bridge.ts'
 import { shardedMovements } from '../fixtures/sharded-movements.ts'
 
@@ -56,10 +45,7 @@ const settings = { url: 'https://wallet.example/', timeoutMs: 2000, settleLosses
 const otherSettings = { ...settings, timeoutMs: 3000 }
 
 const db = await openTestDatabase(t)
-await ensureIndexes(db, {
-  ...{ ...movementIndexes, ...callbackIndexes, ...flagIndexes },
-  ...{ ...certificationIndexes, ...reconciliationIndexes, ...ledgerChunkIndexes },
-})
+await ensureIndexes(db, indexes)
 const movements = createMovements(shardedMovements(db))
 const lists = createMovementLists(movements)
 const flags = createFlagStore(db)

@@ -56,15 +56,14 @@ await t.test('a rollback of its own closes the round, but not that of a stake th
     await wallet.setFaults([{ operation: 'debit', player_id: playerId, kind: 'http_error' }])
     const stake = specOf({ playerId, driver: 'operator', ...change })
     await client.place(stake)
-    const stakes = [stake, specOf({ playerId, driver: 'operator', ...change })]
-    await client.void(stakes[1] ?? stake)
+    await client.void(specOf({ playerId, driver: 'operator', ...change }))
     await waitFor(async () => (await client.show(stake.transactionId))?.movement.status === 'ROLLED_BACK', {
       what: 'the stake whose tries are spent is rolled back',
       timeoutMs: 20_000,
     })
     const calls = await wallet.calls({ operation: 'rollback', player_id: playerId })
     const bodies = calls.map(({ body }) => z.object({ roundClosed: z.boolean() }).parse(JSON.parse(body)))
-    t.equal(bodies.length, stakes.length)
+    t.equal(bodies.length, 2)
     return bodies.map(({ roundClosed }) => roundClosed)
   }
   t.same(await isClosed('first', {}), [true, true])
